@@ -1,0 +1,254 @@
+"""Every published plan, one record each. A new paper is a new record.
+
+The names are the papers' own. Their words mislead in one place: TurboBFS's "top-down CSC" gathers over in-neighbours
+without early exit, so it is a pull; only its COOC variant scatters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hopwave.errors import PlanError
+from hopwave.plan import Plan, Pull, Push
+from hopwave.rules import XBFS, Always, Beamer, Growing, OneWay, Ratio
+
+TURBOBFS = "Artiles & Saeed, TurboBFS, IPDPSW 2021"
+HIRAGUSHI = "Hiragushi & Takahashi, Efficient Hybrid BFS on GPUs, ICA3PP 2013"
+XBFS_PAPER = "Gaihre et al., XBFS, HPDC 2019"
+PUSHPULL = "Yang, Buluç & Owens, Push-Pull in GraphBLAS, ICPP 2018"
+MERRILL = "Merrill, Garland & Grimshaw, PPoPP 2012, as in Hiragushi"
+TURBOBC = "Artiles & Saeed, TurboBC, ICPP Workshops 2021"
+OURS = "hopwave"
+
+gather = Pull("thread", early_exit=False)
+two_phase = Push("twc", "queue", "atomic")
+
+_turbobfs = [
+    Plan(
+        "turbobfs-td-sccooc",
+        TURBOBFS,
+        "III-B, Algorithm 3",
+        "a thread an arc scatters into a dense vector; counts paths",
+        (Push("edge", "dense", "atomic"),),
+        Always(),
+    ),
+    Plan(
+        "turbobfs-td-sccsc",
+        TURBOBFS,
+        "III-B, Algorithm 4",
+        "a thread a vertex sums its in-neighbours, masked; counts paths",
+        (gather,),
+        Always(),
+    ),
+    Plan(
+        "turbobfs-td-vecsc",
+        TURBOBFS,
+        "III-B, Algorithm 5",
+        "a warp a vertex sums its in-neighbours, masked; counts paths",
+        (replace(gather, mapping="warp"),),
+        Always(),
+    ),
+    Plan(
+        "turbobfs-bu-sc",
+        TURBOBFS,
+        "III-C, Algorithm 6",
+        "a thread a vertex looks for a parent and stops at the first",
+        (Pull("thread"),),
+        Always(),
+    ),
+    Plan(
+        "turbobfs-bu-ve",
+        TURBOBFS,
+        "III-C, Algorithm 7",
+        "a warp a vertex looks for a parent and stops at the first",
+        (Pull("warp"),),
+        Always(),
+    ),
+    Plan(
+        "turbobfs-tdbu",
+        TURBOBFS,
+        "III-C",
+        "top-down gather until 10% of the vertices are in the frontier, then bottom-up",
+        (gather, Pull("thread")),
+        OneWay(0.10),
+    ),
+]
+
+_hiragushi = [
+    Plan(
+        "hiragushi-hybrid",
+        HIRAGUSHI,
+        "3.2-3.5, Figure 3",
+        "two-phase push with an exact bitmap, compacted bottom-up, neighbours by degree",
+        (two_phase, Pull("thread", "compacted", "visited")),
+        Beamer(48, 20),
+        order="degree",
+    ),
+    Plan(
+        "merrill",
+        MERRILL,
+        "3.2",
+        "two-phase push only: the baseline of Hiragushi",
+        (Push("twc", "queue", "benign"),),
+        Always(),
+    ),
+]
+
+_xbfs = Plan(
+    "xbfs",
+    XBFS_PAPER,
+    "4.3, 5.1-5.2, Algorithms 2 and 3",
+    "four ways to make a queue, chosen each level; warp-balanced asynchronous bottom-up",
+    (
+        Push("twc", "queue", "atomic"),
+        Push("twc", "scan", "benign"),
+        Pull("thread", "compacted", "frontier", asynchronous=True, balance="warp"),
+        Push("twc", "reuse", "atomic"),
+    ),
+    XBFS(0.1),
+)
+
+
+def _xbfs_with(name: str, section: str, summary: str, **changes: object) -> Plan:
+    scan_free, single_scan, pull, no_queue = _xbfs.steps
+    steps = (scan_free, single_scan, replace(pull, **changes), no_queue)  # type: ignore[arg-type]
+    return replace(_xbfs, name=name, section=section, summary=summary, steps=steps)
+
+
+_xbfs_variants = [
+    _xbfs,
+    _xbfs_with("xbfs-static", "5.1.2", "xbfs with rows dealt to threads beforehand", balance="static"),
+    _xbfs_with("xbfs-thread", "5.1.2, Algorithm 1", "xbfs with a thread fetching one row at a time", balance="thread"),
+    _xbfs_with("xbfs-warp", "5.1.2, Algorithm 2", "xbfs with a warp fetching 32 rows at a time", balance="warp"),
+    _xbfs_with("xbfs-sync", "5.2", "xbfs without the look ahead into the next level", asynchronous=False),
+]
+
+# Table 2 of the push-pull paper, each row one optimisation more than the row before.
+_sort = Push("merge", "sort", "atomic", structure_only=True)
+_row = Pull("thread", "all", "frontier", early_exit=False)
+_pushpull = [
+    Plan(
+        "pushpull-baseline",
+        PUSHPULL,
+        "Table 2, 6.2",
+        "column product by gather, key-value sort and reduce",
+        (replace(_sort, structure_only=False),),
+        Always(),
+    ),
+    Plan("pushpull-structure", PUSHPULL, "Table 2, 5.5", "… sorting keys alone", (_sort,), Always()),
+    Plan(
+        "pushpull-direction",
+        PUSHPULL,
+        "Table 2, 5.1",
+        "… and unmasked row products when the frontier is large",
+        (_sort, _row),
+        Ratio(0.01, 0.01),
+    ),
+    Plan(
+        "pushpull-masking",
+        PUSHPULL,
+        "Table 2, 5.2",
+        "… and rows masked by the unvisited vertices",
+        (_sort, replace(_row, rows="unvisited")),
+        Ratio(0.01, 0.01),
+    ),
+    Plan(
+        "pushpull-exit",
+        PUSHPULL,
+        "Table 2, 5.3",
+        "… and early exit",
+        (_sort, replace(_row, rows="unvisited", early_exit=True)),
+        Ratio(0.01, 0.01),
+    ),
+    Plan(
+        "pushpull",
+        PUSHPULL,
+        "5-6, Algorithms 1-3",
+        "… and operand reuse: all five optimisations",
+        (_sort, Pull("thread", "unvisited", "visited")),
+        Ratio(0.01, 0.01),
+    ),
+]
+
+_hopwave = Plan(
+    "hopwave",
+    OURS,
+    "docs/plans.md",
+    "the whole search in one go, rule inside; what plan='auto' picks",
+    (Push("merge", "queue", "atomic"), Pull("thread", "unvisited", "frontier")),
+    Growing(15, 18),
+    loop="device",
+    order="degree",
+)
+
+_paths = replace(
+    _hopwave,
+    name="hopwave-paths",
+    summary="the same, every term added: what plan='auto' picks for path counts",
+    steps=(_hopwave.steps[0], gather),
+)
+
+_betweenness = [
+    Plan(
+        "turbobc-sccooc",
+        TURBOBC,
+        "3.3, Algorithm 2",
+        "betweenness, a thread an arc, both ways",
+        (Push("edge", "dense", "atomic"),),
+        Always(),
+        task="betweenness",
+    ),
+    Plan(
+        "turbobc-sccsc",
+        TURBOBC,
+        "3.3, Algorithm 3",
+        "betweenness, a thread a vertex",
+        (gather,),
+        Always(),
+        task="betweenness",
+    ),
+    Plan(
+        "turbobc-vecsc",
+        TURBOBC,
+        "3.3, Algorithm 4",
+        "betweenness, a warp a vertex",
+        (replace(gather, mapping="warp"),),
+        Always(),
+        task="betweenness",
+    ),
+]
+for _regime, _summary in {
+    "block": "betweenness, one worker a source, many sources at a time: small or deep graphs",
+    "batch": "betweenness, a batch of sources shares every read of the graph: shallow or dense graphs",
+    "wide": "betweenness, all workers on one source: huge graphs, few samples",
+}.items():
+    _betweenness.append(
+        Plan(
+            f"hopwave-{_regime}",
+            OURS,
+            "docs/plans.md",
+            _summary,
+            _paths.steps,
+            Growing(15, 18),
+            loop="device",
+            task="betweenness",
+            regime=_regime,  # type: ignore[arg-type]
+        )
+    )
+
+CATALOGUE: dict[str, Plan] = {
+    plan.name: plan for plan in [_hopwave, _paths, *_turbobfs, *_hiragushi, *_xbfs_variants, *_pushpull, *_betweenness]
+}
+
+
+def plan(name: str | Plan) -> Plan:
+    """The plan of that name.
+
+    >>> plan("xbfs").steps[2].asynchronous
+    True
+    """
+    if isinstance(name, Plan):
+        return name
+    if name not in CATALOGUE:
+        raise PlanError(f"plan {name!r} is not known; use 'auto' or one of {', '.join(CATALOGUE)}")
+    return CATALOGUE[name]

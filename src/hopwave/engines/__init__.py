@@ -1,0 +1,74 @@
+"""Engines: the machines that plans run on. An engine is a file here, found by its name.
+
+Six verbs: `load` a graph once; say what it `supports`; `start` a search; `advance` it by one level with a given step;
+`run` it whole with the rule inside; `fetch` the answer.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any, Protocol
+
+from hopwave.errors import EngineError
+from hopwave.graph import Graph
+from hopwave.plan import Plan, Step
+from hopwave.result import Level
+from hopwave.semiring import Question
+
+NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
+
+
+class Search(Protocol):
+    """A search under way. The sizes are those a rule looks at."""
+
+    depth: int
+    nf: int
+    mf: int
+    mu: int
+
+
+class Engine(Protocol):
+    """What every engine file offers as its class `Engine`."""
+
+    name: str
+
+    def missing(self) -> str | None:
+        """Why this engine cannot run here and what to do about it, or None."""
+
+    def load(self, graph: Graph, plan: Plan) -> Any:
+        """The graph as the engine wants it, prepared once and kept with the graph."""
+
+    def supports(self, plan: Plan, question: Question) -> str | None:
+        """None, or a sentence that says why not."""
+
+    def without(self, plan: Plan) -> tuple[str, ...]:
+        """The plan's choices that have no meaning here."""
+
+    def start(self, loaded: Any, sources: tuple[int, ...], question: Question) -> Search:
+        """A search that stands at its sources."""
+
+    def advance(self, search: Any, step: Step, choice: int) -> Level:
+        """One level, computed by that step."""
+
+    def run(self, search: Any, plan: Plan, trace: bool) -> list[Level] | None:
+        """All levels, the rule inside the engine; None where this engine leaves the loop to the caller."""
+
+    def fetch(self, search: Any) -> dict[str, Any]:
+        """distances, predecessors, path_counts (each None if not asked for), depth, reached."""
+
+
+@cache
+def engine(name: str) -> Engine:
+    """The engine of that name, ready to run, or an EngineError that says what it lacks.
+
+    >>> engine("reference").name
+    'reference'
+    """
+    if name not in NAMES:
+        raise EngineError(f"device {name!r} is not known; use 'auto', {', '.join(map(repr, NAMES))}")
+    found: Engine = import_module(f"hopwave.engines.{name}").Engine()
+    reason = found.missing()
+    if reason:
+        raise EngineError(reason)
+    return found

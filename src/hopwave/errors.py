@@ -1,0 +1,46 @@
+"""What can go wrong, by whose hand it is mended.
+
+Every message gives the value that was met, why it cannot be used, and what to do instead.
+"""
+
+from __future__ import annotations
+
+import os
+
+
+class HopwaveError(Exception):
+    """The parent of every error hopwave raises on purpose.
+
+    >>> import hopwave as hw
+    >>> try:
+    ...     hw.Graph.from_edges([0], [-1])
+    ... except hw.HopwaveError as error:
+    ...     print(type(error).__name__)
+    GraphError
+    """
+
+
+class GraphError(HopwaveError, ValueError):
+    """The graph, a vertex or a number that was given cannot be used."""
+
+
+class PlanError(HopwaveError, ValueError):
+    """The plan is unknown, or cannot answer what was asked."""
+
+
+class EngineError(HopwaveError, RuntimeError):
+    """The hardware, its driver or its memory cannot do what was asked."""
+
+
+class FormatError(HopwaveError, ValueError):
+    """A file is not what it claims to be. The message starts with its path and, for text, the line.
+
+    >>> print(FormatError("expected two numbers, found 'x y z'", path="web.mtx", line=3))
+    web.mtx:3: expected two numbers, found 'x y z'
+    """
+
+    def __init__(self, message: str, path: str | os.PathLike[str] | None = None, line: int | None = None) -> None:
+        self.path = None if path is None else os.fspath(path)
+        self.line = line
+        place = ":".join(str(part) for part in (self.path, line) if part is not None)
+        super().__init__(f"{place}: {message}" if place else message)

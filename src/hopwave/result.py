@@ -1,0 +1,227 @@
+"""What comes back: the answer, how it was found, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.plan import Plan
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of a search, as the engine saw it.
+
+    `vertices` and `edges` are the frontier's size and the arcs that leave it, `unvisited_edges` the arcs that leave
+    vertices not yet visited: the sizes the rule looked at. `found` vertices came out; `checked` arcs were looked at;
+    `ahead` of the found ones belong to the level after (asynchronous pulls only).
+    """
+
+    depth: int
+    choice: int
+    step: str
+    vertices: int
+    edges: int
+    unvisited_edges: int
+    found: int
+    checked: int
+    seconds: float
+    ahead: int = 0
+
+    @property
+    def direction(self) -> str:
+        """ "push" or "pull"."""
+        return self.step.partition("(")[0]
+
+
+class Trace(tuple[Level, ...]):
+    """The levels of a search in order; `str(trace)` is a table.
+
+    >>> import hopwave as hw
+    >>> hw.bfs(hw.generate.path(3), 0, trace=True).trace.directions
+    ['push', 'push', 'push']
+    """
+
+    @property
+    def directions(self) -> list[str]:
+        """The direction each level took."""
+        return [level.direction for level in self]
+
+    def __str__(self) -> str:
+        head = f"{'level':>5} {'step':<34} {'vertices':>11} {'edges':>13} {'found':>11} {'checked':>13} {'ms':>9}"
+        rows = [
+            f"{level.depth:>5} {level.step:<34} {level.vertices:>11,} {level.edges:>13,} {level.found:>11,} "
+            f"{level.checked:>13,} {level.seconds * 1e3:>9.3f}"
+            for level in self
+        ]
+        return "\n".join([head, *rows])
+
+
+@dataclass(frozen=True)
+class Ran:
+    """Which plan ran, why it was chosen, and which of its choices had no meaning on the engine.
+
+    Compares equal to its name: `result.plan == "hopwave"`.
+    """
+
+    plan: Plan
+    why: str
+    without: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The plan's name in the catalogue."""
+        return self.plan.name
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Ran):
+            return (self.plan, self.why, self.without) == (other.plan, other.why, other.without)
+        return other == self.name if isinstance(other, str) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        without = f"; without {', '.join(self.without)}" if self.without else ""
+        return f"{self.name} ({self.why}{without})"
+
+
+@dataclass(frozen=True)
+class ScaledCounts:
+    """Path counts beyond float64: count[v] = mantissa[v] · 2^exponent[v], with mantissa in [0.5, 1), or 0.
+
+    >>> ScaledCounts(np.array([0.5]), np.array([1101])).log2().tolist()
+    [1100.0]
+    """
+
+    mantissa: npt.NDArray[np.float64]
+    exponent: npt.NDArray[np.int64]
+
+    def log2(self) -> npt.NDArray[np.float64]:
+        """The binary logarithm of every count; −inf where there is no path."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log2(self.mantissa) + self.exponent)
+
+    def __len__(self) -> int:
+        return len(self.mantissa)
+
+    @staticmethod
+    def plain(
+        mantissa: npt.NDArray[np.float64], exponent: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float64] | ScaledCounts:
+        """One float64 array where that can hold every count, else the pair."""
+        if len(exponent) and int(exponent.max()) > 1023:
+            return ScaledCounts(mantissa, exponent)
+        return np.asarray(np.ldexp(mantissa, exponent), np.float64)
+
+
+@dataclass(frozen=True)
+class BFSResult:
+    """The answer of a search.
+
+    >>> import hopwave as hw
+    >>> r = hw.bfs(hw.generate.path(4), 1)
+    >>> r.distances.tolist(), r.predecessors.tolist(), r.depth, r.reached
+    ([1, 0, 1, 2], [1, 1, 1, 2], 2, 4)
+    """
+
+    distances: npt.NDArray[np.int32]
+    predecessors: npt.NDArray[np.int32] | None
+    path_counts: npt.NDArray[np.float64] | ScaledCounts | None
+    depth: int
+    reached: int
+    sources: tuple[int, ...]
+    plan: Ran
+    engine: str
+    trace: Trace | None
+    graph: Graph = field(repr=False, compare=False)
+
+    def path_to(self, vertex: Any) -> list[Any]:
+        """One shortest path from a source to the vertex, by label or id; needs predecessors.
+
+        >>> import hopwave as hw
+        >>> hw.bfs(hw.generate.path(4), 0).path_to(3)
+        [0, 1, 2, 3]
+        """
+        if self.predecessors is None:
+            raise GraphError("this search kept no predecessors; call bfs(..., predecessors=True)")
+        v = self.graph.index(vertex)
+        if self.distances[v] < 0:
+            raise GraphError(f"{vertex!r} was not reached from {self._name(self.sources[0])!r}: there is no path")
+        path = [v]
+        while self.distances[v] > 0:
+            v = int(self.predecessors[v])
+            path.append(v)
+        return [self._name(v) for v in reversed(path)]
+
+    def to_dict(self) -> dict[Any, int]:
+        """Distance by vertex (label or id), reached vertices alone, as NetworkX gives it.
+
+        >>> import hopwave as hw
+        >>> hw.bfs(hw.Graph.from_edges(["a"], ["b"]), "a").to_dict()
+        {'a': 0, 'b': 1}
+        """
+        reached = np.flatnonzero(self.distances >= 0).tolist()
+        return dict(zip(map(self._name, reached), self.distances[reached].tolist(), strict=True))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a vertex: distance, and predecessor and path count where they were asked for."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {"distance": self.distances}
+        if self.predecessors is not None:
+            columns["predecessor"] = self.predecessors
+        if isinstance(self.path_counts, ScaledCounts):
+            columns["path_count_log2"] = self.path_counts.log2()
+        elif self.path_counts is not None:
+            columns["path_count"] = self.path_counts
+        return pd.DataFrame(columns, index=pd.Index(vertex_names(self.graph), name="vertex"))
+
+    def _name(self, vertex: int) -> Any:
+        return self.graph.label(vertex)
+
+    def __repr__(self) -> str:
+        return f"BFSResult(reached={self.reached:,}, depth={self.depth}, plan={self.plan.name}, engine={self.engine})"
+
+
+def vertex_names(graph: Graph) -> Any:
+    """The vertices' labels, or their ids."""
+    return np.arange(graph.n, dtype=np.int32) if graph.labels is None else graph.labels
+
+
+class PlanTable(tuple[Plan, ...]):
+    """The catalogue; prints as a table, iterates over plans.
+
+    >>> import hopwave as hw
+    >>> [plan.name for plan in hw.plans()][0]
+    'hopwave'
+    """
+
+    def __str__(self) -> str:
+        width = max(len(plan.name) for plan in self)
+        return "\n".join(f"{plan.name:<{width}}  {plan.summary}  [{plan.paper}, {plan.section}]" for plan in self)
+
+    __repr__ = __str__
+
+    def rows(self) -> Iterator[tuple[str, str, str, str, str]]:
+        """Name, what it is, steps, rule, paper: what the README's table shows."""
+        for plan in self:
+            steps = " · ".join(str(step) for step in plan.steps)
+            yield plan.name, plan.summary, steps, str(plan.rule), f"{plan.paper}, {plan.section}"
+
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        lines = ["| plan | what it is | steps | rule | paper |", "|---|---|---|---|---|"]
+        lines += [
+            f"| `{name}` | {what} | {steps} | {rule} | {paper} |" for name, what, steps, rule, paper in self.rows()
+        ]
+        return "\n".join(lines)
