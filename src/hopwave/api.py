@@ -46,7 +46,7 @@ def bfs(
     graph = as_graph(G)
     if direction not in ("out", "in"):
         raise GraphError(f"direction={direction!r} is not known; use 'out' or 'in'")
-    if depth_limit is not None and (not isinstance(depth_limit, int | np.integer) or depth_limit < 0):
+    if depth_limit is not None and (not is_whole(depth_limit) or depth_limit < 0):
         raise GraphError(f"depth_limit={depth_limit!r} is not a number of hops; give a whole number from 0, or None")
     question = Question(predecessors, path_counts, None if depth_limit is None else int(depth_limit))
     sources = source_ids(graph, source)
@@ -84,6 +84,11 @@ def source_ids(graph: Graph, source: Any) -> tuple[int, ...]:
     return ids
 
 
+def is_whole(value: Any) -> bool:
+    """Whether value is a whole number; True and False are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 def _is_label(graph: Graph, value: Any) -> bool:
     try:
         return value in graph._numbers
@@ -93,7 +98,7 @@ def _is_label(graph: Graph, value: Any) -> bool:
 
 def choose_device(device: str) -> str:
     """The engine that device= names; "auto" is the best one here."""
-    return "reference" if device == "auto" else device
+    return "cpu" if device == "auto" else device
 
 
 def choose_plan(plan: str | Plan, question: Question, engine: engines.Engine) -> tuple[Plan, str]:

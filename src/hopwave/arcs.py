@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,51 +12,72 @@ import scipy.sparse as sp
 from hopwave.errors import GraphError
 
 LARGEST_VERTEX_COUNT = 2**31 - 2
+LARGEST_INT32_OFFSET = 2**31 - 1  # with more arcs than this, offsets are int64
 
 
 def as_column(values: Any, name: str) -> npt.NDArray[Any]:
     """One NumPy array out of a list, an array, or a CuPy, pandas, polars or Arrow column."""
     if not isinstance(values, np.ndarray):
-        if hasattr(values, "get") and hasattr(values, "__cuda_array_interface__"):
+        if hasattr(values, "__cuda_array_interface__"):
             values = values.get()  # CuPy
+        elif hasattr(values, "to_pylist"):
+            values = values.to_numpy(zero_copy_only=False)  # Arrow
         elif hasattr(values, "to_numpy"):
-            values = values.to_numpy()  # pandas, polars, Arrow
+            values = values.to_numpy()  # pandas, polars
         else:
-            values = list(values) if not isinstance(values, list | tuple | range) else values
-            kind = {type(value) for value in values}
-            # np.array would turn [1, "b"] into strings and unpack tuples: such columns stay objects.
-            plain = all(issubclass(k, bool | int | float | np.number | np.bool_) for k in kind)
-            if plain or (kind and all(issubclass(k, str) for k in kind)):
-                values = np.array(values) if len(values) else np.empty(0, np.int64)
-            else:
-                column = np.empty(len(values), object)
-                for i, value in enumerate(values):
-                    column[i] = value
-                values = column
+            values = _array_of(values, name)
     if values.ndim != 1:
         raise GraphError(f"{name} has {values.ndim} dimensions; give one column")
     return np.asarray(values)
 
 
+def _array_of(values: Any, name: str) -> npt.NDArray[Any]:
+    """The array of a plain sequence; mixed kinds and tuples, which NumPy would make strings or columns of, stay so."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise GraphError(f"{name}={values!r} is not a column; give a list or an array, one entry an edge")
+    values = list(values)
+    kinds = {type(value) for value in values}
+    if not values:
+        return np.empty(0, np.int64)
+    if all(issubclass(kind, bool | int | float | np.number | np.bool_) for kind in kinds):
+        whole = [value for value in values if isinstance(value, int)]
+        if whole and max(map(abs, whole)) > LARGEST_VERTEX_COUNT:
+            raise GraphError(
+                f"{name} holds {max(whole, key=abs)}, more than int32 ids can name; renumber sparse ids first"
+            )
+        return np.array(values)
+    if all(issubclass(kind, str) for kind in kinds):
+        return np.array(values)
+    return object_array(values)
+
+
+def object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
+    """A column of objects, filled one by one: NumPy would unpack tuples."""
+    array = np.empty(len(values), object)
+    for i, value in enumerate(values):
+        array[i] = value
+    return array
+
+
 def whole_numbers(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     """The column as integers; whole floats (what pandas makes of integers beside missing values) are taken too."""
     kind = values.dtype.kind
+    if len(values) == 0:
+        return values.astype(np.int64)
     if kind == "i" or (kind == "u" and values.dtype.itemsize < 8):
         return values
-    if kind == "u":
-        if len(values) and int(values.max()) > LARGEST_VERTEX_COUNT:
-            raise GraphError(f"{name} holds {values.max()}, more than int32 ids can name; renumber sparse ids first")
-        return values.astype(np.int64)
-    if kind == "f":
-        if not np.isfinite(values).all():
+    if kind == "u" or kind == "f":
+        if kind == "f" and not np.isfinite(values).all():
             raise GraphError(f"{name} holds NaN or infinity; drop the rows that miss an end")
+        if np.abs(values).max() >= 2.0**63:
+            raise GraphError(
+                f"{name} holds {np.abs(values).max():g}, more than 64 bits hold; renumber sparse ids first"
+            )
         whole = values.astype(np.int64)
         if not np.array_equal(whole, values):
             bad = values[whole != values][0]
             raise GraphError(f"{name} holds {bad}, which is no whole number; vertices are numbered 0, 1, 2, …")
         return whole
-    if len(values) == 0:
-        return values.astype(np.int64)
     raise GraphError(f"{name} holds {values.dtype}; vertices are whole numbers, strings or other labels")
 
 
@@ -71,14 +93,17 @@ def factorize(
     except TypeError as error:
         raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
     for label in number:
-        if label is None or label != label:  # None, NaN and pandas' NA are missing values
+        if label is None or _is_missing(label):
             raise GraphError(f"{label!r} stands where a vertex should; drop the rows that miss an end")
-    labels = np.empty(len(number), object)
-    labels[:] = list(number) if all(isinstance(x, str) for x in number) else [None] * len(number)
-    if labels.size and labels[0] is None:
-        for label, i in number.items():
-            labels[i] = label
-    return codes[0::2], codes[1::2], labels
+    return codes[0::2], codes[1::2], object_array(list(number))
+
+
+def _is_missing(label: Any) -> bool:
+    """NaN differs from itself; pandas' NA does not even answer."""
+    try:
+        return bool(label != label)
+    except (TypeError, ValueError):
+        return True
 
 
 def rows_of(
@@ -100,5 +125,9 @@ def rows_of(
         times = A.data
         indices = np.repeat(indices, times)
         indptr = np.concatenate([[0], np.cumsum(times, dtype=np.int64)])[indptr]
-    wide = np.int64 if len(indices) > np.iinfo(np.int32).max else np.int32
-    return indptr.astype(wide, copy=False), indices
+    return indptr.astype(offset_type(len(indices)), copy=False), indices
+
+
+def offset_type(m: int) -> type[np.int32] | type[np.int64]:
+    """The narrowest type that can count m arcs."""
+    return np.int64 if m > LARGEST_INT32_OFFSET else np.int32

@@ -7,7 +7,7 @@ graph is its own transpose and keeps one copy. Vertices are int32; offsets are i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +16,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from hopwave.arcs import LARGEST_VERTEX_COUNT, as_column, factorize, rows_of, whole_numbers
+from hopwave.arcs import (
+    LARGEST_VERTEX_COUNT,
+    as_column,
+    factorize,
+    object_array,
+    offset_type,
+    rows_of,
+    whole_numbers,
+)
 from hopwave.errors import GraphError
 
 if TYPE_CHECKING:
@@ -35,6 +43,9 @@ class Statistics:
 
     `scf` is the scale-free metric of TurboBC, equation 5: the sum of degree(u)·degree(v) over all arcs, divided by
     n times the greatest degree. (The division is not printed in the paper; it is what reproduces its Tables 1 and 3.)
+
+    >>> Graph.from_edges([0, 0], [1, 2]).stats().mean_degree
+    1.3333333333333333
     """
 
     n: int
@@ -56,8 +67,9 @@ class Statistics:
 class Graph:
     """An immutable graph, directed or not, of up to 2³¹ − 2 vertices and any number of arcs.
 
-    Self-loops and repeated edges are legal: neither changes a distance. Repeats are merged unless `repeats="keep"`.
-    An undirected edge is stored as two arcs, a self-loop as one, so `G.m` counts stored arcs.
+    Self-loops and repeated edges are legal: neither changes a distance. Repeats are merged unless `repeats="keep"`;
+    those kept are parallel arcs, and each counts as a path of its own. An undirected edge is stored as two arcs, a
+    self-loop as one, so `G.m` counts stored arcs.
 
     >>> import hopwave as hw
     >>> G = hw.Graph.from_edges([0, 1, 2], [1, 2, 0])
@@ -66,6 +78,13 @@ class Graph:
     >>> G.indices[G.indptr[0]:G.indptr[1]].tolist()
     [1, 2]
     """
+
+    _rows: tuple[npt.NDArray[Any], npt.NDArray[np.int32]]
+    _columns: tuple[npt.NDArray[Any], npt.NDArray[np.int32]] | None
+    _directed: bool
+    _labels: npt.NDArray[Any] | None
+    _order: Order
+    _prepared: dict[str, Any]
 
     def __init__(
         self,
@@ -78,15 +97,15 @@ class Graph:
         transpose: tuple[npt.NDArray[Any], npt.NDArray[np.int32]] | None = None,
     ) -> None:
         """Trusts its arguments; people use `from_edges`, `from_csr`, `from_scipy` or `from_networkx`."""
-        for array in (indptr, indices, *(transpose or ())):
-            array.setflags(write=False)
-        self._rows = (indptr, indices)
-        self._columns = transpose if directed else self._rows
-        self._directed = directed
-        self._labels = labels
-        self._order = order
-        # Engines keep what they prepared for this graph here (uploaded arrays, hub lists), so that it goes with it.
-        self._prepared: dict[str, Any] = {}
+        self.__setstate__(
+            {
+                "_rows": (indptr, indices),
+                "_columns": transpose if directed else (indptr, indices),
+                "_directed": directed,
+                "_labels": labels,
+                "_order": order,
+            }
+        )
 
     # ---------------------------------------------------------------- making one
 
@@ -114,19 +133,17 @@ class Graph:
         source, target = as_column(src, "src"), as_column(dst, "dst")
         if len(source) != len(target):
             raise GraphError(f"src has {len(source)} entries and dst {len(target)}; an edge needs one of each")
-        if source.dtype.kind in "OSU" or target.dtype.kind in "OSU":
+        if len(source) and (source.dtype.kind in "OSU" or target.dtype.kind in "OSU"):
             if labels is not None:
                 raise GraphError("labels= names integer ids, but these edges are labels already; drop labels=")
             source, target, labels = factorize(source, target)
-            n = len(labels) if n is None else n
-            if n < len(labels):
-                raise GraphError(f"n={n} is less than the {len(labels)} different labels in the edges; leave n out")
-            if n > len(labels):
-                raise GraphError(f"n={n} asks for unnamed vertices beside {len(labels)} labels; leave n out")
+            if n is not None and n != len(labels):
+                raise GraphError(f"n={n!r} does not fit the {len(labels)} different labels in the edges; leave n out")
         source, target = whole_numbers(source, "src"), whole_numbers(target, "dst")
-        n = _vertex_count(n, source, target)
+        names = _check_labels(labels)
+        n = _vertex_count(len(names) if n is None and names is not None else n, source, target)
         indptr, indices = rows_of(source, target, n, symmetric=not directed, merge=repeats == "merge")
-        return cls(indptr, indices, directed=directed, labels=_check_labels(labels, n))
+        return cls(indptr, indices, directed=directed, labels=_fitting(names, n))
 
     @classmethod
     def from_csr(
@@ -155,14 +172,13 @@ class Graph:
             raise GraphError(f"{n} vertices are more than the {LARGEST_VERTEX_COUNT} that int32 ids can name")
         if check:
             _check_rows(offsets, neighbours, n)
-        wide = np.int64 if len(neighbours) > np.iinfo(np.int32).max else np.int32
-        offsets = np.ascontiguousarray(offsets, wide)
+        offsets = np.ascontiguousarray(offsets, offset_type(len(neighbours)))
         neighbours = np.ascontiguousarray(neighbours, np.int32)
         if check and not _ascending(offsets, neighbours):
             source = np.repeat(np.arange(n, dtype=np.int32), np.diff(offsets))
             offsets, neighbours = rows_of(source, neighbours, n, symmetric=False, merge=True)
         # Views, so that marking ours read-only leaves the caller's arrays as they were.
-        graph = cls(offsets.view(), neighbours.view(), directed=directed, labels=_check_labels(labels, n))
+        graph = cls(offsets.view(), neighbours.view(), directed=directed, labels=_fitting(_check_labels(labels), n))
         if check and not directed and not _symmetric(offsets, neighbours):
             raise GraphError("directed=False, but some arc has no reverse; pass directed=True, or add the reverses")
         return graph
@@ -183,7 +199,7 @@ class Graph:
         A = A.tocsr()
         if A.data.dtype.kind in "fc" and np.isnan(A.data).any():
             raise GraphError("the matrix holds NaN; hopwave reads the pattern alone: drop or replace those entries")
-        graph = cls.from_csr(A.indptr, A.indices, directed=True)
+        graph = cls.from_csr(A.indptr.copy(), A.indices.copy(), directed=True)  # A may change later; a Graph does not
         if directed is None:
             directed = not _symmetric(graph.indptr, graph.indices)
         if directed:
@@ -200,6 +216,8 @@ class Graph:
         >>> Graph.from_networkx(nx.path_graph(["a", "b", "c"])).labels.tolist()
         ['a', 'b', 'c']
         """
+        if not (hasattr(g, "is_directed") and hasattr(g, "edges")):
+            raise GraphError(f"from_networkx takes a NetworkX graph, not {type(g).__name__}; use from_edges")
         nodes = list(g)
         n = len(nodes)
         plain = all(type(node) is int and 0 <= node < n for node in nodes)
@@ -209,7 +227,7 @@ class Graph:
             dtype=np.int64,
             count=2 * g.number_of_edges(),
         )
-        labels = None if plain else _object_array(nodes)
+        labels = None if plain else object_array(nodes)
         return cls.from_edges(ends[0::2], ends[1::2], n=n, directed=g.is_directed(), labels=labels)
 
     # ---------------------------------------------------------------- what it is
@@ -265,7 +283,8 @@ class Graph:
             indptr, indices = A.indptr.astype(self.indptr.dtype), A.indices.astype(np.int32)
             for array in (indptr, indices):
                 array.setflags(write=False)
-            self._columns = (indptr, indices)
+            self.__dict__["_columns"] = (indptr, indices)
+            return indptr, indices
         return self._columns
 
     @cached_property
@@ -333,18 +352,19 @@ class Graph:
             found = self._numbers.get(vertex) if _hashable(vertex) else None
             if found is not None:
                 return found
-            if not _is_integer(vertex) or self._labels_are_numbers:
-                raise GraphError(
-                    f"{vertex!r} is not a vertex; this graph's vertices have labels such as {self._labels[0]!r}"
-                    if self.n
-                    else f"{vertex!r} is not a vertex; this graph has none"
-                )
-        if not _is_integer(vertex):
-            raise GraphError(f"{vertex!r} is not a vertex; this graph's vertices are the numbers 0 to {self.n - 1}")
+        if not _is_integer(vertex) or (self._labels is not None and self._labels_are_numbers):
+            raise GraphError(f"{vertex!r} is not a vertex of this graph; {self._reach()}")
         if not 0 <= vertex < self.n:
-            reach = f"its vertices are 0 to {self.n - 1}" if self.n else "it has none"
-            raise GraphError(f"{int(vertex)} is not a vertex of this graph; {reach}")
+            raise GraphError(f"{int(vertex)} is not a vertex of this graph; {self._reach()}")
         return int(vertex)
+
+    def _reach(self) -> str:
+        """What a vertex may be called, for messages."""
+        if self.n == 0:
+            return "it has none"
+        if self._labels is not None:
+            return f"its vertices have labels such as {self.label(0)!r}"
+        return f"its vertices are the numbers 0 to {self.n - 1}"
 
     def label(self, vertex: int) -> Any:
         """What a vertex is called: its label, or its id.
@@ -352,6 +372,8 @@ class Graph:
         >>> Graph.from_edges(["ann"], ["bob"]).label(0)
         'ann'
         """
+        if not _is_integer(vertex) or not 0 <= vertex < self.n:
+            raise GraphError(f"{vertex!r} is not a vertex id; {self._reach()}")
         if self._labels is None:
             return int(vertex)
         name = self._labels[vertex]
@@ -405,9 +427,18 @@ class Graph:
         >>> Graph.from_edges([0], [1], directed=True).reversed().degrees.tolist()
         [0, 1]
         """
-        if not self._directed:
-            return self
-        return Graph(*self._transposed(), directed=True, labels=self._labels, order=self._order, transpose=self._rows)
+        return self._reversed if self._directed else self
+
+    @cached_property
+    def _reversed(self) -> Graph:
+        if self._order == "degree":  # arranged by the in-degrees of this graph, which are not those of the other
+            return self._ascending_again().reversed().arranged()
+        other = Graph(*self._transposed(), directed=True, labels=self._labels, transpose=self._rows)
+        other.__dict__["_reversed"] = self
+        return other
+
+    def _ascending_again(self) -> Graph:
+        return Graph.from_csr(self.indptr, self.indices, self._directed, labels=self._labels)
 
     # ---------------------------------------------------------------- other people's graphs
 
@@ -468,8 +499,17 @@ class Graph:
     __hash__ = None  # type: ignore[assignment]
 
     def __getstate__(self) -> dict[str, Any]:
-        keep = ("_rows", "_columns", "_directed", "_labels", "_order")
-        return {name: self.__dict__[name] for name in keep} | {"_prepared": {}}
+        return {name: self.__dict__[name] for name in ("_rows", "_columns", "_directed", "_labels", "_order")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Engines keep what they prepared for this graph in _prepared (uploaded arrays, hub lists): it goes with it.
+        self.__dict__.update(state, _prepared={})
+        for array in (*self._rows, *(self._columns or ()), self._labels):
+            if array is not None:
+                array.setflags(write=False)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a Graph does not change: {name} cannot be set; make a new one with Graph.from_edges")
 
     def __len__(self) -> int:
         return self.n
@@ -517,22 +557,26 @@ def _symmetric(offsets: npt.NDArray[Any], neighbours: npt.NDArray[np.int32]) -> 
     return bool(np.array_equal(turned.indptr, offsets) and np.array_equal(turned.indices, neighbours))
 
 
-def _check_labels(labels: Sequence[Any] | npt.NDArray[Any] | None, n: int) -> npt.NDArray[Any] | None:
+def _check_labels(labels: Any) -> npt.NDArray[Any] | None:
+    """Labels as a column of their own: changing the caller's changes nothing here."""
     if labels is None:
         return None
-    array = labels if isinstance(labels, np.ndarray) else _object_array(labels)
-    if array.ndim != 1 or len(array) != n:
-        raise GraphError(f"{len(array)} labels do not name {n} vertices; give exactly one a vertex")
-    if len(set(array.tolist())) != n:
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable) or np.ndim(labels) == 0:
+        raise GraphError(f"labels={labels!r} is no list of names; give exactly one a vertex")
+    array = labels.copy() if isinstance(labels, np.ndarray) else object_array(list(labels))
+    try:
+        different = len(set(array.tolist()))
+    except TypeError as error:
+        raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
+    if array.ndim != 1 or different != len(array):
         raise GraphError("two vertices have the same label; labels must differ")
-    return _read_only(array.view())
+    return _read_only(array)
 
 
-def _object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
-    array = np.empty(len(values), object)
-    for i, value in enumerate(values):  # one by one: NumPy would unpack tuples into columns
-        array[i] = value
-    return array
+def _fitting(labels: npt.NDArray[Any] | None, n: int) -> npt.NDArray[Any] | None:
+    if labels is not None and len(labels) != n:
+        raise GraphError(f"{len(labels)} labels do not name {n} vertices; give exactly one a vertex")
+    return labels
 
 
 def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -24,6 +24,11 @@ class Level:
     `vertices` and `edges` are the frontier's size and the arcs that leave it, `unvisited_edges` the arcs that leave
     vertices not yet visited: the sizes the rule looked at. `found` vertices came out; `checked` arcs were looked at;
     `ahead` of the found ones belong to the level after (asynchronous pulls only).
+
+    >>> import hopwave as hw
+    >>> level = hw.bfs(hw.generate.star(5), 0, trace=True).trace[0]
+    >>> level.direction, level.vertices, level.edges, level.found
+    ('push', 1, 4, 4)
     """
 
     depth: int
@@ -57,9 +62,10 @@ class Trace(tuple[Level, ...]):
         return [level.direction for level in self]
 
     def __str__(self) -> str:
-        head = f"{'level':>5} {'step':<34} {'vertices':>11} {'edges':>13} {'found':>11} {'checked':>13} {'ms':>9}"
+        wide = max([len(level.step) for level in self], default=4)
+        head = f"{'level':>5} {'step':<{wide}} {'vertices':>11} {'edges':>13} {'found':>11} {'checked':>13} {'ms':>9}"
         rows = [
-            f"{level.depth:>5} {level.step:<34} {level.vertices:>11,} {level.edges:>13,} {level.found:>11,} "
+            f"{level.depth:>5} {level.step:<{wide}} {level.vertices:>11,} {level.edges:>13,} {level.found:>11,} "
             f"{level.checked:>13,} {level.seconds * 1e3:>9.3f}"
             for level in self
         ]
@@ -95,7 +101,7 @@ class Ran:
         return f"{self.name} ({self.why}{without})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScaledCounts:
     """Path counts beyond float64: count[v] = mantissa[v] · 2^exponent[v], with mantissa in [0.5, 1), or 0.
 
@@ -119,12 +125,12 @@ class ScaledCounts:
         mantissa: npt.NDArray[np.float64], exponent: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.float64] | ScaledCounts:
         """One float64 array where that can hold every count, else the pair."""
-        if len(exponent) and int(exponent.max()) > 1023:
+        if len(exponent) and int(exponent.max()) > 1024:  # a mantissa is below 1
             return ScaledCounts(mantissa, exponent)
         return np.asarray(np.ldexp(mantissa, exponent), np.float64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BFSResult:
     """The answer of a search.
 
@@ -156,7 +162,9 @@ class BFSResult:
             raise GraphError("this search kept no predecessors; call bfs(..., predecessors=True)")
         v = self.graph.index(vertex)
         if self.distances[v] < 0:
-            raise GraphError(f"{vertex!r} was not reached from {self._name(self.sources[0])!r}: there is no path")
+            raise GraphError(
+                f"{vertex!r} was not reached by this search, so it has no path; try another source or limit"
+            )
         path = [v]
         while self.distances[v] > 0:
             v = int(self.predecessors[v])

@@ -66,8 +66,11 @@ def engine(name: str) -> Engine:
     'reference'
     """
     if name not in NAMES:
-        raise EngineError(f"device {name!r} is not known; use 'auto', {', '.join(map(repr, NAMES))}")
-    found: Engine = import_module(f"hopwave.engines.{name}").Engine()
+        raise EngineError(f"device {name!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
+    try:
+        found: Engine = import_module(f"hopwave.engines.{name}").Engine()
+    except ModuleNotFoundError as error:
+        raise EngineError(f"device {name!r} cannot run here: {error}; install it, or use device='cpu'") from None
     reason = found.missing()
     if reason:
         raise EngineError(reason)

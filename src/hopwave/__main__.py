@@ -1,0 +1,10 @@
+"""`python -m hopwave` is the command `hopwave`."""
+
+from __future__ import annotations
+
+import sys
+
+from hopwave.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,194 @@
+"""`hopwave bfs FILE`: a search, its levels as a table with bars, and on request a picture and a file of the answer."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import hopwave as hw
+from hopwave.cli import columns, picture, terminal
+from hopwave.cli.files import Directed, File, Format, ReadOptions, load
+from hopwave.cli.info import sentence
+from hopwave.cli.levels import level_table, reach, rows, title
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.io.progress import Meter
+from hopwave.result import BFSResult
+from hopwave.validate import Validation, validate
+
+
+class Direction(StrEnum):
+    """Which way the arcs are followed."""
+
+    OUT = "out"
+    IN = "in"
+
+
+def bfs(
+    file: File,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            "-s",
+            help="Where to start, by label or number; again for several at once. "
+            "Default: the vertex of highest degree.",
+        ),
+    ] = None,
+    direction: Annotated[Direction, typer.Option(help="Follow arcs as they point, or backwards.")] = Direction.OUT,
+    depth_limit: Annotated[int | None, typer.Option(help="Stop after so many hops.")] = None,
+    path_counts: Annotated[bool, typer.Option("--path-counts", help="Count the shortest paths too.")] = False,
+    plan: Annotated[str, typer.Option(help="A name from 'hopwave plans'.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or reference.")] = "auto",
+    directed: Directed = None,
+    format: Format = None,
+    read_options: ReadOptions = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the levels: .png, .svg or .pdf.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write a row a vertex: .csv, .csv.gz, .parquet or .npz.")] = None,
+    check: Annotated[bool, typer.Option("--validate", help="Prove the answer right by Graph500's five rules.")] = False,
+    all_levels: Annotated[bool, typer.Option("--all-levels", help="A row for every level, however many.")] = False,
+    as_json: terminal.Json = False,
+) -> None:
+    """Search a graph from a vertex: hops to every other, level by level."""
+    if plot is not None:
+        picture.check(plot)
+    if out is not None:
+        columns.check(out)
+    if plan != "auto":
+        hw.plan(plan)  # an unknown one is told before a long read
+
+    graph = load(file, directed, format, read_options)
+    starts = [vertex(graph, name) for name in source] if source else [busiest(graph, direction)]
+    with Meter(f"searching {file.name}", None, None) as meter:
+        began = time.perf_counter()
+        result = hw.bfs(
+            graph,
+            [graph.label(start) for start in starts],
+            path_counts=path_counts,
+            depth_limit=depth_limit,
+            direction=direction.value,
+            plan=plan,
+            device=device,
+            trace=True,
+        )
+        wall = time.perf_counter() - began
+        verdict = None
+        if check:
+            meter.stage("validating")
+            verdict = judge(graph, result, depth_limit, direction)
+        if out is not None:
+            meter.stage(f"writing {out.name}")
+            columns.write(out, columns.of_search(result))
+        if plot is not None:
+            meter.stage(f"drawing {plot.name}")
+            picture.levels(plot, rows(result), title(graph, result), reach(graph, result))
+
+    if as_json:
+        asked = {
+            "file": str(file),
+            "source_given": bool(source),
+            "direction": direction.value,
+            "depth_limit": depth_limit,
+        }
+        written = {"out": out and str(out), "plot": plot and str(plot)}
+        terminal.emit({**asked, **record(graph, result), "wall_seconds": wall, **validation(verdict), **written})
+    else:
+        terminal.line(f"{file}: {sentence(graph)}")
+        if not source:
+            degree = (graph.in_degrees if direction is Direction.IN else graph.degrees)[starts[0]]
+            terminal.line(
+                f"no --source given: starting from {graph.label(starts[0])}, whose degree {degree:,} is highest"
+            )
+        terminal.show(level_table(title(graph, result), rows(result), all_levels), summary(graph, result, verdict))
+        for path in filter(None, (out, plot)):
+            terminal.line(f"wrote {path}")
+    if verdict is not None and not verdict.ok:
+        raise terminal.CheckFailed(f"not a breadth-first search: {'; '.join(verdict.failures)}")
+
+
+def vertex(graph: Graph, name: str) -> int:
+    """The id of a vertex typed by a person: a label first, then a number."""
+    try:
+        return graph.index(name)
+    except GraphError:
+        try:
+            number = int(name)
+        except ValueError:
+            pass
+        else:
+            return graph.index(number)
+        raise
+
+
+def busiest(graph: Graph, direction: Direction = Direction.OUT) -> int:
+    """The first vertex of highest degree, counted along the search."""
+    if not graph.n:
+        raise GraphError("the graph has no vertices, so there is nothing to start from; give one with a vertex")
+    return int(np.argmax(graph.in_degrees if direction is Direction.IN else graph.degrees))
+
+
+def judge(graph: Graph, result: BFSResult, depth_limit: int | None, direction: Direction) -> Validation:
+    """The five rules of Graph500 on the answer."""
+    starts = [graph.label(start) for start in result.sources]
+    return validate(
+        graph, starts, result.distances, result.predecessors, depth_limit=depth_limit, direction=direction.value
+    )
+
+
+def summary(graph: Graph, result: BFSResult, verdict: Validation | None) -> Any:
+    """The answer in a few lines, with the plan that ran and why."""
+    lines = {"reached": reach(graph, result), "plan": str(result.plan), "engine": result.engine}
+    lines["time"] = f"{terminal.milliseconds(sum(level.seconds for level in result.trace or ()))} ms in the levels"
+    if result.path_counts is not None:
+        lines["path counts"] = most_paths(graph, result)
+    if verdict is not None:
+        passed = sum(rule.passed is True for rule in verdict.rules)
+        lines["validated"] = f"{passed} of {len(verdict.rules)} rules hold" + (
+            "" if verdict.ok else "; NOT a valid search"
+        )
+    return terminal.facts("", lines)
+
+
+def most_paths(graph: Graph, result: BFSResult) -> str:
+    """The vertex that most shortest paths lead to."""
+    counts = result.path_counts
+    if isinstance(counts, hw.ScaledCounts):
+        logarithms = counts.log2()
+        top = int(np.argmax(logarithms))
+        return f"at most 2^{logarithms[top]:.1f}, to {graph.label(top)}"
+    assert counts is not None
+    top = int(np.argmax(counts))
+    return f"at most {counts[top]:,.15g}, to {graph.label(top)}"
+
+
+def record(graph: Graph, result: BFSResult) -> dict[str, Any]:
+    """The search, for JSON."""
+    return {
+        "n": graph.n,
+        "m": graph.m,
+        "directed": graph.directed,
+        "sources": [graph.label(start) for start in result.sources],
+        "reached": result.reached,
+        "depth": result.depth,
+        "vertices_by_level": np.bincount(result.distances[result.distances >= 0]).tolist(),
+        "plan": result.plan.name,
+        "why": result.plan.why,
+        "without": list(result.plan.without),
+        "engine": result.engine,
+        "seconds": sum(level.seconds for level in result.trace or ()),
+        "levels": [asdict(level) for level in result.trace or ()],
+    }
+
+
+def validation(verdict: Validation | None) -> dict[str, Any]:
+    """What the validator said, for JSON; nothing where it was not asked."""
+    if verdict is None:
+        return {}
+    rules = {rule.name: rule.passed for rule in verdict.rules}
+    return {"validation": {"ok": verdict.ok, "rules": rules, "failures": list(verdict.failures)}}

@@ -1,0 +1,114 @@
+"""Answers as files of columns, one row a vertex: .csv, .csv.gz, .parquet or .npz, each whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.cli import terminal
+from hopwave.errors import FormatError
+from hopwave.graph import Graph
+from hopwave.io.atomic import replacing
+from hopwave.result import BFSResult, ScaledCounts, vertex_names
+
+Columns = dict[str, npt.NDArray[Any]]
+
+ENDINGS = (".csv", ".csv.gz", ".parquet", ".npz")
+_ROWS_AT_ONCE = 100_000
+
+
+def check(path: Path) -> None:
+    """Complain about a file that could not be written before any work is done for it."""
+    ending(path, ENDINGS)
+    folder(path)
+    if path.suffix == ".parquet":
+        terminal.need("pyarrow", "io", f"writing {path}")
+
+
+def ending(path: Path, known: tuple[str, ...]) -> None:
+    """A FormatError where the name does not end in one of those known."""
+    if not path.name.lower().endswith(known):
+        raise FormatError(f"the name's ending says no format to write; use {', '.join(known)}", path)
+
+
+def folder(path: Path) -> None:
+    """A FormatError where there is no folder to write into."""
+    if path.is_dir():
+        raise FormatError("is a folder; give a file name", path)
+    if not path.resolve().parent.is_dir():
+        raise FormatError(f"there is no folder {path.parent}; make it first", path)
+
+
+def of_search(result: BFSResult) -> Columns:
+    """vertex, distance and, where the search kept them, predecessor and path_count.
+
+    Vertices go by label where the graph has labels; what was not reached has distance -1 and no predecessor (-1 among
+    ids). Counts beyond float64 are given by their binary logarithm, as path_count_log2.
+    """
+    columns: Columns = {"vertex": vertex_names(result.graph), "distance": result.distances}
+    if result.predecessors is not None:
+        columns["predecessor"] = _named(result.graph, result.predecessors)
+    if isinstance(result.path_counts, ScaledCounts):
+        columns["path_count_log2"] = result.path_counts.log2()
+    elif result.path_counts is not None:
+        columns["path_count"] = result.path_counts
+    return columns
+
+
+def _named(graph: Graph, ids: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
+    if graph.labels is None:
+        return ids
+    names = np.array([*graph.labels.tolist(), None], dtype=object)  # the id -1 takes the last
+    return np.asarray(names[ids])
+
+
+def write(path: Path, columns: Columns) -> None:
+    """Write the columns in the format that the name's ending says."""
+    check(path)
+    name = path.name.lower()
+    with replacing(path, packed=name.endswith(".gz")) as stream:
+        if name.endswith(".npz"):
+            # As text, since an array of objects could only be pickled, and a pickle is a program.
+            plain = {title: _text(column) if column.dtype == object else column for title, column in columns.items()}
+            np.savez_compressed(stream, **plain)  # type: ignore[arg-type]
+        elif name.endswith(".parquet"):
+            _write_parquet(stream, columns)
+        else:
+            _write_csv(stream, columns)
+
+
+def _write_csv(stream: IO[bytes], columns: Columns) -> None:
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for first in range(0, max(map(len, columns.values())), _ROWS_AT_ONCE):
+        part = [column[first : first + _ROWS_AT_ONCE].tolist() for column in columns.values()]
+        writer.writerows(zip(*part, strict=True))
+    text.detach()  # the stream is closed by whoever opened it
+
+
+def _write_parquet(stream: IO[bytes], columns: Columns) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrays = {title: pa.array(_of_one_kind(column)) for title, column in columns.items()}
+    pq.write_table(pa.table(arrays), stream)
+
+
+def _of_one_kind(column: npt.NDArray[Any]) -> Any:
+    """Parquet's columns have one type: labels of several become text."""
+    if column.dtype != object:
+        return column
+    kinds = {type(value) for value in column.tolist()} - {type(None)}
+    if kinds <= {str} or kinds <= {int}:
+        return column.tolist()
+    return [None if value is None else str(value) for value in column.tolist()]
+
+
+def _text(column: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
+    return np.array(["" if value is None else str(value) for value in column.tolist()], dtype=np.str_)

@@ -1,0 +1,48 @@
+"""`hopwave convert FILE OUT`: a graph from one format into another, whole or not at all."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hopwave.cli import terminal
+from hopwave.cli.files import Directed, File, Out, ReadOptions, WriteOptions, load, save, target
+from hopwave.cli.info import record, sentence
+from hopwave.errors import FormatError
+from hopwave.io import formats
+from hopwave.io.progress import Meter
+
+
+def convert(
+    file: File,
+    out: Out,
+    from_format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="The format of FILE.")] = None,
+    to_format: Annotated[str | None, typer.Option("--to", metavar="FORMAT", help="The format of OUT.")] = None,
+    directed: Directed = None,
+    drop_labels: Annotated[
+        bool, typer.Option("--drop-labels", help="Write numbers where vertices have labels.")
+    ] = False,
+    read_options: ReadOptions = None,
+    write_options: WriteOptions = None,
+    as_json: terminal.Json = False,
+) -> None:
+    """Read a graph in one format and write it in another; labels are never lost unless --drop-labels says so."""
+    chosen = target(out, to_format)
+    graph = load(file, directed, from_format, read_options, "--from")
+    if graph.labels is not None and not drop_labels and not chosen.holds_labels:
+        able = ", ".join(known.extensions[0] for known in formats() if known.holds_labels)
+        raise FormatError(
+            f"{chosen.title} has no place for the labels of {file}; use {able}, or give them up with --drop-labels", out
+        )
+    with Meter(f"writing {out.name}", None, None):
+        save(out, graph, to_format, write_options, drop_labels)
+    if as_json:
+        kept = graph.labels is not None and not drop_labels
+        written = {"bytes": out.stat().st_size, "labels_written": kept}
+        terminal.emit({"file": str(file), "out": str(out), "format": chosen.name, **record(graph), **written})
+        return
+    note = "; labels dropped" if drop_labels and graph.labels is not None else ""
+    terminal.line(
+        f"wrote {out} ({chosen.title}, {terminal.size(out.stat().st_size)}): {sentence(graph, not drop_labels)}{note}"
+    )

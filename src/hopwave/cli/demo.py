@@ -1,0 +1,146 @@
+"""`hopwave demo`: what hopwave does, in a few seconds, without a file and without a network."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import hopwave as hw
+from hopwave.cli import picture, terminal
+from hopwave.cli.bfs import busiest
+from hopwave.cli.info import sentence
+from hopwave.cli.levels import level_table, reach, rows, title
+from hopwave.graph import Graph
+from hopwave.io.progress import Meter
+from hopwave.result import BFSResult
+
+PICTURE = Path("hopwave-demo.png")
+TOP = 10
+
+
+@dataclass(frozen=True)
+class Small:
+    """A graph small enough to draw, its search from its busiest vertex, and what each vertex weighs."""
+
+    name: str
+    graph: Graph
+    result: BFSResult
+    measure: str
+    weights: npt.NDArray[Any]
+
+    def top(self) -> list[int]:
+        """The heaviest vertices, heaviest first."""
+        return [int(vertex) for vertex in np.argsort(-self.weights, kind="stable")[:TOP]]
+
+
+def demo(as_json: terminal.Json = False) -> None:
+    """Search a made graph and a real one, and draw a picture: a first look at what hopwave does."""
+    with Meter("searching", None, None) as meter:
+        large = hw.generate.kronecker(scale=14, edge_factor=16, seed=1)
+        # Twice: the first search may compile, the second is what it costs.
+        result = [hw.bfs(large, busiest(large), trace=True) for _ in range(2)][1]
+        small = characters()
+        drawn = importlib.util.find_spec("matplotlib") is not None
+        if drawn:
+            meter.stage(f"drawing {PICTURE}")
+            _draw(result, small)
+    if as_json:
+        terminal.emit(_record(result, small, drawn))
+        return
+    terminal.line(f"A Kronecker graph, as Graph500 makes them: {sentence(large)}")
+    terminal.show(level_table(title(large, result), rows(result)))
+    terminal.line(f"{reach(large, result)}, by plan {result.plan} on engine {result.engine}")
+    terminal.line()
+    terminal.line(f"{small.name}: {sentence(small.graph)}")
+    terminal.line(reach(small.graph, small.result))
+    terminal.line()
+    terminal.line(f"Drawn in {PICTURE}" if drawn else f"No picture without matplotlib; run: {terminal.install('plot')}")
+    terminal.show(_top_table(small))
+
+
+def characters() -> Small:
+    """Les Misérables, the 77 characters of the novel, where NetworkX is installed; else a small world as large."""
+    if importlib.util.find_spec("networkx") is not None:
+        import networkx as nx
+
+        name, graph = "Les Misérables, who meets whom", Graph.from_networkx(nx.les_miserables_graph())
+    else:
+        name, graph = "A small world", hw.generate.smallworld(77, k=6, p=0.1, seed=1)
+    result = hw.bfs(graph, graph.label(busiest(graph)))
+    betweenness: Any = getattr(hw, "betweenness_centrality", None)
+    if betweenness is None:
+        return Small(name, graph, result, "degree", graph.degrees)
+    return Small(name, graph, result, "betweenness", betweenness(graph).scores)
+
+
+def _top_table(small: Small) -> Any:
+    start = small.graph.label(small.result.sources[0])
+    columns = ("", "vertex", small.measure, "", f"hops from {start}")
+    shown = terminal.table(f"Highest {small.measure}", *columns, numbers=(0, 2, 4))
+    most = float(small.weights.max()) or 1.0
+    for place, vertex in enumerate(small.top(), start=1):
+        weight = float(small.weights[vertex])
+        number = f"{weight:.4f}" if small.measure == "betweenness" else f"{weight:,.0f}"
+        hops = str(small.result.distances[vertex])
+        shown.add_row(str(place), str(small.graph.label(vertex)), number, terminal.bar(weight / most, 30), hops)
+    return shown
+
+
+def _draw(result: BFSResult, small: Small) -> None:
+    heaviest = float(small.weights.max()) or 1.0
+    with picture.page(PICTURE, 12, 5.6) as figure:
+        left, right = figure.subplots(1, 2, width_ratios=[3, 2])
+        start = small.graph.label(small.result.sources[0])
+        left.set_title(f"{small.name}: hops from {start}, size by {small.measure}", loc="left", fontweight="bold")
+        picture.network(
+            left,
+            _places(small.graph),
+            zip(*small.graph.to_edges(), strict=True),
+            small.result.distances,
+            25 + 500 * small.weights / heaviest,
+            {vertex: str(small.graph.label(vertex)) for vertex in small.top()},
+        )
+        right.set_title("A Kronecker graph, level by level", loc="left", fontweight="bold")
+        picture.profile(right, rows(result))
+        right.set_xlabel("hops from the source")
+
+
+def _places(graph: Graph) -> npt.NDArray[np.float64]:
+    """Where to draw the vertices: near where their hops say, if NetworkX is there to compute that, else on a ring."""
+    if importlib.util.find_spec("networkx") is not None:
+        import networkx as nx
+
+        layout = nx.kamada_kawai_layout(graph.to_networkx())
+        return np.array([layout[graph.label(vertex)] for vertex in range(graph.n)])
+    angles = 2 * math.pi * np.arange(graph.n) / graph.n
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def _record(result: BFSResult, small: Small, drawn: bool) -> dict[str, Any]:
+    return {
+        "kronecker": {
+            "n": result.graph.n,
+            "m": result.graph.m,
+            "reached": result.reached,
+            "depth": result.depth,
+            "plan": result.plan.name,
+            "engine": result.engine,
+            "seconds": sum(level.seconds for level in result.trace or ()),
+        },
+        "small": {
+            "name": small.name,
+            "n": small.graph.n,
+            "m": small.graph.m,
+            "reached": small.result.reached,
+            "depth": small.result.depth,
+            "measure": small.measure,
+            "top": [{"vertex": small.graph.label(v), small.measure: float(small.weights[v])} for v in small.top()],
+        },
+        "picture": str(PICTURE) if drawn else None,
+    }

@@ -1,0 +1,128 @@
+"""`hopwave doctor`: what this machine has, what it lacks and how to get it, and whether its searches are right."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import platform
+import sys
+from dataclasses import asdict, dataclass
+
+from rich.table import Table
+from rich.text import Text
+
+import hopwave as hw
+from hopwave.cli import selftest, terminal
+from hopwave.devices import Device, cuda_extra, devices
+from hopwave.io.progress import Meter
+
+REQUIRED = ("numpy", "scipy", "numba", "typer", "rich")
+# What to import, which distributions it comes from, which extra installs it, what it is for.
+EXTRAS = (
+    ("networkx", ("networkx",), "networkx", "graphs from and to NetworkX, hopwave as its backend"),
+    ("pyarrow", ("pyarrow",), "io", "Parquet files"),
+    ("pandas", ("pandas",), "io", "results as data frames"),
+    ("matplotlib", ("matplotlib",), "plot", "pictures"),
+    ("mpi4py", ("mpi4py",), "mpi", "several machines"),
+    ("cupy", ("cupy-cuda12x", "cupy-cuda13x", "cupy"), "", "NVIDIA GPUs"),
+)
+
+
+@dataclass(frozen=True)
+class Library:
+    """An optional library: its version where it is installed, the command that installs it where it is not."""
+
+    name: str
+    purpose: str
+    version: str | None
+    install: str
+
+
+def doctor(as_json: terminal.Json = False) -> None:
+    """Show hardware and libraries, say what is missing and how to get it, and test every engine."""
+    about = {"hopwave": hw.__version__, "python": platform.python_version(), "system": platform.platform()}
+    versions = {name: _version((name,)) or "missing" for name in REQUIRED}
+    found, libraries = devices(), optional()
+    outcomes = []
+    with Meter("testing", selftest.total(), None) as meter:
+        for outcome in selftest.run():
+            outcomes.append(outcome)
+            meter.update(len(outcomes))
+    failed = [outcome for outcome in outcomes if outcome.passed is False]
+    if as_json:
+        terminal.emit(
+            {
+                **about,
+                "executable": sys.executable,
+                "required": versions,
+                "devices": [asdict(device) for device in found],
+                "optional": [asdict(library) for library in libraries],
+                "self_test": [asdict(outcome) for outcome in outcomes],
+                "ok": not failed,
+            }
+        )
+    else:
+        terminal.show(
+            terminal.facts("hopwave", {**about, "executable": sys.executable, **versions}),
+            _device_table(found),
+            _library_table(libraries),
+            _test_table(outcomes),
+        )
+    if failed:
+        reasons = "; ".join(f"{outcome.engine}, {outcome.check}: {outcome.note}" for outcome in failed)
+        raise terminal.CheckFailed(f"the self-test failed: {reasons}")
+    if not as_json:
+        terminal.line("All is well.", style="green")
+
+
+def optional() -> list[Library]:
+    """The optional libraries, here or not. Looks them up without importing them."""
+    return [
+        Library(
+            name,
+            purpose,
+            (_version(distributions) or "unknown") if importlib.util.find_spec(name) is not None else None,
+            terminal.install(extra or cuda_extra()),
+        )
+        for name, distributions, extra, purpose in EXTRAS
+    ]
+
+
+def _version(distributions: tuple[str, ...]) -> str | None:
+    for name in distributions:
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return None
+
+
+def _mark(passed: bool | None) -> Text:
+    return Text("ok", "green") if passed else Text("–", "dim") if passed is None else Text("FAILED", "bold red")
+
+
+def _device_table(found: tuple[Device, ...]) -> Table:
+    shown = terminal.table("Hardware", "device", "model", "cores", "memory", "", numbers=(2, 3))
+    for device in found:
+        cores = "" if device.cores is None else str(device.cores)
+        state = Text("ok", "green") if device.available else Text(device.reason or "not usable", "yellow")
+        shown.add_row(device.name, Text(device.model), cores, terminal.size(device.memory_bytes), state)
+    if len(found) == 1:
+        shown.add_row("cuda", "no NVIDIA GPU found", "", "", "searches run on the processor")
+    return shown
+
+
+def _library_table(libraries: list[Library]) -> Table:
+    shown = terminal.table("Extras", "library", "for", "version", "install with")
+    shown.columns[3].no_wrap = True
+    for library in libraries:
+        version = Text("missing", "yellow") if library.version is None else Text(library.version)
+        shown.add_row(library.name, library.purpose, version, "" if library.version else library.install)
+    return shown
+
+
+def _test_table(outcomes: list[selftest.Outcome]) -> Table:
+    shown = terminal.table("Self-test", "engine", "check", "", "")
+    for outcome in outcomes:
+        shown.add_row(outcome.engine, outcome.check, _mark(outcome.passed), Text(outcome.note))
+    return shown

@@ -1,0 +1,118 @@
+"""Graph files on the command line: the arguments that every command which reads or writes one has, and the doing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hopwave.errors import FormatError
+from hopwave.graph import Graph
+from hopwave.io import read, write
+from hopwave.io.detect import by_name, by_title, unknown
+from hopwave.io.format import Format as FileFormat
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A graph in any format that hopwave reads; .gz too.")]
+Out = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; its ending says the format.")]
+Directed = Annotated[
+    bool | None,
+    typer.Option("--directed/--undirected", help="Read the arcs as they are, or both ways. Default: as the file says."),
+]
+Format = Annotated[
+    str | None, typer.Option("--format", help="The file's format, where neither its name nor its content tells.")
+]
+ReadOptions = Annotated[
+    list[str] | None,
+    typer.Option("--read-option", "-r", metavar="NAME=VALUE", help="For the reader, such as n=100 or source=from."),
+]
+WriteOptions = Annotated[
+    list[str] | None,
+    typer.Option("--write-option", "-w", metavar="NAME=VALUE", help="For the writer, such as isolated=False."),
+]
+
+
+def load(
+    file: Path, directed: bool | None, format: str | None, options: list[str] | None, flag: str = "--format"
+) -> Graph:
+    """Read the graph as the command's arguments say; `flag` is the one that names the format."""
+    given = parsed(options, "--read-option")
+    try:
+        return read(file, format, directed, **given)
+    except FormatError as error:
+        raise FormatError(spoken(str(error), flag, "--read-option")) from error
+    except TypeError as error:
+        raise _usage(error, given, "--read-option") from error
+
+
+def save(
+    out: Path,
+    graph: Graph,
+    format: str | None,
+    options: list[str] | None,
+    drop_labels: bool = False,
+    flag: str = "--to",
+) -> None:
+    """Write the graph as the command's arguments say; what stood there is untouched unless that goes well."""
+    given = parsed(options, "--write-option")
+    if drop_labels:
+        given["labels"] = False
+    try:
+        write(out, graph, format, **given)
+    except FormatError as error:
+        raise FormatError(spoken(str(error), flag, "--write-option")) from error
+    except TypeError as error:
+        raise _usage(error, given, "--write-option") from error
+
+
+def target(out: Path, format: str | None, flag: str = "--to") -> FileFormat:
+    """The format to write in, or an error before any work is done."""
+    try:
+        found = by_title(format) if format is not None else by_name(out)
+        if found is None:
+            raise unknown(out)
+    except FormatError as error:
+        raise FormatError(spoken(str(error), flag, "--write-option")) from error
+    return found
+
+
+def spoken(message: str, format_flag: str, option_flag: str) -> str:
+    """The library's message in the words of the command line.
+
+    >>> spoken("rename it, or pass format='npz'", "--from", "-r")
+    "rename it, or give --from 'npz'"
+    """
+    message = re.sub(r"\b(pass )?format=(?=(.?))", lambda m: _flag(m, format_flag), message)
+    if option_flag == "--write-option":
+        message = message.replace("labels=False", "--drop-labels")
+    return re.sub(r"\b(pass )?((?:n|names|packed|isolated)=\w)", rf"{option_flag} \2", message)
+
+
+def _flag(found: re.Match[str], flag: str) -> str:
+    return f"{'give ' if found[1] else ''}{flag}{' ' if found[2].strip(',;') else ''}"
+
+
+def _usage(error: TypeError, options: dict[str, Any], flag: str) -> Exception:
+    """An option that the format does not have is a mistake in the command; without options it is one of ours."""
+    return typer.BadParameter(f"{flag}: {error}") if options else error
+
+
+def parsed(options: list[str] | None, flag: str) -> dict[str, Any]:
+    """name=value pairs as Python would have them: numbers, True, False and None are recognised, the rest is text.
+
+    >>> parsed(["n=5", "packed=true", "source=from"], "-r")
+    {'n': 5, 'packed': True, 'source': 'from'}
+    """
+    words = {"true": True, "false": False, "none": None}
+    found: dict[str, Any] = {}
+    for option in options or ():
+        name, equals, value = option.partition("=")
+        if not equals or not name.isidentifier():
+            raise typer.BadParameter(f"{flag} {option!r} is not NAME=VALUE; write for example n=100")
+        text = value.strip()
+        if text.lower() in words:
+            found[name] = words[text.lower()]
+        else:
+            found[name] = int(text) if text.lstrip("-").isdecimal() else value
+    return found

@@ -1,0 +1,85 @@
+"""`hopwave info FILE`: what a graph is like, and its degree distribution drawn in the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from hopwave.cli import terminal
+from hopwave.cli.files import Directed, File, Format, ReadOptions, load
+from hopwave.graph import IRREGULAR_SCF, Graph
+
+
+def info(
+    file: File,
+    directed: Directed = None,
+    format: Format = None,
+    read_options: ReadOptions = None,
+    as_json: terminal.Json = False,
+) -> None:
+    """Show a graph's statistics and draw its degree distribution."""
+    graph = load(file, directed, format, read_options)
+    bins = degree_bins(graph.degrees)
+    if as_json:
+        distribution = [{"from": low, "to": high, "vertices": count} for low, high, count in bins]
+        terminal.emit({"file": str(file), "bytes": file.stat().st_size, **record(graph), "degrees": distribution})
+        return
+    terminal.show(terminal.facts(str(file), described(graph)))
+    if not graph.n:
+        return
+    kind = "out-degree" if graph.directed else "degree"
+    shown = terminal.table(f"Distribution of the {kind}", kind, "vertices", "%", "", numbers=(0, 1, 2))
+    width, most = terminal.bar_width(46), max(count for *_, count in bins)
+    for low, high, count in bins:
+        name = f"{low:,}" if low == high else f"{low:,}–{high:,}"
+        shown.add_row(name, f"{count:,}", f"{100 * count / graph.n:.2f}", terminal.bar(count / most, width))
+    terminal.show(shown)
+
+
+def degree_bins(degrees: Any) -> list[tuple[int, int, int]]:
+    """(lowest degree, highest degree, vertices) in bins that double: 0, 1, 2–3, 4–7, … up to the greatest degree.
+
+    >>> degree_bins(np.array([0, 1, 1, 3, 5]))
+    [(0, 0, 1), (1, 1, 2), (2, 3, 1), (4, 7, 1)]
+    """
+    _, place = np.frexp(degrees.astype(np.float64))  # 0 for 0, then the number of binary digits
+    counts = np.bincount(place).tolist()
+    bins = [((1 << i) >> 1, max((1 << i) - 1, 0), count) for i, count in enumerate(counts)]
+    return bins if counts and counts[0] else bins[1:]
+
+
+def described(graph: Graph) -> dict[str, str]:
+    """A graph's statistics in words, for a table."""
+    stats = graph.stats()
+    kind = "directed" if graph.directed else "undirected"
+    scale = "regular (below" if stats.regular else "irregular (above"
+    return {
+        "kind": f"{kind}, {'vertices with labels' if graph.labels is not None else 'vertices numbered from 0'}",
+        "vertices": f"{graph.n:,}",
+        "edges" if not graph.directed else "arcs": f"{edge_count(graph):,}",
+        "stored arcs": f"{graph.m:,} in {terminal.size(graph.indptr.nbytes + graph.indices.nbytes)}",
+        "degree": f"mean {stats.mean_degree:.2f}, deviation {stats.std_degree:.2f}, greatest {stats.max_degree:,}",
+        "isolated vertices": f"{stats.isolated:,}",
+        "self-loops": f"{stats.self_loops:,}",
+        "scale-free metric": f"{stats.scf:,.1f}: {scale} {IRREGULAR_SCF:,.0f})",
+    }
+
+
+def edge_count(graph: Graph) -> int:
+    """Edges as people count them: an undirected one once, though it is stored as two arcs."""
+    return graph.m if graph.directed else (graph.m + graph.stats().self_loops) // 2
+
+
+def record(graph: Graph) -> dict[str, Any]:
+    """A graph's statistics, for JSON."""
+    stats = graph.stats()
+    return {**asdict(stats), "regular": stats.regular, "edges": edge_count(graph), "labels": graph.labels is not None}
+
+
+def sentence(graph: Graph, labels: bool = True) -> str:
+    """A graph in half a line."""
+    kind = "directed" if graph.directed else "undirected"
+    named = ", with labels" if labels and graph.labels is not None else ""
+    return f"{graph.n:,} vertices, {edge_count(graph):,} {'arcs' if graph.directed else 'edges'}, {kind}{named}"

@@ -1,0 +1,135 @@
+"""Pictures, drawn without a screen: the levels of a search, and what the demo found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from hopwave.cli import columns, terminal
+from hopwave.cli.levels import Row
+from hopwave.io.atomic import replacing
+
+ENDINGS = (".png", ".svg", ".pdf")
+COLOURS = {"source": "#6b7280", "push": "#0e8fa9", "pull": "#b0468f"}
+INK, PALE = "#1f2937", "#e5e7eb"
+_NARROW = 120  # more levels than this are drawn without gaps between their bars
+
+
+def check(path: Path) -> None:
+    """Complain about a picture that could not be drawn before any work is done for it."""
+    columns.ending(path, ENDINGS)
+    columns.folder(path)
+    terminal.need("matplotlib", "plot", f"drawing {path}")
+
+
+@contextmanager
+def page(path: Path, width: float, height: float) -> Iterator[Any]:
+    """An empty figure that becomes the file when the block ends well; needs no display and touches no global state."""
+    check(path)
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    style: Any = {
+        "font.size": 10,
+        "text.color": INK,
+        "axes.labelcolor": INK,
+        "axes.edgecolor": INK,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.axisbelow": True,
+        "grid.color": PALE,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "svg.hashsalt": "hopwave",  # equal pictures are equal files
+    }
+    with rc_context(style):
+        figure = Figure(figsize=(width, height), dpi=150, layout="constrained", facecolor="white")
+        FigureCanvasAgg(figure)
+        yield figure
+        with replacing(path) as stream:
+            figure.savefig(stream, format=path.suffix[1:].lower())
+
+
+def levels(path: Path, rows: list[Row], title: str, subtitle: str) -> None:
+    """The vertices that each level found, coloured by the step that found them, and the time it took."""
+    with page(path, 8, 5) as figure:
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+        above.set_title(_short(title), loc="left", fontweight="bold", pad=22)
+        above.annotate(subtitle, (0, 1), (0, 8), xycoords="axes fraction", textcoords="offset points", fontsize=9.5)
+        profile(above, rows)
+        _bars(below, rows[1:], [row.seconds * 1e3 for row in rows[1:]])
+        below.set_ylabel("milliseconds")
+        below.set_xlabel("hops from the source")
+        below.grid(axis="y")
+
+
+def profile(axes: Any, rows: list[Row]) -> None:
+    """Bars of vertices by level on the given axes; a last level that found nothing is left out."""
+    from matplotlib.patches import Patch
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    rows = [row for row in rows if row.vertices]
+    _bars(axes, rows, [row.vertices for row in rows])
+    counts = [row.vertices for row in rows]
+    if max(counts) > 1000 * min(counts):  # bars of one vertex and of a million are both to be seen
+        axes.set_yscale("log")
+        axes.set_ylim(0.7, max(counts) * 2)
+    else:
+        axes.set_ylim(0, max(counts) * 1.12)
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    axes.set_ylabel("vertices")
+    axes.grid(axis="y")
+    if len(rows) <= 16:
+        for row in rows:
+            place = (row.first, row.vertices)
+            axes.annotate(f"{row.vertices:,}", place, (0, 2), textcoords="offset points", ha="center", fontsize=7.5)
+    directions = dict.fromkeys(row.direction for row in rows if row.direction in COLOURS)
+    axes.legend(handles=[Patch(color=COLOURS[name], label=name) for name in directions], frameon=False, fontsize=9)
+
+
+def _bars(axes: Any, rows: list[Row], heights: list[float]) -> None:
+    colours = [COLOURS.get(row.direction, INK) for row in rows]
+    axes.bar([row.first for row in rows], heights, color=colours, width=0.8 if len(rows) <= _NARROW else 1.0)
+
+
+def network(axes: Any, places: Any, edges: Any, hops: Any, sizes: Any, names: dict[int, str]) -> None:
+    """A small graph: vertices at their places, coloured by hops, sized by weight, and names for some.
+
+    Names come in order of importance: one that would cover another before it is left out.
+    """
+    from matplotlib.collections import LineCollection
+    from matplotlib.patheffects import withStroke
+
+    axes.add_collection(LineCollection([(places[u], places[v]) for u, v in edges], colors="#9ca3af", linewidths=0.5))
+    points = axes.scatter(
+        places[:, 0], places[:, 1], c=hops, s=sizes, cmap="viridis_r", edgecolors="white", linewidths=0.6, zorder=2
+    )
+    named: list[Any] = []
+    room = (places.max(axis=0) - places.min(axis=0)) * (0.11, 0.03)
+    for vertex, name in names.items():
+        if any((abs(places[vertex] - other) < room).all() for other in named):
+            continue
+        named.append(places[vertex])
+        axes.annotate(
+            name,
+            places[vertex],
+            (0, math.sqrt(sizes[vertex]) / 2),  # a marker's size is the square of its width
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+            zorder=3,
+        )
+    axes.legend(*points.legend_elements(num=None), title="hops", frameon=False, fontsize=8, loc="best")
+    axes.set_axis_off()
+    axes.margins(0.06)
+
+
+def _short(text: str, most: int = 80) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

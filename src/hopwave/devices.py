@@ -1,0 +1,123 @@
+"""What this machine has to search with: its processor, and its GPUs with what each still lacks."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+NVIDIA = Path("/proc/driver/nvidia/gpus")  # the driver lists its GPUs here, whether or not CuPy is installed
+
+
+@dataclass(frozen=True)
+class Device:
+    """A processor or a GPU. `reason` says why it cannot be used and what to install, where `available` is False.
+
+    `cores` are the processor's cores that this process may use, or the GPU's multiprocessors.
+    """
+
+    name: str
+    kind: Literal["cpu", "cuda"]
+    model: str
+    cores: int | None
+    memory_bytes: int | None
+    available: bool = True
+    reason: str | None = None
+
+
+def devices() -> tuple[Device, ...]:
+    """The processor first, then every GPU; never raises, and loads CuPy only where it is installed.
+
+    >>> import hopwave as hw
+    >>> hw.devices()[0].name
+    'cpu'
+    """
+    return (_processor(), *_gpus())
+
+
+def driver_version() -> int | None:
+    """The newest CUDA version that the installed NVIDIA driver can run, as 1000·major + 10·minor, or None.
+
+    Asks the driver's library without starting it: a process that has started CUDA can no longer fork safely.
+    """
+    for library in ("libcuda.so.1", "nvcuda.dll"):
+        try:
+            version = ctypes.c_int(0)
+            if ctypes.CDLL(library).cuDriverGetVersion(ctypes.byref(version)) == 0:
+                return version.value
+        except (OSError, AttributeError):
+            continue
+    return None
+
+
+def cuda_extra() -> str:
+    """The extra with the CuPy that suits the installed driver; cuda12 where there is none to ask."""
+    version = driver_version()
+    return "cuda13" if version is not None and version >= 13000 else "cuda12"
+
+
+def _processor() -> Device:
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return Device("cpu", "cpu", _processor_model(), usable, _memory())
+
+
+def _processor_model() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() in ("model name", "Hardware", "cpu model") and value.strip():
+                return value.strip()
+    except OSError:
+        pass  # not Linux
+    return platform.processor() or platform.machine() or "unknown processor"
+
+
+def _memory() -> int | None:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _gpus() -> Iterator[Device]:
+    if importlib.util.find_spec("cupy") is None:
+        reason = f"CuPy is not installed; run: pip install 'hopwave[{cuda_extra()}]'"
+        yield from _listed(reason)
+        return
+    try:
+        import cupy
+
+        found = [_described(cupy, number) for number in range(cupy.cuda.runtime.getDeviceCount())]
+    except Exception as error:  # a driver that is missing, too old or wedged says so in many ways
+        reason = " ".join(str(error).split()) or type(error).__name__
+        yield from _listed(f"CuPy cannot reach it ({reason}); check the NVIDIA driver with nvidia-smi")
+        return
+    yield from found
+
+
+def _described(cupy: Any, number: int) -> Device:
+    about = cupy.cuda.runtime.getDeviceProperties(number)
+    model = about["name"].decode(errors="replace")
+    return Device(f"cuda:{number}", "cuda", model, int(about["multiProcessorCount"]), int(about["totalGlobalMem"]))
+
+
+def _listed(reason: str) -> Iterator[Device]:
+    """The GPUs that the driver knows of but that cannot be used, and why."""
+    try:
+        folders = sorted(NVIDIA.iterdir())
+    except OSError:
+        return
+    for number, folder in enumerate(folders):
+        model = "NVIDIA GPU"
+        try:
+            for line in (folder / "information").read_text(errors="replace").splitlines():
+                name, _, value = line.partition(":")
+                model = value.strip() if name.strip() == "Model" and value.strip() else model
+        except OSError:
+            pass  # the driver's list is enough to know that it is there
+        yield Device(f"cuda:{number}", "cuda", model, None, None, available=False, reason=reason)

@@ -1,0 +1,159 @@
+"""The CPU engine: Numba, a crew of helper threads, the default where there is no GPU.
+
+It honours a plan's rule, mask, early exit, operand reuse and look ahead. Thread mappings and the making of queues are a
+GPU's concern: here a frontier is a queue when it is pushed and a bitmap when it is pulled, whatever the plan says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hopwave.engines import cpu_search as kernels
+from hopwave.engines.cpu_crew import new_board, pool, thread_count
+from hopwave.engines.cpu_graph import CpuGraph
+from hopwave.engines.cpu_notice import compiling
+from hopwave.engines.cpu_steps import EARLY_EXIT, OPERAND_VISITED, ROWS_ALL
+from hopwave.plan import Pull
+from hopwave.result import Level, ScaledCounts
+
+ARCS_PER_THREAD = 1 << 15  # below this, waking a helper costs more than it brings
+NO_LIMIT = np.iinfo(np.int32).max
+TRACE_ROWS = 4096
+
+
+class Search:
+    """A search under way: its arrays, and where it stands."""
+
+    def __init__(self, loaded, sources, question, threads):
+        self.loaded = loaded
+        self.question = question
+        self.sources = np.array(sources, np.int64)
+        self.crew = max(1, min(threads, loaded.m // ARCS_PER_THREAD))
+        self.here = np.zeros(kernels.HERE_CELLS, np.int64)
+        self.W = self.A = None
+        self.counts = None
+
+    depth = property(lambda self: int(self.here[kernels.DEPTH]))
+    nf = property(lambda self: int(self.here[kernels.NF]))
+    mf = property(lambda self: int(self.here[kernels.MF]))
+    mu = property(lambda self: int(self.here[kernels.MU]))
+
+
+class Engine:
+    """See hopwave.engines.Engine."""
+
+    name = "cpu"
+
+    def __init__(self, threads=None):
+        self.threads = threads
+
+    def missing(self):
+        return None
+
+    def load(self, graph, plan):
+        if "cpu" not in graph._prepared:
+            graph._prepared.setdefault("cpu", CpuGraph(graph))
+        return graph._prepared["cpu"]
+
+    def supports(self, plan, question):
+        return plan.refuses(question)
+
+    def without(self, plan):
+        return ("thread mappings", "queue making")
+
+    def start(self, loaded, sources, question):
+        return Search(loaded, sources, question, thread_count(self.threads))
+
+    def advance(self, search, step, choice):
+        raise NotImplementedError("this engine runs every plan whole")  # see run
+
+    def run(self, search, plan, trace):
+        """The whole search in compiled code, rule and all; returns its levels when they are traced."""
+        loaded, question = search.loaded, search.question
+        order = "any" if plan.order == "any" else "paper" if plan.loop == "host" else "degree"
+        search.A = loaded.adjacency(order)
+        with loaded.workspace(search.crew, question.path_counts) as search.W:
+            rows = self._search(search, plan, trace)
+            if question.path_counts:
+                search.counts = self._counts(search, plan)
+        return [
+            Level(depth, choice, str(plan.steps[choice]), nf, mf, mu, found, checked, elapsed * 1e-9, ahead)
+            for depth, choice, nf, mf, mu, found, checked, ahead, elapsed in rows
+        ]
+
+    def _search(self, search, plan, trace):
+        A, W, here, crew = search.A, search.W, search.here, search.crew
+        steps = np.array([_encode(step) for step in plan.steps], np.int64)
+        rule = np.array([plan.rule.code, *plan.rule.parameters()])
+        fill_now = any(isinstance(step, Pull) and step.asynchronous for step in plan.steps)
+        depth_limit = search.question.depth_limit
+        limits = (NO_LIMIT if depth_limit is None else depth_limit, crew, search.loaded.degree_bits, fill_now)
+        buffer = np.empty((TRACE_ROWS if trace else 0, kernels.TRACE_COLUMNS), np.int64)
+        rows, board = [], new_board()
+        here[:] = 0
+        part = (
+            A,
+            W,
+            board,
+            here,
+            search.sources,
+            steps,
+            rule,
+            np.array(limits, np.int64),
+            buffer,
+            np.zeros(2, np.int64),
+        )
+        with compiling(kernels.take_part):
+            helpers = [pool(crew - 1).submit(kernels.take_part, *part, me) for me in range(1, crew)]
+            try:
+                while here[kernels.PHASE] != kernels.OVER:
+                    here[kernels.TRACED] = 0
+                    kernels.take_part(*part, 0)
+                    rows += buffer[: here[kernels.TRACED]].tolist()
+            finally:
+                kernels.dismiss(board)
+                for helper in helpers:
+                    helper.cancel()
+        return rows
+
+    def _counts(self, search, plan):
+        """σ from σ̂ and each level's shift; by mantissa and exponent where a level spans more than float64."""
+        W, here = search.W, search.here
+        if here[kernels.OVERFLOWED]:
+            search.W = W = W._replace(sigma=np.empty(0))
+            self._search(search, plan, trace=False)
+            reached = np.flatnonzero(W.distance >= 0)
+            order = reached[np.argsort(W.distance[reached], kind="stable")].astype(np.uint32)
+            mantissa, exponent = np.zeros(search.loaded.n), np.zeros(search.loaded.n, np.int64)
+            kernels.count_extended(search.A, order, W.distance, mantissa, exponent)
+            return ScaledCounts.plain(mantissa, exponent)
+        segments = W.segments[: here[kernels.SEGMENTS]]
+        if not segments[:, 2].any():
+            return W.sigma
+        mantissa, exponent = np.frexp(W.sigma)
+        exponent = exponent.astype(np.int64)
+        lengths = np.diff(segments[:, 0], append=here[kernels.QUEUE_END])
+        exponent[W.queue[: here[kernels.QUEUE_END]]] += np.repeat(segments[:, 2], lengths)
+        return ScaledCounts.plain(mantissa, exponent)
+
+    def fetch(self, search):
+        W, here = search.W, search.here
+        # The last level looked for more and found none, unless a limit stopped the search before.
+        depth = int(here[kernels.DEPTH]) - (not here[kernels.NF] and here[kernels.DEPTH] > 0)
+        return {
+            "distances": W.distance,
+            "predecessors": W.parent if search.question.predecessors else None,
+            "path_counts": search.counts,
+            "depth": int(depth),
+            "reached": int(here[kernels.REACHED]),
+        }
+
+
+def _encode(step):
+    """A step as the compiled loop reads it: pull?, flags, asynchronous?."""
+    if not isinstance(step, Pull):
+        return 0, 0, 0
+    flags = (
+        ROWS_ALL * (step.rows == "all") | OPERAND_VISITED * (step.operand == "visited") | EARLY_EXIT * step.early_exit
+    )
+    return 1, flags, step.asynchronous

@@ -1,0 +1,146 @@
+"""The crew: helper threads that join a level when they can, and that nobody waits for when they cannot.
+
+A search is led by one thread, the master. For each level it posts a job on the board (what to do, which range) and
+starts on it; helpers that see the job open join, and all take chunks off one counter until none is left. The master
+then closes the job and waits only for those who joined. A helper that the operating system has put aside costs nothing,
+and there is no barrier: with one core busy elsewhere a search on two threads runs at the speed of one.
+
+Helpers are ordinary Python threads, asleep between searches, inside compiled code without the GIL during one.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu_atoms import COMPILED, INNER, nap, ordered_add, ordered_load, ordered_store, pause
+from hopwave.errors import EngineError
+
+# The board: int64 cells, those that are fought over a cache line apart.
+EPOCH = 0  # odd while a job is open
+ACTIVE = 16  # helpers inside the open job
+DONE = 32  # the search is over
+CHUNK = 48  # where the next chunk begins
+TAIL = 64  # where the next found vertex goes in the queue
+FOUND, EDGES, CHECKED, AHEAD, EDGES_AHEAD = 80, 81, 82, 83, 84  # sums over all who worked
+JOB = 96  # what to do, then its arguments
+BOARD_CELLS = 128
+
+
+@njit(**INNER)
+def open_job(board, kind, begin, end, size, depth, flags, which):
+    """Post a job over [begin, end) in chunks of size."""
+    board[JOB] = kind
+    board[JOB + 1] = end
+    board[JOB + 2] = size
+    board[JOB + 3] = depth
+    board[JOB + 4] = flags
+    board[JOB + 5] = which
+    board[CHUNK] = begin
+    for cell in range(FOUND, EDGES_AHEAD + 1):
+        board[cell] = 0
+    ordered_store(board, EPOCH, board[EPOCH] + 1)
+
+
+@njit(**INNER)
+def close_job(board):
+    """Let nobody else in, and wait for those who are."""
+    ordered_store(board, EPOCH, board[EPOCH] + 1)
+    waited = 0
+    while ordered_load(board, ACTIVE) != 0:
+        waited += 1
+        if waited > 1000:
+            pause()
+
+
+@njit(**INNER)
+def join_job(board, last):
+    """The epoch of an open job that this helper has now joined, 0 if there is none, -1 if the search is over."""
+    idle = 0
+    while ordered_load(board, DONE) == 0:
+        epoch = ordered_load(board, EPOCH)
+        if epoch & 1 and epoch != last:
+            ordered_add(board, ACTIVE, 1)
+            if ordered_load(board, EPOCH) == epoch:
+                return epoch
+            ordered_add(board, ACTIVE, -1)
+            idle = 0
+        else:
+            idle += 1
+            if idle > 100_000:  # a long run of levels too small to share: stop burning a core
+                nap()
+            elif idle > 2_000:
+                pause()
+    return -1
+
+
+@njit(**INNER)
+def leave_job(board):
+    ordered_add(board, ACTIVE, -1)
+
+
+@njit(**COMPILED)
+def dismiss(board):
+    ordered_store(board, DONE, 1)
+
+
+def new_board():
+    """A fresh board. One a run: a helper that starts late then finds its own run over, and goes."""
+    return np.zeros(BOARD_CELLS, np.int64)
+
+
+def thread_count(threads=None):
+    """How many threads to use: threads=, else HOPWAVE_NUM_THREADS, else every core this process may use."""
+    asked, origin = threads, "threads"
+    if asked is None:
+        asked, origin = os.environ.get("HOPWAVE_NUM_THREADS"), "HOPWAVE_NUM_THREADS"
+    if asked is None or asked == "":
+        return available_cores()
+    try:
+        count = int(asked)
+        if isinstance(asked, float) and asked != count:
+            raise ValueError
+    except (TypeError, ValueError):
+        raise EngineError(f"{origin}={asked!r} is not a number of threads; give a whole number from 1") from None
+    if count < 1:
+        raise EngineError(f"{origin}={count} is not a number of threads; give a whole number from 1")
+    return min(count, 256)
+
+
+def available_cores():
+    """The cores this process is allowed to run on."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
+
+
+_lock = threading.Lock()
+_pool: ThreadPoolExecutor | None = None
+_pool_size = 0
+
+
+def pool(size):
+    """Threads that sleep until called, at least size of them, shared by all searches of this process."""
+    global _pool, _pool_size
+    with _lock:
+        if _pool is None or _pool_size < size:
+            if _pool is not None:
+                _pool.shutdown(wait=False)  # its threads end when their work does
+            _pool = ThreadPoolExecutor(size, thread_name_prefix="hopwave")
+            _pool_size = size
+        return _pool
+
+
+def _forget_after_fork():
+    """A forked child has the pool but not its threads: start anew there."""
+    global _lock, _pool, _pool_size
+    _lock, _pool, _pool_size = threading.Lock(), None, 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_after_fork)

@@ -1,0 +1,29 @@
+"""One line for people who wait while Numba compiles, which happens once on a machine."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from contextlib import contextmanager
+
+log = logging.getLogger("hopwave")
+
+
+def is_compiled(function):
+    """Whether calling it compiles nothing: it ran in this process already, or an earlier one left it on disk."""
+    if function.signatures:
+        return True
+    try:
+        return bool(list(function._cache._cache_file._load_index()))
+    except Exception:  # Numba's private attributes: without them the notice is lost, nothing else
+        return True
+
+
+@contextmanager
+def compiling(function):
+    """Say that compiling takes some seconds, where it does and somebody is looking."""
+    if not is_compiled(function):
+        log.info("compiling %s for this machine", function.__name__)
+        if sys.stderr.isatty():
+            print("hopwave: compiling for this machine, once (about 10 s)…", file=sys.stderr)
+    yield

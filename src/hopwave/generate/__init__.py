@@ -1,0 +1,63 @@
+"""Generators: graphs made on the spot, the same on every machine and with any number of threads.
+
+>>> from hopwave import generate
+>>> generate.grid(10, 10).n
+100
+>>> sorted(generate.generators())[:3]
+['barabasi_albert', 'complete', 'cycle']
+"""
+
+from __future__ import annotations
+
+from hopwave.generate.parameters import Generator, Parameter, describe
+from hopwave.generate.randoms import barabasi_albert, delaunay, geometric, smallworld, uniform, uniform_edges
+from hopwave.generate.recursive import kronecker, kronecker_edges, rmat
+from hopwave.generate.shapes import complete, cycle, diamonds, grid, mycielskian, path, star
+
+__all__ = [
+    "Generator",
+    "Parameter",
+    "barabasi_albert",
+    "complete",
+    "cycle",
+    "delaunay",
+    "diamonds",
+    "generators",
+    "geometric",
+    "grid",
+    "kronecker",
+    "kronecker_edges",
+    "mycielskian",
+    "path",
+    "rmat",
+    "smallworld",
+    "star",
+    "uniform",
+    "uniform_edges",
+]
+
+_FUNCTIONS = (
+    kronecker,
+    rmat,
+    uniform,
+    smallworld,
+    barabasi_albert,
+    mycielskian,
+    delaunay,
+    geometric,
+    grid,
+    star,
+    path,
+    cycle,
+    complete,
+    diamonds,
+)
+
+
+def generators() -> dict[str, Generator]:
+    """Every generator by name, with its parameters: what the command `hopwave generate` offers.
+
+    >>> [parameter.name for parameter in generators()["grid"].parameters]
+    ['rows', 'columns', 'missing', 'seed']
+    """
+    return {function.__name__: describe(function) for function in _FUNCTIONS}

@@ -1,0 +1,137 @@
+"""Random numbers by counter: the i-th number of a stream is a hash of (seed, stream, i) and of nothing else.
+
+So any block of a random graph can be made anywhere (in another thread, on another rank of a cluster) and all blocks
+agree, without a state to pass on. The hash is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a Weyl sequence through
+a 64-bit finaliser; the stream's name chooses where the sequence starts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Words = npt.NDArray[np.uint64]
+
+_WEYL = 0x9E3779B97F4A7C15
+_FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_MASK = (1 << 64) - 1
+
+BLOCK = 1 << 18  # numbers per NumPy call: long enough that threads rarely meet at the interpreter lock
+
+
+def _mix(z: int) -> int:
+    z = ((z ^ (z >> 30)) * _FIRST) & _MASK
+    z = ((z ^ (z >> 27)) * _SECOND) & _MASK
+    return z ^ (z >> 31)
+
+
+@lru_cache(maxsize=256)
+def start(seed: int, stream: str) -> int:
+    """Where the sequence of one stream begins.
+
+    >>> start(1, "grid") == start(1, "grid") != start(2, "grid")
+    True
+    """
+    state = _mix((seed + _WEYL) & _MASK)
+    for letter in stream.encode():
+        state = _mix((state + letter * _WEYL + 1) & _MASK)
+    return state
+
+
+def bits(seed: int, stream: str, first: int, count: int, stride: int = 1) -> Words:
+    """64 random bits for each of the counters first, first + stride, ... (count of them).
+
+    >>> bool(bits(1, "example", 10, 2)[1] == bits(1, "example", 11, 1)[0])
+    True
+    """
+    z = np.arange(count, dtype=np.uint64)
+    z *= np.uint64((stride * _WEYL) & _MASK)
+    z += np.uint64((start(seed, stream) + (first + 1) * _WEYL) & _MASK)
+    shifted = z >> np.uint64(30)
+    z ^= shifted
+    z *= np.uint64(_FIRST)
+    np.right_shift(z, np.uint64(27), out=shifted)
+    z ^= shifted
+    z *= np.uint64(_SECOND)
+    np.right_shift(z, np.uint64(31), out=shifted)
+    z ^= shifted
+    return z
+
+
+def fractions(seed: int, stream: str, first: int, count: int) -> npt.NDArray[np.float64]:
+    """Uniform numbers in [0, 1), multiples of 2^-53.
+
+    >>> bool((fractions(1, "example", 0, 100) < 1).all())
+    True
+    """
+    return (bits(seed, stream, first, count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def integers(
+    seed: int, stream: str, first: int, count: int, below: int | npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Uniform integers in [0, below); `below` may be an array, one bound per number.
+
+    >>> set(integers(1, "dice", 0, 100, 6).tolist()) == {0, 1, 2, 3, 4, 5}
+    True
+    """
+    bound = np.asarray(below, dtype=np.int64)
+    drawn: npt.NDArray[np.int64] = (fractions(seed, stream, first, count) * bound).astype(np.int64)
+    np.minimum(drawn, bound - 1, out=drawn)  # 53 bits times a bound may round up to the bound itself
+    return drawn
+
+
+def scramble(ids: npt.NDArray[Any], n: int, seed: int) -> npt.NDArray[Any]:
+    """A pseudo-random permutation of 0 ... n - 1, applied to `ids`; needs no table, so that blocks agree.
+
+    Multiplying by an odd number, adding, and folding high bits onto low ones are bijections of b-bit words. Where n is
+    no power of two, an id that lands outside is permuted again until it falls inside (cycle walking). The words are
+    uint32 where n allows, uint64 otherwise; both give the same permutation, since only the low b bits are kept.
+
+    >>> sorted(scramble(np.arange(10), 10, seed=1).tolist()) == list(range(10))
+    True
+    """
+    width = max(n - 1, 1).bit_length()
+    words = _scramble_words(ids.astype(np.uint32 if width <= 32 else np.uint64), width, seed)
+    if n < 1 << width:
+        outside = np.flatnonzero(words >= n)
+        while outside.size:
+            words[outside] = _scramble_words(words[outside], width, seed)
+            outside = outside[words[outside] >= n]
+    return words
+
+
+def _scramble_words(words: npt.NDArray[Any], width: int, seed: int) -> npt.NDArray[Any]:
+    number = words.dtype.type
+    mask = (1 << width) - 1
+    folded = np.empty_like(words)
+    for turn in range(4):
+        words *= number((start(seed, f"multiply {turn}") | 1) & mask)
+        words += number(start(seed, f"add {turn}") & mask)
+        words &= number(mask)
+        np.right_shift(words, number((width + 1) // 2), out=folded)
+        words ^= folded
+    return words
+
+
+def in_blocks(count: int, work: Callable[[int, int], None]) -> None:
+    """Call work(begin, end) for every block of 0 ... count, on all cores; NumPy lets go of the interpreter lock."""
+    begins = range(0, count, BLOCK)
+    if len(begins) < 2:
+        work(0, count)
+        return
+    with ThreadPoolExecutor(min(len(begins), _cores())) as pool:
+        for _ in pool.map(lambda begin: work(begin, min(begin + BLOCK, count)), begins):
+            pass
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,132 @@
+"""What the generators may be asked for: checks of their parameters, and a registry for the command line."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+from hopwave.arcs import LARGEST_VERTEX_COUNT as LARGEST_N
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+
+__all__ = ["LARGEST_N", "Generator", "Parameter", "describe", "real", "room", "seeded", "whole"]
+
+_LEAST_BYTES_PER_EDGE = 16  # source and target as int32, and the two arcs they become
+
+
+def whole(name: str, value: Any, least: int, most: int = LARGEST_N) -> int:
+    """The value as an int, or a GraphError: it must be a whole number from least to most."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise GraphError(f"{name}={value!r} is not a whole number; give an integer of at least {least}")
+    number = int(value)
+    if not least <= number <= most:
+        raise GraphError(f"{name}={number} is out of range; give an integer from {least} to {most}")
+    return number
+
+
+def real(name: str, value: Any, least: float, most: float) -> float:
+    """The value as a float, or a GraphError: it must be a number from least to most."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise GraphError(f"{name}={value!r} is not a finite number; give one from {least} to {most}")
+    number = float(value)
+    if not least <= number <= most:
+        raise GraphError(f"{name}={number} is out of range; give a number from {least} to {most}")
+    return number
+
+
+def seeded(seed: Any) -> int:
+    """The seed as an int of 64 bits, or a GraphError."""
+    return whole("seed", seed, 0, (1 << 64) - 1)
+
+
+def room(edges: int) -> None:
+    """A GraphError where the edges alone cannot fit into this machine's memory: better now than after an hour."""
+    if not hasattr(os, "sysconf"):
+        return
+    have = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    need = edges * _LEAST_BYTES_PER_EDGE
+    if need > have:
+        raise GraphError(
+            f"{edges:,} edges need at least {need / 2**30:.0f} GiB and this machine has {have / 2**30:.0f} GiB; "
+            "ask for a smaller graph"
+        )
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a generator: its name, what to parse it as, its default (None where `required`)."""
+
+    name: str
+    kind: str  # "int", "float", "bool" or "numbers"
+    default: Any
+    required: bool
+
+
+@dataclass(frozen=True)
+class Generator:
+    """One generator: its name, what it makes in one line, its parameters, and the function itself.
+
+    >>> from hopwave.generate import generators
+    >>> generators()["star"].call({"n": "4"}).m
+    6
+    """
+
+    name: str
+    summary: str
+    parameters: tuple[Parameter, ...]
+    function: Callable[..., Graph]
+
+    def call(self, arguments: Mapping[str, Any]) -> Graph:
+        """Make the graph; arguments may be text, as a command line has them."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name in arguments:
+            if name not in known:
+                raise GraphError(f"{self.name} has no parameter {name!r}; it has {', '.join(known)}")
+        for parameter in self.parameters:
+            if parameter.required and parameter.name not in arguments:
+                raise GraphError(f"{self.name} needs {parameter.name}; give it, for example {parameter.name}=10")
+        return self.function(**{name: _parse(known[name], value) for name, value in arguments.items()})
+
+
+def describe(function: Callable[..., Graph]) -> Generator:
+    """The registry's entry of a generator, read off its signature and its docstring."""
+    parameters = tuple(
+        Parameter(
+            name=parameter.name,
+            kind=_kind(str(parameter.annotation)),
+            default=None if parameter.default is parameter.empty else parameter.default,
+            required=parameter.default is parameter.empty,
+        )
+        for parameter in inspect.signature(function).parameters.values()
+    )
+    summary = (inspect.getdoc(function) or "").split("\n", 1)[0]
+    return Generator(function.__name__, summary, parameters, function)
+
+
+def _kind(annotation: str) -> str:
+    kind = annotation.removesuffix(" | None")
+    return kind if kind in ("int", "float", "bool") else "numbers"
+
+
+def _parse(parameter: Parameter, value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    truth = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    try:
+        if parameter.kind == "bool":
+            return truth[text.lower()]
+        if parameter.kind == "int":
+            return int(text)
+        if parameter.kind == "float":
+            return float(text)
+        return tuple(float(part) for part in text.split(","))
+    except (KeyError, ValueError) as error:
+        wanted = {"int": "an integer", "float": "a number", "bool": "true or false"}
+        hint = wanted.get(parameter.kind, "numbers with commas between")
+        raise GraphError(f"{parameter.name}={value!r} cannot be read; give {hint}") from error

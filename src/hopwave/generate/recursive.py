@@ -1,0 +1,162 @@
+"""Kronecker graphs: each edge falls, level after level, into a cell of the initiator matrix.
+
+With the 2 x 2 initiator (A, B, C, D) = (0.57, 0.19, 0.19, 0.05) and 2^scale vertices this is the Graph500 generator
+(and R-MAT). Loops and repeats are drawn as they come, as Graph500 asks; `Graph` merges the repeats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.errors import GraphError
+from hopwave.generate import counter
+from hopwave.generate.parameters import LARGEST_N, room, seeded, whole
+from hopwave.graph import Graph
+
+Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+
+GRAPH500 = (0.57, 0.19, 0.19, 0.05)
+_DRAW_BITS = 31  # one level's draw; two of them fit into one word, and 2^31 itself still fits into uint32
+
+
+def kronecker(
+    scale: int,
+    edge_factor: int = 16,
+    initiator: Sequence[float] = GRAPH500,
+    seed: int = 1,
+    directed: bool = False,
+    permute: bool = True,
+) -> Graph:
+    """A Kronecker graph of k^scale vertices (2^scale as Graph500) and edge_factor times as many edge draws.
+
+    initiator: a k x k matrix of probabilities, row by row. permute: shuffle the vertex ids, so that a vertex's
+    number says nothing about its degree. Repeated edges are merged, so G.m is below twice the draws.
+
+    >>> from hopwave import generate
+    >>> G = generate.kronecker(scale=8, edge_factor=16, seed=1)
+    >>> G.n
+    256
+    """
+    n, draws = _size(scale, edge_factor, initiator)
+    if n > LARGEST_N:
+        raise GraphError(f"scale={scale} gives {n:,} vertices and ids have 31 bits; use kronecker_edges, or less scale")
+    room(draws)
+    src, dst = kronecker_edges(scale, edge_factor, seed, 0, draws, initiator, permute)
+    return Graph.from_edges(src, dst, n=n, directed=directed)
+
+
+def rmat(
+    scale: int, edge_factor: int = 16, initiator: Sequence[float] = GRAPH500, seed: int = 1, permute: bool = False
+) -> Graph:
+    """A directed Kronecker graph whose vertex ids are left in the generator's order (R-MAT).
+
+    >>> from hopwave import generate
+    >>> generate.rmat(scale=6).directed
+    True
+    """
+    return kronecker(scale, edge_factor, initiator, seed, directed=True, permute=permute)
+
+
+def kronecker_edges(
+    scale: int,
+    edge_factor: int = 16,
+    seed: int = 1,
+    first: int = 0,
+    count: int | None = None,
+    initiator: Sequence[float] = GRAPH500,
+    permute: bool = True,
+) -> Edges:
+    """Edges first ... first + count - 1 of the list that `kronecker` draws: (sources, targets), int32 where they fit.
+
+    Every block is made on its own, so the ranks of a cluster can each make their part in place.
+
+    >>> from hopwave.generate import kronecker_edges
+    >>> whole = kronecker_edges(scale=4, count=20)
+    >>> part = kronecker_edges(scale=4, first=15, count=5)
+    >>> bool((whole[0][15:] == part[0]).all() and (whole[1][15:] == part[1]).all())
+    True
+    """
+    n, draws = _size(scale, edge_factor, initiator)
+    seed = seeded(seed)
+    first = whole("first", first, 0, draws)
+    count = whole("count", draws - first if count is None else count, 0, draws - first)
+    k, thresholds = _thresholds(initiator)
+    id_type = np.int32 if n <= LARGEST_N else np.int64
+    src, dst = np.empty(count, dtype=id_type), np.empty(count, dtype=id_type)
+
+    def draw(begin: int, end: int) -> None:
+        rows, columns = _descend(scale, seed, first + begin, end - begin, k, thresholds)
+        src[begin:end] = counter.scramble(rows, n, seed) if permute else rows
+        dst[begin:end] = counter.scramble(columns, n, seed) if permute else columns
+
+    counter.in_blocks(count, draw)
+    return src, dst
+
+
+def _size(scale: int, edge_factor: int, initiator: Sequence[float]) -> tuple[int, int]:
+    """Vertices and edge draws; 62 bits is what an int64 id and a counter can hold."""
+    k, _ = _thresholds(initiator)
+    scale = whole("scale", scale, 0, int(62 / math.log2(k) + 1e-9))
+    n = k**scale
+    return n, n * whole("edge_factor", edge_factor, 1, 1 << 20)
+
+
+def _thresholds(initiator: Sequence[float]) -> tuple[int, npt.NDArray[np.uint32]]:
+    """k, and the k^2 - 1 inner borders between the cells on the scale of one draw."""
+    try:
+        cells = np.asarray(initiator, dtype=np.float64).ravel()
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"initiator={initiator!r} is not a matrix of numbers; give k x k probabilities") from error
+    k = math.isqrt(cells.size)
+    if k < 2 or k * k != cells.size:
+        raise GraphError(f"initiator has {cells.size} cells, which is no square matrix; give 4, 9, 16, ... of them")
+    if not (np.isfinite(cells).all() and (cells >= 0).all()):
+        raise GraphError(f"initiator={initiator!r} has a negative or infinite cell; give probabilities")
+    total = float(cells.sum())
+    if abs(total - 1) > 1e-6:
+        raise GraphError(f"initiator={initiator!r} sums to {total:g} and not to 1; divide it by its sum")
+    borders = np.rint(np.cumsum(cells)[:-1] / total * 2**_DRAW_BITS)
+    return k, borders.astype(np.uint32)
+
+
+def _descend(scale: int, seed: int, first: int, count: int, k: int, thresholds: npt.NDArray[np.uint32]) -> Edges:
+    """Rows and columns of a block of edges: scale draws each, the cell of each draw being one digit in base k."""
+    id_type: Any = np.uint32 if k**scale <= LARGEST_N else np.uint64
+    rows, columns = np.zeros(count, dtype=id_type), np.zeros(count, dtype=id_type)
+    words = (scale + 1) // 2
+    for level in range(scale):
+        if level % 2 == 0:
+            word = counter.bits(seed, "kronecker", first * words + level // 2, count, stride=words)
+            draw = (word >> np.uint64(64 - _DRAW_BITS)).astype(np.uint32)
+        else:
+            draw = (word & np.uint64(2**_DRAW_BITS - 1)).astype(np.uint32)
+        row, column = _quadrant(draw, thresholds) if k == 2 else _cell(draw, thresholds, k)
+        rows *= id_type(k)
+        rows += row
+        columns *= id_type(k)
+        columns += column
+    return rows, columns
+
+
+def _quadrant(draw: npt.NDArray[np.uint32], thresholds: npt.NDArray[np.uint32]) -> Edges:
+    """Row and column bit in cells 0 1 / 2 3: the row says "past the middle border", the column is the parity of all.
+
+    border - 1 - draw wraps around, and so has its top bit set, exactly where draw >= border: several times faster
+    than comparing, because everything stays in 32-bit words.
+    """
+    below, middle, above = (border - draw for border in thresholds - np.uint32(1))
+    below ^= middle
+    below ^= above
+    below >>= np.uint32(31)
+    middle >>= np.uint32(31)
+    return middle, below
+
+
+def _cell(draw: npt.NDArray[np.uint32], thresholds: npt.NDArray[np.uint32], k: int) -> Edges:
+    row, column = np.divmod(np.searchsorted(thresholds, draw, side="right"), k)
+    return row.astype(np.uint32), column.astype(np.uint32)

@@ -1,0 +1,360 @@
+"""What every command says and writes when all is well, for people and as JSON."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import hopwave as hw
+from hopwave.cli import columns, levels, main, selftest, terminal
+from hopwave.io import read, write
+
+Run = Callable[..., str]
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command in an empty folder and returns what it wrote to stdout; anything on stderr is a failure."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> str:
+        code = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        assert (code, err) == (0, "")
+        return out
+
+    return call
+
+
+def answer(run: Run, *arguments: object) -> dict[str, Any]:
+    """The JSON object that a command writes, which must be all that it writes."""
+    text = run(*arguments, "--json")
+    assert text.count("\n") == 1
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Path:
+    """ann - bob - cyd - dan, and eve - fay apart."""
+    path = tmp_path / "named.csv"
+    path.write_text("from,to\nann,bob\nbob,cyd\ncyd,dan\neve,fay\n")
+    return path
+
+
+@pytest.fixture
+def square(tmp_path: Path) -> Path:
+    path = tmp_path / "square.mtx.gz"
+    write(path, hw.generate.grid(4, 4))
+    return path
+
+
+def test_version(run: Run) -> None:
+    assert run("--version") == f"hopwave {hw.__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["info", "bfs", "convert", "generate", "plans", "doctor", "demo"])
+def test_every_command_has_help_and_json(run: Run, command: str) -> None:
+    assert command in run("--help")
+    assert "--json" in run(command, "--help")
+
+
+# -------------------------------------------------------------------- info
+
+
+def test_info_shows_statistics_and_the_distribution(run: Run, square: Path) -> None:
+    text = run("info", square)
+    assert "vertices            16" in text and "edges               24" in text
+    row = next(line for line in text.splitlines() if line.strip().startswith("4–7"))
+    assert row.split()[1] == "4" and "█" in row  # the four inner vertices have degree 4
+
+
+def test_info_json(run: Run, square: Path) -> None:
+    found = answer(run, "info", square)
+    assert (found["n"], found["m"], found["edges"], found["directed"], found["labels"]) == (16, 48, 24, False, False)
+    assert found["degrees"] == [
+        {"from": 1, "to": 1, "vertices": 0},
+        {"from": 2, "to": 3, "vertices": 12},
+        {"from": 4, "to": 7, "vertices": 4},
+    ]
+
+
+def test_info_directed_is_the_users_word(run: Run, square: Path) -> None:
+    assert answer(run, "info", square, "--directed")["directed"] is True
+
+
+def test_info_of_a_graph_without_vertices(run: Run, tmp_path: Path) -> None:
+    write(tmp_path / "none.npz", hw.Graph.from_edges([], [], n=0))
+    assert answer(run, "info", tmp_path / "none.npz")["degrees"] == []
+    assert "vertices            0" in run("info", tmp_path / "none.npz")
+
+
+def test_read_options_reach_the_reader(run: Run, named: Path) -> None:
+    assert answer(run, "info", named, "-r", "source=to", "-r", "target=from", "--directed")["directed"] is True
+
+
+# -------------------------------------------------------------------- convert
+
+
+def test_convert_keeps_graph_and_labels(run: Run, named: Path) -> None:
+    found = answer(run, "convert", named, "out.npz")
+    assert (found["format"], found["labels_written"]) == ("npz", True)
+    assert read("out.npz") == read(named)
+
+
+def test_convert_drops_labels_only_when_told(run: Run, named: Path) -> None:
+    text = run("convert", named, "out.mtx.gz", "--drop-labels")
+    assert "labels dropped" in text and "with labels" not in text
+    assert read("out.mtx.gz").labels is None and read("out.mtx.gz").m == 8
+
+
+def test_convert_takes_formats_by_name(run: Run, square: Path) -> None:
+    run("convert", square, "plain", "--to", "metis")
+    run("convert", "plain", "back.sg", "--from", "metis")
+    assert read("back.sg") == read(square)
+
+
+def test_convert_in_place(run: Run, square: Path) -> None:
+    before = read(square)
+    run("convert", square, square)
+    assert read(square) == before
+
+
+# -------------------------------------------------------------------- generate
+
+
+def test_generate_list_names_every_generator(run: Run) -> None:
+    text = run("generate", "--list")
+    found = {kind["name"] for kind in answer(run, "generate", "--list")["generators"]}
+    assert found == set(hw.generate.generators())
+    assert all(name.replace("_", "-") in text for name in found)
+
+
+def test_generate_kronecker(run: Run) -> None:
+    arguments = ("--scale", 6, "--edge-factor", 4, "--seed", 7, "--initiator", ".25,.25,.25,.25", "--no-permute")
+    found = answer(run, "generate", "kronecker", *arguments, "k.npz")
+    expected = hw.generate.kronecker(6, 4, (0.25, 0.25, 0.25, 0.25), 7, permute=False)
+    assert read("k.npz") == expected and found["m"] == expected.m
+
+
+SMALL = {"scale": 4, "n": 12, "k": 4, "rows": 3, "columns": 4}
+
+
+@pytest.mark.parametrize("kind", sorted(hw.generate.generators()))
+def test_generate_has_a_command_for_every_generator(run: Run, kind: str) -> None:
+    needed = [parameter.name for parameter in hw.generate.generators()[kind].parameters if parameter.required]
+    arguments = [word for name in needed for word in (f"--{name}", SMALL[name])]
+    text = run("generate", kind.replace("_", "-"), "out.npz", *arguments)
+    expected = hw.generate.generators()[kind].call({name: SMALL[name] for name in needed})
+    assert read("out.npz") == expected and f"{expected.n} vertices" in text
+
+
+# -------------------------------------------------------------------- bfs
+
+
+def test_bfs_level_table(run: Run, named: Path) -> None:
+    text = run("bfs", named, "--source", "ann")
+    counts = [line.split() for line in text.splitlines() if line.strip()[:1].isdigit()]
+    assert [row[0] for row in counts] == ["0", "1", "2", "3", "4"]
+    assert "4 of 6 vertices (66.6%) within 3 hops" in text
+    assert "█" in text and "the default" in text
+
+
+def test_bfs_says_which_source_it_took(run: Run, named: Path) -> None:
+    assert "no --source given: starting from bob, whose degree 2 is highest" in run("bfs", named)
+    assert "no --source given" not in run("bfs", named, "-s", "ann")
+
+
+def test_bfs_json(run: Run, named: Path) -> None:
+    found = answer(run, "bfs", named, "-s", "ann", "-s", "eve", "--depth-limit", 2, "--validate", "--path-counts")
+    assert (found["sources"], found["reached"], found["depth"]) == (["ann", "eve"], 5, 2)
+    assert found["vertices_by_level"] == [2, 2, 1]
+    assert found["validation"]["ok"] is True and set(found["validation"]["rules"].values()) == {True}
+    assert [level["depth"] for level in found["levels"]] == [1, 2]
+    assert found["source_given"] is True and found["depth_limit"] == 2
+
+
+def test_bfs_direction_in_follows_arcs_backwards(run: Run, named: Path) -> None:
+    found = answer(run, "bfs", named, "--directed", "--direction", "in", "-s", "cyd", "--validate")
+    assert found["vertices_by_level"] == [1, 1, 1] and found["validation"]["ok"]
+
+
+def test_bfs_plan_and_device_are_honoured(run: Run, square: Path) -> None:
+    found = answer(run, "bfs", square, "-s", 0, "--plan", "xbfs", "--device", "reference")
+    assert (found["plan"], found["why"], found["engine"]) == ("xbfs", "asked for", "reference")
+
+
+def test_bfs_source_by_number_where_labels_are_words(run: Run, named: Path) -> None:
+    assert answer(run, "bfs", named, "-s", 1)["sources"] == ["bob"]
+
+
+def test_bfs_writes_csv(run: Run, named: Path) -> None:
+    run("bfs", named, "-s", "ann", "--out", "out.csv", "--path-counts")
+    with Path("out.csv").open() as stream:
+        found = {row["vertex"]: row for row in csv.DictReader(stream)}
+    assert found["cyd"] == {"vertex": "cyd", "distance": "2", "predecessor": "bob", "path_count": "1.0"}
+    assert found["eve"] == {"vertex": "eve", "distance": "-1", "predecessor": "", "path_count": "0.0"}
+
+
+def test_bfs_writes_parquet(run: Run, named: Path) -> None:
+    run("bfs", named, "-s", "ann", "--out", "out.parquet")
+    assert pq.read_table("out.parquet").to_pydict() == {
+        "vertex": ["ann", "bob", "cyd", "dan", "eve", "fay"],
+        "distance": [0, 1, 2, 3, -1, -1],
+        "predecessor": ["ann", "ann", "bob", "cyd", None, None],
+    }
+
+
+def test_bfs_writes_npz_without_pickles(run: Run, named: Path, square: Path) -> None:
+    run("bfs", named, "-s", "ann", "--out", "out.npz")
+    with np.load("out.npz", allow_pickle=False) as found:
+        assert found["predecessor"].tolist() == ["ann", "ann", "bob", "cyd", "", ""]
+    run("bfs", square, "-s", 0, "--out", "out.npz")
+    with np.load("out.npz", allow_pickle=False) as found:
+        assert found["vertex"].tolist() == list(range(16)) and found["distance"][15] == 6
+
+
+def test_counts_beyond_float64_are_written_as_logarithms() -> None:
+    result = hw.bfs(hw.generate.diamonds(1100), 0, path_counts=True, device="reference")
+    assert columns.of_search(result)["path_count_log2"][-1] == 1100
+
+
+def test_labels_of_several_kinds_become_text_in_parquet(tmp_path: Path) -> None:
+    graph = hw.Graph.from_edges([("a", 1), "b"], ["b", 7])
+    columns.write(tmp_path / "out.parquet", columns.of_search(hw.bfs(graph, "b", device="reference")))
+    found = pq.read_table(tmp_path / "out.parquet").to_pydict()
+    assert sorted(found["vertex"]) == ["('a', 1)", "7", "b"]
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_bfs_draws(run: Run, square: Path, ending: str) -> None:
+    text = run("bfs", square, "--plot", f"levels.{ending}")
+    assert f"wrote levels.{ending}" in text
+    begins = Path(f"levels.{ending}").read_bytes()[:8]
+    assert begins.startswith({"png": PNG, "svg": b"<?xml", "pdf": b"%PDF"}[ending])
+
+
+def test_bfs_draws_deep_and_lonely_searches(run: Run, tmp_path: Path) -> None:
+    write(tmp_path / "deep.npz", hw.generate.path(400))
+    write(tmp_path / "lonely.npz", hw.Graph.from_edges([], [], n=3))
+    for name in ("deep", "lonely"):
+        run("bfs", f"{name}.npz", "-s", 0, "--plot", f"{name}.png", "--device", "reference")
+        assert Path(f"{name}.png").read_bytes()[:8] == PNG
+
+
+def test_many_levels_are_grouped_unless_all_are_asked_for(run: Run, tmp_path: Path) -> None:
+    write(tmp_path / "deep.npz", hw.generate.path(400))
+    short = run("bfs", "deep.npz", "-s", 0, "--device", "reference")
+    full = run("bfs", "deep.npz", "-s", 0, "--device", "reference", "--all-levels")
+    assert "401 levels in groups" in short and len(short.splitlines()) < 60
+    assert len(full.splitlines()) > 400
+
+
+def test_groups_lose_nothing() -> None:
+    rows = levels.rows(hw.bfs(hw.generate.path(400), 0, trace=True, device="reference"))
+    grouped = levels.grouped(rows)
+    assert len(grouped) <= levels.MOST_ROWS
+    assert sum(row.vertices for row in grouped) == 400
+    assert math.isclose(sum(row.seconds for row in grouped), sum(row.seconds for row in rows))
+    assert (grouped[0].first, grouped[-1].last) == (0, 400)
+
+
+# -------------------------------------------------------------------- plans, doctor, demo
+
+
+def test_plans(run: Run) -> None:
+    text = run("plans")
+    found = answer(run, "plans")["plans"]
+    assert [plan["name"] for plan in found] == [plan.name for plan in hw.plans()]
+    assert all(plan["name"] in text and plan["paper"] for plan in found)
+    assert run("plans", "--markdown") == hw.plans().markdown() + "\n"
+    assert "push(twc, reuse)" in run("plans", "xbfs")
+
+
+def test_doctor_reports_and_tests_itself(run: Run) -> None:
+    found = answer(run, "doctor")
+    assert found["ok"] is True and found["hopwave"] == hw.__version__
+    assert {test["engine"] for test in found["self_test"]} == set(selftest.names())
+    passed = [test for test in found["self_test"] if test["passed"]]
+    assert {"search a grid", "count paths"} <= {test["check"] for test in passed if test["engine"] == "reference"}
+    assert "All is well." in run("doctor")
+
+
+def test_doctor_says_how_to_install_what_is_missing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _hide(monkeypatch, "matplotlib", "cupy")
+    text = run("doctor")
+    assert "pip install 'hopwave[plot]'" in text and "pip install 'hopwave[cuda1" in text
+
+
+def test_demo_draws_a_picture_and_ends_with_a_table(run: Run) -> None:
+    text = run("demo")
+    assert Path("hopwave-demo.png").read_bytes()[:8] == PNG
+    assert "Valjean" in text.splitlines()[-11:][0] and text.splitlines()[-2].split()[0] == "10"
+
+
+def test_demo_json(run: Run) -> None:
+    found = answer(run, "demo")
+    assert found["small"]["n"] == len(nx.les_miserables_graph()) and found["picture"] == "hopwave-demo.png"
+    assert len(found["small"]["top"]) == 10
+
+
+def test_demo_shows_betweenness_where_there_is_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def betweenness(graph: hw.Graph) -> SimpleNamespace:
+        scores = nx.betweenness_centrality(graph.to_networkx())
+        return SimpleNamespace(scores=np.array([scores[graph.label(vertex)] for vertex in range(graph.n)]))
+
+    monkeypatch.setattr(hw, "betweenness_centrality", betweenness, raising=False)
+    top = answer(run, "demo")["small"]["top"]
+    assert top[0]["vertex"] == "Valjean" and math.isclose(top[0]["betweenness"], 0.5699890527836184)
+    text = run("demo")
+    assert "Highest betweenness" in text and "0.5700" in text and "Myriel" in text
+
+
+def test_demo_without_extras(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _hide(monkeypatch, "matplotlib", "networkx")
+    text = run("demo")
+    assert "pip install 'hopwave[plot]'" in text and "A small world" in text
+    assert not Path("hopwave-demo.png").exists()
+
+
+def test_demo_without_networkx_draws_a_ring(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _hide(monkeypatch, "networkx")
+    run("demo")
+    assert Path("hopwave-demo.png").read_bytes()[:8] == PNG
+
+
+def _hide(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """As if these libraries were not installed."""
+    import importlib.util
+
+    find = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name in names else find(name, *rest))
+
+
+# -------------------------------------------------------------------- the terminal
+
+
+def test_bars_are_plain_where_the_terminal_is() -> None:
+    class Old:
+        encoding = "ascii"
+
+    assert terminal.bar(0.0, 8).plain == "" and terminal.bar(1e-9, 8).plain == "▏"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdout", Old())
+        assert terminal.bar(0.5, 8).plain == "####"
+
+
+def test_json_holds_numpy_and_strange_labels(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.emit({"number": np.int32(3), "array": np.arange(2), "label": ("a", 1), "set": {1}})
+    assert json.loads(capsys.readouterr().out) == {"number": 3, "array": [0, 1], "label": ["a", 1], "set": "{1}"}

@@ -1,0 +1,289 @@
+"""What the command does when something is wrong: one line, the right exit code, and nothing lost."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave.cli import app, main, selftest, terminal
+from hopwave.io import write
+from hopwave.validate import Validation, Verdict
+
+Fail = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def fail(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fail:
+    """Runs a command that must fail, with nothing on stdout and one line on stderr; returns exit code and line."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> tuple[int, str]:
+        code = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith("hopwave: error: ") and err.count("\n") == 1 and "Traceback" not in err
+        return code, err.strip()
+
+    return call
+
+
+@pytest.fixture
+def path3(tmp_path: Path) -> Path:
+    file = tmp_path / "path3.mtx"
+    write(file, hw.generate.path(3))
+    return file
+
+
+BANNER = "%%MatrixMarket matrix coordinate pattern symmetric\n"
+BAD_FILES = {
+    "empty.mtx": b"",
+    "no-size.mtx": BANNER.encode(),
+    "truncated.mtx": f"{BANNER}3 3 2\n2 1\n".encode(),
+    "too-many.mtx": f"{BANNER}3 3 1\n2 1\n3 1\n".encode(),
+    "too-large.mtx": f"{BANNER}3 3 1\n9 1\n".encode(),
+    "zero.mtx": f"{BANNER}3 3 1\n0 1\n".encode(),
+    "text.mtx": f"{BANNER}3 3 1\ntwo 1\n".encode(),
+    "rectangle.mtx": f"{BANNER}3 4 1\n2 1\n".encode(),
+    "not-it.mtx": b"hello\n",
+    "negative.el": b"0 -1\n",
+    "half.el": b"0\n",
+    "float.el": b"0 1.5\n",
+    "not-zip.npz": b"PK\x03\x04 and then nothing",
+    "broken.mtx.gz": gzip.compress(f"{BANNER}3 3 1\n2 1\n".encode())[:-12],
+    "short.graph": b"3 2\n2\n",
+    "short.sg": b"\x00" * 5,
+    "one-column.csv": b"a\nb\n",
+    "nonsense.parquet": b"PAR1nonsense",
+    "unknown.xyz": b"0 1\n",
+}
+
+
+@pytest.mark.parametrize("name", sorted(BAD_FILES))
+@pytest.mark.parametrize("command", ["info", "bfs", "convert"])
+def test_a_malformed_file_gives_one_line_and_leaves_output_alone(fail: Fail, name: str, command: str) -> None:
+    Path(name).write_bytes(BAD_FILES[name])
+    Path("kept.npz").write_text("precious")
+    arguments = {"info": [], "bfs": ["--out", "kept.npz"], "convert": ["kept.npz"]}[command]
+    code, message = fail(command, name, *arguments)
+    assert code == 3 and name in message
+    assert Path("kept.npz").read_text() == "precious"
+    assert sorted(path.name for path in Path.cwd().iterdir()) == sorted([name, "kept.npz"])
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "arguments"),
+    [
+        (2, "No such command 'search'", ["search"]),
+        (2, "Missing argument 'FILE'", ["bfs"]),
+        (2, "--colour", ["info", "path3.mtx", "--colour"]),
+        (2, "--depth-limit", ["bfs", "path3.mtx", "--depth-limit", "few"]),
+        (2, "--direction", ["bfs", "path3.mtx", "--direction", "up"]),
+        (2, "hopwave generate --list", ["generate"]),
+        (2, "No such command 'tree'", ["generate", "tree", "out.npz"]),
+        (2, "--scale", ["generate", "kronecker", "out.npz"]),
+        (2, "stands alone", ["generate", "--list", "star", "out.npz", "--n", "3"]),
+        (2, "--markdown", ["plans", "--json", "--markdown"]),
+        (2, "NAME=VALUE", ["info", "path3.mtx", "-r", "n"]),
+        (2, "colour= is not an option", ["info", "path3.mtx", "-r", "colour=red"]),
+        (2, "colour= is not an option", ["convert", "path3.mtx", "out.npz", "-w", "colour=red"]),
+        (3, "no such file", ["info", "missing.mtx"]),
+        (3, "is a folder", ["info", "."]),
+        (3, "--format 'yaml' is not known", ["info", "path3.mtx", "--format", "yaml"]),
+        (3, "--to 'yaml' is not known", ["convert", "path3.mtx", "out.npz", "--to", "yaml"]),
+        (3, "give --to, one of", ["convert", "path3.mtx", "out.xyz"]),
+        (3, "no such folder", ["convert", "path3.mtx", "missing/out.npz"]),
+        (3, "7 is not a vertex", ["bfs", "path3.mtx", "--source", "7"]),
+        (3, "'seven' is not a vertex", ["bfs", "path3.mtx", "--source", "seven"]),
+        (3, "depth_limit=-1", ["bfs", "path3.mtx", "--depth-limit", "-1"]),
+        (3, "plan 'magic' is not known", ["bfs", "path3.mtx", "--plan", "magic"]),
+        (3, "computes betweenness", ["bfs", "path3.mtx", "--plan", "turbobc-sccsc"]),
+        (3, "cannot count paths", ["bfs", "path3.mtx", "--plan", "xbfs", "--path-counts"]),
+        (3, "use .csv", ["bfs", "path3.mtx", "--out", "out.txt"]),
+        (3, "use .png", ["bfs", "path3.mtx", "--plot", "out.gif"]),
+        (3, "make it first", ["bfs", "path3.mtx", "--out", "missing/out.csv"]),
+        (3, "plan 'magic' is not known", ["plans", "magic"]),
+        (3, "scale=99", ["generate", "kronecker", "out.npz", "--scale", "99"]),
+        (3, "GiB", ["generate", "complete", "out.npz", "--n", "100000000"]),
+        (3, "give --to, one of", ["generate", "star", "out.xyz", "--n", "3"]),
+        (4, "device 'tpu' is not known", ["bfs", "path3.mtx", "--device", "tpu"]),
+    ],
+)
+def test_wrong_arguments(fail: Fail, path3: Path, code: int, words: str, arguments: list[str]) -> None:
+    found, message = fail(*arguments)
+    assert found == code and words in message
+    assert [path.name for path in Path.cwd().iterdir()] == ["path3.mtx"]
+
+
+def test_labels_are_not_lost_silently(fail: Fail) -> None:
+    Path("named.csv").write_text("from,to\nx,y\n")
+    Path("out.mtx").write_text("precious")
+    code, message = fail("convert", "named.csv", "out.mtx")
+    assert code == 3 and "--drop-labels" in message and Path("out.mtx").read_text() == "precious"
+
+
+def test_isolated_vertices_are_not_lost_silently(fail: Fail) -> None:
+    write("tail.npz", hw.Graph.from_edges([0], [1], n=4))
+    code, message = fail("convert", "tail.npz", "out.el")
+    assert code == 3 and "--write-option isolated=False" in message and not Path("out.el").exists()
+    assert main(["convert", "tail.npz", "out.el", "-w", "isolated=False"]) == 0
+
+
+def test_a_graph_without_vertices_has_no_source(fail: Fail) -> None:
+    write("none.npz", hw.Graph.from_edges([], [], n=0))
+    code, message = fail("bfs", "none.npz")
+    assert code == 3 and "no vertices" in message
+
+
+@pytest.mark.parametrize(("library", "option"), [("pyarrow", "--out=o.parquet"), ("matplotlib", "--plot=o.png")])
+def test_a_missing_extra_says_how_to_get_it(
+    fail: Fail, path3: Path, monkeypatch: pytest.MonkeyPatch, library: str, option: str
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    code, message = fail("bfs", path3, option)
+    assert code == 4 and f"needs {library}" in message and "pip install 'hopwave[" in message
+
+
+def test_a_write_that_breaks_off_leaves_the_old_file(fail: Fail, path3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("out.npz").write_text("precious")
+
+    def full(*arguments: object, **columns: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    code, message = fail("bfs", path3, "--out", "out.npz")
+    assert code == 3 and "No space left on device" in message
+    assert Path("out.npz").read_text() == "precious" and len(list(Path.cwd().iterdir())) == 2
+
+
+# -------------------------------------------------------------------- checks that fail
+
+
+def test_a_wrong_search_fails_validation(
+    path3: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = Validation((Verdict(2, "levels", False, ("rule 2 (levels): vertex 1 is at level 9",)),))
+    monkeypatch.setattr("hopwave.cli.bfs.validate", lambda *given, **options: broken)
+    assert main(["bfs", str(path3), "--validate", "--json"]) == 1
+    out, err = capsys.readouterr()
+    assert json.loads(out)["validation"]["ok"] is False
+    assert "not a breadth-first search: rule 2" in err and err.count("\n") == 1
+
+
+def test_a_wrong_engine_fails_the_self_test(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(selftest, "_count_paths", lambda engine: "counted 3 paths, expected 4")
+    assert main(["doctor", "--json"]) == 1
+    out, err = capsys.readouterr()
+    assert json.loads(out)["ok"] is False
+    assert "self-test failed" in err and "counted 3 paths" in err and err.count("\n") == 1
+
+
+def test_the_self_test_survives_what_its_checks_raise(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> None:
+        raise ImportError("libcuda is damaged")
+
+    monkeypatch.setattr("hopwave.engines.engine", broken)
+    outcomes = list(selftest.run())
+    assert [outcome.passed for outcome in outcomes] == [False] * len(selftest.names())
+    assert "libcuda is damaged" in outcomes[0].note
+
+
+# -------------------------------------------------------------------- the way out
+
+
+def _raising(error: BaseException) -> Callable[..., None]:
+    def raising(*arguments: object, **options: object) -> None:
+        raise error
+
+    return raising
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (KeyboardInterrupt(), 130, "stopped"),
+        (hw.EngineError("the GPU fell off the bus"), 4, "fell off the bus"),
+        (MemoryError(), 4, "out of memory"),
+        (ZeroDivisionError("two\nlines"), 70, "unexpected ZeroDivisionError: two lines; please report"),
+    ],
+)
+def test_exit_codes(
+    fail: Fail, path3: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, words: str
+) -> None:
+    monkeypatch.setattr(hw, "bfs", _raising(error))
+    found, message = fail("bfs", path3)
+    assert found == code and words in message
+
+
+def test_debug_shows_the_traceback(
+    path3: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(hw, "bfs", _raising(ZeroDivisionError("oh")))
+    monkeypatch.setenv("HOPWAVE_DEBUG", "1")
+    assert main(["bfs", str(path3)]) == 70
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_hangup_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(terminal, "show", _raising(terminal.Hangup()))
+    monkeypatch.setattr(app, "_point_at_nothing", lambda stream: None)
+    assert main(["plans"]) == 141
+    assert capsys.readouterr().err == ""
+
+
+def test_no_arguments_show_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    main([])
+    out, err = capsys.readouterr()
+    assert "Usage: hopwave" in out + err and "error" not in err
+
+
+def _start(*arguments: str, **options: object) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-m", "hopwave", *arguments]
+    return subprocess.Popen(  # type: ignore[call-overload,no-any-return]
+        command, env=environment, text=True, encoding="utf-8", stderr=subprocess.PIPE, **options
+    )
+
+
+def test_a_reader_that_goes_away_is_met_with_silence() -> None:
+    for arguments in (["plans"], ["plans", "--json"]):
+        reader, writer = os.pipe()
+        os.close(reader)  # gone before the first word
+        process = _start(*arguments, stdout=writer)
+        os.close(writer)
+        _, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (141, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
+def test_ctrl_c_ends_quietly(tmp_path: Path) -> None:
+    graph = tmp_path / "path.npz"
+    write(graph, hw.generate.path(3))
+    script = (
+        "import os, signal, sys, hopwave as hw\n"
+        "from hopwave.cli import main\n"
+        "hw.bfs = lambda *given, **options: os.kill(os.getpid(), signal.SIGINT)\n"
+        f"sys.exit(main(['bfs', {str(graph)!r}]))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "hopwave: error: stopped\n")
+
+
+def test_names_that_the_terminal_cannot_spell_are_escaped(tmp_path: Path) -> None:
+    graph = tmp_path / "named.csv"
+    graph.write_text("from,to\nÄnne,Björn\n", encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "hopwave", "bfs", str(graph), "--device", "reference"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "\\xc4nne" in done.stdout and "#" in done.stdout

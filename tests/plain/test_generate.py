@@ -1,0 +1,366 @@
+"""Generators: the right shapes and counts, the same numbers everywhere, and clear refusals."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+
+from hopwave import Graph, GraphError, generate
+from hopwave.generate import counter, recursive
+from hopwave.generate.parameters import room
+
+
+def digest(graph: Graph) -> str:
+    text = np.asarray(graph.indptr, "<i8").tobytes() + np.asarray(graph.indices, "<i4").tobytes()
+    return hashlib.sha256(text).hexdigest()[:12]
+
+
+def is_connected(graph: Graph) -> bool:
+    return bool(connected_components(graph.to_scipy(), directed=False)[0] == 1)
+
+
+# ---------------------------------------------------------------- the same everywhere
+
+GOLDEN = {
+    "kronecker": (lambda: generate.kronecker(7, 8), "ec459c04735d"),
+    "kronecker of three": (lambda: generate.kronecker(4, 8, np.full(9, 1 / 9)), "e165b10f92f4"),
+    "uniform": (lambda: generate.uniform(100, 4), "085855b08674"),
+    "small world": (lambda: generate.smallworld(100, 6, 0.3), "49f4d3ddae86"),
+    "attachment": (lambda: generate.barabasi_albert(100, 3), "43c78192954a"),
+    "delaunay": (lambda: generate.delaunay(100), "a8391740b571"),
+    "geometric": (lambda: generate.geometric(100), "adc8c8e38449"),
+    "grid": (lambda: generate.grid(10, 10, missing=0.2), "e01025034bd6"),
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_a_seed_means_the_same_graph_for_ever(name: str) -> None:
+    make, expected = GOLDEN[name]
+    assert digest(make()) == expected
+
+
+@pytest.mark.parametrize(
+    "name", ["kronecker", "rmat", "uniform", "smallworld", "barabasi_albert", "delaunay", "geometric"]
+)
+def test_seeds_differ(name: str) -> None:
+    function = getattr(generate, name)
+    size = 6 if name in ("kronecker", "rmat") else 64
+    assert function(size, seed=1) == function(size, seed=1)
+    assert function(size, seed=1) != function(size, seed=2)
+
+
+@pytest.mark.parametrize("cores", [1, 2, 5])
+def test_threads_do_not_matter(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    kronecker, uniform = generate.kronecker(9, 8), generate.uniform(500, 8)
+    monkeypatch.setattr(counter, "BLOCK", 100)
+    monkeypatch.setattr(counter, "_cores", lambda: cores)
+    assert generate.kronecker(9, 8) == kronecker
+    assert generate.uniform(500, 8) == uniform
+
+
+@pytest.mark.parametrize("edges", [generate.kronecker_edges, generate.uniform_edges])
+def test_blocks_made_apart_are_the_whole(edges) -> None:  # type: ignore[no-untyped-def]
+    whole = edges(9, 8, 7)
+    count = whole[0].size
+    cuts = [0, 1, 7, 7, count // 2, count]
+    parts = [edges(9, 8, 7, begin, end - begin) for begin, end in pairwise(cuts)]
+    for side in (0, 1):
+        np.testing.assert_array_equal(np.concatenate([part[side] for part in parts]), whole[side])
+
+
+def test_ids_past_31_bits_are_int64() -> None:
+    src, dst = generate.kronecker_edges(40, first=10**12, count=1000)
+    assert src.dtype == dst.dtype == np.int64
+    assert 1 << 38 < src.max() < 1 << 40
+    assert src.min() >= 0 <= dst.min()
+
+
+# ---------------------------------------------------------------- random numbers
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 31, 32, 33, 81, 1000, 1024, 3**7])
+def test_scramble_is_a_permutation(n: int) -> None:
+    assert sorted(counter.scramble(np.arange(n), n, seed=5).tolist()) == list(range(n))
+
+
+def test_scramble_is_the_same_in_wide_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow = counter._scramble_words(np.arange(1000, dtype=np.uint32), 20, 3)
+    wide = counter._scramble_words(np.arange(1000, dtype=np.uint64), 20, 3)
+    np.testing.assert_array_equal(narrow, wide)
+
+
+def test_scramble_leaves_few_ids_in_place_or_beside_their_neighbours() -> None:
+    ids = np.arange(1 << 14)
+    moved = counter.scramble(ids, ids.size, seed=1).astype(np.int64)
+    assert np.count_nonzero(moved == ids) < 10
+    assert np.count_nonzero(np.abs(np.diff(moved)) == 1) < 20
+    assert abs(np.corrcoef(ids, moved)[0, 1]) < 0.05
+
+
+def test_splitmix_is_splitmix() -> None:
+    # The published first outputs of SplitMix64 from state 1234567.
+    state, outputs = 1234567, []
+    for _ in range(3):
+        state = (state + counter._WEYL) % 2**64
+        outputs.append(counter._mix(state))
+    assert outputs == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+
+
+def test_bits_are_the_hash_of_the_counter() -> None:
+    begin = counter.start(3, "x")
+    expected = [counter._mix((begin + (i + 1) * counter._WEYL) % 2**64) for i in (5, 8, 11)]
+    assert counter.bits(3, "x", 5, 3, stride=3).tolist() == expected
+
+
+def test_fractions_and_integers_are_uniform() -> None:
+    x = counter.fractions(1, "x", 0, 100_000)
+    assert x.min() >= 0 and x.max() < 1
+    assert np.abs(np.histogram(x, bins=10, range=(0, 1))[0] / 10_000 - 1).max() < 0.05
+    assert np.bincount(counter.integers(1, "y", 0, 60_000, 6), minlength=6).min() > 9_500
+
+
+# ---------------------------------------------------------------- Kronecker
+
+
+def test_kronecker_cells_come_as_often_as_the_initiator_says() -> None:
+    src, dst = generate.kronecker_edges(1, 1 << 16, permute=False)
+    shares = np.bincount(2 * src + dst, minlength=4) / src.size
+    np.testing.assert_allclose(shares, recursive.GRAPH500, atol=0.005)
+
+
+def test_kronecker_levels_are_independent() -> None:
+    src, dst = generate.kronecker_edges(3, 1 << 15, permute=False)
+    quadrant = [2 * (src >> level & 1) + (dst >> level & 1) for level in range(3)]
+    for one, other in ((0, 1), (1, 2), (0, 2)):
+        together = np.bincount(4 * quadrant[one] + quadrant[other], minlength=16).reshape(4, 4) / src.size
+        np.testing.assert_allclose(together, np.outer(recursive.GRAPH500, recursive.GRAPH500), atol=0.005)
+
+
+def test_an_empty_cell_is_never_drawn() -> None:
+    corner = generate.kronecker_edges(5, 16, initiator=(0, 1, 0, 0), permute=False)
+    assert set(corner[0].tolist()) == {0} and set(corner[1].tolist()) == {31}
+    diagonal = np.diag([0.5, 0.25, 0.25])
+    src, dst = generate.kronecker_edges(3, 16, initiator=diagonal, permute=False)
+    np.testing.assert_array_equal(src, dst)
+    assert src.max() == 26
+    last = generate.kronecker_edges(4, 4, initiator=(0, 0, 0, 1), permute=False)
+    assert set(last[0].tolist()) == {15} == set(last[1].tolist())
+
+
+def test_general_initiators_agree_with_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = generate.kronecker_edges(6, 8, initiator=(0.4, 0.3, 0.2, 0.1))
+    monkeypatch.setattr(recursive, "_quadrant", lambda draw, borders: recursive._cell(draw, borders, 2))
+    slow = generate.kronecker_edges(6, 8, initiator=(0.4, 0.3, 0.2, 0.1))
+    for side in (0, 1):
+        np.testing.assert_array_equal(fast[side], slow[side])
+
+
+def test_kronecker_sizes_and_permutation() -> None:
+    plain, shuffled = generate.kronecker(10, permute=False), generate.kronecker(10)
+    assert (plain.n, plain.directed) == (1024, False)
+    assert sorted(plain.degrees) == sorted(shuffled.degrees)
+    assert plain.degrees.argmax() == 0 != shuffled.degrees.argmax()
+    assert 20_000 < plain.m < 2 * 16 * 1024
+    assert generate.kronecker(3, initiator=np.full((3, 3), 1 / 9)).n == 27
+    assert generate.kronecker(0).n == 1
+
+
+def test_rmat_is_a_directed_kronecker() -> None:
+    assert generate.rmat(7, seed=4) == generate.kronecker(7, seed=4, directed=True, permute=False)
+
+
+# ---------------------------------------------------------------- shapes
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "m"), [(2, 2, 2), (3, 5, 10), (4, 11, 40), (12, 3071, 407200), (15, 24575, 11111110)]
+)
+def test_mycielskian_has_the_published_counts(k: int, n: int, m: int) -> None:
+    graph = generate.mycielskian(k)
+    assert (graph.n, graph.m) == (n, m)
+
+
+def test_mycielskian_has_no_triangle() -> None:
+    A = generate.mycielskian(7).to_scipy(np.int64)
+    assert (A @ A).multiply(A).sum() == 0
+
+
+def test_plain_shapes() -> None:
+    assert generate.star(1).m == 0 and generate.path(1).m == 0 and generate.complete(1).m == 0
+    assert generate.star(6).degrees.tolist() == [5, 1, 1, 1, 1, 1]
+    assert generate.path(4).to_edges()[0].tolist() == [0, 1, 2]
+    assert generate.path(3, directed=True).m == 2
+    assert generate.cycle(4, directed=True).to_edges()[1].tolist() == [1, 2, 3, 0]
+    assert generate.complete(6).m == 30
+    diamonds = generate.diamonds(3)
+    assert (diamonds.n, diamonds.m) == (10, 24)
+    assert diamonds.degrees.tolist() == [2, 2, 2, 4, 2, 2, 4, 2, 2, 2]
+
+
+def test_grid_misses_the_share_that_was_asked() -> None:
+    whole = generate.grid(100, 150)
+    assert (whole.n, whole.m) == (15_000, 2 * (100 * 149 + 99 * 150))
+    assert whole.degrees[[0, 1, 151]].tolist() == [2, 3, 4]
+    part = generate.grid(100, 150, missing=0.25)
+    assert 0.23 < 1 - part.m / whole.m < 0.27
+    assert (whole.to_scipy(np.int8) - part.to_scipy(np.int8)).min() == 0
+    assert generate.grid(3, 3, missing=1.0).m == 0
+
+
+# ---------------------------------------------------------------- random graphs
+
+
+def test_uniform_degrees_are_even() -> None:
+    graph = generate.uniform(4096, 8)
+    assert abs(graph.m / graph.n - 16) < 0.2
+    assert graph.degrees.max() < 50
+    assert generate.uniform(64, directed=True).directed
+
+
+@pytest.mark.parametrize("p", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize(("n", "k"), [(1000, 10), (50, 4), (7, 6), (8, 6), (3, 2)])
+def test_small_worlds_keep_their_edges(n: int, k: int, p: float) -> None:
+    graph = generate.smallworld(n, k, p)
+    assert graph.m == n * k
+    assert graph.stats().self_loops == 0
+    assert graph.degrees.min() >= k // 2
+
+
+def test_small_worlds_move_the_share_that_was_asked() -> None:
+    src, dst = generate.smallworld(5000, 10, 0.2).to_edges()
+    apart = (dst - src) % 5000
+    assert 0.18 < np.mean(np.minimum(apart, 5000 - apart) > 5) < 0.22
+
+
+def test_attachment_prefers_the_rich_and_stays_connected() -> None:
+    graph = generate.barabasi_albert(3000, 4)
+    assert is_connected(graph)
+    assert graph.stats().self_loops == 0
+    assert graph.degrees[4:].min() >= 1
+    assert 2 * 4 * 3000 * 0.97 < graph.m <= 2 * 4 * 3000
+    assert graph.degrees[:100].mean() > 5 * graph.degrees[-1000:].mean()
+    assert generate.barabasi_albert(5, 4).m == 8
+
+
+def test_delaunay_is_a_triangulation() -> None:
+    graph = generate.delaunay(500)
+    assert is_connected(graph)
+    # Euler: 3n - 3 - h edges, h of them on the hull.
+    hull = 3 * graph.n - 3 - graph.m // 2
+    assert 3 <= hull < 40
+    assert [generate.delaunay(n).m for n in (1, 2, 3)] == [0, 2, 6]
+
+
+def test_geometric_joins_exactly_the_near() -> None:
+    points = counter.fractions(9, "points", 0, 400).reshape(200, 2)
+    near = ((points[:, None] - points[None]) ** 2).sum(axis=2) <= 0.1**2
+    np.fill_diagonal(near, False)
+    np.testing.assert_array_equal(generate.geometric(200, radius=0.1, seed=9).to_scipy().toarray(), near)
+    graph = generate.geometric(1 << 12)
+    assert connected_components(graph.to_scipy())[0] < 40
+    assert generate.geometric(1).m == 0
+
+
+# ---------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "says"),
+    [
+        ("kronecker", {"scale": -1}, "scale=-1 is out of range"),
+        ("kronecker", {"scale": 63}, "scale=63 is out of range"),
+        ("kronecker", {"scale": 31}, "ids have 31 bits"),
+        ("kronecker", {"scale": 4.0}, "scale=4.0 is not a whole number"),
+        ("kronecker", {"scale": True}, "scale=True is not a whole number"),
+        ("kronecker", {"scale": 4, "edge_factor": 0}, "edge_factor=0"),
+        ("kronecker", {"scale": 4, "seed": -1}, "seed=-1"),
+        ("kronecker", {"scale": 4, "seed": None}, "seed=None is not a whole number"),
+        ("kronecker", {"scale": 4, "initiator": (0.5, 0.5)}, "2 cells"),
+        ("kronecker", {"scale": 4, "initiator": (0.5, 0.5, 0.5, 0.5)}, "sums to 2"),
+        ("kronecker", {"scale": 4, "initiator": (1.5, -0.5, 0, 0)}, "negative"),
+        ("kronecker", {"scale": 4, "initiator": (float("nan"), 0, 0, 1)}, "negative or infinite"),
+        ("kronecker", {"scale": 4, "initiator": "abcd"}, "not a matrix"),
+        ("kronecker_edges", {"scale": 4, "first": 300}, "first=300"),
+        ("kronecker_edges", {"scale": 4, "first": 200, "count": 57}, "count=57"),
+        ("uniform", {"n": 0}, "n=0"),
+        ("uniform", {"n": 2**31}, "n=2147483648"),
+        ("uniform_edges", {"n": 4, "count": 65}, "count=65"),
+        ("mycielskian", {"k": 1}, "k=1"),
+        ("diamonds", {"k": 0}, "k=0"),
+        ("cycle", {"n": 2}, "n=2"),
+        ("star", {"n": "many"}, "n='many'"),
+        ("grid", {"rows": 1 << 20, "columns": 1 << 20}, "columns=1048576"),
+        ("grid", {"rows": 3, "columns": 3, "missing": 1.5}, "missing=1.5"),
+        ("grid", {"rows": 3, "columns": 3, "missing": float("nan")}, "missing=nan"),
+        ("smallworld", {"n": 10, "k": 3}, "k=3 is odd"),
+        ("smallworld", {"n": 10, "k": 10}, "k=10"),
+        ("smallworld", {"n": 10, "k": 4, "p": -0.1}, "p=-0.1"),
+        ("barabasi_albert", {"n": 4, "k": 4}, "n=4"),
+        ("delaunay", {"n": 0}, "n=0"),
+        ("geometric", {"n": 10, "radius": -1}, "radius=-1"),
+        ("complete", {"n": 2**30}, "GiB"),
+        ("mycielskian", {"k": 30}, "GiB"),
+    ],
+)
+def test_bad_parameters_get_one_sentence(name: str, arguments: dict[str, object], says: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        getattr(generate, name)(**arguments)
+    message = str(caught.value)
+    assert says in message
+    assert ";" in message and "\n" not in message
+
+
+def test_a_graph_that_cannot_fit_is_refused_before_it_is_drawn() -> None:
+    room(1000)
+    with pytest.raises(GraphError, match=r"need at least .* GiB and this machine has"):
+        room(1 << 50)
+
+
+# ---------------------------------------------------------------- the registry
+
+
+SMALL = {"n": "30", "scale": "5", "k": "4", "rows": "4", "columns": "5"}
+
+
+@pytest.mark.parametrize("name", generate.generators())
+def test_every_generator_can_be_called_with_text(name: str) -> None:
+    generator = generate.generators()[name]
+    assert generator.summary.endswith(".") and len(generator.summary) < 120
+    arguments = {parameter.name: SMALL[parameter.name] for parameter in generator.parameters if parameter.required}
+    made = generator.call(arguments)
+    assert made == getattr(generate, name)(**{key: int(value) for key, value in arguments.items()})
+
+
+def test_text_is_read_as_the_parameter_asks() -> None:
+    registry = generate.generators()
+    assert registry["kronecker"].call(
+        {"scale": "3", "initiator": "0.25,0.25,0.25,0.25", "directed": "yes", "edge_factor": 2}
+    ) == generate.kronecker(3, 2, (0.25,) * 4, directed=True)
+    assert registry["geometric"].call({"n": "20", "radius": "0.5"}) == generate.geometric(20, 0.5)
+    kinds = {parameter.name: parameter.kind for parameter in registry["kronecker"].parameters}
+    assert kinds == {
+        "scale": "int",
+        "edge_factor": "int",
+        "initiator": "numbers",
+        "seed": "int",
+        "directed": "bool",
+        "permute": "bool",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"n": "ten"}, "n='ten' cannot be read"),
+        ({"n": "10", "directed": "maybe"}, "give true or false"),
+        ({"n": "10", "size": "3"}, "path has no parameter 'size'"),
+        ({}, "path needs n"),
+    ],
+)
+def test_bad_text_gets_one_sentence(arguments: dict[str, str], says: str) -> None:
+    with pytest.raises(GraphError, match=says):
+        generate.generators()["path"].call(arguments)
