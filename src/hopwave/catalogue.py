@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from hopwave.errors import PlanError
 from hopwave.plan import Plan, Pull, Push
-from hopwave.rules import XBFS, Always, Beamer, Growing, OneWay, Ratio
+from hopwave.rules import XBFS, Always, Beamer, Fewer, Growing, OneWay, Ratio
 
 TURBOBFS = "Artiles & Saeed, TurboBFS, IPDPSW 2021"
 HIRAGUSHI = "Hiragushi & Takahashi, Efficient Hybrid BFS on GPUs, ICA3PP 2013"
@@ -176,7 +176,7 @@ _hopwave = Plan(
     "docs/plans.md",
     "the whole search in one go, rule inside; what plan='auto' picks",
     (Push("merge", "queue", "atomic"), Pull("thread", "unvisited", "frontier")),
-    Growing(15, 18),
+    Growing(10, 18),
     loop="device",
     order="degree",
 )
@@ -229,7 +229,7 @@ for _regime, _summary in {
             "docs/plans.md",
             _summary,
             _paths.steps,
-            Growing(15, 18),
+            Fewer(1.5, 32),
             loop="device",
             task="betweenness",
             regime=_regime,  # type: ignore[arg-type]
@@ -249,6 +249,6 @@ def plan(name: str | Plan) -> Plan:
     """
     if isinstance(name, Plan):
         return name
-    if name not in CATALOGUE:
+    if not isinstance(name, str) or name not in CATALOGUE:
         raise PlanError(f"plan {name!r} is not known; use 'auto' or one of {', '.join(CATALOGUE)}")
     return CATALOGUE[name]

@@ -21,15 +21,33 @@ class HopwaveError(Exception):
 
 
 class GraphError(HopwaveError, ValueError):
-    """The graph, a vertex or a number that was given cannot be used."""
+    """The graph, a vertex or a number that was given cannot be used.
+
+    >>> import hopwave as hw
+    >>> hw.bfs(hw.generate.path(3), 7)
+    Traceback (most recent call last):
+    hopwave.errors.GraphError: 7 is not a vertex of this graph; its vertices are the numbers 0 to 2
+    """
 
 
 class PlanError(HopwaveError, ValueError):
-    """The plan is unknown, or cannot answer what was asked."""
+    """The plan is unknown, or cannot answer what was asked.
+
+    >>> import hopwave as hw
+    >>> hw.bfs(hw.generate.path(3), 0, plan="xbfs", path_counts=True)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    hopwave.errors.PlanError: plan 'xbfs' stops a row at the first parent it finds, so it cannot count paths; ...
+    """
 
 
 class EngineError(HopwaveError, RuntimeError):
-    """The hardware, its driver or its memory cannot do what was asked."""
+    """The hardware, its driver or its memory cannot do what was asked.
+
+    >>> import hopwave as hw
+    >>> hw.bfs(hw.generate.path(3), 0, device="abacus")
+    Traceback (most recent call last):
+    hopwave.errors.EngineError: device 'abacus' is not known; use 'auto', 'cuda', 'cpu' or 'reference'
+    """
 
 
 class FormatError(HopwaveError, ValueError):

@@ -7,7 +7,7 @@ Every search is the same formula, q⟨¬v⟩ = q ⊕.⊗ A, level after level. T
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hopwave.errors import PlanError
 from hopwave.rules import Rule
@@ -34,6 +34,9 @@ class Push:
     direction = "push"
     early_exit = False
 
+    def __post_init__(self) -> None:
+        _check_words(self)
+
     def __str__(self) -> str:
         return f"push({self.mapping}, {self.output})"
 
@@ -57,6 +60,9 @@ class Pull:
 
     direction = "pull"
 
+    def __post_init__(self) -> None:
+        _check_words(self)
+
     def __str__(self) -> str:
         extras = (
             [self.operand] * (self.operand == "visited") + ["exit"] * self.early_exit + ["async"] * self.asynchronous
@@ -65,6 +71,16 @@ class Pull:
 
 
 Step = Push | Pull
+
+
+def _check_words(record: Any) -> None:
+    """Every word of a record must be one its type lists: a typo is not a plan."""
+    for name, kind in get_type_hints(type(record)).items():
+        words, value = get_args(kind), getattr(record, name)
+        if get_origin(kind) is Literal and value not in words:
+            raise PlanError(
+                f"{name}={value!r} is not known to {type(record).__name__}; use {' or '.join(map(repr, words))}"
+            )
 
 
 @dataclass(frozen=True)
@@ -89,6 +105,7 @@ class Plan:
     regime: Literal["source", "block", "batch", "wide"] = "source"
 
     def __post_init__(self) -> None:
+        _check_words(self)
         if len(self.steps) != self.rule.choices:
             raise PlanError(
                 f"plan {self.name!r} has {len(self.steps)} steps, but {self.rule} picks among {self.rule.choices}; "

@@ -89,12 +89,20 @@ def growing(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: 
     return 1 if nf > nf0 and mf * a > mu and mf * 64 > n else 0
 
 
+def fewer(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
+    """Where every term counts: pull whenever it looks at fewer arcs, mu < α·mf, and mf pays for the bitmaps, b·mf > n.
+
+    Without early exit a pull looks at every arc into the unvisited vertices, so the two sides can simply be compared.
+    """
+    return 1 if mf * a > mu and mf * b > n else 0
+
+
 # A rule's code is its place here; compiled engines choose by it.
-FUNCTIONS = (always, beamer, one_way, ratio, xbfs, growing)
+FUNCTIONS = (always, beamer, one_way, ratio, xbfs, growing, fewer)
 
 
 class Rule:
-    """A rule with its parameters: `Always`, `Beamer`, `OneWay`, `Ratio`, `XBFS`, `Growing`.
+    """A rule with its parameters: `Always`, `Beamer`, `OneWay`, `Ratio`, `XBFS`, `Growing`, `Fewer`.
 
     `code` names its function to compiled engines, `choices` is how many steps it picks from.
     """
@@ -170,3 +178,12 @@ class Growing(Rule):
     alpha: float
     beta: float
     code: ClassVar[int] = 5
+
+
+@dataclass(frozen=True)
+class Fewer(Rule):
+    """Pull where that is fewer arcs, for sums; see `fewer`."""
+
+    alpha: float
+    floor: float
+    code: ClassVar[int] = 6

@@ -9,14 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines import cpu_search as kernels
-from hopwave.engines.cpu_crew import new_board, pool, thread_count
+from hopwave.engines.cpu_crew import crew, new_board, thread_count
 from hopwave.engines.cpu_graph import CpuGraph
 from hopwave.engines.cpu_notice import compiling
 from hopwave.engines.cpu_steps import EARLY_EXIT, OPERAND_VISITED, ROWS_ALL
 from hopwave.plan import Pull
 from hopwave.result import Level, ScaledCounts
 
-ARCS_PER_THREAD = 1 << 15  # below this, waking a helper costs more than it brings
+# Below these, waking a helper costs more than it brings. (Of a dense graph's arcs a search looks at few.)
+VERTICES_PER_THREAD = 1 << 14
+ARCS_PER_THREAD = 1 << 25
 NO_LIMIT = np.iinfo(np.int32).max
 TRACE_ROWS = 4096
 
@@ -28,7 +30,7 @@ class Search:
         self.loaded = loaded
         self.question = question
         self.sources = np.array(sources, np.int64)
-        self.crew = max(1, min(threads, loaded.m // ARCS_PER_THREAD))
+        self.crew = max(1, min(threads, loaded.n // VERTICES_PER_THREAD + loaded.m // ARCS_PER_THREAD))
         self.here = np.zeros(kernels.HERE_CELLS, np.int64)
         self.W = self.A = None
         self.counts = None
@@ -82,12 +84,18 @@ class Engine:
         ]
 
     def _search(self, search, plan, trace):
-        A, W, here, crew = search.A, search.W, search.here, search.crew
+        A, W, here = search.A, search.W, search.here
         steps = np.array([_encode(step) for step in plan.steps], np.int64)
         rule = np.array([plan.rule.code, *plan.rule.parameters()])
         fill_now = any(isinstance(step, Pull) and step.asynchronous for step in plan.steps)
         depth_limit = search.question.depth_limit
-        limits = (NO_LIMIT if depth_limit is None else depth_limit, crew, search.loaded.degree_bits, fill_now)
+        limits = (
+            NO_LIMIT if depth_limit is None else depth_limit,
+            search.crew,
+            search.loaded.degree_bits,
+            fill_now,
+            search.loaded.findable,
+        )
         buffer = np.empty((TRACE_ROWS if trace else 0, kernels.TRACE_COLUMNS), np.int64)
         rows, board = [], new_board()
         here[:] = 0
@@ -104,7 +112,7 @@ class Engine:
             np.zeros(2, np.int64),
         )
         with compiling(kernels.take_part):
-            helpers = [pool(crew - 1).submit(kernels.take_part, *part, me) for me in range(1, crew)]
+            crew.call(search.crew - 1, kernels.take_part, *part)
             try:
                 while here[kernels.PHASE] != kernels.OVER:
                     here[kernels.TRACED] = 0
@@ -112,8 +120,6 @@ class Engine:
                     rows += buffer[: here[kernels.TRACED]].tolist()
             finally:
                 kernels.dismiss(board)
-                for helper in helpers:
-                    helper.cancel()
         return rows
 
     def _counts(self, search, plan):

@@ -23,9 +23,11 @@ ONE = np.uint32(1)
 
 
 def _pointer(context, builder, array_type, array, index_type, index):
+    """Where array[index] is; in a table, where its row begins."""
     array = context.make_array(array_type)(context, builder, array)
     index = context.cast(builder, index, index_type, types.intp if index_type.signed else types.uintp)
-    return cgutils.get_item_pointer(context, builder, array_type, array, [index], wraparound=False)
+    place = [index] + [context.get_constant(types.intp, 0)] * (array_type.ndim - 1)
+    return cgutils.get_item_pointer(context, builder, array_type, array, place, wraparound=False)
 
 
 def _read_modify_write(operation, ordering):

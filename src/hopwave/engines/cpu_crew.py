@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 import numpy as np
 from numba import njit
@@ -119,27 +119,39 @@ def available_cores():
         return os.cpu_count() or 1
 
 
-_lock = threading.Lock()
-_pool: ThreadPoolExecutor | None = None
-_pool_size = 0
+class Crew:
+    """Threads that sleep until called, shared by all searches of this process.
+
+    A plain queue of calls: it wakes a thread in some microseconds, where an executor's futures take some tens.
+    """
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._calls = SimpleQueue()
+        self._threads = 0
+
+    def call(self, count, function, *arguments):
+        """Let `count` threads run function(*arguments, number), number from 1 on, when they can; wait for none."""
+        with self._lock:
+            while self._threads < count:
+                self._threads += 1
+                threading.Thread(target=self._serve, name=f"hopwave-{self._threads}", daemon=True).start()
+        for number in range(1, count + 1):
+            self._calls.put((function, arguments, number))
+
+    def _serve(self):
+        while True:
+            function, arguments, number = self._calls.get()
+            function(*arguments, number)
+            del function, arguments  # a sleeping thread keeps no graph alive
 
 
-def pool(size):
-    """Threads that sleep until called, at least size of them, shared by all searches of this process."""
-    global _pool, _pool_size
-    with _lock:
-        if _pool is None or _pool_size < size:
-            if _pool is not None:
-                _pool.shutdown(wait=False)  # its threads end when their work does
-            _pool = ThreadPoolExecutor(size, thread_name_prefix="hopwave")
-            _pool_size = size
-        return _pool
+crew = Crew()
 
 
 def _forget_after_fork():
-    """A forked child has the pool but not its threads: start anew there."""
-    global _lock, _pool, _pool_size
-    _lock, _pool, _pool_size = threading.Lock(), None, 0
+    """A forked child has the crew but not its threads: start anew there."""
+    crew.__init__()
 
 
 if hasattr(os, "register_at_fork"):

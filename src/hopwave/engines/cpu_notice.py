@@ -9,10 +9,11 @@ from contextlib import contextmanager
 log = logging.getLogger("hopwave")
 
 
+_ready = set()
+
+
 def is_compiled(function):
-    """Whether calling it compiles nothing: it ran in this process already, or an earlier one left it on disk."""
-    if function.signatures:
-        return True
+    """Whether an earlier process left it on disk."""
     try:
         return bool(list(function._cache._cache_file._load_index()))
     except Exception:  # Numba's private attributes: without them the notice is lost, nothing else
@@ -22,8 +23,9 @@ def is_compiled(function):
 @contextmanager
 def compiling(function):
     """Say that compiling takes some seconds, where it does and somebody is looking."""
-    if not is_compiled(function):
+    if function not in _ready and not is_compiled(function):
         log.info("compiling %s for this machine", function.__name__)
         if sys.stderr.isatty():
             print("hopwave: compiling for this machine, once (about 10 s)…", file=sys.stderr)
     yield
+    _ready.add(function)

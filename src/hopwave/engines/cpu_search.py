@@ -47,7 +47,8 @@ DEPTH, NF, MF, MU, NF0, MF0, LAST, REACHED = range(8)
 QUEUE_BEGIN, QUEUE_END, FIRST, MARKED, HAS_QUEUE, HAS_BITMAP, HAS_VISITED, WHICH = range(8, 16)
 EARLY, EARLY_EDGES, SEGMENTS, BOUND, OVERFLOWED, PHASE, CHOICE, FLAGS = range(16, 24)
 NEXT_NF, NEXT_MF, NEW, NEW_MF, LEVEL_CHECKED, LEVEL_AHEAD, TRACED, BEGAN = range(24, 32)
-HERE_CELLS = 32
+FINDABLE = 32  # when so many are reached, nothing is left to look for
+HERE_CELLS = 33
 TRACE_COLUMNS = 9  # depth, choice, nf, mf, mu, found, checked, ahead, nanoseconds
 
 # What the job just done was for, and so how the master goes on.
@@ -58,7 +59,7 @@ ZERO = np.int64(0)
 # 2^LARGEST, and by no more than it must: what is below 2^SMALLEST afterwards would lose its ratio to its neighbours.
 LARGEST, SMALLEST = 1000, -900
 
-_always, _beamer, _one_way, _ratio, _xbfs, _growing = (njit(**INNER)(function) for function in rules.FUNCTIONS)
+_always, _beamer, _one_way, _ratio, _xbfs, _growing, _fewer = (njit(**INNER)(function) for function in rules.FUNCTIONS)
 
 
 @njit(**INNER)
@@ -74,6 +75,8 @@ def choose(code, a, b, n, m, nf, mf, mu, nf0, mf0, last):
         return _xbfs(a, b, n, m, nf, mf, mu, nf0, mf0, last)
     if code == 5:
         return _growing(a, b, n, m, nf, mf, mu, nf0, mf0, last)
+    if code == 6:
+        return _fewer(a, b, n, m, nf, mf, mu, nf0, mf0, last)
     return _always(a, b, n, m, nf, mf, mu, nf0, mf0, last)
 
 
@@ -108,10 +111,9 @@ def add_segment(W, here, begin, depth, shift):
 
 
 @njit(**INNER)
-def rescale(W, begin, end, degree_bits):
+def rescale_level(sigma, queue, begin, end, degree_bits):
     """Bring a level's greatest σ̂ down if need be. Returns its exponent and the shift (-1: the level spans too much)."""
     kept_apart()
-    sigma, queue = W.sigma, W.queue
     greatest = 0.0
     for i in range(begin, end):
         greatest = max(greatest, sigma[queue[i]])
@@ -147,6 +149,8 @@ def stand_at(A, W, here, sources):
         W.queue[i] = np.uint32(s)
         if W.sigma.size:
             W.sigma[s] = 1.0
+        v = np.uint64(s)
+        here[FINDABLE] += np.int64((A.closed[v >> U6] >> (v & U63)) & U1)  # nobody could have found it
     here[NF] = here[REACHED] = here[QUEUE_END] = sources.size
     here[MU] = np.int64(A.indptr[W.parent.size]) - here[MF]
     here[LAST] = -1
@@ -231,7 +235,7 @@ def after_counting(W, here, degree_bits):
     """Scale the level just counted where the next one might overflow."""
     here[BOUND] += degree_bits
     if here[BOUND] + degree_bits > LARGEST:  # the bound is rough: look
-        here[BOUND], shift = rescale(W, here[QUEUE_BEGIN], here[QUEUE_END], degree_bits)
+        here[BOUND], shift = rescale_level(W.sigma, W.queue, here[QUEUE_BEGIN], here[QUEUE_END], degree_bits)
         W.segments[here[SEGMENTS] - 1, 2] += shift
         here[OVERFLOWED] |= shift < 0
 
@@ -257,14 +261,16 @@ def account(here, trace, checked, ahead, clock):
 @njit(**INNER)
 def next_job(A, W, board, here, sources, steps, rule, limits, trace, clock):
     """What the master does between jobs, which includes all levels too small to share. False: nothing is left to do,
-    or the trace is full. limits: depth limit, size of the crew, bits of the greatest in-degree, fill distances now?"""
+    or the trace is full. limits: depth limit, crew, bits of the greatest in-degree, fill distances now?, findable."""
     kept_apart()
     n, crew = W.parent.size, limits[1]
     fill_now = limits[3] != 0 or W.sigma.size > 0
     if here[PHASE] == BEGIN:
+        here[FLAGS] = fill_now
         post(board, here, INIT, ZERO, n, max(4096, n // (8 * crew)), STAND)
         return True
     if here[PHASE] == STAND:
+        here[FINDABLE] = limits[4]
         stand_at(A, W, here, sources)
         here[BEGAN] = nanoseconds(clock) if trace.size else 0
         here[PHASE] = LEVEL
@@ -291,7 +297,7 @@ def next_job(A, W, board, here, sources, steps, rule, limits, trace, clock):
             here[PHASE] = LEVEL
         if here[PHASE] != LEVEL:
             break
-        if here[NF] == 0 or here[DEPTH] >= limits[0] or here[OVERFLOWED]:
+        if here[NF] == 0 or here[REACHED] == here[FINDABLE] or here[DEPTH] >= limits[0] or here[OVERFLOWED]:
             here[PHASE] = FILLING
             break
         if trace.size and here[TRACED] == trace.shape[0]:

@@ -46,8 +46,8 @@ from hopwave.engines.cpu_crew import (
 )
 
 # hub[v] is v's in-neighbour of highest degree, or hub is empty; skip is 1 where it also stands first in v's row.
-# The bits of closed are vertices without in-arcs, those of padding are none.
-Adjacency = namedtuple("Adjacency", "indptr indices in_indptr in_indices hub skip unvisited closed padding")
+# The bits of closed are vertices without in-arcs, those of padding are none; scattered: see cpu_graph.
+Adjacency = namedtuple("Adjacency", "indptr indices in_indptr in_indices hub skip unvisited closed padding scattered")
 Workspace = namedtuple("Workspace", "parent distance queue visited bitmaps buffers segments sigma")
 
 # NumPy's integers, not Python's: of those Numba compiles one version of a function for every value it meets.
@@ -317,7 +317,9 @@ def work(A, W, board, me):
         elif kind == INIT:
             for v in range(begin, stop):
                 parent[v] = unvisited[v]
-                distance[v] = -1
+            if flags:  # distances that a level looks at must be there before it
+                for v in range(begin, stop):
+                    distance[v] = -1
         elif kind == GATHER:
             count_paths(A, W, begin, stop, depth)
         elif kind == FILL:
@@ -325,7 +327,7 @@ def work(A, W, board, me):
         else:  # FIX: what was never visited
             for v in range(begin, stop):
                 if parent[v] < 0:
-                    parent[v] = -1
+                    parent[v] = distance[v] = -1
     if found + ahead + checked:
         ordered_add(board, FOUND, found)
         ordered_add(board, EDGES, edges)

@@ -1,0 +1,108 @@
+"""Graphs from files and into files: `read`, `write`, and the table of formats. Each format has a file here."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from hopwave.arcs import LARGEST_VERTEX_COUNT
+from hopwave.errors import FormatError, GraphError
+from hopwave.graph import Graph
+from hopwave.io.atomic import replacing
+from hopwave.io.detect import FORMATS, by_name, by_title, detect, unknown
+from hopwave.io.format import Format, Request, Target
+from hopwave.io.progress import Meter
+from hopwave.io.source import Source
+
+__all__ = ["Format", "formats", "read", "replacing", "write"]
+
+
+def formats() -> tuple[Format, ...]:
+    """Every format that `read` and `write` know.
+
+    >>> [known.name for known in formats()][:3]
+    ['matrix-market', 'snap', 'table']
+    """
+    return FORMATS
+
+
+def read(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    directed: bool | None = None,
+    *,
+    n: int | None = None,
+    labels: bool = True,
+    progress: bool | None = None,
+    **options: Any,
+) -> Graph:
+    """The graph in a file, in any of the formats of `formats()`, packed with gzip or not.
+
+    path: the file; its extension and its first bytes tell the format.
+    format: the format's name, where neither does.
+    directed: None takes the file's word or the format's default; False adds missing reverses; True keeps edges as arcs.
+    n: the number of vertices, where it is more than the file tells; integer ids below n are then taken as they stand.
+    labels: False drops names, and takes integer ids for vertices as they stand.
+    progress: None shows a bar after two seconds on a terminal; True and False insist.
+    options: what single formats take beside, for example `source=` and `target=` for the columns of a table.
+
+    Repeated edges are merged. A file that is not what it claims to be raises FormatError with its line.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(f"{folder}/path.mtx.gz", Graph.from_edges([0, 1], [1, 2]))
+    ...     read(f"{folder}/path.mtx.gz")
+    Graph(n=3, m=4, undirected)
+    """
+    if n is not None and (isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= LARGEST_VERTEX_COUNT):
+        raise GraphError(f"n={n!r} is not a number of vertices; give a whole number up to {LARGEST_VERTEX_COUNT}")
+    place = Path(path)
+    with Meter(f"reading {place.name}", None, progress) as meter:
+        source = Source(place, meter)
+        if source.size == 0:
+            raise source.fail("empty; expected a graph", 1)
+        chosen = by_title(format) if format is not None else detect(source)
+        chosen.check_options(chosen.read, options)
+        meter.stage(f"reading {place.name}", source.size)
+        try:
+            return chosen.read(source, Request(directed, n, labels), **options)
+        except MemoryError:
+            raise source.fail("does not fit into memory; expected a smaller graph, or a larger machine") from None
+
+
+def write(
+    path: str | os.PathLike[str],
+    graph: Graph,
+    format: str | None = None,
+    *,
+    labels: bool = True,
+    **options: Any,
+) -> None:
+    """The graph into a file, whole or not at all: what stood there before is untouched until the new file is complete.
+
+    path: the file; its extension tells the format, and `.gz` at the end packs it.
+    format: the format's name, where the extension does not tell.
+    labels: False drops them; a format without a place for labels refuses a labelled graph otherwise.
+    options: what single formats take beside, for example `packed=True` for Graph500.
+
+    >>> write("web.metis", Graph.from_edges([0], [1], directed=True))
+    Traceback (most recent call last):
+    hopwave.errors.FormatError: web.metis: a directed graph; METIS holds undirected ones: write .mtx or .npz instead
+    """
+    if not isinstance(graph, Graph):
+        raise TypeError(f"write(path, graph) takes a hopwave Graph, not {type(graph).__name__}; path comes first")
+    place = Path(path)
+    chosen = by_title(format) if format is not None else by_name(place)
+    if chosen is None:
+        raise unknown(place)
+    chosen.check_options(chosen.write, options)
+    if graph.labels is not None and not labels:
+        graph = Graph.from_csr(graph.indptr, graph.indices, directed=graph.directed, check=False)
+    if graph.labels is not None and not chosen.holds_labels:
+        able = ", ".join(known.extensions[0] for known in FORMATS if known.holds_labels)
+        raise FormatError(
+            f"{chosen.title} has no place for labels; use {able}, or give them up with labels=False", place
+        )
+    with replacing(place, packed=place.name.lower().endswith(".gz")) as stream:
+        chosen.write(Target(place, stream), graph, **options)

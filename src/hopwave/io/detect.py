@@ -1,0 +1,89 @@
+"""Which format a file is in: by its name, held against what it begins with."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from hopwave.errors import FormatError
+from hopwave.io import dimacs, edge_list, gapbs, graph500, matrix_market, metis, npz, parquet, table
+from hopwave.io.format import Format
+from hopwave.io.source import Source
+
+FORMATS = (
+    matrix_market.FORMAT,
+    edge_list.FORMAT,
+    table.FORMAT,
+    parquet.FORMAT,
+    npz.FORMAT,
+    metis.FORMAT,
+    dimacs.SHORTEST_PATHS,
+    dimacs.COLOURING,
+    gapbs.EDGE_LIST,
+    gapbs.SERIALISED,
+    graph500.FORMAT,
+)
+# Comments, then the problem line.
+_DIMACS = re.compile(rb"(?:c[^\n]*\n|\s*\n)*p[ \t]+(sp|edge|col)[ \t]")
+
+
+def by_name(path: Path) -> Format | None:
+    """The format that a file's name stands for; `.gz` at its end is looked through.
+
+    >>> by_name(Path("web.MTX.gz")).name
+    'matrix-market'
+    """
+    name = path.name.lower().removesuffix(".gz")
+    for known in FORMATS:
+        if name.endswith(known.extensions):
+            return known
+    return None
+
+
+def by_title(name: str) -> Format:
+    """The format called so, as in `format="metis"`.
+
+    >>> by_title("metis").extensions
+    ('.graph', '.metis')
+    """
+    for known in FORMATS:
+        if known.name == name:
+            return known
+    raise FormatError(f"format={name!r} is not known; use one of {', '.join(known.name for known in FORMATS)}")
+
+
+def by_content(start: bytes) -> Format | None:
+    """The format whose unmistakable mark a file begins with, or None: most text looks alike.
+
+    >>> by_content(b"%%MatrixMarket matrix").name
+    'matrix-market'
+    """
+    if start[: len(matrix_market.BANNER)].lower() == matrix_market.BANNER.lower():
+        return matrix_market.FORMAT
+    if start.startswith(npz.MAGIC):
+        return npz.FORMAT
+    if start.startswith(parquet.MAGIC):
+        return parquet.FORMAT
+    if found := _DIMACS.match(start):
+        return dimacs.SHORTEST_PATHS if found[1] == b"sp" else dimacs.COLOURING
+    return None
+
+
+def detect(source: Source) -> Format:
+    """The format to read a file in. A name that clearly contradicts the content is an error, not a guess."""
+    named, marked = by_name(source.path), by_content(source.start())
+    if named is None and marked is None:
+        raise unknown(source.path)
+    if marked is None or named is None:
+        return named or marked  # type: ignore[return-value]
+    same_reader = marked.read is named.read
+    if same_reader or named.content_decides:
+        return marked
+    remedy = f"rename it, or pass format={marked.name!r}"
+    raise source.fail(f"is called {named.title} but holds {marked.title}; expected the two to agree: {remedy}", 1)
+
+
+def unknown(path: Path) -> FormatError:
+    """The error for a name that says nothing: it lists what could have been said."""
+    known = "; ".join(f"{known.name} ({' '.join(known.extensions)})" for known in FORMATS)
+    return FormatError(f"the name does not tell the format; rename the file or pass format=, one of: {known}", path)

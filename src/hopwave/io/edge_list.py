@@ -1,0 +1,178 @@
+"""Edge lists as SNAP publishes them: comments with `#` or `%`, then two ids a line; what follows them is not looked at.
+
+Three kinds of comments are understood, and written: `# Nodes: 5 Edges: 7`, `# Directed graph` / `# Undirected graph`,
+and, our own, `# Node: NAME` for a vertex that must be named before the edges and `# Ids: text` for ids that are names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO
+
+import numpy as np
+
+from hopwave.graph import Graph
+from hopwave.io.format import Format, Request, Target, write_pairs
+from hopwave.io.rows import LARGEST_NUMBER, Grammar, read_rows, shown
+from hopwave.io.source import Source
+from hopwave.io.vertices import Numbering, compact, named_apart, plain_labels
+
+_NODES = re.compile(rb"nodes:?\s*(\d{1,40})", re.IGNORECASE)
+_EDGES = re.compile(rb"edges:?\s*(\d{1,40})", re.IGNORECASE)
+
+
+@dataclass
+class _Header:
+    """What the comments before the first edge say, and what that edge looks like."""
+
+    nodes: int | None = None
+    edges: int | None = None
+    line: int = 1  # the line that counts them
+    directed: bool | None = None
+    names: bool = False
+    apart: list[bytes] = field(default_factory=list)
+    first_row: bytes = b""
+
+
+def read(source: Source, request: Request, *, names: bool | None = None) -> Graph:
+    """The graph of an edge list, undirected unless its comments say otherwise.
+
+    `names=True` takes every id for a name, `names=False` requires integers; by default the first edge tells.
+    """
+    with source.open() as stream:
+        header = _header(source, stream)
+    if not header.first_row and header.nodes is None and not header.apart:
+        raise source.fail("holds no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'", 1)
+    if names is None:
+        ends = header.first_row.split()[:2]
+        looks_like_number = [end.lstrip(b"-").isdigit() for end in ends]
+        names = header.names or (bool(ends) and not all(looks_like_number))
+    if names:
+        return _read_names(source, request, header)
+    return _read_integers(source, request, header)
+
+
+def _header(source: Source, stream: IO[bytes]) -> _Header:
+    header = _Header()
+    number = 1
+    while text := source.line(stream, number):
+        comment = text.strip()
+        if comment and comment[:1] not in b"#%":
+            header.first_row = comment
+            break
+        words = comment.lstrip(b"#% ").lower()
+        if words.startswith(b"node: "):
+            header.apart.append(comment.lstrip(b"#% ")[len(b"node: ") :].strip())
+        elif words.startswith(b"ids: text"):
+            header.names = True
+        elif words.startswith((b"undirected", b"sym ")):  # the second form is KONECT's
+            header.directed = False
+        elif words.startswith((b"directed", b"asym ")):
+            header.directed = True
+        elif nodes := _NODES.match(words):
+            edges = _EDGES.search(words)
+            header.nodes, header.edges, header.line = int(nodes[1]), int(edges[1]) if edges else None, number
+        number += 1
+    return header
+
+
+def _read_integers(source: Source, request: Request, header: _Header) -> Graph:
+    grammar = Grammar(expected="two vertex ids, whole numbers from 0", last=LARGEST_NUMBER)
+    with source.open() as stream:
+        u, v, line = read_rows(source, stream, 1, grammar, declared=header.edges)
+    try:
+        lone = np.array([int(name) for name in header.apart], np.int64)
+    except (ValueError, OverflowError):
+        raise source.fail("a '# Node:' comment does not hold a whole number as the edges do", 1) from None
+    directed = header.directed
+    greatest = max((int(ids.max()) for ids in (u, v, lone) if len(ids)), default=-1)
+    if not request.labels or (header.nodes is not None and greatest < header.nodes):
+        n = request.vertices(source, max(greatest + 1, header.nodes or 0), header.line)
+        return request.graph(source, u, v, n, directed=directed)
+    if request.n is not None and greatest < request.n:
+        return request.graph(source, u, v, request.vertices(source, greatest + 1), directed=directed)
+    u, v, n, labels = compact(u, v, lone)
+    if header.nodes is not None and n > header.nodes:
+        raise source.fail(
+            f"{n:,} different vertices; expected the {header.nodes:,} of the comment 'Nodes:'", header.line
+        )
+    return request.graph(source, u, v, request.vertices(source, n, line), directed=directed, labels=labels)
+
+
+def _read_names(source: Source, request: Request, header: _Header) -> Graph:
+    numbers = Numbering()
+    for name in header.apart:
+        numbers[_text(source, name, header.line)]
+    u, v = [], []
+    number = 0
+    for number, fields in _rows(source):
+        if len(fields) < 2:
+            raise source.fail(f"found {shown(b' '.join(fields))}; expected two vertices", number)
+        u.append(numbers[_text(source, fields[0], number)])
+        v.append(numbers[_text(source, fields[1], number)])
+    if header.edges is not None and header.edges != len(u):
+        raise source.fail(f"{len(u):,} edges; expected the {header.edges:,} of the comment 'Edges:'", max(number, 1))
+    if header.nodes is not None and len(numbers) > header.nodes:
+        raise source.fail(f"{len(numbers):,} different vertices; expected {header.nodes:,}, see 'Nodes:'", header.line)
+    ends = np.array(u, np.int64), np.array(v, np.int64)
+    return request.graph(source, *ends, len(numbers), directed=header.directed, labels=numbers.labels())
+
+
+def _rows(source: Source) -> Iterator[tuple[int, list[bytes]]]:
+    """The fields of every line that is not a comment, with its number."""
+    number = 0
+    with source.open() as stream:
+        for block in source.blocks(stream):
+            for text in block.split(b"\n")[:-1]:
+                number += 1
+                fields = text.split()
+                if fields and fields[0][:1] not in b"#%":
+                    yield number, fields
+
+
+def _text(source: Source, name: bytes, line: int) -> str:
+    if b"\0" in name:
+        raise source.fail(f"a NUL byte in {shown(name)}; expected text", line)
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        raise source.fail(f"{shown(name)} is not UTF-8 text; expected the name of a vertex", line) from None
+
+
+def write(target: Target, graph: Graph) -> None:
+    """An edge list with the comments that let it read back exactly as it was."""
+    u, v = graph.to_edges()
+    names = plain_labels(target, graph)
+    kind = "Directed graph" if graph.directed else "Undirected graph: each edge is written once"
+    target.stream.write(f"# {kind}\n# Nodes: {graph.n} Edges: {len(u)}\n".encode())
+    if names is None:
+        return write_pairs(target, "%d\t%d\n", u, v)
+    for name in names:
+        if isinstance(name, int) and not 0 <= name <= LARGEST_NUMBER:
+            raise target.fail(
+                f"label {name}; integer ids of this format are 0 to 10^18; use .csv or .npz, or labels=False"
+            )
+        if isinstance(name, str) and (not name or name[0] in "#%" or "\0" in name or len(name.encode().split()) != 1):
+            raise target.fail(
+                f"label {name!r} is no single word; use .csv or .npz, or give labels up with labels=False"
+            )
+    if any(isinstance(name, str) for name in names):
+        target.stream.write(b"# Ids: text\n")
+    for vertex in named_apart(graph, names, u, v).tolist():
+        target.stream.write(f"# Node: {names[vertex]}\n".encode())
+    table = np.array(names, object)
+    return write_pairs(target, "%s\t%s\n", table[u], table[v])
+
+
+FORMAT = Format(
+    name="snap",
+    title="SNAP edge list",
+    extensions=(".txt", ".edges", ".edgelist", ".snap"),
+    holds_labels=True,
+    directedness="its comments tell; undirected without them",
+    read=read,
+    write=write,
+    content_decides=True,
+)

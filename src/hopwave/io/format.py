@@ -1,0 +1,162 @@
+"""What hopwave knows about a file format, and what a reader and a writer are handed."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.arcs import LARGEST_VERTEX_COUNT
+from hopwave.errors import FormatError, GraphError
+from hopwave.graph import Graph
+from hopwave.io.source import Source
+
+# A header may declare vertices that no edge touches, but not absurdly many of them: beyond so many vertices, and so
+# many for each byte of the file, the number must be confirmed with n= before memory is spent on it.
+UNQUESTIONED_VERTICES = 100_000_000
+VERTICES_A_BYTE = 100
+SORTED_BY_US = 500_000  # edges; below, SciPy is done before Numba is imported
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the caller of `read` asked for, beside the file: None leaves it to the file."""
+
+    directed: bool | None = None
+    n: int | None = None
+    labels: bool = True
+
+    def vertices(self, source: Source, n: int, line: int | None = None) -> int:
+        """The number of vertices of the graph, from the number that the file declares or implies."""
+        if n > LARGEST_VERTEX_COUNT:
+            raise source.fail(
+                f"{n:,} vertices; expected at most {LARGEST_VERTEX_COUNT:,}, what 32-bit ids can name", line
+            )
+        if n > max(UNQUESTIONED_VERTICES, VERTICES_A_BYTE * source.size) and self.n != n:
+            message = f"declares {n:,} vertices in {source.size:,} bytes; expected fewer: pass n={n} if they are meant"
+            raise source.fail(message, line)
+        if self.n is None:
+            return n
+        if self.n < n:
+            raise GraphError(f"n={self.n} is less than the {n} vertices of {source.path}; leave n out, or give more")
+        if self.n > LARGEST_VERTEX_COUNT:
+            raise GraphError(f"n={self.n} is more than the {LARGEST_VERTEX_COUNT} vertices that 32-bit ids can name")
+        return self.n
+
+    def graph(
+        self,
+        source: Source,
+        u: npt.NDArray[Any],
+        v: npt.NDArray[Any],
+        n: int,
+        *,
+        directed: bool | None,
+        labels: npt.NDArray[Any] | None = None,
+    ) -> Graph:
+        """The graph of these edges, ids checked; `directed` is what the file says about them, None if it says nothing.
+
+        Edges of which nothing is said are what the caller calls them, undirected by default. Where the file speaks, the
+        caller may still ask for the other kind, and gets it: reverses are added, or an edge becomes two arcs.
+        """
+        if directed is None:
+            directed = bool(self.directed)
+        if labels is not None and self.n is not None and self.n != n:
+            raise GraphError(
+                f"n={self.n} asks for unnamed vertices beside the {n} labels of {source.path}; leave n out"
+            )
+        source.meter.stage(f"building the graph of {source.path.name}")
+        directed_now = directed if self.directed is None else directed and self.directed
+        names = labels if self.labels else None
+        if len(u) < SORTED_BY_US:
+            return self.turned(Graph.from_edges(u, v, n, directed_now, labels=names))
+        from hopwave.io.sorting import sorted_rows
+
+        u, v = np.ascontiguousarray(u, np.int32), np.ascontiguousarray(v, np.int32)
+        rows = sorted_rows(u, v, n, symmetric=not directed_now)
+        return self.turned(Graph.from_csr(*rows, directed=directed_now, labels=names, check=False))
+
+    def turned(self, graph: Graph) -> Graph:
+        """The graph with the directedness that was asked for: reverses added, or every edge as two arcs."""
+        if self.directed is None or self.directed == graph.directed:
+            return graph
+        if self.directed:
+            return Graph.from_csr(graph.indptr, graph.indices, directed=True, labels=graph.labels, check=False)
+        return Graph.from_edges(*graph.to_edges(), graph.n, directed=False, labels=graph.labels)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A file being written: its stream, and a name to complain with."""
+
+    path: Path
+    stream: IO[bytes]
+
+    def fail(self, message: str) -> FormatError:
+        """The error to raise: it names the file."""
+        return FormatError(message, self.path)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: its name, what files of it are called, and what it can hold.
+
+    >>> import hopwave.io
+    >>> hopwave.io.formats()[0].name
+    'matrix-market'
+    """
+
+    name: str
+    title: str
+    extensions: tuple[str, ...]
+    holds_labels: bool
+    directedness: str  # how a reader knows whether the graph is directed
+    read: Callable[..., Graph]
+    write: Callable[..., None]
+    content_decides: bool = False  # the extensions are also used by other formats: trust what the file holds
+
+    def read_options(self) -> tuple[str, ...]:
+        """The names of the options that `read` takes for this format alone."""
+        return _own_options(self.read)
+
+    def write_options(self) -> tuple[str, ...]:
+        """The names of the options that `write` takes for this format alone."""
+        return _own_options(self.write)
+
+    def check_options(self, function: Callable[..., Any], given: dict[str, Any]) -> None:
+        """No option is taken and then ignored."""
+        known = _own_options(function)
+        for name in given:
+            if name not in known:
+                has = f"it takes {', '.join(known)}" if known else "it takes none of its own"
+                raise TypeError(f"{name}= is not an option of the format {self.name!r}; {has}")
+
+
+def _own_options(function: Callable[..., Any]) -> tuple[str, ...]:
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
+
+
+def write_pairs(target: Target, template: str, u: npt.NDArray[Any], v: npt.NDArray[Any]) -> None:
+    """One line an edge, by a template such as "%d %d\\n"; a hundred thousand at a time, so that memory stays small."""
+    step = 100_000
+    for i in range(0, len(u), step):
+        first, second = u[i : i + step].tolist(), v[i : i + step].tolist()
+        ends: list[Any] = [None] * (2 * len(first))
+        ends[0::2], ends[1::2] = first, second
+        # One large formatting instead of many small ones: half the time.
+        target.stream.write((template * len(first) % tuple(ends)).encode())
+
+
+def require_last_vertex(target: Target, graph: Graph, isolated: bool) -> None:
+    """Formats that only list edges end at the last vertex that has one: what would be lost is given up in words."""
+    if graph.m == 0:
+        raise target.fail("a graph without edges cannot be told from an empty file here; use .npz, .mtx or .sg")
+    last = max(int(np.flatnonzero(graph.degrees)[-1]), int(graph.indices.max()))
+    if isolated and last + 1 < graph.n:
+        message = f"vertices {last + 1} to {graph.n - 1} have no edge and this format lists edges only"
+        raise target.fail(f"{message}; use .npz, .mtx or .sg, or give them up with isolated=False")

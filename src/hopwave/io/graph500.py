@@ -1,0 +1,93 @@
+"""Graph500 edge lists: bare binary pairs, either two int64 an edge or packed into 12 bytes.
+
+A packed edge is three little-endian uint32: the low words of both ends, then the high halves of both (16 bits each).
+Neither has a header: the size of the file and the numbers in it tell them apart; `packed=` decides when they cannot.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.arcs import LARGEST_VERTEX_COUNT
+from hopwave.graph import Graph
+from hopwave.io.format import Format, Request, Target, require_last_vertex
+from hopwave.io.source import BLOCK, Source
+
+
+def read(source: Source, request: Request, *, packed: bool | None = None) -> Graph:
+    """The graph of a Graph500 edge list, undirected unless asked; n is one more than the largest id, or `n=`."""
+    with source.open() as stream:
+        data = b"".join(iter(lambda: source.take(stream, BLOCK), b""))
+    if not data:
+        raise source.fail("empty; expected edges of 12 or 16 bytes")
+    if packed is None:
+        packed = _is_packed(source, data)
+    size = 12 if packed else 16
+    if len(data) % size:
+        raise source.fail(f"{len(data):,} bytes; expected a multiple of {size}, one edge after the other: truncated?")
+    u, v = _unpacked(data) if packed else _pairs(data)
+    for ends in (u, v):
+        bad = (ends < 0) | (ends >= LARGEST_VERTEX_COUNT)
+        if bad.any():
+            at = int(bad.argmax())
+            message = f"edge {at} has the end {ends[at]}; expected ids from 0 to {LARGEST_VERTEX_COUNT - 1}"
+            raise source.fail(f"{message} (packed={not packed} reads the file the other way)")
+    n = max(int(u.max()), int(v.max())) + 1
+    return request.graph(source, u, v, request.vertices(source, n), directed=None)
+
+
+def _is_packed(source: Source, data: bytes) -> bool:
+    fits = {True: len(data) % 12 == 0, False: len(data) % 16 == 0}
+    if not any(fits.values()):
+        raise source.fail(
+            f"{len(data):,} bytes; expected a multiple of 12 (packed edges) or 16 (pairs of int64): truncated?"
+        )
+    plausible = [
+        packed
+        for packed, fit in fits.items()
+        if fit
+        and all(((ends >= 0) & (ends < LARGEST_VERTEX_COUNT)).all() for ends in (_unpacked if packed else _pairs)(data))
+    ]
+    if len(plausible) > 1:
+        raise source.fail(
+            "reads as packed edges and as pairs of int64; expected a clear case: say packed=True or packed=False"
+        )
+    # Where no reading gives usable ids, the caller's check names the first bad one.
+    return plausible[0] if plausible else fits[True]
+
+
+def _pairs(data: bytes) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    edges = np.frombuffer(data, "<i8").reshape(-1, 2)
+    return edges[:, 0], edges[:, 1]
+
+
+def _unpacked(data: bytes) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    words = np.frombuffer(data, "<u4").reshape(-1, 3)
+    high = words[:, 2].astype(np.int64)
+    return words[:, 0] | (high & 0xFFFF) << 32, words[:, 1] | (high >> 16) << 32
+
+
+def write(target: Target, graph: Graph, *, packed: bool = False, isolated: bool = True) -> None:
+    """Edges as pairs of int64, or packed; `isolated=False` gives up vertices behind the last edge."""
+    require_last_vertex(target, graph, isolated)
+    u, v = graph.to_edges()
+    if packed:
+        edges = np.column_stack([u, v, np.zeros_like(u)]).astype("<u4")
+    else:
+        edges = np.column_stack([u, v]).astype("<i8")
+    target.stream.write(edges.tobytes())
+
+
+FORMAT = Format(
+    name="graph500",
+    title="Graph500 edge list",
+    extensions=(".graph500", ".g500", ".bin"),
+    holds_labels=False,
+    directedness="not in the file; undirected",
+    read=read,
+    write=write,
+    content_decides=True,
+)

@@ -1,0 +1,89 @@
+"""Matrix Market `.mtx`: the coordinate format of the SuiteSparse collection. Every entry is an arc, zeros too."""
+
+from __future__ import annotations
+
+from typing import IO
+
+from hopwave.graph import Graph
+from hopwave.io.format import Format, Request, Target, write_pairs
+from hopwave.io.rows import Grammar, read_rows, shown
+from hopwave.io.source import Source
+
+BANNER = b"%%MatrixMarket"
+_VALUES = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}
+_SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
+
+
+def read(source: Source, request: Request) -> Graph:
+    """The graph of a square sparse matrix. Symmetric ones are undirected; general ones are directed unless asked."""
+    with source.open() as stream:
+        field, symmetry = _banner(source, source.line(stream, 1))
+        size, entries, line = _sizes(source, stream)
+        n = request.vertices(source, size, line)
+        values = _VALUES[field]
+        grammar = Grammar(
+            expected=f"row and column from 1 to {size}" + (f", then {values} {field} value(s)" if values else ""),
+            first=1,
+            last=size,
+            comments=b"%",
+            values=values,
+            whole="integer" in field,
+        )
+        u, v, _ = read_rows(source, stream, line + 1, grammar, declared=entries, what="entries")
+    return request.graph(source, u, v, n, directed=symmetry == "general")
+
+
+def _banner(source: Source, text: bytes) -> tuple[str, str]:
+    words = text.decode("utf-8", "replace").lower().split()
+    if not words or words[0] != BANNER.decode().lower():
+        raise source.fail(f"starts with {shown(text)}; expected '%%MatrixMarket matrix coordinate ...'", 1)
+    if len(words) != 5 or words[1] != "matrix":
+        message = "expected '%%MatrixMarket matrix coordinate FIELD SYMMETRY'"
+        raise source.fail(f"the banner is {shown(text)}; {message}", 1)
+    layout, field, symmetry = words[2:]
+    if layout == "array":
+        raise source.fail("a dense matrix ('array'); expected a sparse one, 'coordinate': a graph is sparse", 1)
+    for word, known in ((layout, ("coordinate",)), (field, tuple(_VALUES)), (symmetry, _SYMMETRIES)):
+        if word not in known:
+            raise source.fail(f"{word!r} in the banner; expected one of {', '.join(known)}", 1)
+    return field, symmetry
+
+
+def _sizes(source: Source, stream: IO[bytes]) -> tuple[int, int, int]:
+    """Vertices, stored entries, and the line that says so."""
+    line = 2
+    while (text := source.line(stream, line)) and (not text.strip() or text.lstrip().startswith(b"%")):
+        line += 1
+    if not text:
+        raise source.fail("ends before the size line; expected 'rows columns entries'", max(line - 1, 1))
+    numbers = text.split()
+    if len(numbers) != 3 or not all(number.isdigit() and len(number) <= 40 for number in numbers):
+        raise source.fail(f"the size line is {shown(text)}; expected 'rows columns entries', three counts", line)
+    rows, columns, entries = (int(number) for number in numbers)
+    if rows != columns:
+        raise source.fail(
+            f"{rows} rows and {columns} columns; expected as many of each: the matrix of a graph is square", line
+        )
+    return rows, entries, line
+
+
+def write(target: Target, graph: Graph) -> None:
+    """A pattern matrix: general for a directed graph, the lower triangle of a symmetric one otherwise."""
+    u, v = graph.to_edges()
+    symmetry = "general" if graph.directed else "symmetric"
+    target.stream.write(f"%%MatrixMarket matrix coordinate pattern {symmetry}\n{graph.n} {graph.n} {len(u)}\n".encode())
+    if graph.directed:
+        write_pairs(target, "%d %d\n", u.astype("int64") + 1, v.astype("int64") + 1)
+    else:  # src <= dst, and the format wants the lower triangle: row >= column
+        write_pairs(target, "%d %d\n", v.astype("int64") + 1, u.astype("int64") + 1)
+
+
+FORMAT = Format(
+    name="matrix-market",
+    title="Matrix Market",
+    extensions=(".mtx", ".mm"),
+    holds_labels=False,
+    directedness="symmetric, skew-symmetric, hermitian: undirected; general: directed",
+    read=read,
+    write=write,
+)

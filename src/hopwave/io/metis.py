@@ -1,0 +1,183 @@
+"""METIS `.graph` (also KaHIP, DIMACS10): line v lists the neighbours of vertex v, counted from 1; undirected, no loops.
+
+The header is `n m [fmt [ncon]]`. The digits of fmt say what stands beside the neighbours: 100 a size of the vertex, 10
+ncon weights of the vertex (one if ncon is missing), both at the start of the line; 1 a weight behind every neighbour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.io.format import Format, Request, Target
+from hopwave.io.rows import LARGEST_NUMBER, in_threads, shown
+from hopwave.io.source import Source
+
+
+@dataclass(frozen=True)
+class _Header:
+    n: int
+    edges: int
+    skip: int  # numbers at the start of each line that are no neighbours
+    stride: int  # 2 when every neighbour is followed by a weight
+    line: int
+
+
+def read(source: Source, request: Request) -> Graph:
+    """The graph of a METIS file; weights are skipped. Both ends of every edge must list it."""
+    with source.open() as stream:
+        header = _read_header(source, stream)
+        n = request.vertices(source, header.n, header.line)
+        values, counts, lines = _read_lines(source, stream, header)
+    ends = np.cumsum(counts)
+    # The place of each number on its line tells what it is.
+    place = np.arange(len(values)) - np.repeat(ends - counts, counts)
+    is_neighbour = (place >= header.skip) & ((place - header.skip) % header.stride == 0)
+    rows = np.repeat(np.arange(len(counts)), counts)[is_neighbour]
+    neighbours = values[is_neighbour]
+    odd = (counts < header.skip) | ((counts - header.skip) % header.stride != 0)
+    if odd.any():
+        raise source.fail(
+            "a weight is missing; expected the numbers that fmt in the header asks for", int(lines[odd.argmax()])
+        )
+    _check(source, header, rows, neighbours, lines)
+    return request.graph(source, rows, neighbours - 1, n, directed=False)
+
+
+def _read_header(source: Source, stream: IO[bytes]) -> _Header:
+    line = 1
+    while (text := source.line(stream, line)) and (text.startswith(b"%") or not text.strip()):
+        line += 1
+    words = text.split()
+    if not 2 <= len(words) <= 4 or not all(word.isdigit() and len(word) <= 40 for word in words):
+        raise source.fail(
+            f"the header is {shown(text)}; expected 'vertices edges [fmt [ncon]]'", max(line - (not text), 1)
+        )
+    kind = words[2].decode().zfill(3) if len(words) > 2 else "000"
+    if len(kind) != 3 or set(kind) - {"0", "1"}:
+        raise source.fail(f"fmt is {words[2].decode()}; expected up to three digits 0 or 1", line)
+    constraints = int(words[3]) if len(words) > 3 else 1
+    skip = int(kind[0]) + (constraints if kind[1] == "1" else 0)
+    return _Header(int(words[0]), int(words[1]), skip, 1 + int(kind[2]), line)
+
+
+def _read_lines(
+    source: Source, stream: IO[bytes], header: _Header
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    """All numbers behind each other, how many stand on each vertex's line, and those lines' numbers."""
+    values = [np.empty(0, np.int64)]
+    counts = [np.empty(0, np.int64)]
+    lines = [np.empty(0, np.int64)]
+    line = header.line + 1
+    rows = 0
+    for block, (block_values, block_ends, trouble) in in_threads(source.blocks(stream, line), _parse):
+        numbers = line + _vertex_lines(block)
+        if trouble is not None:
+            raise source.fail(f"found {shown(trouble[1])}; expected vertices from 1 to {header.n}", line + trouble[0])
+        block_counts = np.diff(block_ends, prepend=0)
+        spare = rows + len(block_counts) - header.n
+        if spare > 0:  # empty lines behind the last vertex do no harm
+            if block_counts[-spare:].any():
+                surplus = int(numbers[len(numbers) - spare + int((block_counts[-spare:] > 0).argmax())])
+                raise source.fail(f"a line behind vertex {header.n}; expected the end of the file", surplus)
+            block_counts, numbers = block_counts[:-spare], numbers[:-spare]
+        values.append(block_values)
+        counts.append(block_counts)
+        lines.append(numbers)
+        rows += len(block_counts)
+        line += block.count(b"\n")
+    if rows < header.n:
+        raise source.fail(f"ends after {rows:,} vertices; expected one line for each of {header.n:,}", max(line - 1, 1))
+    return np.concatenate(values), np.concatenate(counts), np.concatenate(lines)
+
+
+def _vertex_lines(block: bytes) -> npt.NDArray[np.int64]:
+    """Which lines of a block are no comments, counted from 0."""
+    data = np.frombuffer(block, np.uint8)
+    starts = np.concatenate([[0], np.flatnonzero(data == ord("\n"))[:-1] + 1])
+    return np.flatnonzero(data[starts] != ord("%"))
+
+
+def _parse(block: bytes, fast: bool) -> tuple[npt.NDArray[Any], npt.NDArray[Any], tuple[int, bytes] | None]:
+    """The numbers of a block, where each line's end among them, and the line that could not be read."""
+    if fast:
+        from hopwave.io import scan
+
+        values, ends = np.empty(len(block) // 2 + 1, np.int64), np.empty(block.count(b"\n"), np.int64)
+        position, count, row, lines = scan.lists(np.frombuffer(block, np.uint8), 0, values, 0, ends, 0, ord("%"))
+        trouble = (lines, block[position : block.index(b"\n", position)]) if position < len(block) else None
+        return values[:count], ends[:row], trouble
+    found: list[int] = []
+    marks: list[int] = []
+    for number, text in enumerate(block.split(b"\n")[:-1]):
+        if text.startswith(b"%"):
+            continue
+        for word in text.split():
+            if not word.isdigit() or len(word) > len(str(LARGEST_NUMBER)):
+                return np.array(found, np.int64), np.array(marks, np.int64), (number, word)
+            found.append(int(word))
+        marks.append(len(found))
+    return np.array(found, np.int64), np.array(marks, np.int64), None
+
+
+def _check(
+    source: Source, header: _Header, rows: npt.NDArray[Any], neighbours: npt.NDArray[Any], lines: npt.NDArray[Any]
+) -> None:
+    wrong = (neighbours < 1) | (neighbours > header.n)
+    if wrong.any():
+        at = int(wrong.argmax())
+        message = f"neighbour {neighbours[at]} of vertex {rows[at] + 1}; expected vertices from 1 to {header.n}"
+        raise source.fail(message, int(lines[rows[at]]))
+    loops = rows == neighbours - 1
+    if loops.any():
+        at = int(loops.argmax())
+        raise source.fail(f"vertex {rows[at] + 1} lists itself; expected no loops in METIS", int(lines[rows[at]]))
+    if len(neighbours) != 2 * header.edges:
+        wanted = f"{2 * header.edges:,}, both ends of {header.edges:,} edges"
+        message = f"{len(neighbours):,} neighbours are listed; expected {wanted}"
+        raise source.fail(message, header.line)
+    try:
+        one_way = Graph.from_edges(rows, neighbours - 1, header.n, directed=True, repeats="keep")
+        Graph.from_csr(one_way.indptr, one_way.indices, directed=False)
+    except GraphError:
+        back = np.lexsort((rows, neighbours))
+        there = np.lexsort((neighbours, rows))
+        differ = (rows[there] != neighbours[back] - 1) | (neighbours[there] != rows[back] + 1)
+        at = there[int(differ.argmax())]
+        message = f"the edge {rows[at] + 1} – {neighbours[at]} or its neighbour in the list stands on one side only"
+        raise source.fail(f"{message}; expected both ends to list every edge", int(lines[rows[at]])) from None
+
+
+def write(target: Target, graph: Graph) -> None:
+    """The adjacency lists, counted from 1."""
+    if graph.directed:
+        raise target.fail("a directed graph; METIS holds undirected ones: write .mtx or .npz instead")
+    u, v = graph.to_edges()
+    if (u == v).any():
+        raise target.fail(f"vertex {u[u == v][0]} has a self-loop, which METIS does not allow; use .mtx or .npz")
+    target.stream.write(f"{graph.n} {len(u)}\n".encode())
+    step = 10_000
+    for start in range(0, graph.n, step):
+        offsets = graph.indptr[start : min(start + step, graph.n) + 1].astype(np.int64)
+        words = list(map(str, (graph.indices[offsets[0] : offsets[-1]].astype(np.int64) + 1).tolist()))
+        cuts = (offsets - offsets[0]).tolist()
+        lines = [" ".join(words[a:b]) for a, b in pairwise(cuts)]
+        target.stream.write(("\n".join(lines) + "\n").encode())
+
+
+FORMAT = Format(
+    name="metis",
+    title="METIS",
+    extensions=(".graph", ".metis"),
+    holds_labels=False,
+    directedness="always undirected",
+    read=read,
+    write=write,
+    content_decides=True,
+)

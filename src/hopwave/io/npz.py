@@ -1,0 +1,163 @@
+"""NumPy `.npz` archives: hopwave's own, and those of `scipy.sparse.save_npz`. Nothing is ever unpickled."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+import zlib
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.errors import FormatError, GraphError
+from hopwave.graph import Graph
+from hopwave.io.format import Format, Request, Target
+from hopwave.io.source import Source
+from hopwave.io.vertices import plain_labels
+
+MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # a zip archive, an empty one
+_OWN = "hopwave"  # the entry that marks our archives; its value is the version of this layout
+
+
+def read(source: Source, request: Request) -> Graph:
+    """The graph of an archive. SciPy's are undirected when their pattern is symmetric, as in `Graph.from_scipy`."""
+    arrays = _arrays(source)
+    if _OWN not in arrays and "format" not in arrays:
+        found = ", ".join(arrays) or "nothing"
+        raise source.fail(f"holds {found}; expected an archive of hopwave.write or of scipy.sparse.save_npz")
+    try:
+        graph = _own(source, request, arrays) if _OWN in arrays else _scipy(source, request, arrays)
+    except KeyError as error:
+        raise source.fail(f"the entry {error.args[0]!r} is missing; expected it beside {', '.join(arrays)}") from None
+    except (GraphError, ValueError, IndexError, TypeError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise source.fail(f"the arrays are no graph; expected consistent indptr and indices: {error}") from None
+    if request.n not in (None, graph.n):
+        raise GraphError(f"n={request.n}, but {source.path} holds {graph.n} vertices and says so; leave n out")
+    return graph
+
+
+def _arrays(source: Source) -> dict[str, npt.NDArray[Any]]:
+    with source.open() as stream:
+        # zip needs to seek: a packed archive is unpacked into memory first.
+        seekable: IO[bytes] = (
+            io.BytesIO(b"".join(iter(lambda: source.take(stream, 1 << 24), b""))) if source.packed else stream
+        )
+        try:
+            with zipfile.ZipFile(seekable) as archive:
+                return {
+                    entry.filename.removesuffix(".npy"): _array(source, archive, entry) for entry in archive.infolist()
+                }
+        except FormatError:
+            raise
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            NotImplementedError,
+            RuntimeError,
+            OSError,
+            ValueError,
+        ) as error:
+            raise source.fail(
+                f"not a whole .npz archive ({error}); expected one: truncated, or another format"
+            ) from None
+
+
+def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> npt.NDArray[Any]:
+    """One entry. Its header is held against the entry's size first: no lie about a shape reaches the allocator."""
+    with archive.open(entry) as stream:
+        try:
+            version = np.lib.format.read_magic(stream)
+            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, _, dtype = header(stream)
+        except ValueError as error:
+            raise source.fail(f"the entry {entry.filename!r} is no NumPy array ({error}); expected one") from None
+        if dtype.hasobject:
+            raise source.fail(
+                f"the entry {entry.filename!r} holds Python objects; expected numbers or text: nothing is unpickled"
+            )
+        size = math.prod(shape) * dtype.itemsize
+        if size > entry.file_size:
+            raise source.fail(
+                f"the entry {entry.filename!r} declares {size:,} bytes, has {entry.file_size:,}; expected all of them"
+            )
+        source.meter.stage(f"reading {entry.filename} of {source.path.name}")
+    with archive.open(entry) as stream:
+        array: npt.NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
+        return array
+
+
+def _own(source: Source, request: Request, arrays: dict[str, npt.NDArray[Any]]) -> Graph:
+    if int(arrays[_OWN]) != 1:
+        raise source.fail(f"layout {int(arrays[_OWN])} of a later hopwave; expected 1: upgrade hopwave")
+    indptr, indices, directed = arrays["indptr"], arrays["indices"], bool(arrays["directed"])
+    labels = arrays.get("labels") if request.labels else None
+    if labels is not None:
+        labels = labels.astype(object)
+    return request.turned(Graph.from_csr(indptr, indices, directed=directed, labels=labels))
+
+
+def _scipy(source: Source, request: Request, arrays: dict[str, npt.NDArray[Any]]) -> Graph:
+    import scipy.sparse as sp
+
+    kind = arrays["format"].item()
+    kind = kind.decode("ascii") if isinstance(kind, bytes) else str(kind)
+    shape = tuple(arrays["shape"].tolist())
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise source.fail(f"a matrix of shape {shape}; expected a square one, a row and a column a vertex")
+    Request().vertices(source, shape[0])
+    if kind in ("csr", "csc", "bsr"):
+        make = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[kind]
+        A = make((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+        A.check_format(full_check=True)
+    elif kind == "coo":
+        ends = (arrays["row"], arrays["col"]) if "row" in arrays else tuple(arrays["coords"])
+        A = sp.coo_array((arrays["data"], ends), shape=shape)
+    elif kind == "dia":
+        A = sp.dia_array((arrays["data"], arrays["offsets"]), shape=shape)
+    else:
+        raise source.fail(f"a SciPy matrix of kind {kind!r}; expected csr, csc, bsr, coo or dia")
+    return Graph.from_scipy(A, directed=request.directed)
+
+
+def write(target: Target, graph: Graph) -> None:
+    """The arrays of the graph, compressed, its directedness, and labels as text or integers, never as objects."""
+    arrays: dict[str, npt.NDArray[Any]] = {
+        _OWN: np.array(1),
+        "directed": np.array(graph.directed),
+        "indptr": graph.indptr,
+        "indices": graph.indices,
+    }
+    names = plain_labels(target, graph)
+    if names is not None:
+        labels = np.array(names, np.int64 if names and isinstance(names[0], int) else np.str_)
+        if labels.tolist() != names:
+            raise target.fail("a label ends in a NUL character, which NumPy text drops; relabel, or labels=False")
+        arrays["labels"] = labels
+    np.savez_compressed(_OneWay(target.stream), allow_pickle=False, **arrays)
+
+
+class _OneWay:
+    """A stream that cannot go back, as zip must know: a gzip stream claims that it could."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.write, self.flush = stream.write, stream.flush
+
+    def read(self) -> None:
+        """Never called: NumPy takes what has a `read` for a file, and anything else for a name."""
+        raise io.UnsupportedOperation("write only")
+
+
+FORMAT = Format(
+    name="npz",
+    title="NumPy archive",
+    extensions=(".npz",),
+    holds_labels=True,
+    directedness="the file tells; SciPy's archives: undirected when symmetric",
+    read=read,
+    write=write,
+)

@@ -1,0 +1,144 @@
+"""Apache Parquet: a table with the columns `source` and `target`; our own files carry the rest in their metadata."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import IO, Any
+
+import numpy as np
+
+from hopwave.arcs import LARGEST_VERTEX_COUNT, factorize
+from hopwave.errors import EngineError
+from hopwave.graph import Graph
+from hopwave.io.format import Format, Request, Target
+from hopwave.io.source import Source
+from hopwave.io.table import Column, choose_columns
+from hopwave.io.vertices import compact, plain_labels
+
+MAGIC = b"PAR1"
+_KEY = b"hopwave"
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise EngineError("Parquet needs pyarrow, which is not installed; run: pip install 'hopwave[io]'") from None
+    return pyarrow
+
+
+def read(file: Source, request: Request, *, source: Column = None, target: Column = None) -> Graph:
+    """The graph of a table's edges, undirected unless its metadata or the caller says otherwise.
+
+    Columns are chosen by name or position; by default `source` and `target` or their like, else the first two.
+    """
+    pyarrow = _pyarrow()
+    file.meter.stage(f"reading {file.path.name}")
+    with file.open() as stream:
+        content: IO[bytes] = (
+            io.BytesIO(b"".join(iter(lambda: file.take(stream, 1 << 24), b""))) if file.packed else stream
+        )
+        try:
+            parquet = pyarrow.parquet.ParquetFile(content)
+            names = list(parquet.schema_arrow.names)
+            first, second = choose_columns(file, names, source, target, line=None)
+            table = parquet.read(columns=[names[first], names[second]])
+            notes = _notes(file, (parquet.schema_arrow.metadata or {}).get(_KEY, b"{}"))
+            ends = [_column(file, table.column(names[i]), names[i]) for i in (first, second)]
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            reason = str(error).splitlines()[0]
+            raise file.fail(
+                f"not a readable Parquet file ({reason}); expected one: truncated, or another format"
+            ) from None
+    return _graph(file, request, ends, notes)
+
+
+def _notes(file: Source, text: bytes) -> dict[str, Any]:
+    """What our writer left in the metadata, held against what it would leave."""
+    try:
+        notes = json.loads(text)
+        kinds = {"n": int, "directed": bool, "labels": list}
+        if any(type(value) is not kinds[key] for key, value in notes.items()):
+            raise ValueError
+    except (ValueError, KeyError, AttributeError):
+        message = "the 'hopwave' note in the metadata cannot be read; expected n, directed and labels as JSON"
+        raise file.fail(message) from None
+    labels = notes.get("labels", [])
+    if len(set(map(str, labels))) != len(labels) or not all(isinstance(label, str | int) for label in labels):
+        raise file.fail("the labels in the metadata are no distinct strings or integers; expected one a vertex")
+    return dict(notes)
+
+
+def _column(source: Source, column: Any, name: str) -> np.ndarray[Any, Any]:
+    if column.null_count:
+        raise source.fail(f"the column {name!r} misses {column.null_count} values; expected a vertex in every row")
+    import pyarrow.types as kinds
+
+    kind = column.type.value_type if kinds.is_dictionary(column.type) else column.type
+    if not (
+        kinds.is_integer(kind) or kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind)
+    ):
+        raise source.fail(f"the column {name!r} is {column.type}; expected integers or strings")
+    if kinds.is_dictionary(column.type):
+        column = column.cast(kind)
+    values: np.ndarray[Any, Any] = column.to_numpy()
+    return values
+
+
+def _graph(source: Source, request: Request, ends: list[Any], notes: dict[str, Any]) -> Graph:
+    directed = notes.get("directed")
+    u, v = ends
+    labels = notes.get("labels")
+    if labels is not None:
+        number = {label: i for i, label in enumerate(labels)}
+        try:
+            u, v = (
+                np.fromiter((number[label] for label in column.tolist()), np.int64, len(column)) for column in (u, v)
+            )
+        except KeyError as error:
+            raise source.fail(f"the edges name {error.args[0]!r}; expected one of the labels in the metadata") from None
+        names = np.empty(len(labels), object)
+        names[:] = labels
+        return request.graph(source, u, v, len(labels), directed=directed, labels=names)
+    if u.dtype.kind == "O" or v.dtype.kind == "O":
+        u, v, names = factorize(u, v)
+        return request.graph(source, u, v, len(names), directed=directed, labels=names)
+    for column in (u, v):
+        if len(column) and column.min() < 0:
+            raise source.fail(f"vertex {column.min()} is negative; expected ids from 0")
+    greatest = max((int(column.max()) for column in (u, v) if len(column)), default=-1)
+    n = notes.get("n", request.n)
+    if not request.labels or (n is not None and greatest < n):
+        if greatest >= LARGEST_VERTEX_COUNT:
+            raise source.fail(f"vertex {greatest} is too large; expected at most {LARGEST_VERTEX_COUNT - 1}")
+        n = max(greatest + 1, int(notes.get("n", 0)))
+        return request.graph(source, u, v, request.vertices(source, n), directed=directed)
+    u, v, n, found = compact(u.astype(np.int64), v.astype(np.int64), np.empty(0, np.int64))
+    return request.graph(source, u, v, request.vertices(source, n), directed=directed, labels=found)
+
+
+def write(target: Target, graph: Graph) -> None:
+    """Columns `source` and `target` (labels where there are any) and, for an exact way back, notes in the metadata."""
+    pyarrow = _pyarrow()
+    names = plain_labels(target, graph)
+    columns: list[Any] = [pyarrow.array(column) for column in graph.to_edges()]
+    if names is not None:
+        values = pyarrow.array(names, pyarrow.int64() if names and isinstance(names[0], int) else pyarrow.string())
+        columns = [values.take(column) for column in columns]
+    notes = {"n": graph.n, "directed": graph.directed} | ({} if names is None else {"labels": names})
+    table = pyarrow.table(columns, names=["source", "target"])
+    table = table.replace_schema_metadata({_KEY: json.dumps(notes).encode()})
+    pyarrow.parquet.write_table(table, target.stream, compression="zstd")
+
+
+FORMAT = Format(
+    name="parquet",
+    title="Apache Parquet",
+    extensions=(".parquet", ".pq"),
+    holds_labels=True,
+    directedness="its metadata tells; undirected without",
+    read=read,
+    write=write,
+)

@@ -1,0 +1,127 @@
+"""Source: a file being read, packed or not, that knows how to complain."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from hopwave.errors import FormatError
+from hopwave.io.progress import Meter
+
+BLOCK = 4 << 20  # bytes: some hundred thousand edges, a few milliseconds of work
+LONGEST_HEADER_LINE = 1 << 20
+_UNPACKING = (EOFError, zlib.error, gzip.BadGzipFile)
+
+
+class Source:
+    """One graph file. `.gz` is undone by content, so a packed file is read whatever it is called.
+
+    >>> Source(Path("web.mtx"), Meter("", None, False))
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] no such file; check the spelling and the folder: 'web.mtx'
+    """
+
+    def __init__(self, path: Path, meter: Meter) -> None:
+        self.path = path
+        self.meter = meter
+        try:
+            status = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            raise FileNotFoundError(
+                errno.ENOENT, "no such file; check the spelling and the folder", str(path)
+            ) from None
+        if stat.S_ISDIR(status.st_mode):
+            raise FormatError("is a folder; expected a graph file", path)
+        if not stat.S_ISREG(status.st_mode):
+            raise FormatError("is a pipe or a device; expected a regular file: save it to one first", path)
+        self.size = status.st_size
+        try:
+            with path.open("rb") as raw:
+                self.packed = raw.read(2) == b"\x1f\x8b"
+        except PermissionError:
+            raise PermissionError(errno.EACCES, "not readable; ask its owner for permission", str(path)) from None
+
+    def fail(self, message: str, line: int | None = None) -> FormatError:
+        """The error to raise: it names the file and the line."""
+        return FormatError(message, self.path, line)
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """The content from its beginning, unpacked."""
+        with self.path.open("rb") as raw:
+            self._raw = raw
+            if self.packed:
+                with gzip.GzipFile(fileobj=raw) as unpacked:
+                    yield unpacked  # type: ignore[misc]
+            else:
+                yield raw
+
+    def take(self, stream: IO[bytes], size: int, line: int | None = None) -> bytes:
+        """The next bytes, at most so many."""
+        try:
+            data = stream.read(size)
+        except _UNPACKING as error:
+            raise self._broken(error, line) from None
+        self.meter.update(self._raw.tell())
+        return data
+
+    def line(self, stream: IO[bytes], number: int) -> bytes:
+        """The next line with its end, b"" after the last; meant for headers, so an endless line is an error."""
+        try:
+            data = stream.readline(LONGEST_HEADER_LINE)
+        except _UNPACKING as error:
+            raise self._broken(error, number) from None
+        if len(data) == LONGEST_HEADER_LINE:
+            raise self.fail(f"a header line of over {LONGEST_HEADER_LINE:,} bytes; expected a text file", number)
+        return data
+
+    def start(self, size: int = 1 << 16) -> bytes:
+        """The first bytes of the content, to tell what it is. What a damaged file still holds is enough for that."""
+        with self.path.open("rb") as raw:
+            data = raw.read(size)
+        if not self.packed:
+            return data
+        try:
+            return zlib.decompressobj(wbits=31).decompress(data, size)
+        except zlib.error as error:
+            raise self._broken(error, None) from None
+
+    def blocks(self, stream: IO[bytes], line: int = 1) -> Iterator[bytes]:
+        """The rest of the content in blocks of whole lines; the last line gets its end if it has none."""
+        while data := self.take(stream, BLOCK, line):
+            if not data.endswith(b"\n"):
+                try:
+                    data += stream.readline()
+                except _UNPACKING as error:
+                    raise self._broken(error, line) from None
+                if not data.endswith(b"\n"):
+                    data += b"\n"
+            if self.packed:  # only a broken archive is reported by its block; counting is cheap beside unpacking
+                line += data.count(b"\n")
+            yield data
+
+    def exactly(self, stream: IO[bytes], size: int, what: str) -> bytes:
+        """So many bytes, or the error that says what they should have been. Nothing is allocated ahead of the data."""
+        if not self.packed and size > self.size:
+            raise self.fail(
+                f"holds {self.size:,} bytes; expected {size:,} bytes of {what} in it: truncated, or not this format"
+            )
+        pieces, missing = [], size
+        while missing and (piece := self.take(stream, min(missing, BLOCK))):
+            pieces.append(piece)
+            missing -= len(piece)
+        if missing:
+            raise self.fail(f"ends {missing:,} bytes early; expected {size:,} bytes of {what}: truncated")
+        return b"".join(pieces)
+
+    def _broken(self, error: Exception, line: int | None) -> FormatError:
+        if isinstance(error, EOFError):
+            where = "" if line is None else " somewhere behind this line"
+            return self.fail(f"the gzip stream breaks off{where}; expected its end mark: fetch the file again", line)
+        return self.fail(f"the gzip stream is damaged ({error}); expected a whole .gz file", line)

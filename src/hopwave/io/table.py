@@ -1,0 +1,304 @@
+"""Tables of edges as text: CSV, TSV and their relatives, with or without a header, with numbers or names for vertices.
+
+A row with an empty second cell names a vertex that has no edge. Tables do not say whether their edges have a direction.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.errors import FormatError
+from hopwave.graph import Graph
+from hopwave.io.format import Format, Request, Target, write_pairs
+from hopwave.io.rows import LARGEST_NUMBER, Grammar, read_rows
+from hopwave.io.source import Source
+from hopwave.io.vertices import Numbering, compact, named_apart, plain_labels
+
+Column: TypeAlias = str | int | None
+DELIMITERS = ",;\t| "
+# What people call the two ends of an edge, most usual first.
+PAIRS = (
+    ("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("tail", "head"), ("start", "end"),
+    ("from_node", "to_node"), ("fromnodeid", "tonodeid"), ("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"),
+    ("id_1", "id_2"), ("source_id", "target_id"), ("citing", "cited"), ("row", "col"), ("i", "j"),
+)  # fmt: skip
+
+
+def choose_columns(
+    source: Source, names: Sequence[str], first: Column, second: Column, line: int | None
+) -> tuple[int, int]:
+    """Where the two ends stand: in the columns asked for, those with a known name, or the first two."""
+    if len(names) < 2:
+        raise source.fail(
+            f"one column, {names[0] if names else ''!r}; expected at least two, the ends of an edge", line
+        )
+    folded = [name.strip().lower() for name in names]
+    chosen = (0, 1)
+    for pair in PAIRS:
+        if pair[0] in folded and pair[1] in folded:
+            chosen = (folded.index(pair[0]), folded.index(pair[1]))
+            break
+    positions = []
+    for wanted, default in ((first, chosen[0]), (second, chosen[1])):
+        if wanted is None:
+            positions.append(default)
+        elif isinstance(wanted, int) and 0 <= wanted < len(names):
+            positions.append(wanted)
+        elif isinstance(wanted, str) and wanted in names:
+            positions.append(names.index(wanted))
+        else:
+            has = ", ".join(map(repr, names))
+            raise source.fail(
+                f"no column {wanted!r}; expected one of {has}, or a position from 0 to {len(names) - 1}", line
+            )
+    return positions[0], positions[1]
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How the table is laid out, as its first lines show it."""
+
+    delimiter: str
+    header: bool
+    first: int
+    second: int
+    names: bool
+    columns: int
+
+
+def read(
+    file: Source,
+    request: Request,
+    *,
+    source: Column = None,
+    target: Column = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    names: bool | None = None,
+) -> Graph:
+    """The graph of a table's rows, undirected unless asked.
+
+    Delimiter, header and columns are found out unless given. `names=True` takes every id for a name, `names=False`
+    requires integers; by default the first row tells: a number without quotes means that all are numbers.
+    """
+    layout = _layout(file, source, target, delimiter, header, names)
+    if not layout.names and (layout.first, layout.second) == (0, 1):
+        try:
+            return _read_fast(file, request, layout)
+        except FormatError:
+            pass  # quotes or an error: the careful reader below knows which, and where
+    return _read_carefully(file, request, layout)
+
+
+def _layout(
+    source: Source, first: Column, second: Column, delimiter: str | None, header: bool | None, names: bool | None
+) -> _Layout:
+    raw = source.start(1 << 16)
+    if not raw.strip():
+        raise source.fail("empty; expected rows with the two ends of an edge", 1)
+    if b"\0" in raw:
+        raise source.fail("a NUL byte in the text; expected a table", raw[: raw.index(b"\0")].count(b"\n") + 1)
+    text = (raw if len(raw) < 1 << 16 or b"\n" not in raw else raw[: raw.rindex(b"\n") + 1]).decode(
+        "utf-8-sig", "replace"
+    )
+    if delimiter is None:
+        delimiter = "\t" if _is_tsv(source.path) else _guess_delimiter(text)
+    elif len(delimiter) != 1:
+        raise TypeError(f"delimiter={delimiter!r} is not one character; leave it out to have it found")
+    rows, starts = _sample(text, delimiter)
+    if header is None:
+        found = {cell.strip().lower() for cell in rows[0]}
+        named = any(found.issuperset(pair) for pair in PAIRS)
+        asked = any(isinstance(wanted, str) for wanted in (first, second))
+        numbers_below = len(rows) > 1 and _is_number(rows[1][0]) and not any(_is_number(cell) for cell in rows[0])
+        header = named or asked or numbers_below
+    titles = rows[0] if header else [str(i) for i in range(len(rows[0]))]
+    position = choose_columns(source, titles, first, second, 1)
+    if names is None:
+        at = 1 if header else 0
+        cells = rows[at] if at < len(rows) else []
+        ends = [cells[i] for i in position if i < len(cells) and cells[i].strip()]
+        names = bool(cells) and (starts[at] == '"' or not all(_is_number(end) for end in ends))
+    return _Layout(delimiter, header, *position, names, len(rows[0]))
+
+
+def _guess_delimiter(text: str) -> str:
+    """The first delimiter that cuts every row into as many cells; else the one that cuts the first line most."""
+    for delimiter in DELIMITERS:
+        widths = {len(row) for row in _sample(text, delimiter)[0]}
+        if len(widths) == 1 and widths.pop() > 1:
+            return delimiter
+    return max(DELIMITERS, key=text.lstrip().partition("\n")[0].count)
+
+
+def _sample(text: str, delimiter: str) -> tuple[list[list[str]], list[str]]:
+    """The first rows that are not blank, and the character that each begins with: a quote is gone from its cell."""
+    lines = list(io.StringIO(text, newline="\n"))  # a return alone ends no line, here as in the reader
+    rows: list[list[str]] = []
+    starts: list[str] = []
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ")
+    begin = 0
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                rows.append(row)
+                starts.append(lines[begin].lstrip()[:1])
+            begin = reader.line_num
+            if len(rows) == 50:
+                break
+    except csv.Error:  # the careful reader will say where and why
+        pass
+    return rows or [[text[:40]]], starts or [""]
+
+
+def _is_tsv(path: Path) -> bool:
+    return ".tsv" in (suffix.lower() for suffix in path.suffixes)
+
+
+def _is_number(cell: str) -> bool:
+    text = cell.strip().removeprefix("-")
+    return text.isascii() and text.isdigit()
+
+
+def _read_fast(source: Source, request: Request, layout: _Layout) -> Graph:
+    grammar = Grammar(
+        expected="two vertex ids",
+        last=LARGEST_NUMBER,
+        comments=b"",
+        delimiter=layout.delimiter.encode().replace(b" ", b""),
+        lone=True,
+    )
+    with source.open() as stream:
+        skipped = 0
+        while layout.header and not source.line(stream, skipped + 1).strip():
+            skipped += 1
+        u, v, _ = read_rows(source, stream, skipped + 1, grammar)
+    return _numbered(source, request, u.astype(np.int64, copy=False), v.astype(np.int64, copy=False))
+
+
+def _numbered(source: Source, request: Request, u: npt.NDArray[Any], v: npt.NDArray[Any]) -> Graph:
+    lone = u[v < 0]
+    u, v = u[v >= 0], v[v >= 0]
+    greatest = max((int(ids.max()) for ids in (u, v, lone) if len(ids)), default=-1)
+    if not request.labels or (request.n is not None and greatest < request.n):
+        return request.graph(source, u, v, request.vertices(source, greatest + 1), directed=None)
+    u, v, n, labels = compact(u, v, lone)
+    return request.graph(source, u, v, request.vertices(source, n), directed=None, labels=labels)
+
+
+def _read_carefully(source: Source, request: Request, layout: _Layout) -> Graph:
+    """Row after row by Python's csv module: quotes, names, any columns, and the line of every error."""
+    numbers = Numbering()
+    u: list[int] = []
+    v: list[int] = []
+    number: Callable[[str], int] = numbers.__getitem__ if layout.names else _integer
+    for line, row in _rows(source, layout):
+        try:
+            if max(layout.first, layout.second) >= len(row) > min(layout.first, layout.second) + 1:
+                raise ValueError(f"{len(row)} cells; expected {layout.columns}")
+            first, second = (row[i] if i < len(row) else "" for i in (layout.first, layout.second))
+            if not first.strip():
+                raise ValueError("an empty cell; expected a vertex")
+            u.append(number(first))
+            v.append(number(second) if second.strip() else -1)
+        except ValueError as error:
+            raise source.fail(str(error), line) from None
+    ends = np.array(u, np.int64), np.array(v, np.int64)
+    if not layout.names:
+        return _numbered(source, request, *ends)
+    keep = ends[1] >= 0
+    return request.graph(source, ends[0][keep], ends[1][keep], len(numbers), directed=None, labels=numbers.labels())
+
+
+def _integer(cell: str) -> int:
+    text = cell.strip()
+    if not _is_number(text):
+        raise ValueError(
+            f"found {cell[:40]!r}; expected a vertex id, a whole number as in the first row (or names=True)"
+        )
+    if text.startswith("-"):
+        raise ValueError(f"vertex {text[:40]} is negative; expected ids from 0")
+    if len(text) > len(str(LARGEST_NUMBER)):
+        raise ValueError(f"vertex {text[:40]} is too large; expected at most 18 digits")
+    return int(text)
+
+
+def _rows(source: Source, layout: _Layout) -> Iterator[tuple[int, list[str]]]:
+    """The cells of every row that is not blank, without the header, each with the line on which it ends."""
+
+    def lines() -> Iterator[str]:
+        number = 0
+        with source.open() as stream:
+            for block in source.blocks(stream):
+                for raw in io.BytesIO(block):
+                    number += 1
+                    if b"\0" in raw:
+                        raise source.fail("a NUL byte in the text; expected a table", number)
+                    try:
+                        yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                    except UnicodeDecodeError:
+                        raise source.fail("bytes that are no UTF-8 text; expected a table", number) from None
+
+    reader = csv.reader(lines(), delimiter=layout.delimiter, skipinitialspace=layout.delimiter == " ", strict=True)
+    header = layout.header
+    try:
+        for row in reader:
+            if not any(cell.strip() for cell in row):
+                continue
+            if header:
+                header = False
+                continue
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise source.fail(
+            f"{error}; expected a closed quote and a delimiter behind it", max(reader.line_num, 1)
+        ) from None
+
+
+def write(target: Target, graph: Graph, *, delimiter: str | None = None) -> None:
+    """A header `source,target` and one row an edge; strings are quoted, so that they never read back as numbers."""
+    if delimiter is None:
+        delimiter = "\t" if _is_tsv(target.path) else ","
+    elif delimiter not in DELIMITERS or delimiter == " ":
+        raise TypeError(f"delimiter={delimiter!r} is not known; use one of , ; | or a tab")
+    u, v = graph.to_edges()
+    names = plain_labels(target, graph)
+    target.stream.write(f"source{delimiter}target\n".encode())
+    apart = named_apart(graph, names, u, v)
+    if names is None:
+        write_pairs(target, f"%d{delimiter}%s\n", apart, np.full(len(apart), ""))
+        return write_pairs(target, f"%d{delimiter}%d\n", u, v)
+    cells = np.array([_cell(target, name) for name in names], object)
+    write_pairs(target, f"%s{delimiter}%s\n", cells[apart], np.full(len(apart), ""))
+    return write_pairs(target, f"%s{delimiter}%s\n", cells[u], cells[v])
+
+
+def _cell(target: Target, name: str | int) -> str:
+    if isinstance(name, int):
+        if not 0 <= name <= LARGEST_NUMBER:
+            raise target.fail(f"label {name}; integer ids of tables are 0 to 10^18; use .npz, or labels=False")
+        return str(name)
+    if not name.strip() or "\0" in name:
+        raise target.fail(
+            f"label {name!r} has nothing to show in a table; use .npz, or give labels up with labels=False"
+        )
+    return '"' + name.replace('"', '""') + '"'
+
+
+FORMAT = Format(
+    name="table",
+    title="CSV and TSV",
+    extensions=(".csv", ".tsv"),
+    holds_labels=True,
+    directedness="not in the file; undirected",
+    read=read,
+    write=write,
+)

@@ -1,0 +1,30 @@
+"""What all tests share: how hypothesis searches, and where the real graphs lie."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# No deadline: a slow machine is not a wrong answer.
+settings.register_profile("hopwave", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("hopwave")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository's root."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of real graphs: HOPWAVE_DATA, or shared/data beside the repository."""
+    folder = Path(os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not there; set HOPWAVE_DATA to a folder of .mtx.gz graphs")
+    return folder

@@ -1,0 +1,315 @@
+"""Graph, once made: it never changes, goes to other libraries and back, and knows its names, degrees and statistics."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphs import TRAPS, graphs
+from hopwave import Graph, GraphError, Statistics, generate
+
+ARRAYS = ["indptr", "indices", "in_indptr", "in_indices", "degrees", "in_degrees", "never_found"]
+
+
+def rows(indptr: Any, indices: Any) -> list[list[int]]:
+    return [indices[indptr[v] : indptr[v + 1]].tolist() for v in range(len(indptr) - 1)]
+
+
+def sample(directed: bool = True) -> Graph:
+    return Graph.from_edges([0, 0, 0, 1, 3, 2, 4], [1, 2, 3, 3, 1, 3, 4], n=6, directed=directed)
+
+
+# ---------------------------------------------------------------- it never changes
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_are_read_only(name: str, directed: bool) -> None:
+    graph = sample(directed)
+    for one in (graph, graph.arranged(), graph.reversed(), pickle.loads(pickle.dumps(graph)), copy.deepcopy(graph)):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(one, name)[:] = 0
+
+
+@pytest.mark.parametrize("name", ["n", "m", "directed", "labels", "order", "something_new", *ARRAYS])
+def test_attributes_cannot_be_set(name: str) -> None:
+    with pytest.raises(AttributeError):
+        setattr(sample(), name, 1)
+
+
+@pytest.mark.parametrize("names", [["a", "b"], np.array(["a", "b"]), np.array(["a", "b"], object)])
+def test_labels_cannot_be_changed(names: Any) -> None:
+    graph = Graph.from_edges([0], [1], labels=names)
+    names[0] = "z"
+    assert graph.labels is not None and graph.labels.tolist() == ["a", "b"]
+    assert graph.index("a") == 0
+    for one in (graph, pickle.loads(pickle.dumps(graph))):
+        with pytest.raises(ValueError, match="read-only"):
+            one.labels[0] = "z"
+
+
+def test_building_leaves_the_input_alone() -> None:
+    source, target = np.array([2, 1, 0], np.int32), np.array([0, 2, 1], np.int32)
+    Graph.from_edges(source, target).in_degrees.sum()
+    assert source.tolist() == [2, 1, 0] and target.tolist() == [0, 2, 1]
+    assert source.flags.writeable and target.flags.writeable
+
+
+@given(graphs())
+def test_copies_are_equal(graph: Graph) -> None:
+    graph.stats(), graph.arranged()  # what was computed on the way does not matter
+    for other in (pickle.loads(pickle.dumps(graph)), copy.copy(graph), copy.deepcopy(graph)):
+        assert other == graph
+        assert other.stats() == graph.stats()
+        assert other.directed or other.in_indices is other.indices, "an undirected graph keeps one copy"
+
+
+def test_equality() -> None:
+    graph = Graph.from_edges([0, 1], [1, 2])
+    assert graph == Graph.from_edges([2, 1], [1, 0])
+    assert graph != Graph.from_edges([0, 1], [1, 2], n=4)
+    assert graph != Graph.from_edges([0, 1], [1, 0], n=3)
+    assert graph != Graph.from_edges([0, 1], [1, 2], labels=["a", "b", "c"])
+    assert Graph.from_edges(["a"], ["b"]) != Graph.from_edges(["a"], ["c"])
+    assert Graph.from_edges(["a"], ["b"]) == Graph.from_edges(["a"], ["b"])
+    symmetric = Graph.from_edges([0, 1, 1, 2], [1, 0, 2, 1], directed=True)
+    assert np.array_equal(symmetric.indices, graph.indices) and graph != symmetric
+    assert graph != "a graph"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(graph)
+
+
+def test_repr_and_len() -> None:
+    assert repr(sample()) == "Graph(n=6, m=7, directed)"
+    assert repr(Graph.from_edges(["a"], ["b"])) == "Graph(n=2, m=2, undirected, labelled)"
+    assert repr(generate.path(1235)) == "Graph(n=1,235, m=2,468, undirected)"
+    assert len(sample()) == 6
+
+
+def test_several_threads_may_ask_at_once() -> None:
+    asked = ["in_indices", "degrees", "in_degrees", "never_found", "stats", "arranged", "reversed"]
+    for _ in range(5):
+        graph = generate.kronecker(10, directed=True)
+        alone = generate.kronecker(10, directed=True)
+
+        def ask(name: str, graph: Graph = graph) -> Any:
+            value = getattr(graph, name)
+            return value() if callable(value) else value
+
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(ask, asked * 8))
+        for name, answer in zip(asked * 8, answers, strict=True):
+            expected = ask(name, alone)
+            assert np.array_equal(answer, expected) if isinstance(answer, np.ndarray) else answer == expected
+
+
+# ---------------------------------------------------------------- there and back
+
+
+@given(graphs())
+def test_round_trips(graph: Graph) -> None:
+    directed = graph.directed
+    assert Graph.from_edges(*graph.to_edges(), n=graph.n, directed=directed) == graph
+    assert Graph.from_csr(graph.indptr, graph.indices, directed=directed) == graph
+    assert Graph.from_scipy(graph.to_scipy(), directed=directed) == graph
+    assert Graph.from_networkx(graph.to_networkx()) == graph
+
+
+@given(graphs(), st.randoms(use_true_random=False))
+def test_labelled_round_trip(graph: Graph, random: Any) -> None:
+    names = [f"v{i}" for i in range(graph.n)]
+    random.shuffle(names)
+    named = Graph.from_edges(*graph.to_edges(), n=graph.n, directed=graph.directed, labels=names)
+    assert Graph.from_networkx(named.to_networkx()) == named
+
+
+def test_what_comes_out_is_the_callers() -> None:
+    graph = generate.path(3)
+    for array in (*graph.to_edges(), graph.to_scipy().indices, graph.to_scipy().indptr):
+        array[:] = 0
+    assert rows(graph.indptr, graph.indices) == [[1], [0, 2], [1]]
+    assert graph.to_scipy().dtype == np.bool_ and graph.to_scipy(np.float32).dtype == np.float32
+    assert [column.dtype for column in graph.to_edges()] == [np.int32, np.int32]
+
+
+def test_undirected_edges_come_once() -> None:
+    source, target = Graph.from_edges([2, 1, 0, 1], [0, 1, 1, 2]).to_edges()
+    assert list(zip(source.tolist(), target.tolist(), strict=True)) == [(0, 1), (0, 2), (1, 1), (1, 2)]
+
+
+# ---------------------------------------------------------------- the other direction
+
+
+@given(graphs())
+def test_in_rows_are_the_transpose(graph: Graph) -> None:
+    A = graph.to_scipy(np.int64).toarray()
+    assert rows(graph.in_indptr, graph.in_indices) == [np.flatnonzero(column).tolist() for column in A.T]
+    assert graph.degrees.tolist() == A.sum(axis=1).tolist()
+    assert graph.in_degrees.tolist() == A.sum(axis=0).tolist()
+    assert graph.never_found.tolist() == np.flatnonzero(A.sum(axis=0) == 0).tolist()
+    if not graph.directed:
+        assert graph.in_indices is graph.indices and graph.in_indptr is graph.indptr
+
+
+@given(graphs())
+def test_reversed(graph: Graph) -> None:
+    back = graph.reversed()
+    assert np.array_equal(back.to_scipy().toarray(), graph.to_scipy().toarray().T)
+    assert back.reversed() == graph
+    assert back.directed == graph.directed
+    assert graph.directed or back is graph
+
+
+def test_reversed_keeps_labels() -> None:
+    back = Graph.from_edges(["a"], ["b"], directed=True).reversed()
+    assert back.labels is not None and back.labels.tolist() == ["a", "b"]
+    assert back.degrees.tolist() == [0, 1]
+
+
+def test_kept_repeats_stand_in_the_transpose_too() -> None:
+    graph = Graph.from_edges([0, 0, 1], [1, 1, 1], directed=True, repeats="keep")
+    assert rows(graph.in_indptr, graph.in_indices) == [[], [0, 0, 1]]
+    assert rows(graph.arranged().in_indptr, graph.arranged().in_indices) == [[], [1, 0, 0]]
+
+
+# ---------------------------------------------------------------- arranged by degree (Hiragushi, section 3.4)
+
+
+@given(graphs())
+def test_arranged_is_by_descending_in_degree_ties_ascending(graph: Graph) -> None:
+    for arranged in (graph.arranged(), graph.arranged().reversed(), graph.reversed().arranged()):
+        rank = [(-degree, v) for v, degree in enumerate(arranged.in_degrees.tolist())]
+        for indptr, indices in (
+            (arranged.indptr, arranged.indices),
+            (arranged.in_indptr, arranged.in_indices),
+        ):
+            for row in rows(indptr, indices):
+                assert row == sorted(row, key=rank.__getitem__)
+    assert graph.arranged().order == "degree" and graph.order == "ascending"
+
+
+@given(graphs())
+def test_arranged_is_the_same_graph(graph: Graph) -> None:
+    arranged = graph.arranged()
+    assert np.array_equal(arranged.indptr, graph.indptr)
+    assert list(map(sorted, rows(arranged.indptr, arranged.indices))) == rows(graph.indptr, graph.indices)
+    assert arranged.arranged() is arranged and graph.arranged() is arranged
+    assert arranged.stats() == graph.stats()
+
+
+def test_arranged_keeps_labels() -> None:
+    assert Graph.from_edges(["a", "b"], ["b", "c"]).arranged().index("c") == 2
+
+
+# ---------------------------------------------------------------- names
+
+
+def test_index_and_label_of_numbered_vertices() -> None:
+    graph = generate.path(3)
+    assert graph.index(2) == graph.index(np.uint8(2)) == 2
+    assert graph.label(np.int64(2)) == 2 and type(graph.label(np.int64(2))) is int
+
+
+def test_index_and_label_of_named_vertices() -> None:
+    graph = Graph.from_edges(["a", "b"], ["b", "c"])
+    assert graph.index("c") == 2 and graph.label(2) == "c"
+    assert graph.index(2) == 2, "an id will do where labels are not numbers"
+    numbered = Graph.from_edges([0, 1], [1, 2], labels=[30, 10, 20])
+    assert numbered.index(10) == 1
+    with pytest.raises(GraphError, match="0 is not a vertex of this graph; its vertices have labels such as 30"):
+        numbered.index(0)
+    assert type(Graph.from_edges([0], [1], labels=np.array([7, 8])).label(0)) is int
+
+
+@pytest.mark.parametrize("vertex", [-1, 3, 1.0, True, "a", None, [0], np.array([0])])
+def test_what_is_not_a_vertex(vertex: Any) -> None:
+    with pytest.raises(GraphError, match="is not a vertex of this graph; its vertices are the numbers 0 to 2"):
+        generate.path(3).index(vertex)
+
+
+@pytest.mark.parametrize("vertex", ["z", 5, -1, ("a",), ["a"]])
+def test_what_is_not_a_named_vertex(vertex: Any) -> None:
+    with pytest.raises(GraphError, match="is not a vertex of this graph; its vertices have labels such as 'a'"):
+        Graph.from_edges(["a"], ["b"]).index(vertex)
+
+
+@pytest.mark.parametrize("vertex", [0, "a", 1.5])
+def test_an_empty_graph_has_no_vertex(vertex: Any) -> None:
+    with pytest.raises(GraphError, match="is not a vertex of this graph; it has none"):
+        Graph.from_edges([], []).index(vertex)
+
+
+@pytest.mark.parametrize("vertex", [-1, 2, 99])
+@pytest.mark.parametrize("graph", [generate.path(2), Graph.from_edges(["a"], ["b"])], ids=["numbered", "named"])
+def test_only_ids_have_labels(graph: Graph, vertex: int) -> None:
+    with pytest.raises(GraphError, match="is not a vertex id"):
+        graph.label(vertex)
+
+
+# ---------------------------------------------------------------- statistics
+
+
+def test_statistics_by_hand() -> None:
+    assert sample().stats() == Statistics(
+        n=6,
+        m=7,
+        directed=True,
+        max_degree=3,
+        mean_degree=7 / 6,
+        std_degree=float(np.std([3, 1, 1, 1, 1, 0])),
+        isolated=1,
+        self_loops=1,
+        scf=13 / 18,  # three arcs 3·1 and four arcs 1·1, over n · max = 6 · 3
+    )
+
+
+@given(graphs())
+def test_statistics(graph: Graph) -> None:
+    A = graph.to_scipy(np.int64).toarray()
+    degree = A.sum(axis=1)
+    stats = graph.stats()
+    assert (stats.n, stats.m, stats.max_degree) == (graph.n, A.sum(), degree.max())
+    assert stats.mean_degree == pytest.approx(degree.mean()) and stats.std_degree == pytest.approx(degree.std())
+    assert stats.self_loops == np.trace(A)
+    assert stats.isolated == np.count_nonzero((A.sum(axis=0) == 0) & (degree == 0))
+    if stats.m:
+        assert stats.scf == pytest.approx(degree @ A @ degree / (graph.n * degree.max()))
+    assert graph.stats() is stats, "computed once"
+
+
+def test_scf_of_mycielskian_15_is_turbobcs() -> None:
+    """TurboBC, Table 3: n 25 thousand, degree 12287/452/664, scf 41166."""
+    stats = generate.mycielskian(15).stats()
+    assert (stats.n, stats.m, stats.max_degree) == (24_575, 11_111_110, 12_287)
+    assert (round(stats.mean_degree), round(stats.std_degree)) == (452, 664)
+    assert round(stats.scf) == 41_166
+    assert not stats.regular
+
+
+@pytest.mark.parametrize(
+    "name, max_degree, mean, scf",
+    [("delaunay_n15", 18, 6, 13), ("delaunay_n16", 17, 6, 14), ("luxembourg_osm", 6, 2, 2)],
+)
+def test_scf_of_real_graphs_is_turbobcs(data: Path, name: str, max_degree: int, mean: int, scf: int) -> None:
+    """TurboBC, Table 1. Read by SciPy, so that this test stands on Graph alone."""
+    import scipy.io
+
+    stats = Graph.from_scipy(scipy.io.mmread(data / f"{name}.mtx.gz", spmatrix=False)).stats()
+    assert not stats.directed
+    assert (stats.max_degree, round(stats.mean_degree)) == (max_degree, mean)
+    assert round(stats.scf) == scf
+    assert stats.regular
+
+
+def test_regular_and_irregular() -> None:
+    """TurboBC, section 3.1: regular graphs have scf up to 224, irregular ones from 5846."""
+    assert TRAPS["long-path"]().stats().regular
+    assert not generate.mycielskian(13).stats().regular

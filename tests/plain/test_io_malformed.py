@@ -1,0 +1,329 @@
+"""Files that are not what they claim to be: one FormatError each, naming the file, the line and what was expected."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import hopwave.io as hio
+from hopwave.errors import FormatError
+from hopwave.graph import Graph
+
+MTX = b"%%MatrixMarket matrix coordinate "
+GENERAL = MTX + b"pattern general\n"
+HUGE = str(10**18).encode()
+
+
+def npz(**arrays):
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def own_npz(**changes):
+    entries = {
+        "hopwave": np.array(1),
+        "directed": np.array(True),
+        "indptr": np.array([0, 1, 1]),
+        "indices": np.array([1]),
+    }
+    return npz(**{key: value for key, value in (entries | changes).items() if value is not None})
+
+
+def lying_npz():
+    """An array whose header promises 10^18 numbers."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<i8", "fortran_order": False, "shape": (10**18,)})
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("hopwave.npy", header.getvalue())
+    return buffer.getvalue()
+
+
+def scipy_npz(A):
+    buffer = io.BytesIO()
+    sp.save_npz(buffer, A)
+    return buffer.getvalue()
+
+
+def parquet(columns, notes=None):
+    pyarrow = pytest.importorskip("pyarrow")
+    writer = pytest.importorskip("pyarrow.parquet")
+
+    buffer = io.BytesIO()
+    table = pyarrow.table(columns)
+    if notes is not None:
+        table = table.replace_schema_metadata({"hopwave": json.dumps(notes)})
+    writer.write_table(table, buffer)
+    return buffer.getvalue()
+
+
+def sg(directed=0, m=2, n=2, offsets=(0, 1, 2), neighbours=(1, 0), rest=b""):
+    return (
+        struct.pack("<Bqq", directed, m, n)
+        + np.array(offsets, "<i8").tobytes()
+        + np.array(neighbours, "<i4").tobytes()
+        + rest
+    )
+
+
+def pairs(*ends):
+    return np.array(ends, "<i8").tobytes()
+
+
+# (name of the file, content, line or None for binary formats, what the message says)
+CASES = [
+    # Matrix Market
+    ("empty.mtx", b"", 1, "empty; expected"),
+    ("blank.mtx", b"\n\n", 1, "expected '%%MatrixMarket"),
+    ("no-banner.mtx", b"3 3 1\n1 2\n", 1, "expected '%%MatrixMarket"),
+    ("garbage.mtx", bytes(range(128, 256)) * 9, 1, "expected '%%MatrixMarket"),
+    ("short-banner.mtx", b"%%MatrixMarket matrix coordinate\n", 1, "expected '%%MatrixMarket matrix"),
+    ("vector.mtx", b"%%MatrixMarket vector coordinate real general\n", 1, "expected '%%MatrixMarket matrix"),
+    ("array.mtx", b"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n", 1, "dense.*expected a sparse one"),
+    ("field.mtx", MTX + b"quaternion general\n1 1 0\n", 1, "'quaternion'.*expected one of pattern"),
+    ("symmetry.mtx", MTX + b"real crooked\n1 1 0\n", 1, "'crooked'.*expected one of general"),
+    ("banner-only.mtx", GENERAL, 1, "expected 'rows columns entries'"),
+    ("comments-only.mtx", GENERAL + b"% a\n% b\n", 3, "expected 'rows columns entries'"),
+    ("size.mtx", GENERAL + b"3 3\n1 2\n", 2, "expected 'rows columns entries'"),
+    ("size-text.mtx", GENERAL + b"% hi\n3 x 1\n", 3, "expected 'rows columns entries'"),
+    ("size-negative.mtx", GENERAL + b"-3 -3 1\n", 2, "expected 'rows columns entries'"),
+    ("rectangle.mtx", GENERAL + b"3 4 1\n1 2\n", 2, "3 rows and 4 columns; expected as many"),
+    ("hostile-n.mtx", GENERAL + HUGE + b" " + HUGE + b" 1\n1 2\n", 2, "vertices; expected at most 2,147,483,646"),
+    ("hostile-n2.mtx", GENERAL + b"2000000000 2000000000 1\n1 2\n", 2, "expected fewer: pass n=2000000000"),
+    ("hostile-m.mtx", GENERAL + b"3 3 " + HUGE + b"\n1 2\n", 3, "ends after 1 entries; expected the 1,000,000,000"),
+    ("truncated.mtx", GENERAL + b"3 3 3\n1 2\n2 3\n", 4, "ends after 2 entries; expected the 3"),
+    ("surplus.mtx", GENERAL + b"3 3 1\n1 2\n% hi\n2 3\n", 5, "more entries than the 1 .*expected the end"),
+    ("half-line.mtx", GENERAL + b"3 3 2\n1 2\n2\n", 4, "found '2'; expected row and column from 1 to 3"),
+    ("zero.mtx", GENERAL + b"3 3 1\n0 2\n", 3, "vertex 0 is too small.*expected row and column from 1 to 3"),
+    ("large.mtx", GENERAL + b"3 3 1\n1 4\n", 3, "vertex 4 is too large.*expected row and column from 1 to 3"),
+    ("endless-id.mtx", GENERAL + b"3 3 1\n1 " + b"9" * 5000 + b"\n", 3, "5000 digits is too large.*expected"),
+    ("negative.mtx", GENERAL + b"3 3 1\n-1 2\n", 3, "vertex -1 is negative; expected"),
+    ("text.mtx", GENERAL + b"3 3 2\n1 2\none 2\n", 4, "found 'one'.*expected row and column"),
+    ("float-id.mtx", GENERAL + b"3 3 1\n1.0 2\n", 3, "found '1.0'.*expected row and column"),
+    ("pattern-value.mtx", GENERAL + b"3 3 1\n1 2 0.5\n", 3, "found '1 2 0.5'; expected row and column"),
+    ("no-value.mtx", MTX + b"real general\n3 3 1\n1 2\n", 3, "expected row and column from 1 to 3, then 1 real value"),
+    ("text-value.mtx", MTX + b"real general\n3 3 1\n1 2 much\n", 3, "'much' as the value; expected a number"),
+    ("nan.mtx", MTX + b"real general\n3 3 1\n1 2 nan\n", 3, "NaN; expected a number"),
+    ("float.mtx", MTX + b"integer general\n3 3 1\n1 2 1.5\n", 3, "'1.5' as the value; expected an integer"),
+    ("complex.mtx", MTX + b"complex general\n3 3 1\n1 2 1.5\n", 3, "then 2 complex value"),
+    ("nul.mtx", GENERAL + b"3 3 1\n1\x00 2\n", 3, "NUL byte.*expected row and column"),
+    # SNAP edge lists
+    ("empty.txt", b"", 1, "empty; expected"),
+    ("comments.txt", b"# nothing\n# here\n", 1, "no edge; expected lines of two vertices"),
+    ("one-column.txt", b"0 1\n2\n", 2, "found '2'; expected two vertex ids"),
+    ("negative.txt", b"# hi\n0 1\n1 -2\n", 3, "vertex -2 is negative; expected two vertex ids"),
+    ("text-later.txt", b"0 1\n1 2\n2 x\n", 3, "found 'x'.*expected two vertex ids"),
+    ("too-large.txt", b"0 1\n1 99999999999999999999\n", 2, "too large.*expected two vertex ids"),
+    ("fewer-edges.txt", b"# Nodes: 3 Edges: 5\n0 1\n1 2\n", 3, "ends after 2 edges; expected the 5"),
+    ("more-edges.txt", b"# Nodes: 3 Edges: 1\n0 1\n1 2\n", 3, "more edges than the 1.*expected the end"),
+    ("more-nodes.txt", b"# Nodes: 2 Edges: 2\n0 1\n1 7\n", 1, "3 different vertices; expected the 2"),
+    ("hostile.txt", b"# Nodes: " + HUGE + b" Edges: 1\n0 1\n", 1, "vertices; expected at most"),
+    ("nul.txt", b"0 1\n1 \x002\n", 2, "NUL byte.*expected"),
+    ("name-alone.txt", b"ann bob\ncyd\n", 2, "found 'cyd'; expected two vertices"),
+    ("not-utf8.txt", b"ann bob\ncyd \xff\xfe\n", 2, "not UTF-8 text; expected the name"),
+    ("fewer-names.txt", b"# Nodes: 3 Edges: 5\nann bob\n", 2, "1 edges; expected the 5"),
+    # Tables
+    ("blank.csv", b" \n\n", 1, "empty; expected rows"),
+    ("one-column.csv", b"source\n1\n2\n", 1, "one column, 'source'; expected at least two"),
+    ("text-later.csv", b"source,target\n0,1\n1,x\n", 3, "found 'x'; expected a vertex id"),
+    ("negative.csv", b"0,1\n-1,2\n", 2, "vertex -1 is negative; expected ids from 0"),
+    ("too-large.csv", b"0,1\n1,9999999999999999999\n", 2, "too large; expected at most 18 digits"),
+    ("float.csv", b"0,1\n1,2.5\n", 2, "found '2.5'; expected a vertex id"),
+    ("empty-cell.csv", b"source,target\n0,1\n,2\n", 3, "an empty cell; expected a vertex"),
+    ("short-row.csv", b"w,source,target\n5,0,1\n5,1\n7\n", 4, "an empty cell; expected a vertex"),
+    ("open-quote.csv", b'source,target\n"a","b"\n"c,"d"\n', 3, "expected a closed quote"),
+    ("nul.csv", b"0,1\n1,\x002\n", 2, "NUL byte.*expected a table"),
+    ("not-utf8.csv", b"source,target\nann,bob\n\xff\xfe,x\n", 3, "no UTF-8 text; expected a table"),
+    ("binary.tsv", bytes(range(256)) * 4, 1, "NUL byte.*expected a table"),
+    # METIS
+    ("empty.graph", b"% nothing\n", 1, "expected 'vertices edges"),
+    ("header.graph", b"3 x\n", 1, "expected 'vertices edges"),
+    ("fmt.graph", b"3 2 7\n2\n1 3\n2\n", 1, "fmt is 7; expected up to three digits"),
+    ("text.graph", b"3 2\n2\n1 three\n2\n", 3, "found 'three'; expected vertices from 1 to 3"),
+    ("large.graph", b"% hi\n3 2\n2\n1 4\n2\n", 4, "neighbour 4 of vertex 2; expected vertices from 1 to 3"),
+    ("zero.graph", b"3 2\n2\n1 0\n2\n", 3, "neighbour 0 of vertex 2; expected vertices from 1 to 3"),
+    ("negative.graph", b"3 2\n2\n1 -3\n2\n", 3, "found '-3'; expected vertices from 1 to 3"),
+    ("short.graph", b"3 2\n2\n1 3\n", 3, "ends after 2 vertices; expected one line for each of 3"),
+    ("long.graph", b"2 1\n2\n1\n\n1\n", 5, "behind vertex 2; expected the end"),
+    ("count.graph", b"3 3\n2\n1 3\n2\n", 1, "4 neighbours are listed; expected 6"),
+    ("one-sided.graph", b"3 2\n2 3\n1\n2\n", 2, "one side only; expected both ends"),
+    ("loop.graph", b"2 1\n1 2\n1\n", 2, "vertex 1 lists itself; expected no loops"),
+    ("weights.graph", b"2 1 1\n2 5\n1\n", 3, "a weight is missing; expected the numbers"),
+    ("hostile.graph", HUGE + b" 1\n2\n1\n", 1, "vertices; expected at most"),
+    # DIMACS
+    ("empty.gr", b"c nothing\n", 1, "no problem line; expected 'p sp N M'"),
+    ("early.gr", b"a 1 2 3\np sp 2 1\n", 1, "expected a problem line"),
+    ("problem.gr", b"c hi\np max 3 1\na 1 2 3\n", 2, "found 'p max 3 1'; expected 'p sp N M'"),
+    ("letter.gr", b"p sp 3 2\na 1 2 3\nb 2 3 1\n", 3, "found 'b 2 3 1'; expected an arc 'a u v weight'"),
+    ("weightless.gr", b"p sp 3 1\na 1 2\n", 2, "expected an arc 'a u v weight'"),
+    ("large.gr", b"p sp 3 1\na 1 4 1\n", 2, "vertex 4 is too large.*expected an arc"),
+    ("truncated.gr", b"p sp 3 2\na 1 2 1\n", 2, "ends after 1 arcs; expected the 2"),
+    ("surplus.col", b"p edge 3 1\ne 1 2\ne 2 3\n", 3, "more edges than the 1"),
+    ("hostile.gr", b"p sp " + HUGE + b" 1\na 1 2 1\n", 1, "vertices; expected at most"),
+    # GAPBS
+    ("spaces.el", b"  \n", 1, "no edge; expected lines"),
+    ("comment.el", b"# hi\n0 1\n", 1, "expected two vertex ids"),
+    ("three.el", b"0 1\n1 2 3\n", 2, "expected two vertex ids from 0 and nothing else"),
+    ("large.el", b"0 1\n1 2147483646\n", 2, "too large.*expected two vertex ids"),
+    ("sparse.el", b"0 1\n1 2147483645\n", 2, "expected fewer: pass n=2147483646"),
+    ("short.sg", b"\0\0\0", None, "expected 17 bytes of header"),
+    ("flag.sg", sg(directed=7), None, "the first byte is 7; expected 0"),
+    ("negative.sg", sg(n=-2), None, "declares -2 vertices.*expected no negative"),
+    ("hostile.sg", sg(n=10**18), None, "vertices; expected at most"),
+    ("hostile-m.sg", sg(m=10**18), None, "expected 4,000,000,000,000,000,000 bytes of neighbours"),
+    ("truncated.sg", sg()[:-1], None, "ends 1 bytes early; expected 8 bytes of neighbours"),
+    ("no-transpose.sg", sg(directed=1), None, "expected 32 bytes of in-arcs"),
+    ("goes-on.sg", sg(rest=b"x"), None, "goes on behind its 2 arcs; expected the end"),
+    ("range.sg", sg(neighbours=(1, 5)), None, "no graph; expected offsets and vertices in range"),
+    ("offsets.sg", sg(offsets=(0, 9, 2)), None, "no graph; expected offsets"),
+    ("one-sided.sg", sg(m=1, offsets=(0, 1, 1), neighbours=(1,)), None, "no graph; expected"),
+    # Graph500
+    ("ragged.graph500", b"x" * 17, None, "17 bytes; expected a multiple of 12"),
+    ("negative.graph500", pairs(0, 1, 2, -3)[:32], None, "edge 1 has the end -3; expected ids from 0"),
+    ("large.graph500", pairs(0, 2**40), None, "edge 0 has the end 1099511627776; expected ids"),
+    ("unclear.graph500", pairs(0, 0, 0, 0, 0, 0), None, "expected a clear case: say packed="),
+    ("sparse.graph500", pairs(0, 2**31 - 3), None, "expected fewer: pass n="),
+    # NumPy archives
+    ("text.npz", b"hello", None, "not a whole .npz archive.*expected one"),
+    ("truncated.npz", own_npz()[:-30], None, "not a whole .npz archive"),
+    ("other.npz", npz(weights=np.arange(3)), None, "holds weights; expected an archive of hopwave.write"),
+    ("objects.npz", npz(hopwave=np.array([{}], object)), None, "holds Python objects; expected"),
+    ("missing.npz", own_npz(indices=None), None, "'indices' is missing; expected it"),
+    ("version.npz", own_npz(hopwave=np.array(9)), None, "layout 9.*expected 1"),
+    ("range.npz", own_npz(indices=np.array([5])), None, "no graph; expected"),
+    ("floats.npz", own_npz(indices=np.array([0.5])), None, "no graph; expected"),
+    ("labels.npz", own_npz(labels=np.array(["a"])), None, "no graph; expected"),
+    ("twin-labels.npz", own_npz(labels=np.array(["a", "a"])), None, "no graph; expected"),
+    ("lying.npz", lying_npz(), None, "declares 8,000,000,000,000,000,000 bytes.*expected all"),
+    ("rectangle.npz", scipy_npz(sp.csr_array((2, 3))), None, r"shape \(2, 3\); expected a square"),
+    ("scipy.npz", npz(format=np.array("csr"), shape=np.array([2, 2])), None, "is missing; expected"),
+    ("kind.npz", npz(format=np.array("lil"), shape=np.array([2, 2])), None, "'lil'; expected csr"),
+    ("hostile.npz", npz(format=np.array("coo"), shape=np.array([10**18] * 2)), None, "vertices; expected at most"),
+    # The wrong name
+    ("npz.mtx", own_npz(), 1, "called Matrix Market but holds NumPy archive; expected"),
+    ("mtx.csv", GENERAL + b"1 1 0\n", 1, "called CSV and TSV but holds Matrix Market; expected"),
+    ("gr.el", b"p sp 2 1\na 1 2 3\n", 1, "called GAPBS edge list but holds DIMACS"),
+    # gzip
+    ("truncated.mtx.gz", gzip.compress(GENERAL + b"3 3 2\n1 2\n2 3\n")[:-9], 3, "gzip stream breaks off"),
+    ("head.mtx.gz", gzip.compress(GENERAL)[:5], 1, "gzip stream"),
+    ("damaged.txt.gz", b"\x1f\x8b\x08" + bytes(6) + b"\x03" + b"\xff" * 80, None, "gzip stream is damaged"),
+    ("truncated.npz.gz", gzip.compress(own_npz())[:-9], None, "gzip stream breaks off"),
+    ("truncated.sg.gz", gzip.compress(sg())[:-9], None, "gzip stream breaks off"),
+    ("hostile.sg.gz", gzip.compress(sg(m=10**18)), None, "bytes early; expected 4,000,000,000,000,000,000"),
+]  # fmt: skip
+PARQUET = [
+    ("text.parquet", lambda: b"hello", "not a readable Parquet file"),
+    ("truncated.parquet", lambda: parquet({"a": [1], "b": [2]})[:-20], "not a readable Parquet file.*expected one"),
+    ("single.parquet", lambda: parquet({"a": [1]}), "one column, 'a'; expected at least two"),
+    ("missing.parquet", lambda: parquet({"a": [1, None], "b": [2, 3]}), "'a' misses 1 values; expected a vertex"),
+    ("float.parquet", lambda: parquet({"a": [0.5], "b": [2.0]}), "'a' is double; expected integers or strings"),
+    ("negative.parquet", lambda: parquet({"a": [0], "b": [-2]}), "vertex -2 is negative; expected"),
+    ("hostile.parquet", lambda: parquet({"a": [0], "b": [1]}, {"n": 10**18}), "vertices; expected at most"),
+    ("notes.parquet", lambda: parquet({"a": [0], "b": [1]}, [1, 2]), "cannot be read; expected n, directed"),
+    ("labels.parquet", lambda: parquet({"a": ["x"], "b": ["y"]}, {"labels": ["x"]}), "name 'y'; expected one of"),
+    ("twins.parquet", lambda: parquet({"a": ["x"], "b": ["y"]}, {"labels": ["x", "x"]}), "no distinct strings"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "line", "says"), CASES, ids=[case[0] for case in CASES])
+def test_a_malformed_file(name, content, line, says, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match=f"(?s){says}") as caught:
+        hio.read(path)
+    assert caught.value.path == str(path)
+    assert caught.value.line == line
+    message = str(caught.value)
+    assert message.startswith(f"{path}:{line}: " if line else f"{path}: ")
+    assert "\n" not in message and "\0" not in message and len(message) < len(str(path)) + 300
+
+
+@pytest.mark.parametrize(("name", "content", "says"), PARQUET, ids=[case[0] for case in PARQUET])
+def test_a_malformed_parquet_file(name, content, says, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content())
+    with pytest.raises(FormatError, match=says) as caught:
+        hio.read(path)
+    assert caught.value.path == str(path)
+
+
+def test_there_are_enough_of_them():
+    assert len(CASES) + len(PARQUET) >= 40
+    assert len({case[0] for case in CASES}) == len(CASES)
+
+
+# Large files take the compiled path: the same errors, on the same lines.
+
+MANY = 400_000
+
+
+def body(line, at=MANY - 10):
+    lines = [b"12 345"] * MANY
+    lines[at] = line
+    return b"\n".join(lines) + b"\n"
+
+
+BIG_HEADER = GENERAL + f"500 500 {MANY}\n".encode()
+LARGE = [
+    ("text.mtx", BIG_HEADER + body(b"12 x"), MANY - 10 + 3, "found 'x'"),
+    ("early.mtx", BIG_HEADER + body(b"501 1", at=7), 7 + 3, "vertex 501 is too large"),
+    ("zero.mtx", BIG_HEADER + body(b"0 1"), MANY - 10 + 3, "vertex 0 is too small"),
+    ("negative.mtx", BIG_HEADER + body(b"3 -1"), MANY - 10 + 3, "vertex -1 is negative"),
+    ("blank.mtx", BIG_HEADER + body(b""), MANY + 2, f"ends after {MANY - 1:,} entries"),
+    ("surplus.mtx", BIG_HEADER + body(b"1 1") + b"\n% hi\n7 7\n", MANY + 5, "more entries than"),
+    ("nan.mtx", MTX + b"real general\n9 9 400000\n" + b"1 2 -1.5e3\n" * 399_999 + b"1 2 NaN\n", MANY + 2, "NaN"),
+    ("points.mtx", MTX + b"real general\n9 9 400000\n" + b"1 2 1.5\n" * 399_999 + b"1 2 1.2.3\n", MANY + 2, "'1.2.3'"),
+    ("text.txt", body(b"12 x"), MANY - 9, "found 'x'"),
+    ("nul.txt", body(b"1 2 \0"), MANY - 9, "NUL byte"),
+    ("text.csv", b"source,target\n" + body(b"1,x").replace(b" ", b","), MANY - 8, "found 'x'"),
+    ("text.el", body(b"12 x"), MANY - 9, "found 'x'"),
+    ("short.gr", b"p sp 500 400000\n" + body(b"1").replace(b"12 345", b"a 12 345 1"), MANY - 8, "expected an arc"),
+    ("text.graph", b"400000 1\n" + body(b"12 x"), MANY - 8, "found '12 x'"),
+    ("large.graph", b"400000 400000\n" + body(b"12 400001"), MANY - 8, "neighbour 400001 of vertex 399991"),
+    ("gz.mtx.gz", gzip.compress(BIG_HEADER + body(b"12 x"), 1), MANY - 10 + 3, "found 'x'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "line", "says"), LARGE, ids=[case[0] for case in LARGE])
+def test_a_malformed_large_file(name, content, line, says, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(FormatError, match=says) as caught:
+        hio.read(tmp_path / name)
+    assert caught.value.line == line
+
+
+def test_a_large_archive_that_breaks_off(tmp_path):
+    packed = gzip.compress(BIG_HEADER + body(b"1 1"), 1)
+    (tmp_path / "g.mtx.gz").write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(FormatError, match="gzip stream breaks off"):
+        hio.read(tmp_path / "g.mtx.gz")
+
+
+@pytest.mark.parametrize(
+    "extension", [known.extensions[0] + packed for known in hio.formats() for packed in ("", ".gz")]
+)
+def test_damage_of_any_kind_is_a_format_error_or_another_graph(extension, tmp_path):
+    """Bytes changed, added and lost at random: never another exception, never a crash."""
+    rng = np.random.default_rng(int.from_bytes(extension.encode(), "big") % 2**32)
+    path = tmp_path / f"g{extension}"
+    hio.write(path, Graph.from_edges([0, 1, 2, 2, 5], [1, 2, 3, 0, 4]))
+    good = path.read_bytes()
+    refused = 0
+    for _ in range(60):
+        at = int(rng.integers(0, len(good)))
+        middle = [b"", rng.bytes(2), b"9" * 12, b"-1", b"\n", b"nan", b"\0"][rng.integers(0, 7)]
+        path.write_bytes(good[:at] + middle + good[at + int(rng.integers(0, 5)) :])
+        try:
+            hio.read(path)
+        except FormatError as error:
+            assert error.path == str(path)
+            refused += 1
+    assert refused > 0

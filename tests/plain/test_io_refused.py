@@ -1,0 +1,80 @@
+"""Paths, names and arguments that `read` and `write` refuse: what is no file, or not one of ours."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+import hopwave.io as hio
+from hopwave.errors import EngineError, FormatError, GraphError
+from hopwave.graph import Graph
+
+MTX = b"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n"
+
+
+def test_a_missing_file_is_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no such file; check the spelling"):
+        hio.read(tmp_path / "absent.mtx")
+    with pytest.raises(FileNotFoundError, match="no such folder to write to"):
+        hio.write(tmp_path / "absent" / "g.mtx", Graph.from_edges([0], [1]))
+
+
+def test_a_folder_is_no_file(tmp_path):
+    (tmp_path / "folder.mtx").mkdir()
+    with pytest.raises(FormatError, match="is a folder; expected a graph file"):
+        hio.read(tmp_path / "folder.mtx")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        hio.write(tmp_path / "folder.mtx", Graph.from_edges([0], [1]))
+
+
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.mtx")
+    with pytest.raises(FormatError, match="pipe or a device; expected a regular file"):
+        hio.read(tmp_path / "pipe.mtx")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_forbidden_file(tmp_path):
+    (tmp_path / "g.mtx").write_text("")
+    (tmp_path / "g.mtx").chmod(0)
+    with pytest.raises(PermissionError, match="ask its owner"):
+        hio.read(tmp_path / "g.mtx")
+
+
+@pytest.mark.parametrize("name", ["g", "g.xyz", "g.gz", "mtx"])
+def test_an_unknown_name_lists_the_formats(name, tmp_path):
+    (tmp_path / name).write_text("0 1\n")
+    for action in (lambda: hio.read(tmp_path / name), lambda: hio.write(tmp_path / name, Graph.from_edges([0], [1]))):
+        with pytest.raises(FormatError) as caught:
+            action()
+        assert all(known.name in str(caught.value) for known in hio.formats())
+    assert (tmp_path / name).read_text() == "0 1\n"
+    assert hio.read(tmp_path / name, format="snap").m == 2
+
+
+def test_unknown_formats_and_options_are_refused(tmp_path):
+    (tmp_path / "g.mtx").write_bytes(MTX)
+    with pytest.raises(FormatError, match="format='yaml' is not known; use one of matrix-market"):
+        hio.read(tmp_path / "g.mtx", format="yaml")
+    with pytest.raises(TypeError, match="packed= is not an option of the format 'matrix-market'"):
+        hio.read(tmp_path / "g.mtx", packed=True)
+    with pytest.raises(TypeError, match="isolated= is not an option"):
+        hio.write(tmp_path / "h.mtx", Graph.from_edges([0], [1]), isolated=False)
+    with pytest.raises(TypeError, match="path comes first"):
+        hio.write(Graph.from_edges([0], [1]), tmp_path / "h.mtx")
+
+
+@pytest.mark.parametrize("n", [1, -1, 2.0, True, 2**31])
+def test_an_impossible_n(n, tmp_path):
+    (tmp_path / "g.mtx").write_bytes(MTX)
+    with pytest.raises(GraphError, match=f"n={n}"):
+        hio.read(tmp_path / "g.mtx", n=n)
+
+
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(EngineError, match=r"pip install 'hopwave\[io\]'"):
+        hio.write(tmp_path / "g.parquet", Graph.from_edges([0], [1]))
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,232 @@
+"""What is written reads back as it was: every format, every trap that it can hold."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hopwave.io as hio
+from hopwave.errors import FormatError
+from hopwave.graph import Graph
+
+GRAPHS = {
+    "undirected": Graph.from_edges([0, 1, 2, 2], [1, 2, 3, 0]),
+    "directed": Graph.from_edges([0, 1, 3, 2], [1, 0, 2, 3], directed=True),
+    "loops": Graph.from_edges([0, 1, 1, 2], [0, 1, 2, 2]),
+    "loops, directed": Graph.from_edges([0, 1, 2], [0, 2, 2], directed=True),
+    "isolated vertices": Graph.from_edges([1, 3], [3, 4], n=7),
+    "isolated, directed": Graph.from_edges([4, 3], [3, 1], n=7, directed=True),
+    "isolated inside": Graph.from_edges([0, 3], [3, 5]),
+    "no edges": Graph.from_edges([], [], n=4),
+    "empty": Graph.from_edges([], [], n=0),
+    "empty, directed": Graph.from_edges([], [], n=0, directed=True),
+    "one arc": Graph.from_edges([0], [1], directed=True),
+}
+NAMED = {
+    "names": Graph.from_edges(["ann", "bob", "ann"], ["bob", "cyd", "dan"]),
+    "names, directed": Graph.from_edges(["b", "a", "c"], ["a", "c", "b"], directed=True),
+    "names like numbers": Graph.from_edges(["1", "2"], ["2", "x"]),
+    "only numbers as names": Graph.from_edges(["10", "2"], ["2", "7"]),
+    "names in another order": Graph.from_edges([2, 1], [1, 0], labels=["zoé", "ann", "bob"]),
+    "names without an edge": Graph.from_edges([0], [2], n=4, labels=["p", "q", "r", "s"]),
+    "integer labels": Graph.from_edges([0, 1], [1, 2], labels=np.array([10, 20, 35])),
+    "integer labels without an edge": Graph.from_edges([0, 1], [1, 3], n=5, labels=np.array([5, 6, 9, 10**12, 10**13])),
+}
+# What a format cannot hold, by its own definition: writing it must be refused, not silently changed.
+REFUSED = {
+    "metis": {"directed", "loops", "loops, directed", "isolated, directed", "empty, directed", "one arc"},
+    "dimacs-col": {"directed", "loops, directed", "isolated, directed", "empty, directed", "one arc"},
+    "gapbs-el": {"isolated vertices", "isolated, directed", "no edges", "empty", "empty, directed"},
+    "graph500": {"isolated vertices", "isolated, directed", "no edges", "empty", "empty, directed"},
+}
+SILENT_ABOUT_DIRECTION = {"table", "gapbs-el", "graph500"}
+FORMATS = {known.name: known for known in hio.formats()}
+
+
+def there_and_back(path, graph, **options):
+    hio.write(path, graph, **options)
+    known = next(known for known in hio.formats() if path.name.removesuffix(".gz").endswith(known.extensions))
+    directed = graph.directed if known.name in SILENT_ABOUT_DIRECTION else None
+    return hio.read(path, directed=directed)
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"], ids=["plain", "gz"])
+@pytest.mark.parametrize("trap", GRAPHS)
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_keeps_every_graph_or_refuses_it(name, trap, packed, tmp_path):
+    path = tmp_path / f"graph{FORMATS[name].extensions[0]}{packed}"
+    if trap in REFUSED.get(name, ()):
+        with pytest.raises(FormatError, match=r"graph\."):
+            hio.write(path, GRAPHS[trap])
+        assert list(tmp_path.iterdir()) == []
+    else:
+        assert there_and_back(path, GRAPHS[trap]) == GRAPHS[trap]
+        assert (path.read_bytes()[:2] == b"\x1f\x8b") == bool(packed)
+
+
+@pytest.mark.parametrize("extension", [ext for known in hio.formats() for ext in known.extensions])
+def test_every_extension_works(extension, tmp_path):
+    assert there_and_back(tmp_path / f"graph{extension}", GRAPHS["undirected"]) == GRAPHS["undirected"]
+
+
+@pytest.mark.parametrize("trap", NAMED)
+@pytest.mark.parametrize("extension", [".txt", ".csv", ".tsv.gz", ".parquet", ".npz"])
+def test_labels_come_back(extension, trap, tmp_path):
+    graph = there_and_back(tmp_path / f"graph{extension}", NAMED[trap])
+    assert graph == NAMED[trap]
+    assert [type(label) for label in graph.labels.tolist()] == [type(label) for label in NAMED[trap].labels.tolist()]
+
+
+@pytest.mark.parametrize("name", [known.name for known in hio.formats() if not known.holds_labels])
+def test_formats_without_labels_refuse_them_unless_told_to_drop(name, tmp_path):
+    path = tmp_path / f"graph{FORMATS[name].extensions[0]}"
+    with pytest.raises(FormatError, match=r"no place for labels.*labels=False"):
+        hio.write(path, NAMED["names"])
+    hio.write(path, NAMED["names"], labels=False)
+    plain = hio.read(path, directed=False)
+    assert plain.labels is None and plain.m == NAMED["names"].m
+
+
+@pytest.mark.parametrize("extension", [".txt", ".csv", ".parquet", ".npz"])
+def test_labels_of_other_types_are_refused(extension, tmp_path):
+    graph = Graph.from_edges([("a", 1)], ["b"])
+    with pytest.raises(FormatError, match=r"tuple.*labels=False"):
+        hio.write(tmp_path / f"graph{extension}", graph)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["two words", "#hash", ""])
+def test_an_edge_list_refuses_names_that_are_no_words(name, tmp_path):
+    with pytest.raises(FormatError, match="no single word"):
+        hio.write(tmp_path / "graph.txt", Graph.from_edges(["x"], [name]))
+
+
+@pytest.mark.parametrize(
+    "name", ['quo"te', "com,ma", "new\nline", " spaces ", "semi;colon", "tab\t", "Straße", "source"]
+)
+def test_a_table_keeps_awkward_names(name, tmp_path):
+    graph = Graph.from_edges([name, "b"], ["b", "c"])
+    assert there_and_back(tmp_path / "graph.csv", graph) == graph
+    assert there_and_back(tmp_path / "graph.tsv", graph) == graph
+
+
+def test_isolated_vertices_are_given_up_only_in_words(tmp_path):
+    for name in ("graph.el", "graph.graph500"):
+        hio.write(tmp_path / name, GRAPHS["isolated vertices"], isolated=False)
+        assert hio.read(tmp_path / name, directed=False).n == 5
+        assert hio.read(tmp_path / name, directed=False, n=7) == GRAPHS["isolated vertices"]
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_graph500_edges_of_both_sizes(packed, tmp_path):
+    path = tmp_path / "graph.graph500"
+    hio.write(path, GRAPHS["undirected"], packed=packed)
+    assert path.stat().st_size == (12 if packed else 16) * 4
+    assert hio.read(path) == hio.read(path, packed=packed) == GRAPHS["undirected"]
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csr_matrix])
+def test_archives_of_scipy(kind, make, tmp_path):
+    A = make(np.array([[0, 1, 0], [0, 0, 2], [0, 0, 5]]))
+    sp.save_npz(tmp_path / "A.npz", A.asformat(kind))
+    graph = hio.read(tmp_path / "A.npz")
+    assert graph == Graph.from_edges([0, 1, 2], [1, 2, 2], directed=True)
+    sp.save_npz(tmp_path / "A.npz", (A + A.T).asformat(kind))
+    assert hio.read(tmp_path / "A.npz") == Graph.from_edges([0, 1, 2], [1, 2, 2])
+
+
+def test_a_graph_that_another_program_left_is_the_same_in_all_formats(tmp_path):
+    graph = Graph.from_edges([0, 0, 1, 3], [1, 2, 2, 4])
+    texts = {
+        "g.mtx": "%%MatrixMarket matrix coordinate real symmetric\n% hi\n\n5 5 4\n2 1 1.5\n3 1 -2e-3\n3 2 0\n5 4 inf\n",
+        "g.txt": "# Nodes: 5 Edges: 4\n0 1\r\n0\t2 99\n\n 1 2 x y\n3 4\n",
+        "g.csv": "from;to;weight\n0;1;a\n0;2;b\n1;2;c\n3;4;d\n",
+        "g.graph": "% hi\n5 4 11 2\n9 9 2 7 3 7\n9 9 1 7 3 7\n% more\n9 9 1 7 2 7\n9 9 5 7\n9 9 4 7\n\n",
+        "g.col": "c hi\np edge 5 4\ne 1 2\nc more\ne 1 3\ne 2 3\ne 4 5\n",
+        "g.el": "0 1\n0 2\n1 2\n3 4\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, newline="")
+        assert hio.read(tmp_path / name, directed=False) == graph, name
+    (tmp_path / "g.gr").write_text("c hi\np sp 5 4\na 1 2 10\na 1 3 1\na 2 3 4\na 4 5 1.5\n")
+    assert hio.read(tmp_path / "g.gr") == Graph.from_edges([0, 0, 1, 3], [1, 2, 2, 4], directed=True)
+
+
+def test_parquet_of_other_programs(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"weight": [1.0, 2.0], "dst": ["b", "c"], "src": ["a", "b"]})
+    frame.to_parquet(tmp_path / "g.parquet")
+    assert hio.read(tmp_path / "g.parquet") == Graph.from_edges(["a", "b"], ["b", "c"])
+    assert hio.read(tmp_path / "g.parquet", source="dst", target="src").labels.tolist() == ["b", "a", "c"]
+    assert hio.read(tmp_path / "g.parquet", labels=False).labels is None
+    frame["src"] = frame["src"].astype("category")
+    frame.to_parquet(tmp_path / "g.parquet")
+    assert hio.read(tmp_path / "g.parquet", directed=True).m == 2
+    pandas.DataFrame({"x": [7, 9], "y": [9, 12]}).to_parquet(tmp_path / "g.parquet")
+    assert hio.read(tmp_path / "g.parquet").labels.tolist() == [7, 9, 12]
+    assert hio.read(tmp_path / "g.parquet", labels=False).n == 13
+
+
+edges = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=20)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    edges=edges,
+    spare=st.integers(0, 3),
+    directed=st.booleans(),
+    extension=st.sampled_from([".mtx", ".txt", ".csv", ".gr", ".sg", ".npz"]),
+)
+def test_any_graph(edges, spare, directed, extension, tmp_path_factory):
+    n = max((max(edge) for edge in edges), default=-1) + 1 + spare
+    graph = Graph.from_edges([u for u, _ in edges], [v for _, v in edges], n=n, directed=directed)
+    assert there_and_back(tmp_path_factory.mktemp("any") / f"g{extension}", graph) == graph
+
+
+words = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=4)
+names = words.filter(lambda word: word[0] not in "#%" and len(word.encode().split()) == 1 and word.strip())
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    pairs=st.lists(st.tuples(names, names), min_size=1),
+    directed=st.booleans(),
+    extension=st.sampled_from([".txt", ".csv", ".npz", ".parquet"]),
+)
+def test_any_names(pairs, directed, extension, tmp_path_factory):
+    graph = Graph.from_edges([u for u, _ in pairs], [v for _, v in pairs], directed=directed)
+    assert there_and_back(tmp_path_factory.mktemp("any") / f"g{extension}", graph) == graph
+
+
+def test_metis_keeps_any_simple_graph(tmp_path):
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        u, v = rng.integers(0, 9, (2, 12))
+        graph = Graph.from_edges(u[u != v], v[u != v], n=10)
+        assert there_and_back(tmp_path / "g.metis", graph) == graph
+
+
+def test_equal_graphs_give_equal_files(tmp_path):
+    for name in ("a.mtx.gz", "b.mtx.gz"):
+        hio.write(tmp_path / name, GRAPHS["loops"])
+    assert (tmp_path / "a.mtx.gz").read_bytes() == (tmp_path / "b.mtx.gz").read_bytes()
+
+
+def test_other_readers_understand_our_files(tmp_path):
+    import networkx as nx
+    import scipy.io
+
+    graph = GRAPHS["isolated vertices"]
+    hio.write(tmp_path / "g.mtx.gz", graph)
+    assert (scipy.io.mmread(tmp_path / "g.mtx.gz").toarray() == graph.to_scipy().toarray()).all()
+    hio.write(tmp_path / "g.txt", graph)
+    assert sorted(nx.read_edgelist(tmp_path / "g.txt", nodetype=int).edges) == [(1, 3), (3, 4)]
+    hio.write(tmp_path / "g.npz", graph)
+    with np.load(io.BytesIO((tmp_path / "g.npz").read_bytes()), allow_pickle=False) as arrays:
+        assert arrays["indices"].tolist() == graph.indices.tolist()
