@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from hopwave import generate
-from hopwave.api import bfs, plans
+from hopwave.api import betweenness_centrality, bfs, edge_betweenness_centrality, plans
 from hopwave.catalogue import plan
+from hopwave.devices import Device, devices
 from hopwave.errors import EngineError, FormatError, GraphError, HopwaveError, PlanError
 from hopwave.graph import Graph, Statistics
-from hopwave.result import BFSResult, Level, ScaledCounts, Trace
+from hopwave.io import formats, read, write
+from hopwave.result import (
+    BetweennessResult,
+    BFSResult,
+    Certificate,
+    EdgeBetweennessResult,
+    Level,
+    ScaledCounts,
+    Trace,
+)
+from hopwave.validate import Validation, validate
 
 __version__ = "0.1.0"
 __all__ = [
     "BFSResult",
+    "BetweennessResult",
+    "Certificate",
+    "Device",
+    "EdgeBetweennessResult",
     "EngineError",
     "FormatError",
     "Graph",
@@ -22,8 +37,16 @@ __all__ = [
     "ScaledCounts",
     "Statistics",
     "Trace",
+    "Validation",
+    "betweenness_centrality",
     "bfs",
+    "devices",
+    "edge_betweenness_centrality",
+    "formats",
     "generate",
     "plan",
     "plans",
+    "read",
+    "validate",
+    "write",
 ]

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.algorithms import bfs as _bfs
+from hopwave.algorithms import brandes as _brandes
+from hopwave.algorithms.brandes import Job, Progress
+from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.catalogue import CATALOGUE
 from hopwave.catalogue import plan as named_plan
 from hopwave.errors import GraphError, PlanError
 from hopwave.graph import Graph
 from hopwave.plan import Plan
-from hopwave.result import BFSResult, PlanTable
+from hopwave.result import BetweennessResult, BFSResult, EdgeBetweennessResult, PlanTable, Ran
 from hopwave.semiring import Question
+
+# With fewer sources than this on a graph of that many arcs, all threads work on one source at a time. Not a question of
+# how many threads there are: they must change no bit of a result.
+WIDE_SOURCES = 4
+WIDE_ARCS = 1 << 20
 
 
 def bfs(
@@ -28,13 +39,16 @@ def bfs(
     plan: str | Plan = "auto",
     device: str = "auto",
     trace: bool = False,
+    *,
+    threads: int | None = None,
 ) -> BFSResult:
     """Hops from a source, or from the nearest of several, to every vertex.
 
     G is a Graph, a SciPy sparse matrix or a NetworkX graph. A source is a vertex id, or a label where the graph has
     labels; a list of them searches from all at once. `direction="in"` follows arcs backwards. `depth_limit` stops
     after that many hops. `plan` is a name from `hopwave.plans()`; `device` is "auto", "cpu", "cuda" or "reference".
-    `trace=True` keeps what every level did.
+    `trace=True` keeps what every level did. `threads` are the CPU engine's: by default the environment variable
+    HOPWAVE_NUM_THREADS, else every core.
 
     >>> import hopwave as hw
     >>> r = hw.bfs(hw.generate.grid(3, 3), 0, path_counts=True)
@@ -46,14 +60,202 @@ def bfs(
     graph = as_graph(G)
     if direction not in ("out", "in"):
         raise GraphError(f"direction={direction!r} is not known; use 'out' or 'in'")
-    if depth_limit is not None and (not is_whole(depth_limit) or depth_limit < 0):
-        raise GraphError(f"depth_limit={depth_limit!r} is not a number of hops; give a whole number from 0, or None")
-    question = Question(predecessors, path_counts, None if depth_limit is None else int(depth_limit))
+    question = Question(predecessors, path_counts, hops("depth_limit", depth_limit))
     sources = source_ids(graph, source)
     engine = engines.engine(choose_device(device))
     chosen, why = choose_plan(plan, question, engine)
     walked = graph.reversed() if direction == "in" else graph
-    return _bfs.search(engine, walked, sources, question, chosen, why, trace)
+    return _bfs.search(engine, walked, sources, question, chosen, why, trace, threads)
+
+
+def betweenness_centrality(
+    G: Any,
+    k: int | None = None,
+    sources: Any = None,
+    normalized: bool = True,
+    endpoints: bool = False,
+    seed: Any = None,
+    epsilon: float | None = None,
+    delta: float = 0.1,
+    device: str = "auto",
+    plan: str | Plan = "auto",
+    progress: Progress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    *,
+    targets: Any = None,
+    cutoff: int | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+) -> BetweennessResult:
+    """How many shortest paths lead through every vertex, as NetworkX 3.6.1 counts and scales them.
+
+    All sources by default. `k` draws that many as NetworkX does with the same `seed`, and scales up. `sources` and
+    `targets` look at paths between those alone (NetworkX's `betweenness_centrality_subset`). `epsilon` draws sources
+    until every normalised score is within ±epsilon with probability 1 − delta; `result.bounds` then holds what each
+    score is known to. `cutoff` counts paths of up to that many hops. `endpoints` counts a path's ends too.
+
+    `progress` is None (a bar on a terminal after two seconds), True, False, or a function of (sources done, all).
+    `checkpoint` names a file that the run writes every minute and on Ctrl-C, and goes on from when called again; the
+    result is the same, bit for bit. `memory_limit` is in bytes. `threads` changes no bit either.
+
+    Path counts never overflow, whatever the graph; every result carries a certificate.
+
+    >>> import hopwave as hw
+    >>> b = hw.betweenness_centrality(hw.generate.path(5), normalized=False)
+    >>> b.scores.tolist(), b.certificate.error
+    ([0.0, 3.0, 4.0, 3.0, 0.0], 0.0)
+    """
+    graph = as_graph(G)
+    n = graph.n
+    if epsilon is not None and not (k is None and sources is None and targets is None and not endpoints):
+        raise GraphError(
+            "epsilon= draws its own sample; leave out k, sources, targets and endpoints, or leave out epsilon"
+        )
+    if epsilon is not None and checkpoint is not None:
+        raise GraphError("an adaptive sample (epsilon=) cannot be checkpointed; use k= with checkpoint=")
+    job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, endpoints, False, memory_limit)
+    engine = engines.engine(choose_device(device))
+    if epsilon is not None:
+        exact = replace(job, squares=True)
+        chosen, why = choose_betweenness_plan(plan, exact, graph, engine)
+        mean, bounds, count, certificate = _brandes.adaptive(
+            lambda sample: engine.accumulation(graph, sample, chosen, threads), n, epsilon, delta, seed, job, progress
+        )
+        pairs = 1.0 if normalized else (n - 1) * (n - 2) / (1 if graph.directed else 2)
+        scores, bounds = mean * pairs, bounds * pairs
+    else:
+        chosen, why = choose_betweenness_plan(plan, job, graph, engine)
+        run = engine.accumulation(graph, job, chosen, threads)
+        saved = None if checkpoint is None else Checkpoint(checkpoint, graph, job, chosen.regime)
+        certificate = _brandes.accumulate(run, job, "betweenness", progress, saved)
+        bounds, count = None, len(job.sources)
+        if subset:
+            scores = _brandes.scale_subset(run.total, n, normalized=normalized, directed=graph.directed, edges=False)
+        else:
+            scores = _brandes.scale(
+                run.total, n, normalized=normalized, directed=graph.directed, endpoints=endpoints, sampled=drawn
+            )
+    return BetweennessResult(
+        scores, certificate, count, Ran(chosen, why, engine.without(chosen)), engine.name, bounds, graph
+    )
+
+
+def edge_betweenness_centrality(
+    G: Any,
+    k: int | None = None,
+    sources: Any = None,
+    normalized: bool = True,
+    seed: Any = None,
+    device: str = "auto",
+    plan: str | Plan = "auto",
+    progress: Progress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    *,
+    targets: Any = None,
+    cutoff: int | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+) -> EdgeBetweennessResult:
+    """How many shortest paths lead over every edge; arguments as for `betweenness_centrality`.
+
+    With `targets` the answer is the definition's; NetworkX's `edge_betweenness_centrality_subset` differs from it for
+    paths that pass through vertices that are no targets.
+
+    >>> import hopwave as hw
+    >>> hw.edge_betweenness_centrality(hw.generate.path(4), normalized=False).to_dict()
+    {(0, 1): 3.0, (1, 2): 4.0, (2, 3): 3.0}
+    """
+    graph = as_graph(G)
+    job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, False, True, memory_limit)
+    engine = engines.engine(choose_device(device))
+    chosen, why = choose_betweenness_plan(plan, job, graph, engine)
+    run = engine.accumulation(graph, job, chosen, threads)
+    saved = None if checkpoint is None else Checkpoint(checkpoint, graph, job, chosen.regime)
+    certificate = _brandes.accumulate(run, job, "edge betweenness", progress, saved)
+    source = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
+    sums = run.total if graph.directed else run.total + reverse_arcs(graph, run.total)
+    if subset:
+        scores = _brandes.scale_subset(sums, graph.n, normalized=normalized, directed=graph.directed, edges=True)
+    else:
+        scores = _brandes.scale(
+            sums, graph.n, normalized=normalized, directed=graph.directed, endpoints=True, sampled=drawn
+        )
+    return EdgeBetweennessResult(
+        scores,
+        (source, graph.indices),
+        certificate,
+        len(job.sources),
+        Ran(chosen, why, engine.without(chosen)),
+        engine.name,
+        graph,
+    )
+
+
+def betweenness_job(
+    graph: Graph,
+    k: int | None,
+    sources: Any,
+    targets: Any,
+    seed: Any,
+    cutoff: int | None,
+    endpoints: bool,
+    edges: bool,
+    memory_limit: int | None,
+) -> tuple[Job, npt.NDArray[np.int64] | None, bool]:
+    """The job, the sources drawn by k (None for all), and whether sources or targets were chosen by the caller."""
+    if k is not None and sources is not None:
+        raise GraphError("k= draws sources and sources= names them; give one of the two")
+    if memory_limit is not None and (not is_whole(memory_limit) or memory_limit <= 0):
+        raise GraphError(f"memory_limit={memory_limit!r} is not a number of bytes; give a whole number, or None")
+    subset = sources is not None or targets is not None
+    if subset and k is not None:
+        raise GraphError("k= samples all pairs and targets= chooses some; give sources= with targets=")
+    drawn = None if subset else _brandes.draw_sources(graph.n, k, seed)
+    if sources is not None:
+        chosen = np.array(source_ids(graph, sources), np.int64)
+    else:
+        chosen = np.arange(graph.n, dtype=np.int64) if drawn is None else drawn
+    mask = None
+    if targets is not None:
+        mask = np.zeros(graph.n, np.bool_)
+        mask[list(source_ids(graph, targets))] = True
+    return Job(chosen, mask, hops("cutoff", cutoff), endpoints, edges, memory_limit=memory_limit), drawn, subset
+
+
+def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: engines.Engine) -> tuple[Plan, str]:
+    """The plan to run and why, or a PlanError that names what to use instead."""
+    if plan == "auto":
+        few = len(job.sources) < WIDE_SOURCES and graph.m >= WIDE_ARCS
+        if few and not job.edges and not job.squares:
+            return CATALOGUE["hopwave-wide"], f"{len(job.sources)} sources on a graph of {graph.m:,} arcs"
+        return CATALOGUE["hopwave-block"], "a source a worker"
+    chosen = named_plan(plan)
+    if chosen.task != "betweenness":
+        raise PlanError(
+            f"plan {chosen.name!r} is a search; for betweenness use 'auto', 'hopwave-block' or 'turbobc-sccsc'"
+        )
+    reason = engine.refuses(chosen, job)
+    if reason:
+        raise PlanError(reason)
+    return chosen, "asked for"
+
+
+def reverse_arcs(graph: Graph, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """For every arc of an undirected graph the value of its reverse.
+
+    The arcs sorted by (target, source) are the reverses in the order of the arcs themselves.
+    """
+    source = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
+    return values[np.lexsort((source, graph.indices))]
+
+
+def hops(name: str, value: Any) -> int | None:
+    """A limit of hops: None, or a whole number from 0."""
+    if value is None:
+        return None
+    if not is_whole(value) or value < 0:
+        raise GraphError(f"{name}={value!r} is not a number of hops; give a whole number from 0, or None")
+    return int(value)
 
 
 def as_graph(G: Any) -> Graph:

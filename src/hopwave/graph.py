@@ -561,7 +561,7 @@ def _check_labels(labels: Any) -> npt.NDArray[Any] | None:
     """Labels as a column of their own: changing the caller's changes nothing here."""
     if labels is None:
         return None
-    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable) or np.ndim(labels) == 0:
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
         raise GraphError(f"labels={labels!r} is no list of names; give exactly one a vertex")
     array = labels.copy() if isinstance(labels, np.ndarray) else object_array(list(labels))
     try:

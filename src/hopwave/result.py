@@ -26,7 +26,7 @@ class Level:
     `ahead` of the found ones belong to the level after (asynchronous pulls only).
 
     >>> import hopwave as hw
-    >>> level = hw.bfs(hw.generate.star(5), 0, trace=True).trace[0]
+    >>> level = hw.bfs(hw.generate.star(5), 0, plan="merrill", trace=True).trace[0]
     >>> level.direction, level.vertices, level.edges, level.found
     ('push', 1, 4, 4)
     """
@@ -52,8 +52,8 @@ class Trace(tuple[Level, ...]):
     """The levels of a search in order; `str(trace)` is a table.
 
     >>> import hopwave as hw
-    >>> hw.bfs(hw.generate.path(3), 0, trace=True).trace.directions
-    ['push', 'push', 'push']
+    >>> hw.bfs(hw.generate.path(3), 0, plan="turbobfs-bu-sc", trace=True).trace.directions
+    ['pull', 'pull']
     """
 
     @property
@@ -199,6 +199,128 @@ class BFSResult:
 
     def __repr__(self) -> str:
         return f"BFSResult(reached={self.reached:,}, depth={self.depth}, plan={self.plan.name}, engine={self.engine})"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far a betweenness run is from the identity that every right one satisfies.
+
+    For each source s, Σ_v δ_s(v) over v ≠ s equals Σ_t (d(s, t) − 1) over the targets reached (for edges: Σ_t d(s, t)):
+    both sides fall out of the run. `error` is the greatest relative difference over all sources; a run whose error
+    exceeds the tolerance raises instead of returning.
+
+    >>> import hopwave as hw
+    >>> hw.betweenness_centrality(hw.generate.path(4)).certificate.error
+    0.0
+    """
+
+    error: float
+    tolerance: float
+    sources: int
+
+    def __str__(self) -> str:
+        return f"certified to {self.error:.1e} over {self.sources:,} sources (tolerance {self.tolerance:g})"
+
+
+@dataclass(frozen=True, eq=False)
+class BetweennessResult:
+    """Betweenness of every vertex, in vertex order, with its certificate.
+
+    `bounds` are half-widths of the scores' confidence intervals after an adaptive sample (epsilon=), else None;
+    `sources` is how many searches were made.
+
+    >>> import hopwave as hw
+    >>> b = hw.betweenness_centrality(hw.generate.star(5))
+    >>> b.scores.tolist(), b.top(1)
+    ([1.0, 0.0, 0.0, 0.0, 0.0], [(0, 1.0)])
+    """
+
+    scores: npt.NDArray[np.float64]
+    certificate: Certificate
+    sources: int
+    plan: Ran
+    engine: str
+    bounds: npt.NDArray[np.float64] | None
+    graph: Graph = field(repr=False, compare=False)
+
+    def top(self, k: int = 10) -> list[tuple[Any, float]]:
+        """The k vertices of highest score, by label or id, highest first; ties by vertex order.
+
+        >>> import hopwave as hw
+        >>> hw.betweenness_centrality(hw.generate.path(3)).top(1)
+        [(1, 1.0)]
+        """
+        best = np.argsort(-self.scores, kind="stable")[:k].tolist()
+        return [(self.graph.label(v), float(self.scores[v])) for v in best]
+
+    def to_dict(self) -> dict[Any, float]:
+        """Score by vertex, as NetworkX gives it."""
+        return dict(zip(np.asarray(vertex_names(self.graph)).tolist(), self.scores.tolist(), strict=True))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a vertex: its score, and the bound where there is one."""
+        import pandas as pd
+
+        columns = {"betweenness": self.scores}
+        if self.bounds is not None:
+            columns["bound"] = self.bounds
+        return pd.DataFrame(columns, index=pd.Index(vertex_names(self.graph), name="vertex"))
+
+    def __repr__(self) -> str:
+        return f"BetweennessResult(n={len(self.scores):,}, sources={self.sources:,}, {self.certificate})"
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeBetweennessResult:
+    """Betweenness of every stored arc. `edges` are its two ends, row after row as the graph keeps them; both arcs of an
+    undirected edge carry the edge's score.
+
+    >>> import hopwave as hw
+    >>> e = hw.edge_betweenness_centrality(hw.generate.path(3), normalized=False)
+    >>> e.to_dict()
+    {(0, 1): 2.0, (1, 2): 2.0}
+    """
+
+    scores: npt.NDArray[np.float64]
+    edges: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
+    certificate: Certificate
+    sources: int
+    plan: Ran
+    engine: str
+    graph: Graph = field(repr=False, compare=False)
+
+    def _once(self) -> npt.NDArray[np.intp]:
+        """The arcs that stand for edges: all of a directed graph, those with src ≤ dst of an undirected one."""
+        source, target = self.edges
+        return np.arange(len(source)) if self.graph.directed else np.flatnonzero(source <= target)
+
+    def top(self, k: int = 10) -> list[tuple[tuple[Any, Any], float]]:
+        """The k edges of highest score, highest first."""
+        once = self._once()
+        best = once[np.argsort(-self.scores[once], kind="stable")[:k]]
+        source, target = self.edges
+        return [
+            ((self.graph.label(int(source[j])), self.graph.label(int(target[j]))), float(self.scores[j])) for j in best
+        ]
+
+    def to_dict(self) -> dict[tuple[Any, Any], float]:
+        """Score by edge (u, v), as NetworkX gives it; an undirected edge once, with u before v in vertex order."""
+        once = self._once()
+        names = np.asarray(vertex_names(self.graph)).tolist()
+        source, target = (side[once].tolist() for side in self.edges)
+        pairs = ((names[u], names[v]) for u, v in zip(source, target, strict=True))
+        return dict(zip(pairs, self.scores[once].tolist(), strict=True))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an edge: source, target, betweenness."""
+        import pandas as pd
+
+        once, names = self._once(), np.asarray(vertex_names(self.graph))
+        source, target = (names[side[once]] for side in self.edges)
+        return pd.DataFrame({"source": source, "target": target, "betweenness": self.scores[once]})
+
+    def __repr__(self) -> str:
+        return f"EdgeBetweennessResult(arcs={len(self.scores):,}, sources={self.sources:,}, {self.certificate})"
 
 
 def vertex_names(graph: Graph) -> Any:

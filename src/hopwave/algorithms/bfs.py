@@ -16,11 +16,18 @@ from hopwave.semiring import Question
 
 
 def search(
-    engine: Engine, graph: Graph, sources: tuple[int, ...], question: Question, plan: Plan, why: str, trace: bool
+    engine: Engine,
+    graph: Graph,
+    sources: tuple[int, ...],
+    question: Question,
+    plan: Plan,
+    why: str,
+    trace: bool,
+    threads: int | None,
 ) -> BFSResult:
     """Run the plan on the engine and wrap what it found."""
     A = engine.load(graph, plan)
-    q = engine.start(A, sources, question)
+    q = engine.start(A, sources, question, threads)
     levels = engine.run(q, plan, trace)
     if levels is None:
         levels = host_loop(engine, graph, q, question, plan)

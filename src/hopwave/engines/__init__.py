@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.plan import Plan, Step
 from hopwave.result import Level
 from hopwave.semiring import Question
+
+if TYPE_CHECKING:
+    from hopwave.algorithms.brandes import Accumulation, Job
 
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 
@@ -45,8 +48,8 @@ class Engine(Protocol):
     def without(self, plan: Plan) -> tuple[str, ...]:
         """The plan's choices that have no meaning here."""
 
-    def start(self, loaded: Any, sources: tuple[int, ...], question: Question) -> Search:
-        """A search that stands at its sources."""
+    def start(self, loaded: Any, sources: tuple[int, ...], question: Question, threads: int | None = None) -> Search:
+        """A search that stands at its sources. threads= is the CPU engine's; others refuse it."""
 
     def advance(self, search: Any, step: Step, choice: int) -> Level:
         """One level, computed by that step."""
@@ -56,6 +59,12 @@ class Engine(Protocol):
 
     def fetch(self, search: Any) -> dict[str, Any]:
         """distances, predecessors, path_counts (each None if not asked for), depth, reached."""
+
+    def refuses(self, plan: Plan, job: Job) -> str | None:
+        """None, or why this engine cannot run a betweenness plan for that job."""
+
+    def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
+        """A betweenness run: sums of dependencies over the job's sources (algorithms/brandes.py)."""
 
 
 @cache

@@ -6,6 +6,8 @@ GPU's concern: here a frontier is a queue when it is pushed and a bitmap when it
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from hopwave.engines import cpu_search as kernels
@@ -46,9 +48,6 @@ class Engine:
 
     name = "cpu"
 
-    def __init__(self, threads=None):
-        self.threads = threads
-
     def missing(self):
         return None
 
@@ -63,25 +62,30 @@ class Engine:
     def without(self, plan):
         return ("thread mappings", "queue making")
 
-    def start(self, loaded, sources, question):
-        return Search(loaded, sources, question, thread_count(self.threads))
+    def start(self, loaded, sources, question, threads=None):
+        return Search(loaded, sources, question, thread_count(threads))
 
     def advance(self, search, step, choice):
-        raise NotImplementedError("this engine runs every plan whole")  # see run
+        raise NotImplementedError("the CPU engine runs every plan whole: see run")
 
     def run(self, search, plan, trace):
         """The whole search in compiled code, rule and all; returns its levels when they are traced."""
-        loaded, question = search.loaded, search.question
-        order = "any" if plan.order == "any" else "paper" if plan.loop == "host" else "degree"
-        search.A = loaded.adjacency(order)
-        with loaded.workspace(search.crew, question.path_counts) as search.W:
-            rows = self._search(search, plan, trace)
-            if question.path_counts:
+        with self.searched(search, plan, trace):
+            if search.question.path_counts:
                 search.counts = self._counts(search, plan)
         return [
             Level(depth, choice, str(plan.steps[choice]), nf, mf, mu, found, checked, elapsed * 1e-9, ahead)
-            for depth, choice, nf, mf, mu, found, checked, ahead, elapsed in rows
+            for depth, choice, nf, mf, mu, found, checked, ahead, elapsed in search.rows
         ]
+
+    @contextmanager
+    def searched(self, search, plan, trace=False):
+        """The workspace after the search, until it is lent to another."""
+        order = "any" if plan.order == "any" else "paper" if plan.loop == "host" else "degree"
+        search.A = search.loaded.adjacency(order)
+        with search.loaded.workspace(search.crew, search.question.path_counts) as search.W:
+            search.rows = self._search(search, plan, trace)
+            yield search.W
 
     def _search(self, search, plan, trace):
         A, W, here = search.A, search.W, search.here
@@ -141,6 +145,25 @@ class Engine:
         lengths = np.diff(segments[:, 0], append=here[kernels.QUEUE_END])
         exponent[W.queue[: here[kernels.QUEUE_END]]] += np.repeat(segments[:, 2], lengths)
         return ScaledCounts.plain(mantissa, exponent)
+
+    def accumulation(self, graph, job, plan, threads=None):
+        """Sums of dependencies: see hopwave.algorithms.brandes."""
+        loaded = self.load(graph, plan)
+        if plan.regime == "wide":
+            from hopwave.engines.cpu_wide import WideAccumulation  # compiled when first used
+
+            return WideAccumulation(self, loaded, job, plan, threads)
+        from hopwave.engines.cpu_betweenness import Accumulation
+
+        return Accumulation(loaded, job, plan, threads)
+
+    def refuses(self, plan, job):
+        """Why this engine cannot run the plan for that job, or None."""
+        if plan.regime == "batch":
+            return f"plan {plan.name!r} shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'"
+        if plan.regime == "wide" and (job.edges or job.squares):
+            return f"plan {plan.name!r} scores vertices alone, without bounds; use 'hopwave-block' or plan='auto'"
+        return None
 
     def fetch(self, search):
         W, here = search.W, search.here

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hopwave.errors import EngineError
 from hopwave.plan import Pull
 from hopwave.result import Level, ScaledCounts
 from hopwave.semiring import Question
@@ -58,7 +59,9 @@ class Engine:
     def without(self, plan):
         return ("thread mappings", "early exit", "look ahead", "neighbour order")
 
-    def start(self, loaded, sources, question):
+    def start(self, loaded, sources, question, threads=None):
+        if threads is not None:
+            raise EngineError(f"threads={threads!r} is for device='cpu'; the reference engine runs on one")
         A, AT = loaded
         n = A.shape[0]
         q = np.unique(np.array(sources, np.int64))
@@ -109,6 +112,9 @@ class Engine:
 
     def run(self, search, plan, trace):
         return None  # the loop is algorithms/bfs.py, as for every engine that has none of its own
+
+    def refuses(self, plan, job):
+        return "the reference engine searches only; use device='cpu' for betweenness"
 
     def fetch(self, search):
         asked = search.question
