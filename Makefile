@@ -19,11 +19,12 @@ test: $(VENV)/.installed
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
 lint: $(VENV)/.installed
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks docs
 	$(BIN)/mypy
 
 bench: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.installed

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hopwave import generate
-from hopwave.api import betweenness_centrality, bfs, edge_betweenness_centrality, plans
+from hopwave.api import betweenness_centrality, bfs, bfs_each, edge_betweenness_centrality, plans
 from hopwave.catalogue import plan
 from hopwave.devices import Device, devices
 from hopwave.errors import EngineError, FormatError, GraphError, HopwaveError, PlanError
-from hopwave.graph import Graph, Statistics
+from hopwave.graph import Graph
 from hopwave.io import formats, read, write
 from hopwave.result import (
     BetweennessResult,
@@ -18,6 +18,7 @@ from hopwave.result import (
     ScaledCounts,
     Trace,
 )
+from hopwave.statistics import Statistics
 from hopwave.validate import Validation, validate
 
 __version__ = "0.1.0"
@@ -40,6 +41,7 @@ __all__ = [
     "Validation",
     "betweenness_centrality",
     "bfs",
+    "bfs_each",
     "devices",
     "edge_betweenness_centrality",
     "formats",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -68,6 +68,37 @@ def bfs(
     return _bfs.search(engine, walked, sources, question, chosen, why, trace, threads)
 
 
+def bfs_each(
+    G: Any,
+    sources: Iterable[Any],
+    predecessors: bool = True,
+    path_counts: bool = False,
+    depth_limit: int | None = None,
+    direction: Literal["out", "in"] = "out",
+    plan: str | Plan = "auto",
+    device: str = "auto",
+    *,
+    threads: int | None = None,
+) -> Iterator[BFSResult]:
+    """One search after another, each from its own source: one upload, workspaces used again, checks made once.
+
+    Arguments as for `bfs`. Every source is checked before the first search begins.
+
+    >>> import hopwave as hw
+    >>> [r.depth for r in hw.bfs_each(hw.generate.path(4), [0, 1])]
+    [3, 2]
+    """
+    graph = as_graph(G)
+    if direction not in ("out", "in"):
+        raise GraphError(f"direction={direction!r} is not known; use 'out' or 'in'")
+    question = Question(predecessors, path_counts, hops("depth_limit", depth_limit))
+    ids = [(graph.index(source),) for source in sources]
+    engine = engines.engine(choose_device(device))
+    chosen, why = choose_plan(plan, question, engine)
+    walked = graph.reversed() if direction == "in" else graph
+    return (_bfs.search(engine, walked, one, question, chosen, why, False, threads) for one in ids)
+
+
 def betweenness_centrality(
     G: Any,
     k: int | None = None,
@@ -126,11 +157,13 @@ def betweenness_centrality(
     else:
         chosen, why = choose_betweenness_plan(plan, job, graph, engine)
         run = engine.accumulation(graph, job, chosen, threads)
-        saved = None if checkpoint is None else Checkpoint(checkpoint, graph, job, chosen.regime)
+        saved = None if checkpoint is None else Checkpoint(checkpoint, graph, job, chosen.name)
         certificate = _brandes.accumulate(run, job, "betweenness", progress, saved)
         bounds, count = None, len(job.sources)
         if subset:
-            scores = _brandes.scale_subset(run.total, n, normalized=normalized, directed=graph.directed, edges=False)
+            scores = _brandes.scale_subset(
+                run.total, n, normalized=normalized, directed=graph.directed, endpoints=endpoints
+            )
         else:
             scores = _brandes.scale(
                 run.total, n, normalized=normalized, directed=graph.directed, endpoints=endpoints, sampled=drawn
@@ -170,12 +203,12 @@ def edge_betweenness_centrality(
     engine = engines.engine(choose_device(device))
     chosen, why = choose_betweenness_plan(plan, job, graph, engine)
     run = engine.accumulation(graph, job, chosen, threads)
-    saved = None if checkpoint is None else Checkpoint(checkpoint, graph, job, chosen.regime)
+    saved = None if checkpoint is None else Checkpoint(checkpoint, graph, job, chosen.name)
     certificate = _brandes.accumulate(run, job, "edge betweenness", progress, saved)
     source = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
     sums = run.total if graph.directed else run.total + reverse_arcs(graph, run.total)
     if subset:
-        scores = _brandes.scale_subset(sums, graph.n, normalized=normalized, directed=graph.directed, edges=True)
+        scores = _brandes.scale_subset(sums, graph.n, normalized=normalized, directed=graph.directed, endpoints=True)
     else:
         scores = _brandes.scale(
             sums, graph.n, normalized=normalized, directed=graph.directed, endpoints=True, sampled=drawn
@@ -227,9 +260,11 @@ def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: en
     if plan == "auto":
         few = len(job.sources) < WIDE_SOURCES and graph.m >= WIDE_ARCS
         if few and not job.edges and not job.squares:
-            return CATALOGUE["hopwave-wide"], f"{len(job.sources)} sources on a graph of {graph.m:,} arcs"
-        return CATALOGUE["hopwave-block"], "a source a worker"
-    chosen = named_plan(plan)
+            chosen, why = CATALOGUE["hopwave-wide"], f"{len(job.sources)} sources on a graph of {graph.m:,} arcs"
+        else:
+            chosen, why = CATALOGUE["hopwave-block"], "a source a worker"
+    else:
+        chosen, why = named_plan(plan), "asked for"
     if chosen.task != "betweenness":
         raise PlanError(
             f"plan {chosen.name!r} is a search; for betweenness use 'auto', 'hopwave-block' or 'turbobc-sccsc'"
@@ -237,7 +272,7 @@ def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: en
     reason = engine.refuses(chosen, job)
     if reason:
         raise PlanError(reason)
-    return chosen, "asked for"
+    return chosen, why
 
 
 def reverse_arcs(graph: Graph, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -131,3 +131,28 @@ def rows_of(
 def offset_type(m: int) -> type[np.int32] | type[np.int64]:
     """The narrowest type that can count m arcs."""
     return np.int64 if m > LARGEST_INT32_OFFSET else np.int32
+
+
+def check_rows(offsets: npt.NDArray[Any], neighbours: npt.NDArray[Any], n: int) -> None:
+    """Offsets that rise from 0 to the number of neighbours, and neighbours that are vertices, or a GraphError."""
+    if offsets[0] != 0 or offsets[-1] != len(neighbours) or (np.diff(offsets) < 0).any():
+        raise GraphError(
+            f"indptr runs from {offsets[0]} to {offsets[-1]}; it must rise from 0 to len(indices) = {len(neighbours)}"
+        )
+    if len(neighbours) and not (neighbours.min() >= 0 and neighbours.max() < n):
+        bad = neighbours.min() if neighbours.min() < 0 else neighbours.max()
+        raise GraphError(f"indices holds {bad}, which is not a vertex; vertices are 0 to {n - 1}")
+
+
+def is_ascending(offsets: npt.NDArray[Any], neighbours: npt.NDArray[np.int32]) -> bool:
+    """Whether every row is strictly ascending: a fall is allowed only where a row begins."""
+    falls = np.flatnonzero(neighbours[1:] <= neighbours[:-1]) + 1
+    return bool(np.isin(falls, offsets).all())
+
+
+def is_symmetric(offsets: npt.NDArray[Any], neighbours: npt.NDArray[np.int32]) -> bool:
+    """Whether every arc has its reverse: the transpose is the same."""
+    n = len(offsets) - 1
+    ones = np.ones(len(neighbours), np.bool_)
+    turned = sp.csr_array((ones, neighbours, offsets), shape=(n, n)).tocsc()
+    return bool(np.array_equal(turned.indptr, offsets) and np.array_equal(turned.indices, neighbours))

@@ -19,6 +19,10 @@ class Device:
     """A processor or a GPU. `reason` says why it cannot be used and what to install, where `available` is False.
 
     `cores` are the processor's cores that this process may use, or the GPU's multiprocessors.
+
+    >>> import hopwave as hw
+    >>> hw.devices()[0].kind
+    'cpu'
     """
 
     name: str

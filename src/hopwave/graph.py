@@ -8,7 +8,6 @@ graph is its own transpose and keeps one copy. Vertices are int32; offsets are i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,49 +18,22 @@ import scipy.sparse as sp
 from hopwave.arcs import (
     LARGEST_VERTEX_COUNT,
     as_column,
+    check_rows,
     factorize,
+    is_ascending,
+    is_symmetric,
     object_array,
     offset_type,
     rows_of,
     whole_numbers,
 )
 from hopwave.errors import GraphError
+from hopwave.statistics import Statistics, measure
 
 if TYPE_CHECKING:
     import networkx as nx
 
-# TurboBC's Tables 1-3 measure scf in [1, 224] for regular and in [5846, 651837] for irregular graphs; the border is
-# their geometric middle.
-IRREGULAR_SCF = 1144.0
-
 Order = Literal["ascending", "degree"]
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """What `Graph.stats()` tells: sizes, the out-degree distribution, and how scale-free the graph is.
-
-    `scf` is the scale-free metric of TurboBC, equation 5: the sum of degree(u)·degree(v) over all arcs, divided by
-    n times the greatest degree. (The division is not printed in the paper; it is what reproduces its Tables 1 and 3.)
-
-    >>> Graph.from_edges([0, 0], [1, 2]).stats().mean_degree
-    1.3333333333333333
-    """
-
-    n: int
-    m: int
-    directed: bool
-    max_degree: int
-    mean_degree: float
-    std_degree: float
-    isolated: int
-    self_loops: int
-    scf: float
-
-    @property
-    def regular(self) -> bool:
-        """True where TurboBC's scalar algorithms (a thread a vertex) won, False where its vector ones did."""
-        return self.scf < IRREGULAR_SCF
 
 
 class Graph:
@@ -171,15 +143,15 @@ class Graph:
         if n > LARGEST_VERTEX_COUNT:
             raise GraphError(f"{n} vertices are more than the {LARGEST_VERTEX_COUNT} that int32 ids can name")
         if check:
-            _check_rows(offsets, neighbours, n)
+            check_rows(offsets, neighbours, n)
         offsets = np.ascontiguousarray(offsets, offset_type(len(neighbours)))
         neighbours = np.ascontiguousarray(neighbours, np.int32)
-        if check and not _ascending(offsets, neighbours):
+        if check and not is_ascending(offsets, neighbours):
             source = np.repeat(np.arange(n, dtype=np.int32), np.diff(offsets))
             offsets, neighbours = rows_of(source, neighbours, n, symmetric=False, merge=True)
         # Views, so that marking ours read-only leaves the caller's arrays as they were.
         graph = cls(offsets.view(), neighbours.view(), directed=directed, labels=_fitting(_check_labels(labels), n))
-        if check and not directed and not _symmetric(offsets, neighbours):
+        if check and not directed and not is_symmetric(offsets, neighbours):
             raise GraphError("directed=False, but some arc has no reverse; pass directed=True, or add the reverses")
         return graph
 
@@ -201,7 +173,7 @@ class Graph:
             raise GraphError("the matrix holds NaN; hopwave reads the pattern alone: drop or replace those entries")
         graph = cls.from_csr(A.indptr.copy(), A.indices.copy(), directed=True)  # A may change later; a Graph does not
         if directed is None:
-            directed = not _symmetric(graph.indptr, graph.indices)
+            directed = not is_symmetric(graph.indptr, graph.indices)
         if directed:
             return graph
         return cls.from_edges(*graph.to_edges(), n=graph.n, directed=False)
@@ -313,32 +285,7 @@ class Graph:
 
     @cached_property
     def _statistics(self) -> Statistics:
-        degrees = self.degrees
-        largest = int(degrees.max(initial=0))
-        loops = int(np.count_nonzero(self.indices == np.repeat(np.arange(self.n, dtype=np.int32), degrees)))
-        isolated = np.count_nonzero((degrees == 0) & (self.in_degrees == 0))
-        return Statistics(
-            n=self.n,
-            m=self.m,
-            directed=self._directed,
-            max_degree=largest,
-            mean_degree=self.m / self.n if self.n else 0.0,
-            std_degree=float(degrees.std()) if self.n else 0.0,
-            isolated=int(isolated),
-            self_loops=loops,
-            scf=self._scale_free_sum() / (self.n * largest) if largest else 0.0,
-        )
-
-    def _scale_free_sum(self) -> float:
-        """Σ degree(u)·degree(v) over the arcs, in blocks so that no array as long as the arcs is made."""
-        degrees = self.degrees.astype(np.float64)
-        total, block = 0.0, 1 << 22
-        for first in range(0, self.m, block):
-            last = min(first + block, self.m)
-            low, high = np.searchsorted(self.indptr, [first, last - 1], side="right") - 1
-            ends = np.clip(self.indptr[low : high + 2], first, last)
-            total += float(np.repeat(degrees[low : high + 1], np.diff(ends)) @ degrees[self.indices[first:last]])
-        return total
+        return measure(self)
 
     # ---------------------------------------------------------------- names
 
@@ -532,29 +479,6 @@ def _vertex_count(n: int | None, *columns: npt.NDArray[Any]) -> int:
             f"{n} vertices are more than the {LARGEST_VERTEX_COUNT} that int32 ids can name; renumber sparse ids first"
         )
     return int(n)
-
-
-def _check_rows(offsets: npt.NDArray[Any], neighbours: npt.NDArray[Any], n: int) -> None:
-    if offsets[0] != 0 or offsets[-1] != len(neighbours) or (np.diff(offsets) < 0).any():
-        raise GraphError(
-            f"indptr runs from {offsets[0]} to {offsets[-1]}; it must rise from 0 to len(indices) = {len(neighbours)}"
-        )
-    if len(neighbours) and not (neighbours.min() >= 0 and neighbours.max() < n):
-        bad = neighbours.min() if neighbours.min() < 0 else neighbours.max()
-        raise GraphError(f"indices holds {bad}, which is not a vertex; vertices are 0 to {n - 1}")
-
-
-def _ascending(offsets: npt.NDArray[Any], neighbours: npt.NDArray[np.int32]) -> bool:
-    """Whether every row is strictly ascending: a fall is allowed only where a row begins."""
-    falls = np.flatnonzero(neighbours[1:] <= neighbours[:-1]) + 1
-    return bool(np.isin(falls, offsets).all())
-
-
-def _symmetric(offsets: npt.NDArray[Any], neighbours: npt.NDArray[np.int32]) -> bool:
-    n = len(offsets) - 1
-    ones = np.ones(len(neighbours), np.bool_)
-    turned = sp.csr_array((ones, neighbours, offsets), shape=(n, n)).tocsc()
-    return bool(np.array_equal(turned.indptr, offsets) and np.array_equal(turned.indices, neighbours))
 
 
 def _check_labels(labels: Any) -> npt.NDArray[Any] | None:

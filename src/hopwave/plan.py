@@ -124,9 +124,9 @@ class Plan:
         if question.semiring.any_term:
             return None
         for step in self.steps:
-            # ⊕ = + needs every term: a row that stops at the first, looks at any visited vertex, or runs ahead
-            # of its level counts wrongly.
-            if isinstance(step, Pull) and (step.early_exit or step.operand == "visited" or step.asynchronous):
+            # ⊕ = + needs every term of its own level: a row that stops at the first, or runs ahead, counts wrongly.
+            # (Looking at visited vertices is no harm: those beside an unvisited one are all in the frontier.)
+            if isinstance(step, Pull) and (step.early_exit or step.asynchronous):
                 return (
                     f"plan {self.name!r} stops a row at the first parent it finds, so it cannot count paths; "
                     "use plan='auto', or one that pulls without early exit such as 'turbobfs-td-sccsc'"

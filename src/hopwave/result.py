@@ -53,7 +53,7 @@ class Trace(tuple[Level, ...]):
 
     >>> import hopwave as hw
     >>> hw.bfs(hw.generate.path(3), 0, plan="turbobfs-bu-sc", trace=True).trace.directions
-    ['pull', 'pull']
+    ['pull', 'pull', 'pull']
     """
 
     @property

@@ -14,7 +14,7 @@ class Semiring:
     """⊕ with its identity, ⊗, and what the pair allows.
 
     `any_term` says that ⊕ may stop at the first term (its value does not depend on the others): this alone makes early
-    exit and operand reuse legal. `structure_only` says that ⊗ never looks at a matrix value.
+    exit legal. `structure_only` says that ⊗ never looks at a matrix value.
 
     >>> any_pair.any_term, plus_first.any_term
     (True, False)

@@ -8,12 +8,20 @@ from hypothesis import strategies as st
 
 from hopwave import rules
 from hopwave.catalogue import CATALOGUE
-from hopwave.rules import XBFS, Always, Beamer, Growing, OneWay, Ratio, Rule, Sizes
+from hopwave.rules import XBFS, Always, Beamer, Fewer, Growing, OneWay, Ratio, Rule, Sizes
 
 PUSH, PULL = 0, 1
 SCAN_FREE, SINGLE_SCAN, DOUBLE_SCAN, NO_QUEUE = range(4)
 
-RULES: list[Rule] = [Always(), Beamer(48, 20), OneWay(0.10), Ratio(0.01, 0.01), XBFS(0.1), Growing(15, 18)]
+RULES: list[Rule] = [
+    Always(),
+    Beamer(48, 20),
+    OneWay(0.10),
+    Ratio(0.01, 0.01),
+    XBFS(0.1),
+    Growing(15, 18),
+    Fewer(1.5, 32),
+]
 
 # A Kronecker graph of scale 21, as push-pull's section 5.1 and Figure 5a describe it: 2M vertices, 182M edges, a few
 # supervertices by iteration 3, a peak at iteration 4, a small frontier again at 6; 1.5M vertices are connected.
@@ -172,6 +180,13 @@ def test_growing_needs_arcs_enough_to_be_worth_reading_the_bitmap() -> None:
     assert Growing(15, 18).choose(Sizes(6399, 20_000, nf=9, mf=100, mu=10, nf0=1, mf0=5, last=PUSH)) == PULL
 
 
+@pytest.mark.parametrize("mf, mu, step", [(100, 149, PULL), (100, 150, PUSH), (3, 1, PUSH), (4, 1, PULL)])
+def test_fewer_compares_the_arcs_of_both_sides(mf: int, mu: int, step: int) -> None:
+    """mu < 1.5 mf, and 32 mf > n = 100, whatever came before."""
+    for nf0, last in ((0, -1), (1000, PUSH), (1, PULL)):
+        assert Fewer(1.5, 32).choose(Sizes(100, 4000, nf=50, mf=mf, mu=mu, nf0=nf0, mf0=90, last=last)) == step
+
+
 # ---------------------------------------------------------------- all of them
 
 counts = st.integers(0, 2**40)
@@ -210,6 +225,7 @@ def test_rules_print_their_parameters() -> None:
         "Ratio(0.01, 0.01)",
         "XBFS(0.1)",
         "Growing(15, 18)",
+        "Fewer(1.5, 32)",
     ]
 
 

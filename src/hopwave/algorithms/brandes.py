@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -121,23 +121,33 @@ def draw_sources(n: int, k: int | None, seed: Any) -> npt.NDArray[np.int64] | No
         raise GraphError(
             f"k={k!r} sources cannot be drawn from {n} vertices; give a whole number from 0 to {n}, or None"
         )
-    generator = numpy_generator(seed)
-    if generator is not None:
-        return np.asarray(generator.choice(n, size=int(k), replace=False), np.int64)
+    if isinstance(seed, np.random.RandomState) and seed is not np.random.mtrand._rand:
+        return np.asarray(seed.choice(n, size=int(k), replace=False), np.int64)  # as NetworkX 3.2 and before
     return np.array(python_generator(seed).sample(range(n), int(k)), np.int64)
 
 
-def numpy_generator(seed: Any) -> Any:
-    """seed itself where it is one of NumPy's generators."""
-    return seed if isinstance(seed, np.random.Generator | np.random.RandomState) else None
+class NumpyBits(random.Random):
+    """Python's way of drawing, with the bits of one of NumPy's generators: what NetworkX makes of such a seed."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+
+    def random(self) -> float:
+        return float(self._source.random())
+
+    def getrandbits(self, k: int) -> int:
+        size = -(-k // 8)
+        return int.from_bytes(self._source.bytes(size), "big") >> (8 * size - k)
 
 
 def python_generator(seed: Any) -> random.Random:
-    """The generator a seed stands for: None (Python's own), a whole number, or a random.Random."""
+    """The generator a seed stands for: None (Python's own), a whole number, or a generator of Python's or NumPy's."""
     if seed is None:
         return random._inst  # Python's own generator, which NetworkX uses too
     if isinstance(seed, random.Random):
         return seed
+    if isinstance(seed, np.random.Generator | np.random.RandomState):
+        return NumpyBits(seed)
     if isinstance(seed, int | np.integer):
         return random.Random(int(seed))
     raise GraphError(f"seed={seed!r} is not a seed; give a whole number, a random.Random, a NumPy generator or None")
@@ -174,15 +184,17 @@ def scale(
 
 
 def scale_subset(
-    sums: npt.NDArray[np.float64], n: int, *, normalized: bool, directed: bool, edges: bool
+    sums: npt.NDArray[np.float64], n: int, *, normalized: bool, directed: bool, endpoints: bool
 ) -> npt.NDArray[np.float64]:
-    """Sums over chosen sources (and targets), as NetworkX's `betweenness_centrality_subset` scales them.
+    """Sums over chosen sources (and targets), as NetworkX's `betweenness_centrality_subset` scales them. Edges always
+    have endpoints; vertices have them where asked, which NetworkX does not offer here: all sources then give what no
+    subset gives.
 
-    >>> scale_subset(np.array([2.0]), 3, normalized=False, directed=False, edges=False).tolist()
+    >>> scale_subset(np.array([2.0]), 3, normalized=False, directed=False, endpoints=False).tolist()
     [1.0]
     """
     if normalized:
-        pairs = n * (n - 1) if edges else (n - 1) * (n - 2)
+        pairs = n * (n - 1) if endpoints else (n - 1) * (n - 2)
         return sums / pairs if pairs > 0 else sums
     return sums if directed else sums * 0.5
 
@@ -214,9 +226,10 @@ def adaptive(
     """
     if not 0 < epsilon < 1 or not 0 < delta < 1:
         raise GraphError(f"epsilon={epsilon!r} and delta={delta!r} must lie between 0 and 1, for example 0.01 and 0.1")
-    generator = numpy_generator(seed) or np.random.default_rng(
-        None if seed is None else python_generator(seed).getrandbits(64)
-    )
+    if isinstance(seed, np.random.Generator):
+        generator = seed
+    else:
+        generator = np.random.default_rng(None if seed is None else python_generator(seed).getrandbits(64))
     sums, squares = np.zeros(n), np.zeros(n)
     sides: list[Certificate] = []
     k = 0
@@ -224,7 +237,7 @@ def adaptive(
         more = FIRST_SAMPLE if k == 0 else k
         if n <= 2 or k + more >= n:
             break
-        drawn = Job(np.asarray(generator.integers(0, n, more), np.int64), cutoff=job.cutoff, squares=True)
+        drawn = replace(job, sources=np.asarray(generator.integers(0, n, more), np.int64), squares=True)
         run = start(drawn)
         sides.append(accumulate(run, drawn, f"betweenness, sample of {k + more:,}", progress, None))
         k += more
@@ -234,7 +247,7 @@ def adaptive(
         bounds = half_width(mean, square, k, delta / (n * 2.0**round_number)) * (n / (n - 1))
         if bounds.max() <= epsilon:
             return mean * (n / (n - 1)), bounds, k, max(sides, key=lambda one: one.error)
-    whole = Job(np.arange(n, dtype=np.int64), cutoff=job.cutoff)
+    whole = replace(job, sources=np.arange(n, dtype=np.int64))
     run = start(whole)
     certificate = accumulate(run, whole, "betweenness, all sources", progress, None)
     return scale(run.total, n, normalized=True, directed=True, endpoints=False), np.zeros(n), n, certificate

@@ -29,10 +29,12 @@ class Checkpoint:
     and its question: it refuses to be mixed with others.
     """
 
-    def __init__(self, path: str | os.PathLike[str], graph: Graph, job: Job, regime: str) -> None:
+    def __init__(self, path: str | os.PathLike[str], graph: Graph, job: Job, plan: str) -> None:
         self.path = Path(path)
+        if not self.path.resolve().parent.is_dir():  # told now, not after the first minute of work
+            raise FormatError(f"there is no folder {self.path.parent} for the checkpoint; make it first", self.path)
         self._last = time.monotonic()
-        self._of = fingerprint(graph, job, regime)
+        self._of = fingerprint(graph, job, plan)
 
     def is_due(self) -> bool:
         """Whether it is time for the next one."""
@@ -45,6 +47,7 @@ class Checkpoint:
                 stream,
                 format=np.array(FORMAT),
                 fingerprint=np.array(self._of),
+                size=np.array(run.size),
                 done=np.array(done),
                 total=run.total,
                 certificate=run.certificate,
@@ -60,16 +63,18 @@ class Checkpoint:
                 parts: dict[str, Any] = {name: stored[name] for name in stored.files}
             if str(parts["format"]) != FORMAT:
                 raise KeyError("format")
-            same = str(parts["fingerprint"]) == self._of
+            same = str(parts["fingerprint"]) == self._of and int(parts["size"]) == run.size
             done, total, certificate = int(parts["done"]), parts["total"], parts["certificate"]
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            if same and (total.shape, certificate.shape) != (run.total.shape, run.certificate.shape):
+                raise ValueError("arrays of another size")
+        except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise FormatError(
                 f"expected a checkpoint of a betweenness run ({error}); give another name, or delete the file",
                 self.path,
             ) from None
         if not same:
             raise GraphError(
-                f"checkpoint {str(self.path)!r} is of another graph or another question; "
+                f"checkpoint {str(self.path)!r} is of another graph, question, plan or device; "
                 "give another name, delete it, or ask the same again"
             )
         run.total[:] = total
@@ -77,9 +82,9 @@ class Checkpoint:
         return done
 
 
-def fingerprint(graph: Graph, job: Job, regime: str) -> str:
-    """A digest of the graph and of everything in the job that changes a sum."""
-    digest = hashlib.sha256(repr((graph.n, graph.m, graph.directed, regime)).encode())
+def fingerprint(graph: Graph, job: Job, plan: str) -> str:
+    """A digest of the graph, of the plan and of everything in the job that changes a sum."""
+    digest = hashlib.sha256(repr((graph.n, graph.m, graph.directed, plan)).encode())
     for array in (graph.indptr, graph.indices, job.sources, job.targets):
         if array is not None:
             digest.update(np.ascontiguousarray(array).view(np.uint8).data)

@@ -9,7 +9,8 @@ import numpy as np
 
 from hopwave.cli import terminal
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
-from hopwave.graph import IRREGULAR_SCF, Graph
+from hopwave.graph import Graph
+from hopwave.statistics import IRREGULAR_SCF
 
 
 def info(

@@ -38,11 +38,11 @@ class Row:
 
 
 def rows(result: BFSResult) -> list[Row]:
-    """The levels in order: the source, then every level that the engine computed, the last of which found nothing.
+    """The levels in order: the source, then every level that the engine computed; the last may have found nothing.
 
     >>> import hopwave as hw
     >>> [(row.name, row.vertices) for row in rows(hw.bfs(hw.generate.path(3), 0, trace=True))]
-    [('0', 1), ('1', 1), ('2', 1), ('3', 0)]
+    [('0', 1), ('1', 1), ('2', 1)]
     """
     found = np.bincount(result.distances[result.distances >= 0]).tolist()
     levels = {level.depth: level for level in result.trace or ()}

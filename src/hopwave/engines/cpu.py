@@ -7,6 +7,7 @@ GPU's concern: here a frontier is a queue when it is pushed and a bitmap when it
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import lru_cache
 
 import numpy as np
 
@@ -89,16 +90,14 @@ class Engine:
 
     def _search(self, search, plan, trace):
         A, W, here = search.A, search.W, search.here
-        steps = np.array([_encode(step) for step in plan.steps], np.int64)
-        rule = np.array([plan.rule.code, *plan.rule.parameters()])
-        fill_now = any(isinstance(step, Pull) and step.asynchronous for step in plan.steps)
+        steps, rule, fill_now = _encode(plan)
         depth_limit = search.question.depth_limit
         limits = (
             NO_LIMIT if depth_limit is None else depth_limit,
             search.crew,
             search.loaded.degree_bits,
             fill_now,
-            search.loaded.findable,
+            search.loaded.findable if plan.loop == "device" else -NO_LIMIT,
         )
         buffer = np.empty((TRACE_ROWS if trace else 0, kernels.TRACE_COLUMNS), np.int64)
         rows, board = [], new_board()
@@ -178,11 +177,13 @@ class Engine:
         }
 
 
-def _encode(step):
-    """A step as the compiled loop reads it: pull?, flags, asynchronous?."""
-    if not isinstance(step, Pull):
-        return 0, 0, 0
-    flags = (
-        ROWS_ALL * (step.rows == "all") | OPERAND_VISITED * (step.operand == "visited") | EARLY_EXIT * step.early_exit
-    )
-    return 1, flags, step.asynchronous
+@lru_cache(maxsize=64)
+def _encode(plan):
+    """A plan as the compiled loop reads it: steps (pull?, flags, asynchronous?), rule, whether it reads distances."""
+    rule = np.array([plan.rule.code, *plan.rule.parameters()])
+    steps = np.zeros((len(plan.steps), 3), np.int64)
+    for row, step in zip(steps, plan.steps, strict=True):
+        if isinstance(step, Pull):
+            flags = ROWS_ALL * (step.rows == "all") | OPERAND_VISITED * (step.operand == "visited")
+            row[:] = 1, flags | EARLY_EXIT * step.early_exit, step.asynchronous
+    return steps, rule, bool(steps[:, 2].any())

@@ -43,7 +43,7 @@ class Accumulation:
         self.size = size
         self.total = np.zeros(width)
         self.certificate = np.zeros((len(job.sources), 2))
-        self.extended = 0
+        self.done = self.extended = 0
         self.workers = self._fitting(min(thread_count(threads), self.blocks), n, m, width, job.memory_limit)
         self.A = loaded.adjacency("any")
         self._limits = np.zeros(9, np.int64)
@@ -79,10 +79,11 @@ class Accumulation:
                 f"betweenness of this graph needs {each / 1e9:.2f} GB for one worker and may use {share / 1e9:.2f} GB; "
                 "raise memory_limit=, or use a machine with more memory"
             )
-        return max(1, min(workers, share // each))
+        return max(1, min(workers, share // max(1, each)))
 
     def advance(self, first, poll):
         """Blocks from number first on, until all are done or poll(done) says pause. Returns how many are done then."""
+        self.done = first
         if first >= self.blocks:
             return first
         rows = max(2, min(2 * self.workers, self.blocks))
@@ -108,10 +109,10 @@ class Accumulation:
             try:
                 while not team.finished.wait(POLL_SECONDS):
                     if poll(int(control[kernels.COMMITTED])):
-                        control[kernels.STOP] = 1
+                        control[kernels.STOP] |= 1
             except BaseException:  # Ctrl-C: workers finish their block, so that what is committed is whole
-                control[kernels.STOP] = 1
-                team.finished.wait()
+                control[kernels.STOP] |= 1
+                team.wait()
                 raise
             finally:
                 self.done = int(control[kernels.COMMITTED])
@@ -145,11 +146,20 @@ class Team:
         self._left = members
         self._lock = threading.Lock()
 
+    def wait(self):
+        """Until all are done, through any further Ctrl-C: who left now would save sums that are still being written."""
+        while not self.finished.is_set():
+            try:
+                self.finished.wait()
+            except KeyboardInterrupt:
+                continue
+
     def work(self, function, A, desks, task, number):
         try:
             function(A, desks[number - 1], task)
         except BaseException as error:
             self.error = error
+            task.control[kernels.STOP] |= kernels.FAILED
         with self._lock:
             self._left -= 1
             if not self._left:

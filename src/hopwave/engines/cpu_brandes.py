@@ -47,6 +47,7 @@ Task = namedtuple("Task", "sources targets scores total certificate control rule
 
 NEXT_BLOCK, COMMITTED, STOP, LOCK, EXTENDED = 0, 16, 32, 48, 64
 READY = 80  # one cell a row of scores
+FAILED = 2  # in STOP: a worker raised
 CUTOFF, BLOCK, ENDPOINTS, EDGES, SQUARES, DEGREE_BITS, PULLS, BLOCKS, FINDABLE = range(9)
 # PULLS: 0 never, 1 by the rule, 2 always
 
@@ -481,6 +482,8 @@ def take_sources(A, D, T):
         if block >= T.limits[BLOCKS]:
             break
         while ordered_load(control, COMMITTED) + rows <= block:  # its row is still another block's
+            if ordered_load(control, STOP) & FAILED:
+                return  # that block will never be done
             commit(T)
             pause()
         row = scores[block % rows]

@@ -104,7 +104,7 @@ def thread_count(threads=None):
         count = int(asked)
         if isinstance(asked, float) and asked != count:
             raise ValueError
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise EngineError(f"{origin}={asked!r} is not a number of threads; give a whole number from 1") from None
     if count < 1:
         raise EngineError(f"{origin}={count} is not a number of threads; give a whole number from 1")

@@ -113,19 +113,22 @@ class CpuGraph:
     def workspace(self, threads, counting):
         """A workspace nobody else uses, with fresh arrays for the answer."""
         with self._lock:
-            queue, visited, bitmaps, segments = self._workspaces.pop() if self._workspaces else self._new_workspace()
+            kept = self._workspaces.pop() if self._workspaces else self._new_workspace()
+        queue, visited, bitmaps, segments, buffers = kept
+        if len(buffers) < threads:
+            buffers = np.empty((threads, BUFFER), np.uint32)
         yield Workspace(
             parent=np.empty(self.n, np.int32),
             distance=np.empty(self.n, np.int32),
             queue=queue,
             visited=visited,
             bitmaps=bitmaps,
-            buffers=np.empty((threads, BUFFER), np.uint32),
+            buffers=buffers,
             segments=segments,
             sigma=np.zeros(self.n if counting else 0),
         )
         with self._lock:
-            self._workspaces.append((queue, visited, bitmaps, segments))
+            self._workspaces.append((queue, visited, bitmaps, segments, buffers))
 
     def _new_workspace(self):
         words = len(self._padding)
@@ -134,6 +137,7 @@ class CpuGraph:
             np.empty(words, np.uint64),
             np.empty((4, words), np.uint64),
             np.empty((self.n + 3, 3), np.int64),  # as many segments as levels; pages not touched cost nothing
+            np.empty((0, BUFFER), np.uint32),
         )
 
 

@@ -92,11 +92,13 @@ class WideAccumulation:
     def __init__(self, engine, loaded, job, plan, threads):
         self.engine, self.loaded, self.job, self.plan, self.threads = engine, loaded, job, plan, threads
         self.blocks, self.size, self.done, self.extended = len(job.sources), 1, 0, 0
+        Accumulation._fitting(1, loaded.n, 0, loaded.n, job.memory_limit)  # or an error
         self.total = np.zeros(loaded.n)
         self.certificate = np.zeros((self.blocks, 2))
         self._targets = np.empty(0) if job.targets is None else job.targets.astype(np.float64)
 
     def advance(self, first, poll):
+        self.done = first
         for number in range(first, self.blocks):
             if poll(number):
                 return number

@@ -1,0 +1,85 @@
+"""What every benchmark needs: the graphs by name, sources in the giant component, the machine, a place for results."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+import hopwave as hw  # noqa: E402
+from hopwave import generate  # noqa: E402
+
+RESULTS = ROOT / "benchmarks" / "results"
+
+GRAPHS: dict[str, Callable[[], hw.Graph]] = {
+    "smallworld": lambda: generate.smallworld(100_000, 10, 0.1, seed=1),
+    "delaunay18": lambda: generate.delaunay(1 << 18, seed=1),
+    "delaunay20": lambda: generate.delaunay(1 << 20, seed=1),
+    "grid1000": lambda: generate.grid(1000, 1000, missing=0.03, seed=1),
+    "mycielskian14": lambda: generate.mycielskian(14),
+    "mycielskian15": lambda: generate.mycielskian(15),
+    "kron18": lambda: generate.kronecker(18, 16, seed=1),
+    "rmat18-directed": lambda: generate.kronecker(18, 16, seed=1, directed=True),
+    "kron20": lambda: generate.kronecker(20, 16, seed=1),
+    "uniform20": lambda: generate.uniform(1 << 20, 16, seed=1),
+}
+
+
+def giant_sources(graph: hw.Graph, count: int, seed: int = 7) -> list[int]:
+    """Vertices drawn from what the vertex of highest degree reaches."""
+    reached = np.flatnonzero(hw.bfs(graph, int(np.argmax(graph.degrees))).distances >= 0)
+    return np.random.default_rng(seed).choice(reached, count).tolist()
+
+
+def machine() -> dict[str, Any]:
+    """Where this ran and with what."""
+    import numba
+    import scipy
+
+    return {
+        "machine": platform.machine(),
+        "cpu": hw.devices()[0].model if hw.devices() else platform.processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "numba": numba.__version__,
+        "hopwave": hw.__version__,
+    }
+
+
+def table(rows: Iterable[dict[str, Any]]) -> str:
+    """Rows as a Markdown table, columns in the order of the first."""
+    rows = list(rows)
+    heads = list(rows[0])
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    lines += ["| " + " | ".join(_cell(row.get(head)) for head in heads) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def publish(name: str, title: str, rows: list[dict[str, Any]], note: str = "") -> None:
+    """Write results/name.md and append one JSON line to results/name.jsonl."""
+    RESULTS.mkdir(exist_ok=True)
+    where = machine()
+    head = ", ".join(f"{key} {value}" for key, value in where.items())
+    (RESULTS / f"{name}.md").write_text(
+        f"# {title}\n\n{head}\n\n{table(rows)}\n\n{note}\n".rstrip() + "\n", encoding="utf-8"
+    )
+    with (RESULTS / f"{name}.jsonl").open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps({"benchmark": name, "where": where, "rows": rows}) + "\n")
+    print(f"\n{title}\n{head}\n\n{table(rows)}")

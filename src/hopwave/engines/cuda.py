@@ -1,0 +1,166 @@
+"""The CUDA engine: every search plan on the GPU, through CuPy, with kernels of our own (kernels/*.cuh).
+
+Plans whose loop is on the host go level by level (cuda_steps.py); a plan whose loop is on the device is one launch
+(cuda_hopwave.py), where the GPU can launch cooperatively. CuPy is imported when the first graph is loaded.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from contextlib import contextmanager
+
+from hopwave.errors import EngineError
+
+LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and say with whom they act together
+
+
+class Engine:
+    """See hopwave.engines.Engine."""
+
+    name = "cuda"
+
+    def missing(self):
+        from hopwave.devices import cuda_extra
+
+        install = f"pip install 'hopwave[{cuda_extra()}]'"
+        if importlib.util.find_spec("cupy") is None:
+            return f"device='cuda' needs CuPy, which is not installed; run: {install}, or use device='cpu'"
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # CuPy warns where there is no driver; the sentence below says it
+                import cupy
+            if not cupy.cuda.runtime.getDeviceCount():
+                return "device='cuda' found no GPU here; check nvidia-smi, or use device='cpu'"
+            capability = int(cupy.cuda.Device().compute_capability)
+        except Exception as error:  # a driver that is missing, too old or wedged says so in many ways
+            said = " ".join(str(error).split()) or type(error).__name__
+            return (
+                f"device='cuda' found no GPU that CuPy can use ({said}); check the driver with nvidia-smi, install "
+                f"the CuPy that suits it ({install}), or use device='cpu'"
+            )
+        if capability < LEAST_CAPABILITY:
+            return f"this GPU has compute capability {capability / 10}, hopwave needs 7.0; use device='cpu'"
+        return None
+
+    def load(self, graph, plan):
+        with explained("uploading the graph", graph):
+            from hopwave.engines.cuda_graph import CudaGraph, Loaded
+
+            if "cuda" not in graph._prepared:
+                graph._prepared.setdefault("cuda", CudaGraph(graph))
+            return Loaded(graph, plan, graph._prepared["cuda"])
+
+    def supports(self, plan, question):
+        from hopwave.engines.cuda_steps import lacks
+
+        return plan.refuses(question) or lacks(plan)
+
+    def without(self, plan):
+        return ()
+
+    def start(self, loaded, sources, question, threads=None):
+        if threads is not None:
+            raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+        with explained("starting a search", loaded.graph):
+            from hopwave.engines.cuda_search import Search
+
+            return Search(loaded, sources, question)
+
+    def advance(self, search, step, choice):
+        from hopwave.engines.cuda_steps import advance
+
+        with explained(f"computing {step}", search.loaded.graph):
+            return advance(search, step, choice)
+
+    def run(self, search, plan, trace):
+        """A device loop in one launch; None leaves the loop to the caller."""
+        if plan.loop != "device" or not search.loaded.device.cooperative:
+            return None
+        if importlib.util.find_spec("hopwave.engines.cuda_hopwave") is None:
+            return None
+        from hopwave.engines import cuda_hopwave
+
+        if cuda_hopwave.supports(plan, search.question):
+            return None
+        with explained(f"running plan {plan.name!r}", search.loaded.graph), search.loaded.lock:
+            try:
+                levels = cuda_hopwave.run(search, plan, trace)
+            except cuda_hopwave.NoCooperativeLaunch:
+                return None
+        search.ran_whole = True
+        return levels
+
+    def fetch(self, search):
+        with explained("fetching the answer", search.loaded.graph):
+            if search.ran_whole:
+                depth, counts = search.depth, search.counts
+            else:
+                search.begin()  # a limit of 0 allows no step, but the sources are there
+                depth = search.depth - (not search.nf and search.depth > 0)
+                counts = search.path_counts() if search.question.path_counts else None
+            answer = {
+                "distances": self._as_asked(search, search.distance),
+                "predecessors": self._as_asked(search, search.parent),
+                "path_counts": self._as_asked(search, counts),
+                "depth": depth,
+                "reached": search.reached,
+            }
+            if search.work is not None:
+                search.on_device.workspaces.append(search.work)
+                search.work = None
+            return answer
+
+    @staticmethod
+    def _as_asked(search, array):
+        """On the device where the graph came from there, else in the host's memory."""
+        import cupy
+
+        on_device = isinstance(array, cupy.ndarray)
+        if search.on_device.follows and array is not None and hasattr(array, "dtype"):
+            return array if on_device else cupy.asarray(array)
+        return array.get() if on_device else array
+
+    def refuses(self, plan, job):
+        return "device='cuda' does not compute betweenness yet; use device='cpu'"
+
+    def accumulation(self, graph, job, plan, threads=None):
+        raise EngineError(self.refuses(plan, job))
+
+
+@contextmanager
+def explained(doing, graph):
+    """CUDA's errors as ours, with what to do; the next call finds everything in order, if the GPU still answers."""
+    import cupy
+    from cupy.cuda import compiler, driver, runtime
+
+    try:
+        yield
+    except cupy.cuda.memory.OutOfMemoryError as error:
+        cupy.get_default_memory_pool().free_all_blocks()
+        free, total = runtime.memGetInfo()
+        raise EngineError(
+            f"the GPU ran out of memory {doing} ({error}; {free >> 20} of {total >> 20} MiB are free); "
+            "free arrays of your own, take a plan with fewer buffers such as 'turbobfs-td-sccsc', or use device='cpu'"
+        ) from error
+    except compiler.CompileException as error:
+        raise EngineError(
+            f"a kernel could not be compiled {doing} ({str(error).strip().splitlines()[0]}); "
+            "install CUDA's headers and NVRTC with pip install 'hopwave[cuda13]' (or cuda12), or use device='cpu'"
+        ) from error
+    except (runtime.CUDARuntimeError, driver.CUDADriverError) as error:
+        try:
+            runtime.deviceSynchronize()
+            lost = False
+        except runtime.CUDARuntimeError:
+            lost = True
+        if not lost:
+            raise EngineError(f"CUDA failed {doing} ({error}); try again, or use device='cpu'") from error
+        from hopwave.engines import nvrtc
+
+        graph._prepared.pop("cuda", None)  # its arrays are gone with the context
+        nvrtc.forget()
+        raise EngineError(
+            f"the GPU was lost {doing} ({error}); this process cannot use it again: restart Python, look at "
+            "nvidia-smi, or go on with device='cpu'"
+        ) from error

@@ -1,0 +1,178 @@
+// A pull by the whole grid: each vertex not yet visited looks among its in-neighbours for one that is.
+//
+// An in-neighbour visited before this level is one of the frontier, else the vertex would have been found earlier; so
+// the visited bitmap of the level before serves, and no bitmap of the frontier is ever made.
+#pragma once
+#include "hopwave_state.cuh"
+
+constexpr int WORDS = 8;        // words of the bitmap a warp takes at a time, at most
+constexpr int ABREAST = 4;      // words, or neighbours, looked at before the first answer is needed
+constexpr int PATIENCE = 32;    // neighbours a thread looks at alone before its warp helps
+static_assert(WORDS * 33 * WARPS * 4 <= ROOM, "the warps' lists must fit");
+
+template <class Offset, bool PARENTS>
+struct Pulling {
+  const Graph<Offset> &graph;
+  const Work &work;
+  Answer answer;
+  const u32 *before;            // visited before this level
+  u32 *after;
+  int depth;
+  u64 edges, checked;
+  u32 found;
+
+  __device__ __forceinline__ bool visited(int u) const { return (before[u >> 5] >> (u & 31)) & 1; }
+
+  __device__ __forceinline__ void reach(int v, int u) {
+    answer.distance[v] = depth;
+    if (PARENTS) answer.parent[v] = u;
+    edges += (u64)(__ldg(graph.offsets + v + 1) - __ldg(graph.offsets + v));
+  }
+
+  // The lane's vertex looks through in_neighbours[e, end), alone at first, then with its warp; very long rows are cut
+  // and left for the whole grid. Returns the neighbour found, or -1.
+  __device__ __forceinline__ int look(int v, i64 e, i64 end, Sums *sums) {
+    int hit = -1;
+    i64 stop = min(end, e + PATIENCE);
+    while (e < stop) {
+      int u[ABREAST];
+#pragma unroll
+      for (int k = 0; k < ABREAST; k++) u[k] = e + k < stop ? __ldg(graph.in_neighbours + e + k) : -1;
+#pragma unroll
+      for (int k = ABREAST - 1; k >= 0; k--)
+        if (u[k] >= 0 && visited(u[k])) hit = u[k];
+      checked += min((i64)ABREAST, stop - e);
+      e += ABREAST;
+      if (hit >= 0) break;
+    }
+    e = min(e, end);
+    u32 left = __ballot_sync(ALL, hit < 0 && e < end);
+    while (left) {
+      int from = __ffs(left) - 1;
+      left &= left - 1;
+      i64 first = __shfl_sync(ALL, e, from), last = __shfl_sync(ALL, end, from), until = min(last, first + work.long_row);
+      int got = warp_look(first, until);
+      if (got < 0 && until < last)
+        cut(lane() == from, v, until, last - until, work.rest, &sums->rest, work.long_row);
+      if (lane() == from) hit = got;
+    }
+    return hit;
+  }
+
+  // The whole warp looks through in_neighbours[e, end).
+  __device__ __forceinline__ int warp_look(i64 e, i64 end) {
+    for (; e < end; e += 32 * ABREAST) {
+      int u[ABREAST], hit = -1;
+#pragma unroll
+      for (int k = 0; k < ABREAST; k++) {
+        i64 i = e + k * 32 + lane();
+        u[k] = i < end ? __ldg(graph.in_neighbours + i) : -1;
+        checked += i < end;
+      }
+#pragma unroll
+      for (int k = ABREAST - 1; k >= 0; k--)
+        if (u[k] >= 0 && visited(u[k])) hit = u[k];
+      u32 hits = __ballot_sync(ALL, hit >= 0);
+      if (hits) return __shfl_sync(ALL, hit, __ffs(hits) - 1);
+    }
+    return -1;
+  }
+
+  // Some words' vertices: first each one's hub, then, for those that are left, their lists, packed into full warps.
+  __device__ __forceinline__ void task(u32 first, u32 words, int *list, u32 *late, Sums *sums) {
+    u32 old = 0, open = 0, got = 0, left = 0;
+    if (lane() < words) old = before[first + lane()], open = ~(old | __ldg(graph.closed + first + lane()));
+    if (__any_sync(ALL, open)) {
+      for (int j = 0; j < WORDS; j += ABREAST) {
+        u32 mask[ABREAST], any = 0;
+        int u[ABREAST];
+#pragma unroll
+        for (int k = 0; k < ABREAST; k++) mask[k] = __shfl_sync(ALL, open, j + k), any |= mask[k];
+        if (!any) continue;
+#pragma unroll
+        for (int k = 0; k < ABREAST; k++)
+          u[k] = mask[k] >> lane() & 1 ? __ldg(graph.hub + (first + j + k) * 32 + lane()) : -1;
+        bool hit[ABREAST];
+#pragma unroll
+        for (int k = 0; k < ABREAST; k++) hit[k] = u[k] >= 0 && visited(u[k]);
+#pragma unroll
+        for (int k = 0; k < ABREAST; k++) {
+          int v = (first + j + k) * 32 + lane();
+          if (hit[k]) reach(v, u[k]);
+          checked += u[k] >= 0;
+          u32 hits = __ballot_sync(ALL, hit[k]), misses = mask[k] & ~hits;
+          if (lane() == j + k) got = hits;
+          if (misses >> lane() & 1) list[left + __popc(misses & below())] = v;
+          left += __popc(misses);
+        }
+      }
+      __syncwarp();
+      for (u32 i = lane(); i < ((left + 31) & ~31u); i += 32) {
+        int v = i < left ? list[i] : -1, u = -1;
+        i64 e = 0, end = 0;
+        if (v >= 0) e = __ldg(graph.in_offsets + v) + 1, end = __ldg(graph.in_offsets + v + 1);
+        u = look(v, e, end, sums);
+        if (u >= 0) {
+          reach(v, u);
+          atomicOr(late + (v >> 5) - first, 1u << (v & 31));
+        }
+      }
+      __syncwarp();
+      if (lane() < words) got |= late[lane()], late[lane()] = 0;
+      __syncwarp();
+    }
+    if (lane() < words) after[first + lane()] = old | got;
+    found += __popc(got);
+  }
+
+  __device__ __forceinline__ void finish(Sums *sums) {
+    __shared__ u64 total[3];
+    if (threadIdx.x < 3) total[threadIdx.x] = 0;
+    __syncthreads();
+    u64 all = warp_sum((u64)found), arcs = warp_sum(edges), looked = work.trace ? warp_sum(checked) : 0;
+    if (lane() == 0) {
+      if (all) atomicAdd(&total[0], all), atomicAdd(&total[1], arcs);
+      if (looked) atomicAdd(&total[2], looked);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      if (total[0]) atomicAdd(&sums->found, (u32)total[0]), atomicAdd(&sums->mf, total[1]);
+      if (total[2]) atomicAdd(&sums->checked, total[2]);
+    }
+  }
+};
+
+template <class Offset, bool PARENTS>
+__device__ void pull_level(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here, Sums *sums,
+                           unsigned char *room) {
+  Pulling<Offset, PARENTS> pulling{graph,          work, answer, work.visited(here.which), work.visited(here.which ^ 1),
+                                   here.depth + 1, 0,    0,      0};
+  int *list = (int *)room + block_warp() * WORDS * 32;
+  u32 *late = (u32 *)room + WARPS * WORDS * 32 + block_warp() * WORDS;
+  if (lane() < WORDS) late[lane()] = 0;
+  __syncwarp();
+  u32 words = (u32)((graph.n + 31) / 32), warps = grid_warps();
+  u32 size = min((u32)WORDS, max(1u, words / warps));
+  for (u32 first = grid_warp() * size; first < words; first += warps * size)
+    pulling.task(first, min(size, words - first), list, late, sums);
+  pulling.finish(sums);
+}
+
+// What the rows cut short have left, after a barrier: a piece a warp.
+template <class Offset, bool PARENTS>
+__device__ void pull_rest(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here, Sums *sums,
+                          u32 pieces) {
+  Pulling<Offset, PARENTS> pulling{graph,          work, answer, work.visited(here.which), work.visited(here.which ^ 1),
+                                   here.depth + 1, 0,    0,      0};
+  for (u32 i = grid_warp(); i < pieces; i += grid_warps()) {
+    Chunk piece = work.rest[i];
+    u32 *word = pulling.after + (piece.v >> 5), bit = 1u << (piece.v & 31);
+    if (__any_sync(ALL, __ldcg(word) & bit)) continue;
+    int u = pulling.warp_look(piece.begin, piece.begin + piece.length);
+    if (u >= 0 && lane() == 0 && !(atomicOr(word, bit) & bit)) {
+      pulling.reach(piece.v, u);
+      pulling.found++;
+    }
+  }
+  pulling.finish(sums);
+}

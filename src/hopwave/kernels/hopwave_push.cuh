@@ -1,0 +1,176 @@
+// A push by the whole grid: warps take chunks of long lists, and tiles of up to 32 vertices with shorter ones.
+#pragma once
+#include "hopwave_state.cuh"
+
+constexpr int UNROLL = 4;               // arcs a lane has in flight
+constexpr u32 FULL = 128;               // finds a warp collects before it writes them out
+constexpr u32 BUFFER = FULL + 32 * UNROLL;
+static_assert(BUFFER * WARPS * 4 <= ROOM, "the warps' buffers must fit");
+
+// What a warp has found and not yet queued.
+struct Finds {
+  int *buffer;
+  u32 count;
+  u64 edges;
+};
+
+// One level's push as each warp sees it.
+template <class Offset, bool PARENTS>
+struct Pushing {
+  const Graph<Offset> &graph;
+  const Work &work;
+  Answer answer;
+  u32 *visited;
+  int depth;
+  Finds finds;
+
+  // Claim the lanes' neighbours: u[k] < 0 is none.
+  __device__ __forceinline__ void claim(const int (&u)[UNROLL], const int (&from)[UNROLL]) {
+    u32 seen[UNROLL];
+    bool fresh[UNROLL];
+#pragma unroll
+    for (int k = 0; k < UNROLL; k++) seen[k] = u[k] < 0 ? ALL : __ldcg(visited + (u[k] >> 5));
+#pragma unroll
+    for (int k = 0; k < UNROLL; k++) {
+      u32 bit = 1u << (u[k] & 31);
+      fresh[k] = !(seen[k] & bit) && !(atomicOr(visited + (u[k] >> 5), bit) & bit);
+    }
+    i64 begin[UNROLL], degree[UNROLL];
+#pragma unroll
+    for (int k = 0; k < UNROLL; k++) {
+      begin[k] = degree[k] = 0;
+      if (fresh[k]) {
+        begin[k] = __ldg(graph.offsets + u[k]);
+        degree[k] = __ldg(graph.offsets + u[k] + 1) - begin[k];
+        answer.distance[u[k]] = depth;
+        if (PARENTS) answer.parent[u[k]] = from[k];
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < UNROLL; k++) {
+      u32 all = __ballot_sync(ALL, fresh[k]);
+      if (!all) continue;
+      if (fresh[k]) finds.buffer[finds.count + __popc(all & below())] = u[k];
+      finds.count += __popc(all);
+      finds.edges += degree[k];
+      cut(degree[k] >= work.chunk, u[k], begin[k], degree[k], work.chunks, &work.counters->chunk_tail, work.chunk);
+    }
+    __syncwarp();
+    if (finds.count >= FULL) {
+      u32 at = 0;
+      if (lane() == 0) at = atomicAdd(&work.counters->tail, finds.count);
+      write_out(__shfl_sync(ALL, at, 0));
+      finds.count = 0;
+    }
+  }
+
+  __device__ __forceinline__ void write_out(u32 at) {
+    for (u32 i = lane(); i < finds.count; i += 32) work.queue[at + i] = finds.buffer[i];
+    __syncwarp();
+  }
+
+  __device__ __forceinline__ void one_list(int v, i64 begin, i64 length) {
+    for (i64 e = 0; e < length; e += 32 * UNROLL) {
+      int u[UNROLL], from[UNROLL];
+#pragma unroll
+      for (int k = 0; k < UNROLL; k++) {
+        i64 i = e + k * 32 + lane();
+        u[k] = i < length ? __ldg(graph.neighbours + begin + i) : -1;
+        from[k] = v;
+      }
+      claim(u, from);
+    }
+  }
+
+  // Up to 32 vertices, a lane each; lanes then share their arcs evenly.
+  __device__ __forceinline__ void tile(bool mine, int v, i64 begin, i64 degree) {
+    u32 end = inclusive_scan(mine ? (u32)degree : 0);
+    u32 total = __shfl_sync(ALL, end, 31);
+    i64 base = begin - (end - (mine ? (u32)degree : 0));
+    for (u32 e = 0; e < total; e += 32 * UNROLL) {
+      int u[UNROLL], from[UNROLL];
+#pragma unroll
+      for (int k = 0; k < UNROLL; k++) {
+        u32 i = e + k * 32 + lane();
+        int owner = 0;
+#pragma unroll
+        for (int step = 16; step; step >>= 1)
+          if (__shfl_sync(ALL, end, owner + step - 1) <= i) owner += step;
+        i64 at = __shfl_sync(ALL, base, owner) + i;
+        from[k] = __shfl_sync(ALL, v, owner);
+        u[k] = i < total ? __ldg(graph.neighbours + at) : -1;
+      }
+      claim(u, from);
+    }
+  }
+};
+
+// What a whole block found, summed up and queued with one addition for all of it.
+template <class Offset, bool PARENTS>
+__device__ __forceinline__ void block_finish(Pushing<Offset, PARENTS> &pushing, Sums *sums) {
+  __shared__ u32 begins[WARPS];
+  __shared__ u64 edges[WARPS];
+  u64 mine = warp_sum(pushing.finds.edges);
+  if (lane() == 0) begins[block_warp()] = pushing.finds.count, edges[block_warp()] = mine;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    u32 count = lane() < WARPS ? begins[lane()] : 0, end = inclusive_scan(count), at = 0;
+    u64 total = warp_sum(lane() < WARPS ? edges[lane()] : 0);
+    if (lane() == 31 && end) at = atomicAdd(&pushing.work.counters->tail, end);
+    if (lane() == 31 && total) atomicAdd(&sums->mf, total);
+    at = __shfl_sync(ALL, at, 31);
+    if (lane() < WARPS) begins[lane()] = at + end - count;
+  }
+  __syncthreads();
+  pushing.write_out(begins[block_warp()]);
+}
+
+template <class Offset, bool PARENTS>
+__device__ void push_level(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here, Sums *sums,
+                           unsigned char *room) {
+  Pushing<Offset, PARENTS> pushing{graph, work, answer, work.visited(here.which), here.depth + 1,
+                                   {(int *)room + block_warp() * BUFFER, 0, 0}};
+  u32 warps = grid_warps(), chunks = here.chunk_tail - here.chunk_begin;
+  u32 size = min(32u, (here.nf + warps - 1) / warps), tiles = (here.nf + size - 1) / size;
+  for (u32 task = grid_warp(); task < chunks + tiles; task += warps) {
+    if (task < chunks) {
+      Chunk chunk = work.chunks[here.chunk_begin + task];
+      pushing.one_list(chunk.v, chunk.begin, chunk.length);
+      continue;
+    }
+    u32 i = (task - chunks) * size + lane();
+    bool mine = lane() < size && i < here.nf;
+    int v = mine ? work.queue[here.begin + i] : 0;
+    i64 begin = mine ? (i64)__ldg(graph.offsets + v) : 0;
+    i64 degree = mine ? (i64)__ldg(graph.offsets + v + 1) - begin : 0;
+    if (degree >= work.chunk) degree = 0;  // its chunks are tasks of their own
+    if (size == 1)
+      pushing.one_list(__shfl_sync(ALL, v, 0), __shfl_sync(ALL, begin, 0), __shfl_sync(ALL, degree, 0));
+    else
+      pushing.tile(mine, v, begin, degree);
+  }
+  block_finish(pushing, sums);
+}
+
+// After a pull the frontier is the difference of the two bitmaps; a push wants it queued.
+template <class Offset>
+__device__ void queue_frontier(const Graph<Offset> &graph, const Work &work, const Standing &here) {
+  u32 words = (u32)((graph.n + 31) / 32);
+  for (u32 base = grid_warp() * 32; base < words; base += grid_warps() * 32) {
+    u32 w = base + lane();
+    u32 bits = w < words ? work.visited(here.which)[w] & ~work.visited(here.which ^ 1)[w] : 0;
+    u32 count = __popc(bits), end = inclusive_scan(count), at = 0;
+    if (lane() == 31 && end) at = atomicAdd(&work.counters->tail, end);
+    at = __shfl_sync(ALL, at, 31) + end - count;
+    while (__any_sync(ALL, bits)) {
+      int v = w * 32 + __ffs(bits) - 1;
+      i64 begin = 0, degree = 0;
+      if (bits) {
+        begin = __ldg(graph.offsets + v), degree = __ldg(graph.offsets + v + 1) - begin;
+        work.queue[at++] = v;
+        bits &= bits - 1;
+      }
+      cut(degree >= work.chunk, v, begin, degree, work.chunks, &work.counters->chunk_tail, work.chunk);
+    }
+  }
+}

@@ -1,0 +1,163 @@
+// What every part of hopwave's own search shares: the graph, the buffers, where the search stands, and the barrier.
+#pragma once
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+#ifndef HOPWAVE_BLOCK
+#define HOPWAVE_BLOCK 1024  // threads a block
+#endif
+#ifndef HOPWAVE_BLOCKS_PER_SM
+#define HOPWAVE_BLOCKS_PER_SM 1
+#endif
+
+constexpr int BLOCK = HOPWAVE_BLOCK, WARPS = BLOCK / 32;
+constexpr u32 ALL = 0xffffffffu;
+constexpr int PUSH = 0, PULL = 1;               // the plan's steps, as the rule numbers them
+constexpr int SMALL_TIER = 0, GRID_TIER = 2;    // who computed a level: one block, or the grid
+constexpr int ROOM = 36864;                     // bytes of shared memory that the tiers take turns in
+constexpr int TRACE_COLUMNS = 9;                // depth, choice, nf, mf, mu, found, checked, tier, nanoseconds
+
+// A stretch of one vertex's neighbours: long lists are dealt out to warps in pieces.
+struct __align__(16) Chunk {
+  int v, length;
+  i64 begin;
+};
+
+template <class Offset>
+struct Graph {
+  const Offset *offsets;        // out-arcs: what a push walks along
+  const int *neighbours;
+  const Offset *in_offsets;     // in-arcs, neighbours by descending in-degree: what a pull looks through
+  const int *in_neighbours;
+  const int *hub;               // a vertex's first in-neighbour, so that most pulls need no list at all
+  const u32 *closed;            // vertices without in-arcs, and the bits past n: never looked at
+  i64 n, m, findable;
+};
+
+struct __align__(128) Sums {    // what a level adds up to, over the grid
+  u64 mf, checked;
+  u32 found, rest;
+};
+
+// Where a search stands between two levels; the letters are those of hopwave/rules.py.
+struct Standing {
+  u64 mf, mu, findable;
+  u32 nf, nf0, reached;
+  u32 begin, tail;              // the frontier's stretch of the queue, when it is queued
+  u32 chunk_begin, chunk_tail;  // and of the chunks
+  int depth, last, levels;
+  int which;                    // the visited bitmap that holds; the other one lags by one pull
+  int queued;
+};
+
+struct Counters {
+  __align__(128) u32 arrived;   // blocks at the barrier, ever
+  __align__(128) u32 left;      // blocks that are done
+  __align__(128) u32 tail;      // the queue's end: every vertex is queued at most once
+  __align__(128) u32 chunk_tail;
+  Sums sums[3];                 // of this level, the next, and one being cleared
+  __align__(128) Standing standing;
+};
+
+struct Work {
+  u32 *even, *odd;              // the visited bitmaps
+  int *queue;
+  Chunk *chunks, *rest;
+  Counters *counters;
+  i64 *trace;
+  i64 trace_rows;
+  i64 chunk, long_row;          // arcs a chunk; in-arcs from which a row is left to the whole grid
+  i64 take, leave;              // arcs up to which one block takes a level, and past which it leaves again
+
+  __device__ __forceinline__ u32 *visited(int which) const { return which ? odd : even; }
+};
+
+struct Answer {
+  int *distance, *parent;
+};
+
+__device__ __forceinline__ u32 lane() { return threadIdx.x & 31; }
+__device__ __forceinline__ u32 below() { return (1u << lane()) - 1; }
+__device__ __forceinline__ u32 block_warp() { return threadIdx.x >> 5; }
+// Neighbouring tasks go to different multiprocessors, so that few tasks still use all of them.
+__device__ __forceinline__ u32 grid_warp() { return block_warp() * gridDim.x + blockIdx.x; }
+__device__ __forceinline__ u32 grid_warps() { return gridDim.x * WARPS; }
+
+__device__ __forceinline__ u64 warp_sum(u64 x) {
+  for (int step = 16; step; step >>= 1) x += __shfl_xor_sync(ALL, x, step);
+  return x;
+}
+
+__device__ __forceinline__ u32 inclusive_scan(u32 x) {
+  for (int step = 1; step < 32; step <<= 1) {
+    u32 y = __shfl_up_sync(ALL, x, step);
+    if (lane() >= step) x += y;
+  }
+  return x;
+}
+
+__device__ __forceinline__ i64 nanoseconds() {
+  i64 t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return t;
+}
+
+// rules.growing, word for word.
+__device__ __forceinline__ int growing(double a, double b, i64 n, const Standing &s) {
+  if (s.last == PULL) return s.nf < s.nf0 && s.nf * b <= (double)n ? PUSH : PULL;
+  return s.nf > s.nf0 && s.mf * a > (double)s.mu && s.mf * 64 > (u64)n ? PULL : PUSH;
+}
+
+__device__ __forceinline__ bool over(const Standing &s, int depth_limit) {
+  return s.nf == 0 || s.reached == s.findable || s.depth >= depth_limit;
+}
+
+// A level is done that found so many vertices with so many arcs.
+__device__ __forceinline__ void step_forward(Standing &s, const Work &work, int choice, u32 found, u64 mf, u64 checked,
+                                             int tier) {
+  if (work.trace && blockIdx.x == 0 && threadIdx.x == 0 && s.levels < work.trace_rows) {
+    i64 *row = work.trace + (i64)s.levels * TRACE_COLUMNS;
+    row[0] = s.depth + 1, row[1] = choice, row[2] = s.nf, row[3] = s.mf, row[4] = s.mu;
+    row[5] = found, row[6] = checked, row[7] = tier, row[8] = nanoseconds();
+  }
+  s.nf0 = s.nf, s.last = choice;
+  s.nf = found, s.mf = mf, s.mu -= mf;
+  s.reached += found, s.depth++, s.levels++;
+}
+
+// All blocks meet here; what was written before is seen after. Thread 0 of each block then does `after`, which its
+// block sees. A block that waits for others' long work is patient and leaves the memory alone meanwhile.
+template <class After>
+__device__ __forceinline__ void meet(Counters *counters, u32 &target, bool patient, After after) {
+  target += gridDim.x;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(&counters->arrived, 1);
+    while ((int)(*(volatile u32 *)&counters->arrived - target) < 0)
+      if (patient) __nanosleep(100);
+    __threadfence();  // also empties this multiprocessor's L1, so that plain loads are right from here on
+    after();
+  }
+  __syncthreads();
+}
+
+// Cut the list of the lanes' vertices that are flagged into chunks. The whole warp must be here.
+__device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 degree, Chunk *chunks, u32 *tail, i64 size) {
+  u32 todo = __ballot_sync(ALL, flagged);
+  while (todo) {
+    int from = __ffs(todo) - 1;
+    todo &= todo - 1;
+    int w = __shfl_sync(ALL, v, from);
+    i64 first = __shfl_sync(ALL, begin, from), length = __shfl_sync(ALL, degree, from);
+    u32 pieces = (u32)((length + size - 1) / size), at = 0;
+    if (lane() == 0) at = atomicAdd(tail, pieces);
+    at = __shfl_sync(ALL, at, 0);
+    for (u32 i = lane(); i < pieces; i += 32) {
+      i64 done = (i64)i * size;
+      chunks[at + i] = {w, (int)min(size, length - done), first + done};
+    }
+  }
+}

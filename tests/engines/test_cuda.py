@@ -1,0 +1,244 @@
+"""What is the CUDA engine's own: device arrays in and out, buffers used again, errors that say what to do."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+import oracle
+from graphs import TRAPS
+from hopwave import EngineError, Graph, GraphError, engines, generate
+from hopwave.catalogue import CATALOGUE
+from hopwave.plan import Plan, Pull, Push
+from hopwave.rules import XBFS, Always, OneWay
+from hopwave.validate import validate
+
+pytestmark = pytest.mark.gpu
+SEARCHES = [plan.name for plan in CATALOGUE.values() if plan.task == "search"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def gpu() -> None:
+    try:
+        engines.engine("cuda")
+    except EngineError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def cupy() -> Any:
+    return pytest.importorskip("cupy")
+
+
+@pytest.fixture
+def little_memory(cupy: Any) -> Iterator[Any]:
+    """A function that leaves CuPy's pool no more than what it holds now and so many bytes."""
+    pool = cupy.get_default_memory_pool()
+
+    def leave(more: int) -> None:
+        gc.collect()
+        pool.free_all_blocks()
+        pool.set_limit(size=pool.total_bytes() + more)
+
+    yield leave
+    pool.set_limit(size=0)
+
+
+def fresh(graph: Graph) -> Graph:
+    """The same graph, with nothing prepared."""
+    return Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)
+
+
+def made_of_cupy(cupy: Any, graph: Graph) -> tuple[Graph, Any, Any]:
+    indptr, indices = cupy.asarray(graph.indptr), cupy.asarray(graph.indices)
+    made = fresh(graph)
+    made._prepared["device"] = (indptr, indices)
+    return made, indptr, indices
+
+
+# ---------------------------------------------------------------- arrays of the device
+
+
+@pytest.mark.parametrize("trap", ["kronecker", "kronecker-directed"])
+@pytest.mark.parametrize("plan", ["xbfs", "hiragushi-hybrid", "turbobfs-td-sccsc", "hopwave"])
+def test_device_arrays_are_used_as_they_are_and_answers_stay_there(cupy: Any, trap: str, plan: str) -> None:
+    graph, indptr, indices = made_of_cupy(cupy, TRAPS[trap]())
+    result = hw.bfs(graph, 0, plan=plan, device="cuda")
+    kept = graph._prepared["cuda"]
+    assert kept.rows[0] is indptr and kept.rows[1] is indices
+    assert isinstance(result.distances, cupy.ndarray) and isinstance(result.predecessors, cupy.ndarray)
+    distances = result.distances.get()
+    assert distances.tolist() == oracle.distances(graph, [0])
+    assert validate(graph, [0], distances, result.predecessors.get()).failures == ()
+
+
+def test_path_counts_stay_on_the_device_too(cupy: Any) -> None:
+    graph, _, _ = made_of_cupy(cupy, TRAPS["kronecker"]())
+    counts = hw.bfs(graph, 0, path_counts=True, device="cuda").path_counts
+    assert isinstance(counts, cupy.ndarray)
+    assert counts.get().tolist() == oracle.path_counts(graph, [0])
+
+
+def test_a_directed_graph_backwards_shares_its_arrays(cupy: Any) -> None:
+    graph = fresh(TRAPS["kronecker-directed"]())
+    hw.bfs(graph, 0, plan="xbfs", device="cuda")
+    hw.bfs(graph, 0, plan="xbfs", device="cuda", direction="in")
+    there, back = graph._prepared["cuda"], graph.reversed()._prepared["cuda"]
+    assert back.rows[1] is there.columns[1] and back.columns[1] is there.rows[1]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_arranged_on_the_device_as_on_the_host(directed: bool) -> None:
+    graph = fresh(TRAPS["kronecker-directed" if directed else "kronecker"]())
+    hw.bfs(graph, 0, plan="hiragushi-hybrid", device="cuda")
+    offsets, neighbours = graph._prepared["cuda"].arranged
+    assert np.array_equal(offsets.get(), graph.arranged().in_indptr)
+    assert np.array_equal(neighbours.get(), graph.arranged().in_indices)
+
+
+# ---------------------------------------------------------------- memory
+
+
+@pytest.mark.parametrize("plan", SEARCHES)
+def test_buffers_are_used_again(cupy: Any, plan: str) -> None:
+    graph = fresh(TRAPS["kronecker"]())
+    hw.bfs(graph, 0, plan=plan, device="cuda")
+    hw.bfs(graph, 0, plan=plan, device="cuda")
+    gc.collect()
+    used = cupy.get_default_memory_pool().used_bytes()
+    for _ in range(5):
+        hw.bfs(graph, 0, plan=plan, device="cuda")
+    gc.collect()
+    assert cupy.get_default_memory_pool().used_bytes() == used
+
+
+def test_device_memory_goes_with_the_graph(cupy: Any) -> None:
+    pool = cupy.get_default_memory_pool()
+    gc.collect()
+    before = pool.used_bytes()
+    graph = generate.uniform(20_000, edge_factor=8)
+    result = hw.bfs(graph, 0, plan="xbfs", device="cuda")
+    assert pool.used_bytes() > before
+    del graph, result
+    gc.collect()
+    assert pool.used_bytes() == before
+
+
+# ---------------------------------------------------------------- errors, and the call after
+
+
+@pytest.mark.parametrize("room", [0, 1 << 20, 3 << 20])
+def test_out_of_memory_is_one_sentence_and_the_next_call_works(little_memory: Any, room: int) -> None:
+    graph = generate.uniform(200_000, edge_factor=4)
+    expected = hw.bfs(graph, 0, device="cpu").distances
+    little_memory(room)
+    with pytest.raises(EngineError, match=r"out of memory.*device='cpu'"):
+        hw.bfs(graph, 0, plan="pushpull", device="cuda")
+    little_memory(1 << 40)
+    assert np.array_equal(hw.bfs(graph, 0, plan="pushpull", device="cuda").distances, expected)
+
+
+def test_a_launch_that_fails_is_one_sentence_and_the_next_call_works(
+    cupy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hopwave.engines import cuda_graph
+
+    graph = fresh(TRAPS["kronecker"]())
+    with monkeypatch.context() as broken:
+        broken.setattr(cuda_graph, "BLOCK", 4096)  # more threads than a block may have
+        with pytest.raises(EngineError, match=r"CUDA failed.*device='cpu'"):
+            hw.bfs(graph, 0, plan="xbfs", device="cuda")
+    assert hw.bfs(graph, 0, plan="xbfs", device="cuda").distances.tolist() == oracle.distances(graph, [0])
+
+
+def test_a_source_out_of_range_is_refused_and_the_next_call_works() -> None:
+    graph = fresh(TRAPS["triangle"]())
+    with pytest.raises(GraphError, match="3 is not a vertex"):
+        hw.bfs(graph, 3, device="cuda")
+    assert hw.bfs(graph, 2, device="cuda").distances.tolist() == [1, 1, 0]
+
+
+def test_threads_are_refused() -> None:
+    with pytest.raises(EngineError, match="threads=2"):
+        hw.bfs(TRAPS["triangle"](), 0, device="cuda", threads=2)
+
+
+# ---------------------------------------------------------------- the smallest graphs, and plans of one's own
+
+
+def test_a_graph_without_vertices_has_no_source() -> None:
+    with pytest.raises(GraphError, match="it has none"):
+        hw.bfs(Graph.from_edges([], [], n=0), 0, device="cuda")
+
+
+@pytest.mark.parametrize("plan", SEARCHES)
+@pytest.mark.parametrize("loop", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_graph_of_one_vertex(plan: str, loop: bool, directed: bool) -> None:
+    graph = Graph.from_edges([0] * loop, [0] * loop, n=1, directed=directed)
+    result = hw.bfs(graph, 0, plan=plan, device="cuda")
+    assert (result.distances.tolist(), result.predecessors.tolist(), result.depth) == ([0], [0], 0)
+
+
+OWN = [
+    *(Plan(f"push-{mapping}", "", "", "", (Push(mapping),), Always()) for mapping in ("thread", "warp", "block")),
+    *(
+        Plan(f"scan-{mapping}", "", "", "", (Push(mapping, "scan", "benign"),), Always())
+        for mapping in ("thread", "warp", "block", "twc")
+    ),
+    *(
+        Plan(f"pull-{mapping}-{rows}-{operand}-{exits}", "", "", "", (Pull(mapping, rows, operand, exits),), Always())
+        for mapping in ("thread", "warp")
+        for rows in ("all", "unvisited")
+        for operand in ("frontier", "visited")
+        for exits in (False, True)
+    ),
+    Plan("compacted", "", "", "", (Pull("thread", "compacted", "visited"),), Always()),
+    *(
+        Plan(f"queue-{balance}-{ahead}", "", "", "", (step,), Always())
+        for balance in ("static", "thread", "warp")
+        for ahead in (False, True)
+        for step in [Pull("thread", "compacted", asynchronous=ahead, balance=balance)]
+    ),
+    Plan("reuse-always", "", "", "", (Push("twc", "reuse"),), Always()),
+    Plan("pull-then-dense", "", "", "", (Pull("thread"), Push("edge", "dense")), OneWay(0.05)),
+    Plan("dense-then-two-phase", "", "", "", (Push("edge", "dense"), Push("twc")), OneWay(0.05)),
+    Plan("two-phase-then-sort", "", "", "", (Push("twc", claim="benign"), Push("merge", "sort")), OneWay(0.05)),
+    Plan("sort-then-pull", "", "", "", (Push("merge", "sort"), Pull("warp")), OneWay(0.05)),
+    Plan(
+        "every-way",
+        "",
+        "",
+        "",
+        (Push("block"), Push("warp", "scan", "benign"), CATALOGUE["xbfs"].steps[2], Push("thread", "reuse")),
+        XBFS(0.02),
+    ),
+]
+
+
+@pytest.mark.parametrize("plan", OWN, ids=str)
+@pytest.mark.parametrize("trap", ["kronecker", "kronecker-directed", "hub-with-pendant", "path", "two-components"])
+def test_plans_of_ones_own(plan: Plan, trap: str) -> None:
+    graph = TRAPS[trap]()
+    for source in (0, graph.n // 2):
+        result = hw.bfs(graph, source, plan=plan, device="cuda")
+        assert result.distances.tolist() == oracle.distances(graph, [source])
+        assert validate(graph, [source], result.distances, result.predecessors).failures == ()
+
+
+@pytest.mark.parametrize("plan", ["hopwave", "hopwave-paths"])
+def test_the_host_loop_stands_in_for_a_cooperative_launch(plan: str) -> None:
+    graph = fresh(TRAPS["kronecker-directed"]())
+    engine: Any = engines.engine("cuda")
+    engine.load(graph, CATALOGUE[plan]).device.cooperative = False
+    counted = plan == "hopwave-paths"
+    result = hw.bfs(graph, 0, path_counts=counted, plan=plan, device="cuda", trace=True)
+    assert result.distances.tolist() == oracle.distances(graph, [0])
+    assert result.trace is not None and sum(level.found for level in result.trace) == result.reached - 1
+    if counted:
+        assert result.path_counts.tolist() == oracle.path_counts(graph, [0])

@@ -1,0 +1,160 @@
+"""The kernels without a GPU: they compile for every architecture we name, and every word of a plan has one."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections import defaultdict
+from functools import cache
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+from hopwave.catalogue import CATALOGUE
+from hopwave.engines import nvrtc
+from hopwave.plan import Plan, Pull, Push
+
+ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
+HEADERS = sorted(path.name for path in nvrtc.KERNELS.glob("*.cuh"))
+SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
+
+
+def absent() -> str | None:
+    """Why nothing can be compiled here, or None."""
+    if importlib.util.find_spec("cupy") is None:
+        return "CuPy is not installed; run: pip install 'hopwave[cuda13]'"
+    try:
+        from cupy_backends.cuda.libs import nvrtc as compiler
+
+        compiler.getVersion()
+    except Exception as error:  # the library is loaded on first use and fails in its own ways
+        return f"NVRTC cannot be loaded ({error}); run: pip install 'hopwave[cuda13]'"
+    if not nvrtc.include_folders():
+        return "CUDA's headers are not here; run: pip install 'cuda-toolkit[cudart,nvrtc,cccl]==13.*'"
+    return None
+
+
+WHY_NOT = absent()
+compiles = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
+
+
+@cache
+def instances() -> dict[str, list[str]]:
+    """Header → the instances of its templates that the engine may ask for, both widths of offsets."""
+    from hopwave.engines import cuda_steps
+
+    found = defaultdict(list)
+    listed = [*cuda_steps.instances("int"), *cuda_steps.instances("long long")]
+    if importlib.util.find_spec("hopwave.engines.cuda_hopwave"):
+        from hopwave.engines import cuda_hopwave
+
+        listed += cuda_hopwave.instances()
+    for header, name in listed:
+        found[header].append(name)
+    return found
+
+
+@compiles
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("header", HEADERS)
+def test_kernels_compile(header: str, architecture: str) -> None:
+    from cupy_backends.cuda.libs import nvrtc as compiler
+
+    supported = compiler.getSupportedArchs()
+    if int(architecture.removeprefix("sm_")) not in supported:
+        pytest.skip(f"NVRTC {compiler.getVersion()} knows no {architecture}, only {supported}")
+    names = instances().get(header, [])
+    code = nvrtc.compile_only(header, architecture, names)
+    assert code.startswith(b"\x7fELF")
+
+
+@compiles
+def test_a_kernel_that_does_not_compile_says_so() -> None:
+    with pytest.raises(RuntimeError, match="no_such_kernel"):
+        nvrtc.compile_only("atoms.cuh", "sm_90", ["hopwave::no_such_kernel<int>"])
+
+
+@compiles
+def test_every_kernel_is_an_instance_of_some_step() -> None:
+    """A __global__ function that no step asks for would never be compiled, so never be tested."""
+    asked = {re.sub(r"<.*|.*::", "", name.partition("<")[0]) for names in instances().values() for name in names}
+    for header in HEADERS:
+        text = (nvrtc.KERNELS / header).read_text()
+        written = re.findall(r"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\(", text)
+        assert set(written) <= asked, f"{header}: {sorted(set(written) - asked)} are asked for by no step"
+
+
+def enumerators(name: str) -> set[str]:
+    text = (nvrtc.KERNELS / "atoms.cuh").read_text()
+    found = re.search(rf"enum class {name} \{{([^}}]*)\}}", text)
+    assert found, f"atoms.cuh has no enum class {name}"
+    return {word.strip().removesuffix("_") for word in found[1].split(",")}
+
+
+@pytest.mark.parametrize(
+    ("record", "field"),
+    [(Push, "mapping"), (Push, "output"), (Push, "claim"), (Pull, "rows"), (Pull, "operand"), (Pull, "balance")],
+)
+def test_words_of_a_plan_are_enumerators(record: Any, field: str) -> None:
+    assert enumerators(field.title()) == set(get_args(get_type_hints(record)[field]))
+
+
+def test_mappings_of_a_pull_are_mappings() -> None:
+    assert set(get_args(get_type_hints(Pull)["mapping"])) <= enumerators("Mapping")
+
+
+@compiles
+@pytest.mark.parametrize("plan", SEARCHES, ids=str)
+def test_every_published_plan_has_kernels(plan: Plan) -> None:
+    from hopwave.engines.cuda_steps import kind_of, lacks
+
+    assert lacks(plan) is None
+    assert all(kind_of(step) is not None for step in plan.steps)
+
+
+@compiles
+@pytest.mark.parametrize(
+    "step",
+    [
+        Push("edge", "queue"),
+        Push("merge", "scan", "benign"),
+        Push("warp", "sort"),
+        Push("thread", "queue", "benign"),
+        Push("twc", "scan", "atomic"),
+        Pull("warp", "compacted"),
+        Pull("thread", "unvisited", asynchronous=True),
+        Pull("thread", "compacted", early_exit=False),
+        Pull("thread", "compacted", "visited", balance="warp"),
+    ],
+    ids=repr,
+)
+def test_steps_without_a_kernel_are_refused(step: Push | Pull) -> None:
+    from hopwave.engines.cuda_steps import lacks
+    from hopwave.rules import Always
+
+    reason = lacks(Plan("mine", "none", "none", "a step of my own", (step,), Always()))
+    assert reason is not None and "'mine'" in reason and "device='cpu'" in reason
+
+
+@compiles
+def test_a_look_ahead_beside_bitmaps_is_refused() -> None:
+    from hopwave.engines.cuda_steps import lacks
+    from hopwave.rules import OneWay
+
+    ahead = Pull("thread", "compacted", asynchronous=True)
+    reason = lacks(Plan("mine", "none", "none", "mixed", (Pull("thread"), ahead), OneWay(0.1)))
+    assert reason is not None and "asynchronous" in reason
+
+
+def test_the_hash_covers_every_header(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for header in HEADERS:
+        (tmp_path / header).write_bytes((nvrtc.KERNELS / header).read_bytes())
+    before = nvrtc.sources_hash.__wrapped__()
+    monkeypatch.setattr(nvrtc, "KERNELS", tmp_path)
+    assert nvrtc.sources_hash.__wrapped__() == before
+    for header in HEADERS:
+        with (tmp_path / header).open("a") as file:
+            file.write("// changed\n")
+        after = nvrtc.sources_hash.__wrapped__()
+        assert after != before
+        before = after
