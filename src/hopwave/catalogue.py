@@ -176,7 +176,7 @@ _hopwave = Plan(
     "docs/plans.md",
     "the whole search in one go, rule inside; what plan='auto' picks",
     (Push("merge", "queue", "atomic"), Pull("thread", "unvisited", "frontier")),
-    Growing(10, 18),
+    Growing(8, 18),
     loop="device",
     order="degree",
 )

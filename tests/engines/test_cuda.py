@@ -43,7 +43,7 @@ def little_memory(cupy: Any) -> Iterator[Any]:
     def leave(more: int) -> None:
         gc.collect()
         pool.free_all_blocks()
-        pool.set_limit(size=pool.total_bytes() + more)
+        pool.set_limit(size=max(1, pool.total_bytes() + more))  # 0 would be no limit
 
     yield leave
     pool.set_limit(size=0)
@@ -70,7 +70,8 @@ def test_device_arrays_are_used_as_they_are_and_answers_stay_there(cupy: Any, tr
     graph, indptr, indices = made_of_cupy(cupy, TRAPS[trap]())
     result = hw.bfs(graph, 0, plan=plan, device="cuda")
     kept = graph._prepared["cuda"]
-    assert kept.rows[0] is indptr and kept.rows[1] is indices
+    assert kept.given[0] is indptr and kept.given[1] is indices
+    assert CATALOGUE[plan].order == "degree" or (kept.rows[0] is indptr and kept.rows[1] is indices)
     assert isinstance(result.distances, cupy.ndarray) and isinstance(result.predecessors, cupy.ndarray)
     distances = result.distances.get()
     assert distances.tolist() == oracle.distances(graph, [0])
@@ -102,6 +103,18 @@ def test_arranged_on_the_device_as_on_the_host(directed: bool) -> None:
 
 
 # ---------------------------------------------------------------- memory
+
+
+def test_one_order_of_the_neighbours_is_enough() -> None:
+    """4 bytes an arc, arranged or not; both orders only where both were asked for."""
+    graph = fresh(TRAPS["kronecker"]())
+    hw.bfs(graph, 0, plan="hiragushi-hybrid", device="cuda")
+    kept = graph._prepared["cuda"]
+    assert "rows" not in kept.__dict__ and "columns" not in kept.__dict__
+    expected = oracle.distances(graph, [0])
+    assert hw.bfs(graph, 0, plan="xbfs", device="cuda").distances.tolist() == expected
+    assert kept.rows[1].get().tolist() == graph.indices.tolist()
+    assert hw.bfs(graph, 0, plan="hiragushi-hybrid", device="cuda").distances.tolist() == expected
 
 
 @pytest.mark.parametrize("plan", SEARCHES)

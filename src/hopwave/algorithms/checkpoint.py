@@ -59,7 +59,7 @@ class Checkpoint:
         if not self.path.exists():
             return 0
         try:
-            with np.load(self.path, allow_pickle=False) as stored:
+            with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
                 parts: dict[str, Any] = {name: stored[name] for name in stored.files}
             if str(parts["format"]) != FORMAT:
                 raise KeyError("format")
@@ -67,6 +67,8 @@ class Checkpoint:
             done, total, certificate = int(parts["done"]), parts["total"], parts["certificate"]
             if same and (total.shape, certificate.shape) != (run.total.shape, run.certificate.shape):
                 raise ValueError("arrays of another size")
+            if same and not 0 <= done <= run.blocks:
+                raise ValueError(f"{done} blocks of {run.blocks}")
         except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise FormatError(
                 f"expected a checkpoint of a betweenness run ({error}); give another name, or delete the file",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from contextlib import contextmanager
 
@@ -15,6 +16,7 @@ from hopwave.engines.cpu_steps import BUFFER, Adjacency, Workspace
 SEARCHES_BEFORE_HUBS = 1
 SEARCHES_BEFORE_ARRANGING = 16
 NEAR = 1 << 15  # vertices up to which all that a search touches stays in a core's own cache
+ANSWERS_KEPT = 4  # arrays of distances or predecessors that wait to be used again
 IRREGULAR = 8.0  # greatest degree over mean degree from which pulls gain by either
 
 
@@ -65,6 +67,7 @@ class CpuGraph:
         self._lock = threading.Lock()
         self._adjacency = {}
         self._workspaces = []
+        self._answers = []
         degrees = graph.degrees
         self.irregular = self.m > 0 and int(degrees.max()) > IRREGULAR * self.m / self.n
         self.degree_bits = int(np.ceil(np.log2(max(2, int(graph.in_degrees.max(initial=0)) + 1))))
@@ -114,12 +117,13 @@ class CpuGraph:
         """A workspace nobody else uses, with fresh arrays for the answer."""
         with self._lock:
             kept = self._workspaces.pop() if self._workspaces else self._new_workspace()
+            parent, distance = self._answer(), self._answer()
         queue, visited, bitmaps, segments, buffers = kept
         if len(buffers) < threads:
             buffers = np.empty((threads, BUFFER), np.uint32)
         yield Workspace(
-            parent=np.empty(self.n, np.int32),
-            distance=np.empty(self.n, np.int32),
+            parent=parent,
+            distance=distance,
             queue=queue,
             visited=visited,
             bitmaps=bitmaps,
@@ -130,6 +134,19 @@ class CpuGraph:
         with self._lock:
             self._workspaces.append((queue, visited, bitmaps, segments, buffers))
 
+    def _answer(self):
+        """An array for the caller to keep. One that nobody kept is used again: its pages are there already.
+
+        Whoever holds an answer, or a view of one, holds a reference to it.
+        """
+        for answer in self._answers:
+            if sys.getrefcount(answer) == UNSHARED:
+                return answer
+        answer = np.empty(self.n, np.int32)
+        if len(self._answers) < ANSWERS_KEPT:
+            self._answers.append(answer)
+        return answer
+
     def _new_workspace(self):
         words = len(self._padding)
         return (
@@ -139,6 +156,15 @@ class CpuGraph:
             np.empty((self.n + 3, 3), np.int64),  # as many segments as levels; pages not touched cost nothing
             np.empty((0, BUFFER), np.uint32),
         )
+
+
+def _count_references(kept):
+    """References to an array that nobody but a list holds, as a loop over that list sees them in this Python."""
+    for answer in kept:
+        return sys.getrefcount(answer)
+
+
+UNSHARED = _count_references([np.empty(0)])
 
 
 @njit(**COMPILED)

@@ -100,7 +100,7 @@ class WideAccumulation:
     def advance(self, first, poll):
         self.done = first
         for number in range(first, self.blocks):
-            if poll(number):
+            if number > first and poll(number):  # at least one, so that a caller who always pauses gets on
                 return number
             self._add(number)
             self.done = number + 1

@@ -49,7 +49,9 @@ class Engine:
 
             if "cuda" not in graph._prepared:
                 graph._prepared.setdefault("cuda", CudaGraph(graph))
-            return Loaded(graph, plan, graph._prepared["cuda"])
+            loaded = Loaded(graph, plan, graph._prepared["cuda"])
+            loaded.ready()
+            return loaded
 
     def supports(self, plan, question):
         from hopwave.engines.cuda_steps import lacks

@@ -7,8 +7,10 @@ GPU when first asked for. Buffers that a search works in are kept too, and lent 
 from __future__ import annotations
 
 import threading
+import weakref
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import cupy
 import numpy as np
@@ -19,6 +21,8 @@ from hopwave.plan import Plan
 
 BLOCK = 256  # kernels/atoms.cuh
 NULL = np.uint64(0)
+PINNED = 128
+STRETCH = 1 << 27
 
 
 class Device:
@@ -37,6 +41,9 @@ class Workspace:
 
     def __init__(self):
         self.arrays = {}
+        self.events = cupy.cuda.Event(), cupy.cuda.Event()
+        self.pinned = cupy.cuda.alloc_pinned_memory(PINNED)
+        self.host = np.frombuffer(self.pinned, np.uint64, PINNED // 8)  # where a level's counters arrive
 
     def take(self, name, length, dtype, fill=None):
         """At least that many items; filled once, when made. The kernel that uses a filled one leaves it so."""
@@ -55,88 +62,124 @@ class Workspace:
 
 
 class CudaGraph:
-    """The arrays of one graph, whatever the plan."""
+    """The arrays of one graph, whatever the plan; each is made when first asked for."""
 
     def __init__(self, graph: Graph):
         self.n, self.m, self.directed = graph.n, graph.m, graph.directed
+        self.graph = weakref.ref(graph)  # which keeps this: a strong one would keep both until the next collection
         self.device = Device()
         self.lock = threading.RLock()
         self.kept = {"any": {}, "degree": {}}
         self.workspaces = []
-        given = graph._prepared.get("device")  # CuPy arrays that the graph was made of: no copy
-        turned = graph.__dict__.get("_reversed")
-        turned = turned._prepared.get("cuda") if graph.directed and turned is not None else None
-        self.follows = given is not None or (turned is not None and turned.follows)
-        if given is not None:
-            self.rows = (given[0], given[1])
-        elif turned is not None:
-            self.rows = turned.columns
-        else:
-            self.rows = (cupy.asarray(graph.indptr), cupy.asarray(graph.indices))
-        self.offset = "int" if self.rows[0].dtype == np.int32 else "long long"
-        if not graph.directed:
-            self.columns = self.rows
-        elif turned is not None:
-            self.columns = turned.rows
-        elif graph._columns is not None:
-            self.columns = (cupy.asarray(graph.in_indptr), cupy.asarray(graph.in_indices))
+        self.kernels = {}
+        # CuPy arrays that the graph was made of, used without a copy; () where they had to be sorted first.
+        given = graph._prepared.get("device")
+        self.given = given or None
+        turned = graph.__dict__.get("_reversed") if graph.directed else None
+        self.turned = turned._prepared.get("cuda") if turned is not None else None
+        self.follows = given is not None or (self.turned is not None and self.turned.follows)
+        offsets = graph.indptr if self.given is None else self.given[0]
+        self.offset = "int" if offsets.dtype == np.int32 else "long long"
 
     def launch(self, header, name, work, *arguments, shape="", blocks=None):
         """Launch a kernel template's instance with a thread for each of `work` items, as far as the GPU holds them."""
         if work <= 0:
             return
-        blocks = blocks or min(-(-int(work) // BLOCK), self.device.blocks)
-        kernel = nvrtc.kernel(header, instance(name, self.offset, shape))
-        kernel((blocks,), (BLOCK,), arguments)
+        kernel = self.kernels.get((name, shape))
+        if kernel is None:
+            kernel = self.kernels[name, shape] = nvrtc.kernel(header, instance(name, self.offset, shape))
+        kernel((blocks or min(-(-int(work) // BLOCK), self.device.blocks),), (BLOCK,), arguments)
+
+    @cached_property
+    def rows(self):
+        """Offsets and out-neighbours."""
+        if self.given is not None:
+            return self.given
+        if self.turned is not None:
+            return self.turned.columns
+        graph = self.graph()
+        return cupy.asarray(graph.indptr), cupy.asarray(graph.indices)
 
     @cached_property
     def columns(self):
-        """The in-neighbours of a directed graph: its arcs in the order of their heads."""
+        """Offsets and in-neighbours: the arcs of a directed graph in the order of their heads."""
+        if not self.directed:
+            return self.rows
+        if self.turned is not None:
+            return self.turned.rows
+        graph = self.graph()
+        if graph._columns is not None:
+            return cupy.asarray(graph.in_indptr), cupy.asarray(graph.in_indices)
         offsets, neighbours = self.rows
         in_offsets = cupy.zeros(self.n + 1, offsets.dtype)
         if not self.m:
             return in_offsets, neighbours
         in_offsets[1:] = cupy.cumsum(cupy.bincount(neighbours, minlength=self.n))
         order = cupy.argsort(neighbours, kind="stable")
-        return in_offsets, self.arc_rows(offsets)[order]
+        return in_offsets, self.arc_rows(offsets, self.m)[order]
 
-    def arc_rows(self, offsets):
-        rows = cupy.empty(self.m, np.int32)
-        self.launch("state.cuh", "arc_rows", 32 * self.n, offsets, np.int32(self.n), rows)
+    @property
+    def in_offsets(self):
+        """Of whichever in-neighbours are here already."""
+        return (self.__dict__.get("arranged") or self.columns)[0]
+
+    def arc_rows(self, offsets, arcs):
+        """The row of every arc, counted from the first of these rows."""
+        rows = cupy.empty(arcs, np.int32)
+        count = len(offsets) - 1
+        self.launch("state.cuh", "arc_rows", 32 * count, offsets, np.int32(count), rows)
         return rows
 
     @cached_property
     def arc_columns(self):
         """The column of every arc, in column order (TurboBFS's COOC)."""
-        return self.arc_rows(self.columns[0])
+        return self.arc_rows(self.columns[0], self.m)
 
     @cached_property
     def arranged(self):
-        """columns with every vertex's in-neighbours by descending in-degree (Hiragushi, section 3.4)."""
+        """columns with every vertex's in-neighbours by descending in-degree (Hiragushi, section 3.4).
+
+        The order they came in is let go again, unless some plan without an order has asked for it: a search needs one.
+        """
+        unasked = [name for name in ("rows", "columns") if name not in self.__dict__]
         in_offsets, in_neighbours = self.columns
         if not self.m:
             return self.columns
         by_degree = cupy.argsort(-cupy.diff(in_offsets).astype(np.int64), kind="stable").astype(np.int32)
         rank = cupy.empty_like(by_degree)
         rank[by_degree] = cupy.arange(self.n, dtype=np.int32)
-        keys = self.arc_rows(in_offsets).astype(np.int64)
-        keys *= self.n
-        keys += rank[in_neighbours]
-        keys.sort()
-        keys %= self.n
-        return in_offsets, by_degree[keys]
+        arranged = cupy.empty_like(in_neighbours)
+        for first, last, begin, end in self.stretches(in_offsets):
+            keys = self.arc_rows(in_offsets[first : last + 1], end - begin).astype(np.int64)
+            keys *= self.n
+            keys += rank[in_neighbours[begin:end]]
+            keys.sort()  # by row, then by rank
+            keys %= self.n
+            arranged[begin:end] = by_degree[keys]
+        for name in unasked:
+            if name == "columns" or not self.directed:
+                self.__dict__.pop(name, None)
+        return in_offsets, arranged
+
+    @staticmethod
+    def stretches(offsets):
+        """Rows [first, last) with arcs [begin, end), about STRETCH of them at a time: a sort needs 24 bytes an arc."""
+        rows, arcs = len(offsets) - 1, int(offsets[-1])
+        edges = cupy.searchsorted(offsets, cupy.arange(STRETCH, arcs, STRETCH, dtype=np.int64)).tolist()
+        for first, last in pairwise(dict.fromkeys([0, *edges, rows])):
+            yield first, last, int(offsets[first]), int(offsets[last])
 
     @cached_property
     def closed(self):
         """The vertices that no search finds, as a bitmap."""
         bits = cupy.empty(-(-self.n // 32), np.uint32)
-        self.launch("state.cuh", "closed_bits", self.n, self.columns[0], np.int32(self.n), bits)
+        self.launch("state.cuh", "closed_bits", self.n, self.in_offsets, np.int32(self.n), bits)
         return bits
 
     @cached_property
     def degree_bits(self):
         """Bits of the greatest in-degree: how much a path count can grow in one level."""
-        return int(cupy.diff(self.columns[0]).max()).bit_length() if self.n else 0
+        return int(cupy.diff(self.in_offsets).max()).bit_length() if self.n else 0
 
     @property
     def bytes(self):
@@ -165,6 +208,13 @@ class Loaded:
     in_offsets = property(lambda self: self._columns[0])
     in_neighbours = property(lambda self: self._columns[1])
 
+    def ready(self):
+        """Everything uploaded or made that the plan will read."""
+        arrays = self._rows
+        if any(step.direction == "pull" or step.mapping == "edge" for step in self.plan.steps):
+            arrays += self._columns
+        return arrays
+
     @property
     def _rows(self):
         """Only a pull gains by an order; an undirected graph then uses the one array for both."""
@@ -172,7 +222,10 @@ class Loaded:
 
     @property
     def _columns(self):
-        return self.on_device.columns if self.plan.order == "any" else self.on_device.arranged
+        if self.plan.order == "any":
+            return self.on_device.columns
+        with self.lock:
+            return self.on_device.arranged
 
 
 def instance(name, offset, shape=""):

@@ -13,6 +13,7 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda_graph import NULL, Workspace
+from hopwave.plan import Push
 from hopwave.result import ScaledCounts
 
 # The counters of kernels/atoms.cuh.
@@ -41,6 +42,9 @@ class Search:
         self.sigma = self.counts = self.work = None
         self.ran_whole = False  # by cuda_hopwave
         self.shifts, self.bound, self.overflowed = [0], 0, False
+        # A plan that scans the status array claims there; others keep a bitmap.
+        steps = loaded.plan.steps
+        self.scans = any(isinstance(step, Push) and step.output in ("scan", "reuse") for step in steps)
         self.has_queue = self.has_frontier_bits = self.visited_exact = False
         self.waiting = 0  # length of the queue of unvisited vertices that the pull before went through, 0 for none
 
@@ -67,7 +71,7 @@ class Search:
             self.parents, self.sigmas, self.queue,
         )  # fmt: skip
         self.has_queue = True
-        self.began, self.ended = cupy.cuda.Event(), cupy.cuda.Event()
+        self.began, self.ended = self.work.events
 
     def launch(self, header, name, work, *arguments, shape="", blocks=None):
         self.on_device.launch(header, name, work, *arguments, shape=shape, blocks=blocks)
@@ -85,7 +89,11 @@ class Search:
         self.counters.data.memset_async(0, COUNTERS * 8)
 
     def read_counters(self):
-        return [int(value) for value in self.counters[:COUNTERS].get()]
+        """Waits for the level to end."""
+        stream = cupy.cuda.get_current_stream()
+        self.counters.data.copy_to_host_async(self.work.host.ctypes.data, 8 * COUNTERS, stream)
+        stream.synchronize()
+        return self.work.host[:COUNTERS].tolist()
 
     # ---------------------------------------------------------------- the forms of a frontier
 
@@ -156,8 +164,10 @@ class Search:
         self.clear_counters()  # the bound is rough: look
         arguments = (self.distance, self.vertices, self.level)
         self.launch("counts.cuh", "level_extent", self.n, *arguments, self.sigma, self.counters)
-        read = self.counters[GREATEST : LEAST + 1].get()
-        greatest, least = (float(value) for value in np.array([read[0], ~read[1]]).view(np.float64))
+        self.read_counters()
+        extent = self.work.host[[GREATEST, LEAST]]
+        extent[1] = ~extent[1]  # kept upside down
+        greatest, least = extent.view(np.float64).tolist()
         self.bound = math.ceil(math.log2(greatest))
         if self.bound + bits <= LARGEST:
             return

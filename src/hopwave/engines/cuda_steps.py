@@ -246,15 +246,15 @@ def pull_queue(search, step):
     loaded, n = search.loaded, search.n
     length = n - search.reached + search.early  # what was not visited when this level began
     waiting = search.work.take("waiting", n, np.int32)
-    segments = min(-(-n // 32), 8 * BLOCK * search.on_device.device.multiprocessors)
+    segments = min(-(-n // 32), BLOCK * search.on_device.device.blocks)
     segment_length = -(-n // (32 * segments)) * 32
     segments = -(-n // segment_length)
-    places = search.work.take("places", segments, np.int64)
     blocks = -(-segments // BLOCK)
-    sizes = np.uint64(n), search.level, np.uint64(segments), np.uint64(segment_length), places
-    search.launch("double_scan.cuh", "scan_segments", n, search.distance, *sizes, NULL, shape="1", blocks=blocks)
-    search.launch("double_scan.cuh", "prefix_sum", segments, places, np.uint64(segments), blocks=1)
-    search.launch("double_scan.cuh", "scan_segments", n, search.distance, *sizes, waiting, shape="2", blocks=blocks)
+    places, sums = search.work.take("places", segments, np.uint32), search.work.take("block sums", blocks, np.int64)
+    sizes = np.uint64(n), search.level, np.uint64(segments), np.uint64(segment_length), places, sums, waiting
+    search.launch("double_scan.cuh", "scan_segments", n, search.distance, *sizes, shape="1", blocks=blocks)
+    search.launch("double_scan.cuh", "prefix_sum", blocks, sums, np.uint64(blocks), blocks=1)
+    search.launch("double_scan.cuh", "scan_segments", n, search.distance, *sizes, shape="2", blocks=blocks)
     search.clear_counters()
     limit = search.question.depth_limit
     ahead = step.asynchronous and (limit is None or search.depth + 1 < limit)
@@ -303,8 +303,7 @@ def kind_of(step):
 
 def push_queue(search, step):
     """A plan that scans the status array claims there, in one phase (XBFS); others keep a bitmap, in two (Merrill)."""
-    scans = any(isinstance(other, Push) and other.output in ("scan", "reuse") for other in search.loaded.plan.steps)
-    one_phase = step.claim == "atomic" and (scans or step.mapping != "twc")
+    one_phase = step.claim == "atomic" and (search.scans or step.mapping != "twc")
     (push_fused if one_phase else push_two_phase)(search, step)
 
 

@@ -43,7 +43,7 @@ def module(header, names, more=(), cooperative=True):
 
 @cache
 def _kernel(header, name, device):
-    return module(header, (name,), cooperative=False).get_function(name)
+    return module(header, (name,), cooperative=False).get_function(name).kernel  # the bare function: cheaper to call
 
 
 def kernel(header, name):

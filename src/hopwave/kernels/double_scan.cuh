@@ -13,36 +13,43 @@ __device__ inline bool waits(const int* distance, number v, number n, int depth)
 
 // One of the two scans. A thread owns a segment, but a warp goes through the segments of its threads together, 32
 // vertices at a time, so that reads coalesce; a ballot tells all, and the owner alone makes use of it. scan = 1 counts
-// the waiting vertices of a segment, scan = 2 writes them from places[segment] on.
+// the waiting vertices of every segment: places[segment] says how many stand before it in its block, sums[block] how
+// many the block has. Once sums are running sums, scan = 2 writes the vertices to their places.
 template <class Offset, int scan>
 __global__ void scan_segments(
-    const int* distance, number n, int depth, number segments, number segment_length, long long* places, int* queue) {
-    const number segment = thread_number();
-    long long place = scan == 2 && segment < segments ? places[segment] : 0;
-    const number first_segment = segment - lane();
+    const int* distance, number n, int depth, number segments, number segment_length, unsigned* places,
+    long long* sums, int* queue) {
+    const number segment = thread_number(), first_segment = segment - lane();
+    unsigned count = 0;
+    number place = scan == 2 && segment < segments ? (number)sums[blockIdx.x] + places[segment] : 0;
     for (int owner = 0; owner < WARP; ++owner) {
         if (first_segment + owner >= segments) break;  // the same for the whole warp
         const number begin = (first_segment + owner) * segment_length;
         for (number first = begin; first < begin + segment_length && first < n; first += WARP) {
             unsigned waiting = __ballot_sync(EVERYONE, waits(distance, first + lane(), n, depth));
             if (lane() != owner) continue;
-            if (scan == 1) place += __popc(waiting);
+            if (scan == 1) count += __popc(waiting);
             else
                 for (; waiting; waiting &= waiting - 1) queue[place++] = (int)(first + __ffs(waiting) - 1);
         }
     }
-    if (scan == 1 && segment < segments) places[segment] = place;
+    if (scan == 1) {
+        unsigned total;
+        const unsigned before = block_scan(count, total);
+        if (segment < segments) places[segment] = before;
+        if (threadIdx.x == 0) sums[blockIdx.x] = total;
+    }
 }
 
-// Counts into places, by one block: the segments are few.
+// Each block's sum becomes that of the blocks before it; one block does it, as they are few.
 template <class Offset>
-__global__ void prefix_sum(long long* places, number segments) {
+__global__ void prefix_sum(long long* sums, number blocks) {
     long long before = 0;
-    for (number tile = 0; tile < segments; tile += BLOCK) {
+    for (number tile = 0; tile < blocks; tile += BLOCK) {
         const number i = tile + threadIdx.x;
         long long total;
-        const long long place = block_scan(i < segments ? places[i] : 0LL, total);
-        if (i < segments) places[i] = before + place;
+        const long long place = block_scan(i < blocks ? sums[i] : 0LL, total);
+        if (i < blocks) sums[i] = before + place;
         before += total;
     }
 }

@@ -88,12 +88,12 @@ __global__ void closed_bits(const Offset* in_offsets, int n, word* closed) {
     }
 }
 
-// The row of every arc: the coordinate form that a thread an arc needs (TurboBFS, section III-B).
+// The row of every arc of n rows: the coordinate form that a thread an arc needs (TurboBFS, section III-B).
 template <class Offset>
 __global__ void arc_rows(const Offset* offsets, int n, int* rows) {
     const number warps = thread_count() / WARP;
     for (number v = thread_number() / WARP; v < n; v += warps)
-        for (Offset arc = offsets[v] + lane(); arc < offsets[v + 1]; arc += WARP) rows[arc] = (int)v;
+        for (Offset arc = offsets[v] + lane(); arc < offsets[v + 1]; arc += WARP) rows[arc - offsets[0]] = (int)v;
 }
 
 }  // namespace hopwave
