@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -17,12 +18,14 @@ from hopwave.algorithms.brandes import Job, Progress
 from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.catalogue import CATALOGUE
 from hopwave.catalogue import plan as named_plan
-from hopwave.errors import GraphError, PlanError
+from hopwave.errors import EngineError, GraphError, PlanError
 from hopwave.graph import Graph
 from hopwave.plan import Plan
 from hopwave.result import BetweennessResult, BFSResult, EdgeBetweennessResult, PlanTable, Ran
 from hopwave.semiring import Question
 
+# Arcs from which a search on the GPU pays for the upload.
+WORTH_A_TRIP = 1 << 20
 # With fewer sources than this on a graph of that many arcs, all threads work on one source at a time. Not a question of
 # how many threads there are: they must change no bit of a result.
 WIDE_SOURCES = 4
@@ -62,7 +65,7 @@ def bfs(
         raise GraphError(f"direction={direction!r} is not known; use 'out' or 'in'")
     question = Question(predecessors, path_counts, hops("depth_limit", depth_limit))
     sources = source_ids(graph, source)
-    engine = engines.engine(choose_device(device))
+    engine = engines.engine(choose_device(device, graph, threads))
     chosen, why = choose_plan(plan, question, engine)
     walked = graph.reversed() if direction == "in" else graph
     return _bfs.search(engine, walked, sources, question, chosen, why, trace, threads)
@@ -93,7 +96,7 @@ def bfs_each(
         raise GraphError(f"direction={direction!r} is not known; use 'out' or 'in'")
     question = Question(predecessors, path_counts, hops("depth_limit", depth_limit))
     ids = [(graph.index(source),) for source in sources]
-    engine = engines.engine(choose_device(device))
+    engine = engines.engine(choose_device(device, graph, threads))
     chosen, why = choose_plan(plan, question, engine)
     walked = graph.reversed() if direction == "in" else graph
     return (_bfs.search(engine, walked, one, question, chosen, why, False, threads) for one in ids)
@@ -145,7 +148,7 @@ def betweenness_centrality(
     if epsilon is not None and checkpoint is not None:
         raise GraphError("an adaptive sample (epsilon=) cannot be checkpointed; use k= with checkpoint=")
     job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, endpoints, False, memory_limit)
-    engine = engines.engine(choose_device(device))
+    engine = engines.engine("cpu" if device == "auto" else device)
     if epsilon is not None:
         exact = replace(job, squares=True)
         chosen, why = choose_betweenness_plan(plan, exact, graph, engine)
@@ -200,7 +203,7 @@ def edge_betweenness_centrality(
     """
     graph = as_graph(G)
     job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, False, True, memory_limit)
-    engine = engines.engine(choose_device(device))
+    engine = engines.engine("cpu" if device == "auto" else device)
     chosen, why = choose_betweenness_plan(plan, job, graph, engine)
     run = engine.accumulation(graph, job, chosen, threads)
     saved = None if checkpoint is None else Checkpoint(checkpoint, graph, job, chosen.name)
@@ -333,9 +336,22 @@ def _is_label(graph: Graph, value: Any) -> bool:
         return False
 
 
-def choose_device(device: str) -> str:
-    """The engine that device= names; "auto" is the best one here."""
-    return "cpu" if device == "auto" else device
+def choose_device(device: str, graph: Graph, threads: int | None) -> str:
+    """The engine that device= names. "auto" is a GPU where there is one and the graph is worth the trip, else the CPU;
+    who says threads= means the CPU."""
+    if device != "auto":
+        return device
+    return "cuda" if threads is None and graph.m >= WORTH_A_TRIP and has_gpu() else "cpu"
+
+
+@cache
+def has_gpu() -> bool:
+    """Whether the CUDA engine can run here; CuPy is looked for, and loaded only where it is installed."""
+    try:
+        engines.engine("cuda")
+    except EngineError:
+        return False
+    return True
 
 
 def choose_plan(plan: str | Plan, question: Question, engine: engines.Engine) -> tuple[Plan, str]:

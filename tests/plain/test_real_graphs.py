@@ -17,7 +17,28 @@ import hopwave as hw
 import oracle
 from hopwave import Graph, validate
 
-NAMES = ["luxembourg_osm", "delaunay_n15", "delaunay_n16", "rgg_n_2_15_s0", "email-Enron", "astro-ph", "cit-HepPh", "ca-AstroPh", "wiki-Vote", "p2p-Gnutella31", "ego-Facebook", "ego-Twitter", "cnr-2000", "threads-math-sx", "osm-netherlands-cities", "moscow-roads", "larval-drosophila", "ppi-cancer", "mdual", "PGPgiantcompo"]
+NAMES = [
+    "luxembourg_osm",
+    "delaunay_n15",
+    "delaunay_n16",
+    "rgg_n_2_15_s0",
+    "email-Enron",
+    "astro-ph",
+    "cit-HepPh",
+    "ca-AstroPh",
+    "wiki-Vote",
+    "p2p-Gnutella31",
+    "ego-Facebook",
+    "ego-Twitter",
+    "cnr-2000",
+    "threads-math-sx",
+    "osm-netherlands-cities",
+    "moscow-roads",
+    "larval-drosophila",
+    "ppi-cancer",
+    "mdual",
+    "PGPgiantcompo",
+]
 every_graph = pytest.mark.parametrize("name", NAMES)
 
 
@@ -27,7 +48,7 @@ def load(path: Path) -> Graph:
 
 
 def graph(data: Path, name: str) -> Graph:
-    """The graph, read once; the last few are kept."""
+    """The graph, read once."""
     path = data / f"{name}.mtx.gz"
     if not path.exists():
         pytest.skip(f"{path} is not there")

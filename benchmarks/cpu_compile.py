@@ -1,0 +1,57 @@
+"""How long the first search of a process takes: nothing compiled yet, and everything on disk.
+
+    python -m benchmarks.cpu_compile
+
+Each is a process of its own, timed from before `import hopwave` to the answer, with a cache folder that is new for the
+first run. The same for betweenness.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+from benchmarks.setting import ROOT, publish
+
+SCRIPT = """
+import time
+began = time.perf_counter()
+import hopwave as hw
+imported = time.perf_counter() - began
+graph = hw.generate.grid(30, 30)
+began = time.perf_counter()
+{call}
+print(imported, time.perf_counter() - began)
+"""
+CALLS = {
+    "search": "hw.bfs(graph, 0)",
+    "search with path counts": "hw.bfs(graph, 0, path_counts=True)",
+    "betweenness": "hw.betweenness_centrality(graph, progress=False)",
+    "edge betweenness": "hw.edge_betweenness_centrality(graph, progress=False)",
+}
+
+
+def once(call: str, folder: str) -> tuple[float, float]:
+    environment = os.environ | {"NUMBA_CACHE_DIR": folder, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-c", SCRIPT.format(call=call)]
+    out = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    imported, taken = map(float, out.split())
+    return imported, taken
+
+
+def main() -> None:
+    rows: list[dict[str, Any]] = []
+    for name, call in CALLS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            _, cold = once(call, folder)
+            imported, warm = min((once(call, folder) for _ in range(3)), key=lambda pair: pair[1])
+        rows.append({"first": name, "cold s": cold, "from cache s": warm, "import hopwave s": imported})
+        print(rows[-1], flush=True)
+    publish("cpu-compile", "The first call of a process", rows)
+
+
+if __name__ == "__main__":
+    main()
