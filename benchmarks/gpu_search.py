@@ -2,10 +2,12 @@
 
     PYTHONPATH=src python benchmarks/gpu_search.py [--data FOLDER] [--sources 8] [--plans a,b] [--graphs x,y]
 
-Every plan is checked against the CPU engine on every graph before it is timed. A time is the GPU's own, between two
-events around a whole search (its reset and Python's launches included, the copy of the answer to the host not), the
-median over sources in the largest component. GTEPS are the arcs of the reached part over that time. Bytes are the
-device memory that the graph and one search hold. Writes one JSON line a run and a table, gpu_search.jsonl and .md.
+Every search that is timed is checked against the CPU engine's. A time is the GPU's own, between two events around a
+whole search (its reset and Python's launches included, the copy of the answer to the host not), the median over
+sources in the largest component; "in levels" is the part of it inside the levels of a host loop, that is without what
+Python does between them. GTEPS are the arcs of the reached part over the whole time. Bytes are the device memory that
+the graph and one search hold. Writes a table and one JSON line for each plan and graph, with the arcs checked, the
+vertices found ahead and the time in each kind of step (XBFS's Figures 10 and 13-15).
 """
 
 from __future__ import annotations
@@ -82,8 +84,9 @@ def sources_of(graph: Graph, count: int) -> list[int]:
     return [int(s) for s in random.choice(inside, min(count, len(inside)), replace=False)]
 
 
-def search_ms(engine: Any, graph: Graph, plan: Any, source: int, question: Question) -> tuple[float, int, int]:
-    """One search on the GPU's clock: milliseconds, levels, bytes."""
+def timed(engine: Any, graph: Graph, plan: Any, source: int, expected: Any) -> dict[str, Any]:
+    """One search on the GPU's clock, and whether it was right."""
+    question = Question(predecessors=False)
     began, ended = cupy.cuda.Event(), cupy.cuda.Event()
     loaded = engine.load(graph, plan)
     began.record()
@@ -93,38 +96,42 @@ def search_ms(engine: Any, graph: Graph, plan: Any, source: int, question: Quest
         levels = host_loop(engine, graph, search, question, plan)
     ended.record()
     ended.synchronize()
-    depth = int(search.depth)
-    held = sum(int(a.nbytes) for a in (search.distance, search.parent, search.sigma) if a is not None)
-    if search.work is not None:
-        search.on_device.workspaces.append(search.work)
-        search.work = None
-    return cupy.cuda.get_elapsed_time(began, ended), depth, held + int(loaded.on_device.bytes)
+    ms = cupy.cuda.get_elapsed_time(began, ended)
+    arcs = int(cupy.diff(loaded.offsets)[search.distance >= 0].sum())
+    seen = {"ms": ms, "ms_in_levels": sum(level.seconds for level in levels) * 1e3 if levels else ms}
+    seen |= {"gteps": arcs / ms / 1e6, "checked": sum(level.checked for level in levels)}
+    seen |= {"ahead": sum(level.ahead for level in levels), "found": int(search.reached) - 1}
+    seen["verified"] = np.array_equal(engine.fetch(search)["distances"], expected)
+    seen["bytes"] = int(search.distance.nbytes) + int(loaded.on_device.bytes)
+    for level in levels:
+        seen[f"ms in {level.step}"] = seen.get(f"ms in {level.step}", 0.0) + level.seconds * 1e3
+    return seen
 
 
 def measure(engine: Any, name: str, graph: Graph, plans: list[Any], count: int, seconds: float) -> list[dict[str, Any]]:
     sources = sources_of(graph, count)
-    expected = hw.bfs(graph, sources[0], device="cpu", predecessors=False)
-    arcs = int(graph.degrees[expected.distances >= 0].sum())
+    expected = [hw.bfs(graph, source, device="cpu", predecessors=False) for source in sources]
     rows = []
     for plan in plans:
         graph._prepared.pop("cuda", None)  # so that bytes are this plan's alone
         cupy.get_default_memory_pool().free_all_blocks()
-        row: dict[str, Any] = {"graph": name, "n": graph.n, "m": graph.m, "plan": plan.name, "arcs": arcs}
-        question = Question(predecessors=False)
+        row: dict[str, Any] = {"graph": name, "n": graph.n, "m": graph.m, "directed": graph.directed, "plan": plan.name}
+        row["levels"] = int(np.median([result.depth for result in expected]))
         try:
-            found = hw.bfs(graph, sources[0], plan=plan, device="cuda", predecessors=False).distances
-            row["verified"] = bool(np.array_equal(found, expected.distances))
-            times, until = [], time.perf_counter() + seconds
-            for source in [sources[0], *sources]:
-                times.append(search_ms(engine, graph, plan, source, question))
-                if time.perf_counter() > until and len(times) > 1:
+            timed(engine, graph, plan, sources[0], expected[0].distances)  # compiles, uploads, makes the buffers
+            seen, until = [], time.perf_counter() + seconds
+            for source, right in zip(sources, expected, strict=True):
+                seen.append(timed(engine, graph, plan, source, right.distances))
+                if time.perf_counter() > until:
                     break
-            ms = float(np.median([t[0] for t in times[1:]]))
-            row |= {"ms": round(ms, 4), "gteps": round(arcs / ms / 1e6, 3), "levels": times[0][1], "bytes": times[0][2]}
-            row["searches"] = len(times) - 1
+            row["verified"] = all(one.pop("verified") for one in seen)
+            row["searches"] = len(seen)
+            for what in dict.fromkeys(what for one in seen for what in one):
+                row[what] = round(float(np.median([one.get(what, 0) for one in seen])), 4)
         except hw.EngineError as error:
             row["error"] = str(error)
-        print(f"{name:<24} {plan.name:<22} {row.get('ms', row.get('error'))!s:>10}  {row.get('verified')}", flush=True)
+        shown = f"{row['ms']:10.3f} {row['ms_in_levels']:10.3f}" if "ms" in row else row["error"]
+        print(f"{name:<24} {plan.name:<22} {shown}  {row.get('verified')}", flush=True)
         rows.append(row)
     return rows
 
@@ -146,7 +153,7 @@ def head() -> dict[str, Any]:
 def table(about: dict[str, Any], rows: list[dict[str, Any]]) -> str:
     lines = ["# Every search plan on the GPU", "", ", ".join(f"{key} {value}" for key, value in about.items()), ""]
     lines += [
-        "Milliseconds of GPU time a search, distances only; median over sources. GTEPS in brackets.",
+        "Milliseconds of GPU time a search / in its levels alone, distances only; median over sources. (GTEPS)",
         "",
     ]
     graphs, plans = list(dict.fromkeys(r["graph"] for r in rows)), list(dict.fromkeys(r["plan"] for r in rows))
@@ -157,7 +164,8 @@ def table(about: dict[str, Any], rows: list[dict[str, Any]]) -> str:
         for graph in graphs:
             r = cell.get((graph, plan), {})
             good = r.get("verified") and "ms" in r
-            shown.append(f"{r['ms']:.3f} ({r['gteps']:.2f})" if good else r.get("error", "wrong" if r else ""))
+            times = f"{r['ms']:.3f} / {r['ms_in_levels']:.3f} ({r['gteps']:.2f})" if good else ""
+            shown.append(times or r.get("error", "wrong" if r else ""))
         lines.append(f"| {plan} | " + " | ".join(shown) + " |")
     lines += ["", "| graph | vertices | arcs | levels | bytes a vertex and arc, by plan |", "|---|---|---|---|---|"]
     for graph in graphs:

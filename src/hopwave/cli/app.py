@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 
 import hopwave as hw
-from hopwave.cli import bfs, convert, demo, doctor, generate, info, plans, terminal
+from hopwave.cli import bc, bfs, convert, demo, doctor, generate, info, plans, terminal, warmup
 from hopwave.errors import EngineError, HopwaveError
 
 INTERRUPTED = 130
@@ -51,10 +51,12 @@ def _options(
 
 app.command("info")(info.info)
 app.command("bfs")(bfs.bfs)
+app.command("bc")(bc.bc)
 app.command("convert")(convert.convert)
 app.add_typer(generate.app, name="generate")
 app.command("plans")(plans.plans)
 app.command("doctor")(doctor.doctor)
+app.command("warmup")(warmup.warmup)
 app.command("demo")(demo.demo)
 
 

@@ -1,4 +1,4 @@
-"""`hopwave bc FILE`: betweenness centrality, the highest scores as a table with bars, and on request files and a picture."""
+"""`hopwave bc FILE`: betweenness, the highest scores as a table with bars, on request a picture and a file."""
 
 from __future__ import annotations
 
@@ -110,12 +110,15 @@ def bc(
                 "delta": delta if epsilon is not None else None,
                 **record(result, top),
                 "wall_seconds": wall,
-                **{name: path and str(path) for name, path in (("out", out), ("plot", plot), ("checkpoint", checkpoint))},
+                **{
+                    name: path and str(path)
+                    for name, path in (("out", out), ("plot", plot), ("checkpoint", checkpoint))
+                },
             }
         )
         return
     terminal.line(f"{file}: {sentence(graph)}")
-    terminal.show(top_table(result, top), summary(result, wall))
+    terminal.show(top_table(result, top), summary(result, wall, delta))
     for path in filter(None, (out, plot)):
         terminal.line(f"wrote {path}")
 
@@ -127,7 +130,7 @@ def named(graph: Graph, names: list[str] | None) -> list[Any] | None:
 
 def once(result: Result) -> Any:
     """Every score; an undirected edge's once."""
-    return result.scores if isinstance(result, BetweennessResult) else result.to_edge_scores()
+    return columns.of_betweenness(result)["betweenness"]
 
 
 def name_of(result: Result, key: Any) -> str:
@@ -158,7 +161,9 @@ def top_table(result: Result, top: int) -> Table:
     bounds = result.bounds if isinstance(result, BetweennessResult) else None
     kind = "vertex" if isinstance(result, BetweennessResult) else "edge"
     titles = ["", kind, "betweenness", *([] if bounds is None else ["±"]), ""]
-    made = terminal.table(f"Highest betweenness, {drawn(result)}", *titles, numbers=(0, 2, 3) if bounds is not None else (0, 2))
+    made = terminal.table(
+        f"Highest betweenness, {drawn(result)}", *titles, numbers=(0, 2, 3) if bounds is not None else (0, 2)
+    )
     best = result.top(top)
     most = max((score for _, score in best if not math.isnan(score)), default=0.0) or 1.0
     names = [name_of(result, key) for key, _ in best]
@@ -182,12 +187,13 @@ def shown(score: float) -> str:
     return f"{score:,.1f}" if score >= 1000 else f"{score:.5g}"
 
 
-def summary(result: Result, wall: float) -> Table:
+def summary(result: Result, wall: float, delta: float) -> Table:
     """How the scores were found, and how far they can be trusted."""
     lines = {"certificate": str(result.certificate)}
     if isinstance(result, BetweennessResult) and result.bounds is not None:
         widest = float(result.bounds.max(initial=0.0))
-        lines["bounds"] = f"every score is known to ± {shown(widest)}" if widest else "exact: all sources were cheaper"
+        sure = f"every score is within its bound, with probability {1 - delta:g}"
+        lines["bounds"] = f"{sure}; the widest is ± {shown(widest)}" if widest else "exact: all sources were cheaper"
     lines |= {"plan": str(result.plan), "engine": result.engine, "time": f"{wall:,.2f} s"}
     if result.sources:
         lines["time"] += f", {terminal.milliseconds(wall / result.sources)} ms a source"

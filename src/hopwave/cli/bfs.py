@@ -46,6 +46,7 @@ def bfs(
     path_counts: Annotated[bool, typer.Option("--path-counts", help="Count the shortest paths too.")] = False,
     plan: Annotated[str, typer.Option(help="A name from 'hopwave plans'.")] = "auto",
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or reference.")] = "auto",
+    threads: terminal.Threads = None,
     directed: Directed = None,
     format: Format = None,
     read_options: ReadOptions = None,
@@ -76,6 +77,7 @@ def bfs(
             plan=plan,
             device=device,
             trace=True,
+            threads=threads,
         )
         wall = time.perf_counter() - began
         verdict = None

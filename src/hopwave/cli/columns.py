@@ -14,7 +14,7 @@ from hopwave.cli import terminal
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.io.atomic import replacing
-from hopwave.result import BFSResult, ScaledCounts, vertex_names
+from hopwave.result import BetweennessResult, BFSResult, EdgeBetweennessResult, ScaledCounts, vertex_names
 
 Columns = dict[str, npt.NDArray[Any]]
 
@@ -58,6 +58,20 @@ def of_search(result: BFSResult) -> Columns:
     elif result.path_counts is not None:
         columns["path_count"] = result.path_counts
     return columns
+
+
+def of_betweenness(result: BetweennessResult | EdgeBetweennessResult) -> Columns:
+    """vertex and betweenness, and the bound after an adaptive sample; of edges source, target and betweenness.
+
+    An undirected edge has one row.
+    """
+    names = np.asarray(vertex_names(result.graph))
+    if isinstance(result, BetweennessResult):
+        columns: Columns = {"vertex": names, "betweenness": result.scores}
+        return columns if result.bounds is None else {**columns, "bound": result.bounds}
+    source, target = result.edges
+    rows = slice(None) if result.graph.directed else source <= target
+    return {"source": names[source[rows]], "target": names[target[rows]], "betweenness": result.scores[rows]}
 
 
 def _named(graph: Graph, ids: npt.NDArray[np.int32]) -> npt.NDArray[Any]:

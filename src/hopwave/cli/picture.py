@@ -1,4 +1,4 @@
-"""Pictures, drawn without a screen: the levels of a search, and what the demo found."""
+"""Pictures, drawn without a screen: the levels of a search, scores, and what the demo found."""
 
 from __future__ import annotations
 
@@ -65,6 +65,58 @@ def levels(path: Path, rows: list[Row], title: str, subtitle: str) -> None:
         below.set_ylabel("milliseconds")
         below.set_xlabel("hops from the source")
         below.grid(axis="y")
+
+
+def scores(path: Path, values: Any, best: list[tuple[str, float]], title: str, subtitle: str) -> None:
+    """How the scores are distributed, and the highest of them by name."""
+    with page(path, 11, 5) as figure:
+        left, right = figure.subplots(1, 2, width_ratios=[3, 2])
+        left.set_title(_short(title), loc="left", fontweight="bold", pad=22)
+        left.annotate(subtitle, (0, 1), (0, 8), xycoords="axes fraction", textcoords="offset points", fontsize=9.5)
+        distribution(left, values)
+        right.set_title("Highest", loc="left", fontweight="bold", pad=22)
+        names = [_short(name, 28) for name, _ in reversed(best)]
+        right.barh(range(len(best)), [score for _, score in reversed(best)], color=COLOURS["push"])
+        right.set_yticks(range(len(best)), names, fontsize=8.5)
+        right.margins(y=0.01)
+        right.set_xlabel("betweenness")
+        right.ticklabel_format(axis="x", style="plain" if max([0.0, *(s for _, s in best)]) < 1e5 else "sci")
+        right.grid(axis="x")
+        right.tick_params(axis="y", length=0)
+
+
+def distribution(axes: Any, values: Any) -> None:
+    """For every score, the share of all that are at least as high: a straight line where they follow a power law."""
+    import numpy as np
+    from matplotlib.ticker import FuncFormatter
+
+    known = np.sort(values[np.isfinite(values)])
+    above = known[known > 0]
+    axes.set_xlabel("betweenness")
+    axes.set_ylabel("share with at least that score")
+    axes.grid(which="major")
+    if not len(above):
+        axes.text(0.5, 0.5, "every score is 0", ha="center", va="center", transform=axes.transAxes)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        return
+    share = np.arange(len(above), 0, -1) / len(known)
+    shown = np.unique(np.concatenate([[True], np.diff(above) > 0]).nonzero()[0])  # one point a score
+    if len(shown) > 4000:  # more cannot be seen; the highest, which stand apart, are all kept
+        shown = shown[len(shown) - np.unique(np.geomspace(1, len(shown), 4000).astype(int))[::-1]]
+    axes.step(above[shown], share[shown], where="pre", color=COLOURS["push"], linewidth=1.6)
+    axes.plot(above[shown], share[shown], "o", color=COLOURS["push"], markersize=2.5 if len(shown) < 400 else 0)
+    if above[-1] > 100 * above[0]:
+        axes.set_xscale("log")
+    if share[0] > 100 * share[shown[-1]]:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(0, min(1.05, share[0] * 1.1))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.4g}%"))
+    zero = 1 - len(above) / len(known)
+    if zero:
+        note = f"{zero:.1%} have the score 0"
+        axes.text(0.03, 0.04, note, transform=axes.transAxes, fontsize=9)  # the curve falls: this corner is free
 
 
 def profile(axes: Any, rows: list[Row]) -> None:

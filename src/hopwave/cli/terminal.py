@@ -16,6 +16,10 @@ from rich.table import Table
 from rich.text import Text
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.")]
+Threads = Annotated[
+    int | None,
+    typer.Option("--threads", help="Threads of the CPU engine. Default: HOPWAVE_NUM_THREADS, else every core."),
+]
 
 # One colour for each direction, in tables and pictures alike.
 COLOURS = {"push": "cyan", "pull": "magenta", "source": "white"}

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 from hopwave.engines import cpu_brandes as kernels
-from hopwave.engines.cpu_crew import crew, thread_count
+from hopwave.engines.cpu_crew import thread_count, workers
 from hopwave.engines.cpu_notice import compiling
 from hopwave.errors import EngineError
 from hopwave.plan import Pull
@@ -105,7 +105,7 @@ class Accumulation:
             self._desks.append(self._desk())
         with compiling(kernels.take_sources):
             team = Team(self.workers)
-            crew.call(self.workers, team.work, kernels.take_sources, self.A, self._desks, task)
+            workers.call(self.workers, team.work, kernels.take_sources, self.A, self._desks, task)
             try:
                 while not team.finished.wait(POLL_SECONDS):
                     if poll(int(control[kernels.COMMITTED])):

@@ -146,12 +146,14 @@ class Crew:
             del function, arguments  # a sleeping thread keeps no graph alive
 
 
-crew = Crew()
+crew = Crew()  # helpers of searches: milliseconds each
+workers = Crew()  # takers of sources: they may be away for hours, and no search's calls may pile up behind them
 
 
 def _forget_after_fork():
-    """A forked child has the crew but not its threads: start anew there."""
+    """A forked child has the crews but not their threads: start anew there."""
     crew.__init__()
+    workers.__init__()
 
 
 if hasattr(os, "register_at_fork"):

@@ -65,9 +65,10 @@ class Search:
             self.parent.data.memset_async(0xFF, self.parent.nbytes)
         if self.question.path_counts:
             self.sigma = cupy.zeros(n, np.float64)
-        sources = cupy.asarray(np.array(self.sources, np.int32))
+        several = len(self.sources) > 1
+        sources = cupy.asarray(np.array(self.sources, np.int32)) if several else NULL
         self.launch(
-            "state.cuh", "stand", len(self.sources), sources, np.uint64(len(self.sources)), self.distance,
+            "state.cuh", "stand", self.nf, sources, np.int32(self.sources[0]), np.uint64(self.nf), self.distance,
             self.parents, self.sigmas, self.queue,
         )  # fmt: skip
         self.has_queue = True

@@ -62,7 +62,7 @@ def push_fused(search, step):
     search.launch(
         "push.cuh", "push", length, loaded.offsets, loaded.neighbours, queue, np.uint64(length), search.level,
         search.distance, search.parents, search.sigmas, search.next_queue, search.counters,
-        shape=push_shape(step.mapping, output, search.counting),
+        shape=push_shape(step.mapping, output, search.counting), blocks=even_shares(search, length),
     )  # fmt: skip
     if output == "scan":
         search.launch(
@@ -70,6 +70,11 @@ def push_fused(search, step):
             np.int32(search.depth + 1), search.next_queue, search.counters,
         )  # fmt: skip
     search.stands(queue=True)
+
+
+def even_shares(search, length):
+    """Blocks for even shares of a queue: as many as the GPU holds, down to one vertex each."""
+    return min(length, search.on_device.device.blocks)
 
 
 def early_first(search):
@@ -102,7 +107,7 @@ def push_two_phase(search, step):
     visited = search.bits("visited")
     search.launch(
         "two_phase.cuh", "expand", search.nf, loaded.offsets, loaded.neighbours, search.queue, np.uint64(search.nf),
-        targets, sources, search.counters,
+        targets, sources, search.counters, blocks=even_shares(search, search.nf),
     )  # fmt: skip
     if step.claim == "atomic":
         search.launch(

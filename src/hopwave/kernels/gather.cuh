@@ -7,6 +7,20 @@ namespace hopwave {
 
 constexpr int SCRATCH = 4 * BLOCK;
 
+// A block's even share of a queue, in tiles of BLOCK (Merrill et al., section 4.2): few vertices each where the queue is
+// short, for they may be hubs. Neighbours in the queue go to different warps, for the same reason.
+struct Share {
+    number begin, end;
+
+    __device__ explicit Share(number length) {
+        const number share = (length + gridDim.x - 1) / gridDim.x;
+        begin = min(blockIdx.x * share, length);
+        end = min(begin + share, length);
+    }
+
+    __device__ static number mine(number tile) { return tile + lane() * (BLOCK / WARP) + threadIdx.x / WARP; }
+};
+
 // A tile of lists, one from each thread of the block ([begin, end), empty for none), gathered by its length (Merrill
 // et al., section 4; Hiragushi, section 3.2): a list of BLOCK arcs or more by the whole block, of WARP or more by a
 // warp, and the short rest packed side by side in shared memory by a scan. Mappings other than twc use one of these

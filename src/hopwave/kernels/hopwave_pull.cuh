@@ -18,8 +18,8 @@ struct Pulling {
   const u32 *before;            // visited before this level
   u32 *after;
   int depth;
-  u64 edges, checked;
-  u32 found;
+  u64 edges;
+  u32 found, checked;
 
   __device__ __forceinline__ bool visited(int u) const { return (before[u >> 5] >> (u & 31)) & 1; }
 
@@ -41,7 +41,7 @@ struct Pulling {
 #pragma unroll
       for (int k = ABREAST - 1; k >= 0; k--)
         if (u[k] >= 0 && visited(u[k])) hit = u[k];
-      checked += min((i64)ABREAST, stop - e);
+      checked += (u32)min((i64)ABREAST, stop - e);
       e += ABREAST;
       if (hit >= 0) break;
     }
@@ -126,18 +126,10 @@ struct Pulling {
   }
 
   __device__ __forceinline__ void finish(Sums *sums) {
-    __shared__ u64 total[3];
-    if (threadIdx.x < 3) total[threadIdx.x] = 0;
-    __syncthreads();
-    u64 all = warp_sum((u64)found), arcs = warp_sum(edges), looked = work.trace ? warp_sum(checked) : 0;
-    if (lane() == 0) {
-      if (all) atomicAdd(&total[0], all), atomicAdd(&total[1], arcs);
-      if (looked) atomicAdd(&total[2], looked);
-    }
-    __syncthreads();
+    const Three all = block_sum(edges, found, checked);
     if (threadIdx.x == 0) {
-      if (total[0]) atomicAdd(&sums->found, (u32)total[0]), atomicAdd(&sums->mf, total[1]);
-      if (total[2]) atomicAdd(&sums->checked, total[2]);
+      if (all.b) atomicAdd(&sums->found, all.b), atomicAdd(&sums->mf, all.a);
+      if (work.trace && all.c) atomicAdd(&sums->checked, (u64)all.c);
     }
   }
 };

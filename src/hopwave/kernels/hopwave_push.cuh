@@ -10,7 +10,7 @@ static_assert(BUFFER * WARPS * 4 <= ROOM, "the warps' buffers must fit");
 // What a warp has found and not yet queued.
 struct Finds {
   int *buffer;
-  u32 count;
+  u32 count, big;
   u64 edges;
 };
 
@@ -35,13 +35,12 @@ struct Pushing {
       u32 bit = 1u << (u[k] & 31);
       fresh[k] = !(seen[k] & bit) && !(atomicOr(visited + (u[k] >> 5), bit) & bit);
     }
-    i64 begin[UNROLL], degree[UNROLL];
 #pragma unroll
     for (int k = 0; k < UNROLL; k++) {
-      begin[k] = degree[k] = 0;
       if (fresh[k]) {
-        begin[k] = __ldg(graph.offsets + u[k]);
-        degree[k] = __ldg(graph.offsets + u[k] + 1) - begin[k];
+        i64 degree = __ldg(graph.offsets + u[k] + 1) - __ldg(graph.offsets + u[k]);
+        finds.edges += degree;
+        finds.big += degree >= work.chunk;
         answer.distance[u[k]] = depth;
         if (PARENTS) answer.parent[u[k]] = from[k];
       }
@@ -52,8 +51,6 @@ struct Pushing {
       if (!all) continue;
       if (fresh[k]) finds.buffer[finds.count + __popc(all & below())] = u[k];
       finds.count += __popc(all);
-      finds.edges += degree[k];
-      cut(degree[k] >= work.chunk, u[k], begin[k], degree[k], work.chunks, &work.counters->chunk_tail, work.chunk);
     }
     __syncwarp();
     if (finds.count >= FULL) {
@@ -109,15 +106,13 @@ struct Pushing {
 template <class Offset, bool PARENTS>
 __device__ __forceinline__ void block_finish(Pushing<Offset, PARENTS> &pushing, Sums *sums) {
   __shared__ u32 begins[WARPS];
-  __shared__ u64 edges[WARPS];
-  u64 mine = warp_sum(pushing.finds.edges);
-  if (lane() == 0) begins[block_warp()] = pushing.finds.count, edges[block_warp()] = mine;
-  __syncthreads();
+  if (lane() == 0) begins[block_warp()] = pushing.finds.count;
+  const Three all = block_sum(pushing.finds.edges, pushing.finds.big, 0);
   if (threadIdx.x < 32) {
     u32 count = lane() < WARPS ? begins[lane()] : 0, end = inclusive_scan(count), at = 0;
-    u64 total = warp_sum(lane() < WARPS ? edges[lane()] : 0);
     if (lane() == 31 && end) at = atomicAdd(&pushing.work.counters->tail, end);
-    if (lane() == 31 && total) atomicAdd(&sums->mf, total);
+    if (lane() == 0 && all.a) atomicAdd(&sums->mf, all.a);
+    if (lane() == 0 && all.b) atomicAdd(&sums->big, all.b);
     at = __shfl_sync(ALL, at, 31);
     if (lane() < WARPS) begins[lane()] = at + end - count;
   }
@@ -126,15 +121,15 @@ __device__ __forceinline__ void block_finish(Pushing<Offset, PARENTS> &pushing, 
 }
 
 template <class Offset, bool PARENTS>
-__device__ void push_level(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here, Sums *sums,
-                           unsigned char *room) {
+__device__ void push_level(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here, u32 chunks,
+                           Sums *sums, unsigned char *room) {
   Pushing<Offset, PARENTS> pushing{graph, work, answer, work.visited(here.which), here.depth + 1,
-                                   {(int *)room + block_warp() * BUFFER, 0, 0}};
-  u32 warps = grid_warps(), chunks = here.chunk_tail - here.chunk_begin;
+                                   {(int *)room + block_warp() * BUFFER, 0, 0, 0}};
+  u32 warps = grid_warps();
   u32 size = min(32u, (here.nf + warps - 1) / warps), tiles = (here.nf + size - 1) / size;
   for (u32 task = grid_warp(); task < chunks + tiles; task += warps) {
     if (task < chunks) {
-      Chunk chunk = work.chunks[here.chunk_begin + task];
+      Chunk chunk = work.chunks[task];
       pushing.one_list(chunk.v, chunk.begin, chunk.length);
       continue;
     }
@@ -152,25 +147,36 @@ __device__ void push_level(const Graph<Offset> &graph, const Work &work, Answer 
   block_finish(pushing, sums);
 }
 
+// Before a push of a frontier with long lists: cut those into chunks.
+template <class Offset>
+__device__ void cut_frontier(const Graph<Offset> &graph, const Work &work, const Standing &here, Sums *sums) {
+  for (u32 base = grid_warp() * 32; base < here.nf; base += grid_warps() * 32) {
+    u32 i = base + lane();
+    int v = i < here.nf ? work.queue[here.begin + i] : 0;
+    i64 begin = 0, degree = 0;
+    if (i < here.nf) begin = __ldg(graph.offsets + v), degree = __ldg(graph.offsets + v + 1) - begin;
+    cut(degree >= work.chunk, v, begin, degree, work.chunks, &sums->chunks, work.chunk);
+  }
+}
+
 // After a pull the frontier is the difference of the two bitmaps; a push wants it queued.
 template <class Offset>
-__device__ void queue_frontier(const Graph<Offset> &graph, const Work &work, const Standing &here) {
-  u32 words = (u32)((graph.n + 31) / 32);
+__device__ void queue_frontier(const Graph<Offset> &graph, const Work &work, const Standing &here, Sums *sums) {
+  u32 words = (u32)((graph.n + 31) / 32), big = 0;
   for (u32 base = grid_warp() * 32; base < words; base += grid_warps() * 32) {
     u32 w = base + lane();
     u32 bits = w < words ? work.visited(here.which)[w] & ~work.visited(here.which ^ 1)[w] : 0;
     u32 count = __popc(bits), end = inclusive_scan(count), at = 0;
     if (lane() == 31 && end) at = atomicAdd(&work.counters->tail, end);
     at = __shfl_sync(ALL, at, 31) + end - count;
-    while (__any_sync(ALL, bits)) {
+    for (; bits; bits &= bits - 1) {
       int v = w * 32 + __ffs(bits) - 1;
-      i64 begin = 0, degree = 0;
-      if (bits) {
-        begin = __ldg(graph.offsets + v), degree = __ldg(graph.offsets + v + 1) - begin;
-        work.queue[at++] = v;
-        bits &= bits - 1;
-      }
-      cut(degree >= work.chunk, v, begin, degree, work.chunks, &work.counters->chunk_tail, work.chunk);
+      big += (i64)(__ldg(graph.offsets + v + 1) - __ldg(graph.offsets + v)) >= work.chunk;
+      work.queue[at++] = v;
     }
+  }
+  if (__any_sync(ALL, big)) {
+    big = (u32)warp_sum((u64)big);
+    if (lane() == 0) atomicAdd(&sums->big, big);
   }
 }

@@ -15,9 +15,8 @@ typedef long long i64;
 constexpr int BLOCK = HOPWAVE_BLOCK, WARPS = BLOCK / 32;
 constexpr u32 ALL = 0xffffffffu;
 constexpr int PUSH = 0, PULL = 1;               // the plan's steps, as the rule numbers them
-constexpr int SMALL_TIER = 0, GRID_TIER = 2;    // who computed a level: one block, or the grid
-constexpr int ROOM = 36864;                     // bytes of shared memory that the tiers take turns in
-constexpr int TRACE_COLUMNS = 9;                // depth, choice, nf, mf, mu, found, checked, tier, nanoseconds
+constexpr int ROOM = 43008;                     // bytes of shared memory that the tiers take turns in
+constexpr int TRACE_COLUMNS = 9;                // depth, choice, nf, mf, mu, found, checked, blocks, nanoseconds
 
 // A stretch of one vertex's neighbours: long lists are dealt out to warps in pieces.
 struct __align__(16) Chunk {
@@ -38,7 +37,7 @@ struct Graph {
 
 struct __align__(128) Sums {    // what a level adds up to, over the grid
   u64 mf, checked;
-  u32 found, rest;
+  u32 found, rest, chunks, big;
 };
 
 // Where a search stands between two levels; the letters are those of hopwave/rules.py.
@@ -46,18 +45,19 @@ struct Standing {
   u64 mf, mu, findable;
   u32 nf, nf0, reached;
   u32 begin, tail;              // the frontier's stretch of the queue, when it is queued
-  u32 chunk_begin, chunk_tail;  // and of the chunks
+  u32 big;                      // how many of its vertices have long lists
   int depth, last, levels;
   int which;                    // the visited bitmap that holds; the other one lags by one pull
   int queued;
+  int refused;                  // a team would not take the level to this depth
 };
 
 struct Counters {
   __align__(128) u32 arrived;   // blocks at the barrier, ever
   __align__(128) u32 left;      // blocks that are done
   __align__(128) u32 tail;      // the queue's end: every vertex is queued at most once
-  __align__(128) u32 chunk_tail;
-  Sums sums[3];                 // of this level, the next, and one being cleared
+  __align__(128) u64 word[2][16];  // a team's barriers, each in a line of its own
+  Sums sums[3];                 // of this phase, the next, and one being cleared
   __align__(128) Standing standing;
 };
 
@@ -68,8 +68,8 @@ struct Work {
   Counters *counters;
   i64 *trace;
   i64 trace_rows;
-  i64 chunk, long_row;          // arcs a chunk; in-arcs from which a row is left to the whole grid
-  i64 take, leave;              // arcs up to which one block takes a level, and past which it leaves again
+  i64 chunk, long_row;          // arcs of a long list, and of its chunks; in-arcs after which a row is left to the grid
+  i64 alone, share, team;       // arcs that one block takes alone; arcs a block of a team; blocks of the smaller team
 
   __device__ __forceinline__ u32 *visited(int which) const { return which ? odd : even; }
 };
@@ -116,11 +116,11 @@ __device__ __forceinline__ bool over(const Standing &s, int depth_limit) {
 
 // A level is done that found so many vertices with so many arcs.
 __device__ __forceinline__ void step_forward(Standing &s, const Work &work, int choice, u32 found, u64 mf, u64 checked,
-                                             int tier) {
+                                             int blocks) {
   if (work.trace && blockIdx.x == 0 && threadIdx.x == 0 && s.levels < work.trace_rows) {
     i64 *row = work.trace + (i64)s.levels * TRACE_COLUMNS;
     row[0] = s.depth + 1, row[1] = choice, row[2] = s.nf, row[3] = s.mf, row[4] = s.mu;
-    row[5] = found, row[6] = checked, row[7] = tier, row[8] = nanoseconds();
+    row[5] = found, row[6] = checked, row[7] = blocks, row[8] = nanoseconds();
   }
   s.nf0 = s.nf, s.last = choice;
   s.nf = found, s.mf = mf, s.mu -= mf;
@@ -144,20 +144,39 @@ __device__ __forceinline__ void meet(Counters *counters, u32 &target, bool patie
   __syncthreads();
 }
 
-// Cut the list of the lanes' vertices that are flagged into chunks. The whole warp must be here.
-__device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 degree, Chunk *chunks, u32 *tail, i64 size) {
+// Cut the lists of the lanes' flagged vertices into chunks. The whole warp must be here.
+__device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 length, Chunk *chunks, u32 *tail, i64 size) {
   u32 todo = __ballot_sync(ALL, flagged);
+  if (!todo) return;
+  u32 pieces = flagged ? (u32)((length + size - 1) / size) : 0, end = inclusive_scan(pieces), at = 0;
+  if (lane() == 31) at = atomicAdd(tail, end);
+  at = __shfl_sync(ALL, at, 31) + end - pieces;
   while (todo) {
     int from = __ffs(todo) - 1;
     todo &= todo - 1;
     int w = __shfl_sync(ALL, v, from);
-    i64 first = __shfl_sync(ALL, begin, from), length = __shfl_sync(ALL, degree, from);
-    u32 pieces = (u32)((length + size - 1) / size), at = 0;
-    if (lane() == 0) at = atomicAdd(tail, pieces);
-    at = __shfl_sync(ALL, at, 0);
-    for (u32 i = lane(); i < pieces; i += 32) {
+    u32 count = __shfl_sync(ALL, pieces, from), to = __shfl_sync(ALL, at, from);
+    i64 first = __shfl_sync(ALL, begin, from), total = __shfl_sync(ALL, length, from);
+    for (u32 i = lane(); i < count; i += 32) {
       i64 done = (i64)i * size;
-      chunks[at + i] = {w, (int)min(size, length - done), first + done};
+      chunks[to + i] = {w, (int)min(size, total - done), first + done};
     }
   }
+}
+
+// A block's warps add up to three numbers each; thread 0 gets the sums. Costs two barriers.
+struct Three {
+  u64 a;
+  u32 b, c;
+};
+__device__ __forceinline__ Three block_sum(u64 a, u32 b, u32 c) {
+  __shared__ Three parts[WARPS];
+  a = warp_sum(a), b = (u32)warp_sum((u64)b), c = (u32)warp_sum((u64)c);
+  if (lane() == 0) parts[block_warp()] = {a, b, c};
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    Three mine = lane() < WARPS ? parts[lane()] : Three{0, 0, 0};
+    a = warp_sum(mine.a), b = (u32)warp_sum((u64)mine.b), c = (u32)warp_sum((u64)mine.c);
+  }
+  return {a, b, c};
 }

@@ -28,11 +28,12 @@ __global__ void push(
     const Offset* offsets, const int* neighbours, const int* queue, number length, int depth, int* distance,
     int* parent, double* sigma, int* next, number* counters) {
     Tally mine;
-    for (number tile = (number)blockIdx.x * BLOCK; tile < length; tile += (number)gridDim.x * BLOCK) {
-        const number i = tile + threadIdx.x;
+    const Share share(length);
+    for (number tile = share.begin; tile < share.end; tile += BLOCK) {
+        const number i = Share::mine(tile);
         int u = -1;
         Offset begin = 0, end = 0;
-        if (i < length) {
+        if (i < share.end) {
             u = queue[i];
             if (output != Output::reuse || status(distance, u) == depth) begin = offsets[u], end = offsets[u + 1];
         }

@@ -4,11 +4,12 @@
 
 namespace hopwave {
 
-// The sources: visited, their own parents, one path each, the first frontier.
+// The sources: visited, their own parents, one path each, the first frontier. A single one needs no array.
 template <class Offset>
-__global__ void stand(const int* sources, number count, int* distance, int* parent, double* sigma, int* queue) {
+__global__ void stand(
+    const int* sources, int single, number count, int* distance, int* parent, double* sigma, int* queue) {
     for (number i = thread_number(); i < count; i += thread_count()) {
-        const int s = sources[i];
+        const int s = sources ? sources[i] : single;
         distance[s] = 0;
         if (parent) parent[s] = s;
         if (sigma) sigma[s] = 1.0;

@@ -12,11 +12,12 @@ __global__ void expand(
     number* counters) {
     __shared__ number first;
     Tally mine;
-    for (number tile = (number)blockIdx.x * BLOCK; tile < length; tile += (number)gridDim.x * BLOCK) {
-        const number i = tile + threadIdx.x;
+    const Share share(length);
+    for (number tile = share.begin; tile < share.end; tile += BLOCK) {
+        const number i = Share::mine(tile);
         int u = -1;
         Offset begin = 0, end = 0;
-        if (i < length) u = queue[i], begin = offsets[u], end = offsets[u + 1];
+        if (i < share.end) u = queue[i], begin = offsets[u], end = offsets[u + 1];
         number total;
         const number before = block_scan((number)(end - begin), total);
         if (threadIdx.x == 0) first = atomicAdd(&counters[GATHERED], total);

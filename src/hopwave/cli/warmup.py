@@ -1,0 +1,99 @@
+"""`hopwave warmup`: compile everything once, so that nobody waits for it later."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+import hopwave as hw
+from hopwave.cli import terminal
+from hopwave.graph import Graph
+from hopwave.io.progress import Meter
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that is compiled: how long its first use took, and whether that compiled anything."""
+
+    name: str
+    seconds: float
+    compiled: bool
+
+
+def search() -> None:
+    """Several times, so that hubs are looked for too, and with an order of neighbours by degree."""
+    graph = hw.generate.kronecker(8)
+    for plan in ("hopwave", "hopwave", "hiragushi-hybrid"):
+        hw.bfs(graph, 0, plan=plan, device="cpu")
+
+
+def paths() -> None:
+    """Also those beyond one scale a level: 2^2200 paths beside a single one."""
+    hw.bfs(hw.generate.kronecker(8), 0, path_counts=True, device="cpu")
+    hw.bfs(spanning(), 0, path_counts=True, device="cpu")
+
+
+def betweenness() -> None:
+    """Of vertices and of edges."""
+    graph = hw.generate.grid(8, 8)
+    hw.betweenness_centrality(graph, device="cpu")
+    hw.edge_betweenness_centrality(graph, device="cpu")
+
+
+def wide() -> None:
+    """With all threads on one source."""
+    hw.betweenness_centrality(hw.generate.grid(8, 8), plan="hopwave-wide", device="cpu")
+
+
+def reading() -> None:
+    """Files large enough for the compiled scanners and for sorting on all cores."""
+    graph = hw.generate.grid(300, 300)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("graph.mtx", "graph.el", "graph.graph"):
+            hw.write(Path(folder) / name, graph)
+            hw.read(Path(folder) / name, progress=False)
+
+
+def spanning() -> Graph:
+    """A chain of diamonds beside a path of the same length."""
+    chain = hw.generate.diamonds(2200)
+    path = [0, *range(chain.n, chain.n + 4399), chain.n - 1]
+    source, target = chain.to_edges()
+    return Graph.from_edges(np.concatenate([source, path[:-1]]), np.concatenate([target, path[1:]]))
+
+
+PARTS: dict[str, Callable[[], None]] = {
+    "search": search,
+    "path counts": paths,
+    "betweenness": betweenness,
+    "betweenness, all threads on one source": wide,
+    "reading and building large graphs": reading,
+}
+
+
+def warmup(as_json: terminal.Json = False) -> None:
+    """Compile the CPU engine and the readers for this machine; later runs load them from disk."""
+    from numba.core.event import install_recorder
+
+    parts = []
+    with Meter("compiling", len(PARTS), None) as meter:
+        for name, use in PARTS.items():
+            began = time.perf_counter()
+            with install_recorder("numba:compile") as record:  # silent where code comes from disk
+                use()
+            parts.append(Part(name, time.perf_counter() - began, bool(record.buffer)))
+            meter.update(len(parts))
+    total = sum(part.seconds for part in parts)
+    if as_json:
+        terminal.emit({"parts": [asdict(part) for part in parts], "seconds": total})
+        return
+    shown = terminal.table("Compiled for this machine", "what", "seconds", "", numbers=(1,))
+    for part in parts:
+        shown.add_row(part.name, f"{part.seconds:.2f}", "compiled" if part.compiled else "was on disk")
+    terminal.show(shown)
+    terminal.line(f"Ready in {total:.1f} s; later runs start from disk.")

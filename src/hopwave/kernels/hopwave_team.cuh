@@ -1,0 +1,203 @@
+// Small levels by a team: one block alone, some blocks, or all of them. Roads and meshes have thousands of these levels.
+//
+// Each block keeps its part of the frontier as arcs in its shared memory: thread i takes arc i, so a level is balanced
+// whatever its degrees, and costs two dependent trips to memory (the neighbour; then the claim, with its offsets in
+// flight). What a block finds is its part of the next frontier; nothing is exchanged but sums. A team whose parts have
+// become uneven leaves its frontier in the queue, and the next team starts with even parts.
+//
+// A team's barrier is one 64-bit word to which each block adds itself, its wish to leave, its vertices and its arcs: who
+// sees all blocks there also has the sums. The words only grow; two take turns, so a fast block cannot disturb a slow
+// one. There is no fence: a block arrives when its claims have been answered, and claims, made where all blocks meet in
+// the L2 cache, are all that teams share.
+#pragma once
+#include "hopwave_state.cuh"
+
+template <class Offset>
+struct Team {
+  static constexpr u32 ARCS = sizeof(Offset) == 4 ? 2048 : 1536;  // a block's part of a frontier, at most
+  Offset arc[2][ARCS];
+  int from[2][ARCS];
+  int found[ARCS];
+};
+static_assert(sizeof(Team<int>) <= ROOM && sizeof(Team<i64>) <= ROOM, "both frontiers must fit");
+constexpr u32 VERTICES = 2048;   // nor may a block have many more vertices, though they had no arcs
+constexpr u32 EAGER = 512;       // arcs up to which offsets are fetched before the claim is answered
+constexpr u32 UNEVEN = 1024;     // arcs from which a block with four times its share wishes to leave
+constexpr u32 MOST_BLOCKS = 255;
+
+// Vertices and arcs of a block in one number, so that one addition finds a place for both; and of a team.
+constexpr u32 ONE_VERTEX = 1u << 20, ARC_BITS = ONE_VERTEX - 1;
+constexpr u64 ONE_BLOCK = 1ull << 56, ONE_WISH = 1ull << 48;
+constexpr int TEAM_VERTEX_BIT = 26;
+constexpr u64 TEAM_ARC_BITS = (1ull << TEAM_VERTEX_BIT) - 1;
+
+// Append the lanes' fresh vertices' arcs to the next frontier, as far as they fit; note the vertices in `found`.
+template <class Offset, bool PARENTS, bool NOTED>
+__device__ __forceinline__ void append(bool fresh, int u, Offset begin, u32 degree, u32 *sizes, Team<Offset> &team,
+                                       int side) {
+  constexpr u32 ARCS = Team<Offset>::ARCS;
+  const u32 all = __ballot_sync(ALL, fresh);
+  if (!all) return;
+  const u32 mine = fresh ? degree : 0;
+  u32 before, total;
+  if (__any_sync(ALL, mine > 7)) {
+    const u32 end = inclusive_scan(mine);
+    before = end - mine, total = __shfl_sync(ALL, end, 31);
+  } else {  // the same sum, a bit of the degrees at a time: shorter than five shuffles
+    const u32 one = __ballot_sync(ALL, mine & 1), two = __ballot_sync(ALL, mine & 2), four = __ballot_sync(ALL, mine & 4);
+    before = __popc(one & below()) + 2 * __popc(two & below()) + 4 * __popc(four & below());
+    total = __popc(one) + 2 * __popc(two) + 4 * __popc(four);
+  }
+  u32 at = 0;
+  if (lane() == 0) at = atomicAdd(sizes, __popc(all) * ONE_VERTEX + min(total, ARCS + 1));
+  at = __shfl_sync(ALL, at, 0);
+  const u32 place = (at & ARC_BITS) + before;
+  if (NOTED && fresh) team.found[at / ONE_VERTEX + __popc(all & below())] = u;
+  const bool fits = fresh && place + mine <= ARCS;
+  if (fits && mine <= 32)
+    for (u32 k = 0; k < mine; k++) {
+      team.arc[side][place + k] = begin + k;
+      if (PARENTS) team.from[side][place + k] = u;
+    }
+  u32 wide = __ballot_sync(ALL, fits && mine > 32);
+  while (wide) {
+    const int lead = __ffs(wide) - 1;
+    wide &= wide - 1;
+    const u32 to = __shfl_sync(ALL, place, lead), count = __shfl_sync(ALL, mine, lead);
+    const Offset first = __shfl_sync(ALL, begin, lead);
+    const int v = __shfl_sync(ALL, u, lead);
+    for (u32 k = lane(); k < count; k += 32) {
+      team.arc[side][to + k] = first + k;
+      if (PARENTS) team.from[side][to + k] = v;
+    }
+  }
+}
+
+// All blocks of a team meet; returns the sum of what they brought. `before` is the word's value when all had met there
+// last. For one thread a block.
+__device__ __forceinline__ u64 team_meet(u64 *word, u64 &before, u64 brought, u32 blocks) {
+  atomicAdd(word, ONE_BLOCK + brought);
+  u64 now;
+  do now = *(volatile u64 *)word - before;
+  while (now >> 56 != blocks);
+  before += now;
+  return now & (ONE_BLOCK - 1);
+}
+
+// The team takes levels as long as they suit it and the rule pushes. `sums` gets what the grid must know of the frontier
+// it leaves; a grid barrier must follow.
+template <class Offset, bool PARENTS, bool ALONE>
+__device__ void team_levels(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &at, u32 blocks,
+                            double alpha, double beta, int depth_limit, u32 fewest, u32 most, Sums *sums,
+                            unsigned char *room) {
+  constexpr u32 ARCS = Team<Offset>::ARCS;
+  Team<Offset> &team = *(Team<Offset> *)room;
+  __shared__ u32 sizes[3];
+  __shared__ u64 shared_total;
+  Counters *counters = work.counters;
+  Standing here = at;
+  u32 *visited = work.visited(here.which);
+  u64 before[2] = {0, 0};
+  if (!ALONE && threadIdx.x == 0) before[0] = __ldcg(counters->word[0]), before[1] = __ldcg(counters->word[1]);
+  if (threadIdx.x < 3) sizes[threadIdx.x] = 0;
+  __syncthreads();
+
+  const u32 part = here.nf / blocks + (blockIdx.x < here.nf % blocks);
+  for (u32 i = threadIdx.x; i < ((part + 31) & ~31u); i += BLOCK) {
+    const bool mine = i < part;
+    const int v = mine ? __ldcg(work.queue + here.begin + blockIdx.x + i * blocks) : 0;
+    const Offset begin = mine ? __ldg(graph.offsets + v) : 0;
+    const u32 degree = mine ? (u32)(__ldg(graph.offsets + v + 1) - begin) : 0;
+    append<Offset, PARENTS, false>(mine, v, begin, degree, sizes + 2, team, 0);
+  }
+  __syncthreads();
+  u32 arcs = sizes[2] & ARC_BITS, found = 0;
+  if (!ALONE) {  // does every block's part fit?
+    if (threadIdx.x == 0) shared_total = team_meet(counters->word[0], before[0], arcs > ARCS ? ONE_WISH : 0, blocks);
+    __syncthreads();
+    if (shared_total) {
+      if (blockIdx.x == 0 && threadIdx.x == 0) {
+        counters->standing = here;
+        counters->standing.refused = here.depth;
+        atomicAdd(&sums->mf, here.mf);
+        atomicAdd(&sums->big, here.big);
+      }
+      return;
+    }
+  }
+
+  int side = 0, next = 0, turn = 1;  // sizes[next] counts the coming frontier
+  u64 new_arcs;
+  int u = threadIdx.x < arcs ? __ldg(graph.neighbours + team.arc[0][threadIdx.x]) : 0;
+  while (true) {
+    if (threadIdx.x == 0) sizes[next == 2 ? 0 : next + 1] = 0;
+    for (u32 i = threadIdx.x; i < ((arcs + 31) & ~31u); i += BLOCK) {
+      const bool mine = i < arcs;
+      if (i >= BLOCK && mine) u = __ldg(graph.neighbours + team.arc[side][i]);
+      Offset begin = 0, end = 0;
+      bool fresh = false;
+      if (mine && arcs <= EAGER) begin = __ldg(graph.offsets + u), end = __ldg(graph.offsets + u + 1);
+      if (mine) {
+        const u32 bit = 1u << (u & 31);
+        fresh = !(atomicOr(visited + (u >> 5), bit) & bit);
+      }
+      if (fresh) {
+        if (arcs > EAGER) begin = __ldg(graph.offsets + u), end = __ldg(graph.offsets + u + 1);
+        answer.distance[u] = here.depth + 1;
+        if (PARENTS) answer.parent[u] = team.from[side][i];
+      }
+      append<Offset, PARENTS, true>(fresh, u, begin, (u32)min((i64)(end - begin), (i64)ARCS + 1), sizes + next, team,
+                                    side ^ 1);
+    }
+    __syncthreads();
+    const u32 size = sizes[next];
+    found = size / ONE_VERTEX, arcs = size & ARC_BITS;
+    // While the level is being settled, the next one's neighbours are on their way.
+    side ^= 1;
+    if (threadIdx.x < min(arcs, ARCS)) u = __ldg(graph.neighbours + team.arc[side][threadIdx.x]);
+    u32 new_found = found;
+    bool wish = arcs > ARCS;
+    new_arcs = arcs;
+    if (!ALONE) {
+      if (threadIdx.x == 0) {
+        const bool uneven = wish || (arcs > UNEVEN && (u64)arcs * blocks > 4 * here.mf);
+        const u64 brought = (uneven ? ONE_WISH : 0) + ((u64)found << TEAM_VERTEX_BIT) + arcs;
+        shared_total = team_meet(counters->word[turn], before[turn], brought, blocks);
+      }
+      __syncthreads();
+      const u64 total = shared_total;
+      wish = total >= ONE_WISH;
+      new_found = (u32)((total & (ONE_WISH - 1)) >> TEAM_VERTEX_BIT), new_arcs = total & TEAM_ARC_BITS;
+      turn ^= 1;
+    }
+    next = next == 2 ? 0 : next + 1;
+    step_forward(here, work, PUSH, new_found, new_arcs, here.mf, blocks);
+    if (wish || new_arcs > most || new_arcs < fewest || over(here, depth_limit) ||
+        growing(alpha, beta, graph.n, here) == PULL)
+      break;
+  }
+
+  // Leave the frontier in the queue, and what a rule and a grid want to know of it, exactly.
+  __shared__ u32 base;
+  if (threadIdx.x == 0 && found) base = atomicAdd(&counters->tail, found);
+  __syncthreads();
+  u64 edges = 0;
+  u32 big = 0;
+  for (u32 i = threadIdx.x; i < found; i += BLOCK) {
+    const int v = team.found[i];
+    const i64 degree = __ldg(graph.offsets + v + 1) - __ldg(graph.offsets + v);
+    edges += degree, big += degree >= work.chunk;
+    work.queue[base + i] = v;
+  }
+  const Three all = block_sum(edges, big, 0);
+  if (threadIdx.x == 0) {
+    if (all.a) atomicAdd(&sums->mf, all.a);
+    if (all.b) atomicAdd(&sums->big, all.b);
+    if (blockIdx.x == 0) {
+      here.mu += new_arcs;  // the exact number is taken off after the barrier
+      here.tail = at.tail;
+      for (int level = at.levels; level < here.levels; level++) {}
+      counters->standing = here;
+    }
+  }
+}
