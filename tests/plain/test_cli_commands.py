@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import networkx as nx
@@ -64,7 +63,7 @@ def test_version(run: Run) -> None:
     assert run("--version") == f"hopwave {hw.__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["info", "bfs", "convert", "generate", "plans", "doctor", "demo"])
+@pytest.mark.parametrize("command", ["info", "bfs", "bc", "convert", "generate", "plans", "doctor", "warmup", "demo"])
 def test_every_command_has_help_and_json(run: Run, command: str) -> None:
     assert command in run("--help")
     assert "--json" in run(command, "--help")
@@ -288,6 +287,7 @@ def test_doctor_reports_and_tests_itself(run: Run) -> None:
     assert {test["engine"] for test in found["self_test"]} == set(selftest.names())
     passed = [test for test in found["self_test"] if test["passed"]]
     assert {"search a grid", "count paths"} <= {test["check"] for test in passed if test["engine"] == "reference"}
+    assert "betweenness" in {test["check"] for test in passed if test["engine"] == "cpu"}
     assert "All is well." in run("doctor")
 
 
@@ -309,16 +309,11 @@ def test_demo_json(run: Run) -> None:
     assert len(found["small"]["top"]) == 10
 
 
-def test_demo_shows_betweenness_where_there_is_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def betweenness(graph: hw.Graph) -> SimpleNamespace:
-        scores = nx.betweenness_centrality(graph.to_networkx())
-        return SimpleNamespace(scores=np.array([scores[graph.label(vertex)] for vertex in range(graph.n)]))
-
-    monkeypatch.setattr(hw, "betweenness_centrality", betweenness, raising=False)
+def test_demo_shows_betweenness(run: Run) -> None:
     top = answer(run, "demo")["small"]["top"]
     assert top[0]["vertex"] == "Valjean" and math.isclose(top[0]["betweenness"], 0.5699890527836184)
     text = run("demo")
-    assert "Highest betweenness" in text and "0.5700" in text and "Myriel" in text
+    assert "Highest betweenness" in text and "0.5700" in text and "Myriel" in text and "certified to" in text
 
 
 def test_demo_without_extras(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

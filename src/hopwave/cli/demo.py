@@ -18,7 +18,7 @@ from hopwave.cli.info import sentence
 from hopwave.cli.levels import level_table, reach, rows, title
 from hopwave.graph import Graph
 from hopwave.io.progress import Meter
-from hopwave.result import BFSResult
+from hopwave.result import BetweennessResult, BFSResult
 
 PICTURE = Path("hopwave-demo.png")
 TOP = 10
@@ -26,17 +26,21 @@ TOP = 10
 
 @dataclass(frozen=True)
 class Small:
-    """A graph small enough to draw, its search from its busiest vertex, and what each vertex weighs."""
+    """A graph small enough to draw, its search from its busiest vertex, and its betweenness."""
 
     name: str
     graph: Graph
     result: BFSResult
-    measure: str
-    weights: npt.NDArray[Any]
+    betweenness: BetweennessResult
+
+    @property
+    def scores(self) -> npt.NDArray[np.float64]:
+        """The betweenness of every vertex."""
+        return self.betweenness.scores
 
     def top(self) -> list[int]:
-        """The heaviest vertices, heaviest first."""
-        return [int(vertex) for vertex in np.argsort(-self.weights, kind="stable")[:TOP]]
+        """The vertices of highest betweenness, highest first."""
+        return [int(vertex) for vertex in np.argsort(-self.scores, kind="stable")[:TOP]]
 
 
 def demo(as_json: terminal.Json = False) -> None:
@@ -59,6 +63,7 @@ def demo(as_json: terminal.Json = False) -> None:
     terminal.line()
     terminal.line(f"{small.name}: {sentence(small.graph)}")
     terminal.line(reach(small.graph, small.result))
+    terminal.line(f"betweenness {small.betweenness.certificate}")
     terminal.line()
     terminal.line(f"Drawn in {PICTURE}" if drawn else f"No picture without matplotlib; run: {terminal.install('plot')}")
     terminal.show(_top_table(small))
@@ -73,37 +78,33 @@ def characters() -> Small:
     else:
         name, graph = "A small world", hw.generate.smallworld(77, k=6, p=0.1, seed=1)
     result = hw.bfs(graph, graph.label(busiest(graph)))
-    betweenness: Any = getattr(hw, "betweenness_centrality", None)
-    if betweenness is None:
-        return Small(name, graph, result, "degree", graph.degrees)
-    return Small(name, graph, result, "betweenness", betweenness(graph).scores)
+    return Small(name, graph, result, hw.betweenness_centrality(graph))
 
 
 def _top_table(small: Small) -> Any:
     start = small.graph.label(small.result.sources[0])
-    columns = ("", "vertex", small.measure, "", f"hops from {start}")
-    shown = terminal.table(f"Highest {small.measure}", *columns, numbers=(0, 2, 4))
-    most = float(small.weights.max()) or 1.0
+    columns = ("", "vertex", "betweenness", "", f"hops from {start}")
+    shown = terminal.table("Highest betweenness", *columns, numbers=(0, 2, 4))
+    most = float(small.scores.max()) or 1.0
     for place, vertex in enumerate(small.top(), start=1):
-        weight = float(small.weights[vertex])
-        number = f"{weight:.4f}" if small.measure == "betweenness" else f"{weight:,.0f}"
-        hops = str(small.result.distances[vertex])
-        shown.add_row(str(place), str(small.graph.label(vertex)), number, terminal.bar(weight / most, 30), hops)
+        score = float(small.scores[vertex])
+        name, hops = str(small.graph.label(vertex)), str(small.result.distances[vertex])
+        shown.add_row(str(place), name, f"{score:.4f}", terminal.bar(score / most, 30), hops)
     return shown
 
 
 def _draw(result: BFSResult, small: Small) -> None:
-    heaviest = float(small.weights.max()) or 1.0
+    most = float(small.scores.max()) or 1.0
     with picture.page(PICTURE, 12, 5.6) as figure:
         left, right = figure.subplots(1, 2, width_ratios=[3, 2])
         start = small.graph.label(small.result.sources[0])
-        left.set_title(f"{small.name}: hops from {start}, size by {small.measure}", loc="left", fontweight="bold")
+        left.set_title(f"{small.name}: hops from {start}, size by betweenness", loc="left", fontweight="bold")
         picture.network(
             left,
             _places(small.graph),
             zip(*small.graph.to_edges(), strict=True),
             small.result.distances,
-            25 + 500 * small.weights / heaviest,
+            25 + 500 * small.scores / most,
             {vertex: str(small.graph.label(vertex)) for vertex in small.top()},
         )
         right.set_title("A Kronecker graph, level by level", loc="left", fontweight="bold")
@@ -139,8 +140,8 @@ def _record(result: BFSResult, small: Small, drawn: bool) -> dict[str, Any]:
             "m": small.graph.m,
             "reached": small.result.reached,
             "depth": small.result.depth,
-            "measure": small.measure,
-            "top": [{"vertex": small.graph.label(v), small.measure: float(small.weights[v])} for v in small.top()],
+            "certificate": small.betweenness.certificate.error,
+            "top": [{"vertex": small.graph.label(v), "betweenness": float(small.scores[v])} for v in small.top()],
         },
         "picture": str(PICTURE) if drawn else None,
     }

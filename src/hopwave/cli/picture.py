@@ -116,7 +116,7 @@ def distribution(axes: Any, values: Any) -> None:
     zero = 1 - len(above) / len(known)
     if zero:
         note = f"{zero:.1%} have the score 0"
-        axes.text(0.03, 0.04, note, transform=axes.transAxes, fontsize=9)  # the curve falls: this corner is free
+        axes.text(0.03, 0.04, note, transform=axes.transAxes, fontsize=9, backgroundcolor="white")  # a free corner
 
 
 def profile(axes: Any, rows: list[Row]) -> None:

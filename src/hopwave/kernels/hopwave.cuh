@@ -1,7 +1,9 @@
 // hopwave's own search: all levels in one cooperative launch, the direction chosen on the device.
 //
-// Two tiers. One block takes runs of small levels alone (hopwave_small.cuh) while the others wait at a barrier; the grid
-// takes the large ones with one barrier a level, by pushing (hopwave_push.cuh) or pulling (hopwave_pull.cuh).
+// Small levels are a team's (hopwave_team.cuh): one block alone, some blocks, or all, whatever suffices; the other blocks
+// wait at a barrier. Large levels are the grid's, with one barrier a level, by pushing (hopwave_push.cuh) or pulling
+// (hopwave_pull.cuh). The planned thread-block clusters were left out: their barrier takes 0.33 µs on an H200, a team's
+// word in global memory not much more, and a team may be as large as the level wants, on any GPU.
 //
 // State: two visited bitmaps (a pull reads one and writes the other), one queue in which every vertex stands at most
 // once, and chunks of long lists. Distances are written when a vertex is found; what was never found is set to -1 at the
@@ -10,38 +12,32 @@
 #include "hopwave_paths.cuh"
 #include "hopwave_pull.cuh"
 #include "hopwave_push.cuh"
-#include "hopwave_small.cuh"
+#include "hopwave_team.cuh"
 
 // Block 0 sets the sources and counts what a rule wants to know of them.
 template <class Offset, bool PARENTS>
 __device__ void stand_at(const Graph<Offset> &graph, const Work &work, Answer answer, const int *sources, int count,
                          Standing &here) {
-  __shared__ u64 arcs;
-  __shared__ u32 closed;
-  if (threadIdx.x == 0) arcs = closed = 0;
-  __syncthreads();
-  for (u32 i = threadIdx.x; i < ((count + 31) & ~31u); i += BLOCK) {
-    int s = i < count ? sources[i] : 0;
-    i64 begin = 0, degree = 0;
-    if (i < count) {
-      begin = __ldg(graph.offsets + s), degree = __ldg(graph.offsets + s + 1) - begin;
-      atomicOr(work.even + (s >> 5), 1u << (s & 31));
-      answer.distance[s] = 0;
-      if (PARENTS) answer.parent[s] = s;
-      work.queue[i] = s;
-      if (graph.closed[s >> 5] >> (s & 31) & 1) atomicAdd(&closed, 1);  // nobody could have found it
-      atomicAdd(&arcs, (u64)degree);
-    }
-    cut(degree >= work.chunk, s, begin, degree, work.chunks, &work.counters->chunk_tail, work.chunk);
+  u64 arcs = 0;
+  u32 closed = 0, big = 0;
+  for (u32 i = threadIdx.x; i < count; i += BLOCK) {
+    const int s = sources[i];
+    const i64 degree = __ldg(graph.offsets + s + 1) - __ldg(graph.offsets + s);
+    atomicOr(work.even + (s >> 5), 1u << (s & 31));
+    answer.distance[s] = 0;
+    if (PARENTS) answer.parent[s] = s;
+    work.queue[i] = s;
+    arcs += degree, big += degree >= work.chunk;
+    closed += graph.closed[s >> 5] >> (s & 31) & 1;  // nobody could have found it
   }
-  __syncthreads();
+  const Three all = block_sum(arcs, closed, big);
   if (threadIdx.x == 0) {
     here = Standing{};
     here.nf = here.reached = here.tail = count;
-    here.mf = arcs, here.mu = graph.m - arcs;
-    here.findable = graph.findable + closed;
-    here.last = -1, here.queued = 1;
-    here.chunk_tail = atomicAdd(&work.counters->chunk_tail, 0);
+    here.mf = all.a, here.mu = graph.m - all.a;
+    here.findable = graph.findable + all.b;
+    here.big = all.c;
+    here.last = here.refused = -1, here.queued = 1;
     work.counters->tail = count;
     if (work.trace) work.trace[(work.trace_rows + 1) * TRACE_COLUMNS - 1] = nanoseconds();
   }
@@ -54,62 +50,87 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
        const int *sources, int source_count, int depth_limit, double alpha, double beta, Standing *out) {
   __shared__ __align__(16) unsigned char room[ROOM];
   __shared__ Standing here;
+  __shared__ u32 pieces;
   const Answer answer{distance, parent};
   Counters *counters = work.counters;
   const u32 thread = blockIdx.x * BLOCK + threadIdx.x, threads = gridDim.x * BLOCK;
   const u32 words = (u32)((graph.n + 31) / 32);
+  const u32 some = min(gridDim.x, (u32)work.team), all = min(gridDim.x, MOST_BLOCKS);
   u32 target = 0;
   int slot = 0;
 
   for (u32 i = thread; i < (words + 3) / 4; i += threads) ((uint4 *)work.even)[i] = make_uint4(0, 0, 0, 0);
   if (thread < 3) counters->sums[thread] = Sums{};
-  if (thread == 0) counters->tail = counters->chunk_tail = 0;
   meet(counters, target, false, [] {});
 
-  auto small = [&](const Standing &s) {
-    return s.nf <= VERTICES && (i64)s.mf <= min((i64)Small<Offset>::ARCS, work.take);
+  auto new_sums = [&] {
+    Sums *sums = counters->sums + slot;
+    slot = slot == 2 ? 0 : slot + 1;
+    if (thread == 0) counters->sums[slot] = Sums{};
+    return sums;
   };
-  auto read_standing = [&] { here = counters->standing; };
+  // The blocks that would make the best team for this frontier, or 0.
+  auto team_for = [&](const Standing &s) -> u32 {
+    if (s.nf <= VERTICES && (i64)s.mf <= min((i64)Team<Offset>::ARCS, work.alone)) return 1;
+    if (s.big || s.refused == s.depth) return 0;
+    if (s.nf <= some * VERTICES && (i64)s.mf <= some * work.share) return some;
+    return s.nf <= all * VERTICES && (i64)s.mf <= all * work.share ? all : 0;
+  };
+  auto team_level = [&](u32 blocks, Sums *sums) {
+    if (blocks == 1)
+      team_levels<Offset, PARENTS, true>(graph, work, answer, here, 1, alpha, beta, depth_limit, 0,
+                                         (u32)min((i64)Team<Offset>::ARCS, 2 * work.alone), sums, room);
+    else
+      team_levels<Offset, PARENTS, false>(graph, work, answer, here, blocks, alpha, beta, depth_limit,
+                                          (u32)max(0ll, blocks == some ? work.alone / 2 : some * work.share / 2),
+                                          (u32)(2 * blocks * work.share), sums, room);
+  };
+  auto read_standing = [&](Sums *sums) {
+    here = counters->standing;
+    here.mf = __ldcg(&sums->mf), here.mu -= here.mf;
+    here.big = __ldcg(&sums->big);
+  };
+
+  Sums *first = new_sums();
   if (blockIdx.x == 0) {
     stand_at<Offset, PARENTS>(graph, work, answer, sources, source_count, here);
-    if (small(here) && !over(here, depth_limit) && growing(alpha, beta, graph.n, here) == PUSH)
-      small_levels<Offset, PARENTS>(graph, work, answer, here, alpha, beta, depth_limit, room);
-    if (threadIdx.x == 0) counters->standing = here;
+    if (team_for(here) == 1 && !over(here, depth_limit) && growing(alpha, beta, graph.n, here) == PUSH)
+      team_level(1, first);
+    else if (threadIdx.x == 0) {
+      first->mf = here.mf, first->big = here.big;
+      here.mu += here.mf;
+      counters->standing = here;
+    }
   }
-  meet(counters, target, blockIdx.x != 0, read_standing);
+  meet(counters, target, blockIdx.x != 0, [&] { read_standing(first); });
 
   while (!over(here, depth_limit)) {
     const int choice = growing(alpha, beta, graph.n, here);
     if (choice == PUSH && !here.queued) {
-      queue_frontier(graph, work, here);
+      Sums *sums = new_sums();
+      queue_frontier(graph, work, here, sums);
       meet(counters, target, false, [&] {
         here.begin = here.tail, here.tail += here.nf;
-        here.chunk_begin = here.chunk_tail, here.chunk_tail = __ldcg(&counters->chunk_tail);
-        here.queued = 1;
+        here.big = __ldcg(&sums->big), here.queued = 1;
       });
     }
-    if (choice == PUSH && small(here)) {
-      if (blockIdx.x == 0) {
-        small_levels<Offset, PARENTS>(graph, work, answer, here, alpha, beta, depth_limit, room);
-        if (threadIdx.x == 0) counters->standing = here;
+    Sums *sums = new_sums();
+    const u32 blocks = choice == PUSH ? team_for(here) : 0;
+    if (blocks) {
+      if (blockIdx.x < blocks) team_level(blocks, sums);
+      meet(counters, target, blockIdx.x >= blocks, [&] { read_standing(sums); });
+    } else if (choice == PUSH) {
+      if (here.big) {
+        cut_frontier(graph, work, here, sums);
+        meet(counters, target, false, [&] { pieces = __ldcg(&sums->chunks); });
       }
-      meet(counters, target, blockIdx.x != 0, read_standing);
-      continue;
-    }
-    Sums *sums = counters->sums + slot;
-    slot = slot == 2 ? 0 : slot + 1;
-    if (thread == 0) counters->sums[slot] = Sums{};
-    if (choice == PUSH) {
-      push_level<Offset, PARENTS>(graph, work, answer, here, sums, room);
+      push_level<Offset, PARENTS>(graph, work, answer, here, here.big ? pieces : 0, sums, room);
       meet(counters, target, false, [&] {
-        const u32 tail = __ldcg(&counters->tail), chunk_tail = __ldcg(&counters->chunk_tail);
-        const u64 mf = __ldcg(&sums->mf);
-        step_forward(here, work, PUSH, tail - here.tail, mf, here.mf, GRID_TIER);
-        here.begin = here.tail, here.tail = tail;
-        here.chunk_begin = here.chunk_tail, here.chunk_tail = chunk_tail;
+        const u32 tail = __ldcg(&counters->tail);
+        step_forward(here, work, PUSH, tail - here.tail, __ldcg(&sums->mf), here.mf, gridDim.x);
+        here.begin = here.tail, here.tail = tail, here.big = __ldcg(&sums->big);
       });
     } else {
-      __shared__ u32 pieces;
       pull_level<Offset, PARENTS>(graph, work, answer, here, sums, room);
       meet(counters, target, false, [&] { pieces = __ldcg(&sums->rest); });
       if (pieces) {
@@ -117,7 +138,7 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
         meet(counters, target, false, [] {});
       }
       if (threadIdx.x == 0) {
-        step_forward(here, work, PULL, __ldcg(&sums->found), __ldcg(&sums->mf), __ldcg(&sums->checked), GRID_TIER);
+        step_forward(here, work, PULL, __ldcg(&sums->found), __ldcg(&sums->mf), __ldcg(&sums->checked), gridDim.x);
         here.which ^= 1, here.queued = 0;
       }
       __syncthreads();
@@ -140,15 +161,17 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
   }
 }
 
-// Once a graph: every vertex's first in-neighbour, and a bitmap of those that have none. Whole words: threads past n too.
+// Once a graph: every vertex's first in-neighbour, and a bitmap of those that have none. Whole words: past n as well.
 template <class Offset>
 __global__ void prepare(const Offset *in_offsets, const int *in_neighbours, i64 n, int *hub, u32 *closed, u64 *findable) {
-  const i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x;
-  const bool open = v < n && in_offsets[v] < in_offsets[v + 1];
-  if (v < n) hub[v] = open ? in_neighbours[in_offsets[v]] : -1;
-  const u32 all = __ballot_sync(ALL, open);
-  if (lane() == 0) {
-    closed[v >> 5] = ~all;
-    if (all) atomicAdd(findable, (u64)__popc(all));
+  const i64 end = (n + 31) / 32 * 32;
+  for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < end; v += (i64)gridDim.x * blockDim.x) {
+    const bool open = v < n && in_offsets[v] < in_offsets[v + 1];
+    if (v < n) hub[v] = open ? in_neighbours[in_offsets[v]] : -1;
+    const u32 all = __ballot_sync(ALL, open);
+    if (lane() == 0) {
+      closed[v >> 5] = ~all;
+      if (all) atomicAdd(findable, (u64)__popc(all));
+    }
   }
 }

@@ -117,8 +117,9 @@ __device__ void team_levels(const Graph<Offset> &graph, const Work &work, Answer
     __syncthreads();
     if (shared_total) {
       if (blockIdx.x == 0 && threadIdx.x == 0) {
+        here.refused = here.depth;
+        here.mu += here.mf;  // taken off again after the barrier
         counters->standing = here;
-        counters->standing.refused = here.depth;
         atomicAdd(&sums->mf, here.mf);
         atomicAdd(&sums->big, here.big);
       }
@@ -195,8 +196,7 @@ __device__ void team_levels(const Graph<Offset> &graph, const Work &work, Answer
     if (all.b) atomicAdd(&sums->big, all.b);
     if (blockIdx.x == 0) {
       here.mu += new_arcs;  // the exact number is taken off after the barrier
-      here.tail = at.tail;
-      for (int level = at.levels; level < here.levels; level++) {}
+      here.begin = at.tail, here.tail = at.tail + here.nf;
       counters->standing = here;
     }
   }
