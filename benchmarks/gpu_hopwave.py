@@ -11,6 +11,7 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import cupy as cp
 import numpy as np
@@ -28,7 +29,16 @@ TARGETS = {
     "delaunay20": 1.2, "grid1000": 3.0, "luxembourg_osm": 1.5, "osm-netherlands-cities": 1.5,
 }  # fmt: skip
 
-NAMES = ("depth", "choice", "nf", "mf", "mu", "found", "checked", "tier")
+SPIN = cp.RawKernel(
+    r"""extern "C" __global__ void spin(long long ns) {
+      long long begin, now;
+      asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+      do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+      while (now - begin < ns);
+    }""",
+    "spin",
+)
+NAMES = ("depth", "choice", "nf", "mf", "mu", "found", "checked", "blocks")
 
 NAIVE = r"""
 extern "C" __global__ void level(const OFFSET *offsets, const int *neighbours, int n, int depth, int *distance,
@@ -214,17 +224,19 @@ def traps():
 
 VARIANTS = {
     "as is": (Sizes(), Growing(10, 18)),
-    "grid only": (Sizes(take=-1), Growing(10, 18)),
-    "pull": (Sizes(take=64, leave=128), Growing(1e12, 1e12)),
-    "pull and push": (Sizes(chunk=32, long_row=64, take=64, leave=64), Growing(1e12, 2)),
-    "push": (Sizes(chunk=32, take=16, leave=2048), Growing(0, 0)),
+    "grid only": (Sizes(alone=-1, share=0), Growing(10, 18)),
+    "teams": (Sizes(alone=16, share=64, team=2), Growing(10, 18)),
+    "all together": (Sizes(alone=-1, share=1500), Growing(0, 0)),
+    "pull": (Sizes(alone=64), Growing(1e12, 1e12)),
+    "pull and push": (Sizes(chunk=32, long_row=64, alone=32, share=8), Growing(1e12, 2)),
+    "push": (Sizes(chunk=32, alone=16, share=0), Growing(0, 0)),
 }
 
 
 def replayed(rows, n, m, rule):
     """Whether the rule, asked again, chooses what the device chose."""
     nf0, mf0, last = 0, 0, -1
-    for _depth, choice, nf, mf, mu, _found, _checked, _tier, _ended in rows:
+    for _depth, choice, nf, mf, mu, _found, _checked, _blocks, _ended in rows:
         if rule.choose(RuleSizes(n, m, nf, mf, mu, nf0, mf0, last)) != choice:
             return False
         nf0, mf0, last = nf, mf, choice
@@ -254,7 +266,7 @@ def check(loaded, W, sources, rule, parents, limit=None):
         return "the rule says otherwise"
     degrees = cp.diff(loaded.offsets)
     mu = loaded.m - int(degrees[cp.asarray(sources)].sum())
-    for depth, _choice, nf, mf, left, found, _checked, _tier, _ended in traced:
+    for depth, _choice, nf, mf, left, found, _checked, _blocks, _ended in traced:
         now = expected == depth - 1
         if (nf, mf, left, found) != (int(now.sum()), int(degrees[now].sum()), mu, int((expected == depth).sum())):
             return f"sizes of level {depth}"
@@ -279,6 +291,39 @@ def check_traps(options):
                             failures.append(f"{name} wide={wide} {variant} {sources[:3]} parents={parents}: {wrong}")
     print(f"traps: {count} searches checked, {len(failures)} wrong")
     print("\n".join(failures[:20]), flush=True)
+
+
+def check_paths():
+    """Path counts beside the CPU engine's, from small to beyond float64."""
+    wrong = []
+    graphs = {
+        "diamonds": hw.generate.diamonds(1100), "grid 30": hw.generate.grid(30, 30), "star": hw.generate.star(5000),
+        "grid 400": hw.generate.grid(400, 400), "kron 12": hw.generate.kronecker(12, 16),
+        "path": hw.generate.path(3000),
+        "directed": hw.Graph.from_edges(*hw.generate.kronecker(12, 16).to_edges(), directed=True),
+        "mycielskian": hw.generate.mycielskian(11), "delaunay": hw.generate.delaunay(1 << 14),
+    }  # fmt: skip
+    for name, graph in graphs.items():
+        for source in (0, graph.n // 2):
+            loaded = load(graph)
+            loaded.graph = graph
+            search = SimpleNamespace(loaded=loaded, sources=(source,), question=Question(True, True))
+            search.distance, search.parent = cp.empty(graph.n, np.int32), cp.empty(graph.n, np.int32)
+            cuda_hopwave.run(search, hw.plan("hopwave-paths"), True)
+            expected = hw.bfs(graph, source, path_counts=True, device="cpu").path_counts
+            logs = [c.log2() if isinstance(c, hw.ScaledCounts) else log2(c) for c in (search.counts, expected)]
+            finite = np.isfinite(logs[1])
+            if type(search.counts).__name__ != type(expected).__name__ and isinstance(expected, hw.ScaledCounts):
+                wrong.append(f"{name} {source}: {type(search.counts)}")
+            elif (np.isfinite(logs[0]) != finite).any() or np.abs(logs[0] - logs[1])[finite].max() > 1e-9:
+                wrong.append(f"{name} {source}: differs")
+    print(f"path counts: {2 * len(graphs)} searches checked, {len(wrong)} wrong", wrong, flush=True)
+
+
+def log2(counts):
+    counts = counts.get() if isinstance(counts, cp.ndarray) else counts
+    with np.errstate(divide="ignore"):
+        return np.log2(counts)
 
 
 # ---------------------------------------------------------------- timing
@@ -309,6 +354,7 @@ def milliseconds(W, sources, parents, plan):
         ids, times = cp.asarray(np.array([s], np.int32)), []
         for repeat in range(6):
             events = cp.cuda.Event(), cp.cuda.Event()
+            SPIN((1,), (1,), (np.int64(150_000),))  # else the device would wait for Python after the first event
             events[0].record()
             W.launch(distance, parent, ids, question, plan)
             events[1].record()
@@ -365,19 +411,20 @@ def main():
     parser.add_argument("--data", type=Path, default=Path("carried"), help="folder of the .mtx.gz files")
     parser.add_argument("--json", type=Path, help="append one JSON line per row here")
     parser.add_argument("--option", action="append", default=[], help="for the compiler")
-    parser.add_argument("--take", type=int, nargs="*", default=[Sizes.take])
-    parser.add_argument("--leave", type=int, default=Sizes.leave)
+    parser.add_argument("--sizes", nargs="*", default=[""], help="such as alone=512,share=256")
     parser.add_argument("--alpha", type=float, nargs="*", default=[10.0])
     parser.add_argument("--trace", action="store_true", help="print the levels of one search")
     given = parser.parse_args()
     options, report = tuple(given.option), []
     if given.check:
         check_traps(options)
+        check_paths()
     if given.time is not None:
         table = graphs(given.data)
         rules = [Growing(alpha, 18) for alpha in given.alpha]
         for name in given.time or list(TARGETS):
-            sizes_list = [Sizes(take=take, leave=max(take, given.leave)) for take in given.take]
+            pairs = [[pair.split("=") for pair in text.split(",") if pair] for text in given.sizes]
+            sizes_list = [Sizes(**{key: int(value) for key, value in some}) for some in pairs]
             measure(name, table[name], sizes_list, rules, options, report, given.trace)
     if given.json:
         with given.json.open("a") as file:

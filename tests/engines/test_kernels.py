@@ -41,15 +41,14 @@ compiles = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 @cache
 def instances() -> dict[str, list[str]]:
     """Header → the instances of its templates that the engine may ask for, both widths of offsets."""
-    from hopwave.engines import cuda_steps
+    from hopwave.engines import cuda_hopwave, cuda_steps
 
     found = defaultdict(list)
-    listed = [*cuda_steps.instances("int"), *cuda_steps.instances("long long")]
-    if importlib.util.find_spec("hopwave.engines.cuda_hopwave"):
-        from hopwave.engines import cuda_hopwave
-
-        listed += cuda_hopwave.instances()
-    for header, name in listed:
+    for header, name in (
+        *cuda_steps.instances("int"),
+        *cuda_steps.instances("long long"),
+        *cuda_hopwave.instances(),
+    ):
         found[header].append(name)
     return found
 

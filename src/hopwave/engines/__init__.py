@@ -17,7 +17,11 @@ from hopwave.result import Level
 from hopwave.semiring import Question
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from hopwave.algorithms.brandes import Accumulation, Job
+    from hopwave.algorithms.many import Poll, Sweep, Swept
 
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 
@@ -65,6 +69,18 @@ class Engine(Protocol):
 
     def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
         """A betweenness run: sums of dependencies over the job's sources (algorithms/brandes.py)."""
+
+    def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
+        """Searches from many sources, and what is kept of them (algorithms/many.py)."""
+
+    def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
+        """The number of every vertex's component, weak or strong, counted by lowest vertex."""
+
+    def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
+        """The ids of one shortest path, both ends included, or None."""
+
+    def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
+        """The efficiency of the graph that each vertex's neighbours induce."""
 
 
 @cache

@@ -156,6 +156,30 @@ class Engine:
 
         return Accumulation(loaded, job, plan, threads)
 
+    def sweep(self, graph, job, poll, threads=None):
+        """Searches from many sources: see hopwave.algorithms.many."""
+        from hopwave.engines.cpu_many import sweep
+
+        return sweep(self.load(graph, None), job, poll, threads)
+
+    def components(self, graph, strong):
+        """The number of every vertex's component, by lowest vertex; kept with the graph."""
+        from hopwave.engines.cpu_many import component_labels
+
+        return component_labels(self.load(graph, None), strong)
+
+    def shortest_path(self, graph, source, target):
+        """The ids of one shortest path, or None."""
+        from hopwave.engines.cpu_paths import shortest_path
+
+        return shortest_path(self.load(graph, None), source, target)
+
+    def local_efficiencies(self, graph, poll, threads=None):
+        """The efficiency among each vertex's neighbours."""
+        from hopwave.engines.cpu_local import local_efficiencies
+
+        return local_efficiencies(self.load(graph, None), poll, threads)
+
     def refuses(self, plan, job):
         """Why this engine cannot run the plan for that job, or None."""
         if plan.regime == "batch":

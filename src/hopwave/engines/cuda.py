@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
-from contextlib import contextmanager
 
 from hopwave.errors import EngineError
 
@@ -72,14 +71,12 @@ class Engine:
     def advance(self, search, step, choice):
         from hopwave.engines.cuda_steps import advance
 
-        with explained(f"computing {step}", search.loaded.graph):
+        with explained("computing a level", search.loaded.graph):
             return advance(search, step, choice)
 
     def run(self, search, plan, trace):
         """A device loop in one launch; None leaves the loop to the caller."""
         if plan.loop != "device" or not search.loaded.device.cooperative:
-            return None
-        if importlib.util.find_spec("hopwave.engines.cuda_hopwave") is None:
             return None
         from hopwave.engines import cuda_hopwave
 
@@ -130,39 +127,49 @@ class Engine:
         raise EngineError(self.refuses(plan, job))
 
 
-@contextmanager
-def explained(doing, graph):
-    """CUDA's errors as ours, with what to do; the next call finds everything in order, if the GPU still answers."""
-    import cupy
-    from cupy.cuda import compiler, driver, runtime
+class explained:
+    """CUDA's errors as ours, with what to do; the next call finds everything in order, if the GPU still answers.
 
-    try:
-        yield
-    except cupy.cuda.memory.OutOfMemoryError as error:
-        cupy.get_default_memory_pool().free_all_blocks()
-        free, total = runtime.memGetInfo()
-        raise EngineError(
-            f"the GPU ran out of memory {doing} ({error}; {free >> 20} of {total >> 20} MiB are free); "
-            "free arrays of your own, take a plan with fewer buffers such as 'turbobfs-td-sccsc', or use device='cpu'"
-        ) from error
-    except compiler.CompileException as error:
-        raise EngineError(
-            f"a kernel could not be compiled {doing} ({str(error).strip().splitlines()[0]}); "
-            "install CUDA's headers and NVRTC with pip install 'hopwave[cuda13]' (or cuda12), or use device='cpu'"
-        ) from error
-    except (runtime.CUDARuntimeError, driver.CUDADriverError) as error:
+    Nothing is imported or formatted until something fails: this stands around every level.
+    """
+
+    def __init__(self, doing, graph):
+        self.doing, self.graph = doing, graph
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if error is None or isinstance(error, EngineError):
+            return
+        import cupy
+        from cupy.cuda import compiler, driver, runtime
+
+        if isinstance(error, cupy.cuda.memory.OutOfMemoryError):
+            cupy.get_default_memory_pool().free_all_blocks()
+            free, total = runtime.memGetInfo()
+            raise EngineError(
+                f"the GPU ran out of memory {self.doing} ({error}; {free >> 20} of {total >> 20} MiB are free); free "
+                "arrays of your own, take a plan with fewer buffers such as 'turbobfs-td-sccsc', or use device='cpu'"
+            ) from error
+        if isinstance(error, compiler.CompileException):
+            raise EngineError(
+                f"a kernel could not be compiled {self.doing} ({str(error).strip().splitlines()[0]}); install CUDA's "
+                "headers and NVRTC with pip install 'hopwave[cuda13]' (or cuda12), or use device='cpu'"
+            ) from error
+        if isinstance(error, runtime.CUDARuntimeError | driver.CUDADriverError):
+            raise EngineError(self._failure(runtime, error)) from error
+
+    def _failure(self, runtime, error):
         try:
             runtime.deviceSynchronize()
-            lost = False
         except runtime.CUDARuntimeError:
-            lost = True
-        if not lost:
-            raise EngineError(f"CUDA failed {doing} ({error}); try again, or use device='cpu'") from error
-        from hopwave.engines import nvrtc
+            from hopwave.engines import nvrtc
 
-        graph._prepared.pop("cuda", None)  # its arrays are gone with the context
-        nvrtc.forget()
-        raise EngineError(
-            f"the GPU was lost {doing} ({error}); this process cannot use it again: restart Python, look at "
-            "nvidia-smi, or go on with device='cpu'"
-        ) from error
+            self.graph._prepared.pop("cuda", None)  # its arrays are gone with the context
+            nvrtc.forget()
+            return (
+                f"the GPU was lost {self.doing} ({error}); this process cannot use it again: restart Python, look at "
+                "nvidia-smi, or go on with device='cpu'"
+            )
+        return f"CUDA failed {self.doing} ({error}); try again, or use device='cpu'"

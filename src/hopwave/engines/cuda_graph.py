@@ -44,6 +44,7 @@ class Workspace:
         self.events = cupy.cuda.Event(), cupy.cuda.Event()
         self.pinned = cupy.cuda.alloc_pinned_memory(PINNED)
         self.host = np.frombuffer(self.pinned, np.uint64, PINNED // 8)  # where a level's counters arrive
+        self.host_address = self.host.ctypes.data
 
     def take(self, name, length, dtype, fill=None):
         """At least that many items; filled once, when made. The kernel that uses a filled one leaves it so."""
@@ -215,12 +216,12 @@ class Loaded:
             arrays += self._columns
         return arrays
 
-    @property
+    @cached_property
     def _rows(self):
         """Only a pull gains by an order; an undirected graph then uses the one array for both."""
         return self.on_device.rows if self.directed or self.plan.order == "any" else self._columns
 
-    @property
+    @cached_property
     def _columns(self):
         if self.plan.order == "any":
             return self.on_device.columns

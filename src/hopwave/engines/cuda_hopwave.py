@@ -18,19 +18,20 @@ from hopwave.rules import Growing
 HEADER = "hopwave.cuh"
 BLOCK = 1024
 NO_LIMIT = np.iinfo(np.int32).max
-TRACE_COLUMNS = 9  # depth, choice, nf, mf, mu, found, checked, tier, nanoseconds
+TRACE_COLUMNS = 9  # depth, choice, nf, mf, mu, found, checked, blocks, nanoseconds
 TRACE_ROWS = 1 << 14
 COUNTERS_BYTES = 4096
 
 # The kernel's structs Graph, Work and Standing; every field of the first two is 8 bytes wide.
 ARRAYS = ("offsets", "neighbours", "in_offsets", "in_neighbours", "hub", "closed")
 BUFFERS = ("even", "odd", "queue", "chunks", "rest", "counters")
+SIZES = ("chunk", "long_row", "alone", "share", "team")
 GRAPH = np.dtype([(name, np.int64) for name in (*ARRAYS, "n", "m", "findable")])
-WORK = np.dtype([(name, np.int64) for name in (*BUFFERS, "trace", "trace_rows", "chunk", "long_row", "take", "leave")])
+WORK = np.dtype([(name, np.int64) for name in (*BUFFERS, "trace", "trace_rows", *SIZES)])
 STANDING = np.dtype(
     [(name, np.uint64) for name in ("mf", "mu", "findable")]
-    + [(name, np.uint32) for name in ("nf", "nf0", "reached", "begin", "tail", "chunk_begin", "chunk_tail")]
-    + [(name, np.int32) for name in ("depth", "last", "levels", "which", "queued")]
+    + [(name, np.uint32) for name in ("nf", "nf0", "reached", "begin", "tail", "big")]
+    + [(name, np.int32) for name in ("depth", "last", "levels", "which", "queued", "refused")]
 )
 
 LEVELS = np.dtype([(name, np.int64) for name in ("order", "starts", "arcs", "shifts", "count", "degree_bits", "tally")])
@@ -46,14 +47,15 @@ class Sizes:
     """How levels are shared out; they change the time of a search, never its answer.
 
     `chunk`: out-arcs from which a list is dealt out in pieces of that size. `long_row`: in-arcs after which a row that
-    found nothing is left to the whole grid. `take`, `leave`: arcs up to which one block takes a level alone, and past
-    which it leaves the search to the grid again.
+    found nothing is left to the whole grid. `alone`: arcs up to which one block takes a level by itself; `share`: arcs
+    a block up to which a team takes it, of `team` blocks or of all.
     """
 
     chunk: int = 256
     long_row: int = 2048
-    take: int = 1024
-    leave: int = 2048
+    alone: int = 512
+    share: int = 256
+    team: int = 16
 
 
 def supports(plan, question):
@@ -115,15 +117,8 @@ class Workspace:
         self.graph[0] = (*(array.data.ptr for array in arrays), self.n, self.m, int(findable[0]))
         buffers = (self.bitmaps[0], self.bitmaps[1], self.queue, self.chunks, self.rest, self.counters)
         self.work = np.zeros(1, WORK)
-        self.work[0] = (
-            *(array.data.ptr for array in buffers),
-            0,
-            0,
-            sizes.chunk,
-            sizes.long_row,
-            sizes.take,
-            sizes.leave,
-        )
+        pointers = (array.data.ptr for array in buffers)
+        self.work[0] = (*pointers, 0, 0, *(getattr(sizes, name) for name in SIZES))
         self.source = cupy.zeros(1, np.int32)
 
     @property
@@ -212,7 +207,7 @@ def levels(rows, count, plan):
     """The device's trace as Levels."""
     began = int(rows[-1, -1])
     traced = []
-    for depth, choice, nf, mf, mu, found, checked, _tier, ended in rows[:count].tolist():
+    for depth, choice, nf, mf, mu, found, checked, _blocks, ended in rows[:count].tolist():
         traced.append(Level(depth, choice, str(plan.steps[choice]), nf, mf, mu, found, checked, (ended - began) * 1e-9))
         began = ended
     return traced

@@ -92,7 +92,7 @@ class Search:
     def read_counters(self):
         """Waits for the level to end."""
         stream = cupy.cuda.get_current_stream()
-        self.counters.data.copy_to_host_async(self.work.host.ctypes.data, 8 * COUNTERS, stream)
+        self.counters.data.copy_to_host_async(self.work.host_address, 8 * COUNTERS, stream)
         stream.synchronize()
         return self.work.host[:COUNTERS].tolist()
 

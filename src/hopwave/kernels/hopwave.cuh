@@ -146,12 +146,16 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
   }
 
   // Nobody found these.
-  const u32 *visited = work.visited(here.which);
-  for (u32 w = grid_warp(); w < words; w += grid_warps()) {
-    const i64 v = (i64)w * 32 + lane();
-    if (v < graph.n && !(visited[w] >> lane() & 1)) {
-      answer.distance[v] = -1;
-      if (PARENTS) answer.parent[v] = -1;
+  const u32 *visited = work.visited(here.which), size = min(32u, max(1u, words / grid_warps()));
+  for (u32 first = grid_warp() * size; first < words; first += grid_warps() * size) {
+    const u32 w = first + lane(), missing = lane() < size && w < words ? ~visited[w] : 0;
+    for (u32 some = __ballot_sync(ALL, missing); some; some &= some - 1) {
+      const int j = __ffs(some) - 1;
+      const i64 v = (i64)(first + j) * 32 + lane();
+      if ((__shfl_sync(ALL, missing, j) >> lane() & 1) && v < graph.n) {
+        answer.distance[v] = -1;
+        if (PARENTS) answer.parent[v] = -1;
+      }
     }
   }
   __syncthreads();

@@ -93,11 +93,10 @@ __device__ void team_levels(const Graph<Offset> &graph, const Work &work, Answer
   constexpr u32 ARCS = Team<Offset>::ARCS;
   Team<Offset> &team = *(Team<Offset> *)room;
   __shared__ u32 sizes[3];
-  __shared__ u64 shared_total;
+  __shared__ u64 shared_total, before[2];
   Counters *counters = work.counters;
   Standing here = at;
   u32 *visited = work.visited(here.which);
-  u64 before[2] = {0, 0};
   if (!ALONE && threadIdx.x == 0) before[0] = __ldcg(counters->word[0]), before[1] = __ldcg(counters->word[1]);
   if (threadIdx.x < 3) sizes[threadIdx.x] = 0;
   __syncthreads();

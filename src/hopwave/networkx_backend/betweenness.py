@@ -1,0 +1,163 @@
+"""Betweenness and load (networkx.algorithms.centrality: betweenness, betweenness_subset, load; bipartite.centrality).
+
+`edge_betweenness_centrality_subset` is not here: for paths that pass through vertices that are no targets NetworkX's
+values differ from the definition, which `hopwave.edge_betweenness_centrality(sources=, targets=)` follows.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+import hopwave as hw
+from hopwave.networkx_backend.convert import NetworkXGraph
+from hopwave.networkx_backend.dispatch import Asked, serves, unweighted
+from hopwave.networkx_backend.order import loads
+
+Scores = dict[Any, float]
+
+
+def without_keys(asked: Asked) -> str | None:
+    """Parallel edges have keys, which a converted graph does not keep."""
+    if asked["G"].is_multigraph():
+        return "scores of parallel edges are listed by key, and hopwave's graphs have no keys"
+    return unweighted(asked)
+
+
+def check_sample(n: int, k: Any, seed: Any) -> None:
+    """NetworkX's own errors for a k that cannot be drawn, or that leaves nothing to divide by."""
+    if k is None or k == n:
+        return
+    if not isinstance(k, int) or not 0 <= k <= n:
+        random.Random(0).sample(range(n), k)  # raises what NetworkX's call raises
+    if k == 0 and n > 2:
+        raise ZeroDivisionError("division by zero")
+
+
+@serves(can_run=unweighted)
+def betweenness_centrality(
+    G: NetworkXGraph,
+    k: Any = None,
+    normalized: bool = True,
+    weight: Any = None,
+    endpoints: bool = False,
+    seed: Any = None,
+    *,
+    device: str = "auto",
+    plan: Any = "auto",
+    threads: int | None = None,
+) -> Scores:
+    """How many shortest paths lead through every vertex."""
+    check_sample(len(G), k, seed)
+    result = hw.betweenness_centrality(
+        G.graph,
+        k=k,
+        normalized=normalized,
+        endpoints=endpoints,
+        seed=seed,
+        device=device,
+        plan=plan,
+        progress=False,
+        threads=threads,
+    )
+    return G.by_node(result.scores)
+
+
+@serves(can_run=without_keys)
+def edge_betweenness_centrality(
+    G: NetworkXGraph,
+    k: Any = None,
+    normalized: bool = True,
+    weight: Any = None,
+    seed: Any = None,
+    *,
+    device: str = "auto",
+    plan: Any = "auto",
+    threads: int | None = None,
+) -> Scores:
+    """How many shortest paths lead over every edge, in the order of `G.edges`."""
+    check_sample(len(G), k, seed)
+    if k is not None and k == len(G):
+        seed.sample(range(k), k)  # a whole sample changes no score, but NetworkX draws it, and the next draw follows
+    result = hw.edge_betweenness_centrality(
+        G.graph, k=k, normalized=normalized, seed=seed, device=device, plan=plan, progress=False, threads=threads
+    )
+    indptr, indices = G.out_rows
+    source = np.repeat(np.arange(len(G), dtype=np.int32), np.diff(indptr))
+    # The result follows ascending rows; the arcs of NetworkX's order are found there by sorting within each row.
+    scores = np.empty(len(indices))
+    scores[np.lexsort((indices, source))] = result.scores
+    once = slice(None) if G.directed else source <= indices
+    edges = zip(G.names(source[once]), G.names(indices[once]), strict=True)
+    return dict(zip(edges, scores[once].tolist(), strict=True))
+
+
+@serves(can_run=unweighted)
+def betweenness_centrality_subset(
+    G: NetworkXGraph,
+    sources: Any,
+    targets: Any,
+    normalized: bool = False,
+    weight: Any = None,
+    *,
+    device: str = "auto",
+    plan: Any = "auto",
+    threads: int | None = None,
+) -> Scores:
+    """How many shortest paths from sources to targets lead through every vertex."""
+    times = Counter(G.number[source] for source in sources)
+    goal = [G.number[target] for target in set(targets) if target in G]
+    total = np.zeros(len(G))
+    # NetworkX searches once from every mention of a source; a set of sources is the usual case and one round.
+    for mention in range(1, max(times.values(), default=0) + 1):
+        total += hw.betweenness_centrality(
+            G.graph,
+            sources=[v for v, mentions in times.items() if mentions >= mention],
+            targets=goal,
+            normalized=normalized,
+            device=device,
+            plan=plan,
+            progress=False,
+            threads=threads,
+        ).scores if goal else 0.0
+    return G.by_node(total)
+
+
+@serves(can_run=unweighted)
+def newman_betweenness_centrality(
+    G: NetworkXGraph, v: Any = None, cutoff: Any = None, normalized: bool = True, weight: Any = None
+) -> Any:
+    """Load centrality: betweenness with every fork split evenly."""
+    total = loads(G.out_rows, max(1, math.ceil(cutoff)) if cutoff else math.inf)
+    n = len(G)
+    if normalized and n > 2:
+        total *= 1.0 / ((n - 1) * (n - 2))
+    if v is None:
+        return G.by_node(total)
+    return float(total[G.number[v]]) if v in G else 0.0
+
+
+@serves("bipartite_betweenness_centrality")
+def bipartite_betweenness_centrality(
+    G: NetworkXGraph, nodes: Any, *, device: str = "auto", plan: Any = "auto", threads: int | None = None
+) -> Scores:
+    """Betweenness, each side scaled by the most that it could have."""
+    top = set(nodes)
+    bottom = set(G) - top
+    n, m = len(top), len(bottom)
+    most_top, most_bottom = _most(n, m), _most(m, n)
+    scores = betweenness_centrality(G, normalized=False, device=device, plan=plan, threads=threads)
+    for side, most in ((top, most_top), (bottom, most_bottom)):
+        for node in side:
+            scores[node] /= most
+    return scores
+
+
+def _most(n: int, m: int) -> float:
+    """The greatest betweenness of one of n vertices that face m others (Borgatti and Halgin)."""
+    s, t = divmod(n - 1, m)
+    return (m**2 * (s + 1) ** 2 + m * (s + 1) * (2 * t - s - 1) - t * (2 * s - t + 3)) / 2.0

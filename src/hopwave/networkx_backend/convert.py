@@ -1,0 +1,247 @@
+"""NetworkX's graphs as arrays, and back.
+
+A converted graph keeps every vertex's neighbours in NetworkX's own order beside the ascending order of hopwave's
+`Graph`: searches that promise an order walk the first, everything else the second. Vertex i is the i-th of `list(G)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from hopwave.arcs import offset_type
+from hopwave.graph import Graph
+
+Rows = tuple[npt.NDArray[Any], npt.NDArray[np.int32]]
+
+
+class NetworkXGraph:
+    """A NetworkX graph of any of its four kinds, converted; attributes and the keys of parallel edges are left behind.
+
+    >>> import networkx as nx
+    >>> G = convert_from_nx(nx.DiGraph([("b", "c"), ("b", "a"), ("c", "a")]))
+    >>> G.nodes, G.out_rows[1].tolist(), G.graph.indices.tolist()
+    (['b', 'c', 'a'], [1, 2, 2], [1, 2, 2])
+    """
+
+    __networkx_backend__ = "hopwave"
+
+    def __init__(
+        self,
+        nodes: list[Any],
+        out_rows: Rows,
+        in_rows: Rows,
+        *,
+        directed: bool,
+        multiplicity: npt.NDArray[np.int64] | None,
+        kind: str,
+        attributes: dict[Any, Any],
+        original: Any,
+    ) -> None:
+        self.__networkx_cache__: dict[str, Any] = {}
+        self.nodes = nodes
+        self.out_rows = out_rows
+        self.in_rows = in_rows
+        self.directed = directed
+        self.multiplicity = multiplicity  # parallel edges an arc of out_rows, or None where there can be none
+        self.kind = kind
+        self.attributes = attributes
+        self.original = original  # the NetworkX graph itself, where a function must copy attributes from it
+
+    # ---------------------------------------------------------------- what NetworkX asks of a graph
+
+    def is_directed(self) -> bool:
+        """Whether the graph is directed."""
+        return self.directed
+
+    def is_multigraph(self) -> bool:
+        """Whether the graph may have parallel edges."""
+        return self.multiplicity is not None
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.nodes)
+
+    def __contains__(self, node: object) -> bool:
+        return isinstance(node, Hashable) and self._is_node(node)
+
+    def _is_node(self, node: object) -> bool:
+        try:
+            return node in self.number
+        except TypeError:  # a tuple that holds a list
+            return False
+
+    def number_of_nodes(self) -> int:
+        """The number of vertices."""
+        return len(self.nodes)
+
+    def number_of_edges(self) -> int:
+        """The number of edges, parallel ones counted."""
+        indptr, indices = self.out_rows
+        count = np.ones(len(indices), np.int64) if self.multiplicity is None else self.multiplicity
+        if self.directed:
+            return int(count.sum())
+        loops = indices == np.repeat(np.arange(len(self), dtype=np.int32), np.diff(indptr))
+        return int(count.sum() + count[loops].sum()) // 2
+
+    def __str__(self) -> str:
+        name = self.attributes.get("name", "")
+        named = f" named {name!r}" if name else ""
+        return f"{self.kind}{named} with {len(self)} nodes and {self.number_of_edges()} edges"
+
+    # ---------------------------------------------------------------- what hopwave asks of it
+
+    @cached_property
+    def number(self) -> dict[Any, int]:
+        """The id of every node."""
+        return {node: i for i, node in enumerate(self.nodes)}
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether every node is its own id, so that nothing needs to be looked up."""
+        return _are_ids(self.nodes)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The same graph with ascending rows and without labels, as hopwave's engines want it."""
+        transpose = _ascending(*self.in_rows) if self.directed else None
+        return Graph(*_ascending(*self.out_rows), directed=self.directed, transpose=transpose)
+
+    @cached_property
+    def both_ways(self) -> Graph:
+        """The graph with every arc's reverse: itself, where it is undirected."""
+        if not self.directed:
+            return self.graph
+        return Graph.from_edges(*self.graph.to_edges(), n=len(self), directed=False)
+
+    def names(self, ids: npt.NDArray[Any] | list[int]) -> list[Any]:
+        """The nodes of some ids."""
+        listed: list[int] = ids if isinstance(ids, list) else ids.tolist()
+        return listed if self.plain else list(map(self.nodes.__getitem__, listed))
+
+    def by_node(self, values: npt.NDArray[Any]) -> dict[Any, Any]:
+        """One value a vertex as NetworkX returns it."""
+        return dict(zip(self.nodes, values.tolist(), strict=True))
+
+
+def convert_from_nx(
+    graph: Any,
+    *,
+    edge_attrs: Mapping[str, Any] | None = None,
+    node_attrs: Mapping[str, Any] | None = None,
+    preserve_edge_attrs: bool = False,
+    preserve_node_attrs: bool = False,
+    preserve_graph_attrs: bool = False,
+    name: str | None = None,
+    graph_name: str | None = None,
+) -> NetworkXGraph:
+    """The arrays of a NetworkX graph, in one pass over its adjacency.
+
+    Edge and node attributes are never read: `can_run` sends away what needs them.
+
+    >>> import networkx as nx
+    >>> len(convert_from_nx(nx.path_graph(3)))
+    3
+    """
+    nodes = list(graph)
+    directed, several = graph.is_directed(), graph.is_multigraph()
+    position = _positions(nodes)
+    out_rows = _rows(graph._adj, nodes, position)
+    in_rows = _rows(graph._pred, nodes, position) if directed else out_rows
+    multiplicity = None
+    if several:
+        times = (len(keys) for node in nodes for keys in graph._adj[node].values())
+        multiplicity = np.fromiter(times, np.int64, len(out_rows[1]))
+    converted = NetworkXGraph(
+        nodes,
+        out_rows,
+        in_rows,
+        directed=directed,
+        multiplicity=multiplicity,
+        kind=type(graph).__name__,
+        attributes=dict(graph.graph),
+        original=graph if preserve_edge_attrs or preserve_node_attrs else None,
+    )
+    if isinstance(position, dict):
+        converted.__dict__["number"] = position
+    return converted
+
+
+def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
+    """The NetworkX graph of a converted one, neighbours in the order they had; anything else as it is.
+
+    >>> import networkx as nx
+    >>> list(convert_to_nx(convert_from_nx(nx.Graph([("b", "c"), ("a", "b")]))).edges())
+    [('b', 'c'), ('b', 'a')]
+    """
+    if not isinstance(result, NetworkXGraph):
+        return result
+    import networkx as nx
+
+    kinds = {(False, False): nx.Graph, (True, False): nx.DiGraph, (False, True): nx.MultiGraph}
+    G = kinds.get((result.directed, result.is_multigraph()), nx.MultiDiGraph)(**result.attributes)
+    G.add_nodes_from(result.nodes)
+    data: dict[tuple[int, int], dict[Any, Any]] = {}
+
+    def shared(u: int, v: int, times: int) -> dict[Any, Any]:
+        pair = (u, v) if result.directed or u <= v else (v, u)
+        if pair not in data:
+            data[pair] = {key: {} for key in range(times)} if result.is_multigraph() else {}
+        return data[pair]
+
+    nodes, (indptr, indices) = result.nodes, result.out_rows
+    source = np.repeat(np.arange(len(nodes)), np.diff(indptr)).tolist()
+    count = [1] * len(source) if result.multiplicity is None else result.multiplicity.tolist()
+    for u, v, times in zip(source, indices.tolist(), count, strict=True):
+        G._adj[nodes[u]][nodes[v]] = shared(u, v, times)
+    if result.directed:
+        indptr, indices = result.in_rows
+        target = np.repeat(np.arange(len(nodes)), np.diff(indptr)).tolist()
+        for v, u in zip(target, indices.tolist(), strict=True):
+            G._pred[nodes[v]][nodes[u]] = data[u, v]
+    return G
+
+
+def _positions(nodes: list[Any]) -> dict[Any, int] | npt.NDArray[np.int32] | None:
+    """Where to look up a node's id: nowhere if it is the id; an array for numbers that are not too large; a dict."""
+    if _are_ids(nodes):
+        return None
+    if all(type(node) is int for node in nodes) and min(nodes) >= 0 and max(nodes) < 8 * len(nodes) + 1024:
+        table = np.empty(max(nodes) + 1, np.int32)
+        table[nodes] = np.arange(len(nodes), dtype=np.int32)
+        return table
+    return {node: i for i, node in enumerate(nodes)}
+
+
+def _rows(adjacency: Any, nodes: list[Any], position: dict[Any, int] | npt.NDArray[np.int32] | None) -> Rows:
+    neighbours = [adjacency[node] for node in nodes]
+    indptr = np.zeros(len(nodes) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, neighbours), np.int64, len(nodes)), out=indptr[1:])
+    m = int(indptr[-1])
+    ends: Iterable[Any] = chain.from_iterable(neighbours)
+    if isinstance(position, dict):
+        indices = np.fromiter(map(position.__getitem__, ends), np.int32, m)
+    else:
+        indices = np.fromiter(ends, np.int32, m)
+        indices = indices if position is None else position[indices]
+    return indptr.astype(offset_type(m), copy=False), indices
+
+
+def _ascending(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> Rows:
+    n = len(indptr) - 1
+    A = sp.csr_array((np.ones(len(indices), np.bool_), indices.copy(), indptr), shape=(n, n))
+    A.sort_indices()
+    # A view: a Graph marks its arrays read-only, and these offsets are also those of the other order.
+    return indptr.view(), A.indices.astype(np.int32, copy=False)
+
+
+def _are_ids(nodes: list[Any]) -> bool:
+    return nodes == list(range(len(nodes))) and all(type(node) is int for node in nodes)

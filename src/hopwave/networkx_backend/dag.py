@@ -1,0 +1,21 @@
+"""What can be reached, and from where (networkx.algorithms.dag)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hopwave.networkx_backend.convert import NetworkXGraph
+from hopwave.networkx_backend.dispatch import serves
+from hopwave.networkx_backend.traversal import tree
+
+
+@serves()
+def descendants(G: NetworkXGraph, source: Any) -> set[Any]:
+    """Everything that can be reached from the source, itself left out."""
+    return set(G.names(tree(G, source).order[1:]))
+
+
+@serves()
+def ancestors(G: NetworkXGraph, source: Any) -> set[Any]:
+    """Everything that reaches the source, itself left out."""
+    return set(G.names(tree(G, source, reverse=True).order[1:]))

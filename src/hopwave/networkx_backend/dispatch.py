@@ -1,0 +1,125 @@
+"""Which functions are served, and when: the answers to NetworkX's `can_run` and `should_run`.
+
+A served function has NetworkX's signature, plus the keywords that choose a device. Beside it stand two questions,
+asked with the call's arguments by name: `can_run` (None, or why not) and `should_run` (None, or why it does not pay).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+Asked = dict[str, Any]
+Question = Callable[[Asked], str | None]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Below this many arcs NetworkX is done before the arrays are made.
+FEW_ARCS = 400
+
+
+def never(asked: Asked) -> str | None:
+    """No reason against it."""
+    return None
+
+
+@dataclass(frozen=True)
+class Served:
+    """A function of NetworkX that hopwave answers."""
+
+    name: str
+    function: Callable[..., Any]
+    family: str
+    can_run: Question
+    should_run: Question
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The function's signature, read once."""
+        return inspect.signature(self.function)
+
+    def asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked:
+        """The arguments of a call by name, defaults filled in."""
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.arguments
+
+
+FUNCTIONS: dict[str, Served] = {}
+
+
+def serves(
+    name: str | None = None, *, can_run: Question = never, should_run: Question | None = None
+) -> Callable[[Function], Function]:
+    """Marks a function as an answer to the NetworkX function of the same name (or of the dispatch name given)."""
+
+    def mark(function: Function) -> Function:
+        dispatched = name or function.__name__
+        family = function.__module__.rpartition(".")[2]
+        FUNCTIONS[dispatched] = Served(dispatched, function, family, can_run, should_run or worth_converting)
+        return function
+
+    return mark
+
+
+def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+    """True, or why hopwave cannot answer this call."""
+    served = FUNCTIONS[name]
+    try:
+        asked = served.asked(args, kwargs)
+    except TypeError as error:
+        return str(error)
+    return served.can_run(asked) or True
+
+
+def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+    """True, or why NetworkX is likely to be as fast."""
+    served = FUNCTIONS[name]
+    return served.should_run(served.asked(args, kwargs)) or True
+
+
+# ------------------------------------------------------------------ reasons not to
+
+
+def unweighted(asked: Asked) -> str | None:
+    """hopwave counts hops."""
+    for keyword in ("weight", "distance"):
+        if asked.get(keyword) is not None:
+            return f"{keyword}={asked[keyword]!r} asks for weighted paths; hopwave counts hops"
+    return None
+
+
+def unsorted(asked: Asked) -> str | None:
+    """Neighbours are walked in the graph's order, not in that of a Python function."""
+    for keyword in ("sort_neighbors", "neighbors"):
+        if asked.get(keyword) is not None:
+            return f"{keyword} is a Python function, which compiled searches cannot call"
+    return None
+
+
+def worth_converting(asked: Asked) -> str | None:
+    """Conversion costs a pass over the arcs: nothing, where that was done before."""
+    G = asked["G"]
+    if is_converted(G):
+        return None
+    arcs = 0
+    for neighbours in G._adj.values():  # not G.size(), which walks the whole graph
+        arcs += len(neighbours)
+        if arcs >= FEW_ARCS:
+            return None
+    return f"{arcs} arcs are fewer than the {FEW_ARCS} from which conversion pays"
+
+
+def only_if_converted(asked: Asked) -> str | None:
+    """Questions about one pair of vertices often end after a few of them: less work than a conversion."""
+    return None if is_converted(asked["G"]) else "one pair of vertices is less work than converting the graph"
+
+
+def is_converted(G: Any) -> bool:
+    """Whether G is a hopwave graph, or keeps one in its cache."""
+    if getattr(G, "__networkx_backend__", None) == "hopwave":
+        return True
+    cache = getattr(G, "__networkx_cache__", None) or {}
+    return bool(cache.get("backends", {}).get("hopwave"))

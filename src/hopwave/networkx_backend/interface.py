@@ -1,0 +1,44 @@
+"""What NetworkX loads: the served functions as attributes of one object, with the conversions and the two questions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hopwave.networkx_backend import convert, dispatch
+from hopwave.networkx_backend import (  # importing a family registers its functions
+    betweenness,  # noqa: F401
+    dag,  # noqa: F401
+    ego,  # noqa: F401
+    generic,  # noqa: F401
+    traversal,  # noqa: F401
+    unweighted,  # noqa: F401
+)
+
+
+class Backend:
+    """hopwave as NetworkX sees it.
+
+    >>> backend.can_run("has_path", (None, 0, 1), {})
+    True
+    >>> backend.can_run("betweenness_centrality", (None,), {"weight": "length"})
+    "weight='length' asks for weighted paths; hopwave counts hops"
+    """
+
+    convert_from_nx = staticmethod(convert.convert_from_nx)
+    convert_to_nx = staticmethod(convert.convert_to_nx)
+    can_run = staticmethod(dispatch.can_run)
+    should_run = staticmethod(dispatch.should_run)
+
+    @property
+    def functions(self) -> dict[str, dispatch.Served]:
+        """Every function served, by its dispatch name."""
+        return dispatch.FUNCTIONS
+
+    def __getattr__(self, name: str) -> Any:
+        served = dispatch.FUNCTIONS.get(name)
+        if served is None:
+            raise AttributeError(f"hopwave does not serve {name!r}; nx.config.fallback_to_nx=True lets NetworkX run it")
+        return served.function
+
+
+backend = Backend()

@@ -1,0 +1,76 @@
+"""Searches in NetworkX's own order: vertex after vertex, its neighbours in the order in which they were added.
+
+hopwave's engines find a level in whatever order is fast. Where NetworkX promises its order (edges of a search, the one
+path out of several that it returns, the sequence of strong components), these sequential kernels walk the rows that
+`convert` kept in that order. Numba compiles them on first use and keeps them on disk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.networkx_backend.convert import Rows
+
+Ids = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Vertices in the order found; for each, its level and the vertex that found it (a source: itself)."""
+
+    order: Ids
+    level: Ids
+    parent: Ids
+
+
+def search(rows: Rows, sources: list[int], limit: float = float("inf")) -> Search:
+    """Breadth first from the sources in their order, `limit` hops deep."""
+    n = len(rows[0]) - 1
+    level, parent, order = np.full(n, -1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    found = compiled().search(*rows, np.array(sources, np.int32), float(limit), order, level, parent)
+    order = order[:found]
+    return Search(order, level[order], parent[order])
+
+
+def pair(out_rows: Rows, in_rows: Rows, source: int, target: int) -> list[int] | None:
+    """The shortest path that NetworkX's search from both ends meets first, or None."""
+    if source == target:
+        return [source]
+    n = len(out_rows[0]) - 1
+    before, after = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    meeting = compiled().pair(*out_rows, *in_rows, source, target, before, after)
+    if meeting < 0:
+        return None
+    path = [int(meeting)]
+    while path[-1] != source:
+        path.append(int(before[path[-1]]))
+    path.reverse()
+    while path[-1] != target:
+        path.append(int(after[path[-1]]))
+    return path
+
+
+def strong_components(rows: Rows) -> tuple[Ids, int]:
+    """Every vertex's strong component and their number, counted in the order in which a depth-first search closes them."""
+    label = np.full(len(rows[0]) - 1, -1, np.int32)
+    return label, int(compiled().strong_components(*rows, label))
+
+
+def loads(rows: Rows, limit: float) -> npt.NDArray[np.float64]:
+    """Newman's load: from every source, what arrives at a vertex is split evenly over the vertices that found it."""
+    total = np.zeros(len(rows[0]) - 1)
+    compiled().loads(*rows, float(limit), total)
+    return total
+
+
+@cache
+def compiled() -> Any:
+    """The kernels; imported late, since Numba is heavy."""
+    from hopwave.engines import cpu_order
+
+    return cpu_order

@@ -1,0 +1,137 @@
+"""Breadth-first traversal, edge for edge in NetworkX's order (networkx.algorithms.traversal)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from hopwave.networkx_backend.convert import NetworkXGraph, Rows
+from hopwave.networkx_backend.dispatch import serves, unsorted
+from hopwave.networkx_backend.order import Search, search
+
+
+def start(G: NetworkXGraph, source: Any) -> int:
+    """The id of a source, or the error of NetworkX's `G.neighbors`."""
+    v = G.number.get(source)
+    if v is None:
+        raise nx.NetworkXError(f"The node {source} is not in the {'digraph' if G.directed else 'graph'}.")
+    return v
+
+
+def tree(G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any = None) -> Search:
+    """The search that `bfs_edges` and its kin report on."""
+    v = start(G, source)
+    return search(G.in_rows if reverse else G.out_rows, [v], float("inf") if depth_limit is None else depth_limit)
+
+
+def tree_edges(G: NetworkXGraph, found: Search) -> Iterator[tuple[Any, Any]]:
+    """(parent, child) for every vertex found but the source."""
+    return zip(G.names(found.parent[1:]), G.names(found.order[1:]), strict=True)
+
+
+@serves(can_run=unsorted)
+def generic_bfs_edges(
+    G: NetworkXGraph, source: Any, neighbors: Any = None, depth_limit: Any = None
+) -> Iterator[tuple[Any, Any]]:
+    """Edges of a search, in its order."""
+    yield from tree_edges(G, tree(G, source, depth_limit=depth_limit))
+
+
+@serves(can_run=unsorted)
+def bfs_edges(
+    G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
+) -> Iterator[tuple[Any, Any]]:
+    """Edges of a search, in its order."""
+    yield from tree_edges(G, tree(G, source, reverse, depth_limit))
+
+
+@serves(can_run=unsorted)
+def bfs_tree(
+    G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
+) -> nx.DiGraph:
+    """The tree of a search, as a NetworkX DiGraph."""
+    found = tree(G, source, reverse, depth_limit)
+    T = nx.DiGraph()
+    T.add_node(source)
+    T.add_edges_from(tree_edges(G, found))
+    return T
+
+
+@serves(can_run=unsorted)
+def bfs_predecessors(
+    G: NetworkXGraph, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
+) -> Iterator[tuple[Any, Any]]:
+    """(vertex, who found it), in the order of the search."""
+    for parent, child in tree_edges(G, tree(G, source, depth_limit=depth_limit)):
+        yield child, parent
+
+
+@serves(can_run=unsorted)
+def bfs_successors(
+    G: NetworkXGraph, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
+) -> Iterator[tuple[Any, list[Any]]]:
+    """(vertex, those it found), in the order of the search; the source even if it found none."""
+    found = tree(G, source, depth_limit=depth_limit)
+    if len(found.order) == 1:
+        yield source, []
+    for parent, edges in groupby(tree_edges(G, found), key=itemgetter(0)):
+        yield parent, [child for _, child in edges]
+
+
+@serves()
+def bfs_layers(G: NetworkXGraph, sources: Any) -> Iterator[list[Any]]:
+    """The vertices at 0, 1, 2, … hops from the nearest source."""
+    first = [sources] if sources in G else list(set(sources))
+    for source in first:
+        if source not in G:
+            raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    found = search(G.out_rows, [G.number[source] for source in first])
+    ends = np.flatnonzero(np.diff(found.level, append=found.level[-1:] + 1)) + 1
+    begin = 0
+    for end in ends.tolist():
+        yield G.names(found.order[begin:end])
+        begin = end
+
+
+@serves()
+def bfs_labeled_edges(G: NetworkXGraph, sources: Any) -> Iterator[tuple[Any, Any, str]]:
+    """Every edge that a search looks at, with its part in it: tree, level, forward or (directed) reverse."""
+    first = [sources] if sources in G else list(dict.fromkeys(sources))
+    found = search(G.out_rows, [G.number[source] for source in first])
+    place = np.empty(len(G), np.int32)
+    place[found.order] = np.arange(len(found.order), dtype=np.int32)
+    u, v = arcs_from(G.out_rows, found)
+    level_u, level_v = found.level[place[u]], found.level[place[v]]
+    # Only a vertex that was no source has a finder other than itself, so a self-loop is no tree edge.
+    is_tree = (found.parent[place[v]] == u) & (level_v == level_u + 1)
+    is_level = (level_u == level_v) & (G.directed | (place[v] >= place[u]))
+    kind = np.select([is_tree, is_level, level_u < level_v, (level_u > level_v) & G.directed], [0, 1, 2, 3], 4)
+    kept = kind < 4
+    labels = ("tree", "level", "forward", "reverse")
+    for a, b, which in zip(G.names(u[kept]), G.names(v[kept]), kind[kept].tolist(), strict=True):
+        yield a, b, labels[which]
+
+
+def arcs_from(rows: Rows, found: Search) -> tuple[Any, Any]:
+    """Both ends of every arc that leaves the vertices found, in the order in which the search looks at them."""
+    indptr, indices = rows
+    degree = (indptr[1:] - indptr[:-1])[found.order]
+    ends = np.cumsum(degree)
+    total = int(ends[-1]) if len(ends) else 0
+    step = np.arange(total) + np.repeat(indptr[found.order] - (ends - degree), degree)
+    return np.repeat(found.order, degree), indices[step]
+
+
+@serves()
+def descendants_at_distance(G: NetworkXGraph, source: Any, distance: Any) -> set[Any]:
+    """The vertices at exactly that many hops."""
+    if source not in G:
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    limit = distance if isinstance(distance, int | float) else float("inf")
+    found = search(G.out_rows, [G.number[source]], limit)
+    return set(G.names(found.order[found.level == distance]))
