@@ -10,6 +10,7 @@ Helpers are ordinary Python threads, asleep between searches, inside compiled co
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from queue import SimpleQueue
@@ -19,6 +20,8 @@ from numba import njit
 
 from hopwave.engines.cpu_atoms import COMPILED, INNER, nap, ordered_add, ordered_load, ordered_store, pause
 from hopwave.errors import EngineError
+
+log = logging.getLogger("hopwave")
 
 # The board: int64 cells, those that are fought over a cache line apart.
 EPOCH = 0  # odd while a job is open
@@ -142,7 +145,10 @@ class Crew:
     def _serve(self):
         while True:
             function, arguments, number = self._calls.get()
-            function(*arguments, number)
+            try:
+                function(*arguments, number)
+            except Exception:  # whoever leads meets the same error, and tells the caller
+                log.debug("a helper failed", exc_info=True)
             del function, arguments  # a sleeping thread keeps no graph alive
 
 

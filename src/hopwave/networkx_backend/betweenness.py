@@ -28,14 +28,30 @@ def without_keys(asked: Asked) -> str | None:
     return unweighted(asked)
 
 
-def check_sample(n: int, k: Any, seed: Any) -> None:
+class Draws(random.Random):
+    """NetworkX wraps NumPy's old generators in a class of its own; hopwave asks for one that is a random.Random."""
+
+    def __init__(self, generator: Any) -> None:
+        self._generator = generator
+
+    def sample(self, population: Any, k: int, **_: Any) -> list[int]:
+        """The wrapped generator's draw."""
+        return [int(v) for v in self._generator.sample(list(population), k)]
+
+
+def check_sample(n: int, k: Any, endpoints: bool) -> None:
     """NetworkX's own errors for a k that cannot be drawn, or that leaves nothing to divide by."""
     if k is None or k == n:
         return
     if not isinstance(k, int) or not 0 <= k <= n:
         random.Random(0).sample(range(n), k)  # raises what NetworkX's call raises
-    if k == 0 and n > 2:
+    if k == 0 and (n if endpoints else n - 1) >= 2:
         raise ZeroDivisionError("division by zero")
+
+
+def generator(seed: Any) -> Any:
+    """What arrives as seed, as hopwave takes it."""
+    return seed if seed is None or isinstance(seed, random.Random) else Draws(seed)
 
 
 @serves(can_run=unweighted)
@@ -52,13 +68,13 @@ def betweenness_centrality(
     threads: int | None = None,
 ) -> Scores:
     """How many shortest paths lead through every vertex."""
-    check_sample(len(G), k, seed)
+    check_sample(len(G), k, endpoints)
     result = hw.betweenness_centrality(
         G.graph,
         k=k,
         normalized=normalized,
         endpoints=endpoints,
-        seed=seed,
+        seed=generator(seed),
         device=device,
         plan=plan,
         progress=False,
@@ -80,11 +96,18 @@ def edge_betweenness_centrality(
     threads: int | None = None,
 ) -> Scores:
     """How many shortest paths lead over every edge, in the order of `G.edges`."""
-    check_sample(len(G), k, seed)
+    check_sample(len(G), k, True)
     if k is not None and k == len(G):
         seed.sample(range(k), k)  # a whole sample changes no score, but NetworkX draws it, and the next draw follows
     result = hw.edge_betweenness_centrality(
-        G.graph, k=k, normalized=normalized, seed=seed, device=device, plan=plan, progress=False, threads=threads
+        G.graph,
+        k=k,
+        normalized=normalized,
+        seed=generator(seed),
+        device=device,
+        plan=plan,
+        progress=False,
+        threads=threads,
     )
     indptr, indices = G.out_rows
     source = np.repeat(np.arange(len(G), dtype=np.int32), np.diff(indptr))
@@ -113,7 +136,7 @@ def betweenness_centrality_subset(
     goal = [G.number[target] for target in set(targets) if target in G]
     total = np.zeros(len(G))
     # NetworkX searches once from every mention of a source; a set of sources is the usual case and one round.
-    for mention in range(1, max(times.values(), default=0) + 1):
+    for mention in range(1, max(times.values(), default=0) + 1 if goal else 1):
         total += hw.betweenness_centrality(
             G.graph,
             sources=[v for v, mentions in times.items() if mentions >= mention],
@@ -123,7 +146,7 @@ def betweenness_centrality_subset(
             plan=plan,
             progress=False,
             threads=threads,
-        ).scores if goal else 0.0
+        ).scores
     return G.by_node(total)
 
 

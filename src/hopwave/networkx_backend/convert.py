@@ -48,6 +48,8 @@ class NetworkXGraph:
         self.nodes = nodes
         self.out_rows = out_rows
         self.in_rows = in_rows
+        for array in (*out_rows, *in_rows):  # as a Graph's are, so that one compiled kernel fits both
+            array.setflags(write=False)
         self.directed = directed
         self.multiplicity = multiplicity  # parallel edges an arc of out_rows, or None where there can be none
         self.kind = kind
@@ -239,8 +241,7 @@ def _ascending(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> Rows
     n = len(indptr) - 1
     A = sp.csr_array((np.ones(len(indices), np.bool_), indices.copy(), indptr), shape=(n, n))
     A.sort_indices()
-    # A view: a Graph marks its arrays read-only, and these offsets are also those of the other order.
-    return indptr.view(), A.indices.astype(np.int32, copy=False)
+    return indptr, A.indices.astype(np.int32, copy=False)
 
 
 def _are_ids(nodes: list[Any]) -> bool:

@@ -1,0 +1,140 @@
+"""What NetworkX reads about hopwave when it is imported. Imports nothing that takes time: not even hopwave.
+
+With HOPWAVE_AUTOCONFIG=1 in the environment NetworkX sends hopwave every call that it serves, converts and caches graphs
+by itself, and runs the rest as ever: no line of code changes.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+PLACE = {
+    "device : str, optional": '"auto" (default), "cpu", or "cuda" for the GPU.',
+    "threads : int, optional": "Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.",
+}
+PLAN = {"plan : str, optional": 'A name from hopwave.plans(); "auto" (default) chooses by the graph.'}
+
+ORDER = "Counted in hops, in NetworkX's order."
+PAIR = "Runs where the graph has been converted before; else NetworkX's own search ends sooner."
+HOPS = "Counted in hops (weights go to NetworkX); all sources at once, 64 to a machine word."
+BRANDES = (
+    "Unweighted. Path counts never overflow; every run is checked against an identity that exact ones satisfy. "
+    "Samples (k, seed) are those that NetworkX draws."
+)
+
+# name: (family, what to add to NetworkX's page, additional keywords)
+FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
+    "generic_bfs_edges": ("traversal", ORDER, {}),
+    "bfs_edges": ("traversal", ORDER, {}),
+    "bfs_tree": ("traversal", ORDER, {}),
+    "bfs_predecessors": ("traversal", ORDER, {}),
+    "bfs_successors": ("traversal", ORDER, {}),
+    "bfs_layers": ("traversal", ORDER, {}),
+    "bfs_labeled_edges": ("traversal", ORDER, {}),
+    "descendants_at_distance": ("traversal", "", {}),
+    "descendants": ("dag", "", {}),
+    "ancestors": ("dag", "", {}),
+    "ego_graph": ("ego", "Unweighted; the attributes are copied from the graph itself.", {}),
+    "single_source_shortest_path": ("unweighted", ORDER, {}),
+    "single_source_shortest_path_length": ("unweighted", ORDER, {}),
+    "single_target_shortest_path": ("unweighted", ORDER, {}),
+    "single_target_shortest_path_length": ("unweighted", ORDER, {}),
+    "all_pairs_shortest_path": ("unweighted", ORDER, {}),
+    "all_pairs_shortest_path_length": ("unweighted", ORDER, {}),
+    "bidirectional_shortest_path": ("unweighted", PAIR, {}),
+    "predecessor": ("unweighted", ORDER, {}),
+    "has_path": ("generic", PAIR, {}),
+    "shortest_path": ("generic", "Unweighted. " + PAIR, {}),
+    "shortest_path_length": ("generic", "Unweighted. " + PAIR, {}),
+    "all_shortest_paths": ("generic", "Unweighted, in NetworkX's order.", {}),
+    "single_source_all_shortest_paths": ("generic", "Unweighted, in NetworkX's order.", {}),
+    "all_pairs_all_shortest_paths": ("generic", "Unweighted, in NetworkX's order.", {}),
+    "average_shortest_path_length": ("distance_measures", HOPS, PLACE),
+    "betweenness_centrality": ("betweenness", BRANDES, PLACE | PLAN),
+    "edge_betweenness_centrality": ("betweenness", BRANDES + " Graphs without parallel edges.", PLACE | PLAN),
+    "betweenness_centrality_subset": ("betweenness", BRANDES, PLACE | PLAN),
+    "newman_betweenness_centrality": ("betweenness", "Unweighted load centrality.", {}),
+    "bipartite_betweenness_centrality": ("betweenness", BRANDES, PLACE | PLAN),
+    "closeness_centrality": ("closeness", HOPS, PLACE),
+    "harmonic_centrality": ("closeness", HOPS, PLACE),
+    "group_closeness_centrality": ("closeness", "Unweighted.", {}),
+    "bipartite_closeness_centrality": ("closeness", HOPS, PLACE),
+    "local_reaching_centrality": ("closeness", "Unweighted, without given paths.", {}),
+    "global_reaching_centrality": ("closeness", HOPS, PLACE),
+    "eccentricity": ("distance_measures", HOPS, PLACE),
+    "diameter": ("distance_measures", HOPS, PLACE),
+    "radius": ("distance_measures", HOPS, PLACE),
+    "center": ("distance_measures", HOPS, PLACE),
+    "periphery": ("distance_measures", HOPS, PLACE),
+    "barycenter": ("distance_measures", HOPS, PLACE),
+    "harmonic_diameter": ("distance_measures", HOPS, PLACE),
+    "wiener_index": ("distance_measures", HOPS, PLACE),
+    "hyper_wiener_index": ("distance_measures", HOPS, PLACE),
+    "schultz_index": ("distance_measures", HOPS, PLACE),
+    "gutman_index": ("distance_measures", HOPS, PLACE),
+    "efficiency": ("efficiency_measures", PAIR, {}),
+    "global_efficiency": ("efficiency_measures", HOPS, PLACE),
+    "local_efficiency": ("efficiency_measures", HOPS, PLACE),
+    "connected_components": ("components", "", {}),
+    "number_connected_components": ("components", "", {}),
+    "is_connected": ("components", "", {}),
+    "node_connected_component": ("components", PAIR, {}),
+    "weakly_connected_components": ("components", "", {}),
+    "number_weakly_connected_components": ("components", "", {}),
+    "is_weakly_connected": ("components", "", {}),
+    "strongly_connected_components": ("components", "In the order in which NetworkX closes them.", {}),
+    "number_strongly_connected_components": ("components", "", {}),
+    "is_strongly_connected": ("components", "", {}),
+    "condensation": ("components", "Numbered as NetworkX numbers them.", {}),
+    "attracting_components": ("components", "", {}),
+    "number_attracting_components": ("components", "", {}),
+    "is_attracting_component": ("components", "", {}),
+    "is_semiconnected": ("components", "", {}),
+    "color": ("bipartite", "", {}),
+    "is_bipartite": ("bipartite", "", {}),
+    "sets": ("bipartite", "", {}),
+}
+
+
+def get_info() -> dict[str, Any]:
+    """The entry point "networkx.backend_info".
+
+    >>> sorted(get_info())[:3]
+    ['backend_name', 'description', 'functions']
+    """
+    if os.environ.get("HOPWAVE_AUTOCONFIG", "").strip().lower() in ("1", "true", "yes", "on"):
+        autoconfigure(os.environ)
+    return {
+        "backend_name": "hopwave",
+        "project": "hopwave",
+        "package": "hopwave",
+        "short_summary": "Searches, betweenness and every question that hop counts answer, on the CPU and the GPU.",
+        "description": "Breadth-first search and betweenness centrality at the speed of the hardware.",
+        "functions": {
+            name: {key: value for key, value in (("additional_docs", docs), ("additional_parameters", extra)) if value}
+            for name, (_, docs, extra) in FUNCTIONS.items()
+        },
+    }
+
+
+def autoconfigure(environment: Any) -> None:
+    """Put hopwave first and let NetworkX run the rest. NetworkX reads these variables right after `get_info`; what the
+    user set already is kept.
+
+    >>> settings = {"NETWORKX_BACKEND_PRIORITY_ALGOS": "other"}
+    >>> autoconfigure(settings)
+    >>> settings["NETWORKX_BACKEND_PRIORITY_ALGOS"], settings["NETWORKX_FALLBACK_TO_NX"]
+    ('other,hopwave', 'True')
+    """
+    common = environment.get("NETWORKX_BACKEND_PRIORITY", environment.get("NETWORKX_AUTOMATIC_BACKENDS", ""))
+    for variable, now in (
+        ("NETWORKX_BACKEND_PRIORITY_ALGOS", common),
+        ("NETWORKX_BACKEND_PRIORITY_GENERATORS", ""),  # bfs_tree and its kin, which return graphs
+        ("NETWORKX_WARNINGS_TO_IGNORE", ""),
+    ):
+        wanted = "cache" if variable.endswith("IGNORE") else "hopwave"
+        listed = [item.strip() for item in environment.get(variable, now).split(",") if item.strip()]
+        environment[variable] = ",".join(listed if wanted in listed else [*listed, wanted])
+    environment.setdefault("NETWORKX_FALLBACK_TO_NX", "True")
+    environment.setdefault("NETWORKX_CACHE_CONVERTED_GRAPHS", "True")

@@ -1,0 +1,57 @@
+"""Two colours (networkx.algorithms.bipartite.basic)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from hopwave.networkx_backend import components
+from hopwave.networkx_backend.convert import NetworkXGraph
+from hopwave.networkx_backend.dispatch import serves
+from hopwave.networkx_backend.order import search
+
+Colours = np.ndarray[Any, np.dtype[np.int32]]
+
+
+def colours(G: NetworkXGraph) -> Colours | None:
+    """1 and 0 by turns from the first vertex of each component that has out-arcs; 0 where there are no arcs at all;
+    None where two neighbours would be alike."""
+    graph = G.both_ways
+    label, count = components.parts(graph)
+    starts = np.flatnonzero(np.diff(G.out_rows[0]) > 0)
+    _, first = np.unique(label[starts], return_index=True)
+    found = search((graph.indptr, graph.indices), starts[first].tolist())
+    colour = np.zeros(len(G), np.int32)
+    colour[found.order] = 1 - found.level % 2
+    source = np.repeat(colour, np.diff(graph.indptr))
+    return None if (source == colour[graph.indices]).any() else colour
+
+
+@serves()
+def color(G: NetworkXGraph) -> dict[Any, int]:
+    """A colour, 1 or 0, for every vertex."""
+    found = colours(G)
+    if found is None:
+        raise nx.NetworkXError("Graph is not bipartite.")
+    return G.by_node(found)
+
+
+@serves()
+def is_bipartite(G: NetworkXGraph) -> bool:
+    """Whether two colours suffice."""
+    return colours(G) is not None
+
+
+@serves()
+def sets(G: NetworkXGraph, top_nodes: Any = None) -> tuple[set[Any], set[Any]]:
+    """The two sides."""
+    if top_nodes is not None:
+        top = set(top_nodes)
+        return top, set(G) - top
+    components.check_not_null(G)
+    if not components.reaches_all(G, G.both_ways):
+        raise nx.AmbiguousSolution("Disconnected graph: Ambiguous solution for bipartite sets.")
+    found = color(G)
+    return {v for v, side in found.items() if side}, {v for v, side in found.items() if not side}

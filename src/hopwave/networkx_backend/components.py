@@ -1,0 +1,188 @@
+"""Connected, weak and strong components (networkx.algorithms.components), in the order of their first vertices; strong
+ones in the order in which NetworkX's depth-first search closes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+
+import hopwave as hw
+from hopwave.graph import Graph
+from hopwave.networkx_backend.convert import NetworkXGraph
+from hopwave.networkx_backend.dispatch import only_if_converted, serves
+from hopwave.networkx_backend.order import search, strong_components
+
+Labels = npt.NDArray[np.int32]
+
+
+def parts(graph: Graph) -> tuple[Labels, int]:
+    """Every vertex's component, counted in the order of first vertices, and their number."""
+    labels = hw.connected_components(graph).labels
+    _, first, which = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int32)
+    rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
+    return rank[which], len(first)
+
+
+def sets(G: NetworkXGraph, labels: Labels, count: int) -> Iterator[set[Any]]:
+    """The vertices of component 0, 1, 2, …"""
+    names = G.names(np.argsort(labels, kind="stable"))
+    begin = 0
+    for end in np.cumsum(np.bincount(labels, minlength=count)).tolist():
+        yield set(names[begin:end])
+        begin = end
+
+
+def check_not_null(G: NetworkXGraph) -> None:
+    """Nothing is not connected, nor is it not."""
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+
+
+# ------------------------------------------------------------------ undirected
+
+
+@serves()
+def connected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
+    """The components as sets of vertices."""
+    yield from sets(G, *parts(G.graph))
+
+
+@serves()
+def number_connected_components(G: NetworkXGraph) -> int:
+    """How many components there are."""
+    return parts(G.graph)[1]
+
+
+@serves()
+def is_connected(G: NetworkXGraph) -> bool:
+    """Whether there is one component."""
+    check_not_null(G)
+    return reaches_all(G, G.graph)
+
+
+@serves(should_run=only_if_converted)
+def node_connected_component(G: NetworkXGraph, n: Any) -> set[Any]:
+    """The component of one vertex."""
+    return set(G.names(search(G.out_rows, [G.number[n]]).order))
+
+
+def reaches_all(G: NetworkXGraph, graph: Graph) -> bool:
+    """Whether a search from the first vertex finds every other."""
+    return hw.bfs(graph, 0, predecessors=False, device="cpu").reached == len(G)
+
+
+# ------------------------------------------------------------------ weak
+
+
+@serves()
+def weakly_connected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
+    """The components when directions are forgotten."""
+    yield from sets(G, *parts(G.both_ways))
+
+
+@serves()
+def number_weakly_connected_components(G: NetworkXGraph) -> int:
+    """How many weak components there are."""
+    return parts(G.both_ways)[1]
+
+
+@serves()
+def is_weakly_connected(G: NetworkXGraph) -> bool:
+    """Whether there is one weak component."""
+    check_not_null(G)
+    return reaches_all(G, G.both_ways)
+
+
+# ------------------------------------------------------------------ strong
+
+
+@serves()
+def strongly_connected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
+    """The sets of vertices that reach each other."""
+    yield from sets(G, *strong_components(G.out_rows))
+
+
+@serves()
+def number_strongly_connected_components(G: NetworkXGraph) -> int:
+    """How many strong components there are."""
+    return strong_components(G.out_rows)[1]
+
+
+@serves()
+def is_strongly_connected(G: NetworkXGraph) -> bool:
+    """Whether every vertex reaches every other."""
+    check_not_null(G)
+    return reaches_all(G, G.graph) and reaches_all(G, G.graph.reversed())
+
+
+@serves()
+def condensation(G: NetworkXGraph, scc: Any = None) -> nx.DiGraph:
+    """The acyclic NetworkX DiGraph of strong components (or of the parts given), with their members."""
+    C = nx.DiGraph()
+    mapping = C.graph["mapping"] = {}
+    if len(G) == 0:
+        return C
+    members = dict(enumerate(strongly_connected_components(G) if scc is None else scc))
+    for i, component in members.items():
+        mapping.update((node, i) for node in component)
+    C.add_nodes_from((i, {"members": component}) for i, component in members.items())
+    label = np.fromiter((mapping.get(node, -1) for node in G.nodes), np.int64, len(G))
+    indptr, indices = G.out_rows
+    u, v = np.repeat(label, np.diff(indptr)), label[indices]
+    lost = np.flatnonzero((label < 0) & ((np.diff(indptr) > 0) | (np.diff(G.in_rows[0]) > 0)))
+    if len(lost):
+        raise KeyError(G.nodes[lost[0]])  # the parts given leave out an end of some edge
+    across = u != v
+    C.add_edges_from(zip(u[across].tolist(), v[across].tolist(), strict=True))
+    return C
+
+
+# ------------------------------------------------------------------ components that nothing leaves
+
+
+def attracting(G: NetworkXGraph) -> tuple[Labels, int, list[int]]:
+    """Strong components, how many there are, and the numbers of those that no arc leaves."""
+    label, count = strong_components(G.out_rows)
+    indptr, indices = G.out_rows
+    source = np.repeat(label, np.diff(indptr))
+    leaves = np.zeros(count, np.bool_)
+    leaves[source[source != label[indices]]] = True
+    return label, count, np.flatnonzero(~leaves).tolist()
+
+
+@serves()
+def attracting_components(G: NetworkXGraph) -> Iterator[set[Any]]:
+    """The strong components that no arc leaves."""
+    label, count, kept = attracting(G)
+    every = list(sets(G, label, count))
+    for number in kept:
+        yield every[number]
+
+
+@serves()
+def number_attracting_components(G: NetworkXGraph) -> int:
+    """How many strong components no arc leaves."""
+    return len(attracting(G)[2])
+
+
+@serves()
+def is_attracting_component(G: NetworkXGraph) -> bool:
+    """Whether the whole graph is one strong component."""
+    _, count, kept = attracting(G)
+    return len(kept) == count == 1
+
+
+@serves()
+def is_semiconnected(G: NetworkXGraph) -> bool:
+    """Whether of any two vertices one reaches the other: whether the strong components form one chain."""
+    check_not_null(G)
+    label, count = strong_components(G.out_rows)
+    indptr, indices = G.out_rows
+    source, target = np.repeat(label, np.diff(indptr)), label[indices]
+    # Components close in reverse topological order, so the chain leads from each one to the one closed before it.
+    return len(np.unique(source[source == target + 1])) == count - 1

@@ -1,0 +1,77 @@
+"""A betweenness result carries a certificate of both sides of an identity; where they differ, there is no result."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from test_betweenness import machines
+
+import hopwave as hw
+import oracle
+from graphs import TRAPS
+from hopwave import EngineError, engines
+from hopwave.algorithms import brandes
+from hopwave.algorithms.brandes import TOLERANCE, Job, certify
+from hopwave.catalogue import CATALOGUE
+
+
+@pytest.mark.parametrize(
+    ("sides", "words"),
+    [
+        ([[3.0, 3.0], [4.0 + 1e-7, 4.0]], "source number 1 sums to"),
+        ([[5.0, 0.0], [1.0, 1.0]], "source number 0"),
+        ([[1.0, 1.0], [math.nan, 2.0]], "source number 1"),
+        ([[math.inf, math.inf]], "source number 0"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value encountered in subtract")
+def test_sides_that_differ_are_an_error(sides: list[list[float]], words: str) -> None:
+    with pytest.raises(EngineError, match=words):
+        certify(np.array(sides))
+
+
+def test_sides_that_agree_are_certified() -> None:
+    certificate = certify(np.array([[1e9 + 0.5, 1e9], [0.0, 0.0], [2.0, 2.0]]))
+    assert 4e-10 < certificate.error < certificate.tolerance == TOLERANCE and certificate.sources == 3
+    assert "certified to 5.0e-10 over 3 sources" in str(certificate)
+    assert certify(np.zeros((0, 2))).error == 0.0
+
+
+@machines
+@pytest.mark.parametrize("function", [hw.betweenness_centrality, hw.edge_betweenness_centrality])
+def test_a_wrong_sum_raises(device: str, function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that loses a part of one source's dependencies does not get away with it."""
+    engine = engines.engine(device)
+    accumulation = engine.accumulation
+
+    def damaged(*given: Any) -> Any:
+        run = accumulation(*given)
+        advance = run.advance
+
+        def wrong(*arguments: Any) -> int:
+            done: int = advance(*arguments)
+            run.certificate[2, 0] *= 1 - 1e-6
+            return done
+
+        run.advance = wrong
+        return run
+
+    monkeypatch.setattr(engine, "accumulation", damaged)
+    with pytest.raises(EngineError, match=r"source number 2 sums to .* instead of .* please report"):
+        function(TRAPS["binary-tree"](), device=device)
+
+
+@machines
+def test_the_certificate_counts_what_was_computed(device: str) -> None:
+    """Both sides come from the run: Σ δ from the sums themselves, Σ (d − 1) from the levels."""
+    graph = TRAPS["delaunay"]()
+    engine = engines.engine(device)
+    job = Job(np.array([3, 50], np.int64))
+    run = engine.accumulation(graph, job, CATALOGUE["hopwave-block"])
+    brandes.accumulate(run, job, "test", False, None)
+    distances = np.array([oracle.distances(graph, s) for s in (3, 50)])
+    assert run.certificate[:, 1].tolist() == (np.maximum(distances - 1, 0)).sum(axis=1).tolist()
+    assert math.isclose(run.total.sum(), run.certificate[:, 0].sum(), rel_tol=1e-12)
