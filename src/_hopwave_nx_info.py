@@ -1,7 +1,7 @@
 """What NetworkX reads about hopwave when it is imported. Imports nothing that takes time: not even hopwave.
 
-With HOPWAVE_AUTOCONFIG=1 in the environment NetworkX sends hopwave every call that it serves, converts and caches graphs
-by itself, and runs the rest as ever: no line of code changes.
+With HOPWAVE_AUTOCONFIG=1 in the environment NetworkX sends hopwave every call that it serves, converts graphs and keeps
+them, and runs the rest as ever: no line of code changes.
 """
 
 from __future__ import annotations

@@ -62,7 +62,8 @@ def test_kernels_compile(header: str, architecture: str) -> None:
     supported = compiler.getSupportedArchs()
     if int(architecture.removeprefix("sm_")) not in supported:
         pytest.skip(f"NVRTC {compiler.getVersion()} knows no {architecture}, only {supported}")
-    names = instances().get(header, [])
+    # Wide offsets change arithmetic, not what an architecture must know: once is enough.
+    names = [name for name in instances().get(header, []) if architecture == "sm_90" or "long long" not in name]
     code = nvrtc.compile_only(header, architecture, names)
     assert code.startswith(b"\x7fELF")
 

@@ -34,9 +34,9 @@ class Draws(random.Random):
     def __init__(self, generator: Any) -> None:
         self._generator = generator
 
-    def sample(self, population: Any, k: int, **_: Any) -> list[int]:
+    def sample(self, population: Any, k: int, **_: Any) -> list[Any]:
         """The wrapped generator's draw."""
-        return [int(v) for v in self._generator.sample(list(population), k)]
+        return list(self._generator.sample(list(population), k))
 
 
 def check_sample(n: int, k: Any, endpoints: bool) -> None:

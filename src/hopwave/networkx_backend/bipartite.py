@@ -19,7 +19,7 @@ def colours(G: NetworkXGraph) -> Colours | None:
     """1 and 0 by turns from the first vertex of each component that has out-arcs; 0 where there are no arcs at all;
     None where two neighbours would be alike."""
     graph = G.both_ways
-    label, count = components.parts(graph)
+    label, _ = components.parts(graph)
     starts = np.flatnonzero(np.diff(G.out_rows[0]) > 0)
     _, first = np.unique(label[starts], return_index=True)
     found = search((graph.indptr, graph.indices), starts[first].tolist())

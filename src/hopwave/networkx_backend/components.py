@@ -124,7 +124,8 @@ def is_strongly_connected(G: NetworkXGraph) -> bool:
 def condensation(G: NetworkXGraph, scc: Any = None) -> nx.DiGraph:
     """The acyclic NetworkX DiGraph of strong components (or of the parts given), with their members."""
     C = nx.DiGraph()
-    mapping = C.graph["mapping"] = {}
+    mapping: dict[Any, int] = {}
+    C.graph["mapping"] = mapping
     if len(G) == 0:
         return C
     members = dict(enumerate(strongly_connected_components(G) if scc is None else scc))

@@ -99,6 +99,11 @@ class NetworkXGraph:
         named = f" named {name!r}" if name else ""
         return f"{self.kind}{named} with {len(self)} nodes and {self.number_of_edges()} edges"
 
+    @property
+    def _adj(self) -> dict[Any, int]:
+        """The nodes alone: all that `nx.Graph.nbunch_iter` looks for in an adjacency."""
+        return self.number
+
     # ---------------------------------------------------------------- what hopwave asks of it
 
     @cached_property

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from hopwave.networkx_backend import convert, dispatch
-from hopwave.networkx_backend import (  # importing a family registers its functions
-    betweenness,  # noqa: F401
-    dag,  # noqa: F401
-    ego,  # noqa: F401
-    generic,  # noqa: F401
-    traversal,  # noqa: F401
-    unweighted,  # noqa: F401
+# Importing a family registers its functions.
+from hopwave.networkx_backend import (  # noqa: F401
+    betweenness,
+    bipartite,
+    closeness,
+    components,
+    convert,
+    dag,
+    dispatch,
+    distance_measures,
+    efficiency_measures,
+    ego,
+    generic,
+    traversal,
+    unweighted,
 )
 
 

@@ -56,7 +56,7 @@ def pair(out_rows: Rows, in_rows: Rows, source: int, target: int) -> list[int] |
 
 
 def strong_components(rows: Rows) -> tuple[Ids, int]:
-    """Every vertex's strong component and their number, counted in the order in which a depth-first search closes them."""
+    """Every vertex's strong component, and their number; a depth-first search counts them as it closes them."""
     label = np.full(len(rows[0]) - 1, -1, np.int32)
     return label, int(compiled().strong_components(*rows, label))
 

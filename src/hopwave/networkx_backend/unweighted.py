@@ -93,9 +93,7 @@ def bidirectional_shortest_path(G: NetworkXGraph, source: Any, target: Any) -> l
 
 
 @serves()
-def predecessor(
-    G: NetworkXGraph, source: Any, target: Any = None, cutoff: Any = None, return_seen: Any = None
-) -> Any:
+def predecessor(G: NetworkXGraph, source: Any, target: Any = None, cutoff: Any = None, return_seen: Any = None) -> Any:
     """For everything the source reaches, the vertices before it on shortest paths."""
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} not in G")

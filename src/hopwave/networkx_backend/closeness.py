@@ -1,0 +1,135 @@
+"""Closeness and its kin (networkx.algorithms.centrality: closeness, harmonic, group, reaching; and bipartite)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from hopwave.networkx_backend.convert import NetworkXGraph
+from hopwave.networkx_backend.dispatch import Asked, serves, unweighted
+from hopwave.networkx_backend.hops import blocks, chosen, sums
+from hopwave.networkx_backend.order import search
+
+Scores = dict[Any, float]
+
+
+def without_paths(asked: Asked) -> str | None:
+    """Paths that are given may be any."""
+    return unweighted(asked) if asked["paths"] is None else "paths= gives the paths: nothing is left to search"
+
+
+@serves(can_run=unweighted)
+def closeness_centrality(
+    G: NetworkXGraph,
+    u: Any = None,
+    distance: Any = None,
+    wf_improved: bool = True,
+    *,
+    device: str = "auto",
+    threads: int | None = None,
+) -> Any:
+    """One over the mean hops to a vertex from those that reach it."""
+    if u is not None and u not in G:
+        raise nx.NodeNotFound(f"Source {u} is not in G")
+    found = sums(G.graph.reversed(), None if u is None else [G.number[u]], device, threads)
+    others = found.reached - 1.0
+    scores = np.zeros(len(others))
+    np.divide(others, found.total, out=scores, where=found.total > 0)
+    if wf_improved and len(G) > 1:
+        scores *= others / (len(G) - 1)
+    return G.by_node(scores) if u is None else float(scores[0])
+
+
+@serves(can_run=unweighted)
+def harmonic_centrality(
+    G: NetworkXGraph,
+    nbunch: Any = None,
+    distance: Any = None,
+    sources: Any = None,
+    *,
+    device: str = "auto",
+    threads: int | None = None,
+) -> Scores:
+    """The sum of one over the hops to a vertex, over the sources."""
+    nodes = list(dict.fromkeys(G.nodes if nbunch is None else chosen(G, nbunch)))
+    ids = [G.number[node] for node in nodes]
+    if sources is None:
+        scores = sums(G.graph.reversed(), ids, device, threads).inverse
+    else:
+        starts = list({G.number[node] for node in chosen(G, sources)})
+        scores = np.zeros(len(nodes))
+        for _, hops in blocks(G.graph, starts, device, threads):
+            near = hops[:, ids]
+            scores += np.divide(1.0, near, out=np.zeros(near.shape), where=near > 0).sum(0)
+    return {node: score or 0 for node, score in zip(nodes, scores.tolist(), strict=True)}
+
+
+@serves(can_run=unweighted)
+def group_closeness_centrality(G: NetworkXGraph, S: Any, weight: Any = None) -> float:
+    """How close the rest of the graph is to the nearest of a group."""
+    group = set(S)
+    if not group:
+        raise ValueError("sources must not be empty")
+    for node in group:
+        if node not in G:
+            raise nx.NodeNotFound(f"Node {node} not found in graph")
+    total = int(search(G.in_rows, [G.number[node] for node in group]).level.sum())
+    return (len(G) - len(group)) / total if total else 0
+
+
+@serves("bipartite_closeness_centrality")
+def bipartite_closeness_centrality(
+    G: NetworkXGraph, nodes: Any, normalized: bool = True, *, device: str = "auto", threads: int | None = None
+) -> Scores:
+    """Closeness, each side scaled by the most that it could have."""
+    top = set(nodes)
+    bottom = set(G) - top
+    for node in top:
+        if node not in G:
+            raise nx.NodeNotFound(f"Source {node} is not in G")
+    found = sums(G.graph, None, device, threads)
+    scores: Scores = {}
+    for side, other in ((top, bottom), (bottom, top)):
+        least = len(other) + 2 * (len(side) - 1)
+        for node in side:
+            v = G.number[node]
+            total, reached = int(found.total[v]), int(found.reached[v])
+            scores[node] = least / total if total else 0.0
+            if normalized and total:
+                scores[node] *= (reached - 1) / (len(G) - 1)
+    return scores
+
+
+@serves(can_run=without_paths)
+def local_reaching_centrality(
+    G: NetworkXGraph, v: Any, paths: Any = None, weight: Any = None, normalized: bool = True
+) -> float:
+    """The part of a directed graph that v reaches; for an undirected one the mean of one over the hops."""
+    check_size(G)
+    if v not in G:
+        raise nx.NodeNotFound(f"Source {v} not in G")
+    level = search(G.out_rows, [G.number[v]]).level[1:]
+    total = len(level) if G.directed else float((1 / level).sum())
+    return total / (len(G) - 1)
+
+
+@serves(can_run=unweighted)
+def global_reaching_centrality(
+    G: NetworkXGraph, weight: Any = None, normalized: bool = True, *, device: str = "auto", threads: int | None = None
+) -> float:
+    """The mean difference to the greatest local reaching centrality."""
+    check_size(G)
+    found = sums(G.graph, None, device, threads)
+    local = (found.reached - 1 if G.directed else found.inverse) / (len(G) - 1)
+    return float((local.max() - local).sum()) / (len(G) - 1)
+
+
+def check_size(G: NetworkXGraph) -> None:
+    """Reaching needs an edge to another vertex."""
+    edges = G.number_of_edges()
+    if edges > 0 and len(G) == 1:
+        raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")
+    if edges <= 0:
+        raise nx.NetworkXError("Size of G must be positive")
