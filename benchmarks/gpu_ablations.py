@@ -1,136 +1,134 @@
-"""The papers' own comparisons, repeated from the measurements of gpu_search.py.
+"""What each idea of the papers brings, from the runs that gpu_search.py wrote:
 
-    python -m benchmarks.gpu_ablations        # reads results/gpu_search.jsonl, writes results/gpu_ablations.md
+    python benchmarks/gpu_ablations.py [benchmarks/results/gpu-search.jsonl]
 
-Push-pull's Table 2 (each optimisation on top of those before), XBFS's Figures 10 and 13 to 15 (vertices found ahead,
-time by queue generation, balancing, arcs looked at), Hiragushi's Figure 4 (hybrid over push-only, and where its time
-goes). Times are those inside the levels: what Python does between them is the same for every plan. The papers' figures
-are quoted beside ours; they were measured on other GPUs and, where a graph has another name, on other graphs.
+Push-pull's Table 2 (five optimisations, one after the other), XBFS's Figures 13 (time by way of making a queue), 14
+(balancing of bottom-up) and 10 and 15 (the look ahead), Hiragushi's Figure 4 (hybrid against push only). Times are
+those inside the levels, so that Python between them blurs nothing. Writes gpu-ablations.md beside its input.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.setting import RESULTS, table
-
-PUSHPULL = {  # plan: GTEPS and stand-alone speed-up of Table 2 (K40c, kron_g500-logn21)
-    "pushpull-baseline": (0.874, None),
-    "pushpull-structure": (1.411, 1.62),
-    "pushpull-direction": (1.527, 1.08),
-    "pushpull-masking": (3.932, 2.58),
-    "pushpull-exit": (15.83, 4.02),
-    "pushpull": (42.44, 2.68),
-}
-QUEUES = {
-    "scan-free": "push(twc, queue)",
-    "single-scan": "push(twc, scan)",
-    "no queue": "push(twc, reuse)",
-    "double-scan pull": "pull(thread, compacted, exit, async)",
-}
-
 Rows = dict[tuple[str, str], dict[str, Any]]
 
+# The paper's own Table 2, on kron_g500-logn21 and a Tesla K40c: GTEPS, and the gain of each row over the one before.
+TABLE_2 = {
+    "pushpull-baseline": ("baseline", 0.874, None),
+    "pushpull-structure": ("structure only", 1.411, 1.62),
+    "pushpull-direction": ("change of direction", 1.527, 1.08),
+    "pushpull-masking": ("masking", 3.932, 2.58),
+    "pushpull-exit": ("early exit", 15.83, 4.02),
+    "pushpull": ("operand reuse", 42.44, 2.68),
+}
+XBFS_STEPS = {
+    "push(twc, queue)": "scan-free",
+    "push(twc, scan)": "single-scan",
+    "pull(thread, compacted, exit, async)": "double-scan and bottom-up",
+    "push(twc, reuse)": "no queue",
+}
 
-def pushpull(rows: Rows, graphs: list[str]) -> list[dict[str, Any]]:
-    """Table 2, on every graph: GTEPS inside the levels, and the gain over the line before."""
+
+def table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> list[str]:
+    titles = list(head)
+    return ["| " + " | ".join(row) + " |" for row in (titles, ["---"] * len(titles), *lines)] + [""]
+
+
+def gteps(row: dict[str, Any]) -> float:
+    return float(row["gteps"] * row["ms"] / row["ms_in_levels"])
+
+
+def push_pull(rows: Rows, graphs: list[str]) -> list[str]:
+    """Table 2 for every graph."""
     lines = []
-    for plan, (gteps, gain) in PUSHPULL.items():
-        line: dict[str, Any] = {"optimisations up to": plan, "paper GTEPS": gteps, "paper ×": gain}
-        before = list(PUSHPULL)[list(PUSHPULL).index(plan) - 1] if plan != "pushpull-baseline" else None
+    for plan, (what, paper, ratio) in TABLE_2.items():
+        cells, before = [], None if plan == "pushpull-baseline" else list(TABLE_2)[list(TABLE_2).index(plan) - 1]
         for graph in graphs:
-            row = rows.get((graph, plan))
-            if row:
-                last = rows.get((graph, before)) if before else None
-                speed = row["gteps"] * row["ms"] / row["ms_in_levels"]
-                times = f" (×{last['ms_in_levels'] / row['ms_in_levels']:.2f})" if last else ""
-                line[graph] = f"{speed:.2f}{times}"
-        lines.append(line)
-    return lines
+            here = rows[graph, plan]
+            gained = f" ({rows[graph, before]['ms_in_levels'] / here['ms_in_levels']:.2f}×)" if before else ""
+            cells.append(f"{gteps(here):.3g}{gained}")
+        lines.append([what, f"{paper}" + (f" ({ratio:.2f}×)" if ratio else ""), *cells])
+    head = ["GTEPS (gain over the row before)", "paper, kron 21", *graphs]
+    return ["## Push-pull, Table 2", "", *table(head, lines)]
 
 
-def xbfs_queues(rows: Rows, graphs: list[str]) -> list[dict[str, Any]]:
-    """Figure 13: which share of the time each way of making a queue takes."""
+def ways(rows: Rows, graphs: list[str]) -> list[str]:
+    """Figure 13: the share of the time in each way of making a queue."""
     lines = []
     for graph in graphs:
-        row = rows.get((graph, "xbfs"))
-        if row:
-            whole = sum(row.get(f"ms in {step}", 0.0) for step in QUEUES.values()) or 1.0
-            shares = {name: f"{row.get(f'ms in {step}', 0.0) / whole:.0%}" for name, step in QUEUES.items()}
-            lines.append({"graph": graph, **shares})
-    return lines
+        spent = [rows[graph, "xbfs"].get(f"ms in {step}", 0.0) for step in XBFS_STEPS]
+        whole = sum(spent) or 1.0
+        lines.append([graph, *(f"{part / whole:.0%}" for part in spent)])
+    return ["## XBFS, Figure 13: time by way of making a queue", "", *table(["graph", *XBFS_STEPS.values()], lines)]
 
 
-def xbfs_pulls(rows: Rows, graphs: list[str]) -> list[dict[str, Any]]:
-    """Figures 14, 15 and 10: balancing, arcs looked at with and without looking ahead, vertices found ahead."""
+def balance(rows: Rows, graphs: list[str]) -> list[str]:
+    """Figure 14: milliseconds of bottom-up by how rows are dealt out."""
+    step = "ms in pull(thread, compacted, exit, async)"
+    plans = ("xbfs-static", "xbfs-thread", "xbfs-warp")
+    lines = [
+        [graph, *(f"{rows[graph, plan].get(step, 0.0):.3f}" for plan in plans)]
+        for graph in graphs
+        if rows[graph, "xbfs-static"].get(step)
+    ]
+    return [
+        "## XBFS, Figure 14: ms of bottom-up by balancing",
+        "",
+        *table(["graph", *(p.removeprefix("xbfs-") for p in plans)], lines),
+    ]
+
+
+def ahead(rows: Rows, graphs: list[str]) -> list[str]:
+    """Figures 10 and 15: what the look ahead finds early, and which arcs it saves."""
     lines = []
     for graph in graphs:
-        kinds = {kind: rows.get((graph, f"xbfs{kind}")) for kind in ("-static", "-thread", "-warp", "-sync", "")}
-        if all(kinds.values()):
-            ms = {kind: row["ms_in_levels"] for kind, row in kinds.items() if row}
-            ahead, alone = kinds[""] or {}, kinds["-sync"] or {}
-            lines.append(
-                {
-                    "graph": graph,
-                    "static ms": ms["-static"],
-                    "thread ms": ms["-thread"],
-                    "warp ms": ms["-warp"],
-                    "without look ahead ms": ms["-sync"],
-                    "with ms": ms[""],
-                    "arcs looked at, without": int(alone["checked"]),
-                    "with": int(ahead["checked"]),
-                    "saved": f"{1 - ahead['checked'] / max(1.0, alone['checked']):.1%}",
-                    "found ahead": f"{ahead['ahead'] / max(1.0, ahead['found']):.1%}",
-                }
-            )
-    return lines
+        there, without = rows[graph, "xbfs"], rows[graph, "xbfs-sync"]
+        if not there.get("ms in pull(thread, compacted, exit, async)"):
+            continue
+        saved = 1 - there["checked"] / without["checked"]
+        share = there["ahead"] / max(1, there["found"])
+        checks = [f"{run['checked']:,.0f}" for run in (without, there)]
+        times = [f"{run['ms_in_levels']:.3f}" for run in (without, there)]
+        lines.append([graph, f"{share:.1%}", *checks, f"{saved:.1%}", *times])
+    head = ["graph", "found ahead", "arcs checked, sync", "async", "saved", "ms, sync", "async"]
+    return ["## XBFS, Figures 10 and 15: the look ahead", "", *table(head, lines)]
 
 
-def hiragushi(rows: Rows, graphs: list[str]) -> list[dict[str, Any]]:
-    """Figure 4: the hybrid over Merrill's push-only search, and the share of its time spent top-down."""
+def hybrid(rows: Rows, graphs: list[str]) -> list[str]:
+    """Figure 4(a): the hybrid over Merrill's push only; (b): the share of its time that goes up."""
     lines = []
     for graph in graphs:
-        hybrid, push = rows.get((graph, "hiragushi-hybrid")), rows.get((graph, "merrill"))
-        if hybrid and push:
-            down = sum(value for key, value in hybrid.items() if key.startswith("ms in push"))
-            lines.append(
-                {
-                    "graph": graph,
-                    "merrill ms": push["ms_in_levels"],
-                    "hybrid ms": hybrid["ms_in_levels"],
-                    "× faster": push["ms_in_levels"] / hybrid["ms_in_levels"],
-                    "of it top-down": f"{down / max(1e-9, hybrid['ms_in_levels']):.0%}",
-                }
-            )
-    return lines
+        ours, merrill = rows[graph, "hiragushi-hybrid"], rows[graph, "merrill"]
+        up = ours.get("ms in pull(thread, compacted, visited, exit)", 0.0) / ours["ms_in_levels"]
+        times = f"{merrill['ms_in_levels']:.3f}", f"{ours['ms_in_levels']:.3f}"
+        lines.append([graph, *times, f"{merrill['ms_in_levels'] / ours['ms_in_levels']:.1f}×", f"{up:.0%}"])
+    head = ["graph", "ms push only", "ms hybrid", "gain", "bottom-up's share"]
+    return ["## Hiragushi, Figure 4: hybrid against push only", "", *table(head, lines)]
 
 
 def main() -> int:
-    source = Path(sys.argv[1]) if len(sys.argv) > 1 else RESULTS / "gpu_search.jsonl"
-    records = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
-    records = [record for record in records if record.get("verified") and "ms" in record]
-    rows: Rows = {(record["graph"], record["plan"]): record for record in records}
-    graphs = list(dict.fromkeys(record["graph"] for record in records))
-    about = ", ".join(f"{key} {records[0][key]}" for key in ("gpu", "driver", "cuda", "cupy", "python", "hopwave"))
-    parts = [
-        "# The papers' comparisons, repeated",
-        about,
-        "Every search behind these numbers was checked against the CPU engine. Made by benchmarks/gpu_ablations.py.",
-        "## Push-pull, Table 2: GTEPS inside the levels (gain over the line before)",
-        table(pushpull(rows, graphs)),
-        "## XBFS, Figure 13: share of the time by queue generation (paper: 18%, 15.7%, 11.4%, 54.9% on average)",
-        table(xbfs_queues(rows, graphs)),
-        "## XBFS, Figures 14, 15 and 10: balancing, arcs looked at, vertices found a level ahead "
-        "(paper: static 1.4 ×, warp 1.6 ×, thread 1.6 × over Enterprise's; 23.2% of the arcs saved on average)",
-        table(xbfs_pulls(rows, graphs)),
-        "## Hiragushi, Figure 4: the hybrid over Merrill's push-only search (paper: up to 29 ×)",
-        table(hiragushi(rows, graphs)),
-    ]
-    (RESULTS / "gpu_ablations.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    print("\n\n".join(parts))
+    path = Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent / "results" / "gpu-search.jsonl"
+    runs = [json.loads(line) for line in path.read_text().splitlines()]
+    rows: Rows = {(run["graph"], run["plan"]): run for run in runs if run.get("verified")}
+    wanted = {*TABLE_2, "xbfs", "xbfs-static", "xbfs-thread", "xbfs-warp", "xbfs-sync", "hiragushi-hybrid", "merrill"}
+    ran = {graph: {plan for other, plan in rows if other == graph} for graph, _ in rows}
+    graphs = [graph for graph, plans in ran.items() if wanted <= plans]
+    if not graphs:
+        print(f"{path} has no graph on which every plan of the papers ran; run benchmarks/gpu_search.py first")
+        return 1
+    about = (
+        f"{runs[0]['gpu']}, CUDA {runs[0]['cuda']}, CuPy {runs[0]['cupy']}; from {path.name}; times inside the levels."
+    )
+    lines = ["# What each idea of the papers brings", "", about, ""]
+    for section in (push_pull, ways, balance, ahead, hybrid):
+        lines += section(rows, graphs)
+    path.with_name("gpu-ablations.md").write_text("\n".join(lines))
+    print("\n".join(lines))
     return 0
 
 

@@ -279,6 +279,7 @@ def check(loaded, W, sources, rule, parents, limit=None):
 def check_traps(options):
     count, failures = 0, []
     for name, graph, all_sources in traps():
+        print(name, end="; ", flush=True)
         for wide in (False, True):
             loaded = load(graph, wide)
             for variant, (sizes, rule) in VARIANTS.items():
@@ -289,7 +290,7 @@ def check_traps(options):
                         count += 1
                         if wrong:
                             failures.append(f"{name} wide={wide} {variant} {sources[:3]} parents={parents}: {wrong}")
-    print(f"traps: {count} searches checked, {len(failures)} wrong")
+    print(f"\ntraps: {count} searches checked, {len(failures)} wrong")
     print("\n".join(failures[:20]), flush=True)
 
 

@@ -4,8 +4,8 @@
 
 Edges are a hash of (edge, bit), so that they can be drawn twice instead of kept: once to count the rows, once to fill
 them. Loops and repeats stay, and neighbours stand in no order: this measures what fits and how fast it then is, not the
-best arrangement. Every search is verified on the GPU: the source alone is at 0, every arc joins levels that differ by at
-most one, or two vertices that were not reached, and every vertex reached has a neighbour one level up.
+best arrangement. Every search is verified on the GPU: the source alone is at 0, every arc joins levels that differ by
+at most one, or two vertices that were not reached, and every vertex reached has a neighbour one level up.
 """
 
 from __future__ import annotations

@@ -200,8 +200,8 @@ def main() -> int:
         graph = GENERATED[name]() if name in GENERATED else hw.read(path)
         rows += measure(engine, name, graph, plans, given.sources, given.seconds)
         about = head()
-        (given.out / "gpu_search.jsonl").write_text("".join(json.dumps(about | row) + "\n" for row in rows))
-        (given.out / "gpu_search.md").write_text(table(about, rows))
+        (given.out / "gpu-search.jsonl").write_text("".join(json.dumps(about | row) + "\n" for row in rows))
+        (given.out / "gpu-search.md").write_text(table(about, rows))
     return 0 if rows and all(row.get("verified") for row in rows) else 1
 
 

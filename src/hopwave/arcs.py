@@ -31,6 +31,11 @@ def as_column(values: Any, name: str) -> npt.NDArray[Any]:
     return np.asarray(values)
 
 
+def on_device(*columns: Any) -> bool:
+    """Whether all of these are arrays of a GPU."""
+    return all(hasattr(column, "__cuda_array_interface__") for column in columns)
+
+
 def _array_of(values: Any, name: str) -> npt.NDArray[Any]:
     """The array of a plain sequence; mixed kinds and tuples, which NumPy would make strings or columns of, stay so."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):

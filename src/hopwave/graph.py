@@ -24,6 +24,7 @@ from hopwave.arcs import (
     is_symmetric,
     object_array,
     offset_type,
+    on_device,
     rows_of,
     whole_numbers,
 )
@@ -115,7 +116,10 @@ class Graph:
         names = _check_labels(labels)
         n = _vertex_count(len(names) if n is None and names is not None else n, source, target)
         indptr, indices = rows_of(source, target, n, symmetric=not directed, merge=repeats == "merge")
-        return cls(indptr, indices, directed=directed, labels=_fitting(names, n))
+        graph = cls(indptr, indices, directed=directed, labels=_fitting(names, n))
+        if on_device(src, dst):
+            graph._prepared["device"] = ()  # not these arrays, but answers are to be where they are
+        return graph
 
     @classmethod
     def from_csr(
@@ -146,11 +150,16 @@ class Graph:
             check_rows(offsets, neighbours, n)
         offsets = np.ascontiguousarray(offsets, offset_type(len(neighbours)))
         neighbours = np.ascontiguousarray(neighbours, np.int32)
-        if check and not is_ascending(offsets, neighbours):
+        sorted_already = not check or is_ascending(offsets, neighbours)
+        if not sorted_already:
             source = np.repeat(np.arange(n, dtype=np.int32), np.diff(offsets))
             offsets, neighbours = rows_of(source, neighbours, n, symmetric=False, merge=True)
         # Views, so that marking ours read-only leaves the caller's arrays as they were.
         graph = cls(offsets.view(), neighbours.view(), directed=directed, labels=_fitting(_check_labels(labels), n))
+        if on_device(indptr, indices):
+            # For the CUDA engine, which uses them as they are where their types fit, and answers with CuPy arrays.
+            fits = indices.dtype == np.int32 and indptr.dtype in (offsets.dtype, np.dtype(np.int64))
+            graph._prepared["device"] = (indptr, indices) if sorted_already and fits else ()
         if check and not directed and not is_symmetric(offsets, neighbours):
             raise GraphError("directed=False, but some arc has no reverse; pass directed=True, or add the reverses")
         return graph

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -130,6 +130,13 @@ class ScaledCounts:
         return np.asarray(np.ldexp(mantissa, exponent), np.float64)
 
 
+class Later:
+    """Part of an answer that is still on the device: `fetch` brings it to the host when it is first looked at."""
+
+    def __init__(self, fetch: Callable[[], Any]) -> None:
+        self.fetch = fetch
+
+
 @dataclass(frozen=True, eq=False)
 class BFSResult:
     """The answer of a search.
@@ -150,6 +157,13 @@ class BFSResult:
     engine: str
     trace: Trace | None
     graph: Graph = field(repr=False, compare=False)
+
+    def __getattribute__(self, name: str) -> Any:
+        value = object.__getattribute__(self, name)
+        if isinstance(value, Later):
+            value = value.fetch()
+            object.__setattr__(self, name, value)
+        return value
 
     def path_to(self, vertex: Any) -> list[Any]:
         """One shortest path from a source to the vertex, by label or id; needs predecessors.

@@ -99,6 +99,19 @@ def test_words_of_a_plan_are_enumerators(record: Any, field: str) -> None:
     assert enumerators(field.title()) == set(get_args(get_type_hints(record)[field]))
 
 
+@compiles
+def test_numbers_that_both_sides_must_agree_on() -> None:
+    from hopwave.engines import cuda_graph, cuda_search
+
+    text = (nvrtc.KERNELS / "atoms.cuh").read_text()
+    counters = re.search(r"enum Counter \{([^}]*)\}", text)
+    assert counters
+    for place, name in enumerate(counters[1].replace(" ", "").split(",")):
+        assert getattr(cuda_search, name) == place
+    assert f"constexpr int BLOCK = {cuda_graph.BLOCK};" in text
+    assert cuda_graph.PINNED >= 8 * cuda_search.COUNTERS
+
+
 def test_mappings_of_a_pull_are_mappings() -> None:
     assert set(get_args(get_type_hints(Pull)["mapping"])) <= enumerators("Mapping")
 

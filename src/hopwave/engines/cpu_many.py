@@ -19,8 +19,7 @@ from hopwave.engines.cpu_notice import compiling
 from hopwave.errors import EngineError
 
 KEEP = {"sums": kernels.SUMS, "columns": kernels.COLUMNS, "rows": kernels.ROWS, "pairs": kernels.PAIRS}
-# A level is pulled when the arcs of the active vertices are more than this share of all: measured, and flat around it.
-PULL_SHARE = 6
+PULL_SHARE = 3  # a first pull is expected to look at this part of the arcs; measured, and flat around it
 ARRANGED_FROM = 256  # sources that earn back the ordering of neighbours by degree, which ends a pull sooner
 
 

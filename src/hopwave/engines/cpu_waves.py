@@ -50,6 +50,8 @@ WIDTH, LIMIT, KEEP, SHIFT, WEIGHT, UPWARDS, PULL_SHARE = range(7)  # of limits
 REACHED, TOTAL, FARTHEST = 0, 1, 2  # columns of sums
 HOPS, INVERSE = 0, 1  # what WEIGHT may be: w(d) = d, or 2^SHIFT / d rounded
 
+PUSH_COST = 2  # of an arc, against one that a pull looks at
+
 BYTES = np.uint64(0x0101010101010101)
 BYTE = np.uint64(255)
 U2, U3, U4, U5, U6, U7, U8 = (np.uint64(x) for x in range(2, 9))
@@ -83,25 +85,31 @@ def push_wide(indptr, indices, seen, front, fresh, active, size, found):
 
 @njit(**INNER)
 def pull_wide(in_indptr, in_indices, seen, front, fresh, full, found):
-    """Vertices that miss lanes look for them in their neighbours, until they have all."""
+    """Vertices that miss lanes look for them in their neighbours, until they have all. Returns also the arcs looked at."""
     kept_apart()
     tail = 0
+    checked = 0
     for vertex in range(seen.size):
         v = np.uint64(vertex)
         missing = full & ~seen[v]
         if missing == U0:
             continue
         left = missing
-        for j in range(np.int64(in_indptr[v]), np.int64(in_indptr[v + U1])):
+        begin = np.int64(in_indptr[v])
+        end = np.int64(in_indptr[v + U1])
+        j = begin
+        while j < end:
             left &= ~front[in_indices[j]]
+            j += 1
             if left == U0:
                 break
+        checked += j - begin
         new = missing & ~left
         if new != U0:
             fresh[v] = new
             found[tail] = np.uint32(vertex)
             tail += 1
-    return tail
+    return tail, checked
 
 
 @njit(**INNER)
@@ -231,7 +239,8 @@ def wide_search(A, D, T, first, count):
     kept_apart()
     seen, front, fresh, active, found = D.seen, D.front, D.fresh, D.active, D.found
     sources, reach, unvisited = T.sources, T.reach, A.unvisited
-    share = np.int64(A.indices.size) // T.limits[PULL_SHARE]
+    # What a pull would look at: a guess, and after the first one what the last one did, which the next seldom exceeds.
+    expected = np.int64(A.indices.size) // T.limits[PULL_SHARE]
     seen[:] = U0
     front[:] = U0
     fresh[:] = U0
@@ -253,10 +262,10 @@ def wide_search(A, D, T, first, count):
     keep_wide(D, T, first, count, front, active, size, depth)
     while size > 0 and left > 0 and depth < T.limits[LIMIT]:
         depth += 1
-        if arcs <= share:
+        if arcs * PUSH_COST <= expected:
             tail = push_wide(A.indptr, A.indices, seen, front, fresh, active, size, found)
         else:
-            tail = pull_wide(A.in_indptr, A.in_indices, seen, front, fresh, full, found)
+            tail, expected = pull_wide(A.in_indptr, A.in_indices, seen, front, fresh, full, found)
         for i in range(size):
             front[active[i]] = U0
         arcs, pairs = settle(seen, fresh, found, tail, unvisited)

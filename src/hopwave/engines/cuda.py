@@ -10,6 +10,7 @@ import importlib.util
 import warnings
 
 from hopwave.errors import EngineError
+from hopwave.result import Later
 
 LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and say with whom they act together
 
@@ -118,7 +119,7 @@ class Engine:
         on_device = isinstance(array, cupy.ndarray)
         if search.on_device.follows and array is not None and hasattr(array, "dtype"):
             return array if on_device else cupy.asarray(array)
-        return array.get() if on_device else array
+        return Later(array.get) if on_device else array  # copied when first looked at
 
     def refuses(self, plan, job):
         return "device='cuda' does not compute betweenness yet; use device='cpu'"

@@ -30,8 +30,8 @@ GRAPH = np.dtype([(name, np.int64) for name in (*ARRAYS, "n", "m", "findable")])
 WORK = np.dtype([(name, np.int64) for name in (*BUFFERS, "trace", "trace_rows", *SIZES)])
 STANDING = np.dtype(
     [(name, np.uint64) for name in ("mf", "mu", "findable")]
-    + [(name, np.uint32) for name in ("nf", "nf0", "reached", "begin", "tail", "big")]
-    + [(name, np.int32) for name in ("depth", "last", "levels", "which", "queued", "refused")]
+    + [(name, np.uint32) for name in ("nf", "nf0", "reached", "begin", "tail", "big", "chunks")]
+    + [(name, np.int32) for name in ("depth", "last", "levels", "which", "queued", "refused", "padding")]
 )
 
 LEVELS = np.dtype([(name, np.int64) for name in ("order", "starts", "arcs", "shifts", "count", "degree_bits", "tally")])
@@ -101,15 +101,15 @@ class Workspace:
         findable = cupy.zeros(1, np.uint64)
         prepare = self.module.get_function(f"prepare<{self.offset}>")
         prepare(
-            (-(-self.n // 256),),
+            (min(-(-self.n // 256), cupy.cuda.Device().attributes["MultiProcessorCount"]),),
             (256,),
             (loaded.in_offsets, loaded.in_neighbours, np.int64(self.n), self.hub, self.closed, findable),
         )
         self.bitmaps = cupy.empty((2, words), np.uint32)
         self.queue = cupy.empty(self.n, np.int32)
-        # A list of at least one chunk's length is cut into at most twice as many pieces as it has whole ones.
-        self.chunks = cupy.empty((2 * (self.m // sizes.chunk) + 1) * 16, np.uint8)
-        self.rest = cupy.empty((2 * (self.m // sizes.long_row) + 1) * 16, np.uint8)
+        # A long list is cut into at most three pieces for every two halves that it has in full.
+        self.chunks = cupy.empty((3 * (self.m // sizes.chunk) + 3) * 16, np.uint8)
+        self.rest = cupy.empty((2 * (self.m // sizes.long_row) + 2) * 16, np.uint8)
         self.counters = cupy.zeros(COUNTERS_BYTES, np.uint8)
         self.out = cupy.empty(STANDING.itemsize, np.uint8)
         arrays = (loaded.offsets, loaded.neighbours, loaded.in_offsets, loaded.in_neighbours, self.hub, self.closed)

@@ -2,8 +2,8 @@
 //
 // Small levels are a team's (hopwave_team.cuh): one block alone, some blocks, or all, whatever suffices; the other blocks
 // wait at a barrier. Large levels are the grid's, with one barrier a level, by pushing (hopwave_push.cuh) or pulling
-// (hopwave_pull.cuh). The planned thread-block clusters were left out: their barrier takes 0.33 µs on an H200, a team's
-// word in global memory not much more, and a team may be as large as the level wants, on any GPU.
+// (hopwave_pull.cuh). Thread-block clusters are not used: their barrier takes 0.33 µs on an H200, a team's word in global
+// memory little more, and a team may be as large as the level wants, on any GPU.
 //
 // State: two visited bitmaps (a pull reads one and writes the other), one queue in which every vertex stands at most
 // once, and chunks of long lists. Distances are written when a vertex is found; what was never found is set to -1 at the
@@ -60,14 +60,15 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
   int slot = 0;
 
   for (u32 i = thread; i < (words + 3) / 4; i += threads) ((uint4 *)work.even)[i] = make_uint4(0, 0, 0, 0);
-  if (thread < 3) counters->sums[thread] = Sums{};
+  if (thread < 3) counters->sums[thread] = Sums{}, counters->word[thread][0][0] = counters->word[thread][1][0] = 0;
   meet(counters, target, false, [] {});
 
-  auto new_sums = [&] {
-    Sums *sums = counters->sums + slot;
+  // Each phase, from one grid barrier to another, has sums and words of its own, cleared a phase ahead.
+  auto new_phase = [&] {
+    const int phase = slot;
     slot = slot == 2 ? 0 : slot + 1;
-    if (thread == 0) counters->sums[slot] = Sums{};
-    return sums;
+    if (thread == 0) counters->sums[slot] = Sums{}, counters->word[slot][0][0] = counters->word[slot][1][0] = 0;
+    return phase;
   };
   // The blocks that would make the best team for this frontier, or 0.
   auto team_for = [&](const Standing &s) -> u32 {
@@ -76,28 +77,32 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
     if (s.nf <= some * VERTICES && (i64)s.mf <= some * work.share) return some;
     return s.nf <= all * VERTICES && (i64)s.mf <= all * work.share ? all : 0;
   };
-  auto team_level = [&](u32 blocks, Sums *sums) {
-    if (blocks == 1)
-      team_levels<Offset, PARENTS, true>(graph, work, answer, here, 1, alpha, beta, depth_limit, 0,
-                                         (u32)min((i64)Team<Offset>::ARCS, 2 * work.alone), sums, room);
-    else
-      team_levels<Offset, PARENTS, false>(graph, work, answer, here, blocks, alpha, beta, depth_limit,
-                                          (u32)max(0ll, blocks == some ? work.alone / 2 : some * work.share / 2),
-                                          (u32)(2 * blocks * work.share), sums, room);
+  auto team_level = [&](u32 blocks, int phase) {
+    Task<Offset> task{graph, work, answer, blocks, alpha, beta, depth_limit, 0, 0, counters->sums + phase,
+                      counters->word[phase]};
+    if (blocks == 1) {
+      task.most = (u32)min((i64)Team<Offset>::ARCS, 2 * work.alone);
+      team_levels<Offset, PARENTS, true>(task, here, room);
+    } else {
+      task.fewest = (u32)max(0ll, (blocks == some ? work.alone : some * work.share) / 2);
+      task.most = (u32)(2 * blocks * work.share);
+      team_levels<Offset, PARENTS, false>(task, here, room);
+    }
   };
-  auto read_standing = [&](Sums *sums) {
+  auto read_standing = [&](int phase) {
+    const Sums *sums = counters->sums + phase;
     here = counters->standing;
     here.mf = __ldcg(&sums->mf), here.mu -= here.mf;
-    here.big = __ldcg(&sums->big);
+    here.big = __ldcg(&sums->big), here.chunks = __ldcg(&sums->chunks);
   };
 
-  Sums *first = new_sums();
+  const int first = new_phase();
   if (blockIdx.x == 0) {
     stand_at<Offset, PARENTS>(graph, work, answer, sources, source_count, here);
     if (team_for(here) == 1 && !over(here, depth_limit) && growing(alpha, beta, graph.n, here) == PUSH)
       team_level(1, first);
     else if (threadIdx.x == 0) {
-      first->mf = here.mf, first->big = here.big;
+      counters->sums[first].mf = here.mf, counters->sums[first].big = here.big;
       here.mu += here.mf;
       counters->standing = here;
     }
@@ -107,41 +112,47 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
   while (!over(here, depth_limit)) {
     const int choice = growing(alpha, beta, graph.n, here);
     if (choice == PUSH && !here.queued) {
-      Sums *sums = new_sums();
+      Sums *sums = counters->sums + new_phase();
       queue_frontier(graph, work, here, sums);
       meet(counters, target, false, [&] {
         here.begin = here.tail, here.tail += here.nf;
-        here.big = __ldcg(&sums->big), here.queued = 1;
+        here.big = __ldcg(&sums->big), here.chunks = __ldcg(&sums->chunks), here.queued = 1;
       });
     }
-    Sums *sums = new_sums();
+    const int phase = new_phase();
+    Sums *sums = counters->sums + phase;
     const u32 blocks = choice == PUSH ? team_for(here) : 0;
     if (blocks) {
-      if (blockIdx.x < blocks) team_level(blocks, sums);
-      meet(counters, target, blockIdx.x >= blocks, [&] { read_standing(sums); });
+      if (blockIdx.x < blocks) team_level(blocks, phase);
+      meet(counters, target, blockIdx.x >= blocks, [&] { read_standing(phase); });
     } else if (choice == PUSH) {
-      if (here.big) {
+      if (here.big && !here.chunks) {
         cut_frontier(graph, work, here, sums);
-        meet(counters, target, false, [&] { pieces = __ldcg(&sums->chunks); });
+        meet(counters, target, false, [&] { here.chunks = __ldcg(&sums->chunks); });
       }
-      push_level<Offset, PARENTS>(graph, work, answer, here, here.big ? pieces : 0, sums, room);
+      push_level<Offset, PARENTS>(graph, work, answer, here, here.chunks, sums, room);
       meet(counters, target, false, [&] {
-        const u32 tail = __ldcg(&counters->tail);
+        const u32 tail = __ldcg(&counters->tail), big = __ldcg(&sums->big);
         step_forward(here, work, PUSH, tail - here.tail, __ldcg(&sums->mf), here.mf, gridDim.x);
-        here.begin = here.tail, here.tail = tail, here.big = __ldcg(&sums->big);
+        here.begin = here.tail, here.tail = tail, here.big = big, here.chunks = 0;
       });
     } else {
+      auto settle = [&](u32 found, u64 mf, u64 checked) {
+        step_forward(here, work, PULL, found, mf, checked, gridDim.x);
+        here.which ^= 1, here.queued = 0;
+      };
       pull_level<Offset, PARENTS>(graph, work, answer, here, sums, room);
-      meet(counters, target, false, [&] { pieces = __ldcg(&sums->rest); });
+      meet(counters, target, false, [&] {
+        const u32 found = __ldcg(&sums->found);
+        const u64 mf = __ldcg(&sums->mf), checked = __ldcg(&sums->checked);
+        pieces = __ldcg(&sums->rest);
+        if (!pieces) settle(found, mf, checked);
+      });
       if (pieces) {
         pull_rest<Offset, PARENTS>(graph, work, answer, here, sums, pieces);
-        meet(counters, target, false, [] {});
+        meet(counters, target, false,
+             [&] { settle(__ldcg(&sums->found), __ldcg(&sums->mf), __ldcg(&sums->checked)); });
       }
-      if (threadIdx.x == 0) {
-        step_forward(here, work, PULL, __ldcg(&sums->found), __ldcg(&sums->mf), __ldcg(&sums->checked), gridDim.x);
-        here.which ^= 1, here.queued = 0;
-      }
-      __syncthreads();
     }
   }
 

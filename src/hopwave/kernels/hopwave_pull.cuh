@@ -126,10 +126,10 @@ struct Pulling {
   }
 
   __device__ __forceinline__ void finish(Sums *sums) {
-    const Three all = block_sum(edges, found, checked);
+    const Three all = block_sum(edges, found, work.trace ? checked : 0);
     if (threadIdx.x == 0) {
       if (all.b) atomicAdd(&sums->found, all.b), atomicAdd(&sums->mf, all.a);
-      if (work.trace && all.c) atomicAdd(&sums->checked, (u64)all.c);
+      if (all.c) atomicAdd(&sums->checked, (u64)all.c);
     }
   }
 };
@@ -144,7 +144,7 @@ __device__ void pull_level(const Graph<Offset> &graph, const Work &work, Answer 
   if (lane() < WORDS) late[lane()] = 0;
   __syncwarp();
   u32 words = (u32)((graph.n + 31) / 32), warps = grid_warps();
-  u32 size = min((u32)WORDS, max(1u, words / warps));
+  u32 size = min((u32)WORDS, (words + warps - 1) / warps);
   for (u32 first = grid_warp() * size; first < words; first += warps * size)
     pulling.task(first, min(size, words - first), list, late, sums);
   pulling.finish(sums);

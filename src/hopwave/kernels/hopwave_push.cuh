@@ -155,11 +155,11 @@ __device__ void cut_frontier(const Graph<Offset> &graph, const Work &work, const
     int v = i < here.nf ? work.queue[here.begin + i] : 0;
     i64 begin = 0, degree = 0;
     if (i < here.nf) begin = __ldg(graph.offsets + v), degree = __ldg(graph.offsets + v + 1) - begin;
-    cut(degree >= work.chunk, v, begin, degree, work.chunks, &sums->chunks, work.chunk);
+    cut_long(v, begin, degree, work, sums);
   }
 }
 
-// After a pull the frontier is the difference of the two bitmaps; a push wants it queued.
+// After a pull the frontier is the difference of the two bitmaps; a push wants it queued, and long lists cut.
 template <class Offset>
 __device__ void queue_frontier(const Graph<Offset> &graph, const Work &work, const Standing &here, Sums *sums) {
   u32 words = (u32)((graph.n + 31) / 32), big = 0;
@@ -169,14 +169,17 @@ __device__ void queue_frontier(const Graph<Offset> &graph, const Work &work, con
     u32 count = __popc(bits), end = inclusive_scan(count), at = 0;
     if (lane() == 31 && end) at = atomicAdd(&work.counters->tail, end);
     at = __shfl_sync(ALL, at, 31) + end - count;
-    for (; bits; bits &= bits - 1) {
+    for (; __any_sync(ALL, bits); bits &= bits - 1) {
       int v = w * 32 + __ffs(bits) - 1;
-      big += (i64)(__ldg(graph.offsets + v + 1) - __ldg(graph.offsets + v)) >= work.chunk;
-      work.queue[at++] = v;
+      i64 begin = 0, degree = 0;
+      if (bits) {
+        begin = __ldg(graph.offsets + v), degree = __ldg(graph.offsets + v + 1) - begin;
+        big += degree >= work.chunk;
+        work.queue[at++] = v;
+      }
+      cut_long(v, begin, degree, work, sums);
     }
   }
-  if (__any_sync(ALL, big)) {
-    big = (u32)warp_sum((u64)big);
-    if (lane() == 0) atomicAdd(&sums->big, big);
-  }
+  big = warp_sum(big);
+  if (lane() == 0 && big) atomicAdd(&sums->big, big);
 }

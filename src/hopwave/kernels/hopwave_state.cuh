@@ -45,7 +45,7 @@ struct Standing {
   u64 mf, mu, findable;
   u32 nf, nf0, reached;
   u32 begin, tail;              // the frontier's stretch of the queue, when it is queued
-  u32 big;                      // how many of its vertices have long lists
+  u32 big, chunks;              // how many of its vertices have long lists; into how many chunks those are cut (0: not yet)
   int depth, last, levels;
   int which;                    // the visited bitmap that holds; the other one lags by one pull
   int queued;
@@ -56,7 +56,7 @@ struct Counters {
   __align__(128) u32 arrived;   // blocks at the barrier, ever
   __align__(128) u32 left;      // blocks that are done
   __align__(128) u32 tail;      // the queue's end: every vertex is queued at most once
-  __align__(128) u64 word[2][16];  // a team's barriers, each in a line of its own
+  __align__(128) u64 word[3][2][16];  // a team's two barriers, each in a line of its own; by phases as the sums
   Sums sums[3];                 // of this phase, the next, and one being cleared
   __align__(128) Standing standing;
 };
@@ -68,7 +68,7 @@ struct Work {
   Counters *counters;
   i64 *trace;
   i64 trace_rows;
-  i64 chunk, long_row;          // arcs of a long list, and of its chunks; in-arcs after which a row is left to the grid
+  i64 chunk, long_row;          // arcs from which a list is long; in-arcs after which a row is left to the grid
   i64 alone, share, team;       // arcs that one block takes alone; arcs a block of a team; blocks of the smaller team
 
   __device__ __forceinline__ u32 *visited(int which) const { return which ? odd : even; }
@@ -88,6 +88,15 @@ __device__ __forceinline__ u32 grid_warps() { return gridDim.x * WARPS; }
 __device__ __forceinline__ u64 warp_sum(u64 x) {
   for (int step = 16; step; step >>= 1) x += __shfl_xor_sync(ALL, x, step);
   return x;
+}
+
+__device__ __forceinline__ u32 warp_sum(u32 x) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(ALL, x);
+#else
+  for (int step = 16; step; step >>= 1) x += __shfl_xor_sync(ALL, x, step);
+  return x;
+#endif
 }
 
 __device__ __forceinline__ u32 inclusive_scan(u32 x) {
@@ -144,7 +153,7 @@ __device__ __forceinline__ void meet(Counters *counters, u32 &target, bool patie
   __syncthreads();
 }
 
-// Cut the lists of the lanes' flagged vertices into chunks. The whole warp must be here.
+// Cut the lists of the lanes' flagged vertices into chunks of that size. The whole warp must be here.
 __device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 length, Chunk *chunks, u32 *tail, i64 size) {
   u32 todo = __ballot_sync(ALL, flagged);
   if (!todo) return;
@@ -164,6 +173,11 @@ __device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 length, 
   }
 }
 
+// Cut the lanes' long lists for a push: into pieces of half the length that makes a list long.
+__device__ __forceinline__ void cut_long(int v, i64 begin, i64 degree, const Work &work, Sums *sums) {
+  cut(degree >= work.chunk, v, begin, degree, work.chunks, &sums->chunks, work.chunk / 2);
+}
+
 // A block's warps add up to three numbers each; thread 0 gets the sums. Costs two barriers.
 struct Three {
   u64 a;
@@ -171,12 +185,12 @@ struct Three {
 };
 __device__ __forceinline__ Three block_sum(u64 a, u32 b, u32 c) {
   __shared__ Three parts[WARPS];
-  a = warp_sum(a), b = (u32)warp_sum((u64)b), c = (u32)warp_sum((u64)c);
+  a = warp_sum(a), b = warp_sum(b), c = warp_sum(c);
   if (lane() == 0) parts[block_warp()] = {a, b, c};
   __syncthreads();
   if (threadIdx.x < 32) {
     Three mine = lane() < WARPS ? parts[lane()] : Three{0, 0, 0};
-    a = warp_sum(mine.a), b = (u32)warp_sum((u64)mine.b), c = (u32)warp_sum((u64)mine.c);
+    a = warp_sum(mine.a), b = warp_sum(mine.b), c = warp_sum(mine.c);
   }
   return {a, b, c};
 }

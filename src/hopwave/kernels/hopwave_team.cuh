@@ -20,6 +20,10 @@ struct Team {
   int found[ARCS];
 };
 static_assert(sizeof(Team<int>) <= ROOM && sizeof(Team<i64>) <= ROOM, "both frontiers must fit");
+#ifndef HOPWAVE_TEAM_THREADS
+#define HOPWAVE_TEAM_THREADS 256
+#endif
+constexpr u32 THREADS = HOPWAVE_TEAM_THREADS;  // of a block that take part: more would cost their bookkeeping
 constexpr u32 VERTICES = 2048;   // nor may a block have many more vertices, though they had no arcs
 constexpr u32 EAGER = 512;       // arcs up to which offsets are fetched before the claim is answered
 constexpr u32 UNEVEN = 1024;     // arcs from which a block with four times its share wishes to leave
@@ -73,6 +77,9 @@ __device__ __forceinline__ void append(bool fresh, int u, Offset begin, u32 degr
   }
 }
 
+// The threads that take part.
+__device__ __forceinline__ void team_sync() { asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory"); }
+
 // All blocks of a team meet; returns the sum of what they brought. `before` is the word's value when all had met there
 // last. For one thread a block.
 __device__ __forceinline__ u64 team_meet(u64 *word, u64 &before, u64 brought, u32 blocks) {
@@ -84,20 +91,34 @@ __device__ __forceinline__ u64 team_meet(u64 *word, u64 &before, u64 brought, u3
   return now & (ONE_BLOCK - 1);
 }
 
-// The team takes levels as long as they suit it and the rule pushes. `sums` gets what the grid must know of the frontier
-// it leaves; a grid barrier must follow.
+// What a team is to do, and where it is.
+template <class Offset>
+struct Task {
+  const Graph<Offset> &graph;
+  const Work &work;
+  Answer answer;
+  u32 blocks;
+  double alpha, beta;
+  int depth_limit;
+  u32 fewest, most;     // arcs below and above which a frontier does not suit this team
+  Sums *sums;           // gets what the grid must know of the frontier that the team leaves
+  u64 (*word)[16];
+};
+
+// The team takes levels as long as they suit it and the rule pushes. A grid barrier must follow.
 template <class Offset, bool PARENTS, bool ALONE>
-__device__ void team_levels(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &at, u32 blocks,
-                            double alpha, double beta, int depth_limit, u32 fewest, u32 most, Sums *sums,
-                            unsigned char *room) {
+__device__ void team_levels(const Task<Offset> &task, const Standing &at, unsigned char *room) {
   constexpr u32 ARCS = Team<Offset>::ARCS;
-  Team<Offset> &team = *(Team<Offset> *)room;
-  __shared__ u32 sizes[3];
-  __shared__ u64 shared_total, before[2];
+  constexpr int TWO = 2;  // arcs a thread has in flight
+  const Graph<Offset> &graph = task.graph;
+  const Work &work = task.work;
+  const u32 blocks = ALONE ? 1 : task.blocks;
   Counters *counters = work.counters;
+  Team<Offset> &team = *(Team<Offset> *)room;
+  __shared__ u32 sizes[3], shared_found, base;
+  __shared__ u64 total, before[2];
   Standing here = at;
-  u32 *visited = work.visited(here.which);
-  if (!ALONE && threadIdx.x == 0) before[0] = __ldcg(counters->word[0]), before[1] = __ldcg(counters->word[1]);
+  if (threadIdx.x < 2) before[threadIdx.x] = 0;
   if (threadIdx.x < 3) sizes[threadIdx.x] = 0;
   __syncthreads();
 
@@ -110,93 +131,123 @@ __device__ void team_levels(const Graph<Offset> &graph, const Work &work, Answer
     append<Offset, PARENTS, false>(mine, v, begin, degree, sizes + 2, team, 0);
   }
   __syncthreads();
-  u32 arcs = sizes[2] & ARC_BITS, found = 0;
+  u32 arcs = sizes[2] & ARC_BITS;
   if (!ALONE) {  // does every block's part fit?
-    if (threadIdx.x == 0) shared_total = team_meet(counters->word[0], before[0], arcs > ARCS ? ONE_WISH : 0, blocks);
+    if (threadIdx.x == 0) total = team_meet(task.word[0], before[0], arcs > ARCS ? ONE_WISH : 0, blocks);
     __syncthreads();
-    if (shared_total) {
+    if (total) {
       if (blockIdx.x == 0 && threadIdx.x == 0) {
+        task.sums->mf = here.mf, task.sums->big = here.big;
         here.refused = here.depth;
         here.mu += here.mf;  // taken off again after the barrier
         counters->standing = here;
-        atomicAdd(&sums->mf, here.mf);
-        atomicAdd(&sums->big, here.big);
       }
       return;
     }
   }
 
-  int side = 0, next = 0, turn = 1;  // sizes[next] counts the coming frontier
-  u64 new_arcs;
-  int u = threadIdx.x < arcs ? __ldg(graph.neighbours + team.arc[0][threadIdx.x]) : 0;
-  while (true) {
-    if (threadIdx.x == 0) sizes[next == 2 ? 0 : next + 1] = 0;
-    for (u32 i = threadIdx.x; i < ((arcs + 31) & ~31u); i += BLOCK) {
-      const bool mine = i < arcs;
-      if (i >= BLOCK && mine) u = __ldg(graph.neighbours + team.arc[side][i]);
-      Offset begin = 0, end = 0;
-      bool fresh = false;
-      if (mine && arcs <= EAGER) begin = __ldg(graph.offsets + u), end = __ldg(graph.offsets + u + 1);
-      if (mine) {
-        const u32 bit = 1u << (u & 31);
-        fresh = !(atomicOr(visited + (u >> 5), bit) & bit);
-      }
-      if (fresh) {
-        if (arcs > EAGER) begin = __ldg(graph.offsets + u), end = __ldg(graph.offsets + u + 1);
-        answer.distance[u] = here.depth + 1;
-        if (PARENTS) answer.parent[u] = team.from[side][i];
-      }
-      append<Offset, PARENTS, true>(fresh, u, begin, (u32)min((i64)(end - begin), (i64)ARCS + 1), sizes + next, team,
-                                    side ^ 1);
+  if (threadIdx.x < THREADS) {
+    u32 *visited = work.visited(here.which), found;
+    int side = 0, next = 0, turn = 1;  // sizes[next] counts the coming frontier
+    u64 new_arcs;
+    int ahead[TWO];
+#pragma unroll
+    for (int k = 0; k < TWO; k++) {
+      const u32 i = threadIdx.x + k * THREADS;
+      ahead[k] = i < arcs ? __ldg(graph.neighbours + team.arc[0][i]) : -1;
     }
-    __syncthreads();
-    const u32 size = sizes[next];
-    found = size / ONE_VERTEX, arcs = size & ARC_BITS;
-    // While the level is being settled, the next one's neighbours are on their way.
-    side ^= 1;
-    if (threadIdx.x < min(arcs, ARCS)) u = __ldg(graph.neighbours + team.arc[side][threadIdx.x]);
-    u32 new_found = found;
-    bool wish = arcs > ARCS;
-    new_arcs = arcs;
-    if (!ALONE) {
-      if (threadIdx.x == 0) {
-        const bool uneven = wish || (arcs > UNEVEN && (u64)arcs * blocks > 4 * here.mf);
-        const u64 brought = (uneven ? ONE_WISH : 0) + ((u64)found << TEAM_VERTEX_BIT) + arcs;
-        shared_total = team_meet(counters->word[turn], before[turn], brought, blocks);
+    while (true) {
+      if (threadIdx.x == 0) sizes[next == 2 ? 0 : next + 1] = 0;
+      const bool eager = arcs <= EAGER;
+      for (u32 first = 0; first < arcs; first += TWO * THREADS) {
+        int u[TWO];
+        Offset begin[TWO], end[TWO];
+        bool fresh[TWO];
+#pragma unroll
+        for (int k = 0; k < TWO; k++) {
+          const u32 i = first + threadIdx.x + k * THREADS;
+          u[k] = first == 0 ? ahead[k] : i < arcs ? __ldg(graph.neighbours + team.arc[side][i]) : -1;
+        }
+#pragma unroll
+        for (int k = 0; k < TWO; k++) {
+          const u32 bit = 1u << (u[k] & 31);
+          fresh[k] = u[k] >= 0 && !(atomicOr(visited + (u[k] >> 5), bit) & bit);
+          if (u[k] >= 0 && eager) begin[k] = __ldg(graph.offsets + u[k]), end[k] = __ldg(graph.offsets + u[k] + 1);
+        }
+#pragma unroll
+        for (int k = 0; k < TWO; k++) {
+          if (first + (threadIdx.x & ~31u) + k * THREADS >= arcs) break;  // the whole warp has none
+          if (fresh[k]) {
+            if (!eager) begin[k] = __ldg(graph.offsets + u[k]), end[k] = __ldg(graph.offsets + u[k] + 1);
+            task.answer.distance[u[k]] = here.depth + 1;
+            if (PARENTS) task.answer.parent[u[k]] = team.from[side][first + threadIdx.x + k * THREADS];
+          }
+          const u32 degree = fresh[k] ? (u32)min((i64)(end[k] - begin[k]), (i64)ARCS + 1) : 0;
+          append<Offset, PARENTS, true>(fresh[k], u[k], begin[k], degree, sizes + next, team, side ^ 1);
+        }
       }
-      __syncthreads();
-      const u64 total = shared_total;
-      wish = total >= ONE_WISH;
-      new_found = (u32)((total & (ONE_WISH - 1)) >> TEAM_VERTEX_BIT), new_arcs = total & TEAM_ARC_BITS;
-      turn ^= 1;
+      team_sync();
+      const u32 size = sizes[next];
+      found = size / ONE_VERTEX, arcs = size & ARC_BITS;
+      // While the level is being settled, the next one's neighbours are on their way.
+      side ^= 1;
+#pragma unroll
+      for (int k = 0; k < TWO; k++) {
+        const u32 i = threadIdx.x + k * THREADS;
+        ahead[k] = i < min(arcs, ARCS) ? __ldg(graph.neighbours + team.arc[side][i]) : -1;
+      }
+      u32 new_found = found;
+      bool wish = arcs > ARCS;
+      new_arcs = arcs;
+      if (!ALONE) {
+        if (threadIdx.x == 0) {
+          const bool uneven = wish || (arcs > UNEVEN && (u64)arcs * blocks > 4 * here.mf);
+          const u64 brought = (uneven ? ONE_WISH : 0) + ((u64)found << TEAM_VERTEX_BIT) + arcs;
+          total = team_meet(task.word[turn], before[turn], brought, blocks);
+        }
+        team_sync();
+        const u64 all = total;
+        wish = all >= ONE_WISH;
+        new_found = (u32)((all & (ONE_WISH - 1)) >> TEAM_VERTEX_BIT), new_arcs = all & TEAM_ARC_BITS;
+        turn ^= 1;
+      }
+      next = next == 2 ? 0 : next + 1;
+      step_forward(here, work, PUSH, new_found, new_arcs, here.mf, blocks);
+      if (wish || new_arcs > task.most || new_arcs < task.fewest || over(here, task.depth_limit) ||
+          growing(task.alpha, task.beta, graph.n, here) == PULL)
+        break;
     }
-    next = next == 2 ? 0 : next + 1;
-    step_forward(here, work, PUSH, new_found, new_arcs, here.mf, blocks);
-    if (wish || new_arcs > most || new_arcs < fewest || over(here, depth_limit) ||
-        growing(alpha, beta, graph.n, here) == PULL)
-      break;
+    if (threadIdx.x == 0) {
+      shared_found = found;
+      if (found) base = atomicAdd(&counters->tail, found);
+      if (blockIdx.x == 0) {
+        Standing left = at;  // what the loop never touches need not be kept in registers
+        left.nf = here.nf, left.nf0 = here.nf0, left.reached = here.reached;
+        left.mu = here.mu + new_arcs;  // the exact number is taken off after the barrier
+        left.depth = here.depth, left.last = PUSH, left.levels = here.levels;
+        left.begin = at.tail, left.tail = at.tail + here.nf;
+        counters->standing = left;
+      }
+    }
   }
+  __syncthreads();
 
   // Leave the frontier in the queue, and what a rule and a grid want to know of it, exactly.
-  __shared__ u32 base;
-  if (threadIdx.x == 0 && found) base = atomicAdd(&counters->tail, found);
-  __syncthreads();
   u64 edges = 0;
   u32 big = 0;
-  for (u32 i = threadIdx.x; i < found; i += BLOCK) {
-    const int v = team.found[i];
-    const i64 degree = __ldg(graph.offsets + v + 1) - __ldg(graph.offsets + v);
+  for (u32 i = threadIdx.x; i < ((shared_found + 31) & ~31u); i += BLOCK) {
+    const int v = i < shared_found ? team.found[i] : 0;
+    i64 begin = 0, degree = 0;
+    if (i < shared_found) {
+      begin = __ldg(graph.offsets + v), degree = __ldg(graph.offsets + v + 1) - begin;
+      work.queue[base + i] = v;
+    }
     edges += degree, big += degree >= work.chunk;
-    work.queue[base + i] = v;
+    cut_long(v, begin, degree, work, task.sums);
   }
   const Three all = block_sum(edges, big, 0);
   if (threadIdx.x == 0) {
-    if (all.a) atomicAdd(&sums->mf, all.a);
-    if (all.b) atomicAdd(&sums->big, all.b);
-    if (blockIdx.x == 0) {
-      here.mu += new_arcs;  // the exact number is taken off after the barrier
-      here.begin = at.tail, here.tail = at.tail + here.nf;
-      counters->standing = here;
-    }
+    if (all.a) atomicAdd(&task.sums->mf, all.a);
+    if (all.b) atomicAdd(&task.sums->big, all.b);
   }
 }

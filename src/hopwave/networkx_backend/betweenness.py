@@ -72,7 +72,7 @@ def betweenness_centrality(
     result = hw.betweenness_centrality(
         G.graph,
         k=k,
-        normalized=normalized,
+        normalized=normalized and k is not None,
         endpoints=endpoints,
         seed=generator(seed),
         device=device,
@@ -80,7 +80,14 @@ def betweenness_centrality(
         progress=False,
         threads=threads,
     )
-    return G.by_node(result.scores)
+    return G.by_node(normalize(G, result.scores, endpoints) if normalized and k is None else result.scores)
+
+
+def normalize(G: NetworkXGraph, scores: Any, endpoints: bool) -> Any:
+    """Raw scores of all (or chosen) sources, scaled by NetworkX's own operations so that not even the last bit differs:
+    its users compare with ==."""
+    N = len(G) if endpoints else len(G) - 1
+    return scores if N < 2 else scores * (1 if G.directed else 2) * (1 / (N * (N - 1)))
 
 
 @serves(can_run=without_keys)
@@ -102,7 +109,7 @@ def edge_betweenness_centrality(
     result = hw.edge_betweenness_centrality(
         G.graph,
         k=k,
-        normalized=normalized,
+        normalized=normalized and k is not None,
         seed=generator(seed),
         device=device,
         plan=plan,
@@ -113,7 +120,9 @@ def edge_betweenness_centrality(
     source = np.repeat(np.arange(len(G), dtype=np.int32), np.diff(indptr))
     # The result follows ascending rows; the arcs of NetworkX's order are found there by sorting within each row.
     scores = np.empty(len(indices))
-    scores[np.lexsort((indices, source))] = result.scores
+    scores[np.lexsort((indices, source))] = (
+        normalize(G, result.scores, True) if normalized and k is None else result.scores
+    )
     once = slice(None) if G.directed else source <= indices
     edges = zip(G.names(source[once]), G.names(indices[once]), strict=True)
     return dict(zip(edges, scores[once].tolist(), strict=True))
@@ -141,13 +150,13 @@ def betweenness_centrality_subset(
             G.graph,
             sources=[v for v, mentions in times.items() if mentions >= mention],
             targets=goal,
-            normalized=normalized,
+            normalized=False,
             device=device,
             plan=plan,
             progress=False,
             threads=threads,
         ).scores
-    return G.by_node(total)
+    return G.by_node(normalize(G, total, False) if normalized else total)
 
 
 @serves(can_run=unweighted)

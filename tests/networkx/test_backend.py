@@ -1,0 +1,229 @@
+"""Every served function beside NetworkX itself, on random labelled graphs of every kind: values, order, exceptions."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import _hopwave_nx_info as info
+from hopwave.networkx_backend import backend
+
+pytestmark = pytest.mark.skipif(
+    "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
+)
+
+KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
+LABELS = st.one_of(
+    st.integers(-3, 40),
+    st.text("abc", max_size=2),
+    st.tuples(st.integers(0, 3), st.text("xy", max_size=1)),
+    st.booleans(),
+)
+MISSING = "no such node"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A graph and what to ask about it."""
+
+    G: nx.Graph
+    s: Any
+    t: Any
+    some: list[Any]
+    others: list[Any]
+    hops: int
+    number: int
+
+
+@st.composite
+def cases(draw: Any, kinds: tuple[type[nx.Graph], ...]) -> Case:
+    nodes = draw(st.lists(LABELS, max_size=9, unique=True))
+    G = draw(st.sampled_from(kinds))(name=draw(st.sampled_from(["", "a name"])))
+    G.add_nodes_from(nodes)
+    node = st.sampled_from(nodes) if nodes else st.nothing()
+    edges = draw(st.lists(st.tuples(node, node), max_size=18)) if nodes else []
+    G.add_edges_from(edges)
+    end = st.one_of(node, node, node, st.just(MISSING))
+    group = st.lists(node, max_size=4) if nodes else st.just([])
+    return Case(G, draw(end), draw(end), draw(group), draw(group), draw(st.integers(0, 4)), draw(st.integers(-1, 10)))
+
+
+Calls = list[Callable[[Case], dict[str, Any]]]
+
+FROM_SOURCE: Calls = [lambda c: {"source": c.s}, lambda c: {"source": c.s, "cutoff": c.hops}]
+TO_TARGET: Calls = [lambda c: {"target": c.t}, lambda c: {"target": c.t, "cutoff": c.hops}]
+SEARCHED: Calls = [lambda c: {"source": c.s}, lambda c: {"source": c.s, "depth_limit": c.hops}]
+EXTREME: Calls = [lambda c: {}, lambda c: {"usebounds": True}, lambda c: {"e": {v: i % 3 for i, v in enumerate(c.G)}}]
+PAIR: Calls = [lambda c: {"source": c.s, "target": c.t}, lambda c: {"source": c.s, "target": c.s}]
+SAMPLED: Calls = [
+    lambda c: {},
+    lambda c: {"normalized": False},
+    lambda c: {"k": c.number, "seed": random.Random(c.hops)},
+    lambda c: {"k": c.number, "seed": random.Random(c.hops), "normalized": False},
+]
+SIDE: Calls = [lambda c: {"nodes": [v for v, d in c.G.degree() if d % 2]}, lambda c: {"nodes": c.some}]
+
+ARGUMENTS: dict[str, Calls] = {
+    "generic_bfs_edges": SEARCHED,
+    "bfs_edges": [*SEARCHED, lambda c: {"source": c.s, "reverse": True, "depth_limit": c.hops}],
+    "bfs_tree": [*SEARCHED, lambda c: {"source": c.s, "reverse": True}],
+    "bfs_predecessors": SEARCHED,
+    "bfs_successors": SEARCHED,
+    "bfs_layers": [lambda c: {"sources": c.s}, lambda c: {"sources": c.some}],
+    "bfs_labeled_edges": [lambda c: {"sources": c.s if c.s != MISSING else c.some}, lambda c: {"sources": c.some}],
+    "descendants_at_distance": [lambda c: {"source": c.s, "distance": c.hops}],
+    "descendants": [lambda c: {"source": c.s}],
+    "ancestors": [lambda c: {"source": c.s}],
+    "ego_graph": [lambda c: {"n": c.s}, lambda c: {"n": c.s, "radius": c.hops, "center": False}],
+    "single_source_shortest_path": FROM_SOURCE,
+    "single_source_shortest_path_length": FROM_SOURCE,
+    "single_target_shortest_path": TO_TARGET,
+    "single_target_shortest_path_length": TO_TARGET,
+    "all_pairs_shortest_path": [lambda c: {}, lambda c: {"cutoff": c.hops}],
+    "all_pairs_shortest_path_length": [lambda c: {}, lambda c: {"cutoff": c.hops}],
+    "bidirectional_shortest_path": PAIR,
+    "predecessor": [
+        *FROM_SOURCE,
+        lambda c: {"source": c.s, "return_seen": True},
+        lambda c: {"source": c.s, "target": c.t},
+        lambda c: {"source": c.s, "target": c.t, "return_seen": True},
+    ],
+    "has_path": PAIR,
+    "shortest_path": [*PAIR, *FROM_SOURCE[:1], *TO_TARGET[:1], lambda c: {}, lambda c: {"method": "magic"}],
+    "shortest_path_length": [*PAIR, *FROM_SOURCE[:1], *TO_TARGET[:1], lambda c: {}, lambda c: {"method": "magic"}],
+    "all_shortest_paths": PAIR,
+    "single_source_all_shortest_paths": FROM_SOURCE[:1],
+    "average_shortest_path_length": [lambda c: {}, lambda c: {"method": "magic"}],
+    "betweenness_centrality": [*SAMPLED, lambda c: {"endpoints": True}, lambda c: {**SAMPLED[2](c), "endpoints": True}],
+    "edge_betweenness_centrality": SAMPLED,
+    "betweenness_centrality_subset": [
+        lambda c: {"sources": c.some, "targets": c.others},
+        lambda c: {"sources": [*c.some, c.s], "targets": [*c.others, MISSING], "normalized": True},
+    ],
+    "newman_betweenness_centrality": [
+        lambda c: {},
+        lambda c: {"normalized": False, "cutoff": c.hops},
+        lambda c: {"v": c.s},
+    ],
+    "bipartite_betweenness_centrality": SIDE,
+    "bipartite_closeness_centrality": [*SIDE, lambda c: {"nodes": c.some, "normalized": False}],
+    "closeness_centrality": [lambda c: {}, lambda c: {"wf_improved": False}, lambda c: {"u": c.s}],
+    "harmonic_centrality": [
+        lambda c: {},
+        lambda c: {"nbunch": c.some},
+        lambda c: {"sources": c.others},
+        lambda c: {"nbunch": c.some, "sources": c.others},
+    ],
+    "group_closeness_centrality": [lambda c: {"S": c.some}, lambda c: {"S": [*c.some, c.s]}],
+    "local_reaching_centrality": [lambda c: {"v": c.s}],
+    "eccentricity": [lambda c: {}, lambda c: {"v": c.s}, lambda c: {"v": [*c.some, MISSING]}, lambda c: {"v": 3.5}],
+    "diameter": EXTREME,
+    "radius": EXTREME,
+    "center": EXTREME,
+    "periphery": EXTREME,
+    "efficiency": [lambda c: {"u": c.s, "v": c.t}],
+    "node_connected_component": [lambda c: {"n": c.s}],
+    "condensation": [lambda c: {}, lambda c: {"scc": [set(c.G)]}],
+    "sets": [lambda c: {}, lambda c: {"top_nodes": c.some}],
+}
+
+UNDIRECTED = {
+    "connected_components", "number_connected_components", "is_connected", "node_connected_component", "efficiency",
+    "global_efficiency", "local_efficiency", "schultz_index", "gutman_index", "hyper_wiener_index",
+}  # fmt: skip
+DIRECTED = {
+    "weakly_connected_components", "number_weakly_connected_components", "is_weakly_connected", "is_semiconnected",
+    "strongly_connected_components", "number_strongly_connected_components", "is_strongly_connected", "condensation",
+    "attracting_components", "number_attracting_components", "is_attracting_component",
+}  # fmt: skip
+SIMPLE = {"schultz_index", "gutman_index", "hyper_wiener_index", "edge_betweenness_centrality"}
+# Dictionaries whose order NetworkX does not promise: it comes from sets, or from another walk.
+UNORDERED = {"harmonic_centrality", "color", "bipartite_closeness_centrality"}
+
+
+def kinds_of(name: str) -> tuple[type[nx.Graph], ...]:
+    return tuple(
+        kind
+        for kind in KINDS
+        if not (name in UNDIRECTED and kind().is_directed())
+        and not (name in DIRECTED and not kind().is_directed())
+        and not (name in SIMPLE and kind().is_multigraph())
+    )
+
+
+def plain(value: Any, ordered: bool = True) -> Any:
+    """A value as nested plain containers, order and all."""
+    if isinstance(value, nx.Graph):
+        return type(value), value.graph, list(value.nodes(data=True)), list(value.edges(data=True))
+    if isinstance(value, dict):
+        items = [(key, plain(item, ordered)) for key, item in value.items()]
+        return items if ordered else sorted(items, key=repr)
+    if isinstance(value, Iterator | list):
+        return [plain(item, ordered) for item in value]
+    return tuple(plain(item, ordered) for item in value) if isinstance(value, tuple) else value
+
+
+def outcome(function: Any, case: Case, arguments: dict[str, Any], which: str, ordered: bool) -> Any:
+    try:
+        return plain(function(case.G, **arguments, backend=which), ordered)
+    except Exception as error:
+        return type(error), str(error)
+
+
+def same(mine: Any, theirs: Any) -> bool:
+    """Equal, floats up to the order of additions; a NumPy scalar equals nothing."""
+    if isinstance(mine, np.generic):
+        return False
+    if isinstance(mine, float) and isinstance(theirs, int | float):
+        return math.isclose(mine, theirs, rel_tol=1e-11, abs_tol=1e-14) or (math.isnan(mine) and math.isnan(theirs))
+    if isinstance(mine, list | tuple) and isinstance(theirs, list | tuple):
+        return len(mine) == len(theirs) and all(same(a, b) for a, b in zip(mine, theirs, strict=True))
+    return bool(mine == theirs)
+
+
+@pytest.mark.parametrize("name", sorted(backend.functions))
+def test_equals_networkx(name: str) -> None:
+    function = nx.utils.backends._registered_algorithms[name]
+    calls = ARGUMENTS.get(name, [lambda c: {}])
+    ordered = name not in UNORDERED
+
+    @settings(max_examples=30, deadline=None)
+    @given(cases(kinds_of(name)))
+    def check(case: Case) -> None:
+        if name == "newman_betweenness_centrality":  # NetworkX sorts nodes here, which labels of mixed kinds forbid
+            case = Case(nx.convert_node_labels_to_integers(case.G), 0, 1, [], [], case.hops, case.number)
+        for call in calls:
+            theirs = outcome(function, case, call(case), "networkx", ordered)
+            mine = outcome(function, case, call(case), "hopwave", ordered)
+            assert same(mine, theirs), f"{name}({call(case)}): hopwave {mine}, NetworkX {theirs}"
+
+    with nx.config(warnings_to_ignore={"cache"}):
+        check()
+
+
+def test_the_list_for_networkx_is_the_list_served() -> None:
+    assert list(info.FUNCTIONS) and set(info.FUNCTIONS) == set(backend.functions)
+    assert {name: family for name, (family, _, _) in info.FUNCTIONS.items()} == {
+        name: served.family for name, served in backend.functions.items()
+    }
+    assert len(backend.functions) >= 60
+
+
+@pytest.mark.parametrize("name", sorted(backend.functions))
+def test_signatures_are_those_of_networkx(name: str) -> None:
+    """Same parameters in the same order; beyond them only the keywords that get_info tells of."""
+    theirs = nx.utils.backends._registered_algorithms[name].__wrapped__
+    names = [parameter for parameter in theirs.__signature__.parameters if not parameter.startswith("backend")]
+    mine = list(backend.functions[name].signature.parameters)
+    assert [parameter for parameter in mine if parameter in names] == names
+    told = {keyword.partition(" ")[0] for keyword in info.FUNCTIONS[name][2]}
+    assert set(mine) - set(names) == told

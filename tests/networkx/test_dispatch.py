@@ -1,0 +1,255 @@
+"""How graphs arrive and which calls are taken: conversion, cache, can_run, should_run, configuration."""
+
+from __future__ import annotations
+
+import copy
+import os
+import random
+import subprocess
+import sys
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import _hopwave_nx_info as info
+import hopwave.networkx_backend.interface as interface
+from hopwave.networkx_backend import backend
+from hopwave.networkx_backend.convert import convert_from_nx, convert_to_nx
+from hopwave.networkx_backend.dispatch import FEW_ARCS
+
+installed = pytest.mark.skipif(
+    "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
+)
+KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
+
+
+def labelled(kind: type[nx.Graph], edges: int = 12) -> nx.Graph:
+    """A graph whose labels and neighbours stand in no order, with a self-loop and parallel edges."""
+    generator = random.Random(edges)
+    nodes: list[Any] = ["z", (1, 2), 7, frozenset({3}), "a", 2.5, 0]
+    G = kind(name="odd labels")
+    G.add_nodes_from(nodes)
+    G.add_edge("z", "z")
+    for _ in range(edges):
+        G.add_edge(generator.choice(nodes[:-1]), generator.choice(nodes[:-1]))
+    return G
+
+
+# ------------------------------------------------------------------ conversion
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_order_survives_the_way_there_and_back(kind: type[nx.Graph]) -> None:
+    G = labelled(kind)
+    H = convert_from_nx(G)
+    assert list(H) == H.nodes == list(G) and len(H) == len(G)
+    assert (H.is_directed(), H.is_multigraph()) == (G.is_directed(), G.is_multigraph())
+    assert H.number_of_edges() == G.number_of_edges() and str(H) == str(G)
+    again = convert_to_nx(H)
+    assert type(again) is kind and again.graph == G.graph
+    assert [(u, list(near)) for u, near in again.adj.items()] == [(u, list(near)) for u, near in G.adj.items()]
+    assert sorted(map(str, again.edges())) == sorted(map(str, G.edges()))
+    if G.is_directed():
+        assert [(u, list(near)) for u, near in again.pred.items()] == [(u, list(near)) for u, near in G.pred.items()]
+
+
+@pytest.mark.parametrize("nodes", [[3, 1, 0, 2], [10**12, 5, 0], [0, 1, 2, 3], [-1, 0, 1], [True, 0, 2]])
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_as_labels(kind: type[nx.Graph], nodes: list[int]) -> None:
+    G = nx.cycle_graph(nodes, create_using=kind)
+    H = convert_from_nx(G)
+    assert H.names(H.out_rows[1]) == [v for u in G for v in G[u]]
+    assert H.graph.labels is None and H.graph.directed == G.is_directed()
+    ends = [H.names(side) for side in H.graph.to_edges()]
+    assert {frozenset(edge) for edge in zip(*ends, strict=True)} == {frozenset(edge[:2]) for edge in G.edges()}
+
+
+def test_views_are_graphs_too() -> None:
+    G = nx.path_graph(6, create_using=nx.DiGraph)
+    for view in (G.reverse(copy=False), G.subgraph([4, 1, 2]), nx.restricted_view(G, [0], [(2, 3)])):
+        H = convert_from_nx(view)
+        assert H.nodes == list(view)
+        assert H.names(H.out_rows[1]) == [v for u in view for v in view[u]]
+
+
+def test_membership_is_as_forgiving_as_that_of_networkx() -> None:
+    H = convert_from_nx(nx.path_graph(3))
+    assert 2 in H and 2.0 in H and 3 not in H and [0] not in H and ([0],) not in H
+
+
+def test_what_is_no_graph_passes_through() -> None:
+    assert convert_to_nx({"a": 1}) == {"a": 1}
+
+
+# ------------------------------------------------------------------ which calls are taken
+
+
+def test_weights_are_sent_away_with_a_reason() -> None:
+    G = nx.path_graph(3)
+    for name, keyword in (("betweenness_centrality", "weight"), ("closeness_centrality", "distance")):
+        reason = backend.can_run(name, (G,), {keyword: "length"})
+        assert isinstance(reason, str) and f"{keyword}='length'" in reason
+        assert backend.can_run(name, (G,), {}) is True
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "word"),
+    [
+        ("bfs_edges", {"source": 0, "sort_neighbors": sorted}, "sort_neighbors"),
+        ("generic_bfs_edges", {"source": 0, "neighbors": iter}, "neighbors"),
+        ("edge_betweenness_centrality", {}, "key"),
+        ("eccentricity", {"sp": {}}, "sp="),
+        ("barycenter", {"attr": "b"}, "attr="),
+        ("average_shortest_path_length", {"method": "floyd-warshall"}, "floyd-warshall"),
+        ("local_reaching_centrality", {"v": 0, "paths": {}}, "paths="),
+        ("has_path", {"source": 0}, "target"),
+        ("has_path", {"source": 0, "target": 1, "speed": 9}, "speed"),
+    ],
+)
+def test_what_cannot_be_served_gets_a_reason(name: str, arguments: dict[str, Any], word: str) -> None:
+    reason = backend.can_run(name, (nx.MultiGraph([(0, 1)]),), arguments)
+    assert isinstance(reason, str) and word in reason
+
+
+def test_tiny_graphs_stay_with_networkx() -> None:
+    tiny, small = nx.path_graph(10), nx.path_graph(FEW_ARCS)
+    reason = backend.should_run("betweenness_centrality", (tiny,), {})
+    assert isinstance(reason, str) and "18 arcs" in reason
+    assert backend.should_run("betweenness_centrality", (small,), {}) is True
+    assert backend.should_run("betweenness_centrality", (convert_from_nx(tiny),), {}) is True
+
+
+@installed
+def test_one_pair_is_no_reason_to_convert() -> None:
+    G = nx.path_graph(FEW_ARCS)
+    assert backend.should_run("has_path", (G, 0, 1), {}) is not True
+    assert backend.should_run("shortest_path", (G, 0, 1), {}) is not True
+    assert backend.should_run("shortest_path", (G, 0), {}) is True
+    nx.descendants(G, 0, backend="hopwave")
+    assert backend.should_run("has_path", (G, 0, 1), {}) is True
+
+
+def test_unknown_functions_are_not_served() -> None:
+    assert not hasattr(backend, "pagerank")
+    with pytest.raises(AttributeError, match="fallback_to_nx"):
+        backend.pagerank  # noqa: B018
+
+
+# ------------------------------------------------------------------ through NetworkX
+
+
+@installed
+def test_a_graph_is_converted_once_until_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = []
+
+    def counted(graph: Any, **options: Any) -> Any:
+        count.append(graph)
+        return convert_from_nx(graph, **options)
+
+    monkeypatch.setattr(interface.Backend, "convert_from_nx", staticmethod(counted))
+    G = nx.path_graph(6)
+    with nx.config(warnings_to_ignore={"cache"}):
+        assert nx.descendants(G, 0, backend="hopwave") == {1, 2, 3, 4, 5}
+        assert nx.has_path(G, 0, 5, backend="hopwave")
+        assert len(count) == 1
+        G.remove_edge(2, 3)
+        assert not nx.has_path(G, 0, 5, backend="hopwave")
+    assert len(count) == 2
+
+
+@installed
+def test_converted_graphs_can_be_passed_around() -> None:
+    """As a user who converts once does; what is not served falls back through convert_to_nx."""
+    G = nx.karate_club_graph()
+    H = convert_from_nx(G)
+    assert nx.closeness_centrality(H) == nx.closeness_centrality(G)
+    with nx.config(fallback_to_nx=True):
+        assert nx.triangles(H) == nx.triangles(G)
+
+
+@installed
+def test_keywords_reach_the_engine() -> None:
+    G = nx.karate_club_graph()
+    expected = nx.betweenness_centrality(G, backend="networkx")
+    with nx.config(warnings_to_ignore={"cache"}):
+        for keywords in ({"device": "cpu", "threads": 1}, {"plan": "turbobc-sccsc"}):
+            assert nx.betweenness_centrality(G, backend="hopwave", **keywords) == pytest.approx(expected)
+        with pytest.raises(ValueError, match="nonsense"):
+            nx.betweenness_centrality(G, backend="hopwave", plan="nonsense")
+
+
+@installed
+@pytest.mark.parametrize("seed", [1, np.random.RandomState(5), np.random.default_rng(5), random.Random(5)])
+def test_samples_are_those_of_networkx(seed: Any) -> None:
+    G = nx.karate_club_graph()
+    theirs = nx.betweenness_centrality(G, k=7, seed=copy.deepcopy(seed), backend="networkx")
+    assert nx.betweenness_centrality(G, k=7, seed=copy.deepcopy(seed), backend="hopwave") == pytest.approx(theirs)
+
+
+@installed
+def test_golden_samples() -> None:
+    """Values of NetworkX 3.6.1, so that a change there shows."""
+    star = nx.betweenness_centrality(nx.star_graph(4), k=1, seed=1, backend="hopwave")
+    assert star[0] == 1.0 and np.isnan(star[1])
+    path = nx.path_graph(4, create_using=nx.DiGraph)
+    assert nx.betweenness_centrality(path, k=2, seed=1, normalized=False, backend="hopwave")[2] == 3.0
+    edges = nx.edge_betweenness_centrality(nx.path_graph(3), k=2, seed=42, backend="hopwave")
+    assert edges == {(0, 1): 0.75, (1, 2): 0.75}
+
+
+@installed
+def test_pages_of_networkx_tell_of_hopwave() -> None:
+    page = nx.betweenness_centrality.__doc__
+    assert "hopwave : Searches" in page and "device : str, optional" in page
+    assert "hopwave" not in (nx.edge_betweenness_centrality_subset.__doc__ or "")
+
+
+# ------------------------------------------------------------------ configuration
+
+
+def run(code: str, **environment: str) -> str:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NETWORKX_", "HOPWAVE_"))}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], env=kept | environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@installed
+def test_importing_networkx_imports_nothing_of_ours() -> None:
+    code = "import sys, networkx; print([m for m in ('hopwave', 'numba', 'scipy', 'numpy') if m in sys.modules])"
+    assert run(code) == "[]"
+
+
+ASK = """
+import networkx as nx, logging
+seen = []
+class Keep(logging.Handler):
+    def emit(self, record):
+        seen.append(record.getMessage())
+logging.getLogger("networkx.utils.backends").addHandler(Keep())
+logging.getLogger("networkx.utils.backends").setLevel(logging.DEBUG)
+G = nx.grid_2d_graph(20, 20)
+assert nx.is_connected(G) and len(nx.bfs_tree(G, (0, 0))) == 400 and nx.triangles(G, (0, 0)) == 0
+nx.is_connected(G)
+print(sum("Using backend 'hopwave'" in line for line in seen), sum("Using cached" in line for line in seen))
+"""
+
+
+@installed
+def test_one_variable_turns_it_on() -> None:
+    assert run(ASK) == "0 0"
+    assert run(ASK, HOPWAVE_AUTOCONFIG="1") == "3 2"
+    assert run(ASK, HOPWAVE_AUTOCONFIG="0") == "0 0"
+
+
+def test_autoconfiguration_keeps_what_was_set() -> None:
+    settings = {"NETWORKX_BACKEND_PRIORITY": "one, two", "NETWORKX_WARNINGS_TO_IGNORE": "cache"}
+    info.autoconfigure(settings)
+    info.autoconfigure(settings)
+    assert settings["NETWORKX_BACKEND_PRIORITY_ALGOS"] == "one,two,hopwave"
+    assert settings["NETWORKX_BACKEND_PRIORITY_GENERATORS"] == "hopwave"
+    assert settings["NETWORKX_WARNINGS_TO_IGNORE"] == "cache"

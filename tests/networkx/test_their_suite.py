@@ -1,0 +1,73 @@
+"""NetworkX's own tests, with every call that hopwave serves sent to hopwave."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
+    ),
+]
+
+PARTS = {
+    "traversal": ["algorithms/traversal", "algorithms/tests/test_dag.py", "generators/tests/test_ego.py"],
+    "shortest paths": ["algorithms/shortest_paths", "algorithms/tests/test_simple_paths.py"],
+    "centrality": ["algorithms/centrality", "algorithms/bipartite"],
+    "distance": [
+        "algorithms/tests/test_distance_measures.py",
+        "algorithms/tests/test_wiener.py",
+        "algorithms/tree/tests/test_distance_measures.py",
+        "algorithms/tests/test_distance_regular.py",
+    ],
+    "components": ["algorithms/components", "algorithms/connectivity/tests/test_connectivity.py"],
+    "efficiency": ["algorithms/tests/test_efficiency.py", "algorithms/tests/test_smallworld.py"],
+}
+HOME = Path(nx.__file__).parent
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rfE", "--tb=short"]
+FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+SUMMARY = re.compile(r"(\d+) passed")
+
+
+def run(tests: list[str], folder: Path, **environment: str) -> tuple[int, list[str], str]:
+    """How many passed, which did not, and what was printed. Runs elsewhere, so that no settings of ours apply."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NETWORKX_", "PYTEST_"))}
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-rfE",
+            "--tb=short",
+            f"--rootdir={HOME}",
+            *tests,
+        ],
+        cwd=folder,
+        env=kept | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    passed = SUMMARY.search(done.stdout)
+    return int(passed.group(1)) if passed else 0, FAILED.findall(done.stdout), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_failure_that_networkx_does_not_have(part: str, tmp_path: Path) -> None:
+    tests = [str(HOME / path) for path in PARTS[part] if (HOME / path).exists()]
+    passed, failed, printed = run(tests, tmp_path, NETWORKX_TEST_BACKEND="hopwave", NETWORKX_FALLBACK_TO_NX="True")
+    assert passed > 0, printed
+    if failed:
+        _, theirs, _ = run(tests, tmp_path)
+        assert set(failed) <= set(theirs), printed
