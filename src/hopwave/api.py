@@ -359,6 +359,8 @@ def choose_plan(plan: str | Plan, question: Question, engine: engines.Engine) ->
     if plan == "auto":
         if question.path_counts:
             return CATALOGUE["hopwave-paths"], "path counts need every term"
+        if engine.name == "cuda":
+            return CATALOGUE["hopwave-gpu"], "the default on a GPU"
         return CATALOGUE["hopwave"], "the default"
     chosen = named_plan(plan)
     reason = engine.supports(chosen, question)

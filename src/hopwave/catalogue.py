@@ -174,11 +174,18 @@ _hopwave = Plan(
     "hopwave",
     OURS,
     "docs/plans.md",
-    "the whole search in one go, rule inside; what plan='auto' picks",
+    "the whole search in one go, rule inside; what plan='auto' picks on a CPU",
     (Push("merge", "queue", "atomic"), Pull("thread", "unvisited", "frontier")),
     Growing(8, 18),
     loop="device",
     order="degree",
+)
+
+_gpu = replace(
+    _hopwave,
+    name="hopwave-gpu",
+    summary="the same, pulling sooner: what plan='auto' picks on a GPU, where a pull costs less",
+    rule=Growing(20, 18),
 )
 
 _paths = replace(
@@ -237,7 +244,8 @@ for _regime, _summary in {
     )
 
 CATALOGUE: dict[str, Plan] = {
-    plan.name: plan for plan in [_hopwave, _paths, *_turbobfs, *_hiragushi, *_xbfs_variants, *_pushpull, *_betweenness]
+    plan.name: plan
+    for plan in [_hopwave, _gpu, _paths, *_turbobfs, *_hiragushi, *_xbfs_variants, *_pushpull, *_betweenness]
 }
 
 
