@@ -185,7 +185,7 @@ _gpu = replace(
     _hopwave,
     name="hopwave-gpu",
     summary="the same, pulling sooner: what plan='auto' picks on a GPU, where a pull costs less",
-    rule=Growing(20, 18),
+    rule=Growing(12, 18),
 )
 
 _paths = replace(

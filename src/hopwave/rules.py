@@ -82,11 +82,15 @@ def growing(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: 
 
     Near the end of any search mu goes to 0 and mf > mu/α holds for frontiers of a handful: on roads and meshes Beamer's
     rule then pulls, level after level, through rows that nothing reaches. A pull must read every unvisited vertex, so
-    it also has to have as many arcs to save as there are words of 64 vertices to read.
+    it also has to have as many arcs to save as there are words of 64 vertices to read. And a frontier of hubs, whose
+    mean degree is above the graph's, is pulled up to four times sooner: hubs stand first in their neighbours' rows.
     """
     if last == 1:
         return 0 if nf < nf0 and nf * b <= n else 1
-    return 1 if nf > nf0 and mf * a > mu and mf * 64 > n else 0
+    if nf <= nf0 or mf * 64 <= n:
+        return 0
+    hubs = min(4.0, max(1.0, (mf / nf) * (n / max(m, 1))))
+    return 1 if mf * a * hubs > mu else 0
 
 
 def fewer(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:

@@ -17,7 +17,7 @@ import _hopwave_nx_info as info
 import hopwave.networkx_backend.interface as interface
 from hopwave.networkx_backend import backend
 from hopwave.networkx_backend.convert import convert_from_nx, convert_to_nx
-from hopwave.networkx_backend.dispatch import FEW_ARCS
+from hopwave.networkx_backend.dispatch import FEW_ARCS, FEW_ARCS_ONE_SEARCH
 
 installed = pytest.mark.skipif(
     "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
@@ -123,7 +123,7 @@ def test_tiny_graphs_stay_with_networkx() -> None:
 
 @installed
 def test_one_pair_is_no_reason_to_convert() -> None:
-    G = nx.path_graph(FEW_ARCS)
+    G = nx.path_graph(FEW_ARCS_ONE_SEARCH)
     assert backend.should_run("has_path", (G, 0, 1), {}) is not True
     assert backend.should_run("shortest_path", (G, 0, 1), {}) is not True
     assert backend.should_run("shortest_path", (G, 0), {}) is True
@@ -232,8 +232,8 @@ class Keep(logging.Handler):
         seen.append(record.getMessage())
 logging.getLogger("networkx.utils.backends").addHandler(Keep())
 logging.getLogger("networkx.utils.backends").setLevel(logging.DEBUG)
-G = nx.grid_2d_graph(20, 20)
-assert nx.is_connected(G) and len(nx.bfs_tree(G, (0, 0))) == 400 and nx.triangles(G, (0, 0)) == 0
+G = nx.grid_2d_graph(30, 30)
+assert nx.is_connected(G) and len(nx.bfs_tree(G, (0, 0))) == 900 and nx.triangles(G, (0, 0)) == 0
 nx.is_connected(G)
 print(sum("Using backend 'hopwave'" in line for line in seen), sum("Using cached" in line for line in seen))
 """

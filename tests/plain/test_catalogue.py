@@ -36,7 +36,7 @@ PUBLISHED = {
         "pushpull",
     ],
     catalogue.TURBOBC: ["turbobc-sccooc", "turbobc-sccsc", "turbobc-vecsc"],
-    catalogue.OURS: ["hopwave", "hopwave-paths", "hopwave-block", "hopwave-batch", "hopwave-wide"],
+    catalogue.OURS: ["hopwave", "hopwave-gpu", "hopwave-paths", "hopwave-block", "hopwave-batch", "hopwave-wide"],
 }
 every_plan = pytest.mark.parametrize("plan", CATALOGUE.values(), ids=str)
 

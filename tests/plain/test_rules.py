@@ -180,6 +180,14 @@ def test_growing_needs_arcs_enough_to_be_worth_reading_the_bitmap() -> None:
     assert Growing(15, 18).choose(Sizes(6399, 20_000, nf=9, mf=100, mu=10, nf0=1, mf0=5, last=PUSH)) == PULL
 
 
+@pytest.mark.parametrize("nf, sooner", [(100, 1), (50, 2), (25, 4), (5, 4)])
+def test_growing_pulls_a_frontier_of_hubs_sooner(nf: int, sooner: int) -> None:
+    """1000 arcs leave nf vertices of a graph whose mean degree is 10: α counts up to four times."""
+    for more, step in ((-1, PULL), (0, PUSH)):
+        here = Sizes(10_000, 100_000, nf=nf, mf=1000, mu=15 * sooner * 1000 + more, nf0=1, mf0=10, last=PUSH)
+        assert Growing(15, 18).choose(here) == step
+
+
 @pytest.mark.parametrize("mf, mu, step", [(100, 149, PULL), (100, 150, PUSH), (3, 1, PUSH), (4, 1, PULL)])
 def test_fewer_compares_the_arcs_of_both_sides(mf: int, mu: int, step: int) -> None:
     """mu < 1.5 mf, and 32 mf > n = 100, whatever came before."""

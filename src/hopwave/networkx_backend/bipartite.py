@@ -9,7 +9,7 @@ import numpy as np
 
 from hopwave.networkx_backend import components
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import serves
+from hopwave.networkx_backend.dispatch import one_search, serves
 from hopwave.networkx_backend.order import search
 
 Colours = np.ndarray[Any, np.dtype[np.int32]]
@@ -29,7 +29,7 @@ def colours(G: NetworkXGraph) -> Colours | None:
     return None if (source == colour[graph.indices]).any() else colour
 
 
-@serves()
+@serves(should_run=one_search)
 def color(G: NetworkXGraph) -> dict[Any, int]:
     """A colour, 1 or 0, for every vertex."""
     found = colours(G)
@@ -38,20 +38,20 @@ def color(G: NetworkXGraph) -> dict[Any, int]:
     return G.by_node(found)
 
 
-@serves()
+@serves(should_run=one_search)
 def is_bipartite(G: NetworkXGraph) -> bool:
     """Whether two colours suffice."""
     return colours(G) is not None
 
 
-@serves()
+@serves(should_run=one_search)
 def sets(G: NetworkXGraph, top_nodes: Any = None) -> tuple[set[Any], set[Any]]:
     """The two sides."""
     if top_nodes is not None:
         top = set(top_nodes)
         return top, set(G) - top
     components.check_not_null(G)
-    if not components.reaches_all(G, G.both_ways):
+    if not components.reaches_all((G.both_ways.indptr, G.both_ways.indices)):
         raise nx.AmbiguousSolution("Disconnected graph: Ambiguous solution for bipartite sets.")
     found = color(G)
     return {v for v, side in found.items() if side}, {v for v, side in found.items() if not side}

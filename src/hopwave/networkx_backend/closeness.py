@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Asked, serves, unweighted
+from hopwave.networkx_backend.dispatch import Asked, one_search, serves, unweighted
 from hopwave.networkx_backend.hops import blocks, chosen, sums
 from hopwave.networkx_backend.order import search
 
@@ -66,7 +66,7 @@ def harmonic_centrality(
     return {node: score or 0 for node, score in zip(nodes, scores.tolist(), strict=True)}
 
 
-@serves(can_run=unweighted)
+@serves(can_run=unweighted, should_run=one_search)
 def group_closeness_centrality(G: NetworkXGraph, S: Any, weight: Any = None) -> float:
     """How close the rest of the graph is to the nearest of a group."""
     group = set(S)
@@ -102,7 +102,7 @@ def bipartite_closeness_centrality(
     return scores
 
 
-@serves(can_run=without_paths)
+@serves(can_run=without_paths, should_run=one_search)
 def local_reaching_centrality(
     G: NetworkXGraph, v: Any, paths: Any = None, weight: Any = None, normalized: bool = True
 ) -> float:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 import hopwave as hw
 from hopwave.graph import Graph
-from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import only_if_converted, serves
+from hopwave.networkx_backend.convert import NetworkXGraph, Rows
+from hopwave.networkx_backend.dispatch import one_search, only_if_converted, serves
 from hopwave.networkx_backend.order import search, strong_components
 
 Labels = npt.NDArray[np.int32]
@@ -46,23 +46,23 @@ def check_not_null(G: NetworkXGraph) -> None:
 # ------------------------------------------------------------------ undirected
 
 
-@serves()
+@serves(should_run=one_search)
 def connected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
     """The components as sets of vertices."""
     yield from sets(G, *parts(G.graph))
 
 
-@serves()
+@serves(should_run=one_search)
 def number_connected_components(G: NetworkXGraph) -> int:
     """How many components there are."""
     return parts(G.graph)[1]
 
 
-@serves()
+@serves(should_run=one_search)
 def is_connected(G: NetworkXGraph) -> bool:
     """Whether there is one component."""
     check_not_null(G)
-    return reaches_all(G, G.graph)
+    return reaches_all(G.out_rows)
 
 
 @serves(should_run=only_if_converted)
@@ -71,56 +71,56 @@ def node_connected_component(G: NetworkXGraph, n: Any) -> set[Any]:
     return set(G.names(search(G.out_rows, [G.number[n]]).order))
 
 
-def reaches_all(G: NetworkXGraph, graph: Graph) -> bool:
+def reaches_all(rows: Rows) -> bool:
     """Whether a search from the first vertex finds every other."""
-    return hw.bfs(graph, 0, predecessors=False, device="cpu").reached == len(G)
+    return len(search(rows, [0]).order) == len(rows[0]) - 1
 
 
 # ------------------------------------------------------------------ weak
 
 
-@serves()
+@serves(should_run=one_search)
 def weakly_connected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
     """The components when directions are forgotten."""
     yield from sets(G, *parts(G.both_ways))
 
 
-@serves()
+@serves(should_run=one_search)
 def number_weakly_connected_components(G: NetworkXGraph) -> int:
     """How many weak components there are."""
     return parts(G.both_ways)[1]
 
 
-@serves()
+@serves(should_run=one_search)
 def is_weakly_connected(G: NetworkXGraph) -> bool:
     """Whether there is one weak component."""
     check_not_null(G)
-    return reaches_all(G, G.both_ways)
+    return reaches_all((G.both_ways.indptr, G.both_ways.indices))
 
 
 # ------------------------------------------------------------------ strong
 
 
-@serves()
+@serves(should_run=one_search)
 def strongly_connected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
     """The sets of vertices that reach each other."""
     yield from sets(G, *strong_components(G.out_rows))
 
 
-@serves()
+@serves(should_run=one_search)
 def number_strongly_connected_components(G: NetworkXGraph) -> int:
     """How many strong components there are."""
     return strong_components(G.out_rows)[1]
 
 
-@serves()
+@serves(should_run=one_search)
 def is_strongly_connected(G: NetworkXGraph) -> bool:
     """Whether every vertex reaches every other."""
     check_not_null(G)
-    return reaches_all(G, G.graph) and reaches_all(G, G.graph.reversed())
+    return reaches_all(G.out_rows) and reaches_all(G.in_rows)
 
 
-@serves()
+@serves(should_run=one_search)
 def condensation(G: NetworkXGraph, scc: Any = None) -> nx.DiGraph:
     """The acyclic NetworkX DiGraph of strong components (or of the parts given), with their members."""
     C = nx.DiGraph()
@@ -156,7 +156,7 @@ def attracting(G: NetworkXGraph) -> tuple[Labels, int, list[int]]:
     return label, count, np.flatnonzero(~leaves).tolist()
 
 
-@serves()
+@serves(should_run=one_search)
 def attracting_components(G: NetworkXGraph) -> Iterator[set[Any]]:
     """The strong components that no arc leaves."""
     label, count, kept = attracting(G)
@@ -165,20 +165,20 @@ def attracting_components(G: NetworkXGraph) -> Iterator[set[Any]]:
         yield every[number]
 
 
-@serves()
+@serves(should_run=one_search)
 def number_attracting_components(G: NetworkXGraph) -> int:
     """How many strong components no arc leaves."""
     return len(attracting(G)[2])
 
 
-@serves()
+@serves(should_run=one_search)
 def is_attracting_component(G: NetworkXGraph) -> bool:
     """Whether the whole graph is one strong component."""
     _, count, kept = attracting(G)
     return len(kept) == count == 1
 
 
-@serves()
+@serves(should_run=one_search)
 def is_semiconnected(G: NetworkXGraph) -> bool:
     """Whether of any two vertices one reaches the other: whether the strong components form one chain."""
     check_not_null(G)

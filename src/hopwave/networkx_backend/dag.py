@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import serves
+from hopwave.networkx_backend.dispatch import one_search, serves
 from hopwave.networkx_backend.traversal import tree
 
 
-@serves()
+@serves(should_run=one_search)
 def descendants(G: NetworkXGraph, source: Any) -> set[Any]:
     """Everything that can be reached from the source, itself left out."""
     return set(G.names(tree(G, source).order[1:]))
 
 
-@serves()
+@serves(should_run=one_search)
 def ancestors(G: NetworkXGraph, source: Any) -> set[Any]:
     """Everything that reaches the source, itself left out."""
     return set(G.names(tree(G, source, reverse=True).order[1:]))

@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Asked, only_if_converted, serves, unweighted, worth_converting
+from hopwave.networkx_backend.dispatch import Asked, one_search, only_if_converted, serves, unweighted
 from hopwave.networkx_backend.order import pair
 from hopwave.networkx_backend.unweighted import (
     all_pairs_shortest_path,
@@ -25,7 +25,7 @@ from hopwave.networkx_backend.unweighted import (
 def pair_or_search(asked: Asked) -> str | None:
     """With both ends given it is one pair, else a search."""
     one_pair = asked["source"] is not None and asked["target"] is not None
-    return only_if_converted(asked) if one_pair else worth_converting(asked)
+    return only_if_converted(asked) if one_pair else one_search(asked)
 
 
 def check_method(method: Any) -> None:
@@ -77,7 +77,7 @@ def shortest_path_length(
     return len(bidirectional_shortest_path(G, source, target)) - 1
 
 
-@serves(can_run=unweighted)
+@serves(can_run=unweighted, should_run=one_search)
 def all_shortest_paths(
     G: NetworkXGraph, source: Any, target: Any, weight: Any = None, method: Any = "dijkstra"
 ) -> Iterator[list[Any]]:
@@ -85,7 +85,7 @@ def all_shortest_paths(
     return _back(predecessor(G, source), target)
 
 
-@serves(can_run=unweighted)
+@serves(can_run=unweighted, should_run=one_search)
 def single_source_all_shortest_paths(
     G: NetworkXGraph, source: Any, weight: Any = None, method: Any = "dijkstra"
 ) -> Iterator[tuple[Any, list[list[Any]]]]:
