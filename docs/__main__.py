@@ -1,7 +1,8 @@
-"""Keeps the pages true: `python -m docs` (or `make docs`) rewrites the tables of plans and follows every link.
+"""Keeps the pages true: `python -m docs` (or `make docs`) rewrites the generated tables and follows every link.
 
 The table of plans stands in README.md and docs/plans.md between the lines `<!-- plans -->` and `<!-- /plans -->`, and
-is made from the catalogue. A relative link must lead to a file of the repository, and its #part to a heading there.
+is made from the catalogue; that of the NetworkX functions stands in docs/networkx.md between `<!-- functions -->`
+and `<!-- /functions -->`. A relative link must lead to a file of the repository, and its #part to a heading there.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 WITH_PLANS = ("README.md", "docs/plans.md")
+WITH_FUNCTIONS = ("docs/networkx.md",)
 BEGIN, END = "<!-- plans -->", "<!-- /plans -->"
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -24,11 +26,27 @@ def with_plans(page: str) -> str:
     """The page with the table of plans between its two marks made anew."""
     import hopwave
 
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise SystemExit(f"a page lacks the marks {BEGIN} and {END}; put them where the table of plans belongs")
-    return f"{before}{BEGIN}\n{hopwave.plans().markdown()}\n{END}{after}"
+    return with_table(page, BEGIN, END, hopwave.plans().markdown())
+
+
+def with_functions(page: str) -> str:
+    """The page with the table of NetworkX functions between its two marks made anew."""
+    from _hopwave_nx_info import FUNCTIONS
+
+    rows = [f"{len(FUNCTIONS)} functions:", "", "| function | notes | further keywords |", "|---|---|---|"]
+    for name, (_, notes, keywords) in FUNCTIONS.items():
+        extra = ", ".join(f"`{keyword.partition(' ')[0]}`" for keyword in keywords)
+        rows.append(f"| `{name}` | {notes} | {extra} |")
+    return with_table(page, "<!-- functions -->", "<!-- /functions -->", "\n".join(rows))
+
+
+def with_table(page: str, begin: str, end: str, table: str) -> str:
+    """The page with a table between two marks."""
+    before, found, rest = page.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not (found and closed):
+        raise SystemExit(f"a page lacks the marks {begin} and {end}; put them where the table belongs")
+    return f"{before}{begin}\n{table}\n{end}{after}"
 
 
 def pages() -> list[Path]:
@@ -59,13 +77,13 @@ def broken_links(page: Path) -> list[str]:
 
 def main() -> int:
     """Rewrite what is generated, then say what is broken."""
-    for name in WITH_PLANS:
+    for name, make in [(name, with_plans) for name in WITH_PLANS] + [(name, with_functions) for name in WITH_FUNCTIONS]:
         page = ROOT / name
         old = page.read_text(encoding="utf-8")
-        new = with_plans(old)
+        new = make(old)
         if new != old:
             page.write_text(new, encoding="utf-8")
-            print(f"{name}: the table of plans was rewritten")
+            print(f"{name}: its table was rewritten")
     broken = [sentence for page in pages() for sentence in broken_links(page)]
     print("\n".join(broken) or f"{len(pages())} pages, every link leads somewhere")
     return 1 if broken else 0

@@ -3,12 +3,47 @@
 from __future__ import annotations
 
 from hopwave import generate
+from hopwave.answers import Components, DistanceHistogram, Estimate, VertexScores
 from hopwave.api import betweenness_centrality, bfs, bfs_each, edge_betweenness_centrality, plans
 from hopwave.catalogue import plan
 from hopwave.devices import Device, devices
 from hopwave.errors import EngineError, FormatError, GraphError, HopwaveError, PlanError
+from hopwave.extents import (
+    average_shortest_path_length,
+    barycenter,
+    center,
+    diameter,
+    eccentricity,
+    global_efficiency,
+    local_efficiency,
+    periphery,
+    radius,
+    wiener_index,
+)
 from hopwave.graph import Graph
 from hopwave.io import formats, read, write
+from hopwave.questions import (
+    bfs_many,
+    closeness_centrality,
+    distance_blocks,
+    distance_histogram,
+    harmonic_centrality,
+    k_hop,
+    pairs_within,
+)
+from hopwave.relations import (
+    all_shortest_paths,
+    bipartite_sides,
+    connected_components,
+    has_path,
+    is_bipartite,
+    is_connected,
+    is_strongly_connected,
+    is_weakly_connected,
+    shortest_path,
+    strongly_connected_components,
+    weakly_connected_components,
+)
 from hopwave.result import (
     BetweennessResult,
     BFSResult,
@@ -26,9 +61,12 @@ __all__ = [
     "BFSResult",
     "BetweennessResult",
     "Certificate",
+    "Components",
     "Device",
+    "DistanceHistogram",
     "EdgeBetweennessResult",
     "EngineError",
+    "Estimate",
     "FormatError",
     "Graph",
     "GraphError",
@@ -39,16 +77,45 @@ __all__ = [
     "Statistics",
     "Trace",
     "Validation",
+    "VertexScores",
+    "all_shortest_paths",
+    "average_shortest_path_length",
+    "barycenter",
     "betweenness_centrality",
     "bfs",
     "bfs_each",
+    "bfs_many",
+    "bipartite_sides",
+    "center",
+    "closeness_centrality",
+    "connected_components",
     "devices",
+    "diameter",
+    "distance_blocks",
+    "distance_histogram",
+    "eccentricity",
     "edge_betweenness_centrality",
     "formats",
     "generate",
+    "global_efficiency",
+    "harmonic_centrality",
+    "has_path",
+    "is_bipartite",
+    "is_connected",
+    "is_strongly_connected",
+    "is_weakly_connected",
+    "k_hop",
+    "local_efficiency",
+    "pairs_within",
+    "periphery",
     "plan",
     "plans",
+    "radius",
     "read",
+    "shortest_path",
+    "strongly_connected_components",
     "validate",
+    "weakly_connected_components",
+    "wiener_index",
     "write",
 ]

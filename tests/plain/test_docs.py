@@ -48,6 +48,12 @@ def test_the_tables_of_plans_are_true(name: str, root: Path) -> None:
     assert docs.with_plans(page) == page
 
 
+@pytest.mark.parametrize("name", docs.WITH_FUNCTIONS)
+def test_the_tables_of_networkx_functions_are_true(name: str, root: Path) -> None:
+    page = (root / name).read_text(encoding="utf-8")
+    assert docs.with_functions(page) == page, "run `make docs`"
+
+
 @every_page
 def test_links_lead_somewhere(page: Path) -> None:
     assert docs.broken_links(page) == []

@@ -10,6 +10,7 @@ that no more of the n × n distances is ever held than the block.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
@@ -25,11 +26,11 @@ Integers = npt.NDArray[np.int64]
 
 BLOCK_BYTES = 1 << 26  # of distances held at a time, where not all of them are asked for
 
-# When searches share their steps, a vertex is handled once for every level at which some source of the batch reaches it:
-# a few times where graphs are shallow, up to once a source where they are deep. Measured on meshes and roads.
+# Where searches share their steps, a vertex is handled once for every level at which some source of the batch reaches
+# it: a few times in shallow graphs, up to once a source in deep ones. Measured on meshes and roads.
 FEW_SOURCES = 3
-DEEP_SCATTERED = 48  # levels from which searches go alone when their sources lie anywhere
-DEEP_CROWDED = 400  # and when most vertices are sources, so that those of a batch are neighbours
+DEEP_SCATTERED = 150  # levels from which searches go alone when their sources lie anywhere
+DEEP_CROWDED = 1000  # and when most vertices are sources, so that those of a batch are neighbours
 CROWDED = 0.25  # sources a vertex from which they are
 
 
@@ -38,7 +39,8 @@ class Sweep:
     """Searches from these sources, up to `limit` hops. What to keep:
 
     "sums"     per source: how many it reached, Σ d, Σ 1/d, the greatest d; and how many pairs lie at each distance
-    "columns"  per vertex: how many sources reach it, Σ w(d), Σ w(d)²; weight "hops" is w(d) = d, "inverse" is 2^shift / d
+    "columns"  the same, and per vertex: how many sources reach it, Σ w(d), Σ w(d)², where weight "hops" is w(d) = d and
+               "inverse" is w(d) = 1 / d in units of 2^-shift
     "rows"     every distance
     "pairs"    (target, distance) of each source in turn, nearest first; with `upwards` only targets above their source
 
@@ -103,17 +105,23 @@ def sweep(
         job = replace(job, together=together(graph.n, _depth(engine, graph, job, threads), k))
     else:
         job = replace(job, together=False)
-    with Meter(title, k, None if callable(progress) else progress) as meter:
+    with polled(title, k, progress) as poll:
+        return engine.sweep(graph, job, poll, threads)
+
+
+@contextmanager
+def polled(title: str, count: int, progress: Progress) -> Iterator[Poll]:
+    """What an engine tells how far it is, shown as the caller wants it."""
+    with Meter(title, count, None if callable(progress) else progress) as meter:
 
         def poll(done: int) -> None:
             meter.update(done)
             if callable(progress):
-                progress(done, k)
+                progress(done, count)
 
-        found = engine.sweep(graph, job, poll, threads)
+        yield poll
         if callable(progress):
-            progress(k, k)
-    return found
+            progress(count, count)
 
 
 def _depth(engine: Engine, graph: Graph, job: Sweep, threads: int | None) -> int:
@@ -122,7 +130,12 @@ def _depth(engine: Engine, graph: Graph, job: Sweep, threads: int | None) -> int
 
 
 def distance_blocks(
-    engine: Engine, graph: Graph, sources: Integers, threads: int | None, limit: int | None = None, block: int = BLOCK_BYTES
+    engine: Engine,
+    graph: Graph,
+    sources: Integers,
+    threads: int | None,
+    limit: int | None = None,
+    block: int = BLOCK_BYTES,
 ) -> Iterator[tuple[Integers, npt.NDArray[np.int32]]]:
     """Distances a block of sources at a time: (sources of the block, one row each)."""
     size = block_rows(graph.n, block)

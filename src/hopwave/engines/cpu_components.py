@@ -1,4 +1,4 @@
-"""Connected components on the CPU, compiled: hooking for weak ones (Afforest), Tarjan without recursion for strong ones.
+"""Connected components on the CPU, compiled: by hooking (Afforest) for weak ones, Tarjan's for strong ones.
 
 Components are numbered by their lowest vertex, whatever found them: that of vertex 0 is number 0.
 """

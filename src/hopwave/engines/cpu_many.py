@@ -18,8 +18,8 @@ from hopwave.engines.cpu_crew import thread_count
 from hopwave.engines.cpu_notice import compiling
 from hopwave.errors import EngineError
 
-KEEP = {"sums": kernels.SUMS, "columns": kernels.COLUMNS, "rows": kernels.ROWS, "pairs": kernels.PAIRS}
-PULL_SHARE = 3  # a first pull is expected to look at this part of the arcs; measured, and flat around it
+KEEP = {"sums": kernels.SUMS, "columns": kernels.SUMS | kernels.COLUMNS, "rows": kernels.ROWS, "pairs": kernels.PAIRS}
+PULL_SHARE = 2  # a first pull is expected to look at this part of the arcs; measured, and flat around it
 ARRANGED_FROM = 256  # sources that earn back the ordering of neighbours by degree, which ends a pull sooner
 
 
@@ -33,7 +33,7 @@ def batch_width(sources, workers, together):
         return 1
     if sources >= 8 * workers * kernels.LANES:
         return kernels.LANES
-    rounds = -(-sources // (workers * kernels.LANES))
+    rounds = max(1, -(-sources // (workers * kernels.LANES)))
     return max(2, -(-sources // (workers * rounds)))
 
 
@@ -134,7 +134,7 @@ def desk(n, keep, together):
         found=np.empty(words, np.uint32),
         depth=np.full(0 if together or keep == "rows" else n, -1, np.int32),
         lanes=np.zeros(kernels.LANES, np.int64),
-        histogram=np.zeros(n + 1 if keep == "sums" else 0, np.int64),
+        histogram=np.zeros(n + 1 if keep in ("sums", "columns") else 0, np.int64),
         columns=np.zeros((n if keep == "columns" else 0, 3), np.int64),
     )
 
@@ -146,7 +146,7 @@ def fitting(workers, n, k, job, together):
     room = available_memory()
     if room is None:
         return workers
-    each = n * ((32 if together else 8) + (8 if job.keep == "sums" else 24 if job.keep == "columns" else 0))
+    each = n * ((32 if together else 8) + {"sums": 8, "columns": 32}.get(job.keep, 0))
     return max(1, min(workers, (room - answer) * 3 // 4 // max(1, each)))
 
 
@@ -181,11 +181,13 @@ def component_labels(loaded, strong):
 
 def neighbourhood_rank(loaded):
     """Where each vertex stands in the order of neighbourhoods, kept with the graph."""
+    from hopwave.engines.cpu_neighbourhoods import neighbourhoods
+
     kept = loaded.graph._prepared
     if "neighbourhoods" not in kept:
         A = loaded.adjacency("any")
         order = np.empty(loaded.n, np.uint32)
-        kernels.neighbourhoods(A.indptr, A.indices, order)
+        neighbourhoods(A.indptr, A.indices, order)
         rank = np.empty(loaded.n, np.int64)
         rank[order] = np.arange(loaded.n)
         kept["neighbourhoods"] = rank

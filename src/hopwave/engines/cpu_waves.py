@@ -85,7 +85,7 @@ def push_wide(indptr, indices, seen, front, fresh, active, size, found):
 
 @njit(**INNER)
 def pull_wide(in_indptr, in_indices, seen, front, fresh, full, found):
-    """Vertices that miss lanes look for them in their neighbours, until they have all. Returns also the arcs looked at."""
+    """Vertices that miss lanes look for them in their neighbours. Returns how many found some, and the arcs looked at."""
     kept_apart()
     tail = 0
     checked = 0
@@ -114,7 +114,7 @@ def pull_wide(in_indptr, in_indices, seen, front, fresh, full, found):
 
 @njit(**INNER)
 def settle(seen, fresh, found, tail, unvisited):
-    """The found are seen from now on. Returns the arcs that leave them, and how many (source, vertex) pairs they are."""
+    """The found are seen from now on. Returns the arcs that leave them, and how many (source, vertex) pairs are new."""
     kept_apart()
     arcs = 0
     pairs = 0
@@ -367,54 +367,3 @@ def take_batches(A, D, T):
         else:
             wide_search(A, D, T, first, count)
         atomic_add(control, DONE, count)
-
-
-# ------------------------------------------------------------------ which sources share a word
-
-
-@njit(**COMPILED)
-def neighbourhoods(indptr, indices, order):
-    """order: all vertices, each run of 64 grown around its first by breadth-first search, runs beside one another.
-
-    Sources that lie close together are active for the same vertices at almost the same time, which is what makes a
-    search of 64 cheap where levels are many.
-    """
-    kept_apart()
-    n = order.size
-    state = np.zeros(n, np.uint8)  # 1: waits at the border of what is placed; 2: placed
-    waiting = np.empty(n, np.uint32)
-    first, last, lowest, placed = 0, 0, 0, 0
-    while placed < n:
-        group = placed
-        stop = min(group + LANES, n)
-        head = group
-        while placed < stop:
-            if head == placed:  # nothing left to grow from: the next that waits, else the next at all
-                while first < last and state[waiting[first]] == 2:
-                    first += 1
-                if first < last:
-                    v = waiting[first]
-                else:
-                    while state[lowest] == 2:
-                        lowest += 1
-                    v = np.uint32(lowest)
-                state[v] = 2
-                order[placed] = v
-                placed += 1
-                continue
-            u = order[head]
-            head += 1
-            for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
-                w = indices[j]
-                if state[w] != 2 and placed < stop:
-                    state[w] = 2
-                    order[placed] = w
-                    placed += 1
-        for i in range(group, placed):
-            u = order[i]
-            for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
-                w = indices[j]
-                if state[w] == 0:
-                    state[w] = 1
-                    waiting[last] = w
-                    last += 1

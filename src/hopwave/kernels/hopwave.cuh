@@ -78,8 +78,8 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
     return s.nf <= all * VERTICES && (i64)s.mf <= all * work.share ? all : 0;
   };
   auto team_level = [&](u32 blocks, int phase) {
-    Task<Offset> task{graph, work, answer, blocks, alpha, beta, depth_limit, 0, 0, counters->sums + phase,
-                      counters->word[phase]};
+    Task<Offset> task{graph, work, answer, blocks, alpha, depth_limit, 0, 0, counters->sums + phase,
+                      counters->word[phase], counters->standing + phase};
     if (blocks == 1) {
       task.most = (u32)min((i64)Team<Offset>::ARCS, 2 * work.alone);
       team_levels<Offset, PARENTS, true>(task, here, room);
@@ -91,7 +91,7 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
   };
   auto read_standing = [&](int phase) {
     const Sums *sums = counters->sums + phase;
-    here = counters->standing;
+    here = counters->standing[phase];
     here.mf = __ldcg(&sums->mf), here.mu -= here.mf;
     here.big = __ldcg(&sums->big), here.chunks = __ldcg(&sums->chunks);
   };
@@ -99,18 +99,18 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
   const int first = new_phase();
   if (blockIdx.x == 0) {
     stand_at<Offset, PARENTS>(graph, work, answer, sources, source_count, here);
-    if (team_for(here) == 1 && !over(here, depth_limit) && growing(alpha, beta, graph.n, here) == PUSH)
+    if (team_for(here) == 1 && !over(here, depth_limit) && growing(alpha, beta, graph.n, graph.m, here) == PUSH)
       team_level(1, first);
     else if (threadIdx.x == 0) {
       counters->sums[first].mf = here.mf, counters->sums[first].big = here.big;
       here.mu += here.mf;
-      counters->standing = here;
+      counters->standing[first] = here;
     }
   }
   meet(counters, target, blockIdx.x != 0, [&] { read_standing(first); });
 
   while (!over(here, depth_limit)) {
-    const int choice = growing(alpha, beta, graph.n, here);
+    const int choice = growing(alpha, beta, graph.n, graph.m, here);
     if (choice == PUSH && !here.queued) {
       Sums *sums = counters->sums + new_phase();
       queue_frontier(graph, work, here, sums);
@@ -132,9 +132,9 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
       }
       push_level<Offset, PARENTS>(graph, work, answer, here, here.chunks, sums, room);
       meet(counters, target, false, [&] {
-        const u32 tail = __ldcg(&counters->tail), big = __ldcg(&sums->big);
-        step_forward(here, work, PUSH, tail - here.tail, __ldcg(&sums->mf), here.mf, gridDim.x);
-        here.begin = here.tail, here.tail = tail, here.big = big, here.chunks = 0;
+        const u32 found = __ldcg(&sums->found), big = __ldcg(&sums->big);
+        step_forward(here, work, PUSH, found, __ldcg(&sums->mf), here.mf, gridDim.x);
+        here.begin = here.tail, here.tail += found, here.big = big, here.chunks = 0;
       });
     } else {
       auto settle = [&](u32 found, u64 mf, u64 checked) {

@@ -21,12 +21,21 @@ struct Pulling {
   u64 edges;
   u32 found, checked;
 
-  __device__ __forceinline__ bool visited(int u) const { return (before[u >> 5] >> (u & 31)) & 1; }
-
   __device__ __forceinline__ void reach(int v, int u) {
     answer.distance[v] = depth;
     if (PARENTS) answer.parent[v] = u;
     edges += (u64)(__ldg(graph.offsets + v + 1) - __ldg(graph.offsets + v));
+  }
+
+  // The first of the lane's neighbours that is visited, or -1; u[k] < 0 is none. All words are asked for at once.
+  __device__ __forceinline__ int first_visited(const int (&u)[ABREAST]) const {
+    u32 word[ABREAST];
+    int hit = -1;
+#pragma unroll
+    for (int k = 0; k < ABREAST; k++) word[k] = before[word_of(u[k])];
+#pragma unroll
+    for (int k = ABREAST - 1; k >= 0; k--) hit = word[k] & bit_of(u[k]) ? u[k] : hit;
+    return hit;
   }
 
   // The lane's vertex looks through in_neighbours[e, end), alone at first, then with its warp; very long rows are cut
@@ -38,9 +47,7 @@ struct Pulling {
       int u[ABREAST];
 #pragma unroll
       for (int k = 0; k < ABREAST; k++) u[k] = e + k < stop ? __ldg(graph.in_neighbours + e + k) : -1;
-#pragma unroll
-      for (int k = ABREAST - 1; k >= 0; k--)
-        if (u[k] >= 0 && visited(u[k])) hit = u[k];
+      hit = first_visited(u);
       checked += (u32)min((i64)ABREAST, stop - e);
       e += ABREAST;
       if (hit >= 0) break;
@@ -62,16 +69,14 @@ struct Pulling {
   // The whole warp looks through in_neighbours[e, end).
   __device__ __forceinline__ int warp_look(i64 e, i64 end) {
     for (; e < end; e += 32 * ABREAST) {
-      int u[ABREAST], hit = -1;
+      int u[ABREAST];
 #pragma unroll
       for (int k = 0; k < ABREAST; k++) {
         i64 i = e + k * 32 + lane();
         u[k] = i < end ? __ldg(graph.in_neighbours + i) : -1;
         checked += i < end;
       }
-#pragma unroll
-      for (int k = ABREAST - 1; k >= 0; k--)
-        if (u[k] >= 0 && visited(u[k])) hit = u[k];
+      const int hit = first_visited(u);
       u32 hits = __ballot_sync(ALL, hit >= 0);
       if (hits) return __shfl_sync(ALL, hit, __ffs(hits) - 1);
     }
@@ -92,19 +97,30 @@ struct Pulling {
 #pragma unroll
         for (int k = 0; k < ABREAST; k++)
           u[k] = mask[k] >> lane() & 1 ? __ldg(graph.hub + (first + j + k) * 32 + lane()) : -1;
-        bool hit[ABREAST];
+        u32 hit[ABREAST];
+        Offset begin[ABREAST], end[ABREAST];
 #pragma unroll
-        for (int k = 0; k < ABREAST; k++) hit[k] = u[k] >= 0 && visited(u[k]);
+        for (int k = 0; k < ABREAST; k++) hit[k] = before[word_of(u[k])];
 #pragma unroll
         for (int k = 0; k < ABREAST; k++) {
-          int v = (first + j + k) * 32 + lane();
-          if (hit[k]) reach(v, u[k]);
-          checked += u[k] >= 0;
-          u32 hits = __ballot_sync(ALL, hit[k]), misses = mask[k] & ~hits;
-          if (lane() == j + k) got = hits;
-          if (misses >> lane() & 1) list[left + __popc(misses & below())] = v;
-          left += __popc(misses);
+          hit[k] &= bit_of(u[k]);
+          const int v = hit[k] ? (first + j + k) * 32 + lane() : 0;
+          begin[k] = __ldg(graph.offsets + v), end[k] = __ldg(graph.offsets + v + 1);
         }
+#pragma unroll
+        for (int k = 0; k < ABREAST; k++) {
+          const int v = (first + j + k) * 32 + lane();
+          const u32 hits = __ballot_sync(ALL, hit[k]), misses = mask[k] & ~hits;
+          if (hit[k]) {
+            answer.distance[v] = depth;
+            if (PARENTS) answer.parent[v] = u[k];
+          }
+          if (misses >> lane() & 1) list[left + __popc(misses & below())] = v;
+          if (lane() == j + k) got = hits;
+          left += __popc(misses), checked += u[k] >= 0;
+        }
+#pragma unroll
+        for (int k = 0; k < ABREAST; k++) edges += hit[k] ? end[k] - begin[k] : 0;
       }
       __syncwarp();
       for (u32 i = lane(); i < ((left + 31) & ~31u); i += 32) {

@@ -10,7 +10,7 @@ static_assert(BUFFER * WARPS * 4 <= ROOM, "the warps' buffers must fit");
 // What a warp has found and not yet queued.
 struct Finds {
   int *buffer;
-  u32 count, big;
+  u32 count, big, queued;
   u64 edges;
 };
 
@@ -24,40 +24,43 @@ struct Pushing {
   int depth;
   Finds finds;
 
-  // Claim the lanes' neighbours: u[k] < 0 is none.
-  __device__ __forceinline__ void claim(const int (&u)[UNROLL], const int (&from)[UNROLL]) {
-    u32 seen[UNROLL];
-    bool fresh[UNROLL];
+  // Claim the lanes' neighbours: u[k] < 0 is none. Loads and claims of a kind go out together, so nothing branches.
+  __device__ __forceinline__ void take(const int (&u)[UNROLL], const int (&from)[UNROLL]) {
+    u32 bit[UNROLL], old[UNROLL];
+    Offset begin[UNROLL], end[UNROLL];
 #pragma unroll
-    for (int k = 0; k < UNROLL; k++) seen[k] = u[k] < 0 ? ALL : __ldcg(visited + (u[k] >> 5));
+    for (int k = 0; k < UNROLL; k++) old[k] = __ldcg(visited + word_of(u[k]));
+#pragma unroll
+    for (int k = 0; k < UNROLL; k++) bit[k] = bit_of(u[k]) & ~old[k];
+#pragma unroll
+    for (int k = 0; k < UNROLL; k++) old[k] = claim(visited + word_of(u[k]), bit[k]);
 #pragma unroll
     for (int k = 0; k < UNROLL; k++) {
-      u32 bit = 1u << (u[k] & 31);
-      fresh[k] = !(seen[k] & bit) && !(atomicOr(visited + (u[k] >> 5), bit) & bit);
+      bit[k] &= ~old[k];  // from here on: whether the vertex is fresh
+      const int w = bit[k] ? u[k] : 0;
+      begin[k] = __ldg(graph.offsets + w), end[k] = __ldg(graph.offsets + w + 1);
     }
 #pragma unroll
     for (int k = 0; k < UNROLL; k++) {
-      if (fresh[k]) {
-        i64 degree = __ldg(graph.offsets + u[k] + 1) - __ldg(graph.offsets + u[k]);
-        finds.edges += degree;
-        finds.big += degree >= work.chunk;
+      const u32 all = __ballot_sync(ALL, bit[k]);
+      if (bit[k]) {
         answer.distance[u[k]] = depth;
         if (PARENTS) answer.parent[u[k]] = from[k];
+        finds.buffer[finds.count + __popc(all & below())] = u[k];
       }
+      finds.count += __popc(all);
     }
 #pragma unroll
     for (int k = 0; k < UNROLL; k++) {
-      u32 all = __ballot_sync(ALL, fresh[k]);
-      if (!all) continue;
-      if (fresh[k]) finds.buffer[finds.count + __popc(all & below())] = u[k];
-      finds.count += __popc(all);
+      const Offset degree = bit[k] ? end[k] - begin[k] : 0;
+      finds.edges += degree, finds.big += degree >= work.chunk;
     }
     __syncwarp();
     if (finds.count >= FULL) {
       u32 at = 0;
       if (lane() == 0) at = atomicAdd(&work.counters->tail, finds.count);
       write_out(__shfl_sync(ALL, at, 0));
-      finds.count = 0;
+      finds.queued += finds.count, finds.count = 0;
     }
   }
 
@@ -75,7 +78,7 @@ struct Pushing {
         u[k] = i < length ? __ldg(graph.neighbours + begin + i) : -1;
         from[k] = v;
       }
-      claim(u, from);
+      take(u, from);
     }
   }
 
@@ -97,7 +100,7 @@ struct Pushing {
         from[k] = __shfl_sync(ALL, v, owner);
         u[k] = i < total ? __ldg(graph.neighbours + at) : -1;
       }
-      claim(u, from);
+      take(u, from);
     }
   }
 };
@@ -107,12 +110,14 @@ template <class Offset, bool PARENTS>
 __device__ __forceinline__ void block_finish(Pushing<Offset, PARENTS> &pushing, Sums *sums) {
   __shared__ u32 begins[WARPS];
   if (lane() == 0) begins[block_warp()] = pushing.finds.count;
-  const Three all = block_sum(pushing.finds.edges, pushing.finds.big, 0);
+  const Finds &finds = pushing.finds;
+  const Three all = block_sum(finds.edges, finds.big, lane() == 0 ? finds.queued + finds.count : 0);
   if (threadIdx.x < 32) {
     u32 count = lane() < WARPS ? begins[lane()] : 0, end = inclusive_scan(count), at = 0;
     if (lane() == 31 && end) at = atomicAdd(&pushing.work.counters->tail, end);
     if (lane() == 0 && all.a) atomicAdd(&sums->mf, all.a);
     if (lane() == 0 && all.b) atomicAdd(&sums->big, all.b);
+    if (lane() == 0 && all.c) atomicAdd(&sums->found, all.c);
     at = __shfl_sync(ALL, at, 31);
     if (lane() < WARPS) begins[lane()] = at + end - count;
   }
@@ -124,7 +129,7 @@ template <class Offset, bool PARENTS>
 __device__ void push_level(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here, u32 chunks,
                            Sums *sums, unsigned char *room) {
   Pushing<Offset, PARENTS> pushing{graph, work, answer, work.visited(here.which), here.depth + 1,
-                                   {(int *)room + block_warp() * BUFFER, 0, 0, 0}};
+                                   {(int *)room + block_warp() * BUFFER, 0, 0, 0, 0}};
   u32 warps = grid_warps();
   u32 size = min(32u, (here.nf + warps - 1) / warps), tiles = (here.nf + size - 1) / size;
   for (u32 task = grid_warp(); task < chunks + tiles; task += warps) {

@@ -58,7 +58,9 @@ struct Counters {
   __align__(128) u32 tail;      // the queue's end: every vertex is queued at most once
   __align__(128) u64 word[3][2][16];  // a team's two barriers, each in a line of its own; by phases as the sums
   Sums sums[3];                 // of this phase, the next, and one being cleared
-  __align__(128) Standing standing;
+  // What is read after a barrier must not be written in the phase that follows it, when a slow block may still read: so
+  // this too goes by phases, and nobody reads the tail above.
+  __align__(128) Standing standing[3];
 };
 
 struct Work {
@@ -84,6 +86,21 @@ __device__ __forceinline__ u32 block_warp() { return threadIdx.x >> 5; }
 // Neighbouring tasks go to different multiprocessors, so that few tasks still use all of them.
 __device__ __forceinline__ u32 grid_warp() { return block_warp() * gridDim.x + blockIdx.x; }
 __device__ __forceinline__ u32 grid_warps() { return gridDim.x * WARPS; }
+
+// A vertex's word and bit in a bitmap; a vertex below 0 is none, and has a word that may be read but no bit.
+__device__ __forceinline__ u32 word_of(int u) { return (u32)max(u, 0) >> 5; }
+__device__ __forceinline__ u32 bit_of(int u) { return u < 0 ? 0 : 1u << (u & 31); }
+
+// Set a bit, if there is one, and return the word from before. No branch: a branch would wait for the answer, and so
+// keep the next claims and loads from being on their way at the same time.
+__device__ __forceinline__ u32 claim(u32 *word, u32 bit) {
+  u32 old = ALL;
+  asm volatile("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @p atom.global.or.b32 %0, [%1], %2;\n}"
+               : "+r"(old)
+               : "l"(word), "r"(bit)
+               : "memory");
+  return old;
+}
 
 __device__ __forceinline__ u64 warp_sum(u64 x) {
   for (int step = 16; step; step >>= 1) x += __shfl_xor_sync(ALL, x, step);
@@ -114,9 +131,16 @@ __device__ __forceinline__ i64 nanoseconds() {
 }
 
 // rules.growing, word for word.
-__device__ __forceinline__ int growing(double a, double b, i64 n, const Standing &s) {
+__device__ __forceinline__ int growing(double a, double b, i64 n, i64 m, const Standing &s) {
   if (s.last == PULL) return s.nf < s.nf0 && s.nf * b <= (double)n ? PUSH : PULL;
-  return s.nf > s.nf0 && s.mf * a > (double)s.mu && s.mf * 64 > (u64)n ? PULL : PUSH;
+  if (s.nf <= s.nf0 || s.mf * 64 <= (u64)n) return PUSH;
+  const double hubs = min(4.0, max(1.0, ((double)s.mf / (double)s.nf) * ((double)n / (double)max(m, 1ll))));
+  return (double)s.mf * a * hubs > (double)s.mu ? PULL : PUSH;
+}
+
+// After a push: whether that rule may want a pull, without the divisions, for which a team has no registers to spare.
+__device__ __forceinline__ bool may_pull(double a, i64 n, const Standing &s) {
+  return s.nf > s.nf0 && s.mf * 64 > (u64)n && (double)s.mf * a * 4.0 > (double)s.mu;
 }
 
 __device__ __forceinline__ bool over(const Standing &s, int depth_limit) {

@@ -21,7 +21,7 @@ struct Team {
 };
 static_assert(sizeof(Team<int>) <= ROOM && sizeof(Team<i64>) <= ROOM, "both frontiers must fit");
 #ifndef HOPWAVE_TEAM_THREADS
-#define HOPWAVE_TEAM_THREADS 256
+#define HOPWAVE_TEAM_THREADS 512
 #endif
 constexpr u32 THREADS = HOPWAVE_TEAM_THREADS;  // of a block that take part: more would cost their bookkeeping
 constexpr u32 VERTICES = 2048;   // nor may a block have many more vertices, though they had no arcs
@@ -35,46 +35,109 @@ constexpr u64 ONE_BLOCK = 1ull << 56, ONE_WISH = 1ull << 48;
 constexpr int TEAM_VERTEX_BIT = 26;
 constexpr u64 TEAM_ARC_BITS = (1ull << TEAM_VERTEX_BIT) - 1;
 
+// What a lane brings: vertices, whether they are fresh, and their lists.
+template <class Offset, int N>
+struct Lane {
+  int u[N];
+  u32 fresh[N], degree[N];
+  Offset begin[N];
+};
+
 // Append the lanes' fresh vertices' arcs to the next frontier, as far as they fit; note the vertices in `found`.
-template <class Offset, bool PARENTS, bool NOTED>
-__device__ __forceinline__ void append(bool fresh, int u, Offset begin, u32 degree, u32 *sizes, Team<Offset> &team,
-                                       int side) {
+template <class Offset, bool PARENTS, bool NOTED, int N>
+__device__ __forceinline__ void append(const Lane<Offset, N> &mine, u32 *sizes, Team<Offset> &team, int side) {
   constexpr u32 ARCS = Team<Offset>::ARCS;
-  const u32 all = __ballot_sync(ALL, fresh);
-  if (!all) return;
-  const u32 mine = fresh ? degree : 0;
-  u32 before, total;
-  if (__any_sync(ALL, mine > 7)) {
-    const u32 end = inclusive_scan(mine);
-    before = end - mine, total = __shfl_sync(ALL, end, 31);
-  } else {  // the same sum, a bit of the degrees at a time: shorter than five shuffles
-    const u32 one = __ballot_sync(ALL, mine & 1), two = __ballot_sync(ALL, mine & 2), four = __ballot_sync(ALL, mine & 4);
-    before = __popc(one & below()) + 2 * __popc(two & below()) + 4 * __popc(four & below());
-    total = __popc(one) + 2 * __popc(two) + 4 * __popc(four);
+  u32 all[N], before[N], degree[N], count = 0, total = 0, long_ones = 0;
+#pragma unroll
+  for (int k = 0; k < N; k++) {
+    all[k] = __ballot_sync(ALL, mine.fresh[k]);
+    degree[k] = mine.fresh[k] ? mine.degree[k] : 0;
+    long_ones |= degree[k] > 7;
+    count += __popc(all[k]);
   }
-  u32 at = 0;
-  if (lane() == 0) at = atomicAdd(sizes, __popc(all) * ONE_VERTEX + min(total, ARCS + 1));
+  if (!count) return;
+  long_ones = __any_sync(ALL, long_ones);
+#pragma unroll
+  for (int k = 0; k < N; k++) {
+    if (!long_ones) {  // a sum by the bits of the degrees: shorter than five shuffles
+      const u32 one = __ballot_sync(ALL, degree[k] & 1), two = __ballot_sync(ALL, degree[k] & 2),
+                four = __ballot_sync(ALL, degree[k] & 4);
+      before[k] = total + __popc(one & below()) + 2 * __popc(two & below()) + 4 * __popc(four & below());
+      total += __popc(one) + 2 * __popc(two) + 4 * __popc(four);
+    } else {
+      const u32 end = inclusive_scan(degree[k]);
+      before[k] = total + end - degree[k];
+      total += __shfl_sync(ALL, end, 31);
+    }
+  }
+  u32 at = 0;  // by lane 0, without a branch
+  asm volatile("{\n .reg .pred p;\n setp.eq.u32 p, %3, 0;\n @p atom.shared.add.u32 %0, [%1], %2;\n}"
+               : "+r"(at)
+               : "r"((u32)__cvta_generic_to_shared(sizes)), "r"(count * ONE_VERTEX + min(total, ARCS + 1)), "r"(lane())
+               : "memory");
   at = __shfl_sync(ALL, at, 0);
-  const u32 place = (at & ARC_BITS) + before;
-  if (NOTED && fresh) team.found[at / ONE_VERTEX + __popc(all & below())] = u;
-  const bool fits = fresh && place + mine <= ARCS;
-  if (fits && mine <= 32)
-    for (u32 k = 0; k < mine; k++) {
-      team.arc[side][place + k] = begin + k;
-      if (PARENTS) team.from[side][place + k] = u;
+  u32 place = at / ONE_VERTEX;
+#pragma unroll
+  for (int k = 0; k < N; k++) {
+    if (NOTED && mine.fresh[k]) team.found[place + __popc(all[k] & below())] = mine.u[k];
+    place += __popc(all[k]);
+    before[k] += at & ARC_BITS;
+    if (before[k] + degree[k] > ARCS) degree[k] = 0;
+    if (!long_ones) {
+#pragma unroll
+      for (int i = 0; i < 7; i++)
+        if (i < degree[k]) {
+          team.arc[side][before[k] + i] = mine.begin[k] + i;
+          if (PARENTS) team.from[side][before[k] + i] = mine.u[k];
+        }
+      continue;
     }
-  u32 wide = __ballot_sync(ALL, fits && mine > 32);
-  while (wide) {
-    const int lead = __ffs(wide) - 1;
-    wide &= wide - 1;
-    const u32 to = __shfl_sync(ALL, place, lead), count = __shfl_sync(ALL, mine, lead);
-    const Offset first = __shfl_sync(ALL, begin, lead);
-    const int v = __shfl_sync(ALL, u, lead);
-    for (u32 k = lane(); k < count; k += 32) {
-      team.arc[side][to + k] = first + k;
-      if (PARENTS) team.from[side][to + k] = v;
+    u32 todo = __ballot_sync(ALL, degree[k]);
+    while (todo) {  // by the whole warp, one list after another
+      const int lead = __ffs(todo) - 1;
+      todo &= todo - 1;
+      const u32 to = __shfl_sync(ALL, before[k], lead), length = __shfl_sync(ALL, degree[k], lead);
+      const Offset first = __shfl_sync(ALL, mine.begin[k], lead);
+      const int v = __shfl_sync(ALL, mine.u[k], lead);
+      for (u32 i = lane(); i < length; i += 32) {
+        team.arc[side][to + i] = first + i;
+        if (PARENTS) team.from[side][to + i] = v;
+      }
     }
   }
+}
+
+// One round of a level: each thread's N neighbours are claimed, all at once, and what is fresh is appended.
+template <class Offset, bool PARENTS, int N>
+__device__ __forceinline__ void team_round(const Graph<Offset> &graph, Answer answer, u32 *visited, const int *u,
+                                           const int *from, bool eager, int depth, u32 *sizes, Team<Offset> &team,
+                                           int side) {
+  constexpr u32 ARCS = Team<Offset>::ARCS;
+  Lane<Offset, N> mine;
+  Offset end[N];
+  u32 bit[N], old[N];
+#pragma unroll
+  for (int k = 0; k < N; k++) {
+    mine.u[k] = u[k], bit[k] = bit_of(u[k]);
+    if (eager) mine.begin[k] = __ldg(graph.offsets + max(u[k], 0)), end[k] = __ldg(graph.offsets + max(u[k], 0) + 1);
+  }
+#pragma unroll
+  for (int k = 0; k < N; k++) old[k] = claim(visited + word_of(u[k]), bit[k]);
+#pragma unroll
+  for (int k = 0; k < N; k++) {
+    mine.fresh[k] = bit[k] & ~old[k];
+    const int w = mine.fresh[k] ? u[k] : 0;
+    if (!eager) mine.begin[k] = __ldg(graph.offsets + w), end[k] = __ldg(graph.offsets + w + 1);
+  }
+#pragma unroll
+  for (int k = 0; k < N; k++) {
+    if (mine.fresh[k]) {
+      answer.distance[u[k]] = depth;
+      if (PARENTS) answer.parent[u[k]] = team.from[side ^ 1][from[k]];
+    }
+    mine.degree[k] = (u32)min((i64)(end[k] - mine.begin[k]), (i64)ARCS + 1);
+  }
+  append<Offset, PARENTS, true, N>(mine, sizes, team, side);
 }
 
 // The threads that take part.
@@ -98,14 +161,15 @@ struct Task {
   const Work &work;
   Answer answer;
   u32 blocks;
-  double alpha, beta;
+  double alpha;
   int depth_limit;
   u32 fewest, most;     // arcs below and above which a frontier does not suit this team
   Sums *sums;           // gets what the grid must know of the frontier that the team leaves
   u64 (*word)[16];
+  Standing *standing;
 };
 
-// The team takes levels as long as they suit it and the rule pushes. A grid barrier must follow.
+// The team takes levels as long as they suit it and the rule surely pushes. A grid barrier must follow.
 template <class Offset, bool PARENTS, bool ALONE>
 __device__ void team_levels(const Task<Offset> &task, const Standing &at, unsigned char *room) {
   constexpr u32 ARCS = Team<Offset>::ARCS;
@@ -124,11 +188,13 @@ __device__ void team_levels(const Task<Offset> &task, const Standing &at, unsign
 
   const u32 part = here.nf / blocks + (blockIdx.x < here.nf % blocks);
   for (u32 i = threadIdx.x; i < ((part + 31) & ~31u); i += BLOCK) {
-    const bool mine = i < part;
-    const int v = mine ? __ldcg(work.queue + here.begin + blockIdx.x + i * blocks) : 0;
-    const Offset begin = mine ? __ldg(graph.offsets + v) : 0;
-    const u32 degree = mine ? (u32)(__ldg(graph.offsets + v + 1) - begin) : 0;
-    append<Offset, PARENTS, false>(mine, v, begin, degree, sizes + 2, team, 0);
+    Lane<Offset, 1> mine{{0}, {i < part}, {0}, {0}};
+    if (i < part) {
+      mine.u[0] = __ldcg(work.queue + here.begin + blockIdx.x + i * blocks);
+      mine.begin[0] = __ldg(graph.offsets + mine.u[0]);
+      mine.degree[0] = (u32)(__ldg(graph.offsets + mine.u[0] + 1) - mine.begin[0]);
+    }
+    append<Offset, PARENTS, false, 1>(mine, sizes + 2, team, 0);
   }
   __syncthreads();
   u32 arcs = sizes[2] & ARC_BITS;
@@ -140,7 +206,7 @@ __device__ void team_levels(const Task<Offset> &task, const Standing &at, unsign
         task.sums->mf = here.mf, task.sums->big = here.big;
         here.refused = here.depth;
         here.mu += here.mf;  // taken off again after the barrier
-        counters->standing = here;
+        *task.standing = here;
       }
       return;
     }
@@ -160,41 +226,31 @@ __device__ void team_levels(const Task<Offset> &task, const Standing &at, unsign
       if (threadIdx.x == 0) sizes[next == 2 ? 0 : next + 1] = 0;
       const bool eager = arcs <= EAGER;
       for (u32 first = 0; first < arcs; first += TWO * THREADS) {
-        int u[TWO];
-        Offset begin[TWO], end[TWO];
-        bool fresh[TWO];
+        const u32 warp_first = first + (threadIdx.x & ~31u);
+        int from[TWO];
 #pragma unroll
         for (int k = 0; k < TWO; k++) {
           const u32 i = first + threadIdx.x + k * THREADS;
-          u[k] = first == 0 ? ahead[k] : i < arcs ? __ldg(graph.neighbours + team.arc[side][i]) : -1;
+          if (first) ahead[k] = i < arcs ? __ldg(graph.neighbours + team.arc[side][i]) : -1;
+          from[k] = i;
         }
-#pragma unroll
-        for (int k = 0; k < TWO; k++) {
-          const u32 bit = 1u << (u[k] & 31);
-          fresh[k] = u[k] >= 0 && !(atomicOr(visited + (u[k] >> 5), bit) & bit);
-          if (u[k] >= 0 && eager) begin[k] = __ldg(graph.offsets + u[k]), end[k] = __ldg(graph.offsets + u[k] + 1);
-        }
-#pragma unroll
-        for (int k = 0; k < TWO; k++) {
-          if (first + (threadIdx.x & ~31u) + k * THREADS >= arcs) break;  // the whole warp has none
-          if (fresh[k]) {
-            if (!eager) begin[k] = __ldg(graph.offsets + u[k]), end[k] = __ldg(graph.offsets + u[k] + 1);
-            task.answer.distance[u[k]] = here.depth + 1;
-            if (PARENTS) task.answer.parent[u[k]] = team.from[side][first + threadIdx.x + k * THREADS];
-          }
-          const u32 degree = fresh[k] ? (u32)min((i64)(end[k] - begin[k]), (i64)ARCS + 1) : 0;
-          append<Offset, PARENTS, true>(fresh[k], u[k], begin[k], degree, sizes + next, team, side ^ 1);
-        }
+        // Most warps have one arc a thread, or none.
+        if (warp_first + THREADS < arcs)
+          team_round<Offset, PARENTS, TWO>(graph, task.answer, visited, ahead, from, eager, here.depth + 1, sizes + next,
+                                           team, side ^ 1);
+        else if (warp_first < arcs)
+          team_round<Offset, PARENTS, 1>(graph, task.answer, visited, ahead, from, eager, here.depth + 1, sizes + next,
+                                         team, side ^ 1);
       }
       team_sync();
       const u32 size = sizes[next];
       found = size / ONE_VERTEX, arcs = size & ARC_BITS;
-      // While the level is being settled, the next one's neighbours are on their way.
+      // While the level is being settled, the next one's neighbours are on their way (an overfull frontier has gaps).
       side ^= 1;
 #pragma unroll
       for (int k = 0; k < TWO; k++) {
         const u32 i = threadIdx.x + k * THREADS;
-        ahead[k] = i < min(arcs, ARCS) ? __ldg(graph.neighbours + team.arc[side][i]) : -1;
+        ahead[k] = i < arcs && arcs <= ARCS ? __ldg(graph.neighbours + team.arc[side][i]) : -1;
       }
       u32 new_found = found;
       bool wish = arcs > ARCS;
@@ -214,7 +270,7 @@ __device__ void team_levels(const Task<Offset> &task, const Standing &at, unsign
       next = next == 2 ? 0 : next + 1;
       step_forward(here, work, PUSH, new_found, new_arcs, here.mf, blocks);
       if (wish || new_arcs > task.most || new_arcs < task.fewest || over(here, task.depth_limit) ||
-          growing(task.alpha, task.beta, graph.n, here) == PULL)
+          may_pull(task.alpha, graph.n, here))
         break;
     }
     if (threadIdx.x == 0) {
@@ -226,7 +282,7 @@ __device__ void team_levels(const Task<Offset> &task, const Standing &at, unsign
         left.mu = here.mu + new_arcs;  // the exact number is taken off after the barrier
         left.depth = here.depth, left.last = PUSH, left.levels = here.levels;
         left.begin = at.tail, left.tail = at.tail + here.nf;
-        counters->standing = left;
+        *task.standing = left;
       }
     }
   }

@@ -21,11 +21,8 @@ Labels = npt.NDArray[np.int32]
 
 def parts(graph: Graph) -> tuple[Labels, int]:
     """Every vertex's component, counted in the order of first vertices, and their number."""
-    labels = hw.connected_components(graph).labels
-    _, first, which = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.int32)
-    rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
-    return rank[which], len(first)
+    found = hw.connected_components(graph)
+    return found.labels, found.count
 
 
 def sets(G: NetworkXGraph, labels: Labels, count: int) -> Iterator[set[Any]]:

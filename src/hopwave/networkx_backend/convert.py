@@ -165,7 +165,7 @@ def convert_from_nx(
     in_rows = _rows(graph._pred, nodes, position) if directed else out_rows
     multiplicity = None
     if several:
-        times = (len(keys) for node in nodes for keys in graph._adj[node].values())
+        times = (len(list(keys)) for node in nodes for keys in graph._adj[node].values())
         multiplicity = np.fromiter(times, np.int64, len(out_rows[1]))
     converted = NetworkXGraph(
         nodes,
@@ -229,7 +229,9 @@ def _positions(nodes: list[Any]) -> dict[Any, int] | npt.NDArray[np.int32] | Non
 
 
 def _rows(adjacency: Any, nodes: list[Any], position: dict[Any, int] | npt.NDArray[np.int32] | None) -> Rows:
-    neighbours = [adjacency[node] for node in nodes]
+    # A view filters as it is read, and its len() may count what reading leaves out: read it once, and count that.
+    is_view = type(adjacency) is not dict
+    neighbours = [list(adjacency[node]) if is_view else adjacency[node] for node in nodes]
     indptr = np.zeros(len(nodes) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, neighbours), np.int64, len(nodes)), out=indptr[1:])
     m = int(indptr[-1])

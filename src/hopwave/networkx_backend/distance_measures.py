@@ -67,7 +67,7 @@ def unreached(G: NetworkXGraph) -> str:
 def check_extreme(G: NetworkXGraph, usebounds: Any) -> None:
     """An extreme exists where there are vertices and all of them reach each other."""
     if len(G) == 0:
-        max({}.values())  # Python's own words, which change between versions
+        max({}.values())
     if not is_connected(G):
         bounded = usebounds is True and not G.directed
         raise nx.NetworkXError("Cannot compute metric because graph is not connected." if bounded else unreached(G))
@@ -87,7 +87,7 @@ def diameter(
     if e is not None:
         return max(e.values())
     check_extreme(G, usebounds)
-    return int(hw.diameter(G.graph, device=device, threads=threads))
+    return int(hw.diameter(G.graph, device=device, progress=False, threads=threads))
 
 
 @serves(can_run=unweighted)
@@ -103,10 +103,10 @@ def radius(
     """The least eccentricity."""
     if e is not None:
         return min(e.values())
-    if len(G) == 0:
-        min({}.values())
+    if len(G) == 0 and (G.directed or usebounds is not True):
+        min({}.values())  # Python's own words, which change between versions
     check_extreme(G, usebounds)
-    return int(hw.radius(G.graph, device=device, threads=threads))
+    return int(hw.radius(G.graph, device=device, progress=False, threads=threads))
 
 
 @serves(can_run=unweighted)
@@ -124,7 +124,7 @@ def periphery(
         most = max(e.values())
         return [node for node in e if e[node] == most]
     check_extreme(G, usebounds)
-    return G.names(sorted(hw.periphery(G.graph, device=device, threads=threads)))
+    return G.names(sorted(hw.periphery(G.graph, device=device, progress=False, threads=threads)))
 
 
 @serves(can_run=unweighted)
@@ -146,7 +146,7 @@ def center(
     if len(G) == 0 and G.directed:
         min({}.values())
     check_extreme(G, usebounds)
-    return G.names(sorted(hw.center(G.graph, device=device, threads=threads)))
+    return G.names(sorted(hw.center(G.graph, device=device, progress=False, threads=threads)))
 
 
 # ------------------------------------------------------------------ sums of distances

@@ -36,4 +36,4 @@ def local_efficiency(G: NetworkXGraph, *, device: str = "auto", threads: int | N
     """The mean over all vertices of the global efficiency among their neighbours."""
     if len(G) == 0:
         raise ZeroDivisionError("division by zero")
-    return float(hw.local_efficiency(G.graph, device=device, threads=threads))
+    return float(hw.local_efficiency(G.graph, device=device, progress=False, threads=threads))

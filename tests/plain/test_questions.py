@@ -1,0 +1,340 @@
+"""Questions that distances answer, beside NetworkX: random labelled graphs, directed and not, and every trap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hopwave as hw
+from graphs import TRAPS, graphs
+from hopwave import EngineError, Graph, GraphError, generate
+
+SMALL = [name for name, make in TRAPS.items() if make().n <= 220]
+
+
+@st.composite
+def labelled(draw: Any, directed: bool | None = None, max_n: int = 20) -> Graph:
+    """Random graphs, half of them with names for their vertices."""
+    graph = draw(graphs(max_n=max_n, directed=directed))
+    if draw(st.booleans()):
+        return graph
+    names: list[Any] = [f"v{i}" if i % 2 else (i, "x") for i in range(graph.n)]
+    return Graph.from_edges(*graph.to_edges(), n=graph.n, directed=graph.directed, labels=names)
+
+
+@st.composite
+def whole(draw: Any) -> Graph:
+    """Random connected graphs (directed: strongly), by a ring through all vertices."""
+    graph = draw(labelled())
+    u, v = graph.to_edges()
+    ring = np.array(draw(st.permutations(range(graph.n))))
+    u, v = np.append(u, ring), np.append(v, np.roll(ring, 1))
+    return Graph.from_edges(u, v, n=graph.n, directed=graph.directed, labels=graph.labels)
+
+
+def same(found: dict[Any, Any], expected: dict[Any, Any]) -> None:
+    assert found.keys() == expected.keys()
+    for vertex, value in expected.items():
+        assert math.isclose(found[vertex], value, rel_tol=1e-12, abs_tol=1e-12), vertex
+
+
+def names(graph: Graph) -> list[Any]:
+    return [graph.label(v) for v in range(graph.n)]
+
+
+# ---------------------------------------------------------------- centralities
+
+
+@given(graph=labelled(), wf=st.booleans())
+def test_closeness(graph: Graph, wf: bool) -> None:
+    expected = nx.closeness_centrality(graph.to_networkx(), wf_improved=wf)
+    found = hw.closeness_centrality(graph, wf_improved=wf)
+    assert found.to_dict() == expected  # to the last bit: the same operations in the same order
+    assert found.to_pandas()["closeness"].tolist() == list(expected.values())
+    one = names(graph)[-1]
+    assert hw.closeness_centrality(graph, [one], wf).to_dict() == {one: expected[one]}
+
+
+@given(graph=labelled(), data=st.data())
+def test_harmonic(graph: Graph, data: Any) -> None:
+    g = graph.to_networkx()
+    same(hw.harmonic_centrality(graph).to_dict(), nx.harmonic_centrality(g))
+    some = st.lists(st.sampled_from(names(graph)), min_size=1, unique=True)
+    nbunch, among = data.draw(some), data.draw(some)
+    same(hw.harmonic_centrality(graph, nbunch).to_dict(), nx.harmonic_centrality(g, nbunch=nbunch))
+    same(hw.harmonic_centrality(graph, among=among).to_dict(), nx.harmonic_centrality(g, sources=among))
+    same(
+        hw.harmonic_centrality(graph, nbunch, among=among).to_dict(),
+        nx.harmonic_centrality(g, nbunch=nbunch, sources=among),
+    )
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_centralities_of_traps(name: str) -> None:
+    graph = TRAPS[name]()
+    g = graph.to_networkx()
+    assert hw.closeness_centrality(graph).to_dict() == nx.closeness_centrality(g)
+    same(hw.harmonic_centrality(graph).to_dict(), nx.harmonic_centrality(g))
+
+
+# ---------------------------------------------------------------- eccentricity
+
+EXTENTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "diameter": (hw.diameter, nx.diameter),
+    "radius": (hw.radius, nx.radius),
+    "center": (lambda G: sorted(hw.center(G), key=str), lambda g: sorted(nx.center(g), key=str)),
+    "periphery": (hw.periphery, nx.periphery),
+    "barycenter": (lambda G: sorted(hw.barycenter(G), key=str), lambda g: sorted(nx.barycenter(g), key=str)),
+    "average": (hw.average_shortest_path_length, nx.average_shortest_path_length),
+    "wiener": (hw.wiener_index, nx.wiener_index),
+}
+
+
+@given(graph=whole(), data=st.data())
+def test_eccentricity(graph: Graph, data: Any) -> None:
+    expected = nx.eccentricity(graph.to_networkx())
+    assert hw.eccentricity(graph).to_dict() == expected
+    some = data.draw(st.lists(st.sampled_from(names(graph)), unique=True))
+    assert hw.eccentricity(graph, some).to_dict() == {v: expected[v] for v in some}
+
+
+@pytest.mark.parametrize("name", EXTENTS)
+@given(graph=whole())
+def test_extents(name: str, graph: Graph) -> None:
+    ours, theirs = EXTENTS[name]
+    assert ours(graph) == theirs(graph.to_networkx())
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if "directed" not in name])
+def test_extents_of_traps(name: str) -> None:
+    graph = TRAPS[name]()
+    if not hw.is_connected(graph):
+        assert hw.wiener_index(graph) == math.inf
+        for ask in (hw.eccentricity, hw.diameter, hw.radius, hw.center, hw.barycenter, hw.average_shortest_path_length):
+            with pytest.raises(GraphError, match="is infinite: the graph is not connected"):
+                ask(graph)
+        return
+    g = graph.to_networkx()
+    assert hw.eccentricity(graph).to_dict() == nx.eccentricity(g)
+    for ours, theirs in EXTENTS.values():
+        assert ours(graph) == theirs(g)
+
+
+def bigger() -> list[Any]:
+    shapes = {
+        "grid": generate.grid(25, 30),
+        "ring": generate.cycle(700),
+        "directed-ring": generate.cycle(400, directed=True),
+        "small-world": generate.smallworld(900, k=4, p=0.05),
+        "delaunay": generate.delaunay(800),
+        "tree": generate.barabasi_albert(700, 1),
+        "scale-free": generate.barabasi_albert(800, 3),
+    }
+    u, v = generate.uniform(500, edge_factor=2, directed=True).to_edges()
+    ring = np.arange(500)
+    shapes["strong"] = Graph.from_edges(np.append(u, ring), np.append(v, np.roll(ring, 1)), directed=True)
+    return [pytest.param(graph, id=name) for name, graph in shapes.items()]
+
+
+@pytest.mark.parametrize("graph", bigger())
+def test_bounds_leave_nothing_out(graph: Graph) -> None:
+    """Beyond the size up to which all searches are made anyway."""
+    right = hw.bfs_many(graph, range(graph.n)).max(axis=1)
+    assert np.array_equal(hw.eccentricity(graph).scores, right)
+    assert hw.diameter(graph) == right.max()
+    assert hw.radius(graph) == right.min()
+    assert hw.center(graph) == np.flatnonzero(right == right.min()).tolist()
+    assert hw.periphery(graph) == np.flatnonzero(right == right.max()).tolist()
+
+
+def test_bounds_save_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The diameter of a scale-free graph takes less than a fifth of its 3000 searches."""
+    from hopwave.engines.cpu import Engine
+
+    made = []
+    plain = Engine.sweep
+
+    def counted(self: Any, graph: Graph, job: Any, *rest: Any) -> Any:
+        made.append(len(job.sources))
+        return plain(self, graph, job, *rest)
+
+    monkeypatch.setattr(Engine, "sweep", counted)
+    assert hw.diameter(generate.barabasi_albert(3000, 2, seed=1)) > 4
+    assert 1 < sum(made) < 600
+
+
+# ---------------------------------------------------------------- sums over all pairs
+
+
+@given(graph=labelled())
+def test_efficiencies(graph: Graph) -> None:
+    if graph.directed:  # NetworkX has none for these: its formula, on its distances
+        lengths = dict(nx.all_pairs_shortest_path_length(graph.to_networkx()))
+        total = sum(1 / d for row in lengths.values() for d in row.values() if d)
+        assert math.isclose(hw.global_efficiency(graph), total / max(1, graph.n * (graph.n - 1)), abs_tol=1e-15)
+        return
+    g = graph.to_networkx()
+    assert math.isclose(hw.global_efficiency(graph), nx.global_efficiency(g), rel_tol=1e-12)
+    assert math.isclose(hw.local_efficiency(graph), nx.local_efficiency(g), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if "directed" not in name])
+def test_efficiencies_of_traps(name: str) -> None:
+    g = TRAPS[name]().to_networkx()
+    assert math.isclose(hw.global_efficiency(TRAPS[name]()), nx.global_efficiency(g), rel_tol=1e-12)
+    assert math.isclose(hw.local_efficiency(TRAPS[name]()), nx.local_efficiency(g), rel_tol=1e-12)
+
+
+def test_local_efficiency_of_a_vertex_with_many_neighbours() -> None:
+    """More neighbours than a word has bits, and threads that change no bit."""
+    graph = generate.barabasi_albert(600, 4, seed=2)
+    assert graph.degrees.max() > 64
+    found = {hw.local_efficiency(graph, threads=threads) for threads in (1, 2, 3)}
+    assert len(found) == 1
+    assert math.isclose(found.pop(), nx.local_efficiency(graph.to_networkx()), rel_tol=1e-12)
+
+
+@given(graph=labelled(), data=st.data())
+def test_histogram(graph: Graph, data: Any) -> None:
+    chosen = data.draw(st.none() | st.lists(st.sampled_from(names(graph))))
+    lengths = dict(nx.all_pairs_shortest_path_length(graph.to_networkx()))
+    found = hw.distance_histogram(graph, chosen)
+    rows = [lengths[v] for v in (names(graph) if chosen is None else chosen)]
+    everything = [d for row in rows for d in row.values()]
+    assert found.counts.tolist() == (np.bincount(everything).tolist() if everything else [])
+    assert found.unreached == len(rows) * graph.n - len(everything)
+    assert found.to_pandas()["pairs"].sum() == len(everything)
+    if any(everything):
+        assert math.isclose(found.mean(), sum(everything) / sum(d > 0 for d in everything))
+    else:
+        assert math.isnan(found.mean())
+
+
+# ---------------------------------------------------------------- neighbourhoods
+
+
+@given(graph=labelled(), d=st.integers(0, 4), data=st.data())
+def test_neighbourhoods(graph: Graph, d: int, data: Any) -> None:
+    g = graph.to_networkx()
+    v = data.draw(st.sampled_from(names(graph)))
+    within = nx.single_source_shortest_path_length(g, v, cutoff=d)
+    assert [graph.label(i) for i in hw.k_hop(graph, v, d)] == sorted(within, key=graph.index)
+    pairs = {
+        (graph.index(s), graph.index(t)): length
+        for s, row in nx.all_pairs_shortest_path_length(g, cutoff=d)
+        for t, length in row.items()
+        if s != t and (graph.directed or graph.index(s) < graph.index(t))
+    }
+    source, target, distance = hw.pairs_within(graph, d)
+    assert dict(zip(zip(source.tolist(), target.tolist(), strict=True), distance.tolist(), strict=True)) == pairs
+    assert len(source) == len(pairs)
+    assert np.array_equal(np.lexsort((distance, source)), np.arange(len(source))), "by source, nearest first"
+    source, target, distance = hw.pairs_within(graph, d, [v])
+    assert {graph.label(t): length for t, length in zip(target.tolist(), distance.tolist(), strict=True)} == {
+        t: length for t, length in within.items() if t != v
+    }
+
+
+@given(graph=labelled(), direction=st.sampled_from(["out", "in"]), data=st.data())
+def test_many_searches_are_single_ones(graph: Graph, direction: Any, data: Any) -> None:
+    chosen = data.draw(st.lists(st.sampled_from(names(graph)), max_size=9))
+    rows = hw.bfs_many(graph, chosen, direction=direction)
+    assert rows.shape == (len(chosen), graph.n)
+    for row, v in zip(rows, chosen, strict=True):
+        assert np.array_equal(row, hw.bfs(graph, v, direction=direction).distances)
+
+
+@given(n=st.integers(1, 70), block=st.integers(0, 3000))
+def test_blocks_hold_no_more_than_they_may(n: int, block: int) -> None:
+    graph = generate.path(n)
+    seen = []
+    for ids, rows in hw.distance_blocks(graph, block_bytes=block):
+        assert rows.nbytes <= max(block, 4 * n)
+        assert np.array_equal(rows, np.abs(ids[:, None] - np.arange(n)))
+        seen += ids.tolist()
+    assert seen == list(range(n))
+
+
+# ---------------------------------------------------------------- manners
+
+
+def test_threads_change_no_bit() -> None:
+    graph = generate.kronecker(9, 5, seed=3)
+    for ask in (hw.closeness_centrality, hw.harmonic_centrality):
+        assert len({ask(graph, threads=threads).scores.tobytes() for threads in (1, 2, 3)}) == 1
+    assert len({hw.global_efficiency(graph, threads=threads) for threads in (1, 2, 3)}) == 1
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    hw.closeness_centrality(generate.path(10), progress=lambda done, count: told.append((done, count)))
+    assert told[-1] == (10, 10)
+    hw.local_efficiency(generate.path(10), progress=lambda done, count: told.append((done, count)))
+    assert told[-1] == (10, 10)
+
+
+def test_scores_are_handy() -> None:
+    scores = hw.closeness_centrality(Graph.from_edges(["hub", "hub"], ["a", "b"]))
+    assert scores.top(1) == [("hub", 1.0)]
+    assert len(scores) == 3
+    assert "closeness, 3 vertices" in repr(scores)
+    assert scores.to_pandas().index.tolist() == ["hub", "a", "b"]
+
+
+P3 = generate.path(3)
+EMPTY = Graph.from_edges([], [], n=0)
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda: hw.bfs_many(P3, 1), r"1 is not a list of vertices; for a single one give \[1\]"),
+        (lambda: hw.bfs_many(P3, [9]), "9 is not a vertex of this graph; its vertices are the numbers 0 to 2"),
+        (lambda: hw.bfs_many(P3, np.array([0, 9])), "vertices from 0 to 9 are not all in this graph"),
+        (lambda: hw.bfs_many(P3, [0], direction="up"), "direction='up' is not known; use 'out' or 'in'"),
+        (lambda: hw.bfs_many(P3, [0], depth_limit=-1), "depth_limit=-1 is not a number of hops"),
+        (lambda: hw.k_hop(P3, 0, 1.5), "k=1.5 is not a number of hops"),
+        (lambda: hw.k_hop(P3, 0, None), "k=None is not a number of hops"),
+        (lambda: hw.pairs_within(P3, None), "d=None is not a number of hops"),
+        (lambda: hw.closeness_centrality(P3, k=0), "k=0 is not a number of sources to draw"),
+        (lambda: hw.closeness_centrality(P3, k=1, delta=2), "delta=2 is not a risk"),
+        (lambda: hw.harmonic_centrality(P3, [0], k=1), "k= draws its own sources"),
+        (lambda: hw.harmonic_centrality(P3, among=[0], k=1), "k= draws its own sources"),
+        (lambda: hw.diameter(EMPTY), "this graph has no vertices, so it has no diameter"),
+        (lambda: hw.wiener_index(EMPTY), "this graph has no vertices"),
+        (lambda: hw.local_efficiency(EMPTY), "this graph has no vertices"),
+        (lambda: hw.eccentricity(generate.path(3, directed=True), [1]), "eccentricity of 1 is infinite: it reaches 2"),
+        (lambda: hw.diameter(generate.path(3, directed=True)), "not strongly connected"),
+    ],
+)
+def test_errors(ask: Callable[[], Any], sentence: str) -> None:
+    with pytest.raises(GraphError, match=sentence):
+        ask()
+
+
+def test_empty_graphs_have_empty_answers() -> None:
+    assert hw.closeness_centrality(EMPTY).to_dict() == {}
+    assert hw.harmonic_centrality(EMPTY).to_dict() == {}
+    assert hw.eccentricity(EMPTY).to_dict() == {}
+    assert hw.barycenter(EMPTY) == []
+    assert hw.global_efficiency(EMPTY) == 0.0
+    assert hw.distance_histogram(EMPTY).counts.tolist() == []
+    assert hw.bfs_many(EMPTY, []).shape == (0, 0)
+
+
+def test_an_engine_without_the_question_says_so() -> None:
+    with pytest.raises(EngineError, match="device='reference' does not answer this question yet; use device='cpu'"):
+        hw.closeness_centrality(P3, device="reference")
+
+
+def test_other_peoples_graphs() -> None:
+    right = hw.closeness_centrality(P3).scores.tolist()
+    assert hw.closeness_centrality(P3.to_scipy()).scores.tolist() == right
+    assert hw.closeness_centrality(P3.to_networkx()).scores.tolist() == right
