@@ -52,7 +52,7 @@ def timed(call: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - began, result
 
 
-def fresh(G: nx.Graph, call: Callable[[], Any], rounds: int = 3) -> tuple[float, Any]:
+def fresh(G: nx.Graph, call: Callable[[], Any], rounds: int = 5) -> tuple[float, Any]:
     """The best of some rounds, each with a graph that was never converted."""
     best, result = float("inf"), None
     for _ in range(rounds):

@@ -85,7 +85,7 @@ def push_wide(indptr, indices, seen, front, fresh, active, size, found):
 
 @njit(**INNER)
 def pull_wide(in_indptr, in_indices, seen, front, fresh, full, found):
-    """Vertices that miss lanes look for them in their neighbours. Returns how many found some, and the arcs looked at."""
+    """Vertices that miss lanes look for them in their neighbours. Returns how many found some, and the arcs checked."""
     kept_apart()
     tail = 0
     checked = 0

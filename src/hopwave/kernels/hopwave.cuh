@@ -103,8 +103,9 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
       team_level(1, first);
     else if (threadIdx.x == 0) {
       counters->sums[first].mf = here.mf, counters->sums[first].big = here.big;
-      here.mu += here.mf;
-      counters->standing[first] = here;
+      Standing start = here;  // not `here` itself: others may still be asking the rule about it
+      start.mu += start.mf;
+      counters->standing[first] = start;
     }
   }
   meet(counters, target, blockIdx.x != 0, [&] { read_standing(first); });
