@@ -149,8 +149,8 @@ def main() -> None:
         cp.get_default_memory_pool().free_all_blocks()
     about = ", ".join(f"{key} {value}" for key, value in head().items())
     text = f"# Large Kronecker graphs on the GPU\n\n{about}\n\n{table(rows)}\n"
-    (RESULTS / "gpu_scale.md").write_text(text, encoding="utf-8")
-    with (RESULTS / "gpu_scale.jsonl").open("w", encoding="utf-8") as lines:
+    (RESULTS / "gpu-scale.md").write_text(text, encoding="utf-8")
+    with (RESULTS / "gpu-scale.jsonl").open("w", encoding="utf-8") as lines:
         lines.writelines(json.dumps(head() | row) + "\n" for row in rows)
 
 
