@@ -50,6 +50,17 @@ def wide() -> None:
     hw.betweenness_centrality(hw.generate.grid(8, 8), plan="hopwave-wide", device="cpu")
 
 
+def distances() -> None:
+    """Many searches at once, components, and single paths."""
+    graph, arcs = hw.generate.grid(8, 8), hw.generate.kronecker(6, directed=True)
+    hw.closeness_centrality(graph, device="cpu")
+    hw.bfs_many(graph, [0, 1], device="cpu")
+    hw.local_efficiency(graph, device="cpu")
+    hw.connected_components(graph, device="cpu")
+    hw.strongly_connected_components(arcs, device="cpu")
+    hw.shortest_path(graph, 0, 63, device="cpu")
+
+
 def reading() -> None:
     """Files large enough for the compiled scanners and for sorting on all cores."""
     graph = hw.generate.grid(300, 300)
@@ -72,6 +83,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "path counts": paths,
     "betweenness": betweenness,
     "betweenness, all threads on one source": wide,
+    "distances, components, paths": distances,
     "reading and building large graphs": reading,
 }
 

@@ -9,16 +9,15 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import engines
 from hopwave.algorithms.many import Integers, Sweep, Swept, distance_blocks, sweep
-from hopwave.api import choose_device
+from hopwave.asked import answering
 from hopwave.graph import Graph
 from hopwave.networkx_backend.convert import NetworkXGraph
 
 
 def sums(graph: Graph, sources: list[int] | None, device: str, threads: int | None) -> Swept:
     """For each source (all, if None): how many vertices it reaches, Σ d, Σ 1/d, the greatest d."""
-    engine = engines.engine(choose_device(device, graph, threads))
+    engine = answering("sweep", device, graph, threads)
     return sweep(engine, graph, Sweep(_ids(graph, sources), "sums"), "distances", False, threads)
 
 
@@ -26,7 +25,7 @@ def blocks(
     graph: Graph, sources: list[int] | None, device: str, threads: int | None
 ) -> Iterator[tuple[Integers, npt.NDArray[np.int32]]]:
     """Distances (−1: no way) of a few sources at a time."""
-    return distance_blocks(engines.engine(choose_device(device, graph, threads)), graph, _ids(graph, sources), threads)
+    return distance_blocks(answering("sweep", device, graph, threads), graph, _ids(graph, sources), threads)
 
 
 def chosen(G: NetworkXGraph, nbunch: Any) -> list[Any]:
