@@ -5,7 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 
-ORDER = ["importing", "building", "reading", "cpu_search", "cpu_betweenness", "cpu_many", "cpu_busy", "cpu_compile", "cpu_scaling"]
+ORDER = [
+    "importing",
+    "building",
+    "reading",
+    "cpu_search",
+    "cpu_betweenness",
+    "cpu_many",
+    "cpu_busy",
+    "cpu_compile",
+    "cpu_scaling",
+]
 
 
 def main() -> None:

@@ -173,13 +173,19 @@ def scale(
     N = n if endpoints else n - 1
     if N < 2:
         return sums
-    k = N if sampled is None else len(sampled)
-    per_source = 1 / (N - 1) if normalized else N / (1 if directed else 2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = sums * (per_source / k) if k else sums * np.nan
-        if sampled is not None and not endpoints:
-            # A sampled source is no end of its own paths, so it was looked at from one source fewer.
-            scaled[sampled] = sums[sampled] * (per_source / (k - 1)) if k > 1 else np.nan
+
+    def factor(k: int) -> float:
+        """What a sum over k sources is worth; NaN where there was none."""
+        if k == 0:
+            return math.nan
+        return 1 / (k * (N - 1)) if normalized else N / (k * (1 if directed else 2))
+
+    if sampled is None:
+        return sums * factor(N)
+    scaled = sums * factor(len(sampled))
+    if not endpoints:
+        # A sampled source is no end of its own paths, so it was looked at from one source fewer.
+        scaled[sampled] = sums[sampled] * factor(len(sampled) - 1)
     return scaled
 
 

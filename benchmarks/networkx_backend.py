@@ -1,6 +1,6 @@
 """NetworkX with and without hopwave, in one run: the same calls, conversion included.
 
-    python -m benchmarks.networkx [--device cpu] [--sample 100]
+    python -m benchmarks.networkx_backend [--device cpu] [--sample 100]
 
 Every timed call of hopwave begins with an empty cache, so that it pays for its conversion; the kernels were compiled
 before. NetworkX runs betweenness whole; what would take it hours (one search from every vertex) is timed on a sample of
