@@ -409,7 +409,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="check every trap")
     parser.add_argument("--time", nargs="*", help="graphs to time; all of the table when none is named")
-    parser.add_argument("--data", type=Path, default=Path("carried"), help="folder of the .mtx.gz files")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the .mtx.gz files")
     parser.add_argument("--json", type=Path, help="append one JSON line per row here")
     parser.add_argument("--option", action="append", default=[], help="for the compiler")
     parser.add_argument("--sizes", nargs="*", default=[""], help="such as alone=512,share=256")

@@ -21,7 +21,7 @@ import networkx as nx
 
 from benchmarks.setting import ROOT, hw, publish
 
-FOLDERS = (ROOT.parent / "shared" / "data", ROOT / "carried")
+FOLDERS = (ROOT.parent / "shared" / "data",)
 
 
 def register() -> None:
