@@ -8,6 +8,7 @@ A check that fails on one rank ends the whole job; its name and the reason stand
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,8 @@ def agrees(graph: hw.Graph, parts: hd.DistributedGraph, source: Any, **options: 
 
 def check_every_trap_in_every_layout() -> None:
     for turn, (name, make) in enumerate(FEW_LEVELS.items()):
+        if WORLD.size > 2 and turn % 2 == WORLD.size % 2:  # three and four ranks take half of the traps each
+            continue
         graph = make()
         for number, ranges in enumerate(layouts(graph.n)):
             if number > 1 and turn % 4:  # a quarter of the traps in the odder layouts
@@ -169,7 +172,7 @@ def check_balance() -> None:
     shares = []
     for balance in (True, False):
         parts = hd.spread(graph, balance=balance)
-        shares.append(max(WORLD.comm.allgather(len(parts.part.heads) + len(parts.part.tails))))
+        shares.append(max(WORLD.allgather(len(parts.part.heads) + len(parts.part.tails))))
     assert shares[0] <= shares[1]
     if WORLD.size == 4:
         assert shares[0] < 0.8 * shares[1]
@@ -183,7 +186,7 @@ def check_files() -> None:
     for name, one in files.items():
         options = {"isolated": False} if name.endswith("g500") else {}
         only_rank_0(lambda name=name, one=one, options=options: hw.write(FOLDER / name, one, **options))
-        WORLD.comm.Barrier()
+        WORLD.meet()
         parts = hd.read(FOLDER / name)
         assert (parts.m, parts.directed) == (one.m, one.directed), name
         np.testing.assert_array_equal(parts.replicated().indices, one.indices)
@@ -201,10 +204,10 @@ def check_damaged_files() -> None:
     for name, (text, message) in damaged.items():
         path = FOLDER / f"{name}.mtx"
         only_rank_0(lambda path=path, text=text: path.write_text("\n".join(text) + "\n"))
-        WORLD.comm.Barrier()
+        WORLD.meet()
         with pytest.raises(FormatError, match=message) as caught:
             hd.read(path)
-        assert WORLD.comm.allgather(str(caught.value)).count(str(caught.value)) == WORLD.size
+        assert WORLD.allgather(str(caught.value)).count(str(caught.value)) == WORLD.size
     with pytest.raises(FormatError, match="no such file"):
         hd.read(FOLDER / "nowhere.mtx")
 
@@ -344,6 +347,7 @@ CHECKS = {name.removeprefix("check_"): check for name, check in globals().items(
 
 def main() -> None:
     for name in sys.argv[2:] or CHECKS:
+        began = time.process_time()
         try:
             CHECKS[name]()
         except BaseException as error:
@@ -351,9 +355,9 @@ def main() -> None:
 
             traceback.print_exc()
             WORLD.abort(f"{name}: {type(error).__name__}: {str(error)[:500]}")
-        WORLD.comm.Barrier()
+        WORLD.meet()
         if WORLD.rank == 0:
-            print("passed", name, flush=True)
+            print(f"passed {name} {time.process_time() - began:.2f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -10,6 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from hopwave import graph500
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -76,3 +79,22 @@ def test_a_damaged_file_ends_the_job_with_its_line(tmp_path: Path) -> None:
     assert done.returncode != 0
     said = [line for line in done.stderr.splitlines() if "web.mtx:92" in line]
     assert len(said) == 1 and "rank 2 of 3" in said[0] and "'x'" in said[0]
+
+
+@pytest.mark.parametrize("layout", ["1d", "2d"])
+def test_graph500_over_two_ranks(layout: str) -> None:
+    """One report, every search valid, and as many input edges in each component as one process finds."""
+    options = ["--scale", "10", "--nbfs", "4", "--seed", "7", "--device", "cpu", "--json"]
+    done = start(2, "-m", "hopwave", "graph500", *options, "--layout", layout)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    alone = graph500.run(10, roots=4, seed=7, device="cpu").values()
+    assert found["valid"] and found["ranks"] == 2 and found["NBFS"] == 4
+    for name in ("min", "median", "max"):
+        assert found[f"bfs_{name}_nedge"] == alone[f"bfs_{name}_nedge"]
+
+
+def test_a_command_that_fails_says_so_once() -> None:
+    done = start(2, "-m", "hopwave", "graph500", "--scale", "99", seconds=UNTIL_ALL_END)
+    assert done.returncode == 3
+    assert any("scale=99" in line for line in done.stderr.splitlines())

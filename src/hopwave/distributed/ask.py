@@ -90,7 +90,7 @@ def bfs(
         G.first,
         depth,
         search.reached,
-        G.world.comm.allreduce(edges) // (1 if G.directed else 2),
+        G.world.total(edges) // (1 if G.directed else 2),
         sources,
         Ran(chosen, why, ("thread mappings", "queue making")),
         Trace(search.levels),

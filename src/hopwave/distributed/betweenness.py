@@ -128,7 +128,7 @@ def fits(G: DistributedGraph, memory_limit: int | None) -> bool:
         room = None if free is None else free // (2 * G.world.near)
     need = BYTES_A_VERTEX * G.n + BYTES_AN_ARC * G.m
     able = G.n < LARGEST_WHOLE and (room is None or need <= room)
-    return all(G.world.comm.allgather(able))
+    return all(G.world.allgather(able))
 
 
 def _by_sources(
@@ -167,9 +167,8 @@ def _by_sources(
 
     with Dealer(joined, len(job.sources)) as taken:
         joined.together(stopping(take_sources, taken))
-    sums = np.empty_like(total)
-    joined.comm.Allreduce(total, sums)
-    certificate = Certificate(max(joined.comm.allgather(worst)), brandes.TOLERANCE, len(job.sources))
+    sums = joined.add_up(total)
+    certificate = Certificate(max(joined.allgather(worst)), brandes.TOLERANCE, len(job.sources))
     scores = scaled.of(sums, graph.n, graph.directed, drawn, subset)
     return BetweennessResult(
         scores, certificate, len(job.sources), Ran(chosen, why, engine.without(chosen)), engine.name, None, graph

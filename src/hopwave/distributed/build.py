@@ -55,9 +55,7 @@ def weights(world: World, blocks: Iterable[Edges], n: int) -> Any:
                 counted[:] += np.bincount(ends // size, minlength=count)
 
     world.together(look)
-    everybody = np.empty_like(counted)
-    world.comm.Allreduce(counted, everybody)
-    return everybody + size
+    return world.add_up(counted) + size
 
 
 def build(
@@ -104,7 +102,7 @@ def build(
         into = rows_from(xp, *_joined(xp, kept.pop("into"), slot_type), heads)
     else:
         into = out
-    return Built(out, into, tuples, world.comm.allreduce(edges))
+    return Built(out, into, tuples, world.total(edges))
 
 
 def _in_step(world: World, blocks: Iterable[Edges], n: int) -> Iterator[Edges]:
@@ -113,7 +111,7 @@ def _in_step(world: World, blocks: Iterable[Edges], n: int) -> Iterator[Edges]:
     empty = np.empty(0, np.int64)
     while True:
         block = world.together(lambda: _checked(next(rest, None), n))
-        if not any(world.comm.allgather(block is not None)):
+        if not world.total(int(block is not None)):
             return
         yield block if block is not None else (empty, empty)
 
@@ -137,6 +135,7 @@ def _dealt(world: World, wire: HostWire, place: Any, row: Any, column: Any, slot
     counts = xp.bincount(place, minlength=world.size)
     counts = np.asarray(counts if xp is np else counts.get(), np.int64)
     arriving = np.empty_like(counts)
+    world.queue()
     world.comm.Alltoall(counts, arriving)
     # Sixteen bits sort in two counting passes.
     order = xp.argsort(place.astype(np.int16) if world.size < 1 << 15 else place, kind="stable")

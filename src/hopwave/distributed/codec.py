@@ -62,6 +62,13 @@ def pack(xp: Any, heads: Any, values: Any | None, length: int, compress: bool = 
     return shape, data
 
 
+def pack_set(xp: Any, heads: Any, length: int, compress: bool = True) -> tuple[Shape, Any]:
+    """Places in any order, without values: a bitmap needs none, and only gaps have to be sorted."""
+    if compress and len(heads) > -(-length // 64) * 8:
+        return (len(heads), 0, 0), bits_from(xp, heads, length).view(np.uint8)
+    return pack(xp, xp.sort(heads), None, length, compress)
+
+
 def unpack(xp: Any, shape: Shape, data: Any, length: int) -> tuple[Any, Any]:
     """The places and the values of a packet.
 
@@ -99,6 +106,10 @@ def numbers(xp: Any, rows: Any) -> Any:
 
 def bits_from(xp: Any, heads: Any, length: int) -> Any:
     """A bitmap of words of 64 with these places set."""
+    if xp is np:
+        words = np.zeros(-(-length // 64), np.uint64)
+        _compiled().set_places(words, heads)
+        return words
     flags = xp.zeros(-(-length // 64) * 64, np.uint8)
     flags[heads] = 1
     return xp.packbits(flags, bitorder="little").view(np.uint64)
@@ -110,4 +121,13 @@ def places(xp: Any, words: Any) -> Any:
     >>> places(np, np.array([5, 1], np.uint64)).tolist()
     [0, 2, 64]
     """
+    if xp is np:
+        return _compiled().list_places(words)
     return xp.flatnonzero(xp.unpackbits(words.view(np.uint8), bitorder="little"))
+
+
+def _compiled() -> Any:
+    """The CPU's loops over bitmaps, imported when first needed: with them comes the compiler."""
+    from hopwave.engines import cpu_part
+
+    return cpu_part

@@ -31,11 +31,10 @@ class Dealer:
         self._lock = threading.Lock()
         self._server: threading.Thread | None = None
         # Without a thread to answer, sources are dealt beforehand.
-        self.dynamic = world.size > 1 and world.comm.allreduce(int(MPI.Query_thread())) == (
-            MPI.THREAD_MULTIPLE * world.size
-        )
+        self.dynamic = world.size > 1 and world.total(int(MPI.Query_thread())) == (MPI.THREAD_MULTIPLE * world.size)
 
     def __enter__(self) -> Dealer:
+        self.world.queue()
         self._comm = self.world.comm.Dup()
         if self.dynamic and self.world.rank == 0:
             self._server = threading.Thread(target=self._serve, name="hopwave-dealer", daemon=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave import engines
 from hopwave.distributed.build import Blocks, build, weights
 from hopwave.distributed.layout import NARROW, Group, Layout, grid_columns
 from hopwave.distributed.search import Side
@@ -41,8 +42,10 @@ class DistributedGraph:
         device: str = "cpu",
         threads: int | None = None,
     ) -> None:
-        if device != "cpu":
-            raise EngineError(f"device={device!r} cannot hold a part of a graph yet; use device='cpu'")
+        if device not in ("cpu", "cuda"):
+            raise EngineError(f"device={device!r} cannot hold a part of a graph; use 'cpu' or 'cuda'")
+        if device == "cuda":
+            world.together(lambda: choose_gpu(world))
         self.world, self.directed, self.device = world, directed, device
         if isinstance(layout, Layout):
             if layout.size != world.size or layout.n != n:
@@ -58,8 +61,6 @@ class DistributedGraph:
         self.own = int(self.layout.starts[world.rank + 1]) - self.first
         self.words = -(-self.own // 64)
         self.push_tails, self.push_heads, self.pull_tails, self.pull_heads = self._sides()
-        if device == "cuda":
-            choose_gpu(world)
         self.wire: HostWire = wire_for(world, device)
         widest = max(side.group.size for side in (self.push_heads, self.pull_tails))
         self.tail_type: Any = np.uint32 if widest <= NARROW else np.uint64
@@ -78,11 +79,16 @@ class DistributedGraph:
             return alone, everybody, everybody, alone
         row, column = layout.row(rank), layout.column(rank)
         i, j = divmod(rank, layout.columns)
-        along_row = Side(comm.Split(i, j) if len(row.ranks) > 1 else None, row, j)
-        along_column = Side(comm.Split(layout.rows + j, i) if len(column.ranks) > 1 else None, column, i)
+        row_comm, column_comm = self.world.grid(layout.columns)
+        along_row = Side(row_comm if len(row.ranks) > 1 else None, row, j)
+        along_column = Side(column_comm if len(column.ranks) > 1 else None, column, i)
         return along_column, along_row, along_column, along_row
 
     def _part(self, out: Any, into: Any, threads: int | None) -> Any:
+        if self.device == "cuda":
+            from hopwave.engines.cuda_part import Part as CudaPart
+
+            return CudaPart(out, into)
         from hopwave.engines.cpu_crew import thread_count
         from hopwave.engines.cpu_part import Part
 
@@ -95,7 +101,7 @@ class DistributedGraph:
         in_degrees = self._summed(xp.diff(part.in_offsets), self.pull_heads)
         self.degrees = out_degrees
         self.tuples = self._summed(tuples, self.push_tails)
-        self.m = int(self.world.comm.allreduce(int(out_degrees.sum())))
+        self.m = self.world.total(int(out_degrees.sum()))
         closed = xp.ones(self.words * 64, np.uint8)
         closed[: self.own] = in_degrees == 0
         self.closed = xp.packbits(closed, bitorder="little").view(np.uint64)
@@ -105,6 +111,7 @@ class DistributedGraph:
         if side.comm is not None:
             host = np.ascontiguousarray(counts if self.part.xp is np else counts.get(), np.int64)
             total = np.empty_like(host)
+            self.world.queue()
             side.comm.Allreduce(host, total)
             counts = self.part.xp.asarray(total)
         return counts[side.first : side.first + self.own].astype(np.int64)
@@ -138,7 +145,7 @@ class DistributedGraph:
     def gather(self, values: Any) -> npt.NDArray[Any] | None:
         """One value for each own vertex, as one array on rank 0; None on the others."""
         values = np.ascontiguousarray(values.get() if hasattr(values, "get") else values)
-        pieces = self.world.comm.gather(values)
+        pieces = self.world.gather(values)
         return None if pieces is None else np.concatenate(pieces)
 
     def replicated(self) -> Graph:
@@ -152,7 +159,7 @@ class DistributedGraph:
         )
         tails = np.repeat(group.ids(np.arange(group.size)), np.diff(offsets)).astype(np.int32)
         ends = heads.ids(neighbours).astype(np.int32)
-        counts = np.array(self.world.comm.allgather(len(tails)))
+        counts = np.array(self.world.allgather(len(tails)))
         whole = []
         for column in (tails, ends):
             everything = np.empty(int(counts.sum()), np.int32)
@@ -177,13 +184,7 @@ class DistributedGraph:
 
 def choose_gpu(world: World) -> None:
     """Give the ranks of one machine its GPUs in turn; more ranks than GPUs share them."""
+    engines.engine("cuda")  # or an EngineError that says what is missing
     import cupy
 
-    from hopwave import engines
-
-    try:
-        count = cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise EngineError(f"device='cuda' found no GPU on this machine ({error}); use device='cpu'") from None
-    cupy.cuda.Device(world.machine_rank % count).use()
-    engines.engine("cuda")
+    cupy.cuda.Device(world.machine_rank % cupy.cuda.runtime.getDeviceCount()).use()

@@ -57,7 +57,7 @@ def from_edges(
 def _from_columns(joined: World, u: Any, v: Any, n: int | None, directed: bool, **options: Any) -> DistributedGraph:
     greatest = max((int(side.max()) for side in (u, v) if len(side)), default=-1)
     if n is None:
-        n = max(joined.comm.allgather(greatest)) + 1
+        n = max(joined.allgather(greatest)) + 1
     return DistributedGraph(joined, lambda: in_blocks(u, v), n, directed, **options)
 
 
@@ -84,11 +84,11 @@ def read(
     """
     joined = world()
     part = joined.together(lambda: read_part(path, format, directed, joined.rank, joined.size))
-    found, n, kind = joined.comm.allreduce(len(part.u)), part.n, bool(joined.comm.bcast(part.directed))
+    found, n, kind = joined.total(len(part.u)), part.n, bool(joined.allgather(part.directed)[0])
     if part.declared is not None and found != part.declared:
         joined.together(lambda: _truncated(path, found, part.declared))
     n = max(n, 1 + max((int(ends.max()) for ends in (part.u, part.v) if len(ends)), default=-1))
-    n = max(joined.comm.allgather(n))
+    n = max(joined.allgather(n))
     options = {"layout": layout, "balance": balance, "device": device, "threads": threads}
     return _from_columns(joined, part.u, part.v, n, kind, **options)
 
@@ -120,6 +120,10 @@ def kronecker(
     n, edges = 1 << scale, edge_factor << scale
 
     def draw(first: int, count: int) -> Edges:
+        if device == "cuda":
+            from hopwave.engines.cuda_kronecker import edges as drawn_there
+
+            return drawn_there(scale, seed, first, count)  # type: ignore[no-any-return]
         return kronecker_edges(scale, edge_factor, seed, first, count)
 
     return DistributedGraph(
@@ -179,7 +183,7 @@ def spread(graph: Any, **options: Any) -> DistributedGraph:
     6
     """
     joined = world()
-    given = joined.comm.allgather(None if graph is None else (graph.n, graph.directed))
+    given = joined.allgather(None if graph is None else (graph.n, graph.directed))
     n, directed = next(about for about in given if about is not None)
     first = next(rank for rank, about in enumerate(given) if about is not None)
     u, v = graph.to_edges() if joined.rank == first else (np.empty(0, np.int64), np.empty(0, np.int64))

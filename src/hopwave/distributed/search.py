@@ -172,8 +172,7 @@ class Search:
         """The frontier of all ranks of a side, as slots."""
         if side.comm is None:
             return self.frontier
-        self.frontier = self.xp.sort(self.frontier)
-        shape, data = codec.pack(self.xp, self.frontier, None, self.graph.own, self.compress)
+        shape, data = codec.pack_set(self.xp, self.frontier, self.graph.own, self.compress)
         shapes, pending = self.wire.gather(side.comm, shape, data, side.group.lengths)
         lists = [
             codec.unpack(self.xp, one, piece, int(length))[0] + int(slot)
@@ -236,8 +235,7 @@ class Search:
         if side.comm is None:
             self._settle()
             return codec.bits_from(xp, self.frontier, self.graph.own)
-        self.frontier = xp.sort(self.frontier)
-        shape, data = codec.pack(xp, self.frontier, None, self.graph.own, self.compress)
+        shape, data = codec.pack_set(xp, self.frontier, self.graph.own, self.compress)
         shapes, pending = self.wire.gather(side.comm, shape, data, group.lengths)
         self._settle()
         bits = xp.zeros(group.size // 64, np.uint64)

@@ -38,7 +38,7 @@ def validate(graph: DistributedGraph, sources: tuple[int, ...], distances: Any, 
     levels, parents = xp.asarray(distances), xp.asarray(predecessors).astype(np.int64)
     failures = _judge_vertices(graph, sources, levels, parents)
     tails, heads = graph.pull_tails, graph.pull_heads
-    deepest = int(graph.world.comm.allreduce(int(levels.max()) if graph.own else 0, op=_greatest()))
+    deepest = max(graph.world.allgather(int(levels.max()) if graph.own else 0))
     kind = np.int8 if deepest < 1 << 7 else np.int16 if deepest < 1 << 15 else np.int32
     tail_levels = _of_side(graph, levels.astype(kind), tails)
     head_levels = _of_side(graph, levels.astype(kind), heads)
@@ -87,6 +87,7 @@ def _judge_links(
     if heads.comm is not None:
         host = np.ascontiguousarray(linked if xp is np else linked.get())
         everybody = np.empty_like(host)
+        graph.world.queue()
         heads.comm.Allreduce(host, everybody, op=_greatest())
         linked = xp.asarray(everybody)
     own = linked[heads.first : heads.first + graph.own]
@@ -123,7 +124,8 @@ def _slots(xp: Any, side: Side, ids: Any) -> Any:
 
 def _verdict(graph: DistributedGraph, failures: Failures) -> Validation:
     """The same verdict on every rank: counts of all, the example of the first that has one."""
-    everybody = graph.world.comm.allgather(failures)
+    clean = not graph.world.total(sum(len(found) for found in failures.values()))
+    everybody = [] if clean else graph.world.allgather(failures)
     rules = []
     for number, name in enumerate(RULES, start=1):
         found = [failure for one in everybody for failure in one[name]]

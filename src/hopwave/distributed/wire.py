@@ -9,39 +9,15 @@ it does meanwhile.
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from hopwave.distributed.codec import Shape, packed_size
-from hopwave.distributed.world import World, world
-
-NAP = 2e-5  # seconds
+from hopwave.distributed.world import World, wait_for
 
 Pending = Callable[[], Any]  # call it to wait for what was begun, and to get it
-
-
-def wait_for(request: Any) -> None:
-    """Wait; where ranks outnumber cores, by looking now and then, so that those who are waited for can run.
-
-    MPI waits by looking all the time, and gives its core away only when the system takes it: some milliseconds each.
-    """
-    if not crowded():
-        request.Wait()
-        return
-    while not request.Test():
-        time.sleep(NAP)
-
-
-@cache
-def crowded() -> bool:
-    """Whether this machine has more ranks than cores for them."""
-    from hopwave.engines.cpu_crew import available_cores
-
-    return bool(world().near > available_cores())
 
 
 class HostWire:
@@ -50,16 +26,18 @@ class HostWire:
     name = "host memory"
     xp: Any = np
 
-    def __init__(self) -> None:
-        self.sent = 0
+    def __init__(self, crowded: bool = False) -> None:
+        self.sent, self.crowded = 0, crowded
 
     # -------------------------------------------------------------- small numbers, always on the host
 
     def tell(self, comm: Any, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Everybody's numbers, a row a rank."""
         numbers = np.ascontiguousarray(numbers)
+        if comm.Get_size() == 1:
+            return numbers.reshape(1, -1)
         everybody = np.empty((comm.Get_size(), numbers.size), numbers.dtype)
-        wait_for(comm.Iallgather(numbers, everybody))
+        wait_for(comm.Iallgather(numbers, everybody), self.crowded)
         self.sent += numbers.nbytes * (comm.Get_size() - 1)
         return everybody
 
@@ -76,7 +54,7 @@ class HostWire:
         """Begin to give each rank its own packet; the call ends with those for us, all about places below length."""
         table = np.array(shapes, np.int64)
         theirs = np.empty_like(table)
-        wait_for(comm.Ialltoall(table, theirs))
+        wait_for(comm.Ialltoall(table, theirs), self.crowded)
         me = comm.Get_rank()
         out = [len(packet) if rank != me else 0 for rank, packet in enumerate(packets)]
         arriving: list[Shape] = [tuple(row) for row in theirs.tolist()]
@@ -93,19 +71,28 @@ class HostWire:
         self.sent += data.nbytes
         return self.one_to_one(comm, data.view(np.uint8), out, into)().view(data.dtype)
 
+    def _after(self, request: Any, received: Any, kept: Any) -> Pending:
+        def wait() -> Any:
+            nonlocal kept
+            wait_for(request, self.crowded)
+            kept = None  # MPI may read it until now
+            return received
+
+        return wait
+
     # -------------------------------------------------------------- how; other wires do this their own way
 
     def all_to_one(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
         """Allgatherv of bytes."""
         received = np.empty(sum(sizes), np.uint8)
         request = comm.Iallgatherv([data, len(data), _byte()], [received, sizes, _starts(sizes), _byte()])
-        return _after(request, received, data)
+        return self._after(request, received, data)
 
     def one_to_one(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
         """Alltoallv of bytes."""
         received = np.empty(sum(into), np.uint8)
         request = comm.Ialltoallv([data, out, _starts(out), _byte()], [received, into, _starts(into), _byte()])
-        return _after(request, received, data)
+        return self._after(request, received, data)
 
 
 def _byte() -> Any:
@@ -116,16 +103,6 @@ def _byte() -> Any:
 
 def _starts(sizes: list[int]) -> list[int]:
     return [0, *np.cumsum(sizes)[:-1].tolist()]
-
-
-def _after(request: Any, received: Any, kept: Any) -> Pending:
-    def wait() -> Any:
-        nonlocal kept
-        wait_for(request)
-        kept = None  # MPI may read it until now
-        return received
-
-    return wait
 
 
 def _cut(pending: Pending, sizes: list[int]) -> Pending:
@@ -141,8 +118,8 @@ class PinnedWire(HostWire):
 
     name = "pinned host memory"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, crowded: bool = False) -> None:
+        super().__init__(crowded)
         import cupy
 
         self.xp = cupy
@@ -176,14 +153,14 @@ class AwareWire(PinnedWire):
         received = self.xp.empty(sum(sizes), np.uint8)
         self.xp.cuda.get_current_stream().synchronize()
         request = comm.Iallgatherv([data, len(data), _byte()], [received, sizes, _starts(sizes), _byte()])
-        return _after(request, received, data)
+        return self._after(request, received, data)
 
     def one_to_one(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
         """The stream is waited for first."""
         received = self.xp.empty(sum(into), np.uint8)
         self.xp.cuda.get_current_stream().synchronize()
         request = comm.Ialltoallv([data, out, _starts(out), _byte()], [received, into, _starts(into), _byte()])
-        return _after(request, received, data)
+        return self._after(request, received, data)
 
 
 class NcclWire(PinnedWire):
@@ -191,8 +168,8 @@ class NcclWire(PinnedWire):
 
     name = "NCCL"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, crowded: bool = False) -> None:
+        super().__init__(crowded)
         self._lines: dict[int, Any] = {}
 
     def line(self, comm: Any) -> Any:
@@ -232,10 +209,11 @@ class NcclWire(PinnedWire):
 def wire_for(joined: World, device: str) -> HostWire:
     """The best way between these ranks for arrays of that device; all ranks choose the same one."""
     if device != "cuda":
-        return HostWire()
+        return HostWire(joined.crowded)
     if _own_gpus(joined) and _has_nccl():
-        return NcclWire()
-    return AwareWire() if joined.comm.allreduce(int(takes_device_pointers())) == joined.size else PinnedWire()
+        return NcclWire(joined.crowded)
+    aware = joined.total(int(takes_device_pointers())) == joined.size
+    return AwareWire(joined.crowded) if aware else PinnedWire(joined.crowded)
 
 
 def _own_gpus(joined: World) -> bool:
@@ -243,7 +221,7 @@ def _own_gpus(joined: World) -> bool:
     import cupy
 
     device = cupy.cuda.Device()
-    everybody = joined.comm.allgather((_host(), str(device.pci_bus_id)))
+    everybody = joined.allgather((_host(), str(device.pci_bus_id)))
     return len(set(everybody)) == joined.size > 1
 
 

@@ -7,16 +7,22 @@ every rank raises the same one. What nobody foresaw ends the whole job at once, 
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
+import time
 from collections.abc import Callable
 from functools import cache
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
+import numpy as np
+
 from hopwave import errors
 from hopwave.errors import EngineError, HopwaveError
 
 T = TypeVar("T")
+
+NAP = 5e-5  # seconds
 
 
 class World:
@@ -35,6 +41,8 @@ class World:
         self.machine_rank: int = near.Get_rank()
         self.near: int = near.Get_size()
         near.Free()
+        self.crowded = self.near > _cores()
+        self._grids: dict[int, tuple[Any, Any]] = {}
 
     def together(self, action: Callable[[], T]) -> T:
         """action() on every rank. Where it fails on one, all ranks raise that error, and none is left waiting."""
@@ -43,14 +51,57 @@ class World:
             answer = action()
         except (HopwaveError, OSError, MemoryError) as error:
             said, cause = _word(error), error
-        for rank, word in enumerate(self.comm.allgather(said)):
+        if not self.total(int(said is not None)):
+            return answer  # type: ignore[return-value]
+        for rank, word in enumerate(self.allgather(said)):
             if word is not None:
                 kind, message = word
                 where = f"rank {rank} of {self.size}: " if self.size > 1 else ""
                 shared = getattr(errors, kind)(f"{where}{message}")
                 shared.everywhere = True
                 raise shared from cause
-        return answer  # type: ignore[return-value]
+        raise AssertionError("a rank failed, and none says so")
+
+    def grid(self, columns: int) -> tuple[Any, Any]:
+        """The communicators of our row and of our column in a grid of so many columns, made once for each grid."""
+        if columns not in self._grids:
+            self.queue()
+            row, column = divmod(self.rank, columns)
+            self._grids[columns] = self.comm.Split(row, column), self.comm.Split(column, row)
+        return self._grids[columns]
+
+    def meet(self) -> None:
+        """Wait until every rank is here."""
+        if self.size > 1:
+            wait_for(self.comm.Ibarrier(), self.crowded)
+
+    def queue(self) -> None:
+        """Before an exchange that waits MPI's way: where that would keep a core from whoever is late, wait here."""
+        if self.crowded:
+            self.meet()
+
+    def allgather(self, mine: Any) -> list[Any]:
+        """Everybody's object, on every rank."""
+        self.queue()
+        return list(self.comm.allgather(mine))
+
+    def gather(self, mine: Any) -> list[Any] | None:
+        """Everybody's object, on rank 0."""
+        self.queue()
+        found: list[Any] | None = self.comm.gather(mine)
+        return found
+
+    def total(self, mine: int) -> int:
+        """Σ over all ranks."""
+        return int(self.add_up(np.array([mine], np.int64))[0])
+
+    def add_up(self, mine: Any) -> Any:
+        """Σ over all ranks of arrays."""
+        if self.size == 1:
+            return mine
+        everybody = np.empty_like(mine)
+        wait_for(self.comm.Iallreduce(mine, everybody), self.crowded)
+        return everybody
 
     def abort(self, message: str, code: int = 1) -> NoReturn:
         """End every rank of the job now; the message stands on one line."""
@@ -62,6 +113,22 @@ class World:
 
     def __repr__(self) -> str:
         return f"World(rank={self.rank}, size={self.size})"
+
+
+def wait_for(request: Any, crowded: bool) -> None:
+    """Wait; where ranks outnumber cores, by looking now and then, so that those who are waited for can run.
+
+    MPI waits by looking all the time, and gives its core away only when the system takes it: some milliseconds each.
+    """
+    if not crowded:
+        request.Wait()
+        return
+    while not request.Test():
+        time.sleep(NAP)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _word(error: BaseException) -> tuple[str, str]:
@@ -129,7 +196,5 @@ def started_by_mpi() -> bool:
     >>> isinstance(started_by_mpi(), bool)
     True
     """
-    import os
-
     sizes = ("PMI_SIZE", "PMIX_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS")
     return any(os.environ.get(name, "1") not in ("", "1") for name in sizes) or "PMIX_RANK" in os.environ

@@ -13,10 +13,35 @@ from itertools import pairwise
 import numpy as np
 from numba import njit
 
-from hopwave.engines.cpu_atoms import COMPILED, U0, U1, U6, U63, atomic_or, trailing_zeros
+from hopwave.engines.cpu_atoms import COMPILED, INNER, U0, U1, U6, U63, atomic_or, count_ones, trailing_zeros
 
 CHUNKS = 4  # pieces of work a thread: arcs are not spread evenly
 WORTH_SHARING = 1 << 14  # rows or arcs below which one thread is enough
+
+
+@njit(**COMPILED)
+def set_places(words, places):
+    """Set these bits of a bitmap."""
+    for i in range(places.size):
+        place = np.uint64(places[i])
+        words[place >> U6] |= U1 << (place & U63)
+
+
+@njit(**COMPILED)
+def list_places(words):
+    """The set bits of a bitmap, ascending."""
+    count = 0
+    for w in range(words.size):
+        count += count_ones(words[w])
+    places = np.empty(count, np.int64)
+    at = 0
+    for w in range(words.size):
+        x = words[w]
+        while x != U0:
+            places[at] = np.int64((np.uint64(w) << U6) + trailing_zeros(x))
+            at += 1
+            x &= x - U1
+    return places
 
 
 @njit(**COMPILED)
@@ -93,6 +118,14 @@ def hubs_first(offsets, tails, weight):
             tails[start], tails[best] = tails[best], tails[start]
 
 
+@njit(**INNER)
+def note(wrong, rule, row, tail):
+    """One more arc that breaks a rule; the first is remembered."""
+    if wrong[rule, 0] == 0:
+        wrong[rule, 1], wrong[rule, 2] = row, np.int64(tail)
+    wrong[rule, 0] += 1
+
+
 @njit(**COMPILED)
 def check_rows(offsets, tails, first, levels, tail_levels, parents, linked, wrong):
     """The rules about arcs, for rows from slot `first` on, one a level. wrong: a row of (count, row, tail) a rule."""
@@ -101,19 +134,14 @@ def check_rows(offsets, tails, first, levels, tail_levels, parents, linked, wron
         for j in range(offsets[first + row], offsets[first + row + 1]):
             tail = tails[j]
             above = np.int64(tail_levels[tail])
-            rule = -1
             if above >= 0 and level < 0:
-                rule = 1  # the tail was reached, the head was not
+                note(wrong, 1, row, tail)  # the tail was reached, the head was not
             elif above >= 0 and level > above + 1:
-                rule = 0  # a level is skipped
+                note(wrong, 0, row, tail)  # a level is skipped
             if np.int64(tail) == parents[row]:
                 linked[row] = 1
                 if level >= 0 and above + 1 != level:
-                    rule = 2  # a tree arc that joins other levels
-            if rule >= 0:
-                if wrong[rule, 0] == 0:
-                    wrong[rule, 1], wrong[rule, 2] = row, np.int64(tail)
-                wrong[rule, 0] += 1
+                    note(wrong, 2, row, tail)  # a tree arc that joins other levels
 
 
 class Part:
