@@ -122,10 +122,24 @@ class Engine:
         return Later(array.get) if on_device else array  # copied when first looked at
 
     def refuses(self, plan, job):
-        return "device='cuda' does not compute betweenness yet; use device='cpu'"
+        if plan.regime != "source":
+            return f"plan {plan.name!r} does not run on device='cuda' yet; use device='cpu', or 'turbobc-sccsc'"
+        return betweenness(plan).refuses(plan, job)
 
     def accumulation(self, graph, job, plan, threads=None):
-        raise EngineError(self.refuses(plan, job))
+        """Sums of dependencies: see hopwave.algorithms.brandes."""
+        if threads is not None:
+            raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+        loaded = self.load(graph, plan)
+        with explained("preparing betweenness", graph):
+            return betweenness(plan).Accumulation(loaded, job, plan)
+
+
+def betweenness(plan):
+    """The module that runs a betweenness plan: TurboBC's pipeline."""
+    from hopwave.engines import cuda_turbobc
+
+    return cuda_turbobc
 
 
 class explained:
