@@ -53,7 +53,7 @@ def power_of_two(x: float) -> int:
     return 1 << max(0, int(x).bit_length() - 1)
 
 
-def choose(n: int, m: int, k: int, depth: int, free: int, edges: bool = False) -> tuple[Regime, str]:
+def choose(n: int, m: int, k: int, depth: int, free: int) -> tuple[Regime, str]:
     """The regime for k sources, and why.
 
     >>> choose(1 << 20, 1 << 25, 64, depth=6, free=1 << 36)[0]

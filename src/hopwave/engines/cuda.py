@@ -124,6 +124,12 @@ class Engine:
     def refuses(self, plan, job):
         return betweenness(plan).refuses(plan, job)
 
+    def regime(self, graph, job, plan):
+        """Which of our betweenness regimes suits the job, and why; the plan says how the graph is loaded."""
+        loaded = self.load(graph, plan)
+        with explained("choosing a regime", graph):
+            return betweenness(plan).choose(loaded, job)
+
     def accumulation(self, graph, job, plan, threads=None):
         """Sums of dependencies: see hopwave.algorithms.brandes."""
         if threads is not None:

@@ -37,6 +37,12 @@ def probe(loaded):
     return loaded.kept["depth"]
 
 
+def choose(loaded, job):
+    """The regime for a job, and why."""
+    room = free_memory() if job.memory_limit is None else job.memory_limit
+    return regimes.choose(loaded.n, loaded.m, len(job.sources), probe(loaded), room)
+
+
 class Accumulation:
     """A run over many sources that can stop after any block and go on: see hopwave.algorithms.brandes."""
 

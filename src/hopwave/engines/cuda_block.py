@@ -6,6 +6,9 @@ the number of blocks nor the memory there was for them changes a bit.
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+
 import cupy
 import numpy as np
 
@@ -24,8 +27,9 @@ EXTENDED = "hopwave::brandes::Extended"
 def instances():
     """Every kernel of the block regime: header and name expression."""
     for offset in ("int", "long long"):
-        for number, shared in (("double", "true"), ("double", "false"), (EXTENDED, "false")):
-            yield HEADER, f"hopwave::brandes::sources_alone<{offset}, {number}, {shared}>"
+        for shared, plain in itertools.product(("false", "true"), repeat=2):
+            yield HEADER, f"hopwave::brandes::sources_alone<{offset}, double, {shared}, {plain}>"
+        yield HEADER, f"hopwave::brandes::sources_alone<{offset}, {EXTENDED}, false, false>"
     yield HEADER, "hopwave::brandes::add_rows<int>"
     yield HEADER, "hopwave::brandes::sum_rows<int>"
 
@@ -37,13 +41,18 @@ class Blocks:
         self.loaded, self.job, self.room = loaded, job, room
         n, m, k = loaded.n, loaded.m, len(job.sources)
         self.width = m if job.edges else n
-        self.shape = regimes.block_shape(n, m, k, depth, machine)
+        self.kernels = Kernels(loaded)
+        threads = self.kernels.threads(HEADER, self._kernel("double", True))
+        self.shape = regimes.block_shape(n, m, k, depth, replace(machine, threads=threads))
         self.size = regimes.block_size(k, self.width, self.shape, machine)
         self.extended = 0
-        self.kernels = Kernels(loaded)
         self.graph = self.kernels.graph()
         self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
         self.fit = regimes.block_fit(n, self.width, self.shape, self.size, room())
+
+    def _kernel(self, number, shared):
+        plain = number == "double" and not (self.job.edges or self.loaded.directed)
+        return f"sources_alone<{self.kernels.offset}, {number}, {str(shared).lower()}, {str(plain).lower()}>"
 
     def add(self, sources, total):
         """Add these sources' scores to total; returns both sides of their certificates."""
@@ -74,7 +83,7 @@ class Blocks:
     def _run(self, results, which, count, blocks, number, shared):
         """The sources of these rows, with path counts kept in that kind of number."""
         loaded, job, n = self.loaded, self.job, self.loaded.n
-        blocks, words = min(blocks, count), regimes.code_words(n)
+        blocks, codes = min(blocks, count), regimes.code_words(n)
         state = {
             "which": which,
             "ticket": cupy.zeros(1, np.uint32),
@@ -83,17 +92,17 @@ class Blocks:
             "begins": cupy.empty((blocks, n + 2), np.int32),
             "shifts": cupy.empty((blocks, n + 2), np.int32),
             "X": cupy.empty((blocks, n, 1 if number == "double" else 2), np.float64),
-            "codes": None if shared else cupy.empty((blocks, words), np.uint32),
+            "codes": None if shared else cupy.empty((blocks, codes), np.uint32),
         }
         numbers = {
-            "count": count, "width": self.width, "words": words,
+            "count": count, "width": self.width, "words": codes,
             "cutoff": NO_CUTOFF if job.cutoff is None else min(job.cutoff, NO_CUTOFF), "endpoints": job.endpoints,
             "edges": job.edges, "directed": loaded.directed, "degree_bits": loaded.on_device.degree_bits,
             "group": self.shape.group,
         }  # fmt: skip
         self.kernels.launch(
             HEADER,
-            f"sources_alone<{self.kernels.offset}, {number}, {'true' if shared else 'false'}>",
+            self._kernel(number, shared > 0),
             (blocks,),
             self.shape.threads,
             (self.graph, record(ALONE, {**results, **state, **numbers})),

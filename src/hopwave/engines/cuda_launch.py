@@ -72,6 +72,13 @@ class Kernels:
             self.kept[name] = nvrtc.module(header, (full,), cooperative=False).get_function(full)
         return self.kept[name]
 
+    def threads(self, header, name):
+        """How many threads of that kernel a multiprocessor has registers for."""
+        attributes = cupy.cuda.Device().attributes
+        registers = -(-self.get(header, name).num_regs // 8) * 8
+        most = attributes["MaxRegistersPerMultiprocessor"] // max(1, registers)
+        return min(attributes["MaxThreadsPerMultiProcessor"], most // 32 * 32)
+
     def launch(self, header, name, grid, threads, arguments, shared=0):
         """Launch with exactly that grid; plain whole numbers are 64 bits wide."""
         kernel = self.get(header, name)

@@ -62,7 +62,7 @@ __device__ inline Extended add(Extended x, Extended y) {
 }
 
 __device__ inline double times(Extended sigma, Extended share) {
-  return sigma.m * share.m * two_to(sigma.e + share.e);
+  return share.m == 0.0 ? 0.0 : sigma.m * share.m * two_to(sigma.e + share.e);
 }
 
 __device__ inline Extended share_of(double x, Extended sigma) {

@@ -56,7 +56,8 @@ struct Scaling<double> {
   __device__ static double scaled(double x, int shift) { return x * two_to(-shift); }
 };
 
-template <class Offset, class Number, bool SHARED>
+// PLAIN: vertices of an undirected graph, the common case, in fewer registers.
+template <class Offset, class Number, bool SHARED, bool PLAIN>
 __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) {
   extern __shared__ u32 shared_codes[];
   __shared__ u32 item;
@@ -65,6 +66,7 @@ __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) 
   __shared__ u64 due, counted;
 
   const i64 n = G.n;
+  const bool directed = !PLAIN && R.directed, edges = !PLAIN && R.edges;
   u32 *codes = SHARED ? shared_codes : R.codes + (i64)blockIdx.x * R.words;
   int *queue = R.queue + (i64)blockIdx.x * n;
   int *begins = R.begins + (i64)blockIdx.x * (n + 2), *shifts = R.shifts + (i64)blockIdx.x * (n + 2);
@@ -123,7 +125,7 @@ __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) 
             clear(x[k]);
             if (code[k] == before) x[k] = X[v[k]];
           }
-          if (further && !R.directed) {
+          if (further && !directed) {
 #pragma unroll
             for (int k = 0; k < AT_ONCE; ++k)
               if (code[k] == 0) claim(v[k]);
@@ -133,7 +135,7 @@ __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) 
         }
         for (int step = width / 2; step; step /= 2) sum = add(sum, from(mates, sum, step));
         if (sub == 0 && depth) X[u] = sum;
-        if (further && R.directed) {
+        if (further && directed) {
           const Offset stop = G.offsets[u + 1];
           for (Offset j = G.offsets[u] + sub; j < stop; j += width) {
             const int v = G.neighbours[j];
@@ -177,18 +179,18 @@ __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) 
 
     // ---- back
     u32 *const bits[2] = {codes, codes + R.words / 2};
-    if (R.directed) {
+    if (directed) {
       __syncthreads();
       for (i64 w = threadIdx.x; w < R.words; w += blockDim.x) codes[w] = 0;
     }
     __syncthreads();
     u64 my_due = 0, my_count = 0;
     const int deepest = depth;
-    for (; depth >= (R.edges ? 0 : 1); --depth) {
+    for (; depth >= (edges ? 0 : 1); --depth) {
       begin = begins[depth], end = begins[depth + 1];
       const int shift = Scaling<Number>::NEEDED ? shifts[depth] : 0;
       const u32 after = code_of(depth + 1), *behind = bits[(depth + 1) & 1];
-      if (R.directed && depth + 2 <= deepest) {
+      if (directed && depth + 2 <= deepest) {
         for (int i = begins[depth + 2] + threadIdx.x; i < begins[depth + 3]; i += blockDim.x)
           atomicAnd(&bits[depth & 1][queue[i] >> 5], ~(1u << (queue[i] & 31)));
         __syncthreads();
@@ -207,7 +209,7 @@ __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) 
           for (int k = 0; k < AT_ONCE; ++k) v[k] = j + k * width < stop ? G.neighbours[j + k * width] : -1;
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k)
-            mine[k] = v[k] >= 0 && (R.directed ? bit_at(behind, v[k]) : code_at(codes, v[k]) == after);
+            mine[k] = v[k] >= 0 && (directed ? bit_at(behind, v[k]) : code_at(codes, v[k]) == after);
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k) {
             clear(x[k]);
@@ -216,7 +218,7 @@ __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) 
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k) {
             sum = add(sum, x[k]);
-            if (R.edges && mine[k]) row[j + k * width] = times(sigma, x[k]);
+            if (edges && mine[k]) row[j + k * width] = times(sigma, x[k]);
           }
         }
         for (int step = width / 2; step; step /= 2) sum = add(sum, from(mates, sum, step));
@@ -224,10 +226,10 @@ __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) 
           const double t = weight(R.targets, u), delta = times(sigma, sum);
           X[u] = Scaling<Number>::scaled(share_of(t + delta, sigma), shift);
           if (depth) {
-            if (!R.edges) row[u] = R.endpoints ? delta + t : delta;
-            my_due += (u64)t * (R.edges ? depth : depth - 1), my_count += (u64)t;
+            if (!edges) row[u] = R.endpoints ? delta + t : delta;
+            my_due += (u64)t * (edges ? depth : depth - 1), my_count += (u64)t;
           }
-          if (R.directed) atomicOr(&bits[depth & 1][u >> 5], 1u << (u & 31));
+          if (directed) atomicOr(&bits[depth & 1][u >> 5], 1u << (u & 31));
         }
       }
       __syncthreads();
