@@ -26,6 +26,8 @@ from hopwave.semiring import Question
 
 # Arcs from which a search on the GPU pays for the upload.
 WORTH_A_TRIP = 1 << 20
+# Sources times arcs from which betweenness does.
+WORTH_BETWEENNESS = 1 << 28
 # With fewer sources than this on a graph of that many arcs, all threads work on one source at a time. Not a question of
 # how many threads there are: they must change no bit of a result.
 WIDE_SOURCES = 4
@@ -148,7 +150,7 @@ def betweenness_centrality(
     if epsilon is not None and checkpoint is not None:
         raise GraphError("an adaptive sample (epsilon=) cannot be checkpointed; use k= with checkpoint=")
     job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, endpoints, False, memory_limit)
-    engine = engines.engine("cpu" if device == "auto" else device)
+    engine = betweenness_engine(device, graph, job, plan, threads)
     if epsilon is not None:
         exact = replace(job, squares=True)
         chosen, why = choose_betweenness_plan(plan, exact, graph, engine)
@@ -203,7 +205,7 @@ def edge_betweenness_centrality(
     """
     graph = as_graph(G)
     job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, False, True, memory_limit)
-    engine = engines.engine("cpu" if device == "auto" else device)
+    engine = betweenness_engine(device, graph, job, plan, threads)
     chosen, why = choose_betweenness_plan(plan, job, graph, engine)
     run = engine.accumulation(graph, job, chosen, threads)
     saved = None if checkpoint is None else Checkpoint(checkpoint, graph, job, chosen.name)
@@ -258,9 +260,23 @@ def betweenness_job(
     return Job(chosen, mask, hops("cutoff", cutoff), endpoints, edges, memory_limit=memory_limit), drawn, subset
 
 
+def betweenness_engine(device: str, graph: Graph, job: Job, plan: str | Plan, threads: int | None) -> engines.Engine:
+    """The engine for a betweenness run: for "auto" a GPU that takes the plan, where sources × arcs are worth the trip."""
+    if device != "auto":
+        return engines.engine(device)
+    if threads is None and len(job.sources) * graph.m >= WORTH_BETWEENNESS and has_gpu():
+        gpu = engines.engine("cuda")
+        if plan == "auto" or gpu.refuses(named_plan(plan), job) is None:
+            return gpu
+    return engines.engine("cpu")
+
+
 def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: engines.Engine) -> tuple[Plan, str]:
     """The plan to run and why, or a PlanError that names what to use instead."""
-    if plan == "auto":
+    if plan == "auto" and isinstance(engine, engines.Regimes):
+        regime, why = engine.regime(graph, job, CATALOGUE["hopwave-block"])
+        chosen = CATALOGUE[f"hopwave-{regime}"]
+    elif plan == "auto":
         few = len(job.sources) < WIDE_SOURCES and graph.m >= WIDE_ARCS
         if few and not job.edges and not job.squares:
             chosen, why = CATALOGUE["hopwave-wide"], f"{len(job.sources)} sources on a graph of {graph.m:,} arcs"

@@ -41,13 +41,16 @@ compiles = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 @cache
 def instances() -> dict[str, list[str]]:
     """Header → the instances of its templates that the engine may ask for, both widths of offsets."""
-    from hopwave.engines import cuda_hopwave, cuda_steps
+    from hopwave.engines import cuda_betweenness, cuda_hopwave, cuda_steps, cuda_turbobc
 
     found = defaultdict(list)
     for header, name in (
         *cuda_steps.instances("int"),
         *cuda_steps.instances("long long"),
+        *cuda_turbobc.instances("int"),
+        *cuda_turbobc.instances("long long"),
         *cuda_hopwave.instances(),
+        *cuda_betweenness.instances(),
     ):
         found[header].append(name)
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
@@ -81,6 +81,14 @@ class Engine(Protocol):
 
     def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
         """The efficiency of the graph that each vertex's neighbours induce."""
+
+
+@runtime_checkable
+class Regimes(Protocol):
+    """An engine that chooses among our betweenness regimes by what it knows of its own machine."""
+
+    def regime(self, graph: Graph, job: Job, plan: Plan) -> tuple[str, str]:
+        """The regime's name and why."""
 
 
 @cache

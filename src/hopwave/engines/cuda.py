@@ -122,10 +122,32 @@ class Engine:
         return Later(array.get) if on_device else array  # copied when first looked at
 
     def refuses(self, plan, job):
-        return "device='cuda' does not compute betweenness yet; use device='cpu'"
+        return betweenness(plan).refuses(plan, job)
+
+    def regime(self, graph, job, plan):
+        """Which of our betweenness regimes suits the job, and why; the plan says how the graph is loaded."""
+        loaded = self.load(graph, plan)
+        with explained("choosing a regime", graph):
+            return betweenness(plan).choose(loaded, job)
 
     def accumulation(self, graph, job, plan, threads=None):
-        raise EngineError(self.refuses(plan, job))
+        """Sums of dependencies: see hopwave.algorithms.brandes."""
+        if threads is not None:
+            raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+        loaded = self.load(graph, plan)
+        with explained("preparing betweenness", graph):
+            return betweenness(plan).Accumulation(loaded, job, plan)
+
+
+def betweenness(plan):
+    """The module that runs a betweenness plan: TurboBC's pipeline, or our own regimes."""
+    if plan.regime == "source":
+        from hopwave.engines import cuda_turbobc
+
+        return cuda_turbobc
+    from hopwave.engines import cuda_betweenness
+
+    return cuda_betweenness
 
 
 class explained:
