@@ -1,7 +1,7 @@
 """Sums of dependencies on the GPU: our three regimes under one roof (algorithms/regimes.py says which is for what).
 
-Whatever the regime, sources are taken in order, block by block; no sum is made by atomics on floating point numbers. So the same
-run on the same GPU gives the same bits, and so does one that was broken off and taken up again.
+Whatever the regime, sources are taken in order, block by block; no sum is made by atomics on floating point numbers. So
+the same run on the same GPU gives the same bits, and so does one that was broken off and taken up again.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Accumulation:
         with explained("adding up dependencies", self.loaded.graph), self.loaded.lock:
             # What a block adds to is a copy, and it counts from the moment that it takes the place of the sums before:
             # a Ctrl-C finds either all of a block or nothing.
-            self._state = cupy.asarray(self.total), first
+            self._state = cupy.asarray(self.total) if first else cupy.zeros(len(self.total), np.float64), first
             try:
                 for number in range(first, self.blocks):
                     if number > first and poll(number):

@@ -1,7 +1,7 @@
-"""Betweenness with a block a source (kernels/brandes_block.cuh): small or deep graphs, and whatever overflows elsewhere.
+"""Betweenness with a block a source (kernels/brandes_block.cuh): small or deep graphs, and what overflows elsewhere.
 
-Every source has a row of scores. Rows are added to the total one after another, in the order of the sources, so that neither
-the number of blocks nor the memory there was for them changes a bit.
+Every source has a row of scores. Rows are added to the total one after another, in the order of the sources, so that
+neither the number of blocks nor the memory there was for them changes a bit.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Blocks:
             self._run(results, cupy.asarray(wide), len(wide), min(blocks, len(wide)), EXTENDED, 0)
         sums = cupy.empty(count, np.float64)
         self.kernels(HEADER, "add_rows<int>", self.width, 256, rows, count, self.width, int(self.job.squares), total)
-        self.kernels(HEADER, "sum_rows<int>", 256 * count, 256, rows, count, self.width, sums)
+        self.kernels(HEADER, "sum_rows<int>", 1024 * count, 1024, rows, count, self.width, sums)
         due = due.get()
         return np.stack([sums.get() - 2.0 * due[:, 1] * self.job.endpoints, due[:, 0].astype(np.float64)], 1)
 
