@@ -261,7 +261,7 @@ def betweenness_job(
 
 
 def betweenness_engine(device: str, graph: Graph, job: Job, plan: str | Plan, threads: int | None) -> engines.Engine:
-    """The engine for a betweenness run: for "auto" a GPU that takes the plan, where sources × arcs are worth the trip."""
+    """The engine for a betweenness run: for "auto" a GPU that takes the plan, where sources × arcs are worth it."""
     if device != "auto":
         return engines.engine(device)
     if threads is None and len(job.sources) * graph.m >= WORTH_BETWEENNESS and has_gpu():

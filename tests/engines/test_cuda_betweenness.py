@@ -49,7 +49,7 @@ def graph(name: str) -> Graph:
         "kronecker": lambda: generate.kronecker(12, edge_factor=8, seed=3),
         "kronecker-directed": lambda: generate.kronecker(12, edge_factor=8, seed=3, directed=True),
         "mesh": lambda: generate.delaunay(3000, seed=3),
-        "hubs": lambda: Graph.from_edges(np.concatenate([hub * 0, hub * 0 + 1, hub]), np.concatenate([hub, hub, -hub % 3000])),
+        "hubs": lambda: Graph.from_edges(np.concatenate([0 * hub, 0 * hub + 1, hub]), np.tile(hub, 3)[::-1]),
         "pieces": lambda: Graph.from_edges(*np.random.default_rng(3).integers(0, 4000, (2, 3000)), n=4000),
         "pieces-directed": lambda: Graph.from_edges(
             *np.random.default_rng(3).integers(0, 4000, (2, 6000)), n=4000, directed=True
@@ -104,6 +104,21 @@ def test_samples_with_bounds() -> None:
         assert found.sources == expected.sources
         np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-11)
         np.testing.assert_allclose(found.bounds, expected.bounds, rtol=1e-11)
+
+
+@both
+def test_new_numbers_change_no_bit(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deep graphs are renumbered for runs that are long enough; lists keep their order."""
+    grid = generate.grid(60, 50, missing=0.05, seed=1)
+    directed = Graph.from_edges(*grid.to_edges(), n=grid.n, directed=True)
+    for G in (graph("mesh"), grid, directed):
+        options = {"sources": SOURCES, "plan": "hopwave-block", "device": "cuda", "targets": range(0, 3000, 2)}
+        found = {}
+        for worth in (False, True):
+            monkeypatch.setattr(regimes, "worth_renumbering", lambda *given, worth=worth: worth)
+            found[worth] = call(G, **options)
+        assert G._prepared["cuda"].kept["any"]["near"].bytes > 0
+        assert np.array_equal(found[True].scores, found[False].scores)
 
 
 def test_a_deep_search_leaves_the_batch() -> None:

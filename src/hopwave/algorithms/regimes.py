@@ -21,6 +21,7 @@ LEVELS = 48  # a batch keeps a mask a level, so a deeper search leaves it
 BITS = 1000  # path counts of a batch are plain float64: a search whose counts might pass 2^BITS leaves it
 FEW = 8  # sources up to which each has the whole GPU
 SMALL = 1 << 20  # arcs up to which a sparse graph is a block's work
+RENUMBERING = 1 << 27  # sources times arcs from which a deep graph is renumbered
 NUMBER = 8  # bytes
 
 
@@ -100,6 +101,15 @@ def block_shape(n: int, m: int, k: int, depth: int, machine: Machine) -> Shape:
     threads = min(1024, max(64, threads))
     blocks = max(1, min(room, machine.threads // threads)) * machine.multiprocessors
     return Shape(threads, group, max(1, min(k, blocks)), shared)
+
+
+def worth_renumbering(n: int, m: int, k: int, depth: int, room: int) -> bool:
+    """Whether a deep graph's vertices are put in an order of their own first: four searches and a sort, and a copy.
+
+    >>> worth_renumbering(1 << 20, 6 << 20, 64, 376, 1 << 36), worth_renumbering(1 << 20, 6 << 20, 2, 376, 1 << 36)
+    (True, False)
+    """
+    return depth > LEVELS // 2 and k * m >= RENUMBERING and 64 * (m + n) <= room
 
 
 def block_state(n: int, number: int, shared: int) -> int:

@@ -1,8 +1,8 @@
-"""Betweenness with a batch of sources at once (kernels/brandes_batch.cuh), or with the whole GPU on one: shallow graphs.
+"""Betweenness with a batch of sources at once (kernels/brandes_batch.cuh), or the whole GPU on one: shallow graphs.
 
-Python leads the levels; a level is a launch or two, for all batches at once. Lists are cut into chunks when a graph comes here
-first. A search that is deeper than a batch keeps masks for, or whose path counts might pass float64, is left to the block
-regime.
+Python leads the levels; a level is a launch or two, for all batches at once. Lists are cut into chunks when a graph
+comes here first. A search that is deeper than a batch keeps masks for, or whose path counts might pass float64, is left
+to the block regime.
 """
 
 from __future__ import annotations
