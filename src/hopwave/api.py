@@ -162,7 +162,7 @@ def betweenness_centrality(
     else:
         chosen, why = choose_betweenness_plan(plan, job, graph, engine)
         run = engine.accumulation(graph, job, chosen, threads)
-        saved = None if checkpoint is None else Checkpoint(checkpoint, graph, job, chosen.name)
+        saved = None if checkpoint is None else Checkpoint(checkpoint, graph, job, f"{chosen.name} on {engine.name}")
         certificate = _brandes.accumulate(run, job, "betweenness", progress, saved)
         bounds, count = None, len(job.sources)
         if subset:
@@ -208,7 +208,7 @@ def edge_betweenness_centrality(
     engine = betweenness_engine(device, graph, job, plan, threads)
     chosen, why = choose_betweenness_plan(plan, job, graph, engine)
     run = engine.accumulation(graph, job, chosen, threads)
-    saved = None if checkpoint is None else Checkpoint(checkpoint, graph, job, chosen.name)
+    saved = None if checkpoint is None else Checkpoint(checkpoint, graph, job, f"{chosen.name} on {engine.name}")
     certificate = _brandes.accumulate(run, job, "edge betweenness", progress, saved)
     source = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
     sums = run.total if graph.directed else run.total + reverse_arcs(graph, run.total)
@@ -261,7 +261,7 @@ def betweenness_job(
 
 
 def betweenness_engine(device: str, graph: Graph, job: Job, plan: str | Plan, threads: int | None) -> engines.Engine:
-    """The engine for a betweenness run: for "auto" a GPU that takes the plan, where sources × arcs are worth the trip."""
+    """The engine for a betweenness run: for "auto" a GPU that takes the plan, where sources × arcs are worth it."""
     if device != "auto":
         return engines.engine(device)
     if threads is None and len(job.sources) * graph.m >= WORTH_BETWEENNESS and has_gpu():

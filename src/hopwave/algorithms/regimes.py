@@ -19,8 +19,10 @@ LANES = 64  # sources that share a mask
 CHUNK = 512  # arcs of a list that a warp takes at once
 LEVELS = 48  # a batch keeps a mask a level, so a deeper search leaves it
 BITS = 1000  # path counts of a batch are plain float64: a search whose counts might pass 2^BITS leaves it
+FEW = 8  # sources up to which each has the whole GPU
+SMALL = 1 << 20  # arcs up to which a sparse graph is a block's work
+RENUMBERING = 1 << 27  # sources times arcs from which a deep graph is renumbered
 NUMBER = 8  # bytes
-EXTENDED = 16
 
 
 @dataclass(frozen=True)
@@ -61,13 +63,14 @@ def choose(n: int, m: int, k: int, depth: int, free: int) -> tuple[Regime, str]:
     >>> choose(1 << 20, 6 << 20, 64, depth=400, free=1 << 36)[0]
     'block'
     """
-    fits = batch_bytes(n, m, lanes_for(k), depth + 2) <= free
     if depth > LEVELS // 2:
         return "block", f"a probe is {depth} levels deep"
-    if k == 1 or not fits:
-        return "wide", "one source" if k == 1 else f"{k} sources do not fit together"
-    if m < 1 << 21 and m < 8 * n:
+    if m < 4 * n and m < SMALL:
         return "block", f"{m:,} arcs: a source fits a block"
+    if k <= FEW:
+        return "wide", f"{k} source{'s' * (k != 1)} on a graph of {m:,} arcs"
+    if batch_bytes(n, m, lanes_for(k), depth + 2) > free:
+        return "wide", f"{k} sources do not fit together"
     return "batch", f"{k} sources on a graph of {m:,} arcs, {depth} levels deep"
 
 
@@ -98,6 +101,15 @@ def block_shape(n: int, m: int, k: int, depth: int, machine: Machine) -> Shape:
     threads = min(1024, max(64, threads))
     blocks = max(1, min(room, machine.threads // threads)) * machine.multiprocessors
     return Shape(threads, group, max(1, min(k, blocks)), shared)
+
+
+def worth_renumbering(n: int, m: int, k: int, depth: int, room: int) -> bool:
+    """Whether a deep graph's vertices are put in an order of their own first: four searches and a sort, and a copy.
+
+    >>> worth_renumbering(1 << 20, 6 << 20, 64, 376, 1 << 36), worth_renumbering(1 << 20, 6 << 20, 2, 376, 1 << 36)
+    (True, False)
+    """
+    return depth > LEVELS // 2 and k * m >= RENUMBERING and 64 * (m + n) <= room
 
 
 def block_state(n: int, number: int, shared: int) -> int:
@@ -141,7 +153,7 @@ def lanes_for(k: int) -> int:
     >>> lanes_for(1), lanes_for(3), lanes_for(1000)
     (1, 4, 64)
     """
-    return min(LANES, 1 << max(0, (k - 1).bit_length()))
+    return min(LANES, 1 << max(0, k - 1).bit_length())
 
 
 def batch_bytes(n: int, m: int, lanes: int, levels: int) -> int:

@@ -1,7 +1,7 @@
 """Sums of dependencies on the GPU: our three regimes under one roof (algorithms/regimes.py says which is for what).
 
-Whatever the regime, sources are taken in order, block by block; no sum is made by atomics on floating point numbers. So the same
-run on the same GPU gives the same bits, and so does one that was broken off and taken up again.
+Whatever the regime, sources are taken in order, block by block; no sum is made by atomics on floating point numbers. So
+the same run on the same GPU gives the same bits, and so does one that was broken off and taken up again.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 from hopwave.algorithms import regimes
 from hopwave.engines import cuda_batch, cuda_block
 from hopwave.engines.cuda_launch import free_memory, machine
+from hopwave.engines.cuda_order import renumbered
 
 
 def instances():
@@ -25,16 +26,28 @@ def refuses(plan, job):
     return None
 
 
+def search(loaded, source):
+    """A search on the same GPU, from a vertex by its number."""
+    from hopwave.api import bfs
+
+    return bfs(loaded.graph, loaded.graph.label(source), predecessors=False, device="cuda")
+
+
 def probe(loaded):
     """How deep a search from the vertex of highest degree goes; kept with the graph."""
     if "depth" not in loaded.kept:
-        from hopwave.api import bfs
-
-        graph, depth = loaded.graph, 0
-        if graph.m:
-            depth = bfs(graph, graph.label(int(np.argmax(graph.degrees))), predecessors=False, device="cuda").depth
-        loaded.kept["depth"] = depth
+        loaded.kept["depth"] = search(loaded, int(loaded.graph.degrees.argmax())).depth if loaded.m else 0
     return loaded.kept["depth"]
+
+
+def near(loaded, job, depth):
+    """The graph with near vertices near in memory, where it is deep and the run repays it; kept with the graph."""
+    room = free_memory() if job.memory_limit is None else job.memory_limit
+    if not regimes.worth_renumbering(loaded.n, loaded.m, len(job.sources), depth, room):
+        return None
+    if "near" not in loaded.kept:
+        loaded.kept["near"] = renumbered(loaded, lambda source: cupy.asarray(search(loaded, source).distances))
+    return loaded.kept["near"]
 
 
 def choose(loaded, job):
@@ -66,7 +79,7 @@ class Accumulation:
         with explained("adding up dependencies", self.loaded.graph), self.loaded.lock:
             # What a block adds to is a copy, and it counts from the moment that it takes the place of the sums before:
             # a Ctrl-C finds either all of a block or nothing.
-            self._state = cupy.asarray(self.total), first
+            self._state = cupy.asarray(self.total) if first else cupy.zeros(len(self.total), np.float64), first
             try:
                 for number in range(first, self.blocks):
                     if number > first and poll(number):
@@ -91,7 +104,7 @@ def regime(loaded, job, name):
         return free_memory() if job.memory_limit is None else min(job.memory_limit, free_memory())
 
     here, depth = machine(), probe(loaded)
-    blocks = cuda_block.Blocks(loaded, job, here, depth, room)
+    blocks = cuda_block.Blocks(loaded, job, here, depth, room, near(loaded, job, depth))
     if name == "block":
         return blocks
     lanes = 1 if name == "wide" else regimes.lanes_for(len(job.sources))

@@ -1,7 +1,7 @@
-"""Betweenness with a block a source (kernels/brandes_block.cuh): small or deep graphs, and whatever overflows elsewhere.
+"""Betweenness with a block a source (kernels/brandes_block.cuh): small or deep graphs, and what overflows elsewhere.
 
-Every source has a row of scores. Rows are added to the total one after another, in the order of the sources, so that neither
-the number of blocks nor the memory there was for them changes a bit.
+Every source has a row of scores. Rows are added to the total one after another, in the order of the sources, so that
+neither the number of blocks nor the memory there was for them changes a bit.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from hopwave.algorithms import regimes
 from hopwave.engines.cuda_launch import Kernels, Pieces, record
+from hopwave.engines.cuda_order import arcs_of
 
 HEADER = "brandes_block.cuh"
 NO_CUTOFF = np.iinfo(np.int32).max
@@ -37,8 +38,8 @@ def instances():
 class Blocks:
     """The block regime on one graph for one job."""
 
-    def __init__(self, loaded, job, machine, depth, room):
-        self.loaded, self.job, self.room = loaded, job, room
+    def __init__(self, loaded, job, machine, depth, room, numbers=None):
+        self.loaded, self.job, self.numbers = loaded, job, numbers
         n, m, k = loaded.n, loaded.m, len(job.sources)
         self.width = m if job.edges else n
         self.kernels = Kernels(loaded)
@@ -46,8 +47,10 @@ class Blocks:
         self.shape = regimes.block_shape(n, m, k, depth, replace(machine, threads=threads))
         self.size = regimes.block_size(k, self.width, self.shape, machine)
         self.extended = 0
-        self.graph = self.kernels.graph()
+        self.graph = self.kernels.graph(numbers or loaded)
         self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
+        if numbers is not None and self.targets is not None:
+            self.targets = self.targets[numbers.order]
         self.fit = regimes.block_fit(n, self.width, self.shape, self.size, room())
 
     def _kernel(self, number, shared):
@@ -56,6 +59,22 @@ class Blocks:
 
     def add(self, sources, total):
         """Add these sources' scores to total; returns both sides of their certificates."""
+        if self.numbers is None:
+            return self._add(cupy.asarray(np.asarray(sources, np.int32)), total)
+        places = self.places()
+        own = total.reshape(-1, self.width)[:, places].ravel()
+        certificate = self._add(self.numbers.rank[cupy.asarray(sources)], own)
+        total.reshape(-1, self.width)[:, places] = own.reshape(-1, self.width)
+        return certificate
+
+    def places(self):
+        """Where the scores under our numbers belong."""
+        numbers, loaded = self.numbers, self.loaded
+        if not self.job.edges:
+            return numbers.order
+        return arcs_of(loaded.on_device, numbers.offsets, loaded.offsets, numbers.order, loaded.m)
+
+    def _add(self, sources, total):
         pieces = Pieces(len(sources), self.fit[1])
         certificate = np.zeros((len(sources), 2))
         for begin, end in pieces:
@@ -67,8 +86,7 @@ class Blocks:
         count = len(sources)
         rows = cupy.zeros((count, self.width), np.float64)
         due, status = cupy.zeros((count, 2), np.int64), cupy.zeros(count, np.int32)
-        ids = cupy.asarray(np.asarray(sources, np.int32))
-        results = {"sources": ids, "rows": rows, "due": due, "status": status}
+        results = {"sources": sources, "rows": rows, "due": due, "status": status}
         self._run(results, None, count, blocks, "double", self.shape.shared)
         wide = np.flatnonzero(status.get()).astype(np.int32)
         if len(wide):
@@ -76,7 +94,7 @@ class Blocks:
             self._run(results, cupy.asarray(wide), len(wide), min(blocks, len(wide)), EXTENDED, 0)
         sums = cupy.empty(count, np.float64)
         self.kernels(HEADER, "add_rows<int>", self.width, 256, rows, count, self.width, int(self.job.squares), total)
-        self.kernels(HEADER, "sum_rows<int>", 256 * count, 256, rows, count, self.width, sums)
+        self.kernels(HEADER, "sum_rows<int>", 1024 * count, 1024, rows, count, self.width, sums)
         due = due.get()
         return np.stack([sums.get() - 2.0 * due[:, 1] * self.job.endpoints, due[:, 0].astype(np.float64)], 1)
 

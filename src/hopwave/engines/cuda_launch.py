@@ -55,15 +55,13 @@ class Kernels:
         self.kept = loaded.on_device.kernels
         self.blocks = loaded.device.blocks
 
-    def graph(self):
-        """The struct Graph; the arrays are kept alive by the graph."""
-        loaded = self.loaded
-        arrays = {"offsets": loaded.offsets, "neighbours": loaded.neighbours, "n": loaded.n, "m": loaded.m}
-        if loaded.directed:
-            arrays |= {"in_offsets": loaded.in_offsets, "in_neighbours": loaded.in_neighbours}
-        else:
-            arrays |= {"in_offsets": loaded.offsets, "in_neighbours": loaded.neighbours}
-        return record(GRAPH, arrays)
+    def graph(self, arrays):
+        """The struct Graph of a graph's arrays, which must be kept alive."""
+        loaded, names = self.loaded, GRAPH[:4]
+        if not loaded.directed:
+            names = names[:2] * 2
+        fields = dict(zip(GRAPH, (getattr(arrays, name) for name in names), strict=False))
+        return record(GRAPH, {**fields, "n": loaded.n, "m": loaded.m})
 
     def get(self, header, name):
         """The kernel of that name, compiled when first asked for."""

@@ -10,6 +10,8 @@
 //   masks     one array a level: the sources that have the vertex in that level
 //   visited   the sources that have it in any level so far
 //   alive     the sources whose search still found something at the last level
+//
+// A single source's masks are bitmaps: bit v % 64 of word v / 64.
 #pragma once
 #include "brandes.cuh"
 
@@ -45,6 +47,9 @@ struct Batch {
   i64 stride;             // chunks that a warp looks at together
   i64 leaf;               // 1 at the last level: nothing lies behind it
 };
+
+__device__ __forceinline__ bool bit_at(const u64 *bits, int v) { return bits[v >> 6] >> (v & 63) & 1; }
+__device__ __forceinline__ void set_bit(u64 *bits, int v) { atomicOr(&bits[v >> 6], 1ull << (v & 63)); }
 
 // A batch's own part of every array.
 __device__ __forceinline__ void take_own(Batch &B) {
@@ -85,8 +90,9 @@ __device__ __forceinline__ void finish(const Batch &B, int v, u64 want, Pair sum
   if (!fresh) return;
   if (LANES == 1 ? lane() == 0 : a) B.X[at] = sum.a;
   if (b) B.X[at + 32] = sum.b;
-  if (lane() == 0) B.mask[v] = fresh, B.visited[v] |= fresh;
   if (LANES == 1 && lane()) return;
+  if (LANES == 1) set_bit(B.mask, v), set_bit(B.visited, v);
+  if (LANES > 1 && lane() == 0) B.mask[v] = fresh, B.visited[v] |= fresh;
   tally.found[0] += a, tally.found[1] += b;
   if (t > 0.0) tally.counted[0] += a, tally.counted[1] += b;
 }
@@ -112,6 +118,7 @@ __device__ __forceinline__ void report(const Batch &B, const Tally &tally) {
 
 template <int LANES, bool BACK>
 __device__ __forceinline__ u64 wanted(const Batch &B, int v) {
+  if (LANES == 1) return BACK ? bit_at(B.mask, v) : !bit_at(B.visited, v);
   return BACK ? B.mask[v] : ~B.visited[v] & *B.alive;
 }
 
@@ -126,7 +133,7 @@ __device__ __forceinline__ Pair gather_one(const Batch &B, const Chunk &c) {
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) u[k] = i + 32 * k < c.length ? B.neighbours[c.begin + i + 32 * k] : -1;
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k) x[k] = u[k] >= 0 && B.other[u[k]] ? B.X[u[k]] : 0.0;
+    for (int k = 0; k < AHEAD; ++k) x[k] = u[k] >= 0 && bit_at(B.other, u[k]) ? B.X[u[k]] : 0.0;
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) {
       sum += x[k];
@@ -252,15 +259,20 @@ __global__ void stand(Batch B, const int *sources, i64 count) {
   const i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
   const i64 b = i / B.lanes, s = i % B.lanes, at = b * B.n + sources[i];
-  atomicOr(&B.mask[at], 1ull << s);
-  atomicOr(&B.visited[at], 1ull << s);
+  if (B.lanes == 1) {
+    set_bit(B.mask, sources[i]), set_bit(B.visited, sources[i]);
+  } else {
+    atomicOr(&B.mask[at], 1ull << s);
+    atomicOr(&B.visited[at], 1ull << s);
+  }
   atomicOr(&B.alive[b], 1ull << s);
   B.X[at * B.lanes + s] = 1.0;
 }
 
-// After a level, a block of 64 threads a batch: who is still alive, and what the level adds to Σ (d - 1) or Σ d.
+// After a level, a block of 64 threads a batch: who is still alive (told to the host, too), and what the level adds to
+// Σ (d - 1) or Σ d.
 template <class Offset>
-__global__ void close_level(Batch B, i64 distance, i64 *due, i64 *total) {
+__global__ void close_level(Batch B, i64 distance, i64 *due, i64 *total, u64 *told) {
   __shared__ u32 halves[2];
   take_own(B);
   const int s = threadIdx.x;
@@ -274,7 +286,7 @@ __global__ void close_level(Batch B, i64 distance, i64 *due, i64 *total) {
   const u32 half = __ballot_sync(ALL, lives);
   if (lane() == 0) halves[s / 32] = half;
   __syncthreads();
-  if (s == 0) *B.alive = halves[0] | (u64)halves[1] << 32;
+  if (s == 0) told[blockIdx.y] = *B.alive = halves[0] | (u64)halves[1] << 32;
 }
 
 // total[v] += δ of every source, batch after batch and source after source; behind them, where asked for, the squares.
@@ -315,6 +327,28 @@ __global__ void __launch_bounds__(256) add_batches(Batch B, const u64 *first, i6
     }
     if (part == 1 && s < B.lanes) parts[(b * B.lanes + s) * gridDim.x + blockIdx.x] = column;
   }
+}
+
+// The same for a single source.
+template <class Offset>
+__global__ void __launch_bounds__(256) add_one(Batch B, int source, i64 endpoints, i64 squares, i64 edges, double *total,
+                                               double *parts) {
+  __shared__ double sums[WARPS];
+  double sum = 0.0;
+  for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < B.n; v += (i64)gridDim.x * blockDim.x) {
+    if (!bit_at(B.visited, (int)v) || (v == source && !edges)) continue;
+    const double x = B.delta[v];
+    sum += x;
+    if (edges) continue;
+    total[v] += endpoints ? x + weight(B.targets, (int)v) : x;
+    if (squares) total[B.n + v] += x * x;
+  }
+  for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(ALL, sum, step);
+  if (lane() == 0) sums[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x) return;
+  for (int w = 1; w < WARPS; ++w) sum += sums[w];
+  parts[blockIdx.x] = sum;
 }
 
 }  // namespace brandes
