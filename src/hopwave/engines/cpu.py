@@ -156,6 +156,9 @@ class Engine:
 
         return Accumulation(loaded, job, plan, threads)
 
+    def declines(self, verb, graph):
+        return None
+
     def sweep(self, graph, job, poll, threads=None):
         """Searches from many sources: see hopwave.algorithms.many."""
         from hopwave.engines.cpu_many import sweep
