@@ -77,7 +77,17 @@ def little_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hopwave.engines.cuda_many.TABLE_BYTES", 1)
 
 
-WAYS = [only_pushes, only_pulls, rows_cut_short, few_words, many_words, little_room]
+def one_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many rows a team that its counters of 63 run over."""
+    monkeypatch.setattr("hopwave.engines.cuda_many.parts_for", lambda *sizes: (1, 1))
+
+
+def parts_of_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_words(monkeypatch)
+    monkeypatch.setattr("hopwave.engines.cuda_many.parts_for", lambda *sizes: (2, 3))
+
+
+WAYS = [only_pushes, only_pulls, rows_cut_short, few_words, many_words, little_room, one_block, parts_of_the_grid]
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
@@ -103,10 +113,18 @@ def test_several_groups(name: str, keep: str, depth: int) -> None:
 
 @pytest.mark.parametrize(
     "graph",
-    [generate.kronecker(14, 16), generate.grid(200, 190, missing=0.03, seed=1), generate.star(70_000)],
-    ids=["kronecker", "grid", "star"],
+    [
+        generate.kronecker(14, 16),
+        generate.kronecker(16, 24, directed=True),
+        generate.grid(200, 190, missing=0.03, seed=1),
+        generate.star(70_000),
+    ],
+    ids=["kronecker", "kronecker directed", "grid", "star"],
 )
-def test_larger_graphs(graph: Graph) -> None:
+@pytest.mark.parametrize("parts", [None, (1, 1), (5, 7)], ids=str)
+def test_larger_graphs(graph: Graph, parts: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    if parts is not None:
+        monkeypatch.setattr("hopwave.engines.cuda_many.parts_for", lambda *sizes: parts)
     sources = np.random.default_rng(4).integers(0, graph.n, 1500)
     check(graph, sources, "sums", depth=50)
     check(graph, sources, "columns", weight="inverse", shift=40)

@@ -25,19 +25,21 @@ NO_LIMIT = np.iinfo(np.int32).max
 LONG_ROW = 256  # arcs from which a row is shared out
 PUSH_COST = 3  # of an arc, against one that a pull looks at
 PULL_SHARE = 2  # a first pull is expected to look at this part of the arcs
-DEEP = 32  # levels from which a group's sources had better be neighbours
+DEEP = 32  # levels from which a group's sources had better be neighbours, and a level has few vertices
+ROWS_A_TEAM, ROWS_A_TEAM_DEEP = 16, 128  # vertices for every team of a part of the grid: more would wait at barriers
+TURNS = 4  # groups that a part takes in one launch
+IN_FLIGHT = 2  # launches that the device may be behind: so soon does it stop after Ctrl-C
 TABLE_BYTES = 1 << 30  # of distances on the device at a time, on their way to the host
 FIRST_ROOM = 1 << 20  # pairs that a group is expected to find at most
-IN_FLIGHT = 2  # groups that the device may be behind: so soon does it stop after Ctrl-C
 
 # The kernel's records Many and Counters; every field of the first is 8 bytes wide.
 ARCS = ("offsets", "neighbours", "in_offsets", "in_neighbours", "long_rows")
-STATE = ("seen", "even", "odd", "touched")
-LISTS = ("list_even", "list_odd", "longs_even", "longs_odd", "counts_even", "counts_odd", "counters")
-ANSWERS = ("sources", "places", "reached", "total", "farthest", "inverse", "histogram", "columns", "rows", "pairs")
-SIZES = ("n", "count", "long_count", "long_row", "limit", "keep", "hops", "shift", "upwards", "room")
-RULE = ("vertex_bits", "depth_bits", "reach", "push_cost", "expected")
-MANY = np.dtype([(name, np.int64) for name in (*ARCS, *STATE, *LISTS, *ANSWERS, *SIZES, *RULE)])
+WORK = ("state", "touched", "lists", "longs", "counts", "counters", "sources", "places", "reach")
+ANSWERS = ("reached", "total", "farthest", "inverse", "histogram", "columns", "rows", "pairs")
+GROUPS = ("n", "grids", "first", "last", "width", "count")
+SIZES = ("long_count", "long_row", "long_room", "limit", "keep", "hops", "shift", "upwards", "room")
+RULE = ("vertex_bits", "depth_bits", "push_cost", "expected")
+MANY = np.dtype([(name, np.int64) for name in (*ARCS, *WORK, *ANSWERS, *GROUPS, *SIZES, *RULE)])
 COUNTERS_BYTES = 5 * 128
 LISTED = 4 * 128  # where the number of pairs stands in it
 
@@ -50,6 +52,20 @@ def words_for(sources, n, free):
     """
     few, many = WORDS
     return many if sources > 64 * few and 24 * many * n < free * 3 // 4 else few
+
+
+def parts_for(n, words, groups, depth, blocks, free):
+    """Parts of a grid of so many blocks, each for a group at a time, and blocks a part.
+
+    >>> parts_for(36_692, 16, 36, 9, 528, 10**11), parts_for(10**6, 16, 1, 9, 528, 10**11)
+    ((3, 176), (1, 528))
+    >>> parts_for(114_599, 16, 112, 1000, 528, 10**11), parts_for(34, 2, 1, 5, 528, 10**11)
+    ((9, 58), (1, 1))
+    """
+    rows = ROWS_A_TEAM_DEEP if depth >= DEEP else ROWS_A_TEAM
+    enough = max(1, min(blocks, -(-n * words // (BLOCK * rows))))
+    parts = max(1, min(blocks // enough, groups, free * 3 // 4 // max(1, (24 * words + 17) * n)))
+    return parts, max(1, min(blocks // parts, -(-n * words // BLOCK)))
 
 
 def pair_bits(n, limit, width):
@@ -94,37 +110,41 @@ class Run:
         n, m, k = loaded.n, loaded.m, len(job.sources)
         self.loaded, self.job, self.labels = loaded, job, labels
         free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
-        self.words = words_for(k, n, free)
-        self.vertex_bits, self.depth_bits, width = pair_bits(n, job.limit, 64 * self.words)
-        self.width = width if job.keep == "pairs" else 64 * self.words
+        words = words_for(k, n, free)
+        self.vertex_bits, self.depth_bits, self.width = pair_bits(n, job.limit, 64 * words)
+        if job.keep != "pairs":
+            self.width = 64 * words
         offset = "int" if loaded.offsets.dtype == np.int32 else "long long"
-        self.kernel, blocks = nvrtc.cooperative(HEADER, f"hopwave::search_many<{offset}, {self.words}>", BLOCK)
-        self.blocks = max(1, min(blocks, -(-n * self.words // BLOCK)))
+        self.kernel, most = nvrtc.cooperative(HEADER, f"hopwave::search_many<{offset}, {words}>", BLOCK)
+        groups = 1 if job.keep == "pairs" else max(1, -(-k // self.width))
+        self.parts, blocks = parts_for(n, words, groups, job.depth, most, free)
+        self.blocks = self.parts * blocks
 
         summed = KEEP[job.keep] & SUMS
         in_degrees = cupy.diff(loaded.in_offsets)
-        long_rows = cupy.flatnonzero(in_degrees > LONG_ROW).astype(np.int32)
+        long_count = int(cupy.count_nonzero(in_degrees > LONG_ROW))
+        long_rows = cupy.argsort(-in_degrees)[:long_count].astype(np.int32)  # the longest first
+        long_room = min(n, m // LONG_ROW + 1)
         self.sums = cupy.zeros((4, k if summed else 0), np.int64)  # reached, Σ d, greatest d; Σ 1/d as float64
         self.histogram = cupy.zeros(n + 1 if summed else 0, np.int64)
         self.columns = cupy.zeros((n if job.keep == "columns" else 0, 3), np.int64)
-        self.state = cupy.empty((3, n, self.words), np.uint64)
-        self.small = cupy.empty(COUNTERS_BYTES + 2 * 4 * 64 * self.words, np.uint8)
-        self.touched = cupy.zeros(-(-n // 32), np.uint32)
-        lists = cupy.empty((2, n), np.int32)
-        longs = cupy.empty((2, min(n, m // LONG_ROW + 1)), np.int32)
-        counts = self.small[COUNTERS_BYTES:].reshape(2, -1)
-        self.found = []
-        self.kept = (long_rows, lists, longs)
+        self.state = cupy.empty((self.parts, 3, n, words), np.uint64)
+        self.touched = cupy.zeros((self.parts, -(-n // 32)), np.uint32)
+        self.lists = cupy.empty((self.parts, 2, n), np.int32)
+        self.longs = cupy.empty((self.parts, 2, long_room), np.int32)
+        self.counts = cupy.zeros((self.parts, 2, 64 * words), np.uint32)
+        self.counters = cupy.empty((self.parts, COUNTERS_BYTES), np.uint8)
+        self.long_rows, self.found = long_rows, []
         self.arguments = np.zeros(1, MANY)
         self.fill(
             offsets=loaded.offsets, neighbours=loaded.neighbours, in_offsets=loaded.in_offsets,
-            in_neighbours=loaded.in_neighbours, long_rows=long_rows, seen=self.state[0], even=self.state[1],
-            odd=self.state[2], touched=self.touched, list_even=lists[0], list_odd=lists[1], longs_even=longs[0],
-            longs_odd=longs[1], counts_even=counts[0], counts_odd=counts[1], counters=self.small,
-            histogram=self.histogram, columns=self.columns, n=n, long_count=len(long_rows), long_row=LONG_ROW,
-            limit=NO_LIMIT if job.limit is None else min(job.limit, NO_LIMIT), keep=KEEP[job.keep],
-            hops=job.weight == "hops", shift=job.shift, upwards=job.upwards, vertex_bits=self.vertex_bits,
-            depth_bits=self.depth_bits, push_cost=PUSH_COST, expected=m // PULL_SHARE,
+            in_neighbours=loaded.in_neighbours, long_rows=long_rows, state=self.state, touched=self.touched,
+            lists=self.lists, longs=self.longs, counts=self.counts, counters=self.counters, reached=self.sums[0],
+            total=self.sums[1], farthest=self.sums[2], inverse=self.sums[3], histogram=self.histogram,
+            columns=self.columns, n=n, grids=self.parts, width=self.width, long_count=long_count, long_row=LONG_ROW,
+            long_room=long_room, limit=NO_LIMIT if job.limit is None else min(job.limit, NO_LIMIT),
+            keep=KEEP[job.keep], hops=job.weight == "hops", shift=job.shift, upwards=job.upwards,
+            vertex_bits=self.vertex_bits, depth_bits=self.depth_bits, push_cost=PUSH_COST, expected=m // PULL_SHARE,
         )  # fmt: skip
         if loaded.directed:  # a vertex that no arc leads to is found by itself alone
             findable = int(cupy.count_nonzero(in_degrees))
@@ -135,7 +155,7 @@ class Run:
     def fill(self, **fields):
         """Set fields of the kernel's record: numbers, or the addresses of arrays."""
         for name, value in fields.items():
-            self.arguments[name] = value.data.ptr if hasattr(value, "data") and hasattr(value, "get") else value
+            self.arguments[name] = value.data.ptr if hasattr(value, "get") else value
 
     def table(self, rows):
         """A place for the distances of that many sources."""
@@ -163,32 +183,33 @@ class Run:
         """The searches from these sources."""
         import cupy
 
-        places = self.order(first, last)
-        ids = cupy.asarray(self.job.sources[first:last][places].astype(np.int32))
-        device_places = cupy.asarray(places.astype(np.int64))
-        self.places = places
+        self.places = places = self.order(first, last)
+        starts = np.arange(0, last - first, self.width)
+        reach = np.add.reduceat(self.reach[first:last][places], starts) if len(starts) else starts
+        ids, rows, most = (
+            cupy.asarray(array)
+            for array in (self.job.sources[first:last][places].astype(np.int32), places, reach.astype(np.int64))
+        )
+        self.fill(sources=ids, places=rows, reach=most, count=last - first)
         running = deque()
-        for begin in range(0, last - first, self.width):
-            end = min(begin + self.width, last - first)
-            for name, row in zip(("reached", "total", "farthest", "inverse"), self.sums, strict=True):
-                self.fill(**{name: row[begin:end]})
-            reach = self.reach[first:last][places[begin:end]].sum()
-            self.fill(sources=ids[begin:end], places=device_places[begin:end], count=end - begin, reach=reach)
+        size = 1 if self.job.keep == "pairs" else TURNS * self.parts
+        for begin in range(0, len(starts), size):
+            self.fill(first=begin, last=min(begin + size, len(starts)))
             if self.job.keep == "pairs":
                 self.found.append(self.pairs())
             else:
                 self.launch()
-            running.append((first + begin, cupy.cuda.Event()))
+            running.append((first + begin * self.width, cupy.cuda.Event()))
             running[-1][1].record()
             if len(running) > IN_FLIGHT:
                 done, event = running.popleft()
                 event.synchronize()
                 poll(done)
+        cupy.cuda.get_current_stream().synchronize()  # the arrays that only this function holds are in use till then
 
     def launch(self):
-        """One group, in the current stream."""
-        self.state.data.memset_async(0, self.state.nbytes)
-        self.small.data.memset_async(0, self.small.nbytes)
+        """Some groups, in the current stream."""
+        self.counters.data.memset_async(0, self.counters.nbytes)
         self.kernel((self.blocks,), (BLOCK,), (self.arguments,))
 
     def pairs(self):
@@ -200,7 +221,7 @@ class Run:
             found = cupy.empty(room, np.uint64)
             self.fill(pairs=found, room=room)
             self.launch()
-            count = int(self.small[LISTED : LISTED + 8].view(np.uint64)[0])
+            count = int(self.counters[0, LISTED : LISTED + 8].view(np.uint64)[0])
             if count <= room:
                 check_room(16 * count, f"{count:,} pairs")
                 return cupy.sort(found[:count]).get()

@@ -13,14 +13,16 @@ struct Part {
 
     const Many<Offset>& job;
     Desk<WORDS>& desk;
-    const int depth;
+    const Group& group;
+    const int depth, turn;  // turn: levels so far, of all groups
     Standing& standing;
     number arcs = 0, checked = 0, pairs = 0;
     number plane[PLANES] = {};  // a counter for each of a word's 64 sources: bit p of all of them is plane[p]
     int added = 0;
 
-    __device__ Part(const Many<Offset>& job, Desk<WORDS>& desk, int depth)
-        : job(job), desk(desk), depth(depth), standing(job.counters->standing[depth % 3]) {}
+    __device__ Part(const Many<Offset>& job, Desk<WORDS>& desk, int depth, int turn)
+        : job(job), desk(desk), group(desk.group), depth(depth), turn(turn),
+          standing(desk.group.counters->standing[turn % 3]) {}
 
     static __device__ int my_word() { return lane() % WORDS; }
     static __device__ int my_team() { return lane() / WORDS; }
@@ -37,7 +39,7 @@ struct Part {
         if (at < STAGE)
             desk.stage[at] = v;
         else
-            job.list[depth % 2][atomicAdd(&standing.tail, 1u)] = v;
+            group.list[turn % 2][atomicAdd(&standing.tail, 1u)] = v;
     }
 
     // The sources in `fresh` reach v in this level; found: whether there are any in the team's row.
@@ -46,7 +48,7 @@ struct Part {
         if (found && my_word() == 0) {
             const number out = degree(job.offsets, v);
             arcs += out;
-            if (out > job.long_row) job.longs[depth % 2][atomicAdd(&standing.longs, 1u)] = v;
+            if (out > job.long_row) group.longs[turn % 2][atomicAdd(&standing.longs, 1u)] = v;
         }
         if (job.keep & SUMS) count(fresh);
         if (job.keep & COLUMNS) add_column(v, found, fresh);
@@ -106,14 +108,16 @@ struct Part {
             const double unit = (double)(1ll << job.shift), d = depth;
             weight = (long long)rint(unit / d), square = (long long)rint(unit / (d * d));
         }
-        long long* column = job.columns + 3ll * v;
-        column[0] += sources, column[1] += sources * weight, column[2] += sources * square;
+        number* column = (number*)job.columns + 3ll * v;  // other parts add to it too
+        atomicAdd(column, (number)sources);
+        atomicAdd(column + 1, (number)(sources * weight));
+        atomicAdd(column + 2, (number)(sources * square));
     }
 
     __device__ void fill_rows(int v, number fresh) {
         for (; fresh; fresh &= fresh - 1) {
             const int source = 64 * my_word() + __ffsll((long long)fresh) - 1;
-            job.rows[job.places[source] * job.n + v] = depth;
+            job.rows[job.places[group.first + source] * job.n + v] = depth;
         }
     }
 
@@ -122,7 +126,7 @@ struct Part {
         if (job.upwards)
             for (number left = fresh; left; left &= left - 1) {
                 const int bit = __ffsll((long long)left) - 1;
-                if (job.sources[64 * my_word() + bit] > v) fresh &= ~(1ull << bit);
+                if (job.sources[group.first + 64 * my_word() + bit] > v) fresh &= ~(1ull << bit);
             }
         const word mine = __popcll(fresh);
         word through = mine;
@@ -131,7 +135,7 @@ struct Part {
             if (lane() >= step) through += other;
         }
         number at = 0;
-        if (lane() == WARP - 1 && through) at = atomicAdd(&job.counters->listed, (number)through);
+        if (lane() == WARP - 1 && through) at = atomicAdd(&group.counters->listed, (number)through);
         at = __shfl_sync(EVERYONE, at, WARP - 1) + through - mine;
         for (; fresh; fresh &= fresh - 1, ++at) {
             const number source = 64 * my_word() + __ffsll((long long)fresh) - 1;
@@ -139,7 +143,7 @@ struct Part {
         }
     }
 
-    // The block's sums join the grid's. All of the block comes here; a barrier must follow.
+    // The block's sums join those of its part of the grid. All of the block comes here; a barrier must follow.
     __device__ void finish() {
         if (added) spill();
         number parts[3] = {arcs, checked, pairs};
@@ -157,9 +161,9 @@ struct Part {
         if (threadIdx.x == 0 && staged) desk.base = atomicAdd(&standing.tail, staged);
         if (job.keep & SUMS)
             for (int i = threadIdx.x; i < 64 * WORDS; i += BLOCK)
-                if (desk.counts[i]) atomicAdd(&job.counts[depth % 2][i], desk.counts[i]), desk.counts[i] = 0;
+                if (desk.counts[i]) atomicAdd(&group.counts[turn % 2][i], desk.counts[i]), desk.counts[i] = 0;
         __syncthreads();
-        for (word i = threadIdx.x; i < staged; i += BLOCK) job.list[depth % 2][desk.base + i] = desk.stage[i];
+        for (word i = threadIdx.x; i < staged; i += BLOCK) group.list[turn % 2][desk.base + i] = desk.stage[i];
         if (threadIdx.x == 0) desk.staged = 0;
     }
 };
