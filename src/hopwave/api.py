@@ -24,8 +24,9 @@ from hopwave.plan import Plan
 from hopwave.result import BetweennessResult, BFSResult, EdgeBetweennessResult, PlanTable, Ran
 from hopwave.semiring import Question
 
-# Arcs from which a search on the GPU pays for the upload.
+# Arcs from which a search on the GPU pays for the upload; and searches times arcs, where there are many searches.
 WORTH_A_TRIP = 1 << 20
+WORTH_A_TRIP_TOGETHER = 1 << 32
 # Sources times arcs from which betweenness does.
 WORTH_BETWEENNESS = 1 << 28
 # With fewer sources than this on a graph of that many arcs, all threads work on one source at a time. Not a question of
@@ -352,12 +353,13 @@ def _is_label(graph: Graph, value: Any) -> bool:
         return False
 
 
-def choose_device(device: str, graph: Graph, threads: int | None) -> str:
-    """The engine that device= names. "auto" is a GPU where there is one and the graph is worth the trip, else the CPU;
-    who says threads= means the CPU."""
+def choose_device(device: str, graph: Graph, threads: int | None, sources: int = 1) -> str:
+    """The engine that device= names. "auto" is a GPU where there is one and so many searches are worth the trip, else
+    the CPU; 0 stands for less than a search, such as one path. Who says threads= means the CPU."""
     if device != "auto":
         return device
-    return "cuda" if threads is None and graph.m >= WORTH_A_TRIP and has_gpu() else "cpu"
+    worth = sources > 0 and (graph.m >= WORTH_A_TRIP or sources * graph.m >= WORTH_A_TRIP_TOGETHER)
+    return "cuda" if threads is None and worth and has_gpu() else "cpu"
 
 
 @cache

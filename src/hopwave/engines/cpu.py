@@ -161,6 +161,9 @@ class Engine:
             graph._prepared.setdefault("cpu-ranked", RankedGraph(graph))
         return RankedAccumulation(graph._prepared["cpu-ranked"], job, plan, threads)
 
+    def declines(self, verb, graph):
+        return None
+
     def sweep(self, graph, job, poll, threads=None):
         """Searches from many sources: see hopwave.algorithms.many."""
         from hopwave.engines.cpu_many import sweep

@@ -53,9 +53,27 @@ def kernel(header, name):
     return _kernel(header, name, cupy.cuda.runtime.getDevice())
 
 
+@cache
+def _cooperative(header, name, block, device):
+    import cupy
+    from cupy_backends.cuda.api import driver
+
+    found = module(header, (name,)).get_function(name)
+    fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(found.kernel.ptr, block, 0)
+    return found, fit * cupy.cuda.Device().attributes["MultiProcessorCount"]
+
+
+def cooperative(header, name, block):
+    """One instance for a cooperative launch on the current device, and how many blocks of it are at work at once."""
+    import cupy
+
+    return _cooperative(header, name, block, cupy.cuda.runtime.getDevice())
+
+
 def forget():
     """Drop every loaded kernel: after a device was lost they belong to a context that is no more."""
     _kernel.cache_clear()
+    _cooperative.cache_clear()
 
 
 def include_folders():
