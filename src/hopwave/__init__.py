@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hopwave import generate
+from hopwave import generate, linalg
 from hopwave.answers import Components, DistanceHistogram, Estimate, VertexScores
 from hopwave.api import betweenness_centrality, bfs, bfs_each, edge_betweenness_centrality, plans
 from hopwave.catalogue import plan
 from hopwave.devices import Device, devices
-from hopwave.errors import EngineError, FormatError, GraphError, HopwaveError, PlanError
+from hopwave.errors import EngineError, FormatError, GraphError, HopwaveError, LinalgError, PlanError
 from hopwave.extents import (
     average_shortest_path_length,
     barycenter,
@@ -72,6 +72,7 @@ __all__ = [
     "GraphError",
     "HopwaveError",
     "Level",
+    "LinalgError",
     "PlanError",
     "ScaledCounts",
     "Statistics",
@@ -105,6 +106,7 @@ __all__ = [
     "is_strongly_connected",
     "is_weakly_connected",
     "k_hop",
+    "linalg",
     "local_efficiency",
     "pairs_within",
     "periphery",
