@@ -1,11 +1,187 @@
-"""Products on the CPU."""
+"""Products on the CPU: Numba kernels specialised to the semiring, rows dealt to the crew."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines import cpu_products as kernels
 from hopwave.engines import reference_linalg
+from hopwave.engines.cpu_crew import CHECKED, FOUND, crew, new_board, thread_count
+from hopwave.engines.cpu_rings import compiled
+from hopwave.linalg.engine import Touched
+from hopwave.linalg.vector import Vector
+
+ENTRIES_PER_THREAD = 1 << 16  # below this, waking a helper costs more than it brings
+NO_BITS = np.empty(0, np.uint8)
+NO_ROWS = np.empty(0, np.uint32)
+
+
+def unsigned(array):
+    """The same memory, read as unsigned numbers; bools as bytes."""
+    return array.view(f"u{array.dtype.itemsize}")
 
 
 class Algebra(reference_linalg.Algebra):
     """See hopwave.linalg.engine.Algebra."""
 
     name = "cpu"
+
+    def __init__(self):
+        self._scratch = []  # of pushes: (n, mark, queue); taken and put back, so that threads never share one
+
+    def pull(self, A, x, product, allowed, threads):
+        part = A.rows
+        n, dtype = A.shape[0], product.dtype
+        values, present = x.arrays()
+        kernel, a, b = self._operands(kernels.pull, product, part, values)
+        rows, bits, complement = NO_ROWS, NO_BITS, 0
+        if allowed is not None:
+            if allowed.rows is not None:
+                rows = unsigned(allowed.rows)
+                if rows.size == 0:
+                    return Vector.sparse(n, allowed.rows, np.empty(0, dtype)), Touched()
+            else:
+                bits, complement = unsigned(allowed.bits), int(allowed.complement)
+        size = len(rows) or n
+        found = np.zeros(size, np.bool_)
+        carries = not (product.term == "one" and product.add.any_term)
+        out = np.empty(size if carries else 0, dtype)
+        full = x._count is not None and x._count == x.n
+        identity = dtype.type(product.add.identity(dtype))
+        board = kernels.open_board(new_board())
+        work = len(part.indices) if allowed is None or allowed.count is None else allowed.count * len(part.indices) // n
+        share(
+            kernel,
+            (unsigned(part.indptr), unsigned(part.indices), a, b, NO_BITS if full else unsigned(present), rows, bits)
+            + (complement, int(product.early_exit), out, found, identity, size),
+            board,
+            size,
+            work,
+            threads,
+        )
+        count, touched = int(board[FOUND]), Touched(int(board[CHECKED]))
+        if len(rows):
+            places = allowed.rows[found]
+            return Vector.sparse(n, places, out[found] if carries else np.ones(count, np.bool_).astype(dtype)), touched
+        if not carries:
+            return Vector.dense(found if dtype == np.bool_ else found.astype(dtype), found, count), touched
+        return Vector.dense(out, found, count), touched
+
+    def push(self, A, x, product, allowed, threads):
+        part = A.columns
+        n, dtype = A.shape[0], product.dtype
+        places, values = x.listed()
+        kernel, a, b = self._operands(kernels.push, product, part, values)
+        carries = not (product.term == "one" and product.add.any_term)
+        bits, complement = NO_BITS, 0
+        if allowed is not None:
+            bits, complement = (
+                (unsigned(allowed.bits), int(allowed.complement))
+                if allowed.bits is not None
+                else (unsigned(allowed.as_bits(n, np)), 0)
+            )
+        mark, queue = self._borrow(n)
+        total = np.empty(n if carries else 0, dtype)
+        tail, touched, _ = kernel(
+            unsigned(part.indptr), unsigned(part.indices), a, b, unsigned(places), bits, complement, mark, total, queue
+        )
+        found = queue[:tail].view(np.int32).copy()
+        kernels.clear(mark, queue, tail)
+        self._scratch.append((mark, queue))
+        sums = total[found] if carries else np.ones(tail, dtype)
+        return Vector.sparse(n, found, sums, ascending=False), Touched(int(touched))
+
+    def _operands(self, kernel, product, part, values):
+        """The kernel for this product, and the values it is to read: of matrix and vector, or none."""
+        pattern = part.values is None and product.structure_only
+        ready = compiled(kernel, product, pattern)
+        weighs = not product.structure_only
+        nothing = np.empty(0, product.dtype)
+        a = nothing
+        if not pattern and (product.term in ("a", "both") or weighs):
+            a = np.ones(len(part.indices), np.bool_) if part.values is None else part.values
+        return ready, a, values if product.term in ("x", "both") or weighs else nothing
+
+    def _borrow(self, n):
+        while self._scratch:
+            mark, queue = self._scratch.pop()
+            if len(mark) == n:
+                return mark, queue
+        return np.zeros(n, np.uint8), np.empty(n, np.uint32)
+
+    def binary(self, op):
+        return super().binary(op) if op.array or op.built_in else vectorised(op.function, op)
+
+    def unary(self, op):
+        return super().unary(op) if op.array else vectorised(op.function, op)
+
+    def scatter(self, op, target, places, values):
+        if op.array or op.built_in:
+            super().scatter(op, target, places, values)
+        else:
+            scatter_loop(njit(op.function), target, places, values)
+
+
+def share(kernel, arguments, board, size, work, threads):
+    """Run the kernel over [0, size) with as many of the crew as the work is worth."""
+    helpers = max(0, min(thread_count(threads), work // ENTRIES_PER_THREAD) - 1)
+    chunk = size if helpers == 0 else max(64, min(8192, size // (16 * (helpers + 1)))) & ~7
+    if helpers:
+        crew.call(helpers, assist, kernel, arguments, chunk, board)
+    try:
+        kernel(*arguments, chunk, board)
+    finally:
+        kernels.finish(board)
+
+
+def assist(kernel, arguments, chunk, board, number):
+    if kernels.enter(board):
+        try:
+            kernel(*arguments, chunk, board)
+        finally:
+            kernels.leave(board)
+
+
+@lru_cache(maxsize=64)
+def _elementwise(function, operands):
+    compiled_function = njit(function)
+    if operands == 1:
+
+        @njit
+        def loop(x):
+            return [compiled_function(v) for v in x]
+    else:
+
+        @njit
+        def loop(x, y):
+            return [compiled_function(x[i], y[i]) for i in range(x.size)]
+
+    return loop
+
+
+def vectorised(function, op):
+    """A user's function on whole arrays."""
+
+    def on_arrays(*arrays):
+        arrays = np.broadcast_arrays(*arrays)
+        if arrays[0].size == 0:
+            return np.empty(0, op.result_type(*(array.dtype for array in arrays)))
+        found = np.array(_elementwise(function, len(arrays))(*(np.ascontiguousarray(array) for array in arrays)))
+        if op.kind != "same":
+            return found.astype(op.result_type(*(array.dtype for array in arrays)))
+        return (
+            found.astype(np.int32)
+            if all(array.dtype == np.int32 for array in arrays) and found.dtype == np.int64
+            else found
+        )
+
+    return on_arrays
+
+
+@njit
+def scatter_loop(function, target, places, values):
+    for i in range(places.size):
+        target[places[i]] = function(target[places[i]], values[i])
