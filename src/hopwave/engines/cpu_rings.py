@@ -29,7 +29,7 @@ WORDS = ("term", "plus", "joined", "stops", "carries", "weigh")
 
 @lru_cache(maxsize=256)
 def specialise(kernel, add, multiply, term, flip, pattern, weighs):
-    """The kernel, compiled for that arithmetic when it is first called. `pattern`: matrix values are not read, but 1."""
+    """The kernel, compiled for that arithmetic when it is first called. `pattern`: matrix values are 1, not read."""
     ring = Ring(add, multiply, term, flip, pattern, weighs)
     tree = _tree(kernel)
     tree.body[0].name = name = f"{kernel.__name__}_{ring.name}"

@@ -100,6 +100,12 @@ class Algebra:
             else dtype.type(ufunc(add.op).reduce(values.astype(dtype))).item()
         )
 
+    def fill(self, values, present, allowed, value):
+        bits = allowed.as_bits(len(values), np)
+        np.copyto(values, values.dtype.type(value), where=bits)
+        present |= bits
+        return None
+
     def scatter(self, op, target, places, values):
         if op.name in ("any", "first"):
             return

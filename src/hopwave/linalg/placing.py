@@ -55,14 +55,13 @@ def assign(
 def _fill(w: Vector, value: Any, allowed: Allowed, engine: Algebra) -> Vector:
     """One number where the mask lets it, in place: what a search does at every level."""
     values, present = w.writable()
+    count = None
     if allowed.rows is not None:
         values[allowed.rows] = value
         present[allowed.rows] = True
     else:
-        bits = allowed.as_bits(w.n, engine.xp)
-        engine.xp.copyto(values, values.dtype.type(value), where=bits)
-        present |= bits
-    w._set_dense(values, present, None)
+        count = engine.fill(values, present, allowed, value)
+    w._set_dense(values, present, count)
     return w
 
 

@@ -188,12 +188,14 @@ def _product(
     if operand_reuse:
         check_reuse(ring, how, rows, inner)
     nnz = x.nnz
-    pull = x.convert(None if direction == "auto" else "dense" if direction == "pull" else "sparse") == "dense"
-    operand = x
-    reused = operand_reuse and pull and allowed is not None and allowed.bits is not None
-    if reused:
+    pull = x.decide() == "dense" if direction == "auto" else direction == "pull"
+    reused = operand_reuse and pull
+    if reused:  # x itself need not be converted, which is the gain (section 5.4)
         assert allowed is not None
-        operand = Vector.dense(x.arrays()[0], allowed.bits)
+        operand = Vector.dense(allowed.bits, allowed.bits)
+    else:
+        operand = x
+        x.convert("dense" if pull else "sparse")
     found, touched = (engine.pull if pull else engine.push)(A, operand, product, allowed, threads)
     result = write(out, found, how, allowed, engine).follow(x)
     if not explain:
