@@ -217,6 +217,8 @@ def select(
     """out⟨mask⟩ ⊙= the entries of u that pass: by value (an operator with a thunk, or a function), or of a matrix by
     place ("tril", "triu", "diag", "offdiag", with the thunk as the diagonal, 0 if left out).
 
+    The thunk of a vector may be a vector: each entry is compared with the one at its place, and fails where none is.
+
     >>> from hopwave import linalg as la
     >>> u = la.Vector.from_entries([0, 2], [1, 5], n=3)
     >>> la.select(u, la.binary.gt, 3).to_dict()
@@ -242,7 +244,7 @@ def select(
     allowed = allowed_places(how, u.n, engine)
     if u.format == "sparse":
         places, values = u.listed()
-        keep = _passing(engine, predicate, thunk, values)
+        keep = _passing(engine, predicate, thunk, values, places)
         found = Vector.sparse(u.n, places[keep], values[keep], ascending=u._ascending)
     else:
         values, present = u.arrays()
@@ -250,10 +252,16 @@ def select(
     return write(out, _let_through(found.follow(u), allowed, xp), how, allowed, engine)
 
 
-def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any) -> Any:
+def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: Any = None) -> Any:
+    """Which values pass; `places` are those of a list, where the thunk is a vector."""
     if isinstance(predicate, BinaryOp):
         if thunk is None:
             raise LinalgError(f"{predicate.name} compares with something; give the thunk")
+        if isinstance(thunk, Vector):
+            others, there = thunk.to(engine.name).arrays()
+            if places is not None:
+                others, there = others[places], there[places]
+            return engine.binary(predicate)(values, others).astype(bool) & there
         return engine.binary(predicate)(values, engine.xp.asarray(thunk)).astype(bool)
     if not isinstance(predicate, UnaryOp):
         predicate = UnaryOp.define(getattr(predicate, "__name__", "predicate"), predicate, "bool")
@@ -291,7 +299,10 @@ def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: s
         ring = Semiring(f"{add.name}_first", add, binary.first)
         return mxv(A, ones, ring, direction="pull", device=engine.name)
     values = (u if isinstance(u, Vector) else as_matrix(u)).to(engine.name)
-    array = values.listed()[1] if isinstance(values, Vector) else values.stored_values()
+    if isinstance(values, Matrix):
+        array = values.stored_values()
+    else:
+        array = values.arrays()[0] if values.nnz == values.n else values.listed()[1]
     kind = add.sum_type(np.dtype(array.dtype))
     return engine.reduce(add, array, kind) if len(array) else add.identity(kind)
 
