@@ -65,7 +65,7 @@ def pagerank(
 
     def step(x: Vector, mask: Vector | None = None) -> Vector:
         lost = alpha * reduce(extract(x, dead))
-        y = apply(p, binary.times, right=1 - alpha + lost * (q is p))
+        y: Vector = apply(p, binary.times, right=1 - alpha + lost * (q is p))
         if q is not p:
             ewise_add(y, apply(q, binary.times, right=lost), out=y)
         w = ewise_mult(x, follow)
