@@ -9,25 +9,16 @@ from numba import njit
 
 from hopwave.engines import cpu_products as kernels
 from hopwave.engines import reference_linalg
-from hopwave.engines.cpu_crew import CHECKED, FOUND, crew, new_board, thread_count
+from hopwave.engines.cpu_crew import CHECKED, FOUND
 from hopwave.engines.cpu_graph import IRREGULAR, find_hubs
 from hopwave.engines.cpu_rings import compiled
+from hopwave.engines.cpu_share import share, unsigned, unsigned_rows
 from hopwave.linalg.engine import Touched
 from hopwave.linalg.vector import Vector
 
-ENTRIES_PER_THREAD = 1 << 16  # below this, waking a helper costs more than it brings
 PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
 NO_BITS = np.empty(0, np.uint8)
 NO_ROWS = np.empty(0, np.uint32)
-
-
-def unsigned(array):
-    """The same memory, read as unsigned numbers; bools as bytes."""
-    return array.view(f"u{array.dtype.itemsize}")
-
-
-def unsigned_rows(part):
-    return unsigned(part.indptr), unsigned(part.indices)
 
 
 def filled_rows(A, part):
@@ -66,12 +57,13 @@ class Algebra(reference_linalg.Algebra):
         out = np.empty(size if carries else 0, dtype)
         full = x._count is not None and x._count == x.n
         identity = dtype.type(product.add.identity(dtype))
-        board = kernels.open_board(new_board())
-        work = len(part.indices) if allowed is None or allowed.count is None else allowed.count * len(part.indices) // n
+        work = len(part.indices)
+        if allowed is not None and allowed.count is not None:
+            work = work * allowed.count // max(n, 1)
         matrix = (*unsigned_rows(part), filled_rows(A, part), self._hubs(A, part, product, full), a)
         vector = (b, NO_BITS if full else unsigned(present))
         mask = (rows, bits, complement, int(product.early_exit))
-        share(kernel, (*matrix, *vector, *mask, out, found, identity, size), board, size, work, threads)
+        board = share(kernel, (*matrix, *vector, *mask, out, found, identity), size, work, threads)
         count, touched = int(board[FOUND]), Touched(int(board[CHECKED]))
         if len(rows):
             places = allowed.rows[found]
@@ -138,6 +130,11 @@ class Algebra(reference_linalg.Algebra):
                 return mark, queue
         return np.zeros(n, np.uint8), np.empty(n, np.uint32)
 
+    def multiply(self, A, B, product, mask, complement, by, threads):
+        from hopwave.engines.cpu_linalg_mxm import multiply
+
+        return multiply(A, B, product, mask, complement, by, threads)
+
     def fill(self, values, present, allowed, value):
         bits = unsigned(allowed.bits)
         return kernels.fill(values, unsigned(present), bits, int(allowed.complement), values.dtype.type(value))
@@ -153,26 +150,6 @@ class Algebra(reference_linalg.Algebra):
             super().scatter(op, target, places, values)
         else:
             scatter_loop(njit(op.function), target, places, values)
-
-
-def share(kernel, arguments, board, size, work, threads):
-    """Run the kernel over [0, size) with as many of the crew as the work is worth."""
-    helpers = max(0, min(thread_count(threads), work // ENTRIES_PER_THREAD) - 1)
-    chunk = kernels.CHUNK_ROWS if helpers == 0 else max(64, min(kernels.CHUNK_ROWS, size // (16 * (helpers + 1)) & ~7))
-    if helpers:
-        crew.call(helpers, assist, kernel, arguments, chunk, board)
-    try:
-        kernel(*arguments, chunk, board)
-    finally:
-        kernels.finish(board)
-
-
-def assist(kernel, arguments, chunk, board, number):
-    if kernels.enter(board):
-        try:
-            kernel(*arguments, chunk, board)
-        finally:
-            kernels.leave(board)
 
 
 @lru_cache(maxsize=64)

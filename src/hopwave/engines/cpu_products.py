@@ -12,11 +12,10 @@ import numpy as np
 from numba import njit
 
 from hopwave.engines.cpu_atoms import COMPILED, INNER, ONE, U0, U1, atomic_add, ordered_add, prefetch, trailing_zeros
-from hopwave.engines.cpu_crew import ACTIVE, CHECKED, CHUNK, DONE, EPOCH, FOUND, close_job, join_job
+from hopwave.engines.cpu_crew import CHECKED, CHUNK, FOUND
 
 EIGHT_ONES, U3 = np.uint64(0x0101010101010101), np.uint64(3)
 AHEAD = 16  # entries of a list whose rows are asked for ahead of time
-CHUNK_ROWS = 4096  # rows looked at together: those that are shut out or empty are left out first
 
 
 @njit(**INNER)
@@ -164,30 +163,3 @@ def fill(values, present, bits, complement, value):
 def clear(mark, queue, tail):
     for i in range(tail):
         mark[queue[i]] = 0
-
-
-# ------------------------------------------------------------------ one job for the crew
-
-
-@njit(**COMPILED)
-def enter(board):
-    """Whether a helper came in time to help."""
-    return join_job(board, np.int64(0)) > 0
-
-
-@njit(**COMPILED)
-def leave(board):
-    ordered_add(board, ACTIVE, -1)
-
-
-@njit(**COMPILED)
-def finish(board):
-    """Let nobody else in, wait for those who are, and send the others away."""
-    close_job(board)
-    board[DONE] = 1
-
-
-def open_board(board):
-    """A job that whoever is called may join at once."""
-    board[EPOCH] = 1
-    return board

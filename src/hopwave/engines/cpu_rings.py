@@ -24,6 +24,7 @@ from numba import njit
 from hopwave.engines.cpu_atoms import COMPILED, INNER
 from hopwave.linalg.engine import Product
 
+COMMUTE = {"plus", "times", "min", "max", "lor", "land", "lxor", "eq", "ne"}  # flipped, they are the same kernel
 WORDS = ("term", "plus", "joined", "stops", "carries", "weigh")
 
 
@@ -49,7 +50,7 @@ def compiled(kernel, product: Product, pattern):
         product.add,
         product.multiply if both else None,
         product.term,
-        both and product.flip,
+        both and product.flip and product.multiply.name not in COMMUTE,
         reads and pattern,
         not product.structure_only and not reads,
     )
