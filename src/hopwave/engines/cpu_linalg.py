@@ -135,6 +135,11 @@ class Algebra(reference_linalg.Algebra):
 
         return multiply(A, B, product, mask, complement, by, threads)
 
+    def triangle(self, part, lower, diagonal):
+        from hopwave.engines.cpu_parts import triangle
+
+        return triangle(part, lower, diagonal)
+
     def fill(self, values, present, allowed, value):
         bits = unsigned(allowed.bits)
         return kernels.fill(values, unsigned(present), bits, int(allowed.complement), values.dtype.type(value))

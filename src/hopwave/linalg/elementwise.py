@@ -24,11 +24,11 @@ from hopwave.linalg.masking import (
     writing,
 )
 from hopwave.linalg.matrix import Matrix, as_matrix
+from hopwave.linalg.parts import by_place, kept
 from hopwave.linalg.vector import Vector, as_vector
 from hopwave.operators import BinaryOp, Monoid, UnaryOp, binary, checked_dtype, monoid
 
 Thing = TypeVar("Thing", Vector, Matrix)
-SELECTORS = ("tril", "triu", "diag", "offdiag")
 
 
 def ewise_add(
@@ -231,13 +231,16 @@ def select(
     xp = engine.xp
     if not isinstance(u, Vector) and _is_table(u):
         A = as_matrix(u).to(engine.name)
-        keys, values = keys_of(A, xp), A.stored_values()
         if isinstance(predicate, str):
-            keep = _by_place(keys, A.shape, predicate, 0 if thunk is None else int(thunk))
+            rows = by_place(A.rows, predicate, 0 if thunk is None else int(thunk), engine)
         else:
-            keep = _passing(engine, predicate, thunk, values)
-        kept = values[keep] if A.has_values else None
-        return _finish(keys[keep], kept, A.shape, out, how, engine)
+            rows = kept(A.rows, _passing(engine, predicate, thunk, A.stored_values()), xp)
+        found = Matrix.from_rows(rows, A.shape)
+        if A.prepared.get("ascending"):
+            found.prepared["ascending"] = True  # as every part of such a matrix
+        if mask is None and out is None:
+            return found
+        return _finish(keys_of(found, xp), rows.values, A.shape, out, how, engine)
     if isinstance(predicate, str):
         raise LinalgError(f"{predicate!r} selects by place in a matrix; use an operator such as linalg.binary.gt")
     u = as_vector(u, len(u), "u").to(engine.name)
@@ -245,11 +248,11 @@ def select(
     if u.format == "sparse":
         places, values = u.listed()
         keep = _passing(engine, predicate, thunk, values, places)
-        found = Vector.sparse(u.n, places[keep], values[keep], ascending=u._ascending)
+        some = Vector.sparse(u.n, places[keep], values[keep], ascending=u._ascending)
     else:
         values, present = u.arrays()
-        found = Vector.dense(values.copy(), present & _passing(engine, predicate, thunk, values))
-    return write(out, _let_through(found.follow(u), allowed, xp), how, allowed, engine)
+        some = Vector.dense(values.copy(), present & _passing(engine, predicate, thunk, values))
+    return write(out, _let_through(some.follow(u), allowed, xp), how, allowed, engine)
 
 
 def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: Any = None) -> Any:
@@ -266,14 +269,6 @@ def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: A
     if not isinstance(predicate, UnaryOp):
         predicate = UnaryOp.define(getattr(predicate, "__name__", "predicate"), predicate, "bool")
     return engine.unary(predicate)(values).astype(bool)
-
-
-def _by_place(keys: Any, shape: tuple[int, int], where: str, diagonal: int) -> Any:
-    offset = keys % max(shape[1], 1) - keys // max(shape[1], 1) - diagonal
-    tests = {"tril": offset <= 0, "triu": offset >= 0, "diag": offset == 0, "offdiag": offset != 0}
-    if where not in tests:
-        raise LinalgError(f"{where!r} is not known; use {', '.join(SELECTORS)}, an operator or a function")
-    return tests[where]
 
 
 def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: str = "auto") -> Any:

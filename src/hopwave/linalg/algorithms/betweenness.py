@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.errors import LinalgError
+from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import place, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce
 from hopwave.linalg.matrix import Matrix
@@ -40,7 +40,7 @@ def betweenness(A: Any, sources: Iterable[int] | None = None, batch: int = 32, *
     [0.0, 4.0, 4.0, 0.0]
     """
     if batch < 1:
-        raise LinalgError(f"batch={batch} is no number of sources; give a whole number from 1")
+        raise GraphError(f"batch={batch} is no number of sources; give a whole number from 1")
     A = square(A, device)
     n = A.shape[0]
     all_of_them = np.array(range(n) if sources is None else [place(A, s) for s in sources], np.int64)
@@ -62,7 +62,7 @@ def forward(A: Matrix, sources: Any) -> list[Matrix]:
         F = mxm(F, A, plus_first, mask=P, complement=True, structural=True)
         P = ewise_add(P, F)
     if not math.isfinite(reduce(P, monoid.max)):
-        raise LinalgError("there are more shortest paths than float64 can count; use hopwave.betweenness_centrality")
+        raise GraphError("there are more shortest paths than float64 can count; use hopwave.betweenness_centrality")
     return levels
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.errors import LinalgError
+from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import loopless, square
 from hopwave.linalg.elementwise import reduce
 from hopwave.linalg.engine import module_of
@@ -38,7 +38,7 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     (1, 1, True)
     """
     if max_rounds < 0:
-        raise LinalgError(f"max_rounds={max_rounds} is negative; give a number of rounds from 0")
+        raise GraphError(f"max_rounds={max_rounds} is negative; give a number of rounds from 0")
     A = loopless(square(A, device))
     n = A.shape[0]
     xp = module_of(A.rows.indices)

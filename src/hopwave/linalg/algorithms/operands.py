@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.errors import LinalgError
+from hopwave.errors import GraphError, LinalgError
 from hopwave.linalg.elementwise import reduce, select
 from hopwave.linalg.engine import algebra
 from hopwave.linalg.matrix import Matrix, as_matrix
@@ -33,7 +33,7 @@ def place(A: Matrix, vertex: Any, what: str = "source") -> int:
     n = A.shape[0]
     if not isinstance(vertex, int | np.integer) or isinstance(vertex, bool) or not 0 <= vertex < n:
         reach = f"they are the numbers 0 to {n - 1}" if n else "there are none"
-        raise LinalgError(f"{what} {vertex!r} is no vertex; {reach}")
+        raise GraphError(f"{what} {vertex!r} is no vertex; {reach}")
     return int(vertex)
 
 
@@ -50,21 +50,18 @@ def check_weights(A: Matrix, what: str, finite: bool = False) -> None:
     """Weights that no sum of them can be trusted with are refused: NaN, what is less than 0, and infinity if asked."""
     least, greatest = extremes(A)
     if math.isnan(least) or math.isnan(greatest):
-        raise LinalgError(f"a weight is NaN, and no {what} is known then; drop or replace such entries")
+        raise GraphError(f"a weight is NaN, and no {what} is known then; drop or replace such entries")
     if least < 0:
-        raise LinalgError(f"weight {least:g} is negative; {what} needs weights from 0 on")
+        raise GraphError(f"weight {least:g} is negative; {what} needs weights from 0 on")
     if finite and greatest == math.inf:
-        raise LinalgError(f"a weight is infinite; {what} needs weights that can be added up")
+        raise GraphError(f"a weight is infinite; {what} needs weights that can be added up")
 
 
 def loopless(A: Matrix) -> Matrix:
-    """The pattern without its diagonal, kept with the matrix; itself where there is no loop."""
-    key = "loopless"
-    if key not in A.prepared:
-        pattern = A.pattern() if A.has_values else A
-        A.prepared[key] = select(pattern, "offdiag") if select(pattern, "diag").nnz else pattern
-    found: Matrix = A.prepared[key]
-    return found.T if found.nnz and A.turned else found
+    """The pattern without its diagonal; itself where there is no loop."""
+    pattern = A.pattern() if A.has_values else A
+    without = select(pattern, "offdiag")
+    return without if without.nnz < A.nnz else pattern
 
 
 def is_symmetric(A: Matrix) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.errors import LinalgError
+from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
 from hopwave.linalg.matrix import Matrix
@@ -45,13 +45,13 @@ def pagerank(
 
     >>> from hopwave import linalg as la
     >>> la.algorithms.pagerank(la.Matrix.from_edges([0, 1, 2], [2, 2, 0], shape=3)).values.round(3).tolist()
-    [0.463, 0.05, 0.487]
+    [0.464, 0.05, 0.486]
     """
     A = square(A, device)
     check_weights(A, "rank", finite=True)
     n = A.shape[0]
     if not 0 <= alpha <= 1 or not tol >= 0 or max_iter < 1:
-        raise LinalgError(f"alpha={alpha} is from 0 to 1, tol={tol} from 0 on, max_iter={max_iter} from 1 on")
+        raise GraphError(f"alpha={alpha} is from 0 to 1, tol={tol} from 0 on, max_iter={max_iter} from 1 on")
     if n == 0:
         return Vector(0)
     p = shares(personalization, "personalization", A)
@@ -119,17 +119,17 @@ def shares(weights: Any, what: str, A: Matrix) -> Vector:
         return Vector.full(n, 1.0 / n, device=A.device)
     array = np.asarray(weights, np.float64)
     if array.shape != (n,):
-        raise LinalgError(f"{what} has shape {array.shape}; give one weight for each of the {n} vertices")
+        raise GraphError(f"{what} has shape {array.shape}; give one weight for each of the {n} vertices")
     total = float(array.sum())
     if not (array >= 0).all() or not 0 < total < np.inf:
-        raise LinalgError(
+        raise GraphError(
             f"{what} adds up to {total:g}, least {array.min():g}; give weights from 0 on, one of them over 0"
         )
     return Vector.from_dense(array / total).to(A.device)
 
 
-def _unsettled(left: float, enough: float, rounds: int) -> LinalgError:
-    return LinalgError(
+def _unsettled(left: float, enough: float, rounds: int) -> GraphError:
+    return GraphError(
         f"after {rounds} rounds the ranks still change by {left:.3g} in all, not less than n · tol = {enough:.3g}; "
         "give a larger max_iter or tol"
     )

@@ -13,9 +13,12 @@ Delta-stepping SSSP: from vertices and edges to GraphBLAS implementations (2019)
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
-from hopwave.errors import LinalgError
+import numpy as np
+
+from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_weights, extremes, place, square
 from hopwave.linalg.elementwise import reduce, select
 from hopwave.linalg.matrix import Matrix
@@ -32,8 +35,10 @@ CONVERT = Ratio(rising=0.3, falling=0.2)
 LONG = 2  # longest arcs that a bucket is wide
 
 
-def sssp(A: Any, source: int, *, device: str = "auto") -> Vector:
+def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector:
     """The length of a shortest path from the source to every vertex, infinite where there is none (Bellman-Ford).
+
+    Of several sources, from the nearest.
 
     A without values has arcs of length 1.
 
@@ -50,7 +55,7 @@ def sssp(A: Any, source: int, *, device: str = "auto") -> Vector:
     return d
 
 
-def delta_stepping(A: Any, source: int, delta: float | None = None, *, device: str = "auto") -> Vector:
+def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = None, *, device: str = "auto") -> Vector:
     """As `sssp`, nearest vertices first: bucket after bucket of distances less than Δ apart.
 
     Light arcs may lead back into the bucket, and are followed until none does; heavy ones lead out of it, and are
@@ -64,7 +69,7 @@ def delta_stepping(A: Any, source: int, delta: float | None = None, *, device: s
     A, d, f = _begin(A, source, device)
     delta = default_delta(A) if delta is None else float(delta)
     if not 0 < delta < math.inf:
-        raise LinalgError(f"delta={delta} is no width of a bucket; give a number over 0, or leave it out")
+        raise GraphError(f"delta={delta} is no width of a bucket; give a number over 0, or leave it out")
     L, H = split(A, delta)
     waiting = f  # the vertices whose distance has not been passed on
     while waiting.nnz:
@@ -100,11 +105,12 @@ def default_delta(A: Matrix) -> float:
     return LONG * longest if 0 < longest < math.inf else 1.0
 
 
-def _begin(A: Any, source: int, device: str) -> tuple[Matrix, Vector, Vector]:
+def _begin(A: Any, source: int | Sequence[int], device: str) -> tuple[Matrix, Vector, Vector]:
     """The matrix, checked; distances, 0 at the source; the source as the first to pass its distance on."""
     A = square(A, device)
     check_weights(A, "distance")
     d = Vector.full(A.shape[0], math.inf, device=A.device)
-    f = Vector.from_entries([place(A, source)], [0.0], A.shape[0]).to(A.device)
+    sources = np.unique([place(A, one) for one in np.atleast_1d(np.asarray(source)).tolist()])
+    f = Vector.from_entries(sources.astype(np.int32), 0.0, A.shape[0]).to(A.device)
     f.rule = CONVERT
     return A, assign(d, f, accum=least), f

@@ -3,16 +3,16 @@
 Wolf, Deveci, Berry, Hammond and Rajamanickam, Fast linear algebra-based triangle counting with KokkosKernels (2017),
 section III; LAGraph calls its two forms Sandia_LL and Sandia_LUT.
 
-L   the arcs from every vertex to those before it, vertices of high degree standing first: no row is longer than √2m
+L   the arcs from every vertex to those before it
 
-Of each triangle's corners i > k > j, C⟨L⟩ = L · L meets k at (i, j), and C⟨L⟩ = L · Lᵀ meets j at (i, k).
+Of each triangle's corners i > k > j, C⟨L⟩ = L · Lᵀ meets j at (i, k), and C⟨Lᵀ⟩ = Lᵀ · L meets i at (j, k).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from hopwave.linalg.algorithms.operands import loopless, square
+from hopwave.linalg.algorithms.operands import square
 from hopwave.linalg.elementwise import reduce, select
 from hopwave.linalg.engine import module_of
 from hopwave.linalg.matrix import Matrix
@@ -23,6 +23,7 @@ from hopwave.operators import binary
 from hopwave.semiring import semiring
 
 plus_pair = semiring.plus_pair
+WORTH_SORTING = 250  # looks an entry: what arranging the matrix anew costs
 
 
 def triangle_count(A: Any, *, device: str = "auto") -> int:
@@ -33,8 +34,8 @@ def triangle_count(A: Any, *, device: str = "auto") -> int:
     >>> la.algorithms.triangle_count(hw.generate.complete(5))
     10
     """
-    L, _ = lower(loopless(square(A, device)))
-    return int(reduce(mxm(L, L, plus_pair, mask=L)))
+    L, _ = lower(square(A, device))
+    return int(reduce(mxm(L, L.T, plus_pair, mask=L, direction="pull")))
 
 
 def triangles(A: Any, *, device: str = "auto") -> Vector:
@@ -45,22 +46,28 @@ def triangles(A: Any, *, device: str = "auto") -> Vector:
     >>> la.algorithms.triangles(hw.generate.complete(4)).values.tolist()
     [3, 3, 3, 3]
     """
-    L, order = lower(loopless(square(A, device)))
+    L, order = lower(square(A, device))
     n = L.shape[0]
-    first_and_last = mxm(L, L, plus_pair, mask=L)
-    middle = mxm(L, L.T, plus_pair, mask=L)
+    last_and_middle = mxm(L, L.T, plus_pair, mask=L, direction="pull")
+    first = mxm(L.T, L, plus_pair, mask=L.T, direction="pull")
     t = Vector.full(n, 0, "int64", device=L.device)
-    for corner in (reduce(first_and_last, axis=0), reduce(first_and_last, axis=1), reduce(middle, axis=0)):
-        assign(t, corner, accum=binary.plus)
-    return assign(Vector.full(n, 0, "int64", device=L.device), t, order)
+    for C, axis in ((last_and_middle, 1), (last_and_middle, 0), (first, 1)):
+        assign(t, reduce(C, axis=axis), accum=binary.plus)
+    return t if order is None else assign(Vector.full(n, 0, "int64", device=L.device), t, order)
 
 
 def lower(A: Matrix) -> tuple[Matrix, Any]:
-    """L, and which vertex each of its rows is; kept with the matrix."""
-    if "lower" not in A.prepared:
-        xp = module_of(A.rows.indices)
-        degrees = xp.diff(A.rows.indptr).astype(xp.int64)
-        order = xp.argsort(-degrees, kind="stable").astype(xp.int32)
-        A.prepared["lower"] = select(extract(A, order, order), "tril", -1), order
-    found: tuple[Matrix, Any] = A.prepared["lower"]
-    return found
+    """L, and which vertex each of its rows is; None where they stand as they are.
+
+    A product looks at one row of L for every entry of it. Where hubs make that many, vertices of high degree go first:
+    then no row is longer than √2m.
+    """
+    A = (A.pattern() if A.has_values else A).checked()
+    L = select(A, "tril", -1)
+    xp = module_of(L.rows.indices)
+    after = xp.diff(A.rows.indptr) - xp.diff(L.rows.indptr)
+    looks = float(xp.dot(after.astype(xp.float64), xp.diff(L.rows.indptr).astype(xp.float64)))
+    if looks <= WORTH_SORTING * A.nnz:
+        return L, None
+    order = xp.argsort(-xp.diff(A.rows.indptr).astype(xp.int64), kind="stable").astype(xp.int32)
+    return select(extract(A, order, order), "tril", -1), order
