@@ -111,6 +111,15 @@ class Algebra:
             for place, value in zip(places.tolist(), values, strict=True):
                 target[place] = op.function(target[place], value)
 
+    def fill(self, values, present, value, allowed):
+        if allowed.rows is not None:
+            values[allowed.rows] = value
+            present[allowed.rows] = True
+        else:
+            bits = allowed.as_bits(len(values), np)
+            np.copyto(values, values.dtype.type(value), where=bits)
+            present |= bits
+
 
 def expand(indptr, rows):
     """The entries of these rows, one after the other: which of the rows, and which entry."""

@@ -72,11 +72,15 @@ class Allowed:
 
 @dataclass
 class Touched:
-    """What a product looked at, counted by the engine where it is cheap: stored entries of the matrix, rows begun."""
+    """What a product looked at: stored entries of the matrix, or how to ask for their number once it is known."""
 
-    entries: int = 0
+    entries: int | Callable[[], int] = 0
     rows: int = 0
     notes: list[str] = field(default_factory=list)
+
+    def count(self) -> int:
+        """How many entries."""
+        return self.entries() if callable(self.entries) else self.entries
 
 
 class Algebra(Protocol):
@@ -118,6 +122,9 @@ class Algebra(Protocol):
     def scatter(self, op: BinaryOp, target: Array, places: Array, values: Array) -> None:
         """target[places] = op(target[places], values), where places may repeat: all of them are combined."""
 
+    def fill(self, values: Array, present: Array, value: Any, allowed: Allowed) -> None:
+        """One value, and its bit, wherever the mask lets it."""
+
 
 @cache
 def algebra(name: str) -> Algebra:
@@ -140,7 +147,7 @@ def algebra(name: str) -> Algebra:
 
 def on_gpu(array: Array) -> bool:
     """Whether an array is CuPy's."""
-    return hasattr(array, "__cuda_array_interface__")
+    return hasattr(type(array), "__cuda_array_interface__")  # of the type: asking the array would build a record
 
 
 def module_of(array: Array) -> Any:

@@ -55,13 +55,7 @@ def assign(
 def _fill(w: Vector, value: Any, allowed: Allowed, engine: Algebra) -> Vector:
     """One number where the mask lets it, in place: what a search does at every level."""
     values, present = w.writable()
-    if allowed.rows is not None:
-        values[allowed.rows] = value
-        present[allowed.rows] = True
-    else:
-        bits = allowed.as_bits(w.n, engine.xp)
-        engine.xp.copyto(values, values.dtype.type(value), where=bits)
-        present |= bits
+    engine.fill(values, present, value, allowed)
     w._set_dense(values, present, None)
     return w
 
