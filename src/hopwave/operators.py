@@ -1,7 +1,7 @@
 """Operators on scalars: what ⊕ and ⊗ are made of, written once for every engine.
 
 Each is kept as a Python function of plain scalars with its text (for Numba), as a function of whole arrays (NumPy and
-CuPy have it under the same name) and as a C expression in x and y (for CUDA). A user's own operator has the first alone.
+CuPy have it under the same name) and as a C expression in x and y (for CUDA). A user's operator has the first alone.
 """
 
 from __future__ import annotations

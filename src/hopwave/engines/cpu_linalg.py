@@ -9,19 +9,25 @@ from numba import njit
 
 from hopwave.engines import cpu_products as kernels
 from hopwave.engines import reference_linalg
-from hopwave.engines.cpu_crew import CHECKED, FOUND, crew, new_board, thread_count
+from hopwave.engines.cpu_crew import CHECKED, FOUND
+from hopwave.engines.cpu_graph import IRREGULAR, find_hubs
 from hopwave.engines.cpu_rings import compiled
+from hopwave.engines.cpu_share import share, unsigned, unsigned_rows
 from hopwave.linalg.engine import Touched
 from hopwave.linalg.vector import Vector
 
-ENTRIES_PER_THREAD = 1 << 16  # below this, waking a helper costs more than it brings
+PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
 NO_BITS = np.empty(0, np.uint8)
 NO_ROWS = np.empty(0, np.uint32)
 
 
-def unsigned(array):
-    """The same memory, read as unsigned numbers; bools as bytes."""
-    return array.view(f"u{array.dtype.itemsize}")
+def filled_rows(A, part):
+    """Which rows have entries, a byte each; kept with the matrix."""
+    key = "cpu filled columns" if A.turned else "cpu filled rows"
+    found = A.prepared.get(key)
+    if found is None:
+        found = A.prepared[key] = unsigned(np.diff(part.indptr) != 0)
+    return found
 
 
 class Algebra(reference_linalg.Algebra):
@@ -51,24 +57,38 @@ class Algebra(reference_linalg.Algebra):
         out = np.empty(size if carries else 0, dtype)
         full = x._count is not None and x._count == x.n
         identity = dtype.type(product.add.identity(dtype))
-        board = kernels.open_board(new_board())
-        work = len(part.indices) if allowed is None or allowed.count is None else allowed.count * len(part.indices) // n
-        share(
-            kernel,
-            (unsigned(part.indptr), unsigned(part.indices), a, b, NO_BITS if full else unsigned(present), rows, bits)
-            + (complement, int(product.early_exit), out, found, identity, size),
-            board,
-            size,
-            work,
-            threads,
-        )
+        work = len(part.indices)
+        if allowed is not None and allowed.count is not None:
+            work = work * allowed.count // max(n, 1)
+        matrix = (*unsigned_rows(part), filled_rows(A, part), self._hubs(A, part, product, full), a)
+        vector = (b, NO_BITS if full else unsigned(present))
+        mask = (rows, bits, complement, int(product.early_exit))
+        board = share(kernel, (*matrix, *vector, *mask, out, found, identity), size, work, threads)
         count, touched = int(board[FOUND]), Touched(int(board[CHECKED]))
         if len(rows):
             places = allowed.rows[found]
-            return Vector.sparse(n, places, out[found] if carries else np.ones(count, np.bool_).astype(dtype)), touched
+            sums = out[found] if carries else np.ones(count, dtype)
+            return Vector.sparse(n, places, sums, ascending=allowed.ascending), touched
         if not carries:
             return Vector.dense(found if dtype == np.bool_ else found.astype(dtype), found, count), touched
         return Vector.dense(out, found, count), touched
+
+    def _hubs(self, A, part, product, full):
+        """Each row's entry in the fullest column, where any term will do and earlier pulls have earned it."""
+        if not (product.early_exit and product.add.any_term and product.structure_only and product.term != "a") or full:
+            return NO_ROWS
+        kept = A.prepared
+        done, ready = ("cpu pulls back", "cpu hubs back") if A.turned else ("cpu pulls", "cpu hubs")
+        kept[done] = kept.get(done, 0) + 1
+        if kept[done] <= PULLS_BEFORE_HUBS:
+            return NO_ROWS
+        if ready not in kept:
+            counts = np.bincount(part.indices, minlength=A.shape[1])
+            hub = np.zeros(A.shape[0] if counts.max() > IRREGULAR * counts.mean() else 0, np.uint32)
+            if len(hub):
+                find_hubs(*unsigned_rows(part), counts, hub)
+            kept[ready] = hub
+        return kept[ready]
 
     def push(self, A, x, product, allowed, threads):
         part = A.columns
@@ -85,9 +105,7 @@ class Algebra(reference_linalg.Algebra):
             )
         mark, queue = self._borrow(n)
         total = np.empty(n if carries else 0, dtype)
-        tail, touched, _ = kernel(
-            unsigned(part.indptr), unsigned(part.indices), a, b, unsigned(places), bits, complement, mark, total, queue
-        )
+        tail, touched, _ = kernel(*unsigned_rows(part), a, b, unsigned(places), bits, complement, mark, total, queue)
         found = queue[:tail].view(np.int32).copy()
         kernels.clear(mark, queue, tail)
         self._scratch.append((mark, queue))
@@ -112,6 +130,17 @@ class Algebra(reference_linalg.Algebra):
                 return mark, queue
         return np.zeros(n, np.uint8), np.empty(n, np.uint32)
 
+    def multiply(self, A, B, product, mask, complement, by, threads):
+        from hopwave.engines.cpu_linalg_mxm import multiply
+
+        return multiply(A, B, product, mask, complement, by, threads)
+
+    def fill(self, values, present, allowed, value):
+        if allowed.rows is not None:
+            return super().fill(values, present, allowed, value)
+        bits = unsigned(allowed.bits)
+        return kernels.fill(values, unsigned(present), bits, int(allowed.complement), values.dtype.type(value))
+
     def binary(self, op):
         return super().binary(op) if op.array or op.built_in else vectorised(op.function, op)
 
@@ -123,26 +152,6 @@ class Algebra(reference_linalg.Algebra):
             super().scatter(op, target, places, values)
         else:
             scatter_loop(njit(op.function), target, places, values)
-
-
-def share(kernel, arguments, board, size, work, threads):
-    """Run the kernel over [0, size) with as many of the crew as the work is worth."""
-    helpers = max(0, min(thread_count(threads), work // ENTRIES_PER_THREAD) - 1)
-    chunk = size if helpers == 0 else max(64, min(8192, size // (16 * (helpers + 1)))) & ~7
-    if helpers:
-        crew.call(helpers, assist, kernel, arguments, chunk, board)
-    try:
-        kernel(*arguments, chunk, board)
-    finally:
-        kernels.finish(board)
-
-
-def assist(kernel, arguments, chunk, board, number):
-    if kernels.enter(board):
-        try:
-            kernel(*arguments, chunk, board)
-        finally:
-            kernels.leave(board)
 
 
 @lru_cache(maxsize=64)

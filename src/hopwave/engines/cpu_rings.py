@@ -24,12 +24,13 @@ from numba import njit
 from hopwave.engines.cpu_atoms import COMPILED, INNER
 from hopwave.linalg.engine import Product
 
+COMMUTE = {"plus", "times", "min", "max", "lor", "land", "lxor", "eq", "ne"}  # flipped, they are the same kernel
 WORDS = ("term", "plus", "joined", "stops", "carries", "weigh")
 
 
 @lru_cache(maxsize=256)
 def specialise(kernel, add, multiply, term, flip, pattern, weighs):
-    """The kernel, compiled for that arithmetic when it is first called. `pattern`: matrix values are not read, but 1."""
+    """The kernel, compiled for that arithmetic when it is first called. `pattern`: matrix values are 1, not read."""
     ring = Ring(add, multiply, term, flip, pattern, weighs)
     tree = _tree(kernel)
     tree.body[0].name = name = f"{kernel.__name__}_{ring.name}"
@@ -49,7 +50,7 @@ def compiled(kernel, product: Product, pattern):
         product.add,
         product.multiply if both else None,
         product.term,
-        both and product.flip,
+        both and product.flip and product.multiply.name not in COMMUTE,
         reads and pattern,
         not product.structure_only and not reads,
     )

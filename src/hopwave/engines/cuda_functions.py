@@ -1,8 +1,8 @@
 """A user's operator as a C++ expression: the Python function is called with symbols, which write down what is done.
 
-No source is needed, so lambdas, closures and built-in functions are all right. Where the function asks whether something
-is true (if, and, or, min), it is called once for each answer, and the answers become `condition ? one : other`. A loop
-whose length depends on a value would never end that way; it is refused, as is whatever symbols cannot be given to.
+No source is needed, so lambdas, closures and built-in functions are all right. Where the function asks whether a thing
+is true (if, and, or), it is called once for each answer, and the answers become `condition ? one : other`. A loop whose
+length depends on a value would never end that way; it is refused, as is whatever symbols cannot be given to.
 """
 
 from __future__ import annotations
@@ -19,9 +19,24 @@ from hopwave.errors import EngineError
 MOST_PATHS = 64
 KINDS = "bif"  # truths, whole numbers, fractions
 FLOATING = (
-    "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh "
-    "cbrt erf erfc fabs hypot atan2 fmod copysign"
-).split()
+    *("sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "erf", "erfc", "fabs", "fmod", "hypot"),
+    *(
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "atan2",
+        "copysign",
+    ),
+)
 TRUTHS = ("isnan", "isinf", "isfinite")
 
 
@@ -190,9 +205,8 @@ def _truth_of(name):
     def called(value):
         if not isinstance(value, Symbol):
             return getattr(math, name)(value)
-        return value.made(
-            f"(bool){name}((double)({value.text}))" if value.kind == "f" else literal(name == "isfinite"), "b"
-        )
+        known = literal(name == "isfinite")  # of whole numbers
+        return value.made(f"(bool){name}((double)({value.text}))" if value.kind == "f" else known, "b")
 
     return called
 
@@ -282,9 +296,7 @@ def translated(name, function, kinds):
         nonlocal paths
         paths += 1
         if paths > MOST_PATHS:
-            raise TooMany(
-                f"it has more than {MOST_PATHS} paths; a loop whose length depends on a value never ends here"
-            )
+            raise TooMany(f"it has over {MOST_PATHS} paths; a loop whose length depends on a value never ends")
         answers = Answers(given)
         try:
             found = twin(*(Symbol(letter, kind, answers) for letter, kind in zip("xy", kinds, strict=False)))

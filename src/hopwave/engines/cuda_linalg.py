@@ -170,7 +170,7 @@ class Algebra:
         else:
             sums = cupy.empty(size, dtype)
             if size:
-                take = here.kernel("linalg_arrays.cuh", f"take<{_c(dtype)}>")
+                take = here.array_kernel("take", dtype=dtype)
                 here.launch(take, size, (totals, queue, np.uint64(size), sums))
         return Vector.sparse(n, queue, sums, ascending=False), Touched(told.touched())
 
@@ -236,9 +236,7 @@ class Algebra:
             found = cupy.empty(size if x.ndim or y.ndim else (), kind)
             if size:
                 here = room()
-                kernel = here.kernel(
-                    "linalg_arrays.cuh", "map_two<hopwave::Ring>", binary_text(op, x.dtype, y.dtype, kind)
-                )
+                kernel = here.array_kernel("map_two", binary_text(op, x.dtype, y.dtype, kind))
                 x, y = cupy.ascontiguousarray(x), cupy.ascontiguousarray(y)
                 steps = np.int32(x.size > 1 or size == 1), np.int32(y.size > 1 or size == 1)
                 here.launch(kernel, size, (x, steps[0], y, steps[1], found, np.uint64(size)))
@@ -259,9 +257,7 @@ class Algebra:
             found = cupy.empty(x.shape, unary_result(op, np.dtype(x.dtype)))
             if x.size:
                 here = room()
-                kernel = here.kernel(
-                    "linalg_arrays.cuh", "map_one<hopwave::Ring>", unary_text(op, x.dtype, found.dtype)
-                )
+                kernel = here.array_kernel("map_one", unary_text(op, x.dtype, found.dtype))
                 here.launch(kernel, x.size, (x, found, np.uint64(x.size)))
             return found
 
@@ -278,7 +274,7 @@ class Algebra:
         blocks = min(-(-len(values) // BLOCK), here.blocks)
         parts = here.take("parts", 8 * here.blocks, np.uint8)
         found = self.xp.empty(1, dtype)
-        kernel = here.kernel("linalg_arrays.cuh", "sum_all<hopwave::Ring>", monoid_text(add.op, values.dtype, dtype))
+        kernel = here.array_kernel("sum_all", monoid_text(add.op, values.dtype, dtype))
         values = self.xp.ascontiguousarray(values)
         kernel((blocks,), (BLOCK,), (values, np.uint64(len(values)), parts, here.progress, found))
         return found.item()
@@ -288,22 +284,20 @@ class Algebra:
         from hopwave.engines.cuda_rings import binary_text, monoid_text
         from hopwave.engines.cuda_room import room
 
-        if op.name in ("any", "first") and op.built_in or not len(places):
+        if (op.built_in and op.name in ("any", "first")) or not len(places):
             return
         here, count = room(), np.uint64(len(places))
         if op.built_in and op.name in COMMUTATIVE:
-            kernel = here.kernel(
-                "linalg_arrays.cuh", "combine_at<hopwave::Ring>", monoid_text(op, values.dtype, target.dtype)
-            )
+            kernel = here.array_kernel("combine_at", monoid_text(op, values.dtype, target.dtype))
             here.launch(kernel, len(places), (target, places, values, count))
             return
         text = binary_text(op, target.dtype, values.dtype, target.dtype)
-        kernel = here.kernel("linalg_arrays.cuh", "combine_sorted<hopwave::Ring>", text)
+        kernel = here.array_kernel("combine_sorted", text)
         order = self.xp.argsort(places, kind="stable").astype(np.int64, copy=False)
         here.launch(kernel, len(places), (target, places, order, values, count))
 
     @explained
-    def fill(self, values, present, value, allowed):
+    def fill(self, values, present, allowed, value):
         """One value wherever the mask lets it, in place."""
         from hopwave.engines.cuda_room import NULL, room
 
@@ -312,7 +306,7 @@ class Algebra:
         count = len(values) if allowed.rows is None else len(rows)
         if count:
             here = room()
-            kernel = here.kernel("linalg_arrays.cuh", f"fill<{_c(values.dtype)}>")
+            kernel = here.array_kernel("fill", dtype=values.dtype)
             complement = TRUE if allowed.complement else FALSE
             value = values.dtype.type(value)
             here.launch(kernel, count, (values, present, value, rows, bits, complement, np.uint64(count)))
@@ -326,7 +320,7 @@ class Algebra:
         everywhere.data.memset_async(0, everywhere.nbytes)
         if len(places):
             here = room()
-            kernel = here.kernel("linalg_arrays.cuh", f"spread<{_c(values.dtype)}>")
+            kernel = here.array_kernel("spread", dtype=values.dtype)
             here.launch(kernel, len(places), (places, values, np.uint64(len(places)), everywhere, present))
         return everywhere, present
 
@@ -341,7 +335,7 @@ class Algebra:
             return places, found
         here = room()
         told = Pending(here)
-        kernel = here.kernel("linalg_arrays.cuh", f"collect<{_c(values.dtype)}>")
+        kernel = here.array_kernel("collect", dtype=values.dtype)
         here.launch(kernel, n, (values, present, np.uint64(n), places, found, here.progress, told.address))
         size = told.found()
         return places[:size], found[:size]
@@ -395,9 +389,3 @@ def _cuts(A, part, columns):
 
         found = A.prepared[key] = Cuts(cupy.diff(part.indptr))
     return found
-
-
-def _c(dtype):
-    from hopwave.engines.cuda_rings import c_type
-
-    return c_type(dtype)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import cupy
 import numpy as np
 
@@ -81,7 +83,7 @@ def _stretches(left, starts, total):
     edges = cupy.searchsorted(by_row, cupy.arange(MOST_TERMS, total, MOST_TERMS, dtype=np.int64)).tolist()
     rows = sorted({0, *edges, len(left.indptr) - 1})
     cuts = left.indptr[cupy.asarray(rows)].tolist()
-    return [(begin, end) for begin, end in zip(cuts[:-1], cuts[1:], strict=True) if begin < end]
+    return [(begin, end) for begin, end in pairwise(cuts) if begin < end]
 
 
 def _expand(engine, product, left, right, columns, starts, begin, end, counts):

@@ -12,6 +12,7 @@ import numpy as np
 
 from hopwave.engines import nvrtc
 from hopwave.engines.cuda_graph import BLOCK, NULL, Device
+from hopwave.engines.cuda_rings import c_type
 
 WARP = 32
 PIECE = 512  # kernels/linalg.cuh
@@ -53,6 +54,15 @@ class Room:
         found = self.kernels.get(key)
         if found is None:
             found = self.kernels[key] = nvrtc.kernel(header, f"hopwave::{name}", text)
+        return found
+
+    def array_kernel(self, name, text="", dtype=None):
+        """A kernel on whole arrays: of an operator, or of values of one type."""
+        key = name, text or dtype.char
+        found = self.kernels.get(key)
+        if found is None:
+            of = "hopwave::Ring" if text else c_type(dtype)
+            found = self.kernels[key] = nvrtc.kernel("linalg_arrays.cuh", f"hopwave::{name}<{of}>", text)
         return found
 
     def launch(self, kernel, count, arguments):

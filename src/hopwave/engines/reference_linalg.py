@@ -100,6 +100,16 @@ class Algebra:
             else dtype.type(ufunc(add.op).reduce(values.astype(dtype))).item()
         )
 
+    def fill(self, values, present, allowed, value):
+        if allowed.rows is not None:
+            values[allowed.rows] = value
+            present[allowed.rows] = True
+            return None
+        bits = allowed.as_bits(len(values), np)
+        np.copyto(values, values.dtype.type(value), where=bits)
+        present |= bits
+        return None
+
     def scatter(self, op, target, places, values):
         if op.name in ("any", "first"):
             return
@@ -110,15 +120,6 @@ class Algebra:
         else:
             for place, value in zip(places.tolist(), values, strict=True):
                 target[place] = op.function(target[place], value)
-
-    def fill(self, values, present, value, allowed):
-        if allowed.rows is not None:
-            values[allowed.rows] = value
-            present[allowed.rows] = True
-        else:
-            bits = allowed.as_bits(len(values), np)
-            np.copyto(values, values.dtype.type(value), where=bits)
-            present |= bits
 
 
 def expand(indptr, rows):

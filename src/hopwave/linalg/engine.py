@@ -53,12 +53,13 @@ class Product:
 class Allowed:
     """Which rows of a result a mask lets through: those listed, or those whose bit differs from `complement`.
 
-    Either `rows` (ascending int32) or `bits` (bool, one a row) is set, not both.
+    Either `rows` (int32, each once, in any order unless `ascending`) or `bits` (bool, one a row) is set, not both.
     """
 
     rows: Array | None = None
     bits: Array | None = None
     complement: bool = False
+    ascending: bool = True
     count: int | None = None  # how many are let through, where it is known
 
     def as_bits(self, n: int, xp: Any) -> Array:
@@ -119,11 +120,11 @@ class Algebra(Protocol):
     def reduce(self, add: Monoid, values: Array, dtype: np.dtype[Any]) -> Any:
         """The sum of an array that is not empty, as a Python scalar."""
 
+    def fill(self, values: Array, present: Array, allowed: Allowed, value: Any) -> int | None:
+        """Write value, and set the bit, where the mask lets it; returns how many bits are set then, if it is known."""
+
     def scatter(self, op: BinaryOp, target: Array, places: Array, values: Array) -> None:
         """target[places] = op(target[places], values), where places may repeat: all of them are combined."""
-
-    def fill(self, values: Array, present: Array, value: Any, allowed: Allowed) -> None:
-        """One value, and its bit, wherever the mask lets it."""
 
 
 @cache

@@ -52,9 +52,9 @@ def allowed_places(how: Writing, n: int, engine: Algebra) -> Allowed | None:
     m = as_vector(how.mask, n, "mask").to(engine.name)
     truths = how.structural or m._present is m._values
     if m.format == "sparse" and not how.complement:
-        rows, values = m.entries()
+        rows, values = m.listed()
         rows = rows if truths else rows[values.astype(bool)]
-        return Allowed(rows=rows, count=len(rows))
+        return Allowed(rows=rows, ascending=m._ascending, count=len(rows))
     if m.format == "sparse":
         m._set_dense(*m.arrays(), m.nnz)
     values, present = m.arrays()

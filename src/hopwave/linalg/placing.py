@@ -55,8 +55,7 @@ def assign(
 def _fill(w: Vector, value: Any, allowed: Allowed, engine: Algebra) -> Vector:
     """One number where the mask lets it, in place: what a search does at every level."""
     values, present = w.writable()
-    engine.fill(values, present, value, allowed)
-    w._set_dense(values, present, None)
+    w._set_dense(values, present, engine.fill(values, present, allowed, value))
     return w
 
 

@@ -189,12 +189,14 @@ def _product(
     if operand_reuse:
         check_reuse(ring, how, rows, inner)
     nnz = x.nnz
-    pull = x.convert(None if direction == "auto" else "dense" if direction == "pull" else "sparse") == "dense"
-    operand = x
-    reused = operand_reuse and pull and allowed is not None and allowed.bits is not None
-    if reused:
+    pull = x.decide() == "dense" if direction == "auto" else direction == "pull"
+    reused = operand_reuse and pull
+    if reused:  # x itself need not be converted, which is the gain (section 5.4)
         assert allowed is not None
-        operand = Vector.dense(x.arrays()[0], allowed.bits)
+        operand = Vector.dense(allowed.bits, allowed.bits)
+    else:
+        operand = x
+        x.convert("dense" if pull else "sparse")
     found, touched = (engine.pull if pull else engine.push)(A, operand, product, allowed, threads)
     result = write(out, found, how, allowed, engine).follow(x)
     if not explain:
@@ -212,7 +214,8 @@ def arithmetic(
     structure_only: bool,
 ) -> Product:
     """The semiring as engines read it: what a term is, of which type sums are, and which short cuts are legal."""
-    return _arithmetic(ring, A.dtype, A.has_values, x, flip, dtype, early_exit, structure_only)
+    kind = None if dtype is None else checked_dtype(dtype)
+    return _arithmetic(ring, A.dtype, A.has_values, x, flip, kind, early_exit, structure_only)
 
 
 @lru_cache(maxsize=1024)  # the same record for the same question: engines keep with it what they compiled
@@ -222,7 +225,7 @@ def _arithmetic(
     has_values: bool,
     x: np.dtype[Any],
     flip: bool,
-    dtype: npt.DTypeLike | None,
+    dtype: np.dtype[Any] | None,
     early_exit: bool,
     structure_only: bool,
 ) -> Product:
@@ -236,7 +239,7 @@ def _arithmetic(
         if add.op.kind == "bool":
             kind = np.dtype(np.bool_)
     else:
-        kind = checked_dtype(dtype)
+        kind = dtype
     # Without it a pattern's values are read as well, and a list's carried along: the paper's ablation (section 5.5).
     skips = structure_only and (term not in ("a", "both") or not has_values)
     return Product(add, multiply, term, flip, kind, early_exit and add.short_circuits, skips)

@@ -240,17 +240,21 @@ class Vector:
 
     # ---------------------------------------------------------------- changing its shape
 
+    def decide(self) -> Format:
+        """What its rule says to the entries there are now; the rule is told of them next time (section 6.3)."""
+        sizes = Sizes(n=self.n, m=0, nf=self.nnz, mf=0, mu=0, nf0=self.before, last=self.last)
+        self.before, self.last = self.nnz, int(self.rule.choose(sizes) == 1)
+        return "dense" if self.last else "sparse"
+
     def convert(self, to: Format | None = None) -> Format:
-        """Keep it as asked, or as its rule says, which is then told how many entries there were (section 6.3).
+        """Keep it as asked, or as its rule says.
 
         >>> x = Vector.full(100, 1)
         >>> x.convert(), x.convert("sparse")
         ('dense', 'sparse')
         """
         if to is None:
-            sizes = Sizes(n=self.n, m=0, nf=self.nnz, mf=0, mu=0, nf0=self.before, last=self.last)
-            to = "dense" if self.rule.choose(sizes) == 1 else "sparse"
-        self.before, self.last = self.nnz, int(to == "dense")
+            to = self.decide()
         if to == "dense" and self._present is None:
             self._set_dense(*self.arrays(), self._count)
         elif to == "sparse" and self._present is not None:
