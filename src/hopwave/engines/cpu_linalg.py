@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from numba import njit
 
@@ -16,6 +14,7 @@ from hopwave.engines.cpu_share import share, unsigned, unsigned_rows
 from hopwave.linalg.engine import Touched
 from hopwave.linalg.vector import Vector
 
+MOST_LOOPS = 64  # compiled for users' functions and kept
 PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
 NO_BITS = np.empty(0, np.uint8)
 NO_ROWS = np.empty(0, np.uint32)
@@ -142,10 +141,10 @@ class Algebra(reference_linalg.Algebra):
         return kernels.fill(values, unsigned(present), bits, int(allowed.complement), values.dtype.type(value))
 
     def binary(self, op):
-        return super().binary(op) if op.array or op.built_in else vectorised(op.function, op)
+        return super().binary(op) if op.array or op.built_in else vectorised(op)
 
     def unary(self, op):
-        return super().unary(op) if op.array else vectorised(op.function, op)
+        return super().unary(op) if op.array else vectorised(op)
 
     def scatter(self, op, target, places, values):
         if op.array or op.built_in:
@@ -154,43 +153,57 @@ class Algebra(reference_linalg.Algebra):
             scatter_loop(njit(op.function), target, places, values)
 
 
-@lru_cache(maxsize=64)
-def _elementwise(function, operands):
-    compiled_function = njit(function)
+_loops = {}
+
+
+def loop_over(function, operands):
+    """A user's function compiled into a loop. The same lambda met again in a loop of theirs is not compiled again."""
+    try:
+        inside = tuple(cell.cell_contents for cell in function.__closure__ or ())
+        key = (function.__code__, inside, function.__defaults__, operands)
+        hash(key)
+    except (AttributeError, TypeError):  # not plain Python, or closes over something that may change
+        key = (function, operands)
+    if key not in _loops:
+        while len(_loops) >= MOST_LOOPS:
+            _loops.pop(next(iter(_loops)))
+        _loops[key] = _looped(function if hasattr(function, "py_func") else njit(function), operands)
+    return _loops[key]
+
+
+def _looped(one, operands):
     if operands == 1:
 
-        @njit
+        @njit(nogil=True)
         def loop(x):
-            return [compiled_function(v) for v in x]
+            return [one(v) for v in x]
     else:
 
-        @njit
+        @njit(nogil=True)
         def loop(x, y):
-            return [compiled_function(x[i], y[i]) for i in range(x.size)]
+            return [one(x[i], y[i]) for i in range(x.size)]
 
     return loop
 
 
-def vectorised(function, op):
-    """A user's function on whole arrays."""
+def vectorised(op):
+    """A user's operator on whole arrays."""
 
     def on_arrays(*arrays):
-        arrays = np.broadcast_arrays(*arrays)
+        arrays = [np.ascontiguousarray(array) for array in np.broadcast_arrays(*arrays)]
+        kind = op.result_type(*(array.dtype for array in arrays))
         if arrays[0].size == 0:
-            return np.empty(0, op.result_type(*(array.dtype for array in arrays)))
-        found = np.array(_elementwise(function, len(arrays))(*(np.ascontiguousarray(array) for array in arrays)))
+            return np.empty(0, kind)
+        found = np.array(loop_over(op.function, len(arrays))(*arrays))
         if op.kind != "same":
-            return found.astype(op.result_type(*(array.dtype for array in arrays)))
-        return (
-            found.astype(np.int32)
-            if all(array.dtype == np.int32 for array in arrays) and found.dtype == np.int64
-            else found
-        )
+            return found.astype(kind)
+        narrow = found.dtype == np.int64 and all(array.dtype == np.int32 for array in arrays)
+        return found.astype(np.int32) if narrow else found
 
     return on_arrays
 
 
-@njit
+@njit(nogil=True)
 def scatter_loop(function, target, places, values):
     for i in range(places.size):
         target[places[i]] = function(target[places[i]], values[i])

@@ -26,7 +26,7 @@ def multiply(A, B, product, mask, complement, by, threads):
 
 def cheaper(A, B, mask):
     """The way that looks at fewer entries of B: along the columns the mask names, or the rows A names."""
-    along_columns = kernels.terms_of(unsigned(mask.indices), np.diff(B.columns.indptr))
+    along_columns = kernels.dot_terms(*unsigned_rows(mask), unsigned(A.rows.indptr), unsigned(B.columns.indptr))
     along_rows = kernels.terms_of(unsigned(A.rows.indices), np.diff(B.rows.indptr))
     return "pull" if PULL_COST * along_columns <= along_rows else "push"
 
@@ -37,7 +37,7 @@ def pulled(A, B, product, mask, threads):
     rows, inner = A.shape
     count = len(mask.indices)
     out = np.zeros(count, product.dtype)
-    work = kernels.terms_of(unsigned(mask.indices), np.diff(right.indptr))
+    work = kernels.dot_terms(*unsigned_rows(mask), unsigned(left.indptr), unsigned(right.indptr))
     arrays = (*unsigned_rows(left), *unsigned_rows(right), *unsigned_rows(mask))
     if product.add.name == "plus" and product.term == "one" and product.structure_only:
         marks = np.zeros((threads, inner // 64 + 1), np.uint64)

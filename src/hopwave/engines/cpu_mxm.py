@@ -16,6 +16,26 @@ from hopwave.engines.cpu_atoms import COMPILED, INNER, ONE, U0, U1, U6, U63, ato
 from hopwave.engines.cpu_crew import CHECKED, CHUNK
 
 WORKER = np.int64(112)  # the board's cell that numbers workers as they come
+LONGER = np.int64(16)  # times a row of A: columns of B in which its entries are sought instead of met
+
+
+@njit(**INNER)
+def locate(array, begin, end, value):
+    """The first place in array[begin:end], ascending, that is not below value: strides that double, then halve."""
+    step = np.int64(1)
+    low, high = begin, begin
+    while high < end and array[high] < value:
+        low = high + 1
+        high += step
+        step <<= 1
+    high = min(high, end)
+    while low < high:
+        middle = (low + high) >> 1
+        if array[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 def dots(
@@ -35,28 +55,42 @@ def dots(
             break
         for i in range(begin, min(begin + size, end)):
             first, last = np.int64(mask_ptr[i]), np.int64(mask_ptr[i + 1])
-            if first == last or indptr[i] == indptr[i + 1]:
+            row, row_end = np.int64(indptr[i]), np.int64(indptr[i + 1])
+            if first == last or row == row_end:
                 continue
-            for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
+            for p in range(row, row_end):
                 place[indices[p]] = p + 1
             for c in range(first, last):
                 j = mask_columns[c]
                 total = identity
                 here = False
-                for q in range(np.int64(column_ptr[j]), np.int64(column_ptr[j + ONE])):
-                    k = column_rows[q]
+                q, ends = np.int64(column_ptr[j]), np.int64(column_ptr[j + ONE])
+                seeks = ends - q > LONGER * (row_end - row)  # a column much longer than the row is not walked along
+                p = row
+                while q < ends:
+                    if seeks:
+                        if p == row_end:
+                            break
+                        k = indices[p]
+                        p += 1
+                        q = locate(column_rows, q, ends, k)
+                        at = p if q < ends and column_rows[q] == k else np.int64(0)
+                    else:
+                        k = column_rows[q]
+                        at = place[k]
+                        q += 1
                     touched += 1
-                    p = place[k]
-                    if p:
-                        new = out.dtype.type(term(a[p - 1], x[q], i, k, j))
+                    if at:
+                        b = q if seeks else q - 1
+                        new = out.dtype.type(term(a[at - 1], x[b], i, k, j))
                         total = out.dtype.type(joined(total, new, here))
-                        weight += weigh(a[p - 1], x[q])
+                        weight += weigh(a[at - 1], x[b])
                         here = True
                         if exits and stops(total):
                             break
                 out[c] = total
                 found[c] = here
-            for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
+            for p in range(row, row_end):
                 place[indices[p]] = 0
     ordered_add(board, CHECKED, touched)
     return weight
@@ -73,21 +107,31 @@ def count_pairs(indptr, indices, column_ptr, column_rows, mask_ptr, mask_columns
             break
         for i in range(begin, min(begin + size, end)):
             first, last = np.int64(mask_ptr[i]), np.int64(mask_ptr[i + 1])
-            if first == last or indptr[i] == indptr[i + 1]:
+            row, row_end = np.int64(indptr[i]), np.int64(indptr[i + 1])
+            if first == last or row == row_end:
                 continue
-            for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
+            for p in range(row, row_end):
                 k = np.uint64(indices[p])
                 bits[k >> U6] |= U1 << (k & U63)
             for c in range(first, last):
                 j = mask_columns[c]
                 begins, ends = np.int64(column_ptr[j]), np.int64(column_ptr[j + ONE])
                 total = U0
-                for q in range(begins, ends):
-                    k = np.uint64(column_rows[q])
-                    total += (bits[k >> U6] >> (k & U63)) & U1
-                touched += ends - begins
+                if ends - begins > LONGER * (row_end - row):
+                    q = begins
+                    for p in range(row, row_end):
+                        q = locate(column_rows, q, ends, indices[p])
+                        if q == ends:
+                            break
+                        total += np.uint64(column_rows[q] == indices[p])
+                    touched += row_end - row
+                else:
+                    for q in range(begins, ends):
+                        k = np.uint64(column_rows[q])
+                        total += (bits[k >> U6] >> (k & U63)) & U1
+                    touched += ends - begins
                 out[c] = total
-            for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
+            for p in range(row, row_end):
                 bits[np.uint64(indices[p]) >> U6] = U0
     ordered_add(board, CHECKED, touched)
 
@@ -188,4 +232,16 @@ def terms_of(indices, lengths):
     total = np.int64(0)
     for p in range(indices.size):
         total += np.int64(lengths[indices[p]])
+    return total
+
+
+@njit(**COMPILED)
+def dot_terms(mask_ptr, mask_columns, indptr, column_ptr):
+    """The same for dot products: the length of a column for every entry of the mask, or less where it is sought in."""
+    total = np.int64(0)
+    for i in range(mask_ptr.size - 1):
+        most = LONGER * (np.int64(indptr[i + 1]) - np.int64(indptr[i]))
+        for c in range(np.int64(mask_ptr[i]), np.int64(mask_ptr[i + 1])):
+            j = mask_columns[c]
+            total += min(most, np.int64(column_ptr[j + ONE]) - np.int64(column_ptr[j]))
     return total

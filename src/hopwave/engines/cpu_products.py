@@ -72,7 +72,7 @@ def pull(
         for c in range(many):
             i = chosen[c]
             place = np.int64(begin + c) if listed else np.int64(i)
-            if hub.size:
+            if hub.size and filled[i]:  # a list may name rows without entries, which have no hub
                 touched += 1
                 if present[hub[i]]:
                     if carries():
