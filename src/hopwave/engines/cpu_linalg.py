@@ -140,6 +140,8 @@ class Algebra(reference_linalg.Algebra):
         return triangle(part, lower, diagonal)
 
     def fill(self, values, present, allowed, value):
+        if allowed.rows is not None:
+            return super().fill(values, present, allowed, value)
         bits = unsigned(allowed.bits)
         return kernels.fill(values, unsigned(present), bits, int(allowed.complement), values.dtype.type(value))
 

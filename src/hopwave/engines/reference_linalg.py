@@ -101,6 +101,10 @@ class Algebra:
         )
 
     def fill(self, values, present, allowed, value):
+        if allowed.rows is not None:
+            values[allowed.rows] = value
+            present[allowed.rows] = True
+            return None
         bits = allowed.as_bits(len(values), np)
         np.copyto(values, values.dtype.type(value), where=bits)
         present |= bits

@@ -73,11 +73,15 @@ class Allowed:
 
 @dataclass
 class Touched:
-    """What a product looked at, counted by the engine where it is cheap: stored entries of the matrix, rows begun."""
+    """What a product looked at: stored entries of the matrix, or how to ask for their number once it is known."""
 
-    entries: int = 0
+    entries: int | Callable[[], int] = 0
     rows: int = 0
     notes: list[str] = field(default_factory=list)
+
+    def count(self) -> int:
+        """How many entries."""
+        return self.entries() if callable(self.entries) else self.entries
 
 
 class Algebra(Protocol):
@@ -117,7 +121,7 @@ class Algebra(Protocol):
         """The sum of an array that is not empty, as a Python scalar."""
 
     def fill(self, values: Array, present: Array, allowed: Allowed, value: Any) -> int | None:
-        """Write value, and set the bit, where the mask's bits let it; returns how many bits are set then, if known."""
+        """Write value, and set the bit, where the mask lets it; returns how many bits are set then, if it is known."""
 
     def scatter(self, op: BinaryOp, target: Array, places: Array, values: Array) -> None:
         """target[places] = op(target[places], values), where places may repeat: all of them are combined."""
@@ -144,7 +148,7 @@ def algebra(name: str) -> Algebra:
 
 def on_gpu(array: Array) -> bool:
     """Whether an array is CuPy's."""
-    return hasattr(array, "__cuda_array_interface__")
+    return hasattr(type(array), "__cuda_array_interface__")  # of the type: asking the array would build a record
 
 
 def module_of(array: Array) -> Any:

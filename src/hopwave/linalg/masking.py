@@ -59,7 +59,10 @@ def allowed_places(how: Writing, n: int, engine: Algebra) -> Allowed | None:
         m._set_dense(*m.arrays(), m.nnz)
     values, present = m.arrays()
     if truths:
-        return Allowed(bits=present, complement=how.complement, count=n - m.nnz if how.complement else m.nnz)
+        count = m.count_if_known()
+        if count is not None and how.complement:
+            count = n - count
+        return Allowed(bits=present, complement=how.complement, count=count)
     return Allowed(bits=present & values.astype(bool), complement=how.complement)
 
 
@@ -111,13 +114,15 @@ def _accumulate_list(out: Vector, t: Vector, accum: Any, xp: Any) -> Vector:
 def keys_of(A: Matrix, xp: Any) -> Any:
     """One number an entry, ascending: row · columns + column."""
     indptr, indices, _ = A.rows
-    row = xp.repeat(xp.arange(A.shape[0], dtype=xp.int64), _counts(indptr, xp))
-    return row * A.shape[1] + indices
+    return row_numbers(indptr, len(indices), xp) * A.shape[1] + indices
 
 
-def _counts(indptr: Any, xp: Any) -> Any:
-    counts = xp.diff(indptr)
-    return counts if xp.__name__ == "numpy" else counts.tolist()
+def row_numbers(indptr: Any, entries: int, xp: Any) -> Any:
+    """The row of every entry."""
+    if xp.__name__ == "numpy":
+        return xp.repeat(xp.arange(len(indptr) - 1, dtype=xp.int64), xp.diff(indptr))
+    places = xp.arange(entries, dtype=indptr.dtype)  # CuPy repeats by counts on the host alone
+    return xp.searchsorted(indptr, places, side="right").astype(xp.int64, copy=False) - 1
 
 
 def from_keys(keys: Any, values: Any, shape: tuple[int, int], xp: Any) -> Rows:

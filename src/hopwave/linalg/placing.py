@@ -55,13 +55,7 @@ def assign(
 def _fill(w: Vector, value: Any, allowed: Allowed, engine: Algebra) -> Vector:
     """One number where the mask lets it, in place: what a search does at every level."""
     values, present = w.writable()
-    count = None
-    if allowed.rows is not None:
-        values[allowed.rows] = value
-        present[allowed.rows] = True
-    else:
-        count = engine.fill(values, present, allowed, value)
-    w._set_dense(values, present, count)
+    w._set_dense(values, present, engine.fill(values, present, allowed, value))
     return w
 
 

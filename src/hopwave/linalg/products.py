@@ -12,6 +12,7 @@ an array is pulled (section 6.3). The logarithm is that of a sort: GPUs sort, th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -213,20 +214,34 @@ def arithmetic(
     structure_only: bool,
 ) -> Product:
     """The semiring as engines read it: what a term is, of which type sums are, and which short cuts are legal."""
+    kind = None if dtype is None else checked_dtype(dtype)
+    return _arithmetic(ring, A.dtype, A.has_values, x, flip, kind, early_exit, structure_only)
+
+
+@lru_cache(maxsize=1024)  # the same record for the same question: engines keep with it what they compiled
+def _arithmetic(
+    ring: Semiring,
+    a: np.dtype[Any],
+    has_values: bool,
+    x: np.dtype[Any],
+    flip: bool,
+    dtype: np.dtype[Any] | None,
+    early_exit: bool,
+    structure_only: bool,
+) -> Product:
     multiply, add = ring.multiply, ring.add
     if multiply.position:
         term = (RIGHT_PLACES if flip else LEFT_PLACES)[multiply.position]
     else:
         term = (RIGHT_MEANS if flip else LEFT_MEANS).get(multiply.name, "both") if multiply.built_in else "both"
-    a = A.dtype
     if dtype is None:
         kind = add.sum_type(multiply.result_type(x, a) if flip else multiply.result_type(a, x))
         if add.op.kind == "bool":
             kind = np.dtype(np.bool_)
     else:
-        kind = checked_dtype(dtype)
+        kind = dtype
     # Without it a pattern's values are read as well, and a list's carried along: the paper's ablation (section 5.5).
-    skips = structure_only and (term not in ("a", "both") or not A.has_values)
+    skips = structure_only and (term not in ("a", "both") or not has_values)
     return Product(add, multiply, term, flip, kind, early_exit and add.short_circuits, skips)
 
 
@@ -275,7 +290,7 @@ def _explained(
         nnz_x=nnz,
         nnz_mask=count,
         expected=round(expected),
-        touched=touched.entries,
+        touched=touched.count(),
         early_exit=product.early_exit and pull,
         operand_reuse=reused,
         structure_only=product.structure_only,
@@ -345,7 +360,7 @@ def mxm(
         nnz_x=left.nnz,
         nnz_mask=count,
         expected=round(d * (2 * (count or 0) if ran == "pull" else left.nnz)),
-        touched=touched.entries,
+        touched=touched.count(),
         early_exit=product.early_exit,
         operand_reuse=False,
         structure_only=product.structure_only,

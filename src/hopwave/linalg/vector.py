@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave.errors import LinalgError
-from hopwave.linalg.engine import Array, module_of, on_gpu
+from hopwave.linalg.engine import Array, algebra, module_of, on_gpu
 from hopwave.operators import checked_dtype
 from hopwave.rules import Ratio, Rule, Sizes
 
@@ -111,8 +111,11 @@ class Vector:
         return self
 
     @classmethod
-    def dense(cls, values: Array, present: Array, count: int | None = None) -> Vector:
-        """Trusts its arguments (engines use it): n values, n bools, and how many of these are True if it is known."""
+    def dense(cls, values: Array, present: Array, count: int | Callable[[], int] | None = None) -> Vector:
+        """Trusts its arguments (engines use it): n values, n bools, and how many of these are True.
+
+        The count may be None, or a function that will know it: a GPU need not be waited for until somebody asks.
+        """
         self = cls.__new__(cls)
         self.n, self.rule, self.before, self.last = len(values), CONVERT, 0, -1
         self._set_dense(values, present, count)
@@ -122,13 +125,13 @@ class Vector:
     _values: Array
     _present: Array
     _ascending: bool
-    _count: int | None
+    _count: int | Callable[[], int] | None
 
     def _set_sparse(self, indices: Array, values: Array, ascending: bool) -> None:
         self._indices, self._values, self._present = indices, values, None
         self._ascending, self._count = ascending, len(indices)
 
-    def _set_dense(self, values: Array, present: Array, count: int | None) -> None:
+    def _set_dense(self, values: Array, present: Array, count: int | Callable[[], int] | None) -> None:
         self._indices, self._values, self._present = None, values, present
         self._ascending, self._count = True, count
 
@@ -137,9 +140,14 @@ class Vector:
     @property
     def nnz(self) -> int:
         """How many places have a value."""
-        if self._count is None:
-            self._count = int(module_of(self._present).count_nonzero(self._present))
+        if not isinstance(self._count, int):
+            present = self._present
+            self._count = int(module_of(present).count_nonzero(present)) if self._count is None else self._count()
         return self._count
+
+    def count_if_known(self) -> int | None:
+        """As `nnz`, where that needs no work and no waiting; else None."""
+        return self._count if isinstance(self._count, int) else None
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -180,14 +188,21 @@ class Vector:
 
     def listed(self) -> tuple[Array, Array]:
         """As `entries`, but in whatever order they are kept."""
-        return self.entries() if self._indices is None else (self._indices, self._values)
+        if self._indices is not None:
+            return self._indices, self._values
+        if on_gpu(self._values):
+            found: tuple[Array, Array] = algebra("cuda").collect(self._values, self._present)  # type: ignore[attr-defined]
+            return found
+        return self.entries()
 
     def arrays(self) -> tuple[Array, Array]:
         """n values and n bits, the vector's own arrays where it is dense. Values where no bit is set mean nothing."""
         if self._present is not None:
             return self._values, self._present
-        xp = module_of(self._values)
-        values, present = xp.zeros(self.n, self._values.dtype), xp.zeros(self.n, xp.bool_)
+        if on_gpu(self._values):
+            found: tuple[Array, Array] = algebra("cuda").spread(self.n, self._indices, self._values)  # type: ignore[attr-defined]
+            return found
+        values, present = np.zeros(self.n, self._values.dtype), np.zeros(self.n, np.bool_)
         values[self._indices] = self._values
         present[self._indices] = True
         return values, present
@@ -243,7 +258,7 @@ class Vector:
         if to == "dense" and self._present is None:
             self._set_dense(*self.arrays(), self._count)
         elif to == "sparse" and self._present is not None:
-            self._set_sparse(*self.entries(), ascending=True)
+            self._set_sparse(*self.listed(), ascending=not on_gpu(self._values))
         return to
 
     def follow(self, other: Vector) -> Vector:
