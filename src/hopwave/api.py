@@ -123,6 +123,7 @@ def betweenness_centrality(
     cutoff: int | None = None,
     threads: int | None = None,
     memory_limit: int | None = None,
+    deterministic: bool = False,
 ) -> BetweennessResult:
     """How many shortest paths lead through every vertex, as NetworkX 3.6.1 counts and scales them.
 
@@ -133,7 +134,8 @@ def betweenness_centrality(
 
     `progress` is None (a bar on a terminal after two seconds), True, False, or a function of (sources done, all).
     `checkpoint` names a file that the run writes every minute and on Ctrl-C, and goes on from when called again; the
-    result is the same, bit for bit. `memory_limit` is in bytes. `threads` changes no bit either.
+    result is the same, bit for bit. `memory_limit` is in bytes. `threads` changes no bit either. `deterministic=True`
+    refuses the plans that may give other bits on the next run (TurboBC's on a GPU, by atomics); ours never do.
 
     Path counts never overflow, whatever the graph; every result carries a certificate.
 
@@ -150,7 +152,8 @@ def betweenness_centrality(
         )
     if epsilon is not None and checkpoint is not None:
         raise GraphError("an adaptive sample (epsilon=) cannot be checkpointed; use k= with checkpoint=")
-    job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, endpoints, False, memory_limit)
+    job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, memory_limit, deterministic)
+    job = replace(job, endpoints=endpoints)
     engine = betweenness_engine(device, graph, job, plan, threads)
     if epsilon is not None:
         exact = replace(job, squares=True)
@@ -194,6 +197,7 @@ def edge_betweenness_centrality(
     cutoff: int | None = None,
     threads: int | None = None,
     memory_limit: int | None = None,
+    deterministic: bool = False,
 ) -> EdgeBetweennessResult:
     """How many shortest paths lead over every edge; arguments as for `betweenness_centrality`.
 
@@ -205,7 +209,8 @@ def edge_betweenness_centrality(
     {(0, 1): 3.0, (1, 2): 4.0, (2, 3): 3.0}
     """
     graph = as_graph(G)
-    job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, False, True, memory_limit)
+    job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, memory_limit, deterministic)
+    job = replace(job, edges=True)
     engine = betweenness_engine(device, graph, job, plan, threads)
     chosen, why = choose_betweenness_plan(plan, job, graph, engine)
     run = engine.accumulation(graph, job, chosen, threads)
@@ -237,9 +242,8 @@ def betweenness_job(
     targets: Any,
     seed: Any,
     cutoff: int | None,
-    endpoints: bool,
-    edges: bool,
     memory_limit: int | None,
+    deterministic: bool,
 ) -> tuple[Job, npt.NDArray[np.int64] | None, bool]:
     """The job, the sources drawn by k (None for all), and whether sources or targets were chosen by the caller."""
     if k is not None and sources is not None:
@@ -258,7 +262,8 @@ def betweenness_job(
     if targets is not None:
         mask = np.zeros(graph.n, np.bool_)
         mask[list(source_ids(graph, targets))] = True
-    return Job(chosen, mask, hops("cutoff", cutoff), endpoints, edges, memory_limit=memory_limit), drawn, subset
+    limit = hops("cutoff", cutoff)
+    return Job(chosen, mask, limit, memory_limit=memory_limit, deterministic=deterministic), drawn, subset
 
 
 def betweenness_engine(device: str, graph: Graph, job: Job, plan: str | Plan, threads: int | None) -> engines.Engine:
