@@ -67,6 +67,7 @@ def _read_modify_write(operation, ordering):
 
 # The relaxed form counts; the ordered one also publishes what was written before it.
 atomic_add = _read_modify_write("add", "monotonic")
+atomic_or = _read_modify_write("or", "monotonic")
 ordered_add = _read_modify_write("add", "seq_cst")
 
 
