@@ -1,19 +1,26 @@
-"""Every search plan on a few small traps, for compute-sanitizer to watch:
+"""Every plan, searches from many sources and components on a few small traps, for compute-sanitizer to watch:
 
 for tool in memcheck racecheck synccheck; do
     PYTHONPATH=src compute-sanitizer --tool $tool --error-exitcode 1 python benchmarks/sanitize.py
 done
+
+Names of plans after it choose some; "many" chooses the searches from many sources, and components.
 """
 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 import hopwave as hw
-from hopwave import generate
+from hopwave import engines, generate
+from hopwave.algorithms.brandes import Job
 from hopwave.catalogue import CATALOGUE
+from hopwave.plan import Plan
 from hopwave.semiring import Question
 
 
@@ -30,14 +37,60 @@ def traps() -> dict[str, hw.Graph]:
         "kronecker directed": generate.kronecker(9, edge_factor=8, directed=True),
         "mycielskian": generate.mycielskian(7),
         "grid": generate.grid(12, 11),
+        "diamonds": generate.diamonds(40),
     }
+
+
+def between(graph: hw.Graph, plan: Plan) -> bool:
+    """Whether betweenness by that plan is what the CPU engine says."""
+    asked: dict[str, Any] = {"sources": range(min(graph.n, 5)), "endpoints": True}
+    found = hw.betweenness_centrality(graph, **asked, plan=plan, device="cuda").scores
+    right = np.allclose(found, hw.betweenness_centrality(graph, **asked, device="cpu").scores, rtol=1e-12, atol=0)
+    if engines.engine("cuda").refuses(plan, Job(np.zeros(1, np.int64), edges=True)):
+        return right
+    asked = {"sources": range(min(graph.n, 5)), "targets": range(0, graph.n, 2)}
+    arcs = hw.edge_betweenness_centrality(graph, **asked, plan=plan, device="cuda").scores
+    expected = hw.edge_betweenness_centrality(graph, **asked, device="cpu").scores
+    return right and np.allclose(arcs, expected, rtol=1e-12, atol=0)
+
+
+def many(graph: hw.Graph) -> bool:
+    """Whether searches from many sources, whatever is kept of them, agree with single ones; and the components."""
+    sources = np.arange(0, graph.n, 1 + graph.n // 200)
+    rows = hw.bfs_many(graph, sources, device="cuda")
+    right = np.array([hw.bfs(graph, int(s), predecessors=False, device="reference").distances for s in sources[:20]])
+    far = hw.distance_histogram(graph, sources, device="cuda").counts
+    near = hw.harmonic_centrality(graph, among=sources, device="cuda").scores
+    pairs = hw.pairs_within(graph, 2, sources, device="cuda")
+    parts = hw.weakly_connected_components(graph, device="cuda").count
+    matrix = csr_array((np.ones(graph.m), graph.indices, graph.indptr), shape=(graph.n, graph.n))
+    return bool(
+        np.array_equal(rows[:20], right)
+        and np.array_equal(far, np.bincount(rows[rows >= 0]))
+        and np.allclose(near, np.where(rows > 0, 1 / np.maximum(rows, 1), 0).sum(0))
+        and len(pairs[0]) == np.count_nonzero((rows > 0) & (rows <= 2))
+        and parts == connected_components(matrix, directed=False)[0]
+    )
 
 
 def main() -> int:
     wrong = runs = 0
     for name, graph in traps().items():
+        if not sys.argv[1:] or "many" in sys.argv[1:]:
+            runs += 1
+            if not many(graph):
+                wrong += 1
+                print(f"searches from many sources are wrong on {name}")
         for plan in CATALOGUE.values():
-            if plan.task != "search" or (sys.argv[1:] and plan.name not in sys.argv[1:]):
+            if sys.argv[1:] and plan.name not in sys.argv[1:]:
+                continue
+            if plan.task == "betweenness":
+                if engines.engine("cuda").refuses(plan, Job(np.zeros(1, np.int64))):
+                    continue
+                runs += 1
+                if not between(graph, plan):
+                    wrong += 1
+                    print(f"{plan.name} is wrong on {name}")
                 continue
             counting = plan.refuses(Question(path_counts=True)) is None
             result = hw.bfs(graph, 0, plan=plan, path_counts=counting, device="cuda")
@@ -51,7 +104,7 @@ def main() -> int:
             if not right:
                 wrong += 1
                 print(f"{plan.name} is wrong on {name}")
-    print(f"{runs} searches, {wrong} wrong")
+    print(f"{runs} runs, {wrong} wrong")
     return 1 if wrong else 0
 
 

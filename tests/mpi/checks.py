@@ -7,6 +7,7 @@ A check that fails on one rank ends the whole job; its name and the reason stand
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -29,6 +30,7 @@ from hopwave.errors import FormatError, GraphError, PlanError  # noqa: E402
 from hopwave.validate import validate  # noqa: E402
 
 WORLD = hd.world()
+DEVICE = os.environ.get("HOPWAVE_CHECK_DEVICE", "cpu")  # where graphs lie: ranks may share one GPU
 FOLDER = Path(sys.argv[1]) if __name__ == "__main__" else Path()
 FEW_LEVELS = {name: make for name, make in TRAPS.items() if not name.startswith(("long-path", "overflow", "diamonds"))}
 
@@ -76,7 +78,7 @@ def check_every_trap_in_every_layout() -> None:
         for number, ranges in enumerate(layouts(graph.n)):
             if number > 1 and turn % 4:  # a quarter of the traps in the odder layouts
                 break
-            parts = hd.spread(graph, layout=ranges)
+            parts = hd.spread(graph, layout=ranges, device=DEVICE)
             assert (parts.n, parts.m) == (graph.n, graph.m), name
             agrees(graph, parts, (number * 7) % graph.n)
             if number < 2:
@@ -86,7 +88,7 @@ def check_every_trap_in_every_layout() -> None:
 def check_sources_and_limits() -> None:
     graph = TRAPS["grid-with-missing-edges"]()
     for ranges in ("1d", "2d"):
-        parts = hd.spread(graph, layout=ranges)
+        parts = hd.spread(graph, layout=ranges, device=DEVICE)
         agrees(graph, parts, [0, 200, 339])
         agrees(graph, parts, 5, depth_limit=0)
         agrees(graph, parts, 5, depth_limit=4)
@@ -107,7 +109,7 @@ def check_wide_slots() -> None:
     try:
         for name in ("kronecker", "kronecker-directed"):
             for ranges in ("1d", "2d"):
-                parts = hd.spread(TRAPS[name](), layout=ranges)
+                parts = hd.spread(TRAPS[name](), layout=ranges, device=DEVICE)
                 assert parts.tail_type == np.uint64
                 agrees(TRAPS[name](), parts, 3)
     finally:
@@ -116,7 +118,7 @@ def check_wide_slots() -> None:
 
 def check_bytes_sent() -> None:
     """A pull sends a rank's share of the bitmap to each other rank: n/8 bytes or less, and little beside."""
-    parts = hd.kronecker(14)
+    parts = hd.kronecker(14, device=DEVICE)
     found = hd.bfs(parts, int(np.argmax(np.bincount(hw.generate.kronecker_edges(14)[0]))))
     assert "pull" in found.trace.directions
     overhead = 100 * WORLD.size
@@ -137,7 +139,10 @@ def check_bytes_sent() -> None:
 
 def check_generated_in_place() -> None:
     for ranges in ("1d", "2d"):
-        kronecker, uniform = hd.kronecker(7, seed=3, layout=ranges), hd.uniform(100, 3, seed=3, layout=ranges)
+        kronecker, uniform = (
+            hd.kronecker(7, seed=3, layout=ranges, device=DEVICE),
+            hd.uniform(100, 3, seed=3, layout=ranges, device=DEVICE),
+        )
         assert kronecker.m == hw.generate.kronecker(7, seed=3).m and kronecker.edges == 16 << 7
         assert uniform.m == hw.generate.uniform(100, 3, seed=3).m
         whole = kronecker.replicated()
@@ -289,7 +294,7 @@ def check_an_error_inside_sources_ends_all() -> None:
 def check_validation_finds_what_is_wrong() -> None:
     graph = hw.generate.kronecker(7)
     for ranges in ("1d", "2d"):
-        parts = hd.spread(graph, layout=ranges)
+        parts = hd.spread(graph, layout=ranges, device=DEVICE)
         hub = int(np.argmax(graph.degrees))
         found = hd.bfs(parts, hub)
         d, p, first = found.distances, found.predecessors, parts.first

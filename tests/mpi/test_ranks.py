@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hopwave import graph500
+from hopwave import api, graph500
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -26,10 +26,11 @@ pytestmark = [
 UNTIL_ALL_END = 30  # seconds from a failure to the end of every rank; the start is counted in
 
 
-def start(ranks: int, *command: str, seconds: float = 300) -> subprocess.CompletedProcess[str]:
+def start(ranks: int, *command: str, seconds: float = 300, device: str = "cpu") -> subprocess.CompletedProcess[str]:
     """Run Python under mpiexec; a job that does not end is a failure."""
     assert MPIEXEC is not None
     known = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOPWAVE_NUM_THREADS": "1"}
+    known["HOPWAVE_CHECK_DEVICE"] = device
     return subprocess.run(
         [MPIEXEC, "-n", str(ranks), sys.executable, *command],
         capture_output=True,
@@ -46,6 +47,16 @@ def test_everything_holds_on_so_many_ranks(ranks: int, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     text = (HERE / "checks.py").read_text(encoding="utf-8")
     assert done.stdout.count("passed") == text.count("\ndef check_")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_ranks_that_share_a_gpu(ranks: int, tmp_path: Path) -> None:
+    if not api.has_gpu():
+        pytest.skip("no GPU")
+    names = ["every_trap_in_every_layout", "sources_and_limits", "wide_slots", "bytes_sent", "generated_in_place"]
+    done = start(ranks, str(HERE / "checks.py"), str(tmp_path), *names, "validation_finds_what_is_wrong", device="cuda")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 FAILURES = {

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 
 import hopwave as hw
-from hopwave.cli import bc, bfs, convert, demo, doctor, gap, generate, graph500, info, plans, terminal, warmup
+from hopwave.cli import bc, bench, bfs, convert, demo, doctor, gap, generate, graph500, info, plans, terminal, warmup
 from hopwave.errors import EngineError, HopwaveError
 
 INTERRUPTED = 130
@@ -55,6 +55,7 @@ app.command("bc")(bc.bc)
 app.command("convert")(convert.convert)
 app.add_typer(generate.app, name="generate")
 app.command("plans")(plans.plans)
+app.command("bench")(bench.bench)
 app.command("doctor")(doctor.doctor)
 app.command("warmup")(warmup.warmup)
 app.command("demo")(demo.demo)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
@@ -70,6 +70,9 @@ class Engine(Protocol):
     def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
         """A betweenness run: sums of dependencies over the job's sources (algorithms/brandes.py)."""
 
+    def declines(self, verb: str, graph: Graph) -> str | None:
+        """None, or why this engine does not answer a question by one of the verbs below; "strong_components" too."""
+
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         """Searches from many sources, and what is kept of them (algorithms/many.py)."""
 
@@ -81,6 +84,14 @@ class Engine(Protocol):
 
     def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
         """The efficiency of the graph that each vertex's neighbours induce."""
+
+
+@runtime_checkable
+class Regimes(Protocol):
+    """An engine that chooses among our betweenness regimes by what it knows of its own machine."""
+
+    def regime(self, graph: Graph, job: Job, plan: Plan) -> tuple[str, str]:
+        """The regime's name and why."""
 
 
 @cache

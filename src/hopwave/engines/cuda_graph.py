@@ -119,6 +119,14 @@ class CudaGraph:
         order = cupy.argsort(neighbours, kind="stable")
         return in_offsets, self.arc_rows(offsets, self.m)[order]
 
+    def columns_alone(self):
+        """columns; rows that were only a way to them are let go (TurboBC, section 3.4: one format is enough)."""
+        unasked = self.directed and "rows" not in self.__dict__
+        columns = self.columns
+        if unasked:
+            self.__dict__.pop("rows", None)
+        return columns
+
     @property
     def in_offsets(self):
         """Of whichever in-neighbours are here already."""
@@ -211,6 +219,8 @@ class Loaded:
 
     def ready(self):
         """Everything uploaded or made that the plan will read."""
+        if self.plan.regime == "source" and self.plan.task == "betweenness":
+            return self.on_device.columns_alone()
         arrays = self._rows
         if any(step.direction == "pull" or step.mapping == "edge" for step in self.plan.steps):
             arrays += self._columns

@@ -1,0 +1,195 @@
+"""How a GPU goes about betweenness: which regime for which graph, how many sources at a time, in how much memory.
+
+    n, m     vertices and arcs              k       sources
+    depth    of one search, from the vertex of highest degree: what a probe found
+
+Nothing here changes a score by more than rounding; all of it is decided before the run, by these functions alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hopwave.errors import EngineError
+
+Regime = Literal["block", "batch", "wide"]
+
+LANES = 64  # sources that share a mask
+CHUNK = 512  # arcs of a list that a warp takes at once
+LEVELS = 48  # a batch keeps a mask a level, so a deeper search leaves it
+BITS = 1000  # path counts of a batch are plain float64: a search whose counts might pass 2^BITS leaves it
+FEW = 8  # sources up to which each has the whole GPU
+SMALL = 1 << 20  # arcs up to which a sparse graph is a block's work
+RENUMBERING = 1 << 27  # sources times arcs from which a deep graph is renumbered
+NUMBER = 8  # bytes
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a GPU has: multiprocessors, and of each its shared memory and threads."""
+
+    multiprocessors: int = 132
+    shared: int = 227 << 10
+    threads: int = 2048
+    memory: int = 1 << 37
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How the block regime is launched: `threads` a block, `group` lanes a vertex, `blocks` at once, `shared` bytes of
+    codes a block (0: they are in global memory)."""
+
+    threads: int
+    group: int
+    blocks: int
+    shared: int
+
+
+def power_of_two(x: float) -> int:
+    """The greatest power of two that is not above x, at least 1.
+
+    >>> power_of_two(100), power_of_two(0.3)
+    (64, 1)
+    """
+    return 1 << max(0, int(x).bit_length() - 1)
+
+
+def choose(n: int, m: int, k: int, depth: int, free: int) -> tuple[Regime, str]:
+    """The regime for k sources, and why.
+
+    >>> choose(1 << 20, 1 << 25, 64, depth=6, free=1 << 36)[0]
+    'batch'
+    >>> choose(1 << 20, 6 << 20, 64, depth=400, free=1 << 36)[0]
+    'block'
+    """
+    if depth > LEVELS // 2:
+        return "block", f"a probe is {depth} levels deep"
+    if m < 4 * n and m < SMALL:
+        return "block", f"{m:,} arcs: a source fits a block"
+    if k <= FEW:
+        return "wide", f"{k} source{'s' * (k != 1)} on a graph of {m:,} arcs"
+    if batch_bytes(n, m, lanes_for(k), depth + 2) > free:
+        return "wide", f"{k} sources do not fit together"
+    return "batch", f"{k} sources on a graph of {m:,} arcs, {depth} levels deep"
+
+
+def code_words(n: int) -> int:
+    """Words of two bits a vertex, which also hold two bitmaps.
+
+    >>> code_words(33)
+    4
+    """
+    return 2 * max(1, -(-n // 32))
+
+
+def block_shape(n: int, m: int, k: int, depth: int, machine: Machine) -> Shape:
+    """For a level as wide as the mean one; few sources get large blocks, so that they still fill the machine.
+
+    >>> block_shape(32768, 196548, 32768, 86, Machine()).threads
+    256
+    """
+    group = min(32, power_of_two(m / max(1, n) / 3))
+    shared = 4 * code_words(n)
+    if shared > machine.shared:
+        shared = 0
+    room = machine.shared // (shared + 1024) if shared else 16
+    level = n / (depth + 1) * group
+    threads = power_of_two(level)
+    threads = max(threads, power_of_two(machine.threads / max(1, room)))
+    threads = max(threads, power_of_two(machine.threads * machine.multiprocessors / max(1, k)))
+    threads = min(1024, max(64, threads))
+    blocks = max(1, min(room, machine.threads // threads)) * machine.multiprocessors
+    return Shape(threads, group, max(1, min(k, blocks)), shared)
+
+
+def worth_renumbering(n: int, m: int, k: int, depth: int, room: int) -> bool:
+    """Whether a deep graph's vertices are put in an order of their own first: four searches and a sort, and a copy.
+
+    >>> worth_renumbering(1 << 20, 6 << 20, 64, 376, 1 << 36), worth_renumbering(1 << 20, 6 << 20, 2, 376, 1 << 36)
+    (True, False)
+    """
+    return depth > LEVELS // 2 and k * m >= RENUMBERING and 64 * (m + n) <= room
+
+
+def block_state(n: int, number: int, shared: int) -> int:
+    """Bytes of one block's own arrays: queue, levels, shifts, numbers, codes.
+
+    >>> block_state(100, NUMBER, 0)
+    2064
+    """
+    return 4 * n + 8 * (n + 2) + number * n + (0 if shared else 4 * code_words(n))
+
+
+def block_size(k: int, width: int, shape: Shape, machine: Machine) -> int:
+    """Sources between two looks at the clock: some rounds of all blocks, as far as an eighth of the memory holds rows.
+
+    >>> block_size(10**6, 1 << 15, Shape(256, 2, 1056, 8192), Machine())
+    8448
+    """
+    rows = machine.memory // 8 // max(1, NUMBER * width)
+    return max(1, min(k, 8 * shape.blocks, rows))
+
+
+def block_fit(n: int, width: int, shape: Shape, size: int, room: int) -> tuple[int, int]:
+    """Blocks at once and rows of scores that fit into so many bytes: rows go first, then both.
+
+    >>> block_fit(1000, 1000, Shape(256, 1, 132, 512), 1056, 1 << 20)
+    (36, 36)
+    """
+    state, row = block_state(n, NUMBER, shape.shared), NUMBER * width + 64
+    if state + row > room:
+        raise EngineError(
+            f"betweenness of this graph needs {(state + row) / 1e9:.2f} GB for one source and may use "
+            f"{room / 1e9:.2f} GB; raise memory_limit=, or use device='cpu'"
+        )
+    blocks = min(shape.blocks, size, room // (state + row))
+    return blocks, max(blocks, min(size, (room - blocks * state) // row))
+
+
+def lanes_for(k: int) -> int:
+    """Sources a batch: a power of two, 64 at most.
+
+    >>> lanes_for(1), lanes_for(3), lanes_for(1000)
+    (1, 4, 64)
+    """
+    return min(LANES, 1 << max(0, k - 1).bit_length())
+
+
+def batch_bytes(n: int, m: int, lanes: int, levels: int) -> int:
+    """Bytes of a batch: σ and δ, masks, and what lists leave that were cut.
+
+    >>> batch_bytes(1000, 10_000, 64, 8)
+    1132480
+    """
+    return n * (2 * NUMBER * lanes + 8 * (levels + 1)) + m // CHUNK * 2 * NUMBER * lanes + 2 * NUMBER * lanes * 20
+
+
+def batches_at_once(n: int, m: int, k: int, lanes: int, machine: Machine, edges: bool) -> int:
+    """Batches a launch: a small graph does not fill the machine alone. Scores of arcs are added up by one at a time.
+
+    >>> batches_at_once(1 << 15, 1 << 19, 10**5, 64, Machine(), False)
+    16
+    """
+    if edges or lanes == 1:
+        return 1
+    most = min(-(-k // lanes), 16, (1 << 25) // max(1, m), machine.memory // 8 // batch_bytes(n, m, lanes, LEVELS))
+    return max(1, most)
+
+
+def batch_fit(n: int, m: int, lanes: int, batches: int, levels: int, room: int) -> tuple[int, int]:
+    """Sources a batch and batches at once that fit: fewer batches first, then smaller ones.
+
+    >>> batch_fit(1000, 10_000, 64, 16, 8, 3 << 20), batch_fit(1000, 10_000, 64, 16, 8, 1 << 20)
+    ((64, 2), (32, 1))
+    """
+    while batches > 1 and batches * batch_bytes(n, m, lanes, levels) > room:
+        batches //= 2
+    while lanes > 1 and batch_bytes(n, m, lanes, levels) > room:
+        lanes //= 2
+    if batch_bytes(n, m, lanes, levels) > room:
+        raise EngineError(
+            f"betweenness of this graph needs {batch_bytes(n, m, lanes, levels) / 1e9:.2f} GB for one source and may "
+            f"use {room / 1e9:.2f} GB; raise memory_limit=, or use device='cpu'"
+        )
+    return lanes, batches

@@ -1,0 +1,272 @@
+"""Betweenness on the GPU: regimes that agree, the same bits each time, memory that is little, runs that are broken off.
+
+That every plan is right on every trap and beyond float64 is in test_betweenness.py and test_overflow.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import EngineError, Graph, engines, generate
+from hopwave.algorithms import regimes
+from hopwave.algorithms.brandes import Job, accumulate
+from hopwave.catalogue import CATALOGUE
+
+pytestmark = pytest.mark.gpu
+PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide")
+every_plan = pytest.mark.parametrize("plan", PLANS)
+both = pytest.mark.parametrize("call", [hw.betweenness_centrality, hw.edge_betweenness_centrality])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def gpu() -> None:
+    try:
+        engines.engine("cuda")
+    except EngineError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def pool() -> Iterator[Any]:
+    """CuPy's pool of memory; limits that a test sets are lifted after it."""
+    cupy = pytest.importorskip("cupy")
+    found = cupy.get_default_memory_pool()
+    yield found
+    found.set_limit(size=0)
+
+
+@cache
+def graph(name: str) -> Graph:
+    hub = np.arange(1, 3000)
+    return {
+        "kronecker": lambda: generate.kronecker(12, edge_factor=8, seed=3),
+        "kronecker-directed": lambda: generate.kronecker(12, edge_factor=8, seed=3, directed=True),
+        "mesh": lambda: generate.delaunay(3000, seed=3),
+        "hubs": lambda: Graph.from_edges(np.concatenate([0 * hub, 0 * hub + 1, hub]), np.tile(hub, 3)[::-1]),
+        "pieces": lambda: Graph.from_edges(*np.random.default_rng(3).integers(0, 4000, (2, 3000)), n=4000),
+        "pieces-directed": lambda: Graph.from_edges(
+            *np.random.default_rng(3).integers(0, 4000, (2, 6000)), n=4000, directed=True
+        ),
+    }[name]()  # fmt: skip
+
+
+every_graph = pytest.mark.parametrize(
+    "name", ["kronecker", "kronecker-directed", "mesh", "hubs", "pieces", "pieces-directed"]
+)
+SOURCES = list(range(0, 3000, 23))  # more than two batches
+
+
+def asked(plan: str) -> dict[str, Any]:
+    return {"sources": SOURCES[:: 10 if plan == "hopwave-wide" else 1], "plan": plan, "progress": False}
+
+
+@every_plan
+@every_graph
+@both
+def test_every_regime_agrees_with_the_cpu(plan: str, name: str, call: Any) -> None:
+    options = asked(plan)
+    found = call(graph(name), device="cuda", **options)
+    expected = call(graph(name), device="cpu", **{**options, "plan": "auto"})
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-11, atol=1e-290)
+    assert found.certificate.error <= 1e-12 and found.plan.name == plan
+
+
+@every_plan
+@both
+def test_the_same_bits_each_time(plan: str, call: Any) -> None:
+    for name in ("kronecker", "kronecker-directed", "mesh"):
+        first, second = (call(graph(name), device="cuda", **asked(plan)) for _ in range(2))
+        assert np.array_equal(first.scores, second.scores) and first.certificate == second.certificate
+
+
+@every_plan
+def test_all_options_at_once(plan: str) -> None:
+    for name in ("kronecker-directed", "mesh"):
+        options = asked(plan) | {"targets": range(0, 3000, 7), "cutoff": 4, "endpoints": True}
+        found = hw.betweenness_centrality(graph(name), device="cuda", **options)
+        expected = hw.betweenness_centrality(graph(name), device="cpu", **{**options, "plan": "auto"})
+        np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-11)
+
+
+def test_samples_with_bounds() -> None:
+    for plan in PLANS[:2]:
+        found, expected = (
+            hw.betweenness_centrality(graph("kronecker"), epsilon=0.1, seed=5, device=device, plan=plan_)
+            for device, plan_ in (("cuda", plan), ("cpu", "auto"))
+        )
+        assert found.sources == expected.sources
+        np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-11)
+        np.testing.assert_allclose(found.bounds, expected.bounds, rtol=1e-11)
+
+
+@both
+def test_new_numbers_change_no_bit(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deep graphs are renumbered for runs that are long enough; lists keep their order."""
+    grid = generate.grid(60, 50, missing=0.05, seed=1)
+    directed = Graph.from_edges(*grid.to_edges(), n=grid.n, directed=True)
+    for G in (graph("mesh"), grid, directed):
+        options = {"sources": SOURCES, "plan": "hopwave-block", "device": "cuda", "targets": range(0, 3000, 2)}
+        found = {}
+        for worth in (False, True):
+            monkeypatch.setattr(regimes, "worth_renumbering", lambda *given, worth=worth: worth)
+            found[worth] = call(G, **options)
+        assert G._prepared["cuda"].kept["any"]["near"].bytes > 0
+        assert np.array_equal(found[True].scores, found[False].scores)
+
+
+def test_a_deep_search_leaves_the_batch() -> None:
+    path = generate.path(400)
+    for plan in ("hopwave-batch", "hopwave-wide"):
+        found = hw.betweenness_centrality(path, sources=[0, 200, 399], plan=plan, device="cuda", normalized=False)
+        expected = hw.betweenness_centrality(path, sources=[0, 200, 399], device="cpu", normalized=False)
+        assert np.array_equal(found.scores, expected.scores)
+
+
+def test_auto_chooses_by_depth_and_size() -> None:
+    def plan(G: Graph, **options: Any) -> str:
+        return hw.betweenness_centrality(G, device="cuda", **options).plan.name
+
+    assert plan(graph("mesh"), k=20, seed=1) == "hopwave-block"
+    assert plan(graph("kronecker"), k=20, seed=1) == "hopwave-batch"
+    assert plan(graph("kronecker"), sources=0) == "hopwave-wide"
+
+
+def test_threads_are_the_cpus() -> None:
+    with pytest.raises(EngineError, match="threads=2 is for device='cpu'"):
+        hw.betweenness_centrality(graph("mesh"), device="cuda", threads=2)
+
+
+# ---------------------------------------------------------------- memory
+
+
+@every_plan
+@both
+def test_less_memory_changes_no_bit(plan: str, call: Any) -> None:
+    G = graph("kronecker")
+    whole = call(G, device="cuda", **asked(plan))
+    for limit in (64 << 20, 8 << 20):
+        found = call(G, device="cuda", memory_limit=limit, **asked(plan))
+        assert np.array_equal(found.scores, whole.scores)
+
+
+def test_a_limit_is_kept(pool: Any) -> None:
+    """What a run takes beside the graph; CuPy rounds every array up to 512 bytes."""
+    G = generate.delaunay(20_000, seed=1)
+    limit = 40 << 20
+    for plan in PLANS:
+        hw.betweenness_centrality(G, sources=[0, 1], device="cuda", plan=plan)
+        pool.free_all_blocks()
+        pool.set_limit(size=pool.used_bytes() + limit + (1 << 20))
+        hw.betweenness_centrality(G, sources=range(200), device="cuda", plan=plan, memory_limit=limit)
+        pool.set_limit(size=0)
+
+
+@every_plan
+def test_what_does_not_fit_is_told_before_it_runs(plan: str) -> None:
+    with pytest.raises(EngineError, match=r"needs .* GB for one source and may use 0.00 GB; raise memory_limit="):
+        hw.betweenness_centrality(graph("mesh"), device="cuda", plan=plan, memory_limit=10_000)
+
+
+@every_plan
+def test_out_of_memory_halves_and_goes_on(plan: str, pool: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The estimate says all fits; the pool knows better."""
+    from hopwave.engines import cuda_betweenness
+
+    G, options = graph("kronecker"), asked(plan)
+    whole = hw.betweenness_centrality(G, device="cuda", **options)
+    monkeypatch.setattr(cuda_betweenness, "free_memory", lambda: 1 << 36)
+    pool.free_all_blocks()
+    pool.set_limit(size=pool.used_bytes() + (3 << 20))
+    found = hw.betweenness_centrality(G, device="cuda", **options)
+    assert np.array_equal(found.scores, whole.scores)
+
+
+# ---------------------------------------------------------------- long runs
+
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "block": lambda **more: hw.betweenness_centrality(graph("mesh"), plan="hopwave-block", device="cuda", **more),
+    "batch": lambda **more: hw.betweenness_centrality(graph("kronecker"), plan="hopwave-batch", device="cuda", **more),
+    "wide": lambda **more: hw.betweenness_centrality(
+        graph("kronecker"), plan="hopwave-wide", k=40, seed=1, device="cuda", **more
+    ),
+    "edges": lambda **more: hw.edge_betweenness_centrality(graph("kronecker"), device="cuda", **more),
+}
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regimes, "block_size", lambda k, width, shape, machine: 500)
+    monkeypatch.setattr(regimes, "batches_at_once", lambda *given: 1)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("call", CALLS)
+def test_a_run_broken_off_goes_on_bit_for_bit(call: str, tmp_path: Path) -> None:
+    path, run = tmp_path / "run.npz", CALLS[call]
+    unbroken = run()
+
+    def stop(reached: int, total: int) -> None:
+        if 0 < reached < total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(checkpoint=path, progress=stop)
+    with np.load(path, allow_pickle=False) as stored:
+        assert int(stored["done"]) > 0
+    heard: list[int] = []
+    resumed = run(checkpoint=path, progress=lambda reached, total: heard.append(reached))
+    assert np.array_equal(resumed.scores, unbroken.scores) and resumed.certificate == unbroken.certificate
+    assert min(heard) > 0, "it did not start anew"
+
+
+@pytest.mark.usefixtures("small_blocks")
+@every_plan
+def test_a_run_that_pauses_after_every_block(plan: str) -> None:
+    engine, G = engines.engine("cuda"), graph("kronecker")
+    job = Job(np.arange(40 if plan == "hopwave-wide" else 2000, dtype=np.int64))
+    unbroken = engine.accumulation(G, job, CATALOGUE[plan])
+    accumulate(unbroken, job, "test", False, None)
+    run, reached = engine.accumulation(G, job, CATALOGUE[plan]), 0
+    assert run.blocks > 1
+    while reached < run.blocks:
+        assert run.advance(reached, lambda done: True) == reached + 1 == run.done
+        reached += 1
+    assert np.array_equal(run.total, unbroken.total) and np.array_equal(run.certificate, unbroken.certificate)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_ctrl_c_inside_a_block_leaves_whole_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, G, job = engines.engine("cuda"), graph("mesh"), Job(np.arange(3000, dtype=np.int64))
+    run: Any = engine.accumulation(G, job, CATALOGUE["hopwave-block"])
+    add, calls = run.regime.add, []
+
+    def interrupted(sources: Any, total: Any) -> Any:
+        calls.append(len(sources))
+        found = add(sources, total)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return found
+
+    run.regime.add = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        run.advance(0, lambda done: False)
+    assert run.done == 2
+    two = engine.accumulation(G, Job(np.arange(1000, dtype=np.int64)), CATALOGUE["hopwave-block"])
+    two.advance(0, lambda done: False)
+    assert np.array_equal(run.total, two.total)
+
+
+def test_another_device_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    options = {"sources": [0, 1], "plan": "hopwave-block", "checkpoint": path}
+    hw.betweenness_centrality(graph("mesh"), device="cpu", **options)
+    with pytest.raises(hw.GraphError, match="another graph, question, plan or device"):
+        hw.betweenness_centrality(graph("mesh"), device="cuda", **options)

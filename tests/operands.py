@@ -1,0 +1,82 @@
+"""Small matrices and vectors for the tests of linalg: made by hypothesis, or the same ones every time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from hopwave import EngineError
+from hopwave import linalg as la
+from hopwave.linalg.engine import algebra
+
+WORDS = ("bool", "int32", "int64", "float32", "float64")
+# Semirings with the types of matrix (None: no values) and vector they are tried with. Every one compiles something, so
+# not every type goes with every semiring; the reference engine tries them all.
+TRIED = [
+    ("any_pair", None, "bool"),
+    ("any_secondi", None, "bool"),
+    ("any_second", "int32", "int32"),
+    ("or_and", "bool", "bool"),
+    ("plus_times", "float64", "float64"),
+    ("plus_times", "int32", "float32"),
+    ("plus_second", None, "float64"),
+    ("plus_first", "int64", "bool"),
+    ("plus_pair", None, "bool"),
+    ("min_plus", "int64", "int64"),
+    ("min_plus", "float32", "float32"),
+    ("min_first", None, "int32"),
+    ("max_times", "int32", "int64"),
+    ("max_min", "float64", "float64"),
+    ("min_secondi", None, "bool"),
+    ("max_second", "bool", "float64"),
+]
+
+
+def able(device: str) -> bool:
+    try:
+        return algebra(device) is not None
+    except EngineError:
+        return False
+
+
+machines = pytest.mark.parametrize(
+    "device",
+    [
+        pytest.param(name, marks=pytest.mark.gpu) if name == "cuda" else name
+        for name in ("reference", "cpu", "cuda")
+        if able(name)
+    ],
+)
+
+
+def values_of(dtype: str, count: int, draw: Any) -> np.ndarray[Any, Any]:
+    """Small whole numbers of that type: sums are exact in every order."""
+    return np.array([draw(-3, 4) for _ in range(count)]).astype(dtype)
+
+
+def matrix(rows: int, columns: int, dtype: str | None, draw: Any) -> la.Matrix:
+    """About half the places taken, stored zeros among the values."""
+    bits = np.array([draw(0, 1) for _ in range(rows * columns)], bool).reshape(rows, columns)
+    values = values_of(dtype or "bool", rows * columns, draw).reshape(rows, columns)
+    A = la.Matrix.from_dense(values, bits)
+    return A if dtype else A.pattern()
+
+
+def vector(n: int, dtype: str, draw: Any) -> la.Vector:
+    """Some places taken, stored zeros among the values; sparse or dense."""
+    bits = np.array([draw(0, 1) for _ in range(n)], bool)
+    v = la.Vector.from_dense(values_of(dtype, n, draw), bits)
+    v.convert("dense" if draw(0, 1) else "sparse")
+    return v
+
+
+def drawn(data: st.DataObject) -> Any:
+    return lambda least, most: data.draw(st.integers(least, most))
+
+
+def fixed(seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    return lambda least, most: int(rng.integers(least, most + 1))
