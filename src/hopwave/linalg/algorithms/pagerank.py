@@ -64,7 +64,7 @@ def pagerank(
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
 
     def step(x: Vector, mask: Vector | None = None) -> Vector:
-        lost = alpha * reduce(extract(x, dead))
+        lost = alpha * reduce(extract(x, dead)) if len(dead) else 0.0
         y: Vector = apply(p, binary.times, right=1 - alpha + lost * (q is p))
         if q is not p:
             ewise_add(y, apply(q, binary.times, right=lost), out=y)
