@@ -239,7 +239,9 @@ class Matrix:
             from cupyx.scipy.sparse import csr_matrix
 
             if values.dtype.kind == "i":
-                raise LinalgError(f"CuPy has no sparse matrices of {values.dtype}; use .astype('float64') or .to('cpu')")
+                raise LinalgError(
+                    f"CuPy has no sparse matrices of {values.dtype}; use .astype('float64') or .to('cpu')"
+                )
 
             return csr_matrix((values, indices, indptr), shape=self.shape)
         return sp.csr_array((values, indices, indptr), shape=self.shape, copy=False)
