@@ -41,6 +41,9 @@ class Algebra(reference_linalg.Algebra):
         part = A.rows
         n, dtype = A.shape[0], product.dtype
         values, present = x.arrays()
+        full = x.nnz == x.n
+        if full and allowed is None and not product.early_exit:
+            return self._gather(A, values, product, threads)
         kernel, a, b = self._operands(kernels.pull, product, part, values)
         rows, bits, complement = NO_ROWS, NO_BITS, 0
         if allowed is not None:
@@ -54,7 +57,6 @@ class Algebra(reference_linalg.Algebra):
         found = np.zeros(size, np.bool_)
         carries = not (product.term == "one" and product.add.any_term)
         out = np.empty(size if carries else 0, dtype)
-        full = x._count is not None and x._count == x.n
         identity = dtype.type(product.add.identity(dtype))
         work = len(part.indices)
         if allowed is not None and allowed.count is not None:
@@ -71,6 +73,15 @@ class Algebra(reference_linalg.Algebra):
         if not carries:
             return Vector.dense(found if dtype == np.bool_ else found.astype(dtype), found, count), touched
         return Vector.dense(out, found, count), touched
+
+    def _gather(self, A, values, product, threads):
+        part, n, dtype = A.rows, A.shape[0], product.dtype
+        kernel, a, b = self._operands(kernels.gather, product, part, values)
+        out, found = np.empty(n, dtype), np.empty(n, np.bool_)
+        identity = dtype.type(product.add.identity(dtype))
+        work = len(part.indices)
+        board = share(kernel, (*unsigned_rows(part), a, b, out, found, identity), n, work, threads)
+        return Vector.dense(out, found, int(board[FOUND])), Touched(work)
 
     def _hubs(self, A, part, product, full):
         """Each row's entry in the fullest column, where any term will do and earlier pulls have earned it."""

@@ -4,7 +4,7 @@ Offsets and indices are unsigned, so that no code for negative indices is made. 
 are made by one thread in the order of its entries: threads change no bit.
 """
 
-# ruff: noqa: F821 — term, plus, joined, stops, carries and weigh are written in by cpu_rings.specialise
+# ruff: noqa: F821 — term, plus, joined, stops, carries and weighed are written in by cpu_rings.specialise
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def pull(
                 if full or present[k]:
                     new = out.dtype.type(term(a[j - 1], x[k], i, k, 0))
                     total = out.dtype.type(joined(total, new, here))
-                    weight += weigh(a[j - 1], x[k])
+                    weight = weighed(weight, a[j - 1], x[k])
                     here = True
                     if exits and stops(total):
                         break
@@ -105,6 +105,31 @@ def pull(
                 count += 1
     ordered_add(board, FOUND, count)
     ordered_add(board, CHECKED, touched)
+    return weight
+
+
+def gather(indptr, indices, a, x, out, found, identity, end, size, board):
+    """`pull` of a full vector into all rows to their ends: nothing to test, so nothing is tested."""
+    weight = 0.0
+    count = 0
+    while True:
+        begin = atomic_add(board, CHUNK, size)
+        if begin >= end:
+            break
+        first = np.int64(indptr[begin])
+        for i in range(begin, min(begin + size, end)):
+            last = np.int64(indptr[i + 1])
+            total = identity
+            for j in range(first, last):
+                k = indices[j]
+                new = out.dtype.type(term(a[j], x[k], i, k, 0))
+                total = out.dtype.type(joined(total, new, j > first))
+                weight = weighed(weight, a[j], x[k])
+            out[i] = total
+            found[i] = last > first
+            count += last > first
+            first = last
+    ordered_add(board, FOUND, count)
     return weight
 
 
@@ -137,7 +162,7 @@ def push(indptr, indices, a, x, places, bits, complement, mark, total, queue):
             elif not stops(total[v]):
                 new = total.dtype.type(term(a[j], x[i], v, u, 0))
                 total[v] = total.dtype.type(plus(total[v], new))
-            weight += weigh(a[j], x[i])
+            weight = weighed(weight, a[j], x[i])
     return tail, touched, weight
 
 

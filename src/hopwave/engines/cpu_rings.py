@@ -9,7 +9,7 @@ fast as calling operators as functions, and Numba's cache on disk knows the resu
     joined(s, t, more)             ⊕ where s may still be the identity: where there are `more` terms than t, it is not
     stops(s)                       whether no further term changes the sum s
     carries()                      whether sums have values at all: those of ANY.PAIR are 1
-    weigh(a, x)                    0; without structure-only the values that need not have been read
+    weighed(w, a, x)               w; without structure-only w + a·x, so that values not needed are read nevertheless
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hopwave.engines.cpu_atoms import COMPILED, INNER
 from hopwave.linalg.engine import Product
 
 COMMUTE = {"plus", "times", "min", "max", "lor", "land", "lxor", "eq", "ne"}  # flipped, they are the same kernel
-WORDS = ("term", "plus", "joined", "stops", "carries", "weigh")
+WORDS = ("term", "plus", "joined", "stops", "carries", "weighed")
 
 
 @lru_cache(maxsize=256)
@@ -102,8 +102,8 @@ class Ring(ast.NodeTransformer):
     def _carries(self):
         return ast.Constant(not (self.add.any_term and self.kind == "one"))
 
-    def _weigh(self, a, x):
-        return ast.BinOp(a, ast.Mult(), x) if self.weighs else ast.Constant(0)
+    def _weighed(self, w, a, x):
+        return ast.BinOp(w, ast.Add(), ast.BinOp(a, ast.Mult(), x)) if self.weighs else w
 
     def _call(self, role, op, x, y):
         """A built-in operator's own text, with its operands in it; a user's function is called."""

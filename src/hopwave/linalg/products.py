@@ -193,7 +193,7 @@ def _product(
     reused = operand_reuse and pull
     if reused:  # x itself need not be converted, which is the gain (section 5.4)
         assert allowed is not None
-        operand = Vector.dense(allowed.bits, allowed.bits)
+        operand = Vector.dense(allowed.bits, allowed.bits, None if allowed.count is None else rows - allowed.count)
     else:
         operand = x
         x.convert("dense" if pull else "sparse")
