@@ -62,6 +62,9 @@ class Semiring:
     def __str__(self) -> str:
         return self.name
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # quick: every product looks its arithmetic up
+
 
 # Which ⊗ go with which ⊕, by name: any_pair, plus_times, …; or_and is the one whose parts are called otherwise.
 PLACES = ("firsti", "firstj", "secondi", "secondj")

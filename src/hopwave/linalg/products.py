@@ -183,7 +183,7 @@ def _product(
     rows, inner = A.shape
     x = as_vector(x, inner, "x")
     engine = choose(device, x, A)
-    x = x.to(engine.name)
+    A, x = A.to(engine.name), x.to(engine.name)
     product = arithmetic(ring, A, x.dtype, flip, dtype, early_exit, structure_only)
     allowed = allowed_places(how, rows, engine)
     if operand_reuse:
