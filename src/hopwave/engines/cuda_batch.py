@@ -21,7 +21,7 @@ HEADER = "brandes_batch.cuh"
 THREADS = 256
 BATCH = (
     "chunks", "neighbours", "longs", "other", "mask", "visited", "alive", "X", "delta", "partials", "arcs", "targets",
-    "found", "counted", "n", "lanes", "chunk_count", "long_count", "slots", "stride", "leaf",
+    "found", "counted", "n", "lanes", "chunk_count", "long_count", "slots", "together", "leaf",
 )  # fmt: skip
 CHUNK = np.dtype(
     [("begin", np.int64), ("v", np.int32), ("length", np.int32), ("slot", np.int32), ("padding", np.int32)]
@@ -189,7 +189,7 @@ class State:
                 "partials": self.partials, "arcs": None, "targets": regime.targets, "found": self.found,
                 "counted": self.counted, "n": regime.loaded.n, "lanes": self.lanes, "chunk_count": len(lists.chunks),
                 "long_count": len(lists.longs), "slots": self.slots, "leaf": False,
-                "stride": max(1, min(32, len(lists.chunks) // (8 * warps))),
+                "together": max(1, min(32, len(lists.chunks) // (8 * warps))),
             }  # fmt: skip
             self.records[id(lists)] = record(BATCH, values)
         fields = self.records[id(lists)].copy()
