@@ -195,6 +195,16 @@ def batches_at_once(n: int, m: int, k: int, lanes: int, machine: Machine, edges:
     return max(1, most)
 
 
+def rounds(m: int, k: int, sources: int) -> int:
+    """Launches of so many sources between two looks at the clock: the host then need not wait after every one.
+
+    >>> rounds(1 << 19, 10**6, 1024), rounds(1 << 28, 10**6, 64), rounds(1 << 19, 2000, 1024)
+    (8, 4, 2)
+    """
+    work = sources * max(1, m)
+    return max(1, min(-(-k // sources), 8, (1 << 36) // work))
+
+
 def batch_fit(n: int, m: int, lanes: int, batches: int, levels: int, room: int) -> tuple[int, int]:
     """Sources a batch and batches at once that fit: fewer batches first, then smaller ones.
 
