@@ -120,7 +120,7 @@ class Scale:
 
 def fits(G: DistributedGraph, memory_limit: int | None) -> bool:
     """Whether every rank can hold the whole graph and work on it."""
-    from hopwave.engines.cpu_betweenness import available_memory
+    from hopwave.engines.host_memory import available_memory
 
     room = memory_limit
     if room is None:
@@ -144,7 +144,8 @@ def _by_sources(
     memory_limit: int | None,
     progress: bool | None,
 ) -> BetweennessResult:
-    job, drawn, subset = betweenness_job(graph, k, sources, None, seed, cutoff, scaled.endpoints, False, memory_limit)
+    job, drawn, subset = betweenness_job(graph, k, sources, None, seed, cutoff, memory_limit, deterministic=False)
+    job = replace(job, endpoints=scaled.endpoints)
     engine = engines.engine(device)
     chosen, why = choose_betweenness_plan("auto", job, graph, engine)
     if threads is None:
