@@ -132,6 +132,17 @@ def test_larger_graphs(name: str, parts: tuple[int, int] | None, monkeypatch: py
     check(graph, sources[:40], "pairs", limit=2, upwards=True)
 
 
+def test_a_long_row_is_looked_through_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hub finds the sources of the lower half of every word early in its row, those of the upper half late."""
+    only_pulls(monkeypatch)
+    hub, arms = 0, np.arange(1, 6001)
+    ends = arms + len(arms)
+    graph = Graph.from_edges(np.concatenate([np.full(len(arms), hub), arms]), np.concatenate([arms, ends]))
+    place = np.arange(1024)
+    sources = ends[np.where(place % 64 < 32, place, 4500 + place)]
+    check(graph, sources, "sums")
+
+
 # ---------------------------------------------------------------- components and paths
 
 
@@ -267,7 +278,7 @@ def test_an_interrupted_run_stops_and_the_next_is_whole() -> None:
     def poll(done: int) -> None:
         raise KeyboardInterrupt
 
-    job = Sweep(np.tile(np.arange(graph.n, dtype=np.int64), 4), "sums")
+    job = Sweep(np.tile(np.arange(graph.n, dtype=np.int64), 100), "sums")
     with pytest.raises(KeyboardInterrupt):
         engines.engine("cuda").sweep(graph, job, poll, None)
     assert swept("cuda", graph, [0, 1], "sums").reached.tolist() == [4000, 4000]

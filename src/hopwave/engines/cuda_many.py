@@ -26,7 +26,7 @@ LONG_ROW = 256  # arcs from which a row is shared out
 PUSH_COST = 3  # of an arc, against one that a pull looks at
 PULL_SHARE = 2  # a first pull is expected to look at this part of the arcs
 DEEP = 32  # levels from which a group's sources had better be neighbours, and a level has few vertices
-ROWS_A_TEAM, ROWS_A_TEAM_DEEP = 16, 128  # vertices for every team of a part of the grid: more would wait at barriers
+ROWS_A_TEAM, ROWS_A_TEAM_DEEP = 32, 128  # vertices for every team of a part of the grid: more would wait at barriers
 TURNS = 4  # groups that a part takes in one launch
 IN_FLIGHT = 2  # launches that the device may be behind: so soon does it stop after Ctrl-C
 TABLE_BYTES = 1 << 30  # of distances on the device at a time, on their way to the host
@@ -58,7 +58,7 @@ def parts_for(n, words, groups, depth, blocks, free):
     """Parts of a grid of so many blocks, each for a group at a time, and blocks a part.
 
     >>> parts_for(36_692, 16, 36, 9, 528, 10**11), parts_for(10**6, 16, 1, 9, 528, 10**11)
-    ((3, 176), (1, 528))
+    ((7, 75), (1, 528))
     >>> parts_for(114_599, 16, 112, 1000, 528, 10**11), parts_for(34, 2, 1, 5, 528, 10**11)
     ((9, 58), (1, 1))
     """
