@@ -237,6 +237,26 @@ def test_a_graph_without_vertices(ask: Callable[..., Any]) -> None:
     )
 
 
+SERVED = (
+    "closeness_centrality harmonic_centrality eccentricity diameter radius center periphery barycenter wiener_index "
+    "average_shortest_path_length global_efficiency harmonic_diameter hyper_wiener_index schultz_index gutman_index"
+)
+
+
+@pytest.mark.parametrize("function", SERVED.split())
+@pytest.mark.parametrize("directed", [False, True])
+def test_behind_networkx(function: str, directed: bool) -> None:
+    nx = pytest.importorskip("networkx")
+    from hopwave.networkx_backend import backend
+    from hopwave.networkx_backend.convert import convert_from_nx
+
+    G = nx.gnp_random_graph(60, 0.1, seed=2, directed=directed)
+    G = nx.relabel_nodes(G.subgraph(max(nx.strongly_connected_components(G.to_directed()), key=len)), lambda v: f"v{v}")
+    ask = getattr(backend, function)
+    found, right = (ask(convert_from_nx(G), device=device) for device in ("cuda", "cpu"))
+    assert found == right
+
+
 # ---------------------------------------------------------------- manners
 
 
@@ -278,7 +298,7 @@ def test_an_interrupted_run_stops_and_the_next_is_whole() -> None:
     def poll(done: int) -> None:
         raise KeyboardInterrupt
 
-    job = Sweep(np.tile(np.arange(graph.n, dtype=np.int64), 100), "sums")
+    job = Sweep(np.tile(np.arange(graph.n, dtype=np.int64), 4), "sums")
     with pytest.raises(KeyboardInterrupt):
         engines.engine("cuda").sweep(graph, job, poll, None)
     assert swept("cuda", graph, [0, 1], "sums").reached.tolist() == [4000, 4000]

@@ -199,13 +199,12 @@ class Run:
                 self.found.append(self.pairs())
             else:
                 self.launch()
-            running.append((first + begin * self.width, cupy.cuda.Event()))
+            running.append((min(first + (begin + size) * self.width, last), cupy.cuda.Event()))
             running[-1][1].record()
-            if len(running) > IN_FLIGHT:
+            while len(running) > (IN_FLIGHT if begin + size < len(starts) else 0):
                 done, event = running.popleft()
                 event.synchronize()
                 poll(done)
-        cupy.cuda.get_current_stream().synchronize()  # the arrays that only this function holds are in use till then
 
     def launch(self):
         """Some groups, in the current stream."""
