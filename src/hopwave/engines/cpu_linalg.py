@@ -14,6 +14,7 @@ from hopwave.engines.cpu_share import share, unsigned, unsigned_rows
 from hopwave.linalg.engine import Touched
 from hopwave.linalg.vector import Vector
 
+MIXED = 0.05  # share of entries from which a branch for each is no longer foreseen
 MOST_LOOPS = 64  # compiled for users' functions and kept
 PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
 NO_BITS = np.empty(0, np.uint8)
@@ -61,10 +62,10 @@ class Algebra(reference_linalg.Algebra):
         work = len(part.indices)
         if allowed is not None and allowed.count is not None:
             work = work * allowed.count // max(n, 1)
-        matrix = (*unsigned_rows(part), filled_rows(A, part), self._hubs(A, part, product, full), a)
-        vector = (b, NO_BITS if full else unsigned(present))
-        mask = (rows, bits, complement, int(product.early_exit))
-        board = share(kernel, (*matrix, *vector, *mask, out, found, identity), size, work, threads)
+        matrix = (*unsigned_rows(part), filled_rows(A, part), self._hubs(A, part, product), a)
+        mask = (rows, bits, complement)
+        how = (int(product.early_exit), int(self._blends(product, a, x)))
+        board = share(kernel, (*matrix, b, unsigned(present), *mask, *how, out, found, identity), size, work, threads)
         count, touched = int(board[FOUND]), Touched(int(board[CHECKED]))
         if len(rows):
             places = allowed.rows[found]
@@ -73,6 +74,10 @@ class Algebra(reference_linalg.Algebra):
         if not carries:
             return Vector.dense(found if dtype == np.bool_ else found.astype(dtype), found, count), touched
         return Vector.dense(out, found, count), touched
+
+    def _blends(self, product, a, x):
+        """Whether x is so mixed that asking for each entry is dearer than reading them all."""
+        return product.add.op.built_in and not product.add.any_term and len(a) == 0 and x.nnz > MIXED * x.n
 
     def _gather(self, A, values, product, threads):
         part, n, dtype = A.rows, A.shape[0], product.dtype
@@ -83,9 +88,9 @@ class Algebra(reference_linalg.Algebra):
         board = share(kernel, (*unsigned_rows(part), a, b, out, found, identity), n, work, threads)
         return Vector.dense(out, found, int(board[FOUND])), Touched(work)
 
-    def _hubs(self, A, part, product, full):
+    def _hubs(self, A, part, product):
         """Each row's entry in the fullest column, where any term will do and earlier pulls have earned it."""
-        if not (product.early_exit and product.add.any_term and product.structure_only and product.term != "a") or full:
+        if not (product.early_exit and product.add.any_term and product.structure_only and product.term != "a"):
             return NO_ROWS
         kept = A.prepared
         done, ready = ("cpu pulls back", "cpu hubs back") if A.turned else ("cpu pulls", "cpu hubs")

@@ -8,6 +8,7 @@ fast as calling operators as functions, and Numba's cache on disk knows the resu
     plus(s, t)                     ⊕
     joined(s, t, more)             ⊕ where s may still be the identity: where there are `more` terms than t, it is not
     stops(s)                       whether no further term changes the sum s
+    can_stop()                     whether there are such sums
     carries()                      whether sums have values at all: those of ANY.PAIR are 1
     weighed(w, a, x)               w; without structure-only w + a·x, so that values not needed are read nevertheless
 """
@@ -25,7 +26,7 @@ from hopwave.engines.cpu_atoms import COMPILED, INNER
 from hopwave.linalg.engine import Product
 
 COMMUTE = {"plus", "times", "min", "max", "lor", "land", "lxor", "eq", "ne"}  # flipped, they are the same kernel
-WORDS = ("term", "plus", "joined", "stops", "carries", "weighed")
+WORDS = ("term", "plus", "joined", "stops", "can_stop", "carries", "weighed")
 
 
 @lru_cache(maxsize=256)
@@ -98,6 +99,9 @@ class Ring(ast.NodeTransformer):
         if self.add.any_term or self.add.terminal is None:
             return ast.Constant(self.add.any_term)
         return ast.Compare(s, [ast.Eq()], [ast.Constant(self.add.terminal)])
+
+    def _can_stop(self):
+        return ast.Constant(self.add.short_circuits)
 
     def _carries(self):
         return ast.Constant(not (self.add.any_term and self.kind == "one"))

@@ -104,12 +104,12 @@ class Algebra:
         first(
             (here.spread(count, group),), (BLOCK,),
             (*matrix, rows, bits, complement, np.uint64(count), np.int32(group), out, found, places, *ledger,
-             here.progress, told.address, FALSE if cuts.rows else TRUE),
+             here.progress, told.address),
         )  # fmt: skip
         if cuts.rows:
             partial = here.take("partial", 8 * cuts.pieces, np.uint8)
             second(
-                (here.blocks,), (BLOCK,),
+                cuts.grid(here), (BLOCK,),
                 (*matrix, out, found, places, *ledger, partial, here.progress, told.address),
             )  # fmt: skip
         touched = Touched(told.touched)
@@ -152,11 +152,13 @@ class Algebra:
         )  # fmt: skip
         first(
             (here.spread(count, group),), (BLOCK,),
-            (*arguments, np.uint64(count), np.int32(group), *ledger, told.address, FALSE if cuts.rows else TRUE),
+            (*arguments, np.uint64(count), np.int32(group), *ledger, told.address),
         )  # fmt: skip
-        if cuts.rows:
-            second((here.blocks,), (BLOCK,), (*arguments, *ledger, told.address))
-        size = told.found()
+        size, _, pieces = told.wait()  # the list's length must be known anyway
+        if pieces:
+            second(cuts.grid(here), (BLOCK,), (*arguments, *ledger, told.address))
+            told.again()
+            size = told.found()
         queue = queue[:size]
         if any_term:
             sums = sums[:size] if carries else self._truths(size, dtype)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda_linalg import FALSE, TRUE, Kernels
+from hopwave.engines.cuda_linalg import Kernels
 from hopwave.engines.cuda_room import BLOCK, Cuts, Pending, room
 from hopwave.errors import EngineError
 from hopwave.linalg.engine import Touched
@@ -37,12 +37,12 @@ def dots(engine, A, B, product, mask):
         first(
             (here.spread(count, group),), (BLOCK,),
             (rows, mask.indices, np.uint64(count), np.int32(group), *operands, sums, found, *ledger, here.progress,
-             told.address, FALSE if cuts.rows else TRUE),
+             told.address),
         )  # fmt: skip
         if cuts.rows:
             partial = here.take("partial", 8 * cuts.pieces, np.uint8)
             second(
-                (here.blocks,), (BLOCK,),
+                cuts.grid(here), (BLOCK,),
                 (rows, mask.indices, *operands, sums, found, *ledger, partial, here.progress, told.address),
             )  # fmt: skip
         touched = told.touched
@@ -106,11 +106,10 @@ def _expand(engine, product, left, right, columns, starts, begin, end, counts):
     group, ledger, told = here.group(count), cuts.arguments(here), Pending(here)
     first(
         (here.spread(count, group),), (BLOCK,),
-        (*arguments, np.uint64(count), np.int32(group), *ledger, here.progress, told.address,
-         FALSE if cuts.rows else TRUE),
+        (*arguments, np.uint64(count), np.int32(group), *ledger, here.progress, told.address),
     )  # fmt: skip
     if cuts.rows:
-        second((here.blocks,), (BLOCK,), (*arguments, *ledger, here.progress, told.address))
+        second(cuts.grid(here), (BLOCK,), (*arguments, *ledger, here.progress, told.address))
     order = cupy.argsort(keys, kind="stable").astype(np.int64, copy=False)
     keys = keys[order]
     heads = cupy.flatnonzero(cupy.concatenate([cupy.ones(1, np.bool_), keys[1:] != keys[:-1]]))

@@ -17,7 +17,7 @@ from hopwave.engines.cuda_rings import c_type
 WARP = 32
 PIECE = 512  # kernels/linalg.cuh
 SLOTS = 64  # counts that can be on their way to the host before more room is made for them
-SLOT = 16  # bytes of one: found, touched
+SLOT = 32  # bytes of one: found, touched, pieces still to come
 LAST_STAMP = 2**32 - 4
 _rooms = threading.local()
 
@@ -100,7 +100,7 @@ class Room:
             page = cupy.cuda.alloc_pinned_memory(SLOTS * SLOT)
             self.pages.append(page)
             view = np.frombuffer(page, np.uint64, SLOTS * SLOT // 8)
-            self.slots += [(view[2 * i : 2 * i + 2], np.uint64(page.ptr + SLOT * i)) for i in range(SLOTS)]
+            self.slots += [(view[4 * i : 4 * i + 3], np.uint64(page.ptr + SLOT * i)) for i in range(SLOTS)]
         return self.slots.pop()
 
 
@@ -114,11 +114,14 @@ class Pending:
         self.view, self.address = room.slot()
 
     def wait(self):
-        """Found and touched."""
+        """Found, touched, and pieces that another launch must compute before these are right."""
         if self.counts is None:
-            self.room.stream.synchronize()
-            self.counts = self.view.tolist()
+            self.again()
         return self.counts
+
+    def again(self):
+        self.room.stream.synchronize()
+        self.counts = self.view.tolist()
 
     def found(self):
         return self.wait()[0]
@@ -146,3 +149,7 @@ class Cuts:
             return NULL, np.int32(0), np.int32(0)
         ledger = room.take("ledger", 4 * self.rows + 2 * self.pieces, np.int32)
         return ledger, np.int32(self.rows), np.int32(self.pieces)
+
+    def grid(self, room):
+        """Blocks for the pieces: a warp each, as far as the GPU holds them."""
+        return (min(-(-self.pieces // (BLOCK // WARP)), room.blocks),)
