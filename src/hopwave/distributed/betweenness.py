@@ -22,7 +22,7 @@ from hopwave.algorithms import brandes
 from hopwave.api import as_graph, betweenness_job, choose_betweenness_plan, hops
 from hopwave.distributed.ask import source_ids
 from hopwave.distributed.dealing import Dealer
-from hopwave.distributed.graph import DistributedGraph
+from hopwave.distributed.graph import DistributedGraph, choose_gpu
 from hopwave.distributed.paths import Dependencies
 from hopwave.distributed.world import World, world
 from hopwave.errors import EngineError, GraphError
@@ -120,7 +120,7 @@ class Scale:
 
 def fits(G: DistributedGraph, memory_limit: int | None) -> bool:
     """Whether every rank can hold the whole graph and work on it."""
-    from hopwave.engines.cpu_betweenness import available_memory
+    from hopwave.engines.host_memory import available_memory
 
     room = memory_limit
     if room is None:
@@ -144,7 +144,10 @@ def _by_sources(
     memory_limit: int | None,
     progress: bool | None,
 ) -> BetweennessResult:
-    job, drawn, subset = betweenness_job(graph, k, sources, None, seed, cutoff, scaled.endpoints, False, memory_limit)
+    job, drawn, subset = betweenness_job(graph, k, sources, None, seed, cutoff, memory_limit, deterministic=False)
+    job = replace(job, endpoints=scaled.endpoints)
+    if device == "cuda":
+        joined.together(lambda: choose_gpu(joined))
     engine = engines.engine(device)
     chosen, why = choose_betweenness_plan("auto", job, graph, engine)
     if threads is None:
