@@ -23,6 +23,12 @@ pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed"),
     pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec; pip install mpich brings one"),
 ]
+# Open MPI wants to be asked twice before it runs as root, and before it starts more ranks than cores; MPICH does not.
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
 UNTIL_ALL_END = 30  # seconds from a failure to the end of every rank; the start is counted in
 
 

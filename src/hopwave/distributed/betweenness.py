@@ -22,7 +22,7 @@ from hopwave.algorithms import brandes
 from hopwave.api import as_graph, betweenness_job, choose_betweenness_plan, hops
 from hopwave.distributed.ask import source_ids
 from hopwave.distributed.dealing import Dealer
-from hopwave.distributed.graph import DistributedGraph
+from hopwave.distributed.graph import DistributedGraph, choose_gpu
 from hopwave.distributed.paths import Dependencies
 from hopwave.distributed.world import World, world
 from hopwave.errors import EngineError, GraphError
@@ -146,6 +146,8 @@ def _by_sources(
 ) -> BetweennessResult:
     job, drawn, subset = betweenness_job(graph, k, sources, None, seed, cutoff, memory_limit, deterministic=False)
     job = replace(job, endpoints=scaled.endpoints)
+    if device == "cuda":
+        joined.together(lambda: choose_gpu(joined))
     engine = engines.engine(device)
     chosen, why = choose_betweenness_plan("auto", job, graph, engine)
     if threads is None:

@@ -93,7 +93,7 @@ def build(
     else:
         tails = heads = layout.alone(world.rank).size
     row, column = _joined(xp, kept.pop("out"), slot_type)
-    tuples = xp.bincount(row, minlength=tails)
+    tuples = xp.bincount(row.astype(np.int64), minlength=tails)
     out = rows_from(xp, row, column, tails)
     if layout.columns:
         into = rows_from(xp, column, row, heads)
@@ -159,6 +159,8 @@ def rows_from(xp: Any, row: Any, column: Any, count: int) -> Rows:
     >>> [part.tolist() for part in rows_from(np, np.array([1, 0, 1], np.uint32), np.array([2, 5, 2], np.uint32), 3)]
     [[0, 1, 2, 2], [5, 2]]
     """
+    if not len(row):
+        return xp.zeros(count + 1, np.int64), column
     if row.dtype == np.uint32:
         keys = (row.astype(np.uint64) << np.uint64(32)) | column.astype(np.uint64)
         keys.sort()

@@ -110,6 +110,8 @@ def bits_from(xp: Any, heads: Any, length: int) -> Any:
         words = np.zeros(-(-length // 64), np.uint64)
         _compiled().set_places(words, heads)
         return words
+    if length == 0:
+        return xp.empty(0, np.uint64)
     flags = xp.zeros(-(-length // 64) * 64, np.uint8)
     flags[heads] = 1
     return xp.packbits(flags, bitorder="little").view(np.uint64)
@@ -123,6 +125,8 @@ def places(xp: Any, words: Any) -> Any:
     """
     if xp is np:
         return _compiled().list_places(words)
+    if words.size == 0:
+        return xp.empty(0, np.int64)
     return xp.flatnonzero(xp.unpackbits(words.view(np.uint8), bitorder="little"))
 
 

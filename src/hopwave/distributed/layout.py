@@ -61,7 +61,7 @@ class Group:
         """
         xp = _library(slots)
         slots = slots.astype(np.int64)
-        if len(self.ranks) == 1:
+        if len(self.ranks) == 1 or not len(slots):
             return slots + int(self.firsts[0])
         place = xp.searchsorted(xp.asarray(self.slots[1:-1]), slots, side="right")
         return slots + xp.asarray(self.firsts - self.slots[:-1])[place]
@@ -113,6 +113,8 @@ class Layout:
     def owner(self, ids: Any) -> Any:
         """The rank that owns each vertex."""
         xp = _library(ids)
+        if self.size == 1 or not len(ids):
+            return xp.zeros(len(ids), np.int32)
         return xp.searchsorted(xp.asarray(self.starts[1:-1]), ids, side="right").astype(np.int32)
 
     def _group(self, ranks: list[int]) -> Group:

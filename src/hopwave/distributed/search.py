@@ -135,7 +135,9 @@ class Search:
         self._settle()
         found, parents = by_head(xp, *self.part.push(frontier, self.sent))
         wanted = self.parent is not None
-        ends = xp.searchsorted(found, xp.asarray(heads.group.slots[:-1]).astype(found.dtype)).tolist()
+        ends = [0] * len(heads.group.ranks)
+        if len(found):
+            ends = xp.searchsorted(found, xp.asarray(heads.group.slots[:-1]).astype(found.dtype)).tolist()
         packets: list[Any] = []
         shapes: list[codec.Shape] = []
         own: tuple[Any, Any] | None = None
@@ -256,6 +258,8 @@ def by_head(xp: Any, heads: Any, tails: Any) -> tuple[Any, Any]:
     >>> [column.tolist() for column in by_head(np, np.array([5, 2], np.uint32), np.array([7, 8]))]
     [[2, 5], [8, 7]]
     """
+    if not len(heads):
+        return heads, tails
     if heads.dtype == np.uint32:
         keys = (heads.astype(np.uint64) << np.uint64(32)) | tails.astype(np.uint64)
         keys.sort()

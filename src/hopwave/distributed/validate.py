@@ -116,6 +116,8 @@ def _of_side(graph: DistributedGraph, own: Any, side: Side) -> Any:
 def _slots(xp: Any, side: Side, ids: Any) -> Any:
     """The slots of vertices in a side's group; -1 for those that are none of its."""
     group = side.group
+    if not len(ids):
+        return ids
     place = xp.clip(xp.searchsorted(xp.asarray(group.firsts), ids, side="right") - 1, 0, None)
     offset = ids - xp.asarray(group.firsts)[place]
     inside = (offset >= 0) & (offset < xp.asarray(group.lengths)[place]) & (ids >= 0)

@@ -135,6 +135,8 @@ class PinnedWire(HostWire):
     def _down(self, data: Any) -> Any:
         from cupyx import empty_pinned
 
+        if not data.size:
+            return np.empty(0, data.dtype)
         host = empty_pinned(data.shape, data.dtype)
         data.get(out=host)
         return host

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import cupy
 import numpy as np
 
@@ -34,9 +36,15 @@ def launch(name, work, *arguments, header=HEADER):
     """A kernel with a thread for each of `work` items, as far as the GPU holds them."""
     if work <= 0:
         return
-    attributes = cupy.cuda.Device().attributes
-    most = attributes["MultiProcessorCount"] * max(1, attributes["MaxThreadsPerMultiProcessor"] // BLOCK)
-    nvrtc.kernel(header, name)((min(-(-int(work) // BLOCK), most),), (BLOCK,), arguments)
+    blocks = min(-(-int(work) // BLOCK), _blocks(cupy.cuda.runtime.getDevice()))
+    nvrtc.kernel(header, name)((blocks,), (BLOCK,), arguments)
+
+
+@cache
+def _blocks(device):
+    """How many blocks fill the GPU."""
+    attributes = cupy.cuda.Device(device).attributes
+    return attributes["MultiProcessorCount"] * max(1, attributes["MaxThreadsPerMultiProcessor"] // BLOCK)
 
 
 def hubs_first(offsets, neighbours, weight):
@@ -79,8 +87,10 @@ class Part:
 
     def push(self, frontier, sent):
         """New (heads, tails), in no order, one for each head; their bits in sent are set."""
+        if not len(frontier):
+            return cupy.empty(0, self.heads.dtype), cupy.empty(0, np.int64)
         ends = cupy.cumsum(self.out_offsets[frontier + 1] - self.out_offsets[frontier])
-        arcs = int(ends[-1]) if len(frontier) else 0
+        arcs = int(ends[-1])
         room = min(arcs, 64 * len(sent))
         found, parents = cupy.empty(room, self.heads.dtype), cupy.empty(room, np.int64)
         count = cupy.zeros(1, np.uint64)

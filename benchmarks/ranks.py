@@ -1,0 +1,134 @@
+"""Searches over 1, 2 and 4 ranks of one machine: strong scaling, weak scaling, bytes sent, and ranks that share a GPU.
+
+    PYTHONPATH=src python -m benchmarks.ranks [--strong 20] [--weak 18] [--threads 4] [--roots 16] [--gpu 20]
+
+Each row is a job of its own under mpiexec. Every search is validated by Graph500's rules, and jobs on the same graph
+must find the same distances, before anything is written. A CPU rank has as many threads in every row. A scale
+of 0 leaves a table out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.setting import ROOT, publish
+
+RANKS = (1, 2, 4)
+# Open MPI wants to be asked twice before it runs as root, and before it starts more ranks than cores; MPICH does not.
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+
+
+def job(ranks: int, **asked: Any) -> dict[str, Any]:
+    """One job, and what its rank 0 printed."""
+    beside = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    mpiexec = shutil.which("mpiexec", path=beside)
+    if mpiexec is None:
+        raise SystemExit("there is no mpiexec; pip install mpich brings one")
+    command = [mpiexec, "-n", str(ranks), sys.executable, "-m", "benchmarks.ranks", "--job", json.dumps(asked)]
+    known = {**os.environ, **OPEN_MPI, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    done = subprocess.run(command, capture_output=True, text=True, env=known, cwd=ROOT, check=False)
+    if done.returncode:
+        raise SystemExit(f"{ranks} ranks, {asked}: {done.stdout}{done.stderr}")
+    return dict(json.loads(done.stdout.strip().splitlines()[-1]))
+
+
+def work(asked: dict[str, Any]) -> None:
+    """What every rank of a job does."""
+    from hopwave import distributed
+    from hopwave.graph500.outcome import Outcome
+    from hopwave.graph500.over_ranks import OverRanks
+    from hopwave.graph500.run import draw_roots
+
+    world, scale = distributed.world(), asked["scale"]
+    machine = OverRanks(scale, 16, asked["device"], 1, asked["layout"], asked["threads"])
+    roots = list(draw_roots(machine, 1 << scale, asked["roots"], 1))
+    machine.search(roots[0])
+    outcome = Outcome(scale, 16, machine.construction_seconds, [machine.search(root) for root in roots])
+    found = distributed.bfs(machine.graph, roots[0])
+    plain = distributed.bfs(machine.graph, roots[0], compress=False)
+    sums = world.allgather(int(found.distances.sum(dtype=np.int64)))
+    pulls = [level.sent_by_one for level in found.trace if level.direction == "pull"]
+    if world.rank:
+        return
+    values = outcome.values()
+    row = {
+        "device": asked["device"],
+        "layout": asked["layout"],
+        "scale": scale,
+        "ranks": world.size,
+        "threads a rank": asked["threads"] if asked["device"] == "cpu" else None,
+        "MB of arcs a rank": machine.about["bytes_a_rank"] / 1e6,
+        "construction s": values["construction_time"],
+        "median search ms": values["bfs_median_time"] * 1e3,
+        "harmonic mean MTEPS": values["bfs_harmonic_mean_TEPS"] / 1e6,
+        "KB sent a search": sum(level.sent for level in found.trace) / 1e3,
+        "uncompressed": sum(level.sent for level in plain.trace) / 1e3,
+        "most KB of a rank in a pull": max(pulls, default=0) / 1e3,
+        "n/8 in KB": (1 << scale) / 8e3,
+        "transport": machine.about["transport"],
+        "searches valid": f"{sum(not one.broken for one in outcome.searches)} of {len(outcome.searches)}",
+    }
+    print(json.dumps({"row": row, "valid": outcome.valid, "sums": [roots, found.reached, found.depth, sum(sums)]}))
+
+
+def rows(title: str, kind: str, jobs: list[tuple[int, dict[str, Any]]]) -> list[dict[str, Any]]:
+    made, answers = [], {}
+    for ranks, asked in jobs:
+        done = job(ranks, **asked)
+        if not done["valid"]:
+            raise SystemExit(f"{title}: a search of {asked} on {ranks} ranks is not valid")
+        if answers.setdefault(asked["scale"], done["sums"]) != done["sums"]:
+            raise SystemExit(f"{title}: {ranks} ranks found other distances than the job before: {asked}")
+        made.append({"table": kind} | done["row"])
+        print(made[-1], flush=True)
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--strong", type=int, default=20)
+    parser.add_argument("--weak", type=int, default=18)
+    parser.add_argument("--gpu", type=int, default=0)
+    parser.add_argument("--name", default="ranks")
+    parser.add_argument("--threads", type=int, default=4)
+    parser.add_argument("--roots", type=int, default=16)
+    parser.add_argument("--job", type=json.loads, default=None)
+    given = parser.parse_args()
+    if given.job is not None:
+        work(given.job)
+        return
+    common = {"threads": given.threads, "roots": given.roots}
+    cpu = common | {"device": "cpu", "layout": "1d"}
+    made: list[dict[str, Any]] = []
+    if given.strong:
+        strong = cpu | {"scale": given.strong}
+        jobs = [*((p, strong) for p in RANKS), (4, strong | {"layout": "2d"})]
+        made += rows("strong scaling", "strong", jobs)
+    if given.weak:
+        weak = [(p, cpu | {"scale": given.weak + p.bit_length() - 1}) for p in RANKS]
+        made += rows("weak scaling", "weak", weak)
+    if given.gpu:
+        gpu = common | {"device": "cuda", "layout": "1d", "scale": given.gpu}
+        made += rows("ranks on one GPU", "one GPU, shared", [(p, gpu) for p in RANKS])
+    note = (
+        "Jobs on the same graph found the same distances. Ranks on one machine exchange through its memory; ranks that "
+        "share a GPU take turns on it, so that table shows that they agree, and what sharing costs, not a speed-up."
+    )
+    publish(given.name, "Searches over ranks of one machine", made, note)
+
+
+if __name__ == "__main__":
+    main()
