@@ -59,7 +59,7 @@ class Engine:
         return plan.refuses(question) or lacks(plan)
 
     def without(self, plan):
-        return ()
+        return ("direction rule",) if plan.task == "betweenness" and plan.regime != "source" else ()
 
     def start(self, loaded, sources, question, threads=None):
         if threads is not None:
