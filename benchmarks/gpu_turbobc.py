@@ -8,7 +8,8 @@ the CPU engine, score by score, before it is timed. A time is the host's clock a
 and the copy of the sums included), divided by their number; ours is a call of betweenness_centrality from 64 sources,
 divided by 64. MTEPS are arcs over time, as in the paper. Memory is what CuPy's pool holds more while a run stands,
 in words of 4 bytes over the paper's 7n + m. An exact run of TurboBC is projected from the sources that were timed;
-ours is run whole where that takes less than --exact seconds.
+ours is run whole where that takes less than --exact seconds. `--go-on` keeps the lines that gpu-turbobc.jsonl has and
+adds what they miss; with `--graphs ""` it only writes the tables anew.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import cupy as cp
 import numpy as np
 
-from benchmarks.gpu_search import head, kronecker, made, sources_of
+from benchmarks.gpu_search import head, kronecker, made
 from benchmarks.setting import RESULTS, generate, hw, table
 from hopwave import Graph, engines
 from hopwave.algorithms.brandes import Job, accumulate
@@ -102,6 +103,18 @@ def described(name: str, graph: Graph) -> dict[str, Any]:
     return {"graph": f"{name} ({kind})", "n": graph.n, "m": graph.m, "degree max/mean/std": of, "scf": round(scf)}
 
 
+def search(graph: Graph, source: int, direction: Literal["out", "in"] = "out") -> Any:
+    """A search by the sibling of veCSC; compiled in a moment."""
+    return hw.bfs(graph, source, predecessors=False, direction=direction, plan="turbobfs-td-vecsc", device="cuda")
+
+
+def sources_of(graph: Graph, count: int) -> list[int]:
+    """Vertices that reach the one of greatest degree, drawn; all of them in turn where they are few."""
+    far = np.flatnonzero(search(graph, int(np.argmax(graph.degrees)), "in").distances >= 0)
+    drawn = np.random.default_rng(7).permutation(far)[:count]
+    return np.resize(drawn, count).tolist()
+
+
 def checked(graph: Graph, sources: list[int]) -> Any:
     """Sums from a few sources, by the CPU engine."""
     job = Job(np.array(sources, np.int64))
@@ -150,6 +163,25 @@ def ours(graph: Graph, sources: list[int], expected: Any) -> dict[str, Any]:
     return {"plan": result.plan.name, "ms": ms, "mteps": graph.m / ms / 1e3, "certificate": result.certificate.error}
 
 
+def timed(name: str, graph: Graph, given: argparse.Namespace, record: dict[str, Any]) -> None:
+    """Everything about one graph, into its record; the paper's part is kept where it is there already."""
+    record |= {"name": name, "where": head()} | described(name, graph)
+    sources = sources_of(graph, OURS)
+    record["depth"] = search(graph, sources[0]).depth
+    expected = checked(graph, sources[:CHECKED])
+    for plan in PLANS:
+        if plan not in record:
+            record[plan] = measure(graph, plan, sources[: given.sources], expected, given.seconds)
+    if given.paper_alone:
+        record.setdefault("ours", None)
+        return
+    record["ours"] = own = ours(graph, sources, expected)
+    if name in (*EXACT, *MESHES) and own["ms"] * graph.n / 1e3 < given.exact:
+        began = time.perf_counter()
+        result = hw.betweenness_centrality(graph, device="cuda")
+        record["exact"] = {"seconds": time.perf_counter() - began, "certificate": result.certificate.error}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
@@ -158,47 +190,42 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="stop timing an algorithm after so long")
     parser.add_argument("--exact", type=float, default=30.0, help="run ours whole where that should take less")
     parser.add_argument("--paper-alone", action="store_true", help="leave ours out")
+    parser.add_argument("--go-on", action="store_true", help="keep what the results hold of the paper's")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
-    records: list[dict[str, Any]] = []
-    for name in given.graphs.split(","):
+    kept = given.out / "gpu-turbobc.jsonl"
+    lines = kept.read_text().splitlines() if given.go_on and kept.exists() else []
+    records: dict[str, Any] = {one["name"]: one for one in map(json.loads, lines)}
+    for name in filter(None, given.graphs.split(",")):
         path = given.data / f"{name}.mtx.gz"
         if name not in MADE and not path.exists():
             print(f"{name}: {path} is not there; left out")
             continue
         clock = time.perf_counter()
         graph = MADE[name]() if name in MADE else hw.read(path)
-        record = {"name": name} | described(name, graph)
-        sources = (sources_of(graph, OURS) * OURS)[:OURS]
-        record["depth"] = hw.bfs(graph, sources[0], device="cpu", predecessors=False).depth
-        expected = checked(graph, sources[:CHECKED])
-        record["seconds to build and check"] = time.perf_counter() - clock
-        for plan in PLANS:
-            record[plan] = measure(graph, plan, sources[: given.sources], expected, given.seconds)
-        record["ours"] = None if given.paper_alone else ours(graph, sources, expected)
-        if record["ours"] and name in (*EXACT, *MESHES) and record["ours"]["ms"] * graph.n / 1e3 < given.exact:
-            began = time.perf_counter()
-            result = hw.betweenness_centrality(graph, device="cuda")
-            record["exact"] = {"seconds": time.perf_counter() - began, "certificate": result.certificate.error}
+        record = records.get(name, {})
+        timed(name, graph, given, record)
+        records[name] = record
         graph._prepared.clear()
         cp.get_default_memory_pool().free_all_blocks()
-        records.append(record)
         shown = [f"{plan} {record[plan]['ms']:.3f}" for plan in (*PLANS, "ours") if record[plan]]
         print(name, f"({time.perf_counter() - clock:.1f} s)", *shown, record.get("exact"), flush=True)
-        write(given.out, records)
+        given.out.mkdir(parents=True, exist_ok=True)
+        kept.write_text("".join(json.dumps(one) + "\n" for one in records.values()))
+    if records:
+        page = given.out / "gpu-turbobc.md"
+        page.write_text(tables([records[name] for name in ORDER if name in records]), encoding="utf-8")
 
 
-def write(folder: Path, records: list[dict[str, Any]]) -> None:
-    about = head()
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "gpu-turbobc.jsonl").write_text("".join(json.dumps(about | one) + "\n" for one in records))
-    text = ["# TurboBC's tables", ", ".join(f"{key} {value}" for key, value in about.items())]
+def tables(records: list[dict[str, Any]]) -> str:
+    """The page of results."""
+    text = ["# TurboBC's tables", ", ".join(f"{key} {value}" for key, value in records[0]["where"].items())]
     text += ["## One source (Tables 1-3)", table(map(speed_row, records)), NOTE]
     text += ["## Memory (Figures 3-5)", table(map(memory_row, records)), MEMORY]
     exact = [exact_row(one) for one in records if one["name"] in (*EXACT, *MESHES)]
     if exact:
         text += ["## All sources (Table 5)", table(exact), WHOLE]
-    (folder / "gpu-turbobc.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
+    return "\n\n".join(text) + "\n"
 
 
 NOTE = (

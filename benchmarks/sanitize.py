@@ -1,8 +1,10 @@
-"""Every plan on a few small traps, for compute-sanitizer to watch (or those named on the command line):
+"""Every plan, searches from many sources and components on a few small traps, for compute-sanitizer to watch:
 
 for tool in memcheck racecheck synccheck; do
     PYTHONPATH=src compute-sanitizer --tool $tool --error-exitcode 1 python benchmarks/sanitize.py
 done
+
+Names of plans after it choose some; "many" chooses the searches from many sources, and components.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ import sys
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 import hopwave as hw
 from hopwave import engines, generate
@@ -50,9 +54,33 @@ def between(graph: hw.Graph, plan: Plan) -> bool:
     return right and np.allclose(arcs, expected, rtol=1e-12, atol=0)
 
 
+def many(graph: hw.Graph) -> bool:
+    """Whether searches from many sources, whatever is kept of them, agree with single ones; and the components."""
+    sources = np.arange(0, graph.n, 1 + graph.n // 200)
+    rows = hw.bfs_many(graph, sources, device="cuda")
+    right = np.array([hw.bfs(graph, int(s), predecessors=False, device="reference").distances for s in sources[:20]])
+    far = hw.distance_histogram(graph, sources, device="cuda").counts
+    near = hw.harmonic_centrality(graph, among=sources, device="cuda").scores
+    pairs = hw.pairs_within(graph, 2, sources, device="cuda")
+    parts = hw.weakly_connected_components(graph, device="cuda").count
+    matrix = csr_array((np.ones(graph.m), graph.indices, graph.indptr), shape=(graph.n, graph.n))
+    return bool(
+        np.array_equal(rows[:20], right)
+        and np.array_equal(far, np.bincount(rows[rows >= 0]))
+        and np.allclose(near, np.where(rows > 0, 1 / np.maximum(rows, 1), 0).sum(0))
+        and len(pairs[0]) == np.count_nonzero((rows > 0) & (rows <= 2))
+        and parts == connected_components(matrix, directed=False)[0]
+    )
+
+
 def main() -> int:
     wrong = runs = 0
     for name, graph in traps().items():
+        if not sys.argv[1:] or "many" in sys.argv[1:]:
+            runs += 1
+            if not many(graph):
+                wrong += 1
+                print(f"searches from many sources are wrong on {name}")
         for plan in CATALOGUE.values():
             if sys.argv[1:] and plan.name not in sys.argv[1:]:
                 continue

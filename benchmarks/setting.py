@@ -72,10 +72,12 @@ def _cell(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def publish(name: str, title: str, rows: list[dict[str, Any]], note: str = "") -> None:
-    """Write results/name.md and append one JSON line to results/name.jsonl."""
+def publish(
+    name: str, title: str, rows: list[dict[str, Any]], note: str = "", more: dict[str, Any] | None = None
+) -> None:
+    """Write results/name.md and append one JSON line to results/name.jsonl; more: of the machine, such as its GPU."""
     RESULTS.mkdir(exist_ok=True)
-    where = machine()
+    where = machine() | (more or {})
     head = ", ".join(f"{key} {value}" for key, value in where.items())
     (RESULTS / f"{name}.md").write_text(
         f"# {title}\n\n{head}\n\n{table(rows)}\n\n{note}\n".rstrip() + "\n", encoding="utf-8"

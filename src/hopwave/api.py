@@ -24,8 +24,9 @@ from hopwave.plan import Plan
 from hopwave.result import BetweennessResult, BFSResult, EdgeBetweennessResult, PlanTable, Ran
 from hopwave.semiring import Question
 
-# Arcs from which a search on the GPU pays for the upload.
+# Arcs from which a search on the GPU pays for the upload; and searches times arcs, where there are many searches.
 WORTH_A_TRIP = 1 << 20
+WORTH_A_TRIP_TOGETHER = 1 << 32
 # Sources times arcs from which betweenness does.
 WORTH_BETWEENNESS = 1 << 28
 # With fewer sources than this on a graph of that many arcs, all threads work on one source at a time. Not a question of
@@ -122,6 +123,7 @@ def betweenness_centrality(
     cutoff: int | None = None,
     threads: int | None = None,
     memory_limit: int | None = None,
+    deterministic: bool = False,
 ) -> BetweennessResult:
     """How many shortest paths lead through every vertex, as NetworkX 3.6.1 counts and scales them.
 
@@ -132,7 +134,8 @@ def betweenness_centrality(
 
     `progress` is None (a bar on a terminal after two seconds), True, False, or a function of (sources done, all).
     `checkpoint` names a file that the run writes every minute and on Ctrl-C, and goes on from when called again; the
-    result is the same, bit for bit. `memory_limit` is in bytes. `threads` changes no bit either.
+    result is the same, bit for bit. `memory_limit` is in bytes. `threads` changes no bit either. `deterministic=True`
+    refuses the plans that may give other bits on the next run (TurboBC's on a GPU, by atomics); ours never do.
 
     Path counts never overflow, whatever the graph; every result carries a certificate.
 
@@ -149,7 +152,8 @@ def betweenness_centrality(
         )
     if epsilon is not None and checkpoint is not None:
         raise GraphError("an adaptive sample (epsilon=) cannot be checkpointed; use k= with checkpoint=")
-    job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, endpoints, False, memory_limit)
+    job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, memory_limit, deterministic)
+    job = replace(job, endpoints=endpoints)
     engine = betweenness_engine(device, graph, job, plan, threads)
     if epsilon is not None:
         exact = replace(job, squares=True)
@@ -193,6 +197,7 @@ def edge_betweenness_centrality(
     cutoff: int | None = None,
     threads: int | None = None,
     memory_limit: int | None = None,
+    deterministic: bool = False,
 ) -> EdgeBetweennessResult:
     """How many shortest paths lead over every edge; arguments as for `betweenness_centrality`.
 
@@ -204,7 +209,8 @@ def edge_betweenness_centrality(
     {(0, 1): 3.0, (1, 2): 4.0, (2, 3): 3.0}
     """
     graph = as_graph(G)
-    job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, False, True, memory_limit)
+    job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, memory_limit, deterministic)
+    job = replace(job, edges=True)
     engine = betweenness_engine(device, graph, job, plan, threads)
     chosen, why = choose_betweenness_plan(plan, job, graph, engine)
     run = engine.accumulation(graph, job, chosen, threads)
@@ -236,9 +242,8 @@ def betweenness_job(
     targets: Any,
     seed: Any,
     cutoff: int | None,
-    endpoints: bool,
-    edges: bool,
     memory_limit: int | None,
+    deterministic: bool,
 ) -> tuple[Job, npt.NDArray[np.int64] | None, bool]:
     """The job, the sources drawn by k (None for all), and whether sources or targets were chosen by the caller."""
     if k is not None and sources is not None:
@@ -257,7 +262,8 @@ def betweenness_job(
     if targets is not None:
         mask = np.zeros(graph.n, np.bool_)
         mask[list(source_ids(graph, targets))] = True
-    return Job(chosen, mask, hops("cutoff", cutoff), endpoints, edges, memory_limit=memory_limit), drawn, subset
+    limit = hops("cutoff", cutoff)
+    return Job(chosen, mask, limit, memory_limit=memory_limit, deterministic=deterministic), drawn, subset
 
 
 def betweenness_engine(device: str, graph: Graph, job: Job, plan: str | Plan, threads: int | None) -> engines.Engine:
@@ -352,12 +358,13 @@ def _is_label(graph: Graph, value: Any) -> bool:
         return False
 
 
-def choose_device(device: str, graph: Graph, threads: int | None) -> str:
-    """The engine that device= names. "auto" is a GPU where there is one and the graph is worth the trip, else the CPU;
-    who says threads= means the CPU."""
+def choose_device(device: str, graph: Graph, threads: int | None, sources: int = 1) -> str:
+    """The engine that device= names. "auto" is a GPU where there is one and so many searches are worth the trip, else
+    the CPU; 0 stands for less than a search, such as one path. Who says threads= means the CPU."""
     if device != "auto":
         return device
-    return "cuda" if threads is None and graph.m >= WORTH_A_TRIP and has_gpu() else "cpu"
+    worth = sources > 0 and (graph.m >= WORTH_A_TRIP or sources * graph.m >= WORTH_A_TRIP_TOGETHER)
+    return "cuda" if threads is None and worth and has_gpu() else "cpu"
 
 
 @cache

@@ -15,14 +15,16 @@ from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
 
 
-def answering(verb: str, device: str, graph: Graph, threads: int | None) -> engines.Engine:
-    """The engine for a question: the one device= names, or for "auto" the best that has the verb."""
-    engine = engines.engine(choose_device(device, graph, threads))
-    if hasattr(engine, verb):
+def answering(verb: str, device: str, graph: Graph, threads: int | None, sources: int = 1) -> engines.Engine:
+    """The engine for a question that takes so many searches: the one device= names, or for "auto" the best one that
+    answers it."""
+    engine = engines.engine(choose_device(device, graph, threads, sources))
+    reason = engine.declines(verb, graph)
+    if reason is None:
         return engine
     if device == "auto":
         return engines.engine("cpu")
-    raise EngineError(f"device={device!r} does not answer this question yet; use device='cpu' or 'auto'")
+    raise EngineError(reason)
 
 
 def walked(graph: Graph, direction: str) -> Graph:
@@ -48,10 +50,11 @@ def vertex_ids(graph: Graph, vertices: Iterable[Any] | None) -> Integers:
     return np.fromiter((graph.index(vertex) for vertex in vertices), np.int64)
 
 
-def sampling(graph: Graph, k: int | None, chosen: Any, delta: float) -> bool:
-    """Whether to sample: k was given, and is less than all."""
+def sampling(graph: Graph, k: int | None, chosen: Any, delta: float) -> int | None:
+    """How many sources to draw, where k was given and is less than all; else None."""
     if k is None:
-        return False
+        return None
     if chosen is not None:
         raise GraphError("k= draws its own sources, and others were chosen too; give one or the other")
-    return _sampled.check_sample(k, delta) < graph.n
+    drawn = _sampled.check_sample(k, delta)
+    return drawn if drawn < graph.n else None

@@ -50,6 +50,16 @@ class EngineError(HopwaveError, RuntimeError):
     """
 
 
+class LinalgError(HopwaveError, ValueError):
+    """Operands, types or switches that do not go together.
+
+    >>> from hopwave import linalg as la
+    >>> la.Vector.full(3, 1.0).astype("uint8")
+    Traceback (most recent call last):
+    hopwave.errors.LinalgError: uint8 is not a type of linalg; use bool, int32, int64, float32, float64
+    """
+
+
 class FormatError(HopwaveError, ValueError):
     """A file is not what it claims to be. The message starts with its path and, for text, the line.
 

@@ -40,8 +40,8 @@ def eccentricity(
     {0: 3, 1: 2, 2: 2, 3: 3}
     """
     graph = as_graph(G)
-    engine = answering("sweep", device, graph, threads)
     ids = vertex_ids(graph, vertices)
+    engine = answering("sweep", device, graph, threads, _distances.BATCH if vertices is None else len(ids))
     if not len(ids):
         return VertexScores("eccentricity", np.zeros(0, np.int64), ids, graph)
     if vertices is None:
@@ -106,7 +106,7 @@ def _bounded(
     G: Any, goal: _distances.Goal, device: str, progress: Progress, threads: int | None
 ) -> tuple[Graph, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     graph = as_graph(G)
-    engine = answering("sweep", device, graph, threads)
+    engine = answering("sweep", device, graph, threads, _distances.BATCH)
     _distances.check_connected(engine, graph, goal)
     return graph, *_distances.bounded_eccentricities(engine, graph, goal, progress, threads)
 
@@ -122,7 +122,7 @@ def barycenter(G: Any, device: str = "auto", progress: Progress = None, *, threa
     [2]
     """
     graph = as_graph(G)
-    engine = answering("sweep", device, graph, threads)
+    engine = answering("sweep", device, graph, threads, graph.n)
     if graph.n == 0:
         return []
     _distances.check_connected(engine, graph, "the sum of distances")
@@ -149,13 +149,13 @@ def average_shortest_path_length(
     1.3333333333333333
     """
     graph = as_graph(G)
-    engine = answering("sweep", device, graph, threads)
-    _distances.check_connected(engine, graph, "average shortest path length")
     n = graph.n
-    if n > 1 and sampling(graph, k, None, delta):
-        assert k is not None
-        value, error = _sampled.path_length(engine, graph, k, seed, delta, progress, threads)
-        return Estimate(value, error, k, delta)
+    drawn = sampling(graph, k, None, delta) if n > 1 else None
+    engine = answering("sweep", device, graph, threads, drawn or n)
+    _distances.check_connected(engine, graph, "average shortest path length")
+    if drawn is not None:
+        value, error = _sampled.path_length(engine, graph, drawn, seed, delta, progress, threads)
+        return Estimate(value, error, drawn, delta)
     mean = _total(engine, graph, "average path length", progress, threads) / (n * (n - 1)) if n > 1 else 0.0
     return mean if k is None else Estimate(mean, 0.0, n, delta)
 
@@ -170,7 +170,7 @@ def wiener_index(G: Any, device: str = "auto", progress: Progress = None, *, thr
     4.0
     """
     graph = as_graph(G)
-    engine = answering("sweep", device, graph, threads)
+    engine = answering("sweep", device, graph, threads, graph.n)
     if graph.n == 0:
         raise GraphError("this graph has no vertices, so it is neither connected nor not; give at least one")
     if not _distances.connected(engine, graph):
@@ -191,7 +191,7 @@ def global_efficiency(G: Any, device: str = "auto", progress: Progress = None, *
     0.75
     """
     graph = as_graph(G)
-    engine = answering("sweep", device, graph, threads)
+    engine = answering("sweep", device, graph, threads, graph.n)
     n = graph.n
     if n < 2:
         return 0.0
@@ -207,7 +207,7 @@ def local_efficiency(G: Any, device: str = "auto", progress: Progress = None, *,
     (1.0, 0.0)
     """
     graph = as_graph(G)
-    engine = answering("local_efficiencies", device, graph, threads)
+    engine = answering("local_efficiencies", device, graph, threads, sources=0)
     if graph.n == 0:
         raise GraphError("this graph has no vertices, so there is no mean over them; give at least one")
     with _many.polled("local efficiency", graph.n, progress) as poll:

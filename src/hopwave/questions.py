@@ -44,8 +44,8 @@ def bfs_many(
     [[0, 1, 2, 3], [2, 1, 0, 1]]
     """
     graph = walked(as_graph(G), direction)
-    engine = answering("sweep", device, graph, threads)
     job = Sweep(vertex_ids(graph, sources), "rows", hops("depth_limit", depth_limit))
+    engine = answering("sweep", device, graph, threads, len(job.sources))
     return _many.sweep(engine, graph, job, "searches", progress, threads).rows
 
 
@@ -68,9 +68,9 @@ def distance_blocks(
     [2] [[2, 1, 0]]
     """
     graph = walked(as_graph(G), direction)
-    engine = answering("sweep", device, graph, threads)
-    limit = hops("depth_limit", depth_limit)
-    return _many.distance_blocks(engine, graph, vertex_ids(graph, sources), threads, limit, block_bytes)
+    ids, limit = vertex_ids(graph, sources), hops("depth_limit", depth_limit)
+    engine = answering("sweep", device, graph, threads, len(ids))
+    return _many.distance_blocks(engine, graph, ids, threads, limit, block_bytes)
 
 
 # ------------------------------------------------------------------ centralities
@@ -98,12 +98,12 @@ def closeness_centrality(
     {0: 0.6666666666666666, 1: 1.0, 2: 0.6666666666666666}
     """
     graph = as_graph(G)
-    engine = answering("sweep", device, graph, threads)
-    if sampling(graph, k, sources, delta):
-        assert k is not None
-        scores, bounds = _sampled.closeness(engine, graph, k, seed, delta, wf_improved, progress, threads)
-        return VertexScores("closeness", scores, vertex_ids(graph, None), graph, bounds)
+    drawn = sampling(graph, k, sources, delta)
     ids = vertex_ids(graph, sources)
+    engine = answering("sweep", device, graph, threads, drawn or len(ids))
+    if drawn is not None:
+        scores, bounds = _sampled.closeness(engine, graph, drawn, seed, delta, wf_improved, progress, threads)
+        return VertexScores("closeness", scores, ids, graph, bounds)
     found = _many.sweep(engine, graph.reversed(), Sweep(ids, "sums"), "closeness", progress, threads)
     scores = _distances.closeness(found.reached, found.total, graph.n, wf_improved)
     return VertexScores("closeness", scores, ids, graph, None if k is None else np.zeros(len(ids)))
@@ -131,14 +131,14 @@ def harmonic_centrality(
     [1.5, 2.0, 1.5]
     """
     graph = as_graph(G)
-    engine = answering("sweep", device, graph, threads)
-    if sampling(graph, k, sources if among is None else among, delta):
-        assert k is not None
-        scores, bounds = _sampled.harmonic(engine, graph, k, seed, delta, progress, threads)
-        return VertexScores("harmonic", scores, vertex_ids(graph, None), graph, bounds)
+    drawn = sampling(graph, k, sources if among is None else among, delta)
     ids = vertex_ids(graph, sources)
-    if among is not None:
-        chosen = np.unique(vertex_ids(graph, among))
+    chosen = None if among is None else np.unique(vertex_ids(graph, among))
+    engine = answering("sweep", device, graph, threads, drawn or len(ids if chosen is None else chosen))
+    if drawn is not None:
+        scores, bounds = _sampled.harmonic(engine, graph, drawn, seed, delta, progress, threads)
+        return VertexScores("harmonic", scores, ids, graph, bounds)
+    if chosen is not None:
         shift = _sampled.reciprocal_bits(len(chosen))
         job = Sweep(chosen, "columns", weight="inverse", shift=shift)
         columns = _many.sweep(engine, graph, job, "harmonic centrality", progress, threads).columns
@@ -170,12 +170,12 @@ def distance_histogram(
     [4, 6, 6]
     """
     graph = as_graph(G)
-    engine = answering("sweep", device, graph, threads)
-    if sampling(graph, k, sources, delta):
-        assert k is not None
-        counts, bounds = _sampled.histogram(engine, graph, k, seed, delta, progress, threads)
-        return DistanceHistogram(counts, graph.n**2, bounds)
+    drawn = sampling(graph, k, sources, delta)
     ids = vertex_ids(graph, sources)
+    engine = answering("sweep", device, graph, threads, drawn or len(ids))
+    if drawn is not None:
+        counts, bounds = _sampled.histogram(engine, graph, drawn, seed, delta, progress, threads)
+        return DistanceHistogram(counts, graph.n**2, bounds)
     found = _many.sweep(engine, graph, Sweep(ids, "sums"), "distances", progress, threads)
     exact = np.trim_zeros(found.histogram, "b")
     return DistanceHistogram(exact, len(ids) * graph.n, None if k is None else np.zeros(len(exact)))
@@ -204,7 +204,7 @@ def k_hop(
     found = bfs(
         G, vertex, predecessors=False, depth_limit=hops("k", k), direction=direction, device=device, threads=threads
     )
-    return np.flatnonzero(found.distances >= 0).astype(np.int64)
+    return (found.distances >= 0).nonzero()[0].astype(np.int64)  # CuPy's, where distances are
 
 
 def pairs_within(
@@ -228,8 +228,8 @@ def pairs_within(
     limit = hops("d", d)
     if limit is None:
         raise GraphError("d=None is not a number of hops; give a whole number from 0")
-    engine = answering("sweep", device, graph, threads)
     ids = vertex_ids(graph, sources)
+    engine = answering("sweep", device, graph, threads, len(ids))
     job = Sweep(ids, "pairs", limit, upwards=not graph.directed and sources is None)
     found = _many.sweep(engine, graph, job, "pairs", progress, threads)
     return np.repeat(ids.astype(np.int32), found.reached), *found.pairs

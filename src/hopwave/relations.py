@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms import components as _components
+from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import paths as _paths
+from hopwave.algorithms.many import on_host
 from hopwave.answers import Components
 from hopwave.api import as_graph, bfs
 from hopwave.asked import answering
@@ -142,11 +144,11 @@ def all_shortest_paths(G: Any, source: Any, target: Any, device: str = "auto") -
     if one is None:
         raise _no_path(source, target)
     found = bfs(graph, graph.label(s), predecessors=False, depth_limit=len(one) - 1, device=device)
-    return ([graph.label(v) for v in path] for path in _paths.all_paths(graph, found.distances, t))
+    return ([graph.label(v) for v in path] for path in _paths.all_paths(graph, on_host(found.distances), t))
 
 
 def _one_path(graph: Graph, source: int, target: int, device: str) -> list[int] | None:
-    return answering("shortest_path", device, graph, None).shortest_path(graph, source, target)
+    return answering("shortest_path", device, graph, None, sources=0).shortest_path(graph, source, target)
 
 
 def _no_path(source: Any, target: Any) -> GraphError:
@@ -154,14 +156,16 @@ def _no_path(source: Any, target: Any) -> GraphError:
 
 
 def _numbered(graph: Graph, strong: bool, device: str) -> Components:
-    label = answering("components", device, graph, None).components(graph, strong)
-    return Components(label.copy(), graph)
+    verb = "strong_components" if strong else "components"
+    return Components(answering(verb, device, graph, None).components(graph, strong).copy(), graph)
 
 
 def _is_one(graph: Graph, strong: bool, device: str) -> bool:
     if graph.n == 0:
         raise GraphError("this graph has no vertices, so it is neither connected nor not; give at least one")
-    return _numbered(graph, strong, device).count == 1
+    if strong and graph.directed:
+        return _distances.connected(answering("sweep", device, graph, None), graph)
+    return _numbered(graph, False, device).count == 1
 
 
 def _undirected(graph: Graph, what: str) -> Graph:
@@ -178,4 +182,4 @@ def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:
     label = answering("components", device, graph, None).components(graph, False)
     unlabelled = graph if graph.labels is None else Graph(graph.indptr, graph.indices, directed=False)
     found = bfs(unlabelled, _components.roots(label), predecessors=False, device=device)
-    return _components.sides(graph, found.distances)
+    return _components.sides(graph, on_host(found.distances))

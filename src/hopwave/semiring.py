@@ -1,36 +1,90 @@
 """The arithmetic of a level: which semiring a question needs, and what that semiring allows.
 
 A level of a search is q⟨¬v⟩ = q ⊕.⊗ A. What ⊕ and ⊗ are decides what q carries: nothing but "here" (ANY.PAIR), the
-vertex it came from (ANY.SECONDI), or how many shortest paths lead here (PLUS.FIRST).
+vertex it came from (ANY.SECONDI), or how many shortest paths lead here (PLUS.FIRST). The same records serve every
+product of `hopwave.linalg`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+from hopwave.errors import LinalgError
+from hopwave.operators import BinaryOp, Monoid, Named, binary, monoid
 
 
 @dataclass(frozen=True)
 class Semiring:
-    """⊕ with its identity, ⊗, and what the pair allows.
+    """⊕ with its identity, and ⊗. `define` makes one of your own from two Python functions.
 
-    `any_term` says that ⊕ may stop at the first term (its value does not depend on the others): this alone makes early
-    exit legal. `structure_only` says that ⊗ never looks at a matrix value.
-
-    >>> any_pair.any_term, plus_first.any_term
+    >>> from hopwave import linalg as la
+    >>> la.semiring.any_pair.any_term, la.semiring.plus_first.any_term
     (True, False)
+    >>> widest = la.Semiring.define("widest", max, min, identity=0)
+    >>> la.mxv(la.Matrix.from_dense([[5, 0], [2, 9]]), la.Vector.from_dense([3, 4]), widest).to_dense().tolist()
+    [3, 4]
     """
 
     name: str
-    add: str
-    multiply: str
-    identity: float
-    any_term: bool
-    structure_only: bool
+    add: Monoid
+    multiply: BinaryOp
+
+    @classmethod
+    def define(
+        cls,
+        name: str,
+        add: Monoid | Callable[[Any, Any], Any],
+        multiply: BinaryOp | Callable[[Any, Any], Any],
+        identity: Any = 0,
+        terminal: Any = None,
+    ) -> Semiring:
+        """⊕ and ⊗ from Python functions of two numbers, or from operators that exist already.
+
+        ⊕ must be associative and commutative, with `identity` neutral to it. `terminal` is a value that no further
+        term changes, where there is one: it makes early exit legal.
+        """
+        if not isinstance(add, Monoid):
+            op = add if isinstance(add, BinaryOp) else BinaryOp.define(f"{name}_add", add)
+            if op.position:
+                raise LinalgError(f"{op.name} gives a place and cannot add; use it as multiply, and any or min as add")
+            add = Monoid(op, identity, terminal)
+        if not isinstance(multiply, BinaryOp):
+            multiply = BinaryOp.define(f"{name}_multiply", multiply)
+        return cls(name, add, multiply)
+
+    @property
+    def any_term(self) -> bool:
+        """Whether ⊕ may stop at the first term: its value does not depend on the others."""
+        return self.add.any_term
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)  # quick: every product looks its arithmetic up
 
 
-any_pair = Semiring("any_pair", "any", "pair", 0.0, any_term=True, structure_only=True)
-any_secondi = Semiring("any_secondi", "any", "secondi", -1.0, any_term=True, structure_only=True)
-plus_first = Semiring("plus_first", "plus", "first", 0.0, any_term=False, structure_only=True)
+# Which ⊗ go with which ⊕, by name: any_pair, plus_times, …; or_and is the one whose parts are called otherwise.
+PLACES = ("firsti", "firstj", "secondi", "secondj")
+MADE_OF = {
+    "any": ("pair", "first", "second", *PLACES),
+    "plus": ("times", "first", "second", "pair", "plus", "min", "land"),
+    "min": ("plus", "times", "first", "second", "max", *PLACES),
+    "max": ("plus", "times", "first", "second", "min", *PLACES),
+    "times": ("first", "second"),
+    "lxor": ("land",),
+}
+semiring = Named(
+    "semiring",
+    Semiring("or_and", monoid.lor, binary.land),
+    *(Semiring(f"{add}_{times}", monoid[add], binary[times]) for add, many in MADE_OF.items() for times in many),
+)
+
+any_pair: Semiring = semiring.any_pair
+any_secondi: Semiring = semiring.any_secondi
+plus_first: Semiring = semiring.plus_first
 
 
 @dataclass(frozen=True)

@@ -348,3 +348,11 @@ def test_hardly_a_graph(device: str, n: int) -> None:
     assert hw.betweenness_centrality(graph, device=device).scores.tolist() == [0.0] * n
     assert hw.betweenness_centrality(graph, epsilon=0.1, device=device).scores.tolist() == [0.0] * n
     assert hw.edge_betweenness_centrality(graph, device=device).scores.tolist() == []
+
+
+@machines
+def test_deterministic_runs_agree_to_the_last_bit(device: str) -> None:
+    graph = generate.kronecker(9, 8, seed=2)
+    vertices = [hw.betweenness_centrality(graph, device=device, deterministic=True).scores for _ in range(2)]
+    edges = [hw.edge_betweenness_centrality(graph, device=device, deterministic=True).scores for _ in range(2)]
+    assert np.array_equal(*vertices) and np.array_equal(*edges)

@@ -15,6 +15,7 @@ from hopwave.engines import nvrtc
 from hopwave.plan import Plan, Pull, Push
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
+OFFSETS = ("int", "long long")
 HEADERS = sorted(path.name for path in nvrtc.KERNELS.glob("*.cuh"))
 SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
 
@@ -41,16 +42,29 @@ compiles = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 @cache
 def instances() -> dict[str, list[str]]:
     """Header → the instances of its templates that the engine may ask for, both widths of offsets."""
-    from hopwave.engines import cuda_betweenness, cuda_hopwave, cuda_steps, cuda_turbobc
+    from hopwave.engines import (
+        cuda_betweenness,
+        cuda_components,
+        cuda_hopwave,
+        cuda_kronecker,
+        cuda_many,
+        cuda_part,
+        cuda_steps,
+        cuda_turbobc,
+    )
 
     found = defaultdict(list)
     for header, name in (
-        *cuda_steps.instances("int"),
-        *cuda_steps.instances("long long"),
-        *cuda_turbobc.instances("int"),
-        *cuda_turbobc.instances("long long"),
+        *(
+            pair
+            for file in (cuda_steps, cuda_many, cuda_components, cuda_turbobc)
+            for wide in OFFSETS
+            for pair in file.instances(wide)
+        ),
         *cuda_hopwave.instances(),
         *cuda_betweenness.instances(),
+        *cuda_part.instances(),
+        *cuda_kronecker.instances(),
     ):
         found[header].append(name)
     return found
@@ -80,7 +94,12 @@ def test_a_kernel_that_does_not_compile_says_so() -> None:
 @compiles
 def test_every_kernel_is_an_instance_of_some_step() -> None:
     """A __global__ function that no step asks for would never be compiled, so never be tested."""
-    asked = {re.sub(r"<.*|.*::", "", name.partition("<")[0]) for names in instances().values() for name in names}
+    from hopwave.engines import cuda_linalg
+
+    names = [name for some in instances().values() for name in some]
+    names += [name for _, name in cuda_linalg.instances("int")]
+    names += [name for some in cuda_linalg.array_instances() for name in some]
+    asked = {re.sub(r"<.*|.*::", "", name.partition("<")[0]) for name in names}
     for header in HEADERS:
         text = (nvrtc.KERNELS / header).read_text()
         written = re.findall(r"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\(", text)
@@ -113,6 +132,26 @@ def test_numbers_that_both_sides_must_agree_on() -> None:
         assert getattr(cuda_search, name) == place
     assert f"constexpr int BLOCK = {cuda_graph.BLOCK};" in text
     assert cuda_graph.PINNED >= 8 * cuda_search.COUNTERS
+
+
+@compiles
+def test_records_of_many_searches_are_the_same_on_both_sides() -> None:
+    from hopwave.engines import cuda_many
+
+    text = (nvrtc.KERNELS / "many_state.cuh").read_text()
+    fields = re.search(r"struct Many \{(.*?)\n\};", text, re.S)
+    kept = re.search(r"enum Keep \{([^}]*)\}", text)
+    assert fields and kept
+    declared = re.sub(r"//[^\n]*", "", fields[1])
+    names = []
+    for declaration in declared.split(";")[:-1]:
+        for name in re.sub(r"^\s*(const )?(long long|[A-Za-z]+)", "", declaration).split(","):
+            name = name.strip(" *\n")
+            names += [f"{name[:-3]}_even", f"{name[:-3]}_odd"] if name.endswith("[2]") else [name]
+    assert tuple(names) == cuda_many.MANY.names
+    for pair in kept[1].split(","):
+        name, value = pair.split("=")
+        assert getattr(cuda_many, name.strip()) == int(value)
 
 
 def test_mappings_of_a_pull_are_mappings() -> None:

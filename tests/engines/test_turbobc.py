@@ -44,6 +44,12 @@ def test_edges_are_refused_by_a_sentence_that_says_what_to_use(turbobc: Any, pla
     assert plan in edges and "plan='auto'" in edges
 
 
+def test_deterministic_refuses_what_adds_by_atomics(turbobc: Any) -> None:
+    job = Job(np.zeros(1, np.int64), deterministic=True)
+    assert "plan='auto'" in turbobc.refuses(CATALOGUE["turbobc-sccooc"], job)
+    assert [turbobc.refuses(CATALOGUE[plan], job) for plan in PLANS[1:]] == [None, None]
+
+
 def test_memory_is_the_papers_with_float64(turbobc: Any) -> None:
     """7n + m words; three of δ and the sums have one word more each, and so has σ where it is float64."""
     n, m = 1000, 7000
@@ -213,6 +219,13 @@ def test_memory_is_what_was_said(gpu: Any, turbobc: Any, plan: str, directed: bo
     assert 0 <= (pool.used_bytes() - before) / 4 - words < 2000  # CuPy rounds every array up to 512 bytes
     assert run.bytes == pytest.approx(4 * words, abs=100)
     assert not directed or "rows" not in graph._prepared["cuda"].__dict__
+
+
+@on_a_gpu
+def test_deterministic_refuses_directed_graphs(gpu: Any) -> None:
+    graph = Graph.from_edges([0, 1], [1, 2], directed=True)
+    with pytest.raises(EngineError, match="plan='auto'"):
+        hw.betweenness_centrality(graph, plan="turbobc-sccsc", device="cuda", deterministic=True)
 
 
 @on_a_gpu

@@ -63,7 +63,9 @@ def test_version(run: Run) -> None:
     assert run("--version") == f"hopwave {hw.__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["info", "bfs", "bc", "convert", "generate", "plans", "doctor", "warmup", "demo"])
+@pytest.mark.parametrize(
+    "command", ["info", "bfs", "bc", "convert", "generate", "plans", "bench", "doctor", "warmup", "demo"]
+)
 def test_every_command_has_help_and_json(run: Run, command: str) -> None:
     assert command in run("--help")
     assert "--json" in run(command, "--help")
@@ -353,3 +355,47 @@ def test_bars_are_plain_where_the_terminal_is() -> None:
 def test_json_holds_numpy_and_strange_labels(capsys: pytest.CaptureFixture[str]) -> None:
     terminal.emit({"number": np.int32(3), "array": np.arange(2), "label": ("a", 1), "set": {1}})
     assert json.loads(capsys.readouterr().out) == {"number": 3, "array": [0, 1], "label": ["a", 1], "set": "{1}"}
+
+
+# -------------------------------------------------------------------- bench
+
+
+def test_bench_times_every_search_plan(run: Run, square: Path) -> None:
+    found = answer(run, "bench", square, "--sources", 2, "--device", "cpu")
+    assert {row["plan"] for row in found["plans"]} == {plan.name for plan in hw.plans() if plan.task == "search"}
+    timed = [row for row in found["plans"] if row["seconds"] is not None]
+    assert timed == found["plans"][: len(timed)], "those without a time come last"
+    assert [row["seconds"] for row in timed] == sorted(row["seconds"] for row in timed)
+    assert all(row["teps"] == pytest.approx(48 / row["seconds"]) and not row["note"] for row in timed)
+    assert len(found["sources"]) == 2 and found["arcs"] == 48
+
+
+def test_bench_says_why_a_plan_has_no_time(run: Run, square: Path) -> None:
+    text = run(
+        "bench", square, "--task", "betweenness", "--device", "cpu", "-p", "hopwave-batch", "-p", "hopwave-block"
+    )
+    rows = [line.split() for line in text.splitlines() if line.strip().startswith("hopwave-")]
+    assert rows[0][0] == "hopwave-block" and float(rows[0][1]) > 0
+    assert rows[1][:2] == ["hopwave-batch", "–"] and "GPU" in " ".join(rows[1])
+
+
+def test_bench_finds_a_wrong_answer(
+    square: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = hw.bfs
+
+    def wrong(*arguments: Any, **options: Any) -> Any:
+        result = right(*arguments, **options)
+        if "plan" in options:
+            result.distances[:] = 0
+        return result
+
+    monkeypatch.setattr(hw, "bfs", wrong)
+    assert main(["bench", str(square), "--device", "cpu", "-p", "hopwave"]) == 1
+    out, err = capsys.readouterr()
+    assert "WRONG" in out and "wrong answer" in err
+
+
+def test_bench_refuses_a_plan_of_another_task(square: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", str(square), "-p", "hopwave-block"]) == 3
+    assert "--task betweenness" in capsys.readouterr().err

@@ -330,7 +330,7 @@ def test_empty_graphs_have_empty_answers() -> None:
 
 
 def test_an_engine_without_the_question_says_so() -> None:
-    with pytest.raises(EngineError, match="device='reference' does not answer this question yet; use device='cpu'"):
+    with pytest.raises(EngineError, match="device='reference' answers one search at a time; use device='cpu'"):
         hw.closeness_centrality(P3, device="reference")
 
 

@@ -33,7 +33,7 @@ class Job:
     """What an engine is to sum up: δ over these sources, towards targets (all, if None), along paths up to cutoff.
 
     `edges` asks for one score an arc instead of one a vertex, `squares` for Σ δ² behind Σ δ, `endpoints` counts the
-    ends of a path as vertices on it.
+    ends of a path as vertices on it, `deterministic` wants the same bits from every run on the same device.
     """
 
     sources: npt.NDArray[np.int64]
@@ -43,6 +43,7 @@ class Job:
     edges: bool = False
     squares: bool = False
     memory_limit: int | None = None
+    deterministic: bool = False
 
 
 class Accumulation(Protocol):

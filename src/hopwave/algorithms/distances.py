@@ -14,8 +14,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from hopwave import engines
 from hopwave.algorithms.brandes import Progress
-from hopwave.algorithms.many import Integers, Sweep, block_rows, sweep
+from hopwave.algorithms.many import Integers, Sweep, block_rows, on_host, sweep
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -43,8 +44,13 @@ def closeness(reached: Integers, total: Integers, n: int, wf_improved: bool) -> 
 
 
 def connected(engine: Engine, graph: Graph) -> bool:
-    """Whether every vertex can reach every other."""
-    return graph.n > 0 and not engine.components(graph, strong=graph.directed).any()
+    """Whether every vertex can reach every other: in a directed graph, whether one reaches all and all reach it."""
+    if graph.n == 0:
+        return False
+    if not graph.directed:
+        return not engine.components(graph, strong=False).any()
+    one = Sweep(np.zeros(1, np.int64), "sums")
+    return all(sweep(engine, G, one, "connection", False).reached[0] == G.n for G in (graph, graph.reversed()))
 
 
 def check_connected(engine: Engine, graph: Graph, what: str) -> None:
@@ -53,7 +59,7 @@ def check_connected(engine: Engine, graph: Graph, what: str) -> None:
         raise GraphError(f"this graph has no vertices, so it has no {what}; give at least one")
     if not connected(engine, graph):
         kind = "strongly connected" if graph.directed else "connected"
-        count = int(engine.components(graph, strong=graph.directed).max()) + 1
+        count = int((engines.engine("cpu") if graph.directed else engine).components(graph, graph.directed).max()) + 1
         raise GraphError(
             f"{what} is infinite: the graph is not {kind} ({count:,} components); "
             "take its largest component, or ask for harmonic centrality or efficiency, which allow for infinity"
@@ -100,10 +106,10 @@ def bounded_eccentricities(
 
 def tighten(engine: Engine, graph: Graph, chosen: Integers, low: Any, high: Any, threads: int | None) -> None:
     """What searches from the chosen vertices say about all others."""
-    away = sweep(engine, graph, Sweep(chosen, "rows"), "bounds", False, threads).rows
+    away = on_host(sweep(engine, graph, Sweep(chosen, "rows"), "bounds", False, threads).rows)
     back = away
     if graph.directed:
-        back = sweep(engine, graph.reversed(), Sweep(chosen, "rows"), "bounds", False, threads).rows
+        back = on_host(sweep(engine, graph.reversed(), Sweep(chosen, "rows"), "bounds", False, threads).rows)
     for s, from_s, to_s in zip(chosen, away, back, strict=True):
         e = from_s.max()
         np.maximum(low, to_s, out=low)

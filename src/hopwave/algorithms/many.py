@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +44,8 @@ class Sweep:
     "rows"     every distance
     "pairs"    (target, distance) of each source in turn, nearest first; with `upwards` only targets above their source
 
-    `together` lets searches share their steps; it changes how long they take, never what they find.
+    `together` lets searches share their steps (a GPU's always do), and `depth` says how many levels to expect, where
+    somebody knows; they change how long the searches take, never what they find.
     """
 
     sources: Integers
@@ -54,6 +55,7 @@ class Sweep:
     weight: Literal["hops", "inverse"] = "hops"
     shift: int = 0
     upwards: bool = False
+    depth: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,8 @@ def sweep(
     """Run a job, searches sharing their steps where that pays, with progress shown as the caller wants it."""
     k = len(job.sources)
     if k >= FEW_SOURCES and job.keep != "pairs":
-        job = replace(job, together=together(graph.n, _depth(engine, graph, job, threads), k))
+        depth = _depth(engine, graph, job, threads)
+        job = replace(job, together=together(graph.n, depth, k), depth=depth)
     else:
         job = replace(job, together=False)
     with polled(title, k, progress) as poll:
@@ -122,6 +125,12 @@ def polled(title: str, count: int, progress: Progress) -> Iterator[Poll]:
         yield poll
         if callable(progress):
             progress(count, count)
+
+
+def on_host(array: Any) -> npt.NDArray[Any]:
+    """A NumPy array of what may be on a device, where it stays if the graph came from there."""
+    found: npt.NDArray[Any] = array.get() if hasattr(array, "get") else array
+    return found
 
 
 def _depth(engine: Engine, graph: Graph, job: Sweep, threads: int | None) -> int:

@@ -73,7 +73,7 @@ def closeness(
     n = graph.n
     sources = draw(n, k, seed)
     found = sweep(engine, graph, Sweep(sources, "columns"), "closeness, sampled", progress, threads)
-    label = engine.components(graph, strong=graph.directed)
+    label = np.zeros(n, np.int32) if graph.directed else engine.components(graph, strong=False)
     r = np.bincount(label)[label].astype(np.float64)
     drawn = found.columns[:, 0]
     longest = longest_distance(engine, graph, label, sources, found, threads)[label]

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 
 import hopwave as hw
-from hopwave.cli import bc, bfs, convert, demo, doctor, generate, info, plans, terminal, warmup
+from hopwave.cli import bc, bench, bfs, convert, demo, doctor, gap, generate, graph500, info, plans, terminal, warmup
 from hopwave.errors import EngineError, HopwaveError
 
 INTERRUPTED = 130
@@ -55,9 +55,12 @@ app.command("bc")(bc.bc)
 app.command("convert")(convert.convert)
 app.add_typer(generate.app, name="generate")
 app.command("plans")(plans.plans)
+app.command("bench")(bench.bench)
 app.command("doctor")(doctor.doctor)
 app.command("warmup")(warmup.warmup)
 app.command("demo")(demo.demo)
+app.command("graph500")(graph500.graph500)
+app.command("gap")(gap.gap)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -88,8 +91,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("HOPWAVE_DEBUG"):
             traceback.print_exc()
         message, code = _explain(error)
+        among = _ranks()
+        if among is not None and getattr(error, "everywhere", False):  # every rank says the same: one of them does
+            message = message if among.rank == 0 else ""
+        elif among is not None and message:
+            among.abort(message, code)
         terminal.error(message)
         return code
+
+
+def _ranks() -> Any:
+    """The ranks that this process has joined, if there are several; None where it never asked about any."""
+    known = sys.modules.get("hopwave.distributed.world")
+    return None if known is None else known.joined()
 
 
 def _explain(error: Exception) -> tuple[str, int]:

@@ -31,7 +31,9 @@ class Hangup(Exception):
 
 
 class CheckFailed(Exception):
-    """A check that the user asked for came out wrong: exit code 1."""
+    """A check that the user asked for came out wrong: exit code 1. `everywhere`: on every rank of a job alike."""
+
+    everywhere = False
 
 
 class MissingExtra(Exception):

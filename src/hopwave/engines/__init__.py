@@ -70,6 +70,9 @@ class Engine(Protocol):
     def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
         """A betweenness run: sums of dependencies over the job's sources (algorithms/brandes.py)."""
 
+    def declines(self, verb: str, graph: Graph) -> str | None:
+        """None, or why this engine does not answer a question by one of the verbs below; "strong_components" too."""
+
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         """Searches from many sources, and what is kept of them (algorithms/many.py)."""
 

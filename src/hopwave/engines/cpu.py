@@ -153,8 +153,16 @@ class Engine:
 
             return WideAccumulation(self, loaded, job, plan, threads)
         from hopwave.engines.cpu_betweenness import Accumulation
+        from hopwave.engines.cpu_ranked import RankedAccumulation, RankedGraph, worth_ranking
 
-        return Accumulation(loaded, job, plan, threads)
+        if not worth_ranking(loaded, job):
+            return Accumulation(loaded, job, plan, threads)
+        if "cpu-ranked" not in graph._prepared:
+            graph._prepared.setdefault("cpu-ranked", RankedGraph(graph))
+        return RankedAccumulation(graph._prepared["cpu-ranked"], job, plan, threads)
+
+    def declines(self, verb, graph):
+        return None
 
     def sweep(self, graph, job, poll, threads=None):
         """Searches from many sources: see hopwave.algorithms.many."""

@@ -6,12 +6,31 @@ All of Numba's internals that hopwave leans on are in this file.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+
+def forget_outdated(folder: Path) -> None:
+    """Drop machine code kept on disk that is older than any source it may contain.
+
+    Numba looks at the file of the function itself, not at those of the functions compiled into it.
+    """
+    sources = [*folder.glob("*.py"), folder.parent / "rules.py"]
+    newest = max(source.stat().st_mtime for source in sources)
+    for index in (folder / "__pycache__").glob("*.nbi"):
+        try:
+            if index.stat().st_mtime < newest:
+                index.unlink()
+        except OSError:  # another process was faster, or the folder is not ours to write
+            pass
+
+
+forget_outdated(Path(__file__).parent)
 
 # One set of options for every compiled function: no GIL, no bounds checks, the result kept on disk.
 COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
@@ -48,6 +67,7 @@ def _read_modify_write(operation, ordering):
 
 # The relaxed form counts; the ordered one also publishes what was written before it.
 atomic_add = _read_modify_write("add", "monotonic")
+atomic_or = _read_modify_write("or", "monotonic")
 ordered_add = _read_modify_write("add", "seq_cst")
 
 

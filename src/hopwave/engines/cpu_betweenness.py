@@ -9,6 +9,7 @@ import numpy as np
 from hopwave.engines import cpu_brandes as kernels
 from hopwave.engines.cpu_crew import thread_count, workers
 from hopwave.engines.cpu_notice import compiling
+from hopwave.engines.host_memory import available_memory
 from hopwave.errors import EngineError
 from hopwave.plan import Pull
 
@@ -20,15 +21,6 @@ FLAT_DEGREE = 7.0  # meshes and roads have a lower mean degree, and no frontier 
 def block_size(sources):
     """Sources a block; a function of their number alone, so that threads change no result."""
     return max(1, min(32, sources // 256))
-
-
-def available_memory():
-    """Bytes that can be had without swapping, or None where the system does not say."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:  # noqa: PTH123 (a pseudo file)
-            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration):
-        return None
 
 
 class Accumulation:

@@ -12,11 +12,11 @@ import numpy as np
 
 from hopwave.algorithms.many import Swept
 from hopwave.engines import cpu_waves as kernels
-from hopwave.engines.cpu_betweenness import NO_CUTOFF, POLL_SECONDS, Team, available_memory
+from hopwave.engines.cpu_betweenness import NO_CUTOFF, POLL_SECONDS, Team
 from hopwave.engines.cpu_brandes import STOP
 from hopwave.engines.cpu_crew import thread_count
 from hopwave.engines.cpu_notice import compiling
-from hopwave.errors import EngineError
+from hopwave.engines.host_memory import available_memory, check_room
 
 KEEP = {"sums": kernels.SUMS, "columns": kernels.SUMS | kernels.COLUMNS, "rows": kernels.ROWS, "pairs": kernels.PAIRS}
 PULL_SHARE = 2  # a first pull is expected to look at this part of the arcs; measured, and flat around it
@@ -148,16 +148,6 @@ def fitting(workers, n, k, job, together):
         return workers
     each = n * ((32 if together else 8) + {"sums": 8, "columns": 32}.get(job.keep, 0))
     return max(1, min(workers, (room - answer) * 3 // 4 // max(1, each)))
-
-
-def check_room(size, what):
-    """An error where an answer cannot be held."""
-    room = available_memory()
-    if room is not None and size > room * 3 // 4:
-        raise EngineError(
-            f"{what} need {size / 1e9:.1f} GB and {room / 1e9:.1f} GB are free; "
-            "ask for fewer sources at a time or for sums of distances, or use a machine with more memory"
-        )
 
 
 def reachable(loaded, sources):

@@ -182,13 +182,15 @@ def make_bitmap(A, W, here):
             visited[w] = before[w]
         here[HAS_VISITED] = 1
         here[MARKED] = 0
-    set_bits(W.visited, W.queue, here[MARKED], here[QUEUE_END])
-    here[MARKED] = here[QUEUE_END]
     if not here[HAS_BITMAP]:
-        front = W.bitmaps[here[WHICH]]
+        visited, front = W.visited, W.bitmaps[here[WHICH]]
         for w in range(front.size):
             front[w] = U0
         set_bits(front, W.queue, here[QUEUE_BEGIN], here[QUEUE_END])
+        set_bits(visited, W.queue, here[MARKED], here[QUEUE_BEGIN])
+        for w in range(front.size):
+            visited[w] |= front[w]
+    here[MARKED] = here[QUEUE_END]
 
 
 @njit(**INNER)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import importlib.util
 import warnings
 
+from hopwave.catalogue import CATALOGUE
 from hopwave.errors import EngineError
 from hopwave.result import Later
+from hopwave.semiring import Question
 
 LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and say with whom they act together
 
@@ -120,6 +122,59 @@ class Engine:
         if search.on_device.follows and array is not None and hasattr(array, "dtype"):
             return array if on_device else cupy.asarray(array)
         return Later(array.get) if on_device else array  # copied when first looked at
+
+    def declines(self, verb, graph):
+        if verb == "local_efficiencies":
+            return (
+                "device='cuda' has no local efficiency: a small graph around each vertex keeps no GPU at work; "
+                "use device='cpu' or 'auto'"
+            )
+        if verb == "strong_components" and graph.directed:
+            return (
+                "device='cuda' finds weak components alone: strong ones are found depth first, one step after another; "
+                "use device='cpu' or 'auto' (is_strongly_connected runs here too)"
+            )
+        if verb == "sweep" and not self._cooperative():
+            return "this GPU cannot launch cooperatively, which searches from many sources need; use device='cpu'"
+        return None
+
+    @staticmethod
+    def _cooperative():
+        import cupy
+
+        return bool(cupy.cuda.Device().attributes["CooperativeLaunch"])
+
+    def sweep(self, graph, job, poll, threads=None):
+        """Searches from many sources: see hopwave.algorithms.many."""
+        if threads is not None:
+            raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+        with explained("searching from many sources", graph):
+            from hopwave.engines.cuda_many import sweep
+
+            labels = None if graph.directed else self.components(graph, False)
+            return sweep(self.load(graph, CATALOGUE["hopwave-gpu"]), job, labels, poll)
+
+    def components(self, graph, strong):
+        """The number of every vertex's component, by lowest vertex; kept with the graph."""
+        if strong and (reason := self.declines("strong_components", graph)):
+            raise EngineError(reason)
+        if "components" not in graph._prepared:
+            with explained("looking for components", graph):
+                from hopwave.engines.cuda_components import components
+
+                loaded = self.load(graph, CATALOGUE["hopwave-gpu"])
+                graph._prepared["components"] = components(loaded.on_device)
+        return graph._prepared["components"]
+
+    def shortest_path(self, graph, source, target):
+        """The ids of one shortest path, or None: one search, then back from the target by way of the lowest ids."""
+        from hopwave.algorithms.bfs import search
+        from hopwave.algorithms.many import on_host
+        from hopwave.algorithms.paths import all_paths
+
+        question, plan = Question(predecessors=False), CATALOGUE["hopwave-gpu"]
+        distances = on_host(search(self, graph, (source,), question, plan, "", False, None).distances)
+        return None if distances[target] < 0 else next(all_paths(graph, distances, target))
 
     def refuses(self, plan, job):
         return betweenness(plan).refuses(plan, job)

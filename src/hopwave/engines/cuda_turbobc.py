@@ -37,6 +37,8 @@ def refuses(plan, job):
     """Why a job is none for TurboBC, or None."""
     if job.edges:
         return f"plan {plan.name!r} scores vertices alone on a GPU; for edges use plan='auto', or device='cpu'"
+    if job.deterministic and product_of(plan) == "arcs":
+        return f"plan {plan.name!r} adds in the order in which threads come; for deterministic=True use plan='auto'"
     return None
 
 
@@ -65,6 +67,11 @@ class Accumulation:
     def __init__(self, loaded, job, plan):
         self.graph, self.on_device, self.job, self.plan = loaded.graph, loaded.on_device, job, plan
         self.n, self.m, self.product = loaded.n, loaded.m, product_of(plan)
+        if job.deterministic and loaded.directed:  # the way back then scatters: see Pipeline
+            raise EngineError(
+                f"plan {plan.name!r} adds in the order in which threads come on a directed graph; "
+                "for deterministic=True use plan='auto'"
+            )
         self.blocks, self.done = len(job.sources), 0
         self.widened = self.extended = 0  # sources done again in float64; on the CPU
         self.total = np.zeros(self.n * (2 if job.squares else 1))

@@ -28,12 +28,15 @@ def options():
     return ("-std=c++17", f"-I{KERNELS}", f"-DHOPWAVE_SOURCES=0x{sources_hash()}")
 
 
-def module(header, names, more=(), cooperative=True):
-    """The instances `names` of the templates in one header, as a CuPy module; compiled or read from CuPy's cache."""
+def module(header, names, more=(), cooperative=True, text=""):
+    """The instances `names` of the templates in one header, as a CuPy module; compiled or read from CuPy's cache.
+
+    `text` comes after the header: types that the templates are to be instances of.
+    """
     import cupy
 
     return cupy.RawModule(
-        code=f'#include "{header}"\n',
+        code=f'#include "{header}"\n{text}',
         options=(*options(), *more),
         name_expressions=tuple(names),
         backend="nvrtc",
@@ -42,20 +45,39 @@ def module(header, names, more=(), cooperative=True):
 
 
 @cache
-def _kernel(header, name, device):
-    return module(header, (name,), cooperative=False).get_function(name).kernel  # the bare function: cheaper to call
+def _kernel(header, name, device, text):
+    found = module(header, (name,), cooperative=False, text=text).get_function(name)
+    return found.kernel  # the bare function: cheaper to call
 
 
-def kernel(header, name):
+def kernel(header, name, text=""):
     """One instance, ready to launch on the current device."""
     import cupy
 
-    return _kernel(header, name, cupy.cuda.runtime.getDevice())
+    return _kernel(header, name, cupy.cuda.runtime.getDevice(), text)
+
+
+@cache
+def _cooperative(header, name, block, device):
+    import cupy
+    from cupy_backends.cuda.api import driver
+
+    found = module(header, (name,)).get_function(name)
+    fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(found.kernel.ptr, block, 0)
+    return found, fit * cupy.cuda.Device().attributes["MultiProcessorCount"]
+
+
+def cooperative(header, name, block):
+    """One instance for a cooperative launch on the current device, and how many blocks of it are at work at once."""
+    import cupy
+
+    return _cooperative(header, name, block, cupy.cuda.runtime.getDevice())
 
 
 def forget():
     """Drop every loaded kernel: after a device was lost they belong to a context that is no more."""
     _kernel.cache_clear()
+    _cooperative.cache_clear()
 
 
 def include_folders():
@@ -73,14 +95,14 @@ def include_folders():
     return [folder for folder in folders if (folder / "cooperative_groups.h").is_file()][:1]
 
 
-def compile_only(header, arch, names, more=()):
+def compile_only(header, arch, names, more=(), text=""):
     """Compile instances for a GPU that need not be here: the machine code for arch, such as "sm_90", as bytes.
 
     Raises RuntimeError with the compiler's words.
     """
     from cupy_backends.cuda.libs import nvrtc
 
-    program = nvrtc.createProgram(f'#include "{header}"\n', "hopwave.cu", (), ())
+    program = nvrtc.createProgram(f'#include "{header}"\n{text}', "hopwave.cu", (), ())
     try:
         for name in names:
             nvrtc.addNameExpression(program, name)

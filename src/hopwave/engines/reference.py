@@ -56,6 +56,9 @@ class Engine:
     def supports(self, plan, question):
         return plan.refuses(question)
 
+    def declines(self, verb, graph):
+        return "device='reference' answers one search at a time; use device='cpu' or 'auto'"
+
     def without(self, plan):
         return ("thread mappings", "early exit", "look ahead", "neighbour order")
 

@@ -85,7 +85,7 @@ def kronecker_edges(
     seed = seeded(seed)
     first = whole("first", first, 0, draws)
     count = whole("count", draws - first if count is None else count, 0, draws - first)
-    k, thresholds = _thresholds(initiator)
+    k, thresholds = cell_borders(initiator)
     id_type = np.int32 if n <= LARGEST_N else np.int64
     src, dst = np.empty(count, dtype=id_type), np.empty(count, dtype=id_type)
 
@@ -100,13 +100,13 @@ def kronecker_edges(
 
 def _size(scale: int, edge_factor: int, initiator: Sequence[float]) -> tuple[int, int]:
     """Vertices and edge draws; 62 bits is what an int64 id and a counter can hold."""
-    k, _ = _thresholds(initiator)
+    k, _ = cell_borders(initiator)
     scale = whole("scale", scale, 0, int(62 / math.log2(k) + 1e-9))
     n = k**scale
     return n, n * whole("edge_factor", edge_factor, 1, 1 << 20)
 
 
-def _thresholds(initiator: Sequence[float]) -> tuple[int, npt.NDArray[np.uint32]]:
+def cell_borders(initiator: Sequence[float]) -> tuple[int, npt.NDArray[np.uint32]]:
     """k, and the k^2 - 1 inner borders between the cells on the scale of one draw."""
     try:
         cells = np.asarray(initiator, dtype=np.float64).ravel()

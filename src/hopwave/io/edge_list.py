@@ -42,7 +42,7 @@ def read(source: Source, request: Request, *, names: bool | None = None) -> Grap
     `names=True` takes every id for a name, `names=False` requires integers; by default the first edge tells.
     """
     with source.open() as stream:
-        header = _header(source, stream)
+        header = read_header(source, stream)
     if not header.first_row and header.nodes is None and not header.apart:
         raise source.fail("holds no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'", 1)
     if names is None:
@@ -54,7 +54,8 @@ def read(source: Source, request: Request, *, names: bool | None = None) -> Grap
     return _read_integers(source, request, header)
 
 
-def _header(source: Source, stream: IO[bytes]) -> _Header:
+def read_header(source: Source, stream: IO[bytes]) -> _Header:
+    """What stands before the first edge."""
     header = _Header()
     number = 1
     while text := source.line(stream, number):
@@ -78,10 +79,14 @@ def _header(source: Source, stream: IO[bytes]) -> _Header:
     return header
 
 
+def integer_grammar() -> Grammar:
+    """Lines of two ids that are numbers."""
+    return Grammar(expected="two vertex ids, whole numbers from 0", last=LARGEST_NUMBER)
+
+
 def _read_integers(source: Source, request: Request, header: _Header) -> Graph:
-    grammar = Grammar(expected="two vertex ids, whole numbers from 0", last=LARGEST_NUMBER)
     with source.open() as stream:
-        u, v, line = read_rows(source, stream, 1, grammar, declared=header.edges)
+        u, v, line = read_rows(source, stream, 1, integer_grammar(), declared=header.edges)
     try:
         lone = np.array([int(name) for name in header.apart], np.int64)
     except (ValueError, OverflowError):

@@ -28,7 +28,7 @@ def read(source: Source, request: Request, *, packed: bool | None = None) -> Gra
     size = 12 if packed else 16
     if len(data) % size:
         raise source.fail(f"{len(data):,} bytes; expected a multiple of {size}, one edge after the other: truncated?")
-    u, v = _unpacked(data) if packed else _pairs(data)
+    u, v = columns_of(data, packed)
     for ends in (u, v):
         bad = (ends < 0) | (ends >= LARGEST_VERTEX_COUNT)
         if bad.any():
@@ -48,8 +48,7 @@ def _is_packed(source: Source, data: bytes) -> bool:
     plausible = [
         packed
         for packed, fit in fits.items()
-        if fit
-        and all(((ends >= 0) & (ends < LARGEST_VERTEX_COUNT)).all() for ends in (_unpacked if packed else _pairs)(data))
+        if fit and all(((ends >= 0) & (ends < LARGEST_VERTEX_COUNT)).all() for ends in columns_of(data, packed))
     ]
     if len(plausible) > 1:
         raise source.fail(
@@ -57,6 +56,11 @@ def _is_packed(source: Source, data: bytes) -> bool:
         )
     # Where no reading gives usable ids, the caller's check names the first bad one.
     return plausible[0] if plausible else fits[True]
+
+
+def columns_of(data: bytes, packed: bool) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """The two ends of every edge."""
+    return _unpacked(data) if packed else _pairs(data)
 
 
 def _pairs(data: bytes) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import IO
 
 from hopwave.graph import Graph
@@ -17,20 +18,41 @@ _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 def read(source: Source, request: Request) -> Graph:
     """The graph of a square sparse matrix. Symmetric ones are undirected; general ones are directed unless asked."""
     with source.open() as stream:
-        field, symmetry = _banner(source, source.line(stream, 1))
-        size, entries, line = _sizes(source, stream)
-        n = request.vertices(source, size, line)
-        values = _VALUES[field]
-        grammar = Grammar(
-            expected=f"row and column from 1 to {size}" + (f", then {values} {field} value(s)" if values else ""),
+        header = read_header(source, stream)
+        n = request.vertices(source, header.size, header.line)
+        u, v, _ = read_rows(source, stream, header.line + 1, header.grammar(), declared=header.entries, what="entries")
+    return request.graph(source, u, v, n, directed=header.symmetry == "general")
+
+
+@dataclass(frozen=True)
+class Header:
+    """What stands before the first entry; `line` is the last one of it."""
+
+    field: str
+    symmetry: str
+    size: int
+    entries: int
+    line: int
+
+    def grammar(self) -> Grammar:
+        """What a line with an entry looks like."""
+        values = _VALUES[self.field]
+        return Grammar(
+            expected=f"row and column from 1 to {self.size}"
+            + (f", then {values} {self.field} value(s)" if values else ""),
             first=1,
-            last=size,
+            last=self.size,
             comments=b"%",
             values=values,
-            whole="integer" in field,
+            whole="integer" in self.field,
         )
-        u, v, _ = read_rows(source, stream, line + 1, grammar, declared=entries, what="entries")
-    return request.graph(source, u, v, n, directed=symmetry == "general")
+
+
+def read_header(source: Source, stream: IO[bytes]) -> Header:
+    """The banner and the size line."""
+    field, symmetry = _banner(source, source.line(stream, 1))
+    size, entries, line = _sizes(source, stream)
+    return Header(field, symmetry, size, entries, line)
 
 
 def _banner(source: Source, text: bytes) -> tuple[str, str]:

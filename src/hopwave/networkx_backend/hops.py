@@ -17,15 +17,17 @@ from hopwave.networkx_backend.convert import NetworkXGraph
 
 def sums(graph: Graph, sources: list[int] | None, device: str, threads: int | None) -> Swept:
     """For each source (all, if None): how many vertices it reaches, Σ d, Σ 1/d, the greatest d."""
-    engine = answering("sweep", device, graph, threads)
-    return sweep(engine, graph, Sweep(_ids(graph, sources), "sums"), "distances", False, threads)
+    ids = _ids(graph, sources)
+    engine = answering("sweep", device, graph, threads, len(ids))
+    return sweep(engine, graph, Sweep(ids, "sums"), "distances", False, threads)
 
 
 def blocks(
     graph: Graph, sources: list[int] | None, device: str, threads: int | None
 ) -> Iterator[tuple[Integers, npt.NDArray[np.int32]]]:
     """Distances (−1: no way) of a few sources at a time."""
-    return distance_blocks(answering("sweep", device, graph, threads), graph, _ids(graph, sources), threads)
+    ids = _ids(graph, sources)
+    return distance_blocks(answering("sweep", device, graph, threads, len(ids)), graph, ids, threads)
 
 
 def chosen(G: NetworkXGraph, nbunch: Any) -> list[Any]:

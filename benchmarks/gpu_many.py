@@ -1,0 +1,112 @@
+"""Searches from many sources on one GPU beside the CPU engine on the same machine.
+
+    python -m benchmarks.gpu_many [--data ../shared/data] [--graphs email-Enron,luxembourg_osm]
+
+Closeness of every vertex, or of the sources that the table says, and weak components. Answers are compared before they
+are timed: those of all sources where the CPU engine has them within seconds, else those of some. A time is the whole
+call with the graph on the device already (the best of three); "first call" has the upload and the arranging in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.networkx_backend import gpu
+from benchmarks.setting import ROOT, hw, publish
+
+# graph: sources for the GPU (None: all), sources for the CPU
+REAL = {
+    "email-Enron": (None, None),
+    "ca-AstroPh": (None, None),
+    "cit-HepPh": (None, None),
+    "delaunay_n16": (None, 2048),
+    "luxembourg_osm": (None, 256),
+    "cnr-2000": (4096, 1024),
+}
+MADE: dict[str, tuple[Callable[[], hw.Graph], int | None, int | None]] = {
+    "kron18": (lambda: hw.generate.kronecker(18, 16, seed=1), 4096, 1024),
+    "grid1000": (lambda: hw.generate.grid(1000, 1000, missing=0.03, seed=1), 1024, 64),
+}
+
+
+def timed(call: Callable[[], Any], rounds: int = 3) -> tuple[float, Any]:
+    best, result = float("inf"), None
+    for _ in range(rounds):
+        began = time.perf_counter()
+        result = call()
+        best = min(best, time.perf_counter() - began)
+    return best, result
+
+
+def row(name: str, graph: hw.Graph, many: int | None, few: int | None) -> dict[str, Any]:
+    rng = np.random.default_rng(1)
+    sources = None if many is None else rng.integers(0, graph.n, many)
+    some = sources if few is None else rng.integers(0, graph.n, few) if sources is None else sources[:few]
+
+    def ask(device: str, asked: Any) -> Any:
+        return hw.closeness_centrality(graph, asked, device=device, progress=False).scores
+
+    hw.closeness_centrality(hw.generate.kronecker(9), device="cpu", progress=False)  # compile
+    began = time.perf_counter()
+    right = ask("cpu", some)
+    cpu = time.perf_counter() - began
+    first, scores = timed(lambda: ask("cuda", sources), 1)
+    seconds, scores = timed(lambda: ask("cuda", sources), 3 if first < 3 else 1)
+    same = scores[some] if sources is None and some is not None else scores[: len(right)]
+    if not np.array_equal(same, right):
+        raise SystemExit(f"{name}: the GPU's closeness is not the CPU's")
+    graph._prepared.pop("components", None)
+    parts, labels = timed(lambda: labelled(graph, "cuda"))
+    cpu_parts, cpu_labels = timed(lambda: labelled(graph, "cpu"))
+    if not np.array_equal(labels, cpu_labels):
+        raise SystemExit(f"{name}: the GPU's components are not the CPU's")
+    each, cpu_each = seconds / len(scores), cpu / len(right)
+    found = {
+        "graph": f"{name} ({graph.n:,} vertices, {graph.m:,} arcs)",
+        "sources": len(scores),
+        "first call s": first,
+        "GPU s": seconds,
+        "GPU µs a source": each * 1e6,
+        "CPU µs a source": cpu_each * 1e6,
+        "CPU sources": len(right),
+        "times faster": cpu_each / each,
+        "components GPU ms": parts * 1e3,
+        "components CPU ms": cpu_parts * 1e3,
+    }
+    print(found, flush=True)
+    return found
+
+
+def labelled(graph: hw.Graph, device: str) -> Any:
+    graph._prepared.pop("components", None)
+    return hw.weakly_connected_components(graph, device=device).labels
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))
+    parser.add_argument("--graphs", default=",".join((*REAL, *MADE)))
+    options = parser.parse_args()
+    rows = []
+    hw.closeness_centrality(hw.generate.kronecker(9), device="cuda", progress=False)  # compile, for few and for many
+    hw.closeness_centrality(hw.generate.kronecker(9), range(9), device="cuda", progress=False)
+    for name in options.graphs.split(","):
+        if name in REAL:
+            rows.append(row(name, hw.read(Path(options.data) / f"{name}.mtx.gz", progress=False), *REAL[name]))
+        else:
+            make, many, few = MADE[name]
+            rows.append(row(name, make(), many, few))
+    publish(
+        "gpu-many", "Closeness from many sources on one GPU, and the CPU engine on all cores beside it", rows, "", gpu()
+    )
+
+
+if __name__ == "__main__":
+    main()

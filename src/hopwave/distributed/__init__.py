@@ -1,0 +1,34 @@
+"""Graphs past one machine: vertices shared by the ranks of an MPI job, each computing with its CPU or its GPU.
+
+    mpiexec -n 4 python search.py
+
+>>> from hopwave import distributed
+>>> G = distributed.kronecker(scale=6)
+>>> distributed.bfs(G, source=1).reached > 1
+True
+"""
+
+from __future__ import annotations
+
+from hopwave.distributed.ask import DistributedBFSResult, bfs
+from hopwave.distributed.betweenness import DistributedBetweennessResult, betweenness_centrality
+from hopwave.distributed.graph import DistributedGraph
+from hopwave.distributed.layout import Layout
+from hopwave.distributed.make import from_edges, kronecker, read, spread, uniform
+from hopwave.distributed.world import World, world
+
+__all__ = [
+    "DistributedBFSResult",
+    "DistributedBetweennessResult",
+    "DistributedGraph",
+    "Layout",
+    "World",
+    "betweenness_centrality",
+    "bfs",
+    "from_edges",
+    "kronecker",
+    "read",
+    "spread",
+    "uniform",
+    "world",
+]

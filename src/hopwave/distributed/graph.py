@@ -1,0 +1,190 @@
+"""DistributedGraph: a graph of which every rank holds a part."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave import engines
+from hopwave.distributed.build import Blocks, build, weights
+from hopwave.distributed.layout import NARROW, Group, Layout, grid_columns
+from hopwave.distributed.search import Side
+from hopwave.distributed.wire import HostWire, wire_for
+from hopwave.distributed.world import World
+from hopwave.errors import EngineError, GraphError
+from hopwave.graph import Graph
+
+
+class DistributedGraph:
+    """A graph over the ranks of a job; made by `read`, `from_edges`, `kronecker` or `uniform`, on all ranks together.
+
+    `n` and `m` are the whole graph's vertices and stored arcs; this rank owns `own` vertices from number `first` on.
+    `tuples` counts the edges given at each of them, repeats and loops included.
+
+    >>> from hopwave import distributed
+    >>> G = distributed.from_edges([0, 1], [1, 2])
+    >>> G.n, G.m
+    (3, 4)
+    """
+
+    def __init__(
+        self,
+        world: World,
+        blocks: Blocks,
+        n: int,
+        directed: bool = False,
+        *,
+        layout: str | tuple[int, int] | Layout = "1d",
+        balance: bool = True,
+        device: str = "cpu",
+        threads: int | None = None,
+    ) -> None:
+        if device not in ("cpu", "cuda"):
+            raise EngineError(f"device={device!r} cannot hold a part of a graph; use 'cpu' or 'cuda'")
+        if device == "cuda":
+            world.together(lambda: choose_gpu(world))
+        self.world, self.directed, self.device = world, directed, device
+        if isinstance(layout, Layout):
+            if layout.size != world.size or layout.n != n:
+                raise GraphError(f"this layout is for {layout.size} ranks and {layout.n} vertices; make one for these")
+            self.layout = layout
+        else:
+            columns = grid_columns(layout, world.size)
+            if balance and world.size > 1:
+                self.layout = Layout.balanced(n, world.size, weights(world, blocks(), n), columns)
+            else:
+                self.layout = Layout.even(n, world.size, columns)
+        self.n, self.first = n, int(self.layout.starts[world.rank])
+        self.own = int(self.layout.starts[world.rank + 1]) - self.first
+        self.words = -(-self.own // 64)
+        self.push_tails, self.push_heads, self.pull_tails, self.pull_heads = self._sides()
+        self.wire: HostWire = wire_for(world, device)
+        widest = max(side.group.size for side in (self.push_heads, self.pull_tails))
+        self.tail_type: Any = np.uint32 if widest <= NARROW else np.uint64
+        self.id_type: Any = np.int32 if n < 1 << 31 else np.int64
+        made = build(world, self.layout, blocks(), directed, self.wire, self.tail_type)
+        self.edges = made.edges
+        self.part = self._part(made.out, made.into, threads)
+        self._count(made.tuples)
+        self._arrange()
+
+    def _sides(self) -> tuple[Side, Side, Side, Side]:
+        comm, rank, layout = self.world.comm, self.world.rank, self.layout
+        if not layout.columns:
+            alone = Side(None, layout.alone(rank), 0)
+            everybody = Side(comm, layout.world, rank) if self.world.size > 1 else alone
+            return alone, everybody, everybody, alone
+        row, column = layout.row(rank), layout.column(rank)
+        i, j = divmod(rank, layout.columns)
+        row_comm, column_comm = self.world.grid(layout.columns)
+        along_row = Side(row_comm if len(row.ranks) > 1 else None, row, j)
+        along_column = Side(column_comm if len(column.ranks) > 1 else None, column, i)
+        return along_column, along_row, along_column, along_row
+
+    def _part(self, out: Any, into: Any, threads: int | None) -> Any:
+        if self.device == "cuda":
+            from hopwave.engines.cuda_part import Part as CudaPart
+
+            return CudaPart(out, into)
+        from hopwave.engines.cpu_crew import thread_count
+        from hopwave.engines.cpu_part import Part
+
+        return Part(out, into, thread_count(threads) if threads else max(1, thread_count() // self.world.near))
+
+    def _count(self, tuples: Any) -> None:
+        """Degrees of own vertices, the arcs of the whole graph, and which vertices no search finds."""
+        xp, part = self.part.xp, self.part
+        out_degrees = self._summed(xp.diff(part.out_offsets), self.push_tails)
+        in_degrees = self._summed(xp.diff(part.in_offsets), self.pull_heads)
+        self.degrees = out_degrees
+        self.tuples = self._summed(tuples, self.push_tails)
+        self.m = self.world.total(int(out_degrees.sum()))
+        closed = xp.ones(self.words * 64, np.uint8)
+        closed[: self.own] = in_degrees == 0
+        self.closed = xp.packbits(closed, bitorder="little").view(np.uint64)
+
+    def _summed(self, counts: Any, side: Side) -> Any:
+        """Counts by slot, added up over the ranks of a side; those of own vertices."""
+        if side.comm is not None:
+            host = np.ascontiguousarray(counts if self.part.xp is np else counts.get(), np.int64)
+            total = np.empty_like(host)
+            self.world.queue()
+            side.comm.Allreduce(host, total)
+            counts = self.part.xp.asarray(total)
+        return counts[side.first : side.first + self.own].astype(np.int64)
+
+    def _arrange(self) -> None:
+        """Every row's greatest hub first (Hiragushi, section 3.4); a byte a vertex tells ranks of others' degrees."""
+        if not self.m:
+            return
+        xp, side = self.part.xp, self.pull_tails
+        classes = xp.minimum(xp.log2(xp.maximum(self.degrees, 1)) * 8, 255).astype(np.uint8)
+        padded = xp.zeros(self.words * 64, np.uint8)
+        padded[: self.own] = classes
+        if side.comm is not None:
+            sizes = np.diff(side.group.slots).tolist()
+            padded = self.wire.all_to_one(side.comm, padded, sizes)()
+        self.part.hubs_first(padded)
+
+    @cached_property
+    def _tail_groups(self) -> dict[int, Group]:
+        return {}
+
+    def tails_of(self, rank: int) -> Group:
+        """The group in which another rank names its tails."""
+        if rank not in self._tail_groups:
+            group = self.layout.column(rank) if self.layout.columns else self.layout.alone(rank)
+            self._tail_groups[rank] = group
+        return self._tail_groups[rank]
+
+    # ------------------------------------------------------------------ whole again
+
+    def gather(self, values: Any) -> npt.NDArray[Any] | None:
+        """One value for each own vertex, as one array on rank 0; None on the others."""
+        values = np.ascontiguousarray(values.get() if hasattr(values, "get") else values)
+        pieces = self.world.gather(values)
+        return None if pieces is None else np.concatenate(pieces)
+
+    def replicated(self) -> Graph:
+        """The whole graph on every rank, for questions that each can answer alone."""
+        if self.layout.columns:
+            group, heads = self.push_tails.group, self.push_heads.group
+        else:
+            group, heads = self.layout.alone(self.world.rank), self.layout.world
+        offsets, neighbours = (
+            part if self.part.xp is np else part.get() for part in (self.part.out_offsets, self.part.heads)
+        )
+        tails = np.repeat(group.ids(np.arange(group.size)), np.diff(offsets)).astype(np.int32)
+        ends = heads.ids(neighbours).astype(np.int32)
+        counts = np.array(self.world.allgather(len(tails)))
+        whole = []
+        for column in (tails, ends):
+            everything = np.empty(int(counts.sum()), np.int32)
+            self.world.comm.Allgatherv(column, [everything, counts])
+            whole.append(everything)
+        if self.directed:
+            return Graph.from_edges(whole[0], whole[1], n=self.n, directed=True)
+        once = whole[0] <= whole[1]
+        return Graph.from_edges(whole[0][once], whole[1][once], n=self.n, directed=False)
+
+    @property
+    def bytes(self) -> int:
+        """What this rank's arcs take."""
+        arrays = {id(a): a for a in (self.part.out_offsets, self.part.heads, self.part.in_offsets, self.part.tails)}
+        return sum(int(a.nbytes) for a in arrays.values())
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        shape = f"{self.layout.rows} × {self.layout.columns}" if self.layout.columns else "1D"
+        return f"DistributedGraph(n={self.n:,}, m={self.m:,}, {kind}, {self.world.size} ranks, {shape})"
+
+
+def choose_gpu(world: World) -> None:
+    """Give the ranks of one machine its GPUs in turn; more ranks than GPUs share them."""
+    engines.engine("cuda")  # or an EngineError that says what is missing
+    import cupy
+
+    cupy.cuda.Device(world.machine_rank % cupy.cuda.runtime.getDeviceCount()).use()

@@ -1,0 +1,225 @@
+"""Products on the CPU: Numba kernels specialised to the semiring, rows dealt to the crew."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines import cpu_products as kernels
+from hopwave.engines import reference_linalg
+from hopwave.engines.cpu_crew import CHECKED, FOUND
+from hopwave.engines.cpu_graph import IRREGULAR, find_hubs
+from hopwave.engines.cpu_rings import compiled
+from hopwave.engines.cpu_share import share, unsigned, unsigned_rows
+from hopwave.linalg.engine import Touched
+from hopwave.linalg.vector import Vector
+
+MOST_LOOPS = 64  # compiled for users' functions and kept
+PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
+NO_BITS = np.empty(0, np.uint8)
+NO_ROWS = np.empty(0, np.uint32)
+
+
+def filled_rows(A, part):
+    """Which rows have entries, a byte each; kept with the matrix."""
+    key = "cpu filled columns" if A.turned else "cpu filled rows"
+    found = A.prepared.get(key)
+    if found is None:
+        found = A.prepared[key] = unsigned(np.diff(part.indptr) != 0)
+    return found
+
+
+class Algebra(reference_linalg.Algebra):
+    """See hopwave.linalg.engine.Algebra."""
+
+    name = "cpu"
+
+    def __init__(self):
+        self._scratch = []  # of pushes: (n, mark, queue); taken and put back, so that threads never share one
+
+    def pull(self, A, x, product, allowed, threads):
+        part = A.rows
+        n, dtype = A.shape[0], product.dtype
+        values, present = x.arrays()
+        full = x.nnz == x.n
+        if full and allowed is None and not product.early_exit:
+            return self._gather(A, values, product, threads)
+        kernel, a, b = self._operands(kernels.pull, product, part, values)
+        rows, bits, complement = NO_ROWS, NO_BITS, 0
+        if allowed is not None:
+            if allowed.rows is not None:
+                rows = unsigned(allowed.rows)
+                if rows.size == 0:
+                    return Vector.sparse(n, allowed.rows, np.empty(0, dtype)), Touched()
+            else:
+                bits, complement = unsigned(allowed.bits), int(allowed.complement)
+        size = len(rows) or n
+        found = np.zeros(size, np.bool_)
+        carries = not (product.term == "one" and product.add.any_term)
+        out = np.empty(size if carries else 0, dtype)
+        identity = dtype.type(product.add.identity(dtype))
+        work = len(part.indices)
+        if allowed is not None and allowed.count is not None:
+            work = work * allowed.count // max(n, 1)
+        matrix = (*unsigned_rows(part), filled_rows(A, part), self._hubs(A, part, product, full), a)
+        vector = (b, NO_BITS if full else unsigned(present))
+        mask = (rows, bits, complement, int(product.early_exit))
+        board = share(kernel, (*matrix, *vector, *mask, out, found, identity), size, work, threads)
+        count, touched = int(board[FOUND]), Touched(int(board[CHECKED]))
+        if len(rows):
+            places = allowed.rows[found]
+            sums = out[found] if carries else np.ones(count, dtype)
+            return Vector.sparse(n, places, sums, ascending=allowed.ascending), touched
+        if not carries:
+            return Vector.dense(found if dtype == np.bool_ else found.astype(dtype), found, count), touched
+        return Vector.dense(out, found, count), touched
+
+    def _gather(self, A, values, product, threads):
+        part, n, dtype = A.rows, A.shape[0], product.dtype
+        kernel, a, b = self._operands(kernels.gather, product, part, values)
+        out, found = np.empty(n, dtype), np.empty(n, np.bool_)
+        identity = dtype.type(product.add.identity(dtype))
+        work = len(part.indices)
+        board = share(kernel, (*unsigned_rows(part), a, b, out, found, identity), n, work, threads)
+        return Vector.dense(out, found, int(board[FOUND])), Touched(work)
+
+    def _hubs(self, A, part, product, full):
+        """Each row's entry in the fullest column, where any term will do and earlier pulls have earned it."""
+        if not (product.early_exit and product.add.any_term and product.structure_only and product.term != "a") or full:
+            return NO_ROWS
+        kept = A.prepared
+        done, ready = ("cpu pulls back", "cpu hubs back") if A.turned else ("cpu pulls", "cpu hubs")
+        kept[done] = kept.get(done, 0) + 1
+        if kept[done] <= PULLS_BEFORE_HUBS:
+            return NO_ROWS
+        if ready not in kept:
+            counts = np.bincount(part.indices, minlength=A.shape[1])
+            hub = np.zeros(A.shape[0] if counts.max() > IRREGULAR * counts.mean() else 0, np.uint32)
+            if len(hub):
+                find_hubs(*unsigned_rows(part), counts, hub)
+            kept[ready] = hub
+        return kept[ready]
+
+    def push(self, A, x, product, allowed, threads):
+        part = A.columns
+        n, dtype = A.shape[0], product.dtype
+        places, values = x.listed()
+        kernel, a, b = self._operands(kernels.push, product, part, values)
+        carries = not (product.term == "one" and product.add.any_term)
+        bits, complement = NO_BITS, 0
+        if allowed is not None:
+            bits, complement = (
+                (unsigned(allowed.bits), int(allowed.complement))
+                if allowed.bits is not None
+                else (unsigned(allowed.as_bits(n, np)), 0)
+            )
+        mark, queue = self._borrow(n)
+        total = np.empty(n if carries else 0, dtype)
+        tail, touched, _ = kernel(*unsigned_rows(part), a, b, unsigned(places), bits, complement, mark, total, queue)
+        found = queue[:tail].view(np.int32).copy()
+        kernels.clear(mark, queue, tail)
+        self._scratch.append((mark, queue))
+        sums = total[found] if carries else np.ones(tail, dtype)
+        return Vector.sparse(n, found, sums, ascending=False), Touched(int(touched))
+
+    def _operands(self, kernel, product, part, values):
+        """The kernel for this product, and the values it is to read: of matrix and vector, or none."""
+        pattern = part.values is None and product.structure_only
+        ready = compiled(kernel, product, pattern)
+        weighs = not product.structure_only
+        nothing = np.empty(0, product.dtype)
+        a = nothing
+        if not pattern and (product.term in ("a", "both") or weighs):
+            a = np.ones(len(part.indices), np.bool_) if part.values is None else part.values
+        return ready, a, values if product.term in ("x", "both") or weighs else nothing
+
+    def _borrow(self, n):
+        while self._scratch:
+            mark, queue = self._scratch.pop()
+            if len(mark) == n:
+                return mark, queue
+        return np.zeros(n, np.uint8), np.empty(n, np.uint32)
+
+    def multiply(self, A, B, product, mask, complement, by, threads):
+        from hopwave.engines.cpu_linalg_mxm import multiply
+
+        return multiply(A, B, product, mask, complement, by, threads)
+
+    def triangle(self, part, lower, diagonal):
+        from hopwave.engines.cpu_parts import triangle
+
+        return triangle(part, lower, diagonal)
+
+    def fill(self, values, present, allowed, value):
+        if allowed.rows is not None:
+            return super().fill(values, present, allowed, value)
+        bits = unsigned(allowed.bits)
+        return kernels.fill(values, unsigned(present), bits, int(allowed.complement), values.dtype.type(value))
+
+    def binary(self, op):
+        return super().binary(op) if op.array or op.built_in else vectorised(op)
+
+    def unary(self, op):
+        return super().unary(op) if op.array else vectorised(op)
+
+    def scatter(self, op, target, places, values):
+        if op.array or op.built_in:
+            super().scatter(op, target, places, values)
+        else:
+            scatter_loop(njit(op.function), target, places, values)
+
+
+_loops = {}
+
+
+def loop_over(function, operands):
+    """A user's function compiled into a loop. The same lambda met again in a loop of theirs is not compiled again."""
+    try:
+        inside = tuple(cell.cell_contents for cell in function.__closure__ or ())
+        key = (function.__code__, inside, function.__defaults__, operands)
+        hash(key)
+    except (AttributeError, TypeError):  # not plain Python, or closes over something that may change
+        key = (function, operands)
+    if key not in _loops:
+        while len(_loops) >= MOST_LOOPS:
+            _loops.pop(next(iter(_loops)))
+        _loops[key] = _looped(function if hasattr(function, "py_func") else njit(function), operands)
+    return _loops[key]
+
+
+def _looped(one, operands):
+    if operands == 1:
+
+        @njit(nogil=True)
+        def loop(x):
+            return [one(v) for v in x]
+    else:
+
+        @njit(nogil=True)
+        def loop(x, y):
+            return [one(x[i], y[i]) for i in range(x.size)]
+
+    return loop
+
+
+def vectorised(op):
+    """A user's operator on whole arrays."""
+
+    def on_arrays(*arrays):
+        arrays = [np.ascontiguousarray(array) for array in np.broadcast_arrays(*arrays)]
+        kind = op.result_type(*(array.dtype for array in arrays))
+        if arrays[0].size == 0:
+            return np.empty(0, kind)
+        found = np.array(loop_over(op.function, len(arrays))(*arrays))
+        if op.kind != "same":
+            return found.astype(kind)
+        narrow = found.dtype == np.int64 and all(array.dtype == np.int32 for array in arrays)
+        return found.astype(np.int32) if narrow else found
+
+    return on_arrays
+
+
+@njit(nogil=True)
+def scatter_loop(function, target, places, values):
+    for i in range(places.size):
+        target[places[i]] = function(target[places[i]], values[i])

@@ -1,0 +1,62 @@
+"""One job for the crew: a kernel over a range of rows, with as many helpers as the work is worth."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu_atoms import COMPILED, ordered_add
+from hopwave.engines.cpu_crew import ACTIVE, DONE, EPOCH, close_job, crew, join_job, new_board, thread_count
+
+ENTRIES_PER_THREAD = 1 << 16  # below this, waking a helper costs more than it brings
+CHUNK_ROWS = 4096  # the most rows that are taken at a time
+
+
+def unsigned(array):
+    """The same memory, read as unsigned numbers; bools as bytes."""
+    return array.view(f"u{array.dtype.itemsize}")
+
+
+def unsigned_rows(part):
+    return unsigned(part.indptr), unsigned(part.indices)
+
+
+def share(kernel, arguments, size, work, threads):
+    """kernel(*arguments, size, chunk, board) over the rows [0, size). Returns the board, with the sums it was given."""
+    board = new_board()
+    board[EPOCH] = 1  # open: whoever is called may join at once
+    helpers = max(0, min(thread_count(threads), int(work) // ENTRIES_PER_THREAD) - 1)
+    chunk = CHUNK_ROWS if helpers == 0 else max(8, min(CHUNK_ROWS, size // (32 * (helpers + 1)) & ~7))
+    if helpers:
+        crew.call(helpers, assist, kernel, arguments, size, chunk, board)
+    try:
+        kernel(*arguments, size, chunk, board)
+    finally:
+        finish(board)
+    return board
+
+
+def assist(kernel, arguments, size, chunk, board, number):
+    if enter(board):
+        try:
+            kernel(*arguments, size, chunk, board)
+        finally:
+            leave(board)
+
+
+@njit(**COMPILED)
+def enter(board):
+    """Whether a helper came in time to help."""
+    return join_job(board, np.int64(0)) > 0
+
+
+@njit(**COMPILED)
+def leave(board):
+    ordered_add(board, ACTIVE, -1)
+
+
+@njit(**COMPILED)
+def finish(board):
+    """Let nobody else in, wait for those who are, and send the others away."""
+    close_job(board)
+    board[DONE] = 1

@@ -1,0 +1,315 @@
+"""A user's operator as a C++ expression: the Python function is called with symbols, which write down what is done.
+
+No source is needed, so lambdas, closures and built-in functions are all right. Where the function asks whether a thing
+is true (if, and, or), it is called once for each answer, and the answers become `condition ? one : other`. A loop whose
+length depends on a value would never end that way; it is refused, as is whatever symbols cannot be given to.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import types
+from functools import lru_cache
+
+import numpy as np
+
+from hopwave.errors import EngineError
+
+MOST_PATHS = 64
+KINDS = "bif"  # truths, whole numbers, fractions
+FLOATING = (
+    *("sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "erf", "erfc", "fabs", "fmod", "hypot"),
+    *(
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "atan2",
+        "copysign",
+    ),
+)
+TRUTHS = ("isnan", "isinf", "isfinite")
+
+
+class Branch(Exception):
+    """The function wants to know whether this is true."""
+
+
+class TooMany(Exception):
+    """More paths than are worth writing down."""
+
+
+class Symbol:
+    """A C++ expression, and which kind of number it is."""
+
+    __slots__ = ("answers", "kind", "text")
+
+    def __init__(self, text, kind, answers):
+        self.text, self.kind, self.answers = text, kind, answers
+
+    def made(self, text, kind):
+        return Symbol(text, kind, self.answers)
+
+    def __bool__(self):
+        """As this path through the function has it; a question that is new ends the path."""
+        if self.answers.asked == len(self.answers.given):
+            raise Branch(truth(self))
+        self.answers.asked += 1
+        return self.answers.given[self.answers.asked - 1]
+
+    def __pow__(self, other):
+        if not isinstance(other, Symbol) and not (isinstance(other, int) and other >= 0):
+            return self.made(f"pow((double)({self.text}), (double)({text(other)}))", "f")
+        return self.made(f"hopwave::power({self.text}, {text(other)})", _larger("i", kind(self), kind(other)))
+
+    def __rpow__(self, other):
+        return self.made(f"hopwave::power({text(other)}, {self.text})", _larger("i", kind(other), self.kind))
+
+    def __neg__(self):
+        return self.made(f"(-{self.text})", _larger("i", self.kind))
+
+    def __pos__(self):
+        return self.made(self.text, _larger("i", self.kind))
+
+    def __abs__(self):
+        return self.made(f"hopwave::absolute({self.text})", _larger("i", self.kind))
+
+    def __invert__(self):
+        return self.made(f"(~(long long)({self.text}))", "i")
+
+    def __floor__(self):
+        return self.made(f"((long long)floor((double)({self.text})))", "i")
+
+    def __ceil__(self):
+        return self.made(f"((long long)ceil((double)({self.text})))", "i")
+
+    def __trunc__(self):
+        return self.made(f"((long long)({self.text}))", "i")
+
+    __hash__ = None
+
+
+def _arithmetic(pattern, least):
+    def forward(self, other):
+        return self.made(pattern.format(self.text, text(other)), _larger(least, kind(self), kind(other)))
+
+    def backward(self, other):
+        return self.made(pattern.format(text(other), self.text), _larger(least, kind(self), kind(other)))
+
+    return forward, backward
+
+
+def _comparison(sign):
+    return lambda self, other: self.made(f"({self.text} {sign} {text(other)})", "b")
+
+
+for name, pattern, least in (
+    ("add", "({} + {})", "i"),
+    ("sub", "({} - {})", "i"),
+    ("mul", "({} * {})", "i"),
+    ("truediv", "hopwave::quotient({}, {})", "f"),
+    ("floordiv", "hopwave::floor_quotient({}, {})", "i"),
+    ("mod", "hopwave::modulo({}, {})", "i"),
+    ("and", "({} & {})", "b"),
+    ("or", "({} | {})", "b"),
+    ("xor", "({} ^ {})", "b"),
+    ("lshift", "((long long){} << {})", "i"),
+    ("rshift", "((long long){} >> {})", "i"),
+):
+    forward, backward = _arithmetic(pattern, least)
+    setattr(Symbol, f"__{name}__", forward)
+    setattr(Symbol, f"__r{name}__", backward)
+for name, sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "=="), ("ne", "!=")):
+    setattr(Symbol, f"__{name}__", _comparison(sign))
+
+
+def _larger(*kinds):
+    return max(kinds, key=KINDS.index)
+
+
+def kind(value):
+    """b, i or f."""
+    if isinstance(value, Symbol):
+        return value.kind
+    return "b" if isinstance(value, bool | np.bool_) else "f" if isinstance(value, float | np.floating) else "i"
+
+
+def text(value):
+    """In C++."""
+    return value.text if isinstance(value, Symbol) else literal(value)
+
+
+def truth(value):
+    return f"({text(value)} != 0)" if kind(value) != "b" else text(value)
+
+
+def literal(value):
+    """A Python number in C++.
+
+    >>> literal(True), literal(-3), literal(0.5)
+    ('true', '(-3LL)', '0x1.0000000000000p-1')
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise TypeError(f"{value} has more than 64 bits")
+        return f"({value}LL)" if value > -(2**63) else "(-9223372036854775807LL - 1)"
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value.hex() if value >= 0 else f"({value.hex()})"
+        bits = int(np.float64(value).view(np.int64))
+        return f"hopwave::double_of({bits}LL)"
+    raise TypeError(f"{value!r} is no number")
+
+
+def _choose(sign):
+    """min or max as Python has them: the first that no later one beats."""
+
+    def chosen(*values, **more):
+        values = values[0] if len(values) == 1 and not more else values
+        if more or not any(isinstance(value, Symbol) for value in values):
+            return (min if sign == "<" else max)(*values, **more)
+        best, *others = values
+        made = next(value for value in values if isinstance(value, Symbol)).made
+        for other in others:
+            a, b = text(best), text(other)
+            best = made(f"(({b} {sign} {a}) ? {b} : {a})", _larger(kind(best), kind(other)))
+        return best
+
+    return chosen
+
+
+def _floating(name):
+    def called(*values):
+        made = next((value.made for value in values if isinstance(value, Symbol)), None)
+        if made is None:
+            return getattr(math, name)(*values)
+        return made(f"{name}({', '.join(f'(double)({text(value)})' for value in values)})", "f")
+
+    return called
+
+
+def _truth_of(name):
+    def called(value):
+        if not isinstance(value, Symbol):
+            return getattr(math, name)(value)
+        known = literal(name == "isfinite")  # of whole numbers
+        return value.made(f"(bool){name}((double)({value.text}))" if value.kind == "f" else known, "b")
+
+    return called
+
+
+def _converted(plain, pattern, to):
+    return lambda value=0: value.made(pattern.format(value.text), to) if isinstance(value, Symbol) else plain(value)
+
+
+def _pow(x, y):
+    either = next((value for value in (x, y) if isinstance(value, Symbol)), None)
+    if either is None:
+        return math.pow(x, y)
+    return either.made(f"pow((double)({text(x)}), (double)({text(y)}))", "f")
+
+
+# What a function means when it is given symbols.
+MEANING = {
+    min: _choose("<"),
+    max: _choose(">"),
+    float: _converted(float, "((double)({}))", "f"),
+    int: _converted(int, "((long long)({}))", "i"),
+    bool: lambda value=False: value.made(truth(value), "b") if isinstance(value, Symbol) else bool(value),
+    math.pow: _pow,
+    **{getattr(math, name): _floating(name) for name in FLOATING if hasattr(math, name)},
+    **{getattr(math, name): _truth_of(name) for name in TRUTHS},
+}
+MATHS = types.SimpleNamespace(
+    **vars(math) | {f.__name__: means for f, means in MEANING.items() if f.__module__ == "math"}
+)
+BUILTINS = vars(builtins) | {f.__name__: means for f, means in MEANING.items() if f.__module__ == "builtins"}
+for name in FLOATING:  # np.sqrt(symbol) asks the symbol
+    setattr(Symbol, name, lambda self, *others, _called=_floating(name): _called(self, *others))
+
+
+def meaning(value, seen):
+    """A function, module or value that a function refers to, as symbols want it."""
+    if value is math:
+        return MATHS
+    try:
+        if value in MEANING:
+            return MEANING[value]
+    except TypeError:  # not hashable, so no function
+        return value
+    return symbolic(value, seen) if isinstance(value, types.FunctionType) else value
+
+
+def symbolic(function, seen=None):
+    """The same function over other built-in and mathematical functions."""
+    function = getattr(function, "py_func", function)  # Numba's are wrapped
+    seen = {} if seen is None else seen
+    if not isinstance(function, types.FunctionType):
+        return MEANING.get(function, function)
+    if function in seen:
+        return seen[function]
+    code, scope = function.__code__, {"__builtins__": BUILTINS}
+    cells = tuple(types.CellType() for _ in function.__closure__ or ())
+    twin = types.FunctionType(code, scope, function.__name__, function.__defaults__, cells)
+    twin.__kwdefaults__ = function.__kwdefaults__
+    seen[function] = twin
+    for cell, kept in zip(cells, function.__closure__ or (), strict=True):
+        cell.cell_contents = meaning(kept.cell_contents, seen)
+    for name in code.co_names:
+        if name in function.__globals__:
+            scope[name] = meaning(function.__globals__[name], seen)
+    return twin
+
+
+class Answers:
+    """What one path through a function answers to the questions it asks."""
+
+    def __init__(self, given):
+        self.given, self.asked = given, 0
+
+
+@lru_cache(maxsize=256)
+def translated(name, function, kinds):
+    """A function of numbers of these kinds, called x and y: its C++ expression and its result's kind.
+
+    >>> translated("clipped", lambda x, y: min(x + y, 10), "ii")
+    ('(((10LL) < (x + y)) ? (10LL) : (x + y))', 'i')
+    >>> translated("step", lambda x: 1.0 if x > 0 else 0.0, "f")[0]
+    '((x > (0LL)) ? 0x1.0000000000000p+0 : 0x0.0p+0)'
+    """
+    twin, paths = symbolic(function), 0
+
+    def follow(given):
+        nonlocal paths
+        paths += 1
+        if paths > MOST_PATHS:
+            raise TooMany(f"it has over {MOST_PATHS} paths; a loop whose length depends on a value never ends")
+        answers = Answers(given)
+        try:
+            found = twin(*(Symbol(letter, kind, answers) for letter, kind in zip("xy", kinds, strict=False)))
+            return text(found), kind(found)
+        except Branch as branch:
+            condition = str(branch)
+        yes, no = follow((*given, True)), follow((*given, False))
+        return f"({condition} ? {yes[0]} : {no[0]})", _larger(yes[1], no[1])
+
+    try:
+        return follow(())
+    except Exception as error:  # the function is the user's, and so is what it raises
+        raise EngineError(
+            f"{name!r} cannot be translated to CUDA ({type(error).__name__}: {error}); use arithmetic, comparisons, "
+            "if … else, min, max, abs and functions of math on its arguments, or device='cpu'"
+        ) from error

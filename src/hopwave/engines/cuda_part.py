@@ -1,0 +1,117 @@
+"""A rank's part of a graph on its GPU: kernels/part.cuh behind the same face as cpu_part.Part."""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from hopwave.engines import nvrtc
+
+HEADER = "part.cuh"
+BLOCK = 256
+SLOTS = {np.dtype(np.uint32): "unsigned int", np.dtype(np.uint64): "unsigned long long", np.dtype(np.int32): "int"}
+IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
+LEVELS = {np.dtype(np.int8): "signed char", np.dtype(np.int16): "short", np.dtype(np.int32): "int"}
+WEIGHTS = {np.dtype(np.uint8): "unsigned char", np.dtype(np.uint32): "unsigned int"}
+NULL = np.uint64(0)
+
+
+def instances():
+    """Every kernel there is: header and name expression."""
+    for slot in SLOTS.values():
+        for weight in WEIGHTS.values():
+            yield HEADER, f"hopwave_part::hubs_first<{slot}, {weight}>"
+        for level in LEVELS.values():
+            yield HEADER, f"hopwave_part::check<{slot}, {level}>"
+        if slot != "int":
+            yield HEADER, f"hopwave_part::push<{slot}>"
+            yield HEADER, f"hopwave_part::pull<{slot}>"
+    for identity in IDS.values():
+        yield HEADER, f"hopwave_part::claim<{identity}>"
+
+
+def launch(name, work, *arguments, header=HEADER):
+    """A kernel with a thread for each of `work` items, as far as the GPU holds them."""
+    if work <= 0:
+        return
+    attributes = cupy.cuda.Device().attributes
+    most = attributes["MultiProcessorCount"] * max(1, attributes["MaxThreadsPerMultiProcessor"] // BLOCK)
+    nvrtc.kernel(header, name)((min(-(-int(work) // BLOCK), most),), (BLOCK,), arguments)
+
+
+def hubs_first(offsets, neighbours, weight):
+    """Every row's heaviest neighbour to its front."""
+    rows = len(offsets) - 1
+    name = f"hopwave_part::hubs_first<{SLOTS[neighbours.dtype]}, {WEIGHTS[weight.dtype]}>"
+    launch(name, 32 * rows, offsets, neighbours, np.int64(rows), weight)
+
+
+def check(offsets, tails, first, levels, tail_levels, parents, linked):
+    """Graph500's rules about arcs, as cpu_part.check_rows: a row of (count, row, tail) for each of three rules."""
+    wrong = cupy.zeros((3, 3), np.uint64)
+    name = f"hopwave_part::check<{SLOTS[tails.dtype]}, {LEVELS[levels.dtype]}>"
+    rows = len(levels)
+    launch(
+        name,
+        32 * rows,
+        offsets,
+        tails,
+        np.int64(first),
+        np.int64(rows),
+        levels,
+        tail_levels,
+        parents,
+        linked,
+        wrong,
+    )
+    return wrong.astype(np.int64)
+
+
+class Part:
+    """The arrays of one rank on its GPU, and what a search does to them."""
+
+    xp = cupy
+    device = "cuda"
+
+    def __init__(self, out, into):
+        (self.out_offsets, self.heads), (self.in_offsets, self.tails) = out, into
+        self.slot = SLOTS[self.heads.dtype]
+
+    def push(self, frontier, sent):
+        """New (heads, tails), in no order, one for each head; their bits in sent are set."""
+        ends = cupy.cumsum(self.out_offsets[frontier + 1] - self.out_offsets[frontier])
+        arcs = int(ends[-1]) if len(frontier) else 0
+        room = min(arcs, 64 * len(sent))
+        found, parents = cupy.empty(room, self.heads.dtype), cupy.empty(room, np.int64)
+        count = cupy.zeros(1, np.uint64)
+        rows = np.int64(len(frontier))
+        arguments = (self.out_offsets, self.heads, frontier, ends, rows, np.int64(arcs), sent, found, parents, count)
+        launch(f"hopwave_part::push<{self.slot}>", arcs, *arguments)
+        kept = int(count[0])
+        return found[:kept], parents[:kept]
+
+    def pull(self, first, closed, front, parents):
+        """Rows from slot `first` on: parents of those found, their bits in closed. Returns how many, and arcs seen."""
+        sums = cupy.zeros(2, np.uint64)
+        halves = 2 * len(closed)
+        arguments = (self.in_offsets, self.tails, np.int64(first), np.int64(halves), closed, front, parents, sums)
+        launch(f"hopwave_part::pull<{self.slot}>", 32 * halves, *arguments)
+        found, checked = sums.tolist()
+        return found, checked
+
+    def claim(self, heads, parents, visited, parent):
+        """Those of the own vertices `heads` that were not visited; parent (an array, or None) is set for them."""
+        kept, tail = cupy.empty(len(heads), np.int64), cupy.zeros(1, np.uint64)
+        identity = "int" if parent is None else IDS[parent.dtype]
+        given = (NULL, NULL) if parent is None else (parents, parent)
+        arguments = (heads, given[0], np.int64(len(heads)), visited, given[1], kept, tail)
+        launch(f"hopwave_part::claim<{identity}>", len(heads), *arguments)
+        return kept[: int(tail[0])]
+
+    def hubs_first(self, weight):
+        """Arrange the rows of `into`."""
+        hubs_first(self.in_offsets, self.tails, weight)
+
+    def check(self, first, levels, tail_levels, parents, linked):
+        """See check."""
+        return check(self.in_offsets, self.tails, first, levels, tail_levels, parents, linked)

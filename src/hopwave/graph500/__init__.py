@@ -1,0 +1,14 @@
+"""The Graph500 benchmark: a Kronecker graph, searches from random roots, every one validated, and the statistics.
+
+>>> from hopwave import graph500
+>>> outcome = graph500.run(scale=8, roots=4)
+>>> outcome.valid, outcome.values()["SCALE"]
+(True, 8)
+"""
+
+from __future__ import annotations
+
+from hopwave.graph500.outcome import Outcome, Searched
+from hopwave.graph500.run import run
+
+__all__ = ["Outcome", "Searched", "run"]

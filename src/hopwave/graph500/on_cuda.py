@@ -1,0 +1,96 @@
+"""Graph500 on one GPU: drawn, built, searched and validated there. Nothing of the size of the graph crosses the bus."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.catalogue import CATALOGUE
+from hopwave.graph500.outcome import Searched
+from hopwave.semiring import Question
+
+
+class OnCuda:
+    """The graph on the GPU, with every input edge in it, repeats and loops included."""
+
+    generation_seconds: float | None = None
+
+    def __init__(self, scale: int, edge_factor: int, seed: int) -> None:
+        import cupy
+
+        from hopwave.engines.cuda_hopwave import Workspace
+        from hopwave.engines.cuda_kronecker import Rows
+
+        self.cp, self.plan = cupy, CATALOGUE["hopwave-gpu"]
+        warm = Rows(4, edge_factor, seed)  # compiles all there is: no part of any kernel
+        warm.check()
+        self._searched(Workspace(warm), warm, 0)
+        del warm
+        began = time.perf_counter()
+        self.graph = Rows(scale, edge_factor, seed)
+        self.workspace = Workspace(self.graph)
+        cupy.cuda.get_current_stream().synchronize()
+        self.construction_seconds = time.perf_counter() - began
+        self.graph.check()
+        self.distance = cupy.empty(self.graph.n, np.int32)
+        self.parent = cupy.empty(self.graph.n, np.int32)
+        free, total = cupy.cuda.runtime.memGetInfo()
+        name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())["name"].decode()
+        self.about: dict[str, Any] = {"device": f"cuda ({name})", "ranks": 1, "device_bytes_used": total - free}
+
+    def _searched(self, workspace: Any, graph: Any, root: int) -> tuple[Any, Any]:
+        distance, parent = self.cp.empty(graph.n, np.int32), self.cp.empty(graph.n, np.int32)
+        workspace.launch(distance, parent, self.cp.full(1, root, np.int32), Question(), self.plan)
+        workspace.standing()
+        self._broken(graph, distance, parent, root)
+        return distance, parent
+
+    def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """A vertex whose row holds another than itself."""
+        answer = np.zeros(len(vertices), bool)
+        for number, vertex in enumerate(vertices.tolist()):
+            begin, end = self.graph.offsets[vertex : vertex + 2].tolist()
+            answer[number] = bool((self.graph.neighbours[begin:end] != vertex).any())
+        return answer
+
+    def search(self, root: int) -> Searched:
+        """Distances and predecessors of one root, on the GPU; the time is the host's, from launch to the end."""
+        source = self.cp.full(1, root, np.int32)
+        self.cp.cuda.get_current_stream().synchronize()
+        began = time.perf_counter()
+        self.workspace.launch(self.distance, self.parent, source, Question(), self.plan)
+        self.cp.cuda.get_current_stream().synchronize()
+        seconds = time.perf_counter() - began
+        standing = self.workspace.standing()
+        edges = int(self.graph.degrees[self.distance >= 0].sum(dtype=np.int64)) // 2
+        broken = self._broken(self.graph, self.distance, self.parent, root)
+        from hopwave.engines.cuda_hopwave import deepest
+
+        return Searched(root, seconds, edges, deepest(standing), broken)
+
+    def _broken(self, graph: Any, distance: Any, parent: Any, root: int) -> tuple[str, ...]:
+        """The rules that a search broke, by name."""
+        from hopwave.engines.cuda_part import check
+
+        cp, n = self.cp, graph.n
+        deepest = int(distance.max())
+        kind = np.int8 if deepest < 1 << 7 else np.int16 if deepest < 1 << 15 else np.int32
+        levels = distance.astype(kind)
+        linked = cp.zeros(n, np.uint8)
+        ids = cp.arange(n, dtype=np.int32)
+        itself = parent == ids
+        parents = cp.where(itself, -1, parent).astype(np.int64)
+        wrong = check(graph.offsets, graph.neighbours, 0, levels, levels, parents, linked)[:, 0].tolist()
+        del parents
+        at_root, reached = ids == root, distance >= 0
+        found = {
+            "roots": int(parent[root]) != root or int((itself & ~at_root).sum()),
+            "levels": wrong[2] or int(((distance == 0) != at_root).sum()) or int((distance < -1).sum()),
+            "edges": wrong[0],
+            "span": wrong[1] or int((reached != (parent >= 0)).sum()),
+            "links": int((reached & ~at_root & (linked == 0)).sum()),
+        }
+        return tuple(rule for rule, count in found.items() if count)

@@ -1,0 +1,97 @@
+"""What a Graph500 run reports: the specification's keys, in its order, with its statistics.
+
+TEPS are input edges in the component that was searched, repeats and loops among them, over the time of the search.
+Their mean is harmonic, and its deviation that of the specification (Norris 1940).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+NAMES = ("min", "firstquartile", "median", "thirdquartile", "max")
+
+
+@dataclass(frozen=True)
+class Searched:
+    """One root: seconds of its search, input edges in its component, and which rules it broke (none, one hopes)."""
+
+    root: int
+    seconds: float
+    edges: int
+    depth: int
+    broken: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A whole run. `about` says where and how it ran.
+
+    >>> one = Outcome(20, 16, 1.5, [Searched(3, 0.5, 100, 6), Searched(4, 0.25, 100, 6)])
+    >>> one.values()["bfs_harmonic_mean_TEPS"], one.valid
+    (266.6666666666667, True)
+    """
+
+    scale: int
+    edge_factor: int
+    construction_seconds: float
+    searches: list[Searched]
+    generation_seconds: float | None = None
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def valid(self) -> bool:
+        """Whether every search obeyed every rule."""
+        return not any(one.broken for one in self.searches)
+
+    def values(self) -> dict[str, int | float]:
+        """Every key of the specification's output with its value."""
+        seconds = np.array([one.seconds for one in self.searches])
+        edges = np.array([float(one.edges) for one in self.searches])
+        found: dict[str, int | float] = {"SCALE": self.scale, "edgefactor": self.edge_factor}
+        found["NBFS"] = len(self.searches)
+        if self.generation_seconds is not None:
+            found["graph_generation"] = self.generation_seconds
+        found["construction_time"] = self.construction_seconds
+        found |= _spread(seconds, "time") | _moments(seconds, "time")
+        found |= _spread(edges, "nedge") | _moments(edges, "nedge")
+        rates = edges / seconds
+        found |= _spread(rates, "TEPS")
+        mean, deviation = harmonic(rates)
+        found |= {"bfs_harmonic_mean_TEPS": mean, "bfs_harmonic_stddev_TEPS": deviation}
+        return found
+
+    def lines(self) -> list[str]:
+        """The output as the specification prints it: a key and a value a line."""
+        return [f"{key}: {_shown(value)}" for key, value in self.values().items()]
+
+
+def harmonic(rates: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """The harmonic mean, and the standard deviation that the specification gives it.
+
+    >>> harmonic(np.array([2.0, 2.0]))
+    (2.0, 0.0)
+    """
+    if not len(rates) or not (rates > 0).all():
+        return 0.0, 0.0
+    mean = float(len(rates) / (1 / rates).sum())
+    if len(rates) == 1:
+        return mean, 0.0
+    return mean, float(np.sqrt(((1 / rates - 1 / mean) ** 2).sum()) / (len(rates) - 1) * mean**2)
+
+
+def _spread(values: npt.NDArray[np.float64], what: str) -> dict[str, float]:
+    quartiles = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    return {f"bfs_{name}_{what}": value for name, value in zip(NAMES, quartiles, strict=True)}
+
+
+def _moments(values: npt.NDArray[np.float64], what: str) -> dict[str, float]:
+    deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    return {f"bfs_mean_{what}": float(values.mean()), f"bfs_stddev_{what}": deviation}
+
+
+def _shown(value: int | float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.12g}"

@@ -1,0 +1,65 @@
+"""Graph500 over the ranks of an MPI job: every rank draws its share of the edges and holds its share of the graph."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.distributed import bfs, kronecker, world
+from hopwave.distributed.validate import validate
+from hopwave.graph500.outcome import Searched
+
+
+class OverRanks:
+    """A distributed graph. Edges are drawn as the graph is built, so that time is part of the construction's."""
+
+    generation_seconds: float | None = None
+
+    def __init__(self, scale: int, edge_factor: int, device: str, seed: int, layout: str, threads: int | None) -> None:
+        self.world = world()
+        warm = kronecker(4, edge_factor, seed, device=device, threads=threads, layout=layout)  # compiles all there is
+        for plan in ("turbobfs-bu-sc", "merrill"):
+            found = bfs(warm, 0, plan=plan)
+        validate(warm, found.sources, found.distances, found.predecessors)
+        self.world.meet()
+        began = time.perf_counter()
+        self.graph = kronecker(scale, edge_factor, seed, device=device, threads=threads, layout=layout)
+        self.world.meet()
+        self.construction_seconds = time.perf_counter() - began
+        self.about: dict[str, Any] = {
+            "device": device,
+            "ranks": self.world.size,
+            "layout": layout,
+            "transport": self.graph.wire.name,
+            "bytes_a_rank": max(self.world.allgather(self.graph.bytes)),
+        }
+        if device == "cpu":
+            self.about["threads"] = self.graph.part.threads
+
+    def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """The owner of each knows its degree, and, of a vertex with one neighbour, whether that is itself."""
+        graph, answer = self.graph, np.zeros(len(vertices), np.uint8)
+        for number, vertex in enumerate((vertices - graph.first).tolist()):
+            if 0 <= vertex < graph.own:
+                degree = int(graph.degrees[vertex])
+                answer[number] = degree > 1 or (degree == 1 and not self._has_loop(vertex))
+        return np.asarray(self.world.add_up(answer) > 0)
+
+    def _has_loop(self, own: int) -> bool:
+        """A loop lies on its vertex's owner, in every layout."""
+        graph = self.graph
+        row = graph.push_tails.first + own
+        begin, end = graph.part.out_offsets[row : row + 2].tolist()
+        return bool((graph.part.heads[begin:end] == graph.push_heads.first + own).any())
+
+    def search(self, root: int) -> Searched:
+        """The time is the slowest rank's: all begin together, and a search ends on all at once."""
+        self.world.meet()
+        began = time.perf_counter()
+        found = bfs(self.graph, root)
+        seconds = max(self.world.allgather(time.perf_counter() - began))
+        verdict = validate(self.graph, found.sources, found.distances, found.predecessors)
+        return Searched(root, seconds, found.edges, found.depth, verdict.broken)

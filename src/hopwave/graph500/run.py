@@ -1,0 +1,104 @@
+"""One run: make the edges, build the graph (timed), draw the roots, search from each (timed), validate each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave import api
+from hopwave.errors import GraphError
+from hopwave.generate import counter
+from hopwave.generate.parameters import seeded, whole
+from hopwave.graph500.outcome import Outcome, Searched
+
+ROOTS = 64
+
+
+class Machine(Protocol):
+    """Whatever holds the graph and searches it: this process, its GPU, or all ranks of a job."""
+
+    generation_seconds: float | None
+    construction_seconds: float
+    about: dict[str, Any]
+
+    def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Which of these vertices have an edge to another vertex."""
+
+    def search(self, root: int) -> Searched:
+        """Search, timed; then validate, not timed."""
+
+
+def run(
+    scale: int,
+    edge_factor: int = 16,
+    device: str = "auto",
+    roots: int = ROOTS,
+    seed: int = 1,
+    *,
+    layout: str = "1d",
+    threads: int | None = None,
+    ranks: bool = False,
+    progress: Callable[[int, Searched], None] | None = None,
+) -> Outcome:
+    """The Graph500 benchmark of one scale, kernels 1 and 2. device: "cpu", "cuda" or "auto".
+
+    ranks=True runs it over all ranks of this MPI job, which must all call this; the outcome is the same on each.
+
+    >>> run(scale=7, roots=2, device="cpu").valid
+    True
+    """
+    whole("scale", scale, 1, 40)
+    whole("edge_factor", edge_factor, 1, 1 << 20)
+    whole("roots", roots, 1, 1 << scale)
+    seed = seeded(seed)
+    if layout != "1d" and not ranks:
+        raise GraphError(f"layout={layout!r} shares vertices out among ranks; start this with mpiexec, or leave it out")
+    machine = _machine(scale, edge_factor, device, seed, layout, threads, ranks)
+    searches = []
+    for number, root in enumerate(draw_roots(machine, 1 << scale, roots, seed), start=1):
+        searches.append(machine.search(root))
+        if progress is not None:
+            progress(number, searches[-1])
+    return Outcome(
+        scale, edge_factor, machine.construction_seconds, searches, machine.generation_seconds, machine.about
+    )
+
+
+def _machine(
+    scale: int, edge_factor: int, device: str, seed: int, layout: str, threads: int | None, ranks: bool
+) -> Machine:
+    if device == "auto":
+        device = "cuda" if threads is None and api.has_gpu() else "cpu"
+    if ranks:
+        from hopwave.graph500.over_ranks import OverRanks
+
+        return OverRanks(scale, edge_factor, device, seed, layout, threads)
+    if device == "cuda":
+        from hopwave import engines
+
+        engines.engine("cuda")  # or an EngineError that says what is missing
+        from hopwave.graph500.on_cuda import OnCuda
+
+        return OnCuda(scale, edge_factor, seed)
+    from hopwave.graph500.on_cpu import OnCpu
+
+    if device != "cpu":
+        raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
+    return OnCpu(scale, edge_factor, seed, threads)
+
+
+def draw_roots(machine: Machine, n: int, count: int, seed: int) -> Iterator[int]:
+    """Different vertices with an edge to another, drawn at random; fewer where the graph has no more."""
+    seen: dict[int, None] = {}
+    block = 4 * count
+    for first in range(0, 16 * n + block, block):
+        drawn = np.array(list(dict.fromkeys(counter.integers(seed, "graph500 roots", first, block, n).tolist())))
+        for vertex in drawn[machine.can_start(drawn)].tolist():
+            if vertex not in seen and len(seen) < count:
+                seen[vertex] = None
+        if len(seen) == count:
+            break
+    return iter(seen)

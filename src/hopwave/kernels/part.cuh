@@ -1,0 +1,154 @@
+// A rank's part of a graph on its GPU: the levels of a search over several ranks (hopwave/distributed/search.py).
+//
+// Rows are tails with their heads (out), and heads with their tails (into), all named by slots. Bitmaps are words of 64
+// slots; a warp works on half a word at a time, so that no two write to the same one.
+#pragma once
+
+namespace hopwave_part {
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+constexpr u32 ALL = 0xffffffffu;
+constexpr int PATIENCE = 32;  // neighbours a thread looks at alone before its warp helps
+
+__device__ __forceinline__ u32 lane() { return threadIdx.x & 31; }
+__device__ __forceinline__ i64 thread() { return blockIdx.x * (i64)blockDim.x + threadIdx.x; }
+__device__ __forceinline__ i64 threads() { return (i64)gridDim.x * blockDim.x; }
+__device__ __forceinline__ bool is_set(const u64 *bits, u64 slot) { return bits[slot >> 6] >> (slot & 63) & 1; }
+
+__device__ __forceinline__ u64 warp_sum(u64 x) {
+  for (int step = 16; step; step >>= 1) x += __shfl_xor_sync(ALL, x, step);
+  return x;
+}
+
+// A thread an arc of the frontier: its row is found in the running sums of the rows' lengths. A head that was not sent
+// before is claimed in `sent`, and written down with the row it was met in.
+template <class Slot>
+__global__ void push(const i64 *offsets, const Slot *heads, const i64 *frontier, const i64 *ends, i64 rows, i64 arcs,
+                     u64 *sent, Slot *found, i64 *parents, u64 *count) {
+  for (i64 e = thread(); e < arcs; e += threads()) {
+    i64 low = 0, high = rows - 1;
+    while (low < high) {
+      const i64 middle = (low + high) / 2;
+      if (ends[middle] > e) high = middle;
+      else low = middle + 1;
+    }
+    const i64 tail = frontier[low];
+    const Slot head = heads[offsets[tail] + e - (low ? ends[low - 1] : 0)];
+    const u64 bit = 1ull << (head & 63);
+    if (sent[head >> 6] & bit || atomicOr(sent + (head >> 6), bit) & bit) continue;
+    const u64 at = atomicAdd(count, 1ull);
+    found[at] = head;
+    parents[at] = tail;
+  }
+}
+
+// The rows of one segment, from slot `first` on, that are open: the first tail in the frontier, if there is one.
+template <class Slot>
+__global__ void pull(const i64 *offsets, const Slot *tails, i64 first, i64 halves, u32 *closed, const u64 *front,
+                     Slot *parents, u64 *sums) {
+  u64 found = 0, checked = 0;
+  for (i64 half = thread() / 32; half < halves; half += threads() / 32) {
+    const u32 before = closed[half], open = ~before;
+    if (!open) continue;
+    const i64 row = half * 32 + lane();
+    i64 e = 0, end = 0;
+    if (open >> lane() & 1) e = offsets[first + row], end = offsets[first + row + 1];
+    bool hit = false;
+    Slot parent = 0;
+    for (const i64 stop = min(end, e + PATIENCE); e < stop && !hit; e++, checked++) {
+      parent = tails[e];
+      hit = is_set(front, parent);
+    }
+    u32 left = __ballot_sync(ALL, !hit && e < end);
+    while (left) {  // a long row: the whole warp looks through the rest of it
+      const int from = __ffs(left) - 1;
+      left &= left - 1;
+      const i64 last = __shfl_sync(ALL, end, from);
+      for (i64 i = __shfl_sync(ALL, e, from); i < last; i += 32) {
+        const bool mine = i + lane() < last;
+        const Slot tail = mine ? tails[i + lane()] : 0;
+        checked += mine;
+        const u32 hits = __ballot_sync(ALL, mine && is_set(front, tail));
+        if (hits) {
+          const Slot got = __shfl_sync(ALL, tail, __ffs(hits) - 1);
+          if (lane() == from) hit = true, parent = got;
+          break;
+        }
+      }
+    }
+    if (hit) parents[row] = parent;
+    const u32 got = __ballot_sync(ALL, hit);
+    if (lane() == 0 && got) closed[half] = before | got;
+    found += hit;
+  }
+  found = warp_sum(found), checked = warp_sum(checked);
+  if (lane() == 0 && checked) atomicAdd(sums, found), atomicAdd(sums + 1, checked);
+}
+
+// Own vertices that somebody found: those not visited yet are kept, with their parents.
+template <class Id>
+__global__ void claim(const i64 *heads, const Id *ids, i64 count, u64 *visited, Id *parent, i64 *kept, u64 *tail) {
+  for (i64 i = thread(); i < count; i += threads()) {
+    const i64 v = heads[i];
+    const u64 bit = 1ull << (v & 63);
+    if (visited[v >> 6] & bit || atomicOr(visited + (v >> 6), bit) & bit) continue;
+    if (parent) parent[v] = ids[i];
+    kept[atomicAdd(tail, 1ull)] = v;
+  }
+}
+
+// Every row's heaviest neighbour goes to its front, where a pull looks first. A warp a row.
+template <class Slot, class Weight>
+__global__ void hubs_first(const i64 *offsets, Slot *neighbours, i64 rows, const Weight *weight) {
+  for (i64 row = thread() / 32; row < rows; row += threads() / 32) {
+    const i64 begin = offsets[row], end = offsets[row + 1];
+    if (end - begin < 2) continue;
+    i64 best = begin;
+    Weight most = 0;
+    for (i64 e = begin + lane(); e < end; e += 32) {
+      const Weight here = weight[neighbours[e]];
+      if (here > most) most = here, best = e;
+    }
+    for (int step = 16; step; step >>= 1) {
+      const Weight other = __shfl_xor_sync(ALL, most, step);
+      const i64 place = __shfl_xor_sync(ALL, best, step);
+      if (other > most || (other == most && place < best)) most = other, best = place;
+    }
+    if (lane() == 0 && best > begin) {
+      const Slot swapped = neighbours[begin];
+      neighbours[begin] = neighbours[best];
+      neighbours[best] = swapped;
+    }
+  }
+}
+
+// One more arc that breaks a rule; the first is remembered.
+__device__ __forceinline__ void note(u64 *rule, i64 row, i64 tail) {
+  if (atomicAdd(rule, 1ull) == 0) rule[1] = row, rule[2] = tail;
+}
+
+// Graph500's rules about arcs, a warp a row. wrong: a row of (count, row, tail) each for a skipped level, a vertex left
+// out, and a tree arc that joins other levels. parents hold tail slots, -1 where there is nothing to look for.
+template <class Slot, class Level>
+__global__ void check(const i64 *offsets, const Slot *tails, i64 first, i64 rows, const Level *levels,
+                      const Level *tail_levels, const i64 *parents, unsigned char *linked, u64 *wrong) {
+  for (i64 row = thread() / 32; row < rows; row += threads() / 32) {
+    const i64 level = levels[row], parent = parents[row], end = offsets[first + row + 1];
+    bool link = false;
+    for (i64 e = offsets[first + row] + lane(); e < end; e += 32) {
+      const i64 tail = tails[e], above = tail_levels[tail];
+      const bool apart = above >= 0 && (level < 0 || level > above + 1);
+      if (apart) note(wrong + (level < 0 ? 3 : 0), row, tail);
+      if (tail == parent) {
+        link = true;
+        if (level >= 0 && above + 1 != level) note(wrong + 6, row, tail);
+      }
+    }
+    if (__any_sync(ALL, link) && lane() == 0) linked[row] = 1;
+  }
+}
+
+}  // namespace hopwave_part

@@ -1,0 +1,51 @@
+"""hopwave.linalg: masked products over semirings, by rows or by columns (the GraphBLAS face).
+
+A search in six lines (push-pull, Algorithm 1; `hopwave.linalg.bfs` is this):
+
+    f, v, d = Vector.from_entries([s], True, n), Vector(n, "int32"), 0
+    while f.nnz:
+        assign(v, d, mask=f, structural=True)
+        f = vxm(f, A, semiring.any_pair, mask=v, complement=True, structural=True)
+        d += 1
+"""
+
+from __future__ import annotations
+
+from hopwave.errors import LinalgError
+from hopwave.linalg import algorithms
+from hopwave.linalg.algorithms.bfs import bfs
+from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
+from hopwave.linalg.matrix import Matrix
+from hopwave.linalg.placing import assign, extract
+from hopwave.linalg.products import Explanation, mxm, mxv, vxm
+from hopwave.linalg.vector import CONVERT, Vector
+from hopwave.operators import BinaryOp, Monoid, UnaryOp, binary, monoid, unary
+from hopwave.semiring import Semiring, semiring
+
+__all__ = [
+    "CONVERT",
+    "BinaryOp",
+    "Explanation",
+    "LinalgError",
+    "Matrix",
+    "Monoid",
+    "Semiring",
+    "UnaryOp",
+    "Vector",
+    "algorithms",
+    "apply",
+    "assign",
+    "bfs",
+    "binary",
+    "ewise_add",
+    "ewise_mult",
+    "extract",
+    "monoid",
+    "mxm",
+    "mxv",
+    "reduce",
+    "select",
+    "semiring",
+    "unary",
+    "vxm",
+]

@@ -1,0 +1,336 @@
+"""Element by element: union, intersection, apply, select, assign, extract, reduce. Arrays of NumPy or CuPy alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.errors import LinalgError
+from hopwave.linalg.engine import Algebra, choose, module_of
+from hopwave.linalg.masking import (
+    Writing,
+    allowed_places,
+    from_keys,
+    inside,
+    is_in,
+    keys_of,
+    mask_rows,
+    union,
+    write,
+    write_matrix,
+    writing,
+)
+from hopwave.linalg.matrix import Matrix, as_matrix
+from hopwave.linalg.parts import by_place, kept
+from hopwave.linalg.vector import Vector, as_vector
+from hopwave.operators import BinaryOp, Monoid, UnaryOp, binary, checked_dtype, monoid
+
+Thing = TypeVar("Thing", Vector, Matrix)
+
+
+def ewise_add(
+    u: Any,
+    v: Any,
+    op: Any = binary.plus,
+    *,
+    out: Any = None,
+    mask: Any = None,
+    complement: bool = False,
+    structural: bool = False,
+    accum: Any = None,
+    replace: bool = False,
+    device: str = "auto",
+) -> Any:
+    """out⟨mask⟩ ⊙= u ∪ v: op where both have a value, the one that is there elsewhere. Two vectors or two matrices.
+
+    >>> from hopwave import linalg as la
+    >>> u, v = la.Vector.from_entries([0, 1], [1, 2], n=3), la.Vector.from_entries([1, 2], [10, 20], n=3)
+    >>> la.ewise_add(u, v).to_dict()
+    {0: 1, 1: 12, 2: 20}
+    """
+    return _two(u, v, op, True, out, writing(mask, complement, structural, accum, replace, out), device)
+
+
+def ewise_mult(
+    u: Any,
+    v: Any,
+    op: Any = binary.times,
+    *,
+    out: Any = None,
+    mask: Any = None,
+    complement: bool = False,
+    structural: bool = False,
+    accum: Any = None,
+    replace: bool = False,
+    device: str = "auto",
+) -> Any:
+    """out⟨mask⟩ ⊙= u ∩ v: op where both have a value, nothing elsewhere. Two vectors or two matrices.
+
+    >>> from hopwave import linalg as la
+    >>> u, v = la.Vector.from_entries([0, 1], [1, 2], n=3), la.Vector.from_entries([1, 2], [10, 20], n=3)
+    >>> la.ewise_mult(u, v).to_dict()
+    {1: 20}
+    """
+    return _two(u, v, op, False, out, writing(mask, complement, structural, accum, replace, out), device)
+
+
+def _two(u: Any, v: Any, op: Any, either: bool, out: Any, how: Writing, device: str) -> Any:
+    op = _operator(op)
+    if not isinstance(u, Vector) and not isinstance(v, Vector) and _is_table(u):
+        return _two_matrices(as_matrix(u), as_matrix(v), op, either, out, how, device)
+    n = u.n if isinstance(u, Vector) else v.n if isinstance(v, Vector) else len(u)
+    u, v = as_vector(u, n, "u"), as_vector(v, n, "v")
+    engine = choose(device, u, v)
+    u, v = u.to(engine.name), v.to(engine.name)
+    xp, function = engine.xp, engine.binary(op)
+    kind = op.result_type(u.dtype, v.dtype)
+    if either:
+        kind = np.result_type(kind, u.dtype, v.dtype) if op.kind != "bool" else kind
+    allowed = allowed_places(how, n, engine)
+    if not either and "sparse" in (u.format, v.format):
+        found = _at_list(u, v, function, kind, xp)
+    else:
+        a, here = u.arrays()
+        b, there = v.arrays()
+        values = function(a, b).astype(kind, copy=False)
+        if either and not (u.nnz == n == v.nnz):
+            values = xp.where(here & there, values, xp.where(here, a.astype(kind), b.astype(kind)))
+        present = here | there if either else here & there
+        found = Vector.dense(values, present)
+    return write(out, _let_through(found, allowed, xp), how, allowed, engine)
+
+
+def _at_list(u: Vector, v: Vector, function: Any, kind: Any, xp: Any) -> Vector:
+    """The places of a list that are in the other too."""
+    sparse, other = (u, v) if u.format == "sparse" else (v, u)
+    places, values = sparse.entries()
+    others, present = other.arrays()
+    both = present[places]
+    places, mine, theirs = places[both], values[both], others[places[both]]
+    found = function(mine, theirs) if sparse is u else function(theirs, mine)
+    return Vector.sparse(u.n, places, found.astype(kind, copy=False))
+
+
+def _two_matrices(A: Matrix, B: Matrix, op: BinaryOp, either: bool, out: Any, how: Writing, device: str) -> Matrix:
+    if A.shape != B.shape:
+        raise LinalgError(f"{A.shape} and {B.shape} differ; element-wise operands have one shape")
+    engine = choose(device, A, B)
+    A, B = A.to(engine.name).checked(), B.to(engine.name).checked()
+    xp, function = engine.xp, engine.binary(op)
+    kind = op.result_type(A.dtype, B.dtype)
+    keys, values, others, their = keys_of(A, xp), A.stored_values(), keys_of(B, xp), B.stored_values()
+    if either:
+        kind = np.result_type(kind, A.dtype, B.dtype) if op.kind != "bool" else kind
+        keys, values = union(keys, values, others, their, function, kind, xp)
+    else:
+        both, back = is_in(keys, others, xp), is_in(others, keys, xp)
+        keys, values = keys[both], function(values[both], their[back]).astype(kind, copy=False)
+    return _finish(keys, values, A.shape, out, how, engine)
+
+
+def apply(
+    u: Any,
+    op: UnaryOp | BinaryOp | Callable[[Any], Any],
+    *,
+    left: Any = None,
+    right: Any = None,
+    out: Any = None,
+    mask: Any = None,
+    complement: bool = False,
+    structural: bool = False,
+    accum: Any = None,
+    replace: bool = False,
+    dtype: npt.DTypeLike | None = None,
+    device: str = "auto",
+) -> Any:
+    """out⟨mask⟩ ⊙= op(u): every value by itself. A binary operator has its other side bound by left= or right=.
+
+    >>> from hopwave import linalg as la
+    >>> u = la.Vector.from_entries([1], [4.0], n=2)
+    >>> la.apply(u, la.unary.sqrt)[1], la.apply(u, la.binary.plus, right=1)[1]
+    (2.0, 5.0)
+    """
+    how = writing(mask, complement, structural, accum, replace, out)
+    engine = choose(device, u)
+    if not isinstance(op, UnaryOp | BinaryOp | Monoid):
+        op = UnaryOp.define(getattr(op, "__name__", "function"), op)
+    if isinstance(op, Monoid):
+        op = op.op
+    if isinstance(op, UnaryOp):
+        if left is not None or right is not None:
+            raise LinalgError(f"{op.name} takes one value, so left= and right= mean nothing; leave them out")
+        function = engine.unary(op)
+    elif (left is None) == (right is None):
+        raise LinalgError(f"{op.name} takes two values; give one of left= and right=")
+    else:
+        two = engine.binary(op)
+
+        def function(values: Any) -> Any:
+            bound = engine.xp.asarray(left if right is None else right)
+            if bound.dtype.kind == values.dtype.kind or values.dtype.kind == "f":
+                bound = bound.astype(values.dtype)
+            return two(bound, values) if right is None else two(values, bound)
+
+    def changed(values: Any) -> Any:
+        found = function(values)
+        kind = checked_dtype(found.dtype if dtype is None else dtype)
+        return found.astype(kind, copy=False) if found is not values else found.astype(kind)
+
+    if not isinstance(u, Vector) and _is_table(u):
+        A = as_matrix(u).to(engine.name)
+        return _finish(keys_of(A, engine.xp), changed(A.stored_values()), A.shape, out, how, engine)
+    u = as_vector(u, len(u), "u").to(engine.name)
+    allowed = allowed_places(how, u.n, engine)
+    return write(out, _let_through(_mapped(u, changed), allowed, engine.xp), how, allowed, engine)
+
+
+def _mapped(u: Vector, function: Any) -> Vector:
+    """The same places, values changed; of a dense vector only those present are looked at, lest others overflow."""
+    if u.format == "sparse":
+        places, values = u.listed()
+        return Vector.sparse(u.n, places, function(values), ascending=u._ascending).follow(u)
+    values, present = u.arrays()
+    if u.nnz == u.n:
+        return Vector.dense(function(values), present, u.n).follow(u)
+    some = function(values[present])
+    everywhere = module_of(some).zeros(u.n, some.dtype)
+    everywhere[present] = some
+    return Vector.dense(everywhere, present, u.nnz).follow(u)
+
+
+def select(
+    u: Any,
+    predicate: str | BinaryOp | Callable[[Any], Any],
+    thunk: Any = None,
+    *,
+    out: Any = None,
+    mask: Any = None,
+    complement: bool = False,
+    structural: bool = False,
+    accum: Any = None,
+    replace: bool = False,
+    device: str = "auto",
+) -> Any:
+    """out⟨mask⟩ ⊙= the entries of u that pass: by value (an operator with a thunk, or a function), or of a matrix by
+    place ("tril", "triu", "diag", "offdiag", with the thunk as the diagonal, 0 if left out).
+
+    The thunk of a vector may be a vector: each entry is compared with the one at its place, and fails where none is.
+
+    >>> from hopwave import linalg as la
+    >>> u = la.Vector.from_entries([0, 2], [1, 5], n=3)
+    >>> la.select(u, la.binary.gt, 3).to_dict()
+    {2: 5}
+    >>> la.select(la.Matrix.from_dense([[1, 2], [3, 4]]), "tril", -1).to_dense().tolist()
+    [[0, 0], [3, 0]]
+    """
+    how = writing(mask, complement, structural, accum, replace, out)
+    engine = choose(device, u)
+    xp = engine.xp
+    if not isinstance(u, Vector) and _is_table(u):
+        A = as_matrix(u).to(engine.name)
+        if isinstance(predicate, str):
+            rows = by_place(A.rows, predicate, 0 if thunk is None else int(thunk), engine)
+        else:
+            rows = kept(A.rows, _passing(engine, predicate, thunk, A.stored_values()), xp)
+        found = Matrix.from_rows(rows, A.shape)
+        if A.prepared.get("ascending"):
+            found.prepared["ascending"] = True  # as every part of such a matrix
+        if mask is None and out is None:
+            return found
+        return _finish(keys_of(found, xp), rows.values, A.shape, out, how, engine)
+    if isinstance(predicate, str):
+        raise LinalgError(f"{predicate!r} selects by place in a matrix; use an operator such as linalg.binary.gt")
+    u = as_vector(u, len(u), "u").to(engine.name)
+    allowed = allowed_places(how, u.n, engine)
+    if u.format == "sparse":
+        places, values = u.listed()
+        keep = _passing(engine, predicate, thunk, values, places)
+        some = Vector.sparse(u.n, places[keep], values[keep], ascending=u._ascending)
+    else:
+        values, present = u.arrays()
+        some = Vector.dense(values.copy(), present & _passing(engine, predicate, thunk, values))
+    return write(out, _let_through(some.follow(u), allowed, xp), how, allowed, engine)
+
+
+def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: Any = None) -> Any:
+    """Which values pass; `places` are those of a list, where the thunk is a vector."""
+    if isinstance(predicate, BinaryOp):
+        if thunk is None:
+            raise LinalgError(f"{predicate.name} compares with something; give the thunk")
+        if isinstance(thunk, Vector):
+            others, there = thunk.to(engine.name).arrays()
+            if places is not None:
+                others, there = others[places], there[places]
+            return engine.binary(predicate)(values, others).astype(bool) & there
+        return engine.binary(predicate)(values, engine.xp.asarray(thunk)).astype(bool)
+    if not isinstance(predicate, UnaryOp):
+        predicate = UnaryOp.define(getattr(predicate, "__name__", "predicate"), predicate, "bool")
+    return engine.unary(predicate)(values).astype(bool)
+
+
+def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: str = "auto") -> Any:
+    """⊕ of all values of a vector or matrix, or of every row (axis=1) or column (axis=0) of a matrix.
+
+    An empty sum is the monoid's identity; a row without entries has none.
+
+    >>> from hopwave import linalg as la
+    >>> A = la.Matrix.from_dense([[1, 2], [0, 4]])
+    >>> la.reduce(A), la.reduce(A, la.monoid.max, axis=1).to_dict()
+    (7, {0: 2, 1: 4})
+    """
+    if isinstance(add, BinaryOp):
+        add = monoid[add.name]
+    engine = choose(device, u)
+    if axis is not None:
+        from hopwave.linalg.products import mxv
+        from hopwave.semiring import Semiring
+
+        A = as_matrix(u)
+        A = A if axis == 1 else A.T
+        ones = Vector.full(A.shape[1], True, device=engine.name)
+        ring = Semiring(f"{add.name}_first", add, binary.first)
+        return mxv(A, ones, ring, direction="pull", device=engine.name)
+    values = (u if isinstance(u, Vector) else as_matrix(u)).to(engine.name)
+    if isinstance(values, Matrix):
+        array = values.stored_values()
+    else:
+        array = values.arrays()[0] if values.nnz == values.n else values.listed()[1]
+    kind = add.sum_type(np.dtype(array.dtype))
+    return engine.reduce(add, array, kind) if len(array) else add.identity(kind)
+
+
+def _operator(op: Any) -> BinaryOp:
+    op = op.op if isinstance(op, Monoid) else op
+    if not isinstance(op, BinaryOp) and callable(op):
+        op = BinaryOp.define(getattr(op, "__name__", "function"), op)
+    if not isinstance(op, BinaryOp) or op.position:
+        raise LinalgError(f"{op!r} is no operator on two values; use one such as linalg.binary.plus")
+    return op
+
+
+def _is_table(u: Any) -> bool:
+    return isinstance(u, Matrix) or hasattr(u, "indptr") or hasattr(u, "tocsr")
+
+
+def _let_through(t: Vector, allowed: Any, xp: Any) -> Vector:
+    """Without what the mask shuts out."""
+    if allowed is None:
+        return t
+    bits = allowed.as_bits(t.n, xp)
+    if t.format == "sparse":
+        places, values = t.listed()
+        keep = bits[places]
+        return Vector.sparse(t.n, places[keep], values[keep], ascending=t._ascending).follow(t)
+    values, present = t.arrays()
+    return Vector.dense(values, present & bits).follow(t)
+
+
+def _finish(keys: Any, values: Any, shape: tuple[int, int], out: Any, how: Writing, engine: Algebra) -> Matrix:
+    mask = mask_rows(how, shape, engine)
+    if mask is not None:
+        keep = inside(keys, mask, shape, how.complement, engine.xp)
+        keys, values = keys[keep], None if values is None else values[keep]
+    return write_matrix(out, Matrix.from_rows(from_keys(keys, values, shape, engine.xp), shape), how, mask, engine)

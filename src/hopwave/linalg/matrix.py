@@ -1,0 +1,331 @@
+"""Matrix: rows of entries, with values or without, and its columns once they are asked for."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from hopwave.arcs import check_rows, is_ascending, offset_type
+from hopwave.errors import LinalgError
+from hopwave.graph import Graph
+from hopwave.linalg.engine import Array, module_of, on_gpu
+from hopwave.operators import checked_dtype
+
+
+class Rows(NamedTuple):
+    """Compressed rows: the entries of row i are indices[indptr[i]:indptr[i+1]], ascending, each place once.
+
+    `values` is None where every entry counts as 1 (True).
+    """
+
+    indptr: Array
+    indices: Array  # int32
+    values: Array | None
+
+
+class _Store:
+    """What a matrix and its transpose share: both directions, and what engines prepared for either."""
+
+    __slots__ = ("columns", "prepared", "rows", "shape")
+
+    def __init__(self, shape: tuple[int, int], rows: Rows | None, columns: Rows | None) -> None:
+        self.shape, self.rows, self.columns = shape, rows, columns
+        self.prepared: dict[str, Any] = {}
+
+
+class Matrix:
+    """An immutable sparse matrix of bool, int32, int64, float32 or float64, or of a pattern alone.
+
+    A product by rows (pull) reads `rows`, one by columns (push) `columns`; the one that is missing is made when first
+    asked for. `A.T` shares both.
+
+    >>> from hopwave import linalg as la
+    >>> import hopwave as hw
+    >>> A = la.Matrix.from_graph(hw.generate.path(3))
+    >>> A
+    Matrix(3 × 3, nnz=4, pattern)
+    >>> la.Matrix.from_dense([[0, 2], [0, 0]]).T.to_dense().tolist()
+    [[0, 0], [2, 0]]
+    """
+
+    __slots__ = ("_store", "_turned")
+
+    def __init__(self, store: _Store, turned: bool = False) -> None:
+        """People use `from_graph`, `from_scipy`, `from_edges` or `from_dense`."""
+        self._store, self._turned = store, turned
+
+    # ---------------------------------------------------------------- making one
+
+    @classmethod
+    def from_rows(cls, rows: Rows, shape: tuple[int, int]) -> Matrix:
+        """Trusts its arguments (engines use it)."""
+        return cls(_Store(shape, rows, None))
+
+    @classmethod
+    def from_graph(cls, G: Graph, values: Any = None) -> Matrix:
+        """The adjacency matrix: A(u, v) is there where an arc u → v is. Nothing is copied.
+
+        `values` are one a stored arc, in the order of `G.indices`.
+        """
+        if G.order != "ascending":
+            if values is not None:
+                raise LinalgError("this graph's rows are arranged by degree; give values to the graph it was made from")
+            G = G._ascending_again()
+        kept = G._prepared.get("matrix")
+        if kept is None:
+            rows = Rows(G.indptr, G.indices, None)
+            columns = rows if not G.directed else None if G._columns is None else Rows(*G._columns, None)
+            kept = G._prepared.setdefault("matrix", cls(_Store((G.n, G.n), rows, columns)))
+        if values is None:
+            found: Matrix = kept
+            return found
+        weights = np.asarray(values)
+        if weights.shape != (G.m,):
+            raise LinalgError(f"values has shape {weights.shape}; give one for each of the {G.m} stored arcs")
+        return cls(_Store((G.n, G.n), Rows(G.indptr, G.indices, _fitting(weights)), None))
+
+    @classmethod
+    def from_scipy(cls, A: Any) -> Matrix:
+        """A SciPy (or CuPy) sparse matrix; CSR and CSC with ascending rows and 32-bit indices are not copied.
+
+        >>> Matrix.from_scipy(sp.eye_array(3, format="csr")).nnz
+        3
+        """
+        if getattr(A, "ndim", 0) != 2 or not hasattr(A, "tocsr"):
+            raise LinalgError(f"from_scipy takes a sparse matrix, not {type(A).__name__}; use from_dense or from_edges")
+        if A.format not in ("csr", "csc"):
+            A = A.tocsr()
+        if not A.has_canonical_format:
+            A = A.copy()
+            A.sum_duplicates()
+        xp = module_of(A.data)
+        part = Rows(A.indptr, A.indices.astype(xp.int32, copy=False), _fitting(A.data))
+        shape = (int(A.shape[0]), int(A.shape[1]))
+        return cls(_Store(shape, part, None) if A.format == "csr" else _Store(shape, None, part))
+
+    @classmethod
+    def from_edges(
+        cls, rows: Any, columns: Any, values: Any = None, shape: tuple[int, int] | int | None = None
+    ) -> Matrix:
+        """Entries at (rows[i], columns[i]); repeats are added up, or merged where there are no values.
+
+        >>> Matrix.from_edges([0, 0], [1, 1], [2, 3], shape=2).to_dense().tolist()
+        [[0, 5], [0, 0]]
+        """
+        i, j = np.asarray(rows), np.asarray(columns)
+        if shape is None:
+            shape = (int(i.max(initial=-1)) + 1, int(j.max(initial=-1)) + 1)
+        elif isinstance(shape, int):
+            shape = (shape, shape)
+        data = np.ones(len(i), np.bool_) if values is None else np.broadcast_to(np.asarray(values), i.shape)
+        try:
+            found = cls.from_scipy(sp.coo_array((data, (i, j)), shape=shape).tocsr())
+        except ValueError as error:
+            raise LinalgError(f"these entries make no matrix of shape {shape}: {error}") from None
+        return found.pattern() if values is None else found
+
+    @classmethod
+    def from_dense(cls, values: Any, present: Any = None) -> Matrix:
+        """The entries of a table that are not 0, or that `present` names.
+
+        >>> Matrix.from_dense([[0, 1]], present=[[True, True]]).nnz
+        2
+        """
+        table = np.asarray(values)
+        bits = table != 0 if present is None else np.asarray(present, np.bool_)
+        i, j = np.nonzero(bits)
+        indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(bits, axis=1))]).astype(offset_type(len(i)))
+        return cls.from_rows(Rows(indptr, j.astype(np.int32), _fitting(table[bits])), (table.shape[0], table.shape[1]))
+
+    # ---------------------------------------------------------------- what it is
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        m, n = self._store.shape
+        return (n, m) if self._turned else (m, n)
+
+    @property
+    def nnz(self) -> int:
+        """The number of stored entries."""
+        return len(self._any().indices)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values; bool where there are none."""
+        values = self._any().values
+        return np.dtype(np.bool_) if values is None else np.dtype(values.dtype)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether entries have values, or only places."""
+        return self._any().values is not None
+
+    @property
+    def device(self) -> str:
+        """Where it is: "cpu" or "cuda"."""
+        return "cuda" if on_gpu(self._any().indices) else "cpu"
+
+    @property
+    def prepared(self) -> dict[str, Any]:
+        """What engines keep with this matrix (uploads, statistics); shared with the transpose."""
+        return self._store.prepared
+
+    @property
+    def turned(self) -> bool:
+        """Whether this is the transpose of what `prepared` was prepared for."""
+        return self._turned
+
+    @property
+    def rows(self) -> Rows:
+        """By rows."""
+        return self._part(columns=self._turned)
+
+    @property
+    def columns(self) -> Rows:
+        """By columns: the rows of the transpose."""
+        return self._part(columns=not self._turned)
+
+    @property
+    def T(self) -> Matrix:
+        """The transpose; nothing is copied."""
+        return Matrix(self._store, not self._turned)
+
+    def _any(self) -> Rows:
+        found = self._store.rows if self._store.rows is not None else self._store.columns
+        assert found is not None
+        return found
+
+    def _part(self, columns: bool) -> Rows:
+        store = self._store
+        if columns:
+            if store.columns is None:
+                store.columns = _transposed(self._any(), store.shape)
+            return store.columns
+        if store.rows is None:
+            store.rows = _transposed(self._any(), store.shape[::-1])
+        return store.rows
+
+    # ---------------------------------------------------------------- others
+
+    def pattern(self) -> Matrix:
+        """The same places without values.
+
+        >>> Matrix.from_dense([[5]]).pattern()
+        Matrix(1 × 1, nnz=1, pattern)
+        """
+        store = self._store
+        rows, columns = (None if part is None else part._replace(values=None) for part in (store.rows, store.columns))
+        return Matrix(_Store(store.shape, rows, columns), self._turned)
+
+    def astype(self, dtype: npt.DTypeLike) -> Matrix:
+        """The same places with values of that type; a pattern's are 1."""
+        kind = checked_dtype(dtype)
+        return Matrix.from_rows(self.rows._replace(values=self.stored_values().astype(kind)), self.shape)
+
+    def stored_values(self) -> Array:
+        """One value an entry, by rows; ones where there are none."""
+        _, indices, values = self.rows
+        return module_of(indices).ones(len(indices), np.bool_) if values is None else values
+
+    def to_scipy(self) -> Any:
+        """A SciPy CSR array (CuPy's CSR matrix if it is on the GPU) that shares these arrays."""
+        indptr, indices, values = self.rows
+        values = self.stored_values()
+        if on_gpu(indices):
+            from cupyx.scipy.sparse import csr_matrix
+
+            if values.dtype.kind == "i":
+                raise LinalgError(
+                    f"CuPy has no sparse matrices of {values.dtype}; use .astype('float64') or .to('cpu')"
+                )
+
+            return csr_matrix((values, indices, indptr), shape=self.shape)
+        return sp.csr_array((values, indices, indptr), shape=self.shape, copy=False)
+
+    def to_dense(self, missing: Any = 0) -> npt.NDArray[Any]:
+        """A table, `missing` where there is no entry.
+
+        >>> Matrix.from_edges([0], [1], shape=2).to_dense().tolist()
+        [[False, True], [False, False]]
+        """
+        A = self.to("cpu")
+        table = np.full(self.shape, missing, self.dtype)
+        table[np.repeat(np.arange(self.shape[0]), np.diff(A.rows.indptr)), A.rows.indices] = A.stored_values()
+        return table
+
+    def to(self, device: str) -> Matrix:
+        """The matrix on "cpu" or "cuda"; itself where it is there already."""
+        place = "cuda" if device == "cuda" else "cpu"
+        if place == self.device:
+            return self
+        if place == "cpu":
+            part = Rows(*(None if array is None else array.get() for array in self.rows))
+            return Matrix.from_rows(part, self.shape)
+        import cupy
+
+        kept = self.prepared.get("cuda")
+        if kept is None:
+            rows, columns = (
+                None if part is None else Rows(*(None if array is None else cupy.asarray(array) for array in part))
+                for part in (self._store.rows, self._store.columns)
+            )
+            if self._store.columns is self._store.rows:
+                columns = rows
+            kept = self.prepared.setdefault("cuda", Matrix(_Store(self._store.shape, rows, columns)))
+        return Matrix(kept._store, self._turned)
+
+    def checked(self) -> Matrix:
+        """Itself, if every row is ascending without repeats: what products of matrices need.
+
+        (A product with a vector does not: parallel arcs of a graph that keeps them count once each.)
+        """
+        if "ascending" not in self.prepared:
+            part = self._any()
+            self.prepared["ascending"] = on_gpu(part.indices) or is_ascending(part.indptr, part.indices)
+        if not self.prepared["ascending"]:
+            raise LinalgError("this matrix has an entry twice; build the graph with repeats='merge'")
+        return self
+
+    def __repr__(self) -> str:
+        kind = self.dtype if self.has_values else "pattern"
+        return f"Matrix({self.shape[0]} × {self.shape[1]}, nnz={self.nnz}, {kind})"
+
+
+def _fitting(values: Array) -> Array:
+    """Values of a type linalg has: small whole numbers widened, others refused."""
+    kind = np.dtype(values.dtype)
+    if kind.kind in "iu" and kind.itemsize < 4:
+        kind = np.dtype(np.int32)
+    return values.astype(checked_dtype(kind), copy=False)
+
+
+def _transposed(part: Rows, shape: tuple[int, int]) -> Rows:
+    """The rows of the transpose of a matrix of that shape, given its rows: a counting sort."""
+    xp = module_of(part.indices)
+    values = xp.ones(len(part.indices), xp.bool_) if part.values is None else part.values
+    if xp is np:
+        check_rows(part.indptr, part.indices, shape[1])
+        turned = sp.csr_array((values, part.indices, part.indptr), shape=shape).tocsc()
+        found = turned.indptr, turned.indices, turned.data
+    else:
+        order = xp.argsort(part.indices, kind="stable")
+        places = xp.arange(len(order), dtype=part.indptr.dtype)
+        row = xp.searchsorted(part.indptr, places, side="right") - 1
+        counts = xp.bincount(part.indices, minlength=shape[1])
+        indptr = xp.concatenate([xp.zeros(1, counts.dtype), xp.cumsum(counts)])
+        found = indptr, row[order], values[order]
+    kind = part.indptr.dtype
+    return Rows(found[0].astype(kind), found[1].astype(xp.int32), None if part.values is None else found[2])
+
+
+def as_matrix(A: Any) -> Matrix:
+    """A Matrix out of one, a hopwave Graph, or a sparse matrix of SciPy or CuPy."""
+    if isinstance(A, Matrix):
+        return A
+    if isinstance(A, Graph):
+        return Matrix.from_graph(A)
+    return Matrix.from_scipy(A)

@@ -1,0 +1,183 @@
+"""By place: assign values to some places of a vector, extract some places of a vector or some rows of a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.errors import LinalgError
+from hopwave.linalg.elementwise import _finish, _let_through
+from hopwave.linalg.engine import Algebra, Allowed, choose
+from hopwave.linalg.masking import Writing, allowed_places, keys_of, write, writing
+from hopwave.linalg.matrix import Matrix, as_matrix
+from hopwave.linalg.vector import Vector, as_vector
+from hopwave.operators import BinaryOp
+
+
+def assign(
+    w: Vector,
+    value: Any,
+    indices: Any = None,
+    *,
+    mask: Any = None,
+    complement: bool = False,
+    structural: bool = False,
+    accum: Any = None,
+    replace: bool = False,
+    device: str = "auto",
+) -> Vector:
+    """w⟨mask⟩(indices) ⊙= value: a number for all of these places, or a vector with one entry for each. Returns w.
+
+    Without `indices`, all places. An index that is named twice takes the last value; with accum, all of them.
+
+    >>> from hopwave import linalg as la
+    >>> depth = la.Vector(4, "int32")
+    >>> la.assign(depth, 0, [2]).to_dict()
+    {2: 0}
+    >>> la.assign(depth, 1, mask=la.Vector.from_entries([1, 3], True, n=4)).to_dense(-1).tolist()
+    [-1, 1, 0, 1]
+    """
+    how = writing(mask, complement, structural, accum, replace, w)
+    engine = choose(device, w, value, mask)
+    if w.device != ("cuda" if engine.name == "cuda" else "cpu"):
+        w.replace(w.to(engine.name))
+    allowed = allowed_places(how, w.n, engine)
+    scalar = not isinstance(value, Vector) and np.ndim(value) == 0
+    if scalar and indices is None and how.accum is None and not how.replace and allowed is not None:
+        return _fill(w, value, allowed, engine)
+    places = _places(indices, w.n, engine)
+    u = _values(value, scalar, places, w, engine)
+    return _assign_list(w, u, places, how, allowed, engine)
+
+
+def _fill(w: Vector, value: Any, allowed: Allowed, engine: Algebra) -> Vector:
+    """One number where the mask lets it, in place: what a search does at every level."""
+    values, present = w.writable()
+    w._set_dense(values, present, engine.fill(values, present, allowed, value))
+    return w
+
+
+def _places(indices: Any, n: int, engine: Algebra) -> Any:
+    """Checked places, or None for all."""
+    if indices is None:
+        return None
+    xp = engine.xp
+    places = xp.asarray(indices.indices if isinstance(indices, Vector) else indices)
+    if places.ndim != 1 or (len(places) and places.dtype.kind not in "iu"):
+        raise LinalgError(f"indices has type {places.dtype}, shape {places.shape}; give a list of whole numbers")
+    if len(places) and not (int(places.min()) >= 0 and int(places.max()) < n):
+        raise LinalgError(f"indices run from {int(places.min())} to {int(places.max())}; places are 0 to {n - 1}")
+    return places.astype(xp.int32, copy=False)
+
+
+def _values(value: Any, scalar: bool, places: Any, w: Vector, engine: Algebra) -> Vector:
+    """One entry a place."""
+    count = w.n if places is None else len(places)
+    if scalar:
+        xp = engine.xp
+        return Vector.dense(xp.full(count, value, w.dtype), xp.ones(count, xp.bool_), count)
+    return as_vector(value, count, "value").to(engine.name)
+
+
+def _assign_list(w: Vector, u: Vector, places: Any, how: Writing, allowed: Allowed | None, engine: Algebra) -> Vector:
+    xp = engine.xp
+    if places is None:
+        return write(w, u.copy() if allowed is None else _let_through(u, allowed, xp), how, allowed, engine)
+    named = xp.zeros(w.n, xp.bool_)
+    named[places] = True
+    region = named if allowed is None else named & allowed.as_bits(w.n, xp)
+    values, present = w.writable()
+    new, there = u.arrays()
+    there = there & region[places]
+    to, new = places[there], new[there]
+    if how.accum is None:
+        present &= ~region
+        values[to] = new.astype(w.dtype, copy=False)
+        present[to] = True
+    else:
+        _accumulate(how.accum, values, present, to, new.astype(w.dtype, copy=False), engine)
+    if how.replace and allowed is not None:
+        present &= allowed.as_bits(w.n, xp)
+    w._set_dense(values, present, None)
+    return w
+
+
+def _accumulate(op: BinaryOp, values: Any, present: Any, places: Any, new: Any, engine: Algebra) -> None:
+    """op where there is a value, the first of the new ones where there is none; places may repeat."""
+    xp = engine.xp
+    missing = xp.flatnonzero(~present[places])
+    if len(missing):
+        at = places[missing]
+        first = missing[xp.unique(at, return_index=True)[1]]
+        values[places[first]] = new[first]
+        present[places[first]] = True
+        keep = xp.ones(len(places), xp.bool_)
+        keep[first] = False
+        places, new = places[keep], new[keep]
+    engine.scatter(op, values, places, new)
+
+
+def extract(
+    u: Any,
+    indices: Any = None,
+    columns: Any = None,
+    *,
+    out: Any = None,
+    mask: Any = None,
+    complement: bool = False,
+    structural: bool = False,
+    accum: Any = None,
+    replace: bool = False,
+    device: str = "auto",
+) -> Any:
+    """out⟨mask⟩ ⊙= u(indices), which may repeat; of a matrix the rows `indices` and the columns `columns` (each once).
+
+    >>> from hopwave import linalg as la
+    >>> la.extract(la.Vector.from_dense([10, 20, 30]), [2, 2, 0]).to_dict()
+    {0: 30, 1: 30, 2: 10}
+    >>> la.extract(la.Matrix.from_dense([[1, 2], [3, 4]]), [1], [0, 1]).to_dense().tolist()
+    [[3, 4]]
+    """
+    how = writing(mask, complement, structural, accum, replace, out)
+    engine = choose(device, u)
+    if not isinstance(u, Vector) and (isinstance(u, Matrix) or hasattr(u, "indptr") or hasattr(u, "tocsr")):
+        A = as_matrix(u).to(engine.name).checked()
+        keys, values, shape = _submatrix(
+            A, _places(indices, A.shape[0], engine), _places(columns, A.shape[1], engine), engine.xp
+        )
+        return _finish(keys, values, shape, out, how, engine)
+    if columns is not None:
+        raise LinalgError("columns= is for matrices; a vector's places are its indices")
+    u = as_vector(u, len(u), "u").to(engine.name)
+    places = _places(indices, u.n, engine)
+    if places is None:
+        t = u.copy()
+    else:
+        values, present = u.arrays()
+        t = Vector.dense(values[places], present[places])
+    allowed = allowed_places(how, t.n, engine)
+    return write(out, _let_through(t, allowed, engine.xp), how, allowed, engine)
+
+
+def _submatrix(A: Matrix, rows: Any, columns: Any, xp: Any) -> tuple[Any, Any, tuple[int, int]]:
+    """Keys and values of some rows and columns, in the order they were named."""
+    keys, values = keys_of(A, xp), A.stored_values() if A.has_values else None
+    i, j = keys // max(A.shape[1], 1), keys % max(A.shape[1], 1)
+    shape = (A.shape[0] if rows is None else len(rows), A.shape[1] if columns is None else len(columns))
+    keep = xp.ones(len(keys), xp.bool_)
+    new = []
+    for place, chosen, size in ((i, rows, A.shape[0]), (j, columns, A.shape[1])):
+        if chosen is None:
+            new.append(place)
+            continue
+        number: npt.NDArray[Any] = xp.full(size, -1, xp.int64)
+        number[chosen] = xp.arange(len(chosen))
+        if bool((number[chosen] != xp.arange(len(chosen))).any()):
+            raise LinalgError("a row or column is named twice; name each once")
+        new.append(number[place])
+        keep &= number[place] >= 0
+    keys = (new[0] * shape[1] + new[1])[keep]
+    order = xp.argsort(keys)
+    return keys[order], None if values is None else values[keep][order], shape

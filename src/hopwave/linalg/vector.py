@@ -1,0 +1,339 @@
+"""Vector: values at some places of 0 … n−1, as a list or as an array with a bitmap, as suits the next product."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.errors import LinalgError
+from hopwave.linalg.engine import Array, algebra, module_of, on_gpu
+from hopwave.operators import checked_dtype
+from hopwave.rules import Ratio, Rule, Sizes
+
+# Push-pull, section 6.3: dense once over 1% of the places are taken and rising, sparse once under 1% and falling.
+CONVERT = Ratio(rising=0.01, falling=0.01)
+Format = Literal["sparse", "dense"]
+
+
+class Vector:
+    """n places, some with a value. A place without one is not zero: it is not there.
+
+    Kept as a list of places and values ("sparse"), or as an array of n values with a bitmap of those present ("dense").
+    A product converts its vector by `rule`, which looks at the share of places taken and whether it rises or falls
+    (push-pull, section 6.3); a sparse one is then pushed, a dense one pulled.
+
+    >>> from hopwave import linalg as la
+    >>> x = la.Vector.from_entries([4, 1], [2.5, 0.5], n=6)
+    >>> x
+    Vector(n=6, nnz=2, float64, sparse)
+    >>> x.indices.tolist(), x.values.tolist(), x[1], x[0]
+    ([1, 4], [0.5, 2.5], 0.5, None)
+    """
+
+    __slots__ = ("_ascending", "_count", "_indices", "_present", "_values", "before", "last", "n", "rule")
+
+    def __init__(self, n: int, dtype: npt.DTypeLike = np.float64, *, rule: Rule = CONVERT) -> None:
+        """An empty vector."""
+        self.n = int(n)
+        self.rule = rule
+        self.before = 0  # entries when the rule was last asked
+        self.last = -1  # what it answered: 0 sparse, 1 dense
+        self._set_sparse(np.empty(0, np.int32), np.empty(0, checked_dtype(dtype)), ascending=True)
+
+    # ---------------------------------------------------------------- making one
+
+    @classmethod
+    def from_entries(cls, indices: Any, values: Any, n: int, dtype: npt.DTypeLike | None = None) -> Vector:
+        """Values at the places named, each at most once; one value serves all.
+
+        >>> Vector.from_entries([2], True, n=4).to_dense(False).tolist()
+        [False, False, True, False]
+        """
+        xp = module_of(indices)
+        places = xp.asarray(indices)
+        if places.ndim != 1 or (len(places) and places.dtype.kind not in "iu"):
+            raise LinalgError(f"indices has type {places.dtype}, shape {places.shape}; give a list of whole numbers")
+        found = xp.asarray(values)
+        found = found.astype(checked_dtype(dtype if dtype is not None else _nearest(found.dtype)), copy=False)
+        if found.ndim == 0:
+            found = xp.full(len(places), found)
+        if found.shape != places.shape:
+            raise LinalgError(f"{len(places)} indices do not go with values of shape {found.shape}; give one a place")
+        if len(places) and not (int(places.min()) >= 0 and int(places.max()) < n):
+            raise LinalgError(f"place {int(places.max())} or {int(places.min())} is outside 0 … {n - 1}")
+        places = places.astype(xp.int32, copy=False)
+        ascending = bool((places[1:] > places[:-1]).all()) if len(places) else True
+        if not ascending:
+            order = xp.argsort(places)
+            places, found = places[order], found[order]
+            if not bool((places[1:] > places[:-1]).all()):
+                raise LinalgError("a place is named twice; give each at most once")
+        return cls.sparse(n, places, found)
+
+    @classmethod
+    def from_dense(cls, values: Any, present: Any = None, dtype: npt.DTypeLike | None = None) -> Vector:
+        """The array's values, at every place or where `present` says; nothing is copied when the types fit.
+
+        >>> Vector.from_dense([1, 0, 3], present=[True, False, True]).nnz
+        2
+        """
+        xp = module_of(values)
+        array = xp.asarray(values)
+        if array.ndim != 1:
+            raise LinalgError(f"values has {array.ndim} dimensions; a vector has one")
+        array = array.astype(checked_dtype(dtype if dtype is not None else _nearest(array.dtype)), copy=False)
+        if present is None:
+            return cls.dense(array, xp.ones(len(array), xp.bool_), len(array))
+        bits = xp.asarray(present, xp.bool_)
+        if bits.shape != array.shape:
+            raise LinalgError(f"present has shape {bits.shape}, values {array.shape}; give one bit a value")
+        return cls.dense(array, bits)
+
+    @classmethod
+    def full(cls, n: int, value: Any, dtype: npt.DTypeLike | None = None, *, device: str = "cpu") -> Vector:
+        """The same value everywhere.
+
+        >>> Vector.full(3, 0.5).values.tolist()
+        [0.5, 0.5, 0.5]
+        """
+        kind = checked_dtype(dtype if dtype is not None else _nearest(np.asarray(value).dtype))
+        return cls.from_dense(np.full(n, value, kind)).to(device)
+
+    @classmethod
+    def sparse(cls, n: int, indices: Array, values: Array, *, ascending: bool = True) -> Vector:
+        """Trusts its arguments (engines use it): int32 places, each once, in any order if `ascending` is False."""
+        self = cls.__new__(cls)
+        self.n, self.rule, self.before, self.last = n, CONVERT, 0, -1
+        self._set_sparse(indices, values, ascending)
+        return self
+
+    @classmethod
+    def dense(cls, values: Array, present: Array, count: int | Callable[[], int] | None = None) -> Vector:
+        """Trusts its arguments (engines use it): n values, n bools, and how many of these are True.
+
+        The count may be None, or a function that will know it: a GPU need not be waited for until somebody asks.
+        """
+        self = cls.__new__(cls)
+        self.n, self.rule, self.before, self.last = len(values), CONVERT, 0, -1
+        self._set_dense(values, present, count)
+        return self
+
+    _indices: Array
+    _values: Array
+    _present: Array
+    _ascending: bool
+    _count: int | Callable[[], int] | None
+
+    def _set_sparse(self, indices: Array, values: Array, ascending: bool) -> None:
+        self._indices, self._values, self._present = indices, values, None
+        self._ascending, self._count = ascending, len(indices)
+
+    def _set_dense(self, values: Array, present: Array, count: int | Callable[[], int] | None) -> None:
+        self._indices, self._values, self._present = None, values, present
+        self._ascending, self._count = True, count
+
+    # ---------------------------------------------------------------- what it is
+
+    @property
+    def nnz(self) -> int:
+        """How many places have a value."""
+        if not isinstance(self._count, int):
+            present = self._present
+            self._count = int(module_of(present).count_nonzero(present)) if self._count is None else self._count()
+        return self._count
+
+    def count_if_known(self) -> int | None:
+        """As `nnz`, where that needs no work and no waiting; else None."""
+        return self._count if isinstance(self._count, int) else None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        kind: np.dtype[Any] = self._values.dtype
+        return kind
+
+    @property
+    def format(self) -> Format:
+        """How it is kept at the moment: "sparse" or "dense"."""
+        return "sparse" if self._present is None else "dense"
+
+    @property
+    def device(self) -> str:
+        """Where it is: "cpu" or "cuda"."""
+        return "cuda" if on_gpu(self._values) else "cpu"
+
+    @property
+    def indices(self) -> Array:
+        """The places with a value, ascending."""
+        return self.entries()[0]
+
+    @property
+    def values(self) -> Array:
+        """The values, in the order of `indices`."""
+        return self.entries()[1]
+
+    def entries(self) -> tuple[Array, Array]:
+        """Places, ascending, and their values; the vector's own arrays where it is sparse."""
+        if self._present is not None:
+            xp = module_of(self._present)
+            places = xp.flatnonzero(self._present).astype(xp.int32)
+            return places, self._values[places]
+        if not self._ascending:
+            order = module_of(self._indices).argsort(self._indices)
+            self._set_sparse(self._indices[order], self._values[order], ascending=True)
+        return self._indices, self._values
+
+    def listed(self) -> tuple[Array, Array]:
+        """As `entries`, but in whatever order they are kept."""
+        if self._indices is not None:
+            return self._indices, self._values
+        if on_gpu(self._values):
+            found: tuple[Array, Array] = algebra("cuda").collect(self._values, self._present)  # type: ignore[attr-defined]
+            return found
+        return self.entries()
+
+    def arrays(self) -> tuple[Array, Array]:
+        """n values and n bits, the vector's own arrays where it is dense. Values where no bit is set mean nothing."""
+        if self._present is not None:
+            return self._values, self._present
+        if on_gpu(self._values):
+            found: tuple[Array, Array] = algebra("cuda").spread(self.n, self._indices, self._values)  # type: ignore[attr-defined]
+            return found
+        values, present = np.zeros(self.n, self._values.dtype), np.zeros(self.n, np.bool_)
+        values[self._indices] = self._values
+        present[self._indices] = True
+        return values, present
+
+    def writable(self) -> tuple[Array, Array]:
+        """As `arrays`, for a caller who writes to them: not the bits themselves as values, nor somebody's constants."""
+        values, present = self.arrays()
+        if self._present is None:
+            return values, present
+        if values is present or not getattr(values.flags, "writeable", True):
+            values = values.copy()
+        return values, present if getattr(present.flags, "writeable", True) else present.copy()
+
+    def to_dense(self, missing: Any = 0) -> Array:
+        """An array of n values, `missing` where there is none.
+
+        >>> Vector.from_entries([1], [7], n=3).to_dense(-1).tolist()
+        [-1, 7, -1]
+        """
+        values, present = self.arrays()
+        return module_of(values).where(present, values, values.dtype.type(missing))
+
+    def to_dict(self) -> dict[int, Any]:
+        """Places and values, as Python numbers."""
+        places, values = self.entries()
+        return dict(zip(places.tolist(), values.tolist(), strict=True))
+
+    def __getitem__(self, place: int) -> Any:
+        if not 0 <= place < self.n:
+            raise LinalgError(f"place {place} is outside 0 … {self.n - 1}")
+        if self._present is not None:
+            return self._values[place].item() if bool(self._present[place]) else None
+        found = module_of(self._indices).flatnonzero(self._indices == place)
+        return self._values[int(found[0])].item() if len(found) else None
+
+    # ---------------------------------------------------------------- changing its shape
+
+    def decide(self) -> Format:
+        """What its rule says to the entries there are now; the rule is told of them next time (section 6.3)."""
+        sizes = Sizes(n=self.n, m=0, nf=self.nnz, mf=0, mu=0, nf0=self.before, last=self.last)
+        self.before, self.last = self.nnz, int(self.rule.choose(sizes) == 1)
+        return "dense" if self.last else "sparse"
+
+    def convert(self, to: Format | None = None) -> Format:
+        """Keep it as asked, or as its rule says.
+
+        >>> x = Vector.full(100, 1)
+        >>> x.convert(), x.convert("sparse")
+        ('dense', 'sparse')
+        """
+        if to is None:
+            to = self.decide()
+        if to == "dense" and self._present is None:
+            self._set_dense(*self.arrays(), self._count)
+        elif to == "sparse" and self._present is not None:
+            self._set_sparse(*self.listed(), ascending=not on_gpu(self._values))
+        return to
+
+    def follow(self, other: Vector) -> Vector:
+        """Be the next of a sequence that `other` belongs to: its rule, and what that rule last saw."""
+        self.rule, self.before, self.last = other.rule, other.before, other.last
+        return self
+
+    def replace(self, other: Vector) -> Vector:
+        """Take over another's entries; the rule and what it saw stay."""
+        if other._present is None:
+            self._set_sparse(other._indices, other._values, other._ascending)
+        else:
+            self._set_dense(other._values, other._present, other._count)
+        return self
+
+    def copy(self) -> Vector:
+        """One that can change without this one."""
+        if self._present is None:
+            twin = Vector.sparse(self.n, self._indices.copy(), self._values.copy(), ascending=self._ascending)
+        else:
+            twin = Vector.dense(self._values.copy(), self._present.copy(), self._count)
+        return twin.follow(self)
+
+    def astype(self, dtype: npt.DTypeLike) -> Vector:
+        """The same places, values of another type."""
+        kind = checked_dtype(dtype)
+        if kind == self.dtype:
+            return self
+        if self._present is None:
+            twin = Vector.sparse(self.n, self._indices, self._values.astype(kind), ascending=self._ascending)
+        else:
+            twin = Vector.dense(self._values.astype(kind), self._present, self._count)
+        return twin.follow(self)
+
+    def to(self, device: str) -> Vector:
+        """The vector on "cpu" or "cuda"; itself where it is there already."""
+        place = "cuda" if device == "cuda" else "cpu"
+        if place == self.device:
+            return self
+        move = _mover(place)
+        if self._present is None:
+            twin = Vector.sparse(self.n, move(self._indices), move(self._values), ascending=self._ascending)
+        else:
+            twin = Vector.dense(move(self._values), move(self._present), self._count)
+        return twin.follow(self)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __repr__(self) -> str:
+        return f"Vector(n={self.n}, nnz={self.nnz}, {self.dtype}, {self.format})"
+
+
+def _mover(device: str) -> Any:
+    if device == "cpu":
+        return lambda array: array.get()
+    import cupy
+
+    return cupy.asarray
+
+
+def _nearest(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of linalg that people mean by a type of theirs: small whole numbers are int32, others stay."""
+    if dtype.kind in "iu" and dtype.itemsize < 4:
+        return np.dtype(np.int32)
+    return np.dtype(np.int64) if dtype.kind == "u" and dtype.itemsize == 4 else dtype
+
+
+def as_vector(x: Any, n: int, what: str) -> Vector:
+    """A Vector out of one, or of an array or list of n values."""
+    if not isinstance(x, Vector):
+        if not isinstance(x, np.ndarray | Iterable):
+            raise LinalgError(f"{what} is a {type(x).__name__}; give a Vector or an array of {n} values")
+        x = Vector.from_dense(x)
+    found: Vector = x
+    if found.n != n:
+        raise LinalgError(f"{what} has {found.n} places where {n} are needed")
+    return found

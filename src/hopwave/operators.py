@@ -1,0 +1,265 @@
+"""Operators on scalars: what ⊕ and ⊗ are made of, written once for every engine.
+
+Each is kept as a Python function of plain scalars with its text (for Numba), as a function of whole arrays (NumPy and
+CuPy have it under the same name) and as a C expression in x and y (for CUDA). A user's operator has the first alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.errors import LinalgError
+
+Scalar = Any
+DTYPES = tuple(np.dtype(t) for t in (np.bool_, np.int32, np.int64, np.float32, np.float64))
+Position = Literal["firsti", "firstj", "secondi", "secondj"]
+
+
+def checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """The dtype, if it is one of the five."""
+    found = np.dtype(dtype)
+    if found not in DTYPES:
+        raise LinalgError(f"{found} is not a type of linalg; use {', '.join(map(str, DTYPES))}")
+    return found
+
+
+@dataclass(frozen=True)
+class BinaryOp:
+    """A function of two scalars.
+
+    `kind` is its result's type: "same" as NumPy would have it for the two operands, "bool", "x", "y" or "one" (PAIR: 1,
+    whatever they are). `position` is set where the result is a row or column number instead of a value.
+
+    >>> from hopwave import linalg as la
+    >>> clipped = la.BinaryOp.define("clipped", lambda x, y: min(x + y, 10))
+    >>> clipped(7, 8), la.binary.plus(7, 8)
+    (10, 15)
+    """
+
+    name: str
+    function: Callable[[Scalar, Scalar], Scalar]
+    array: str | None = None  # the name that NumPy and CuPy know it by
+    expression: str | None = None  # in C
+    kind: Literal["same", "bool", "x", "y", "one"] = "same"
+    position: Position | None = None
+    built_in: bool = False
+    python: str | None = None  # its text, which the CPU engine writes into kernels
+
+    @classmethod
+    def define(
+        cls,
+        name: str,
+        function: Callable[[Scalar, Scalar], Scalar],
+        kind: Literal["same", "bool", "x", "y"] = "same",
+    ) -> BinaryOp:
+        """A user's operator: any function of two numbers that Numba can compile."""
+        if not callable(function):
+            raise LinalgError(f"{function!r} is no function of two numbers; give one, such as lambda x, y: x + y")
+        return cls(name, function, kind=kind)
+
+    def __call__(self, x: Scalar, y: Scalar) -> Scalar:
+        return self.function(x, y)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def result_type(self, x: np.dtype[Any], y: np.dtype[Any]) -> np.dtype[Any]:
+        """The type of its results on operands of these types.
+
+        >>> from hopwave import linalg as la
+        >>> la.binary.plus.result_type(np.dtype("bool"), np.dtype("float32"))
+        dtype('float32')
+        """
+        if self.position:
+            return np.dtype(np.int32)
+        if self.kind in ("bool", "one"):
+            return np.dtype(np.bool_)
+        if self.kind in ("x", "y"):
+            return x if self.kind == "x" else y
+        found = np.result_type(x, y)
+        if found == np.bool_ and self.name in ("plus", "minus", "times", "div", "abs_diff"):
+            return np.dtype(np.int64)  # numbers, not truths
+        return np.dtype(np.float64) if self.name == "div" and found.kind == "i" else found
+
+
+@dataclass(frozen=True)
+class UnaryOp:
+    """A function of one scalar, for `apply`.
+
+    >>> from hopwave import linalg as la
+    >>> la.UnaryOp.define("halved", lambda x: x / 2)(3)
+    1.5
+    """
+
+    name: str
+    function: Callable[[Scalar], Scalar]
+    array: str | None = None
+    expression: str | None = None
+    kind: Literal["same", "bool", "float"] = "same"
+    built_in: bool = False
+
+    @classmethod
+    def define(
+        cls, name: str, function: Callable[[Scalar], Scalar], kind: Literal["same", "bool", "float"] = "same"
+    ) -> UnaryOp:
+        """A user's operator: any function of one number that Numba can compile."""
+        if not callable(function):
+            raise LinalgError(f"{function!r} is no function of one number; give one, such as lambda x: 2 * x")
+        return cls(name, function, kind=kind)
+
+    def __call__(self, x: Scalar) -> Scalar:
+        return self.function(x)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def result_type(self, x: np.dtype[Any]) -> np.dtype[Any]:
+        """The type of its results on operands of that type."""
+        if self.kind == "bool":
+            return np.dtype(np.bool_)
+        if self.kind == "float":
+            return x if x.kind == "f" else np.dtype(np.float64)
+        return x
+
+
+@dataclass(frozen=True)
+class Monoid:
+    """⊕: an associative, commutative operator with its identity.
+
+    `any_term` says that any one term will do as the sum (ANY); `terminal` is a value that no further term changes (True
+    for OR). Either makes early exit legal.
+
+    >>> from hopwave import linalg as la
+    >>> la.monoid.min.identity(np.dtype("float64"))
+    inf
+    """
+
+    op: BinaryOp
+    neutral: Scalar  # a number, or "top" / "bottom": the greatest / least of the type
+    terminal: Scalar = None
+    any_term: bool = False
+
+    @property
+    def name(self) -> str:
+        """The operator's name."""
+        return self.op.name
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def short_circuits(self) -> bool:
+        """Whether a sum may stop before its last term."""
+        return self.any_term or self.terminal is not None
+
+    def identity(self, dtype: np.dtype[Any]) -> Scalar:
+        """What an empty sum of that type is."""
+        if not isinstance(self.neutral, str):
+            return dtype.type(self.neutral).item()
+        if dtype.kind == "b":
+            return self.neutral == "top"
+        if dtype.kind == "f":
+            return float("inf") if self.neutral == "top" else float("-inf")
+        return int(np.iinfo(dtype).max if self.neutral == "top" else np.iinfo(dtype).min)
+
+    def sum_type(self, term: np.dtype[Any]) -> np.dtype[Any]:
+        """The type of sums of terms of that type: truths are counted, not added up as truths."""
+        return np.dtype(np.int64) if term == np.bool_ and self.name in ("plus", "times") else term
+
+
+def _op(name: str, python: str, array: str | None, expression: str, kind: Any = "same") -> BinaryOp:
+    function = eval(f"lambda x, y: {python}")
+    return BinaryOp(name, function, array, expression, kind, built_in=True, python=python)
+
+
+def _position(name: Position) -> BinaryOp:
+    def no_value(x: Scalar, y: Scalar) -> Scalar:
+        raise LinalgError(f"{name} gives a place, not a function of values; use it as the ⊗ of a product")
+
+    return BinaryOp(name, no_value, position=name, built_in=True)
+
+
+class Named:
+    """A table of things by name, whose misses say what there is."""
+
+    def __init__(self, what: str, *items: Any) -> None:
+        self._what, self._items = what, {item.name: item for item in items}
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["_items"][name]
+        except KeyError:
+            if name.startswith("__"):
+                raise AttributeError(name) from None
+            known = ", ".join(self)
+            raise LinalgError(f"{name!r} is no {self._what} hopwave knows; use {known}, or define one") from None
+
+    __getitem__ = __getattr__
+
+    def get(self, name: str) -> Any:
+        """The thing of that name, or None."""
+        return self._items.get(name)
+
+    def __iter__(self) -> Any:
+        return iter(self._items)
+
+    def __dir__(self) -> list[str]:
+        return list(self._items)
+
+
+binary = Named(
+    "binary operator",
+    _op("plus", "x + y", "add", "x + y"),
+    _op("minus", "x - y", "subtract", "x - y"),
+    _op("times", "x * y", "multiply", "x * y"),
+    _op("div", "x / y", "true_divide", "x / y"),
+    # NaN wins, as in NumPy: a comparison with it is false
+    _op("min", "y if y < x or y != y else x", "minimum", "(y < x || y != y) ? y : x"),
+    _op("max", "y if y > x or y != y else x", "maximum", "(y > x || y != y) ? y : x"),
+    _op("first", "x", None, "x", "x"),
+    _op("second", "y", None, "y", "y"),
+    _op("any", "x", None, "x", "x"),
+    _op("pair", "True", None, "1", "one"),
+    _op("lor", "bool(x) or bool(y)", "logical_or", "(x != 0) || (y != 0)", "bool"),
+    _op("land", "bool(x) and bool(y)", "logical_and", "(x != 0) && (y != 0)", "bool"),
+    _op("lxor", "bool(x) != bool(y)", "logical_xor", "(x != 0) != (y != 0)", "bool"),
+    _op("eq", "x == y", "equal", "x == y", "bool"),
+    _op("ne", "x != y", "not_equal", "x != y", "bool"),
+    _op("lt", "x < y", "less", "x < y", "bool"),
+    _op("le", "x <= y", "less_equal", "x <= y", "bool"),
+    _op("gt", "x > y", "greater", "x > y", "bool"),
+    _op("ge", "x >= y", "greater_equal", "x >= y", "bool"),
+    _position("firsti"),
+    _position("firstj"),
+    _position("secondi"),
+    _position("secondj"),
+)
+
+unary = Named(
+    "unary operator",
+    UnaryOp("identity", lambda x: x, "positive", "x", built_in=True),
+    UnaryOp("negate", lambda x: -x, "negative", "-x", built_in=True),
+    UnaryOp("abs", lambda x: abs(x), "absolute", "x < 0 ? -x : x", built_in=True),
+    UnaryOp("reciprocal", lambda x: 1.0 / x, "reciprocal", "1.0 / x", "float", built_in=True),
+    UnaryOp("sqrt", lambda x: x**0.5, "sqrt", "sqrt(x)", "float", built_in=True),
+    UnaryOp("lnot", lambda x: not x, "logical_not", "!x", "bool", built_in=True),
+    UnaryOp("isfinite", lambda x: x - x == 0, "isfinite", "isfinite(x)", "bool", built_in=True),
+    UnaryOp("one", lambda x: True, None, "1", "bool", built_in=True),
+)
+
+monoid = Named(
+    "monoid",
+    Monoid(binary.plus, 0),
+    Monoid(binary.times, 1),
+    Monoid(binary.min, "top"),
+    Monoid(binary.max, "bottom"),
+    Monoid(binary.lor, False, terminal=True),
+    Monoid(binary.land, True, terminal=False),
+    Monoid(binary.lxor, False),
+    Monoid(binary.any, 0, any_term=True),
+)

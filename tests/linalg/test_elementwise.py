@@ -1,0 +1,211 @@
+"""Element-wise operations, by place and by value, under every mask, beside a definition in plain Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dense
+from hopwave import LinalgError
+from hopwave import linalg as la
+from operands import WORDS, drawn, fixed, machines, matrix, vector
+
+OPERATORS = [la.binary[name] for name in ("plus", "minus", "times", "min", "max", "first", "second", "pair")]
+OPERATORS += [la.binary[name] for name in ("lor", "land", "lxor", "eq", "lt", "ge")]
+HOWS = [
+    one
+    for one in dense.every(
+        mask=[False, True],
+        complement=[False, True],
+        structural=[False, True],
+        replace=[False, True],
+        accum=[False, True],
+    )
+    if one["mask"] or not (one["complement"] or one["structural"])
+]
+
+
+def check(function: Any, right: Any, out: Any, mask: Any, how: dict[str, Any], device: str) -> None:
+    """function(**keywords) under one way to write, beside the entries that are right before they are written."""
+    accum = la.binary.plus if how["accum"] else None
+    keywords = {key: how[key] for key in ("complement", "structural", "replace")}
+    target = out.copy() if isinstance(out, la.Vector) else out
+    m = mask if how["mask"] else None
+    found = function(out=target, mask=m, accum=accum, device=device, **keywords)
+    before, masked = dense.table(out), None if m is None else dense.table(m)
+    dense.agree(
+        found,
+        dense.written(before, right, masked, how["complement"], how["structural"], accum, how["replace"], found.dtype),
+    )
+
+
+def typed(right: Any, dtype: np.dtype[Any]) -> Any:
+    """Values that stand alone have the type of those that are combined."""
+    return [[frozenset(None if x is None else dense.cast(x, dtype) for x in one) for one in row] for row in right]
+
+
+def some(kind: str, dtype: str, draw: Any) -> Any:
+    return vector(7, dtype, draw) if kind == "vector" else matrix(4, 5, dtype, draw)
+
+
+@machines
+@pytest.mark.parametrize("kind", ["vector", "matrix"])
+@pytest.mark.parametrize("either", [True, False], ids=["add", "mult"])
+def test_union_and_intersection(device: str, kind: str, either: bool) -> None:
+    draw = fixed(11)
+    for op in OPERATORS:
+        u, v, out, mask = (some(kind, dtype, draw) for dtype in ("int32", "float64", "float64", "int32"))
+        function = la.ewise_add if either else la.ewise_mult
+        right = dense.elementwise(dense.table(u), dense.table(v), op, either)
+        free = function(u, v, op, device=device)
+        right = typed(right, free.dtype)
+        dense.agree(free, right)
+        for how in HOWS:
+            check(lambda u=u, v=v, op=op, f=function, **more: f(u, v, op, **more), right, out, mask, how, device)
+
+
+@machines
+@given(data=st.data())
+def test_random_unions(device: str, data: st.DataObject) -> None:
+    draw = drawn(data)
+    n, op = draw(0, 6), data.draw(st.sampled_from(OPERATORS))
+    u, v = (vector(n, data.draw(st.sampled_from(WORDS)), draw) for _ in range(2))
+    for either, function in ((True, la.ewise_add), (False, la.ewise_mult)):
+        found = function(u, v, op, device=device)
+        right = dense.elementwise(dense.table(u), dense.table(v), op, either)
+        dense.agree(found, typed(right, found.dtype))
+
+
+@machines
+@pytest.mark.parametrize("kind", ["vector", "matrix"])
+def test_apply_and_select(device: str, kind: str) -> None:
+    draw = fixed(13)
+    u, out, mask = (some(kind, dtype, draw) for dtype in ("int64", "float64", "bool"))
+    negated = dense.mapped(dense.table(u), lambda x: -x)
+    more_two = dense.mapped(dense.table(u), lambda x: x - 2)
+    from_two = dense.mapped(dense.table(u), lambda x: 2 - x)
+    above = dense.mapped(dense.table(u), lambda x: x if x > 1 else None)
+    even = dense.mapped(dense.table(u), lambda x: x if x % 2 == 0 else None)
+    for how in HOWS:
+        check(lambda **more: la.apply(u, la.unary.negate, **more), negated, out, mask, how, device)
+        check(lambda **more: la.apply(u, la.binary.minus, right=2, **more), more_two, out, mask, how, device)
+        check(lambda **more: la.apply(u, la.binary.minus, left=2, **more), from_two, out, mask, how, device)
+        check(lambda **more: la.apply(u, lambda x: x - 2, **more), more_two, out, mask, how, device)
+        check(lambda **more: la.select(u, la.binary.gt, 1, **more), above, out, mask, how, device)
+        check(lambda **more: la.select(u, lambda x: x % 2 == 0, **more), even, out, mask, how, device)
+
+
+@machines
+def test_select_by_place(device: str) -> None:
+    A = matrix(5, 6, "int32", fixed(17))
+    table = A.to_dense()
+    present = A.pattern().to_dense()
+    for diagonal in (-1, 0, 2):
+        for where, cut in (("tril", np.tril), ("triu", np.triu)):
+            found = la.select(A, where, diagonal, device=device)
+            assert (found.to_dense() == cut(table, diagonal)).all()
+            assert found.nnz == np.count_nonzero(cut(present, diagonal))
+    assert la.select(A, "diag", device=device).nnz + la.select(A, "offdiag", device=device).nnz == A.nnz
+
+
+@machines
+@pytest.mark.parametrize("format", ["sparse", "dense"])
+def test_assign(device: str, format: str) -> None:
+    draw = fixed(19)
+    w, mask, u = vector(8, "float64", draw), vector(8, "int32", draw), vector(3, "int64", draw)
+    w.convert(format)  # type: ignore[arg-type]
+    places = [6, 1, 3]
+    for value, indices in ((5, None), (5, places), (u, places), (vector(8, "bool", draw), None)):
+        to = list(range(8)) if indices is None else indices
+        new = dense.table(value) if isinstance(value, la.Vector) else [[value]] * len(to)
+        for how in HOWS:
+            accum = la.binary.plus if how["accum"] else None
+            m = mask if how["mask"] else None
+            keywords = {key: how[key] for key in ("complement", "structural", "replace")}
+            found = la.assign(w.copy(), value, indices, mask=m, accum=accum, device=device, **keywords)
+            t: list[list[frozenset[Any]]] = [[frozenset([None])] for _ in range(8)]
+            for place, [one] in zip(to, new, strict=True):
+                t[place] = [frozenset([one])]
+            table = None if m is None else dense.table(m)
+            right = dense.written(
+                dense.table(w), t, table, how["complement"], how["structural"], accum, how["replace"], w.dtype
+            )
+            for i in set(range(8)) - set(to):  # not named: nothing happens, but what the mask shuts out may go
+                shut = table is not None and not dense.lets(table, i, 0, how["complement"], how["structural"])
+                right[i] = [frozenset([None if how["replace"] and shut else w[i]])]
+            dense.agree(found, right)
+
+
+@machines
+def test_assign_to_a_place_named_twice_combines(device: str) -> None:
+    f = la.Vector.from_dense(np.arange(6), present=[True] * 5 + [False])
+    la.assign(f, la.Vector.from_dense([3, 1, 7, 4, 2]), [4, 4, 0, 5, 5], accum=la.binary.min, device=device)
+    assert f.to_dict() == {0: 0, 1: 1, 2: 2, 3: 3, 4: 1, 5: 2}
+    near = la.BinaryOp.define("near", lambda x, y: x if abs(x) < abs(y) else y)
+    la.assign(f, la.Vector.from_dense([-1, 9]), [3, 3], accum=near, device=device)
+    assert f[3] == -1
+
+
+@machines
+def test_extract(device: str) -> None:
+    draw = fixed(23)
+    u, out, mask = vector(6, "int32", draw), vector(4, "float64", draw), vector(4, "bool", draw)
+    right = [[frozenset([u[i]])] for i in (5, 0, 0, 2)]
+    for how in HOWS:
+        check(lambda **more: la.extract(u, [5, 0, 0, 2], **more), right, out, mask, how, device)
+    A = matrix(5, 6, "int64", draw)
+    rows, columns = [4, 0, 2], [1, 5]
+    found = la.extract(A, rows, columns, device=device)
+    assert (found.to_dense() == A.to_dense()[np.ix_(rows, columns)]).all()
+    assert (la.extract(A, rows, device=device).to_dense() == A.to_dense()[rows]).all()
+    with pytest.raises(LinalgError, match="named twice"):
+        la.extract(A, [1, 1], device=device)
+
+
+@machines
+def test_reduce(device: str) -> None:
+    draw = fixed(29)
+    u, A = vector(9, "int32", draw), matrix(5, 6, "float64", draw)
+    assert la.reduce(u, device=device) == sum(u.values.tolist())
+    assert la.reduce(u, la.monoid.min, device=device) == min(u.values.tolist())
+    assert la.reduce(la.Vector(3, "float32"), la.monoid.min, device=device) == float("inf")
+    assert la.reduce(A.pattern(), device=device) == A.nnz
+    assert la.reduce(A, la.monoid.any, device=device) in A.rows.values
+    for axis in (0, 1):
+        sums = la.reduce(A, axis=axis, device=device)
+        assert sums.to_dense().tolist() == A.to_dense().sum(axis=axis).tolist()
+    counts = la.reduce(A.pattern(), axis=1, device=device)
+    assert counts.to_dict() == {i: c for i, c in enumerate(np.diff(A.rows.indptr).tolist()) if c}
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda x: la.ewise_add(x, la.Vector(4)), "4 places where 3"),
+        (lambda x: la.apply(x, la.binary.plus), "give one of left= and right="),
+        (lambda x: la.apply(x, la.unary.abs, left=1), "leave them out"),
+        (lambda x: la.select(x, "tril"), "in a matrix"),
+        (lambda x: la.select(x, la.binary.gt), "give the thunk"),
+        (lambda x: la.assign(x, 1, [3]), "places are 0 to 2"),
+        (lambda x: la.assign(x, 1, [0.5]), "whole numbers"),
+        (lambda x: la.ewise_add(x, x, la.binary.secondi), "no operator on two values"),
+        (lambda x: la.apply(x, la.unary.abs, complement=True), "without a mask"),
+        (lambda x: la.apply(x, la.unary.abs, accum=la.binary.plus), "give out="),
+        (lambda x: la.apply(x, la.unary.abs, out=la.Vector(5)), "same length"),
+        (lambda x: la.mxv(la.Matrix.from_dense(np.eye(4)), x), "3 places where 4"),
+        (lambda x: la.mxv(la.Matrix.from_dense(np.eye(3)), x, direction="up"), "'push' or 'pull'"),
+        (lambda x: la.mxv(la.Matrix.from_dense(np.eye(3)), x, operand_reuse=True), "complemented mask"),
+        (lambda x: la.semiring.plus_plum, "no semiring hopwave knows"),
+        (lambda x: la.Vector.from_entries([0, 0], 1, n=3), "named twice"),
+        (lambda x: la.Vector.from_entries([3], 1, n=3), "outside"),
+        (lambda x: la.Vector.from_dense([1 + 2j]), "complex128 is not a type"),
+        (lambda x: la.mxm(np.eye(3), np.eye(3)), "from_scipy takes"),
+    ],
+)
+def test_errors_say_what_to_do(call: Any, message: str) -> None:
+    with pytest.raises(LinalgError, match=message):
+        call(la.Vector.from_dense([1.0, 2.0, 3.0]))

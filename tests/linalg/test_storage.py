@@ -1,0 +1,170 @@
+"""Vectors that convert themselves, matrices that are not copied, and products that say what they did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hopwave as hw
+from graphs import TRAPS
+from hopwave import linalg as la
+from hopwave.engines import cpu_linalg, cpu_share
+from hopwave.rules import Ratio
+from operands import machines
+
+
+def entries(n: int, count: int) -> la.Vector:
+    return la.Vector.from_entries(np.arange(count), True, n)
+
+
+def test_a_vector_converts_itself_by_the_papers_rule() -> None:
+    """Section 6.3: dense above 1% while rising, sparse below 1% while falling; in between as it was."""
+    x = entries(1000, 10)
+    assert x.convert() == "sparse"  # 1% is not above 1%
+    for count, kept in ((50, "dense"), (5, "sparse"), (8, "sparse"), (11, "dense"), (11, "dense"), (9, "sparse")):
+        x.replace(entries(1000, count))
+        assert x.convert() == kept, count
+        assert x.format == kept
+    x.replace(entries(1000, 5))
+    x.rule = Ratio(rising=0.5, falling=0.001)
+    x.replace(entries(1000, 400))
+    assert x.convert() == "sparse"
+
+
+def test_a_products_result_goes_on_where_its_operand_was() -> None:
+    """The rule sees a sequence of frontiers, not each by itself: 2% after 5% is falling, but not yet below 1%."""
+    A, x = la.Matrix.from_scipy(sp.eye_array(100, format="csr")), entries(100, 5)
+    assert x.convert() == "dense"
+    y = la.mxv(A, x, la.semiring.any_pair, mask=entries(100, 2))
+    assert (y.before, y.last, y.nnz) == (5, 1, 2)
+    _, why = la.mxv(A, y, la.semiring.any_pair, explain=True)
+    assert why.direction == "pull"
+
+
+@given(st.lists(st.integers(0, 19), unique=True), st.sampled_from(["sparse", "dense"]))
+def test_both_formats_hold_the_same(places: list[int], kept: Any) -> None:
+    x = la.Vector.from_entries(places, np.arange(len(places), dtype=np.int32), 20)
+    before = x.to_dict()
+    assert before == dict(sorted(zip(places, range(len(places)), strict=True)))
+    x.convert(kept)
+    assert (x.to_dict(), x.nnz, x.format) == (before, len(places), kept)
+    assert [x[i] for i in range(20)] == [before.get(i) for i in range(20)]
+    twin = x.copy()
+    la.assign(twin, 7, [0])
+    assert x.to_dict() == before
+    assert x.astype("float64").to_dict() == before
+
+
+def test_nothing_is_copied_from_and_to_scipy() -> None:
+    S = sp.random_array((30, 20), density=0.2, format="csr", rng=np.random.default_rng(0))
+    A = la.Matrix.from_scipy(S)
+    assert A.rows.values is S.data and A.rows.indptr is S.indptr and np.shares_memory(A.rows.indices, S.indices)
+    back = A.to_scipy()
+    assert all(np.shares_memory(getattr(back, part), getattr(S, part)) for part in ("data", "indices", "indptr"))
+    C = la.Matrix.from_scipy(S.tocsc())
+    assert C.shape == (30, 20) and (C.to_dense() == S.toarray()).all() and (A.T.to_dense() == S.toarray().T).all()
+    assert A.T.columns.values is S.data
+    twice = sp.csr_array(([1.0, 2.0], [0, 0], [0, 2]), shape=(1, 1))
+    assert la.Matrix.from_scipy(twice).to_dense().tolist() == [[3.0]] and twice.nnz == 2
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_nothing_is_copied_from_a_graph(directed: bool) -> None:
+    G = hw.generate.kronecker(6, directed=directed)
+    A = la.Matrix.from_graph(G)
+    assert A.rows.indices is G.indices and A.rows.indptr is G.indptr and not A.has_values
+    assert la.Matrix.from_graph(G) is A
+    assert np.array_equal(A.columns.indices, G.in_indices)
+    assert (A.columns.indices is G.indices) == (not directed)
+    weighted = la.Matrix.from_graph(G, np.arange(G.m))
+    assert weighted.T.T.rows.values is weighted.rows.values
+    assert np.array_equal(la.Matrix.from_graph(G.arranged()).rows.indices, G.indices)
+
+
+def test_types() -> None:
+    A, x = la.Matrix.from_dense([[1, 2], [0, 3]]).astype("int32"), la.Vector.from_dense(np.array([1, 1], np.float32))
+    names = {"plus_times": "float64", "plus_first": "int32", "any_pair": "bool", "plus_pair": "int64"}
+    names |= {"min_secondi": "int32", "plus_second": "float32", "or_and": "bool"}
+    for name, kind in names.items():
+        assert la.mxv(A, x, la.semiring[name], device="reference").dtype == kind, name
+    assert la.mxv(A, x, la.semiring.plus_pair, dtype="float32", device="reference").dtype == "float32"
+    with pytest.raises(la.LinalgError, match="int16 is not a type"):
+        la.mxv(A, x, dtype="int16")
+
+
+@machines
+@pytest.mark.parametrize("name", [name for name, make in TRAPS.items() if 0 < make().n <= 600])
+def test_bfs_in_six_lines(device: str, name: str) -> None:
+    G = TRAPS[name]()
+    assert la.bfs(G, 0, device=device).to_dense(-1).tolist() == hw.bfs(G, 0, device="reference").distances.tolist()
+
+
+def test_an_explanation_counts_what_was_touched() -> None:
+    """Table 1: a row product touches all, a masked one the mask's rows, a column one the vector's columns."""
+    G = hw.generate.kronecker(10)
+    A, n = la.Matrix.from_graph(G), G.n
+    f, m = entries(n, 30), la.Vector.from_entries(np.arange(n - 40, n), True, n)
+    ring = la.semiring.plus_second
+    f = f.astype("float64")
+    touched = {}
+    for direction in ("pull", "push"):
+        for mask in (None, m):
+            _, why = la.mxv(A, f, ring, mask=mask, direction=direction, explain=True)
+            touched[why.product] = why.touched
+            assert (why.direction, why.nnz_x, why.structure_only) == (direction, 30, True)
+            assert "plus_second" in str(why)
+    degrees = G.degrees
+    assert touched == {
+        "by rows": G.m,
+        "by rows, masked": degrees[n - 40 :].sum(),
+        "by columns": degrees[:30].sum(),
+        "by columns, masked": degrees[:30].sum(),
+    }
+
+
+def test_switches_show_in_what_is_touched() -> None:
+    G = hw.generate.kronecker(10)
+    A = la.Matrix.from_graph(G)
+    v = la.bfs(A, 0)
+    early = la.select(v, la.binary.le, 1)
+    f = la.select(v, la.binary.eq, 1)
+    keywords: Any = {"mask": early, "complement": True, "structural": True, "direction": "pull", "explain": True}
+    y, quick = la.vxm(f, A, la.semiring.any_pair, **keywords)
+    z, slow = la.vxm(f, A, la.semiring.any_pair, early_exit=False, **keywords)
+    w, reuse = la.vxm(f, A, la.semiring.any_pair, operand_reuse=True, **keywords)
+    assert y.indices.tolist() == np.flatnonzero(v.to_dense(-1) == 2).tolist()
+    assert y.to_dict() == z.to_dict() == w.to_dict()
+    assert quick.early_exit and not slow.early_exit and reuse.operand_reuse
+    assert quick.touched < slow.touched == G.degrees[early.to_dense(-1) == -1].sum()
+    _, plain = la.vxm(f, A, la.semiring.any_pair, structure_only=False, **keywords)
+    assert not plain.structure_only and quick.structure_only
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_helpers_and_hubs_change_no_sum(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With work enough for helpers, hubs found, and columns so much longer than rows that entries are sought."""
+    monkeypatch.setattr(cpu_share, "ENTRIES_PER_THREAD", 64)
+    monkeypatch.setattr(cpu_linalg, "PULLS_BEFORE_HUBS", 0)
+    G = hw.generate.kronecker(10)
+    A = la.Matrix.from_graph(G)
+    x, half = entries(G.n, G.n // 2), la.Vector.from_entries(np.arange(0, G.n, 2), True, G.n)
+    for name in ("any_pair", "plus_second"):
+        for mask in (None, half):
+            y = la.mxv(A, x, la.semiring[name], mask=mask, direction="pull", threads=threads)
+            z = la.mxv(A, x, la.semiring[name], mask=mask, device="reference")
+            assert y.to_dict() == z.to_dict(), name
+    parents = la.mxv(A, x, la.semiring.any_secondi, direction="pull", threads=threads)
+    assert all(x[p] and p in G.indices[G.indptr[v] : G.indptr[v + 1]] for v, p in parents.to_dict().items())
+    star = la.Matrix.from_graph(hw.generate.star(400))
+    for B in (A, star):
+        for name in ("plus_pair", "any_secondi"):
+            for direction in ("push", "pull"):
+                C = la.mxm(B, B, la.semiring[name], mask=B, direction=direction, threads=threads)
+                D = la.mxm(B, B, la.semiring[name], mask=B, device="reference")
+                assert np.array_equal(C.rows.indices, D.rows.indices)
+                assert name == "any_secondi" or np.array_equal(C.stored_values(), D.stored_values())

@@ -1,0 +1,369 @@
+"""What must hold on any number of ranks; test_ranks.py starts this file under mpiexec, one start for all checks.
+
+    mpiexec -n 3 python tests/mpi/checks.py FOLDER [NAME ...]
+
+A check that fails on one rank ends the whole job; its name and the reason stand on one line.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+
+import hopwave as hw  # noqa: E402
+from graphs import TRAPS  # noqa: E402
+from hopwave import distributed as hd  # noqa: E402
+from hopwave.distributed import codec, layout  # noqa: E402
+from hopwave.distributed.layout import Layout  # noqa: E402
+from hopwave.distributed.validate import validate as validate_in_parts  # noqa: E402
+from hopwave.errors import FormatError, GraphError, PlanError  # noqa: E402
+from hopwave.validate import validate  # noqa: E402
+
+WORLD = hd.world()
+DEVICE = os.environ.get("HOPWAVE_CHECK_DEVICE", "cpu")  # where graphs lie: ranks may share one GPU
+FOLDER = Path(sys.argv[1]) if __name__ == "__main__" else Path()
+FEW_LEVELS = {name: make for name, make in TRAPS.items() if not name.startswith(("long-path", "overflow", "diamonds"))}
+
+
+def only_rank_0(check: Callable[[], None]) -> None:
+    if WORLD.rank == 0:
+        check()
+
+
+def layouts(n: int) -> Iterator[Any]:
+    """Ways to share n vertices: balanced, on a grid, all on one rank, and with empty parts between."""
+    size = WORLD.size
+    yield "1d"
+    yield "2d"
+    yield (1, size)
+    for owner in {0, size - 1}:
+        yield Layout(np.array([0] * (owner + 1) + [n] * (size - owner), np.int64))
+    if size > 2:
+        yield Layout(np.array([0] + [n // 2] * (size - 1) + [n], np.int64))
+
+
+def agrees(graph: hw.Graph, parts: hd.DistributedGraph, source: Any, **options: Any) -> None:
+    """A search in parts is the search in one piece, and its predecessors are a tree of it."""
+    found = hd.bfs(parts, source, **options)
+    whole = found.gather()
+    limit = options.get("depth_limit")
+    right = hw.bfs(graph, source, depth_limit=limit)
+    assert (found.depth, found.reached) == (right.depth, right.reached), (found, right)
+    if limit is None:
+        assert validate_in_parts(parts, found.sources, found.distances, found.predecessors).ok
+    if whole is not None:
+        distances, predecessors = whole
+        np.testing.assert_array_equal(distances, right.distances)
+        assert validate(graph, source, distances, predecessors, depth_limit=limit).ok
+
+
+# ---------------------------------------------------------------- searches
+
+
+def check_every_trap_in_every_layout() -> None:
+    for turn, (name, make) in enumerate(FEW_LEVELS.items()):
+        if WORLD.size > 2 and turn % 2 == WORLD.size % 2:  # three and four ranks take half of the traps each
+            continue
+        graph = make()
+        for number, ranges in enumerate(layouts(graph.n)):
+            if number > 1 and turn % 4:  # a quarter of the traps in the odder layouts
+                break
+            parts = hd.spread(graph, layout=ranges, device=DEVICE)
+            assert (parts.n, parts.m) == (graph.n, graph.m), name
+            agrees(graph, parts, (number * 7) % graph.n)
+            if number < 2:
+                agrees(graph, parts, 0, plan=("hiragushi-hybrid", "turbobfs-bu-sc")[number])
+
+
+def check_sources_and_limits() -> None:
+    graph = TRAPS["grid-with-missing-edges"]()
+    for ranges in ("1d", "2d"):
+        parts = hd.spread(graph, layout=ranges, device=DEVICE)
+        agrees(graph, parts, [0, 200, 339])
+        agrees(graph, parts, 5, depth_limit=0)
+        agrees(graph, parts, 5, depth_limit=4)
+        agrees(graph, parts, 5, plan="merrill", compress=False)
+        assert hd.bfs(parts, 5, predecessors=False).predecessors is None
+        for wrong in (340, -1, "a", []):
+            with pytest.raises(GraphError):
+                hd.bfs(parts, wrong)
+        with pytest.raises(PlanError, match="hiragushi-hybrid"):
+            hd.bfs(parts, 0, plan="xbfs")
+
+
+def check_wide_slots() -> None:
+    """Groups of more than 2^32 slots have 64-bit ones: pretended, by lowering the border."""
+    before, layout.NARROW = layout.NARROW, 100
+    graph_module = sys.modules["hopwave.distributed.graph"]
+    graph_module.NARROW = 100
+    try:
+        for name in ("kronecker", "kronecker-directed"):
+            for ranges in ("1d", "2d"):
+                parts = hd.spread(TRAPS[name](), layout=ranges, device=DEVICE)
+                assert parts.tail_type == np.uint64
+                agrees(TRAPS[name](), parts, 3)
+    finally:
+        layout.NARROW = graph_module.NARROW = before
+
+
+def check_bytes_sent() -> None:
+    """A pull sends a rank's share of the bitmap to each other rank: n/8 bytes or less, and little beside."""
+    parts = hd.kronecker(14, device=DEVICE)
+    found = hd.bfs(parts, int(np.argmax(np.bincount(hw.generate.kronecker_edges(14)[0]))))
+    assert "pull" in found.trace.directions
+    overhead = 100 * WORLD.size
+    for level in found.trace:
+        assert (level.sent > 0) == (WORLD.size > 1)
+        assert level.sent_by_one <= level.sent <= WORLD.size * level.sent_by_one
+        if level.direction == "pull":
+            assert level.sent_by_one <= parts.n / 8 + overhead
+    plain = hd.bfs(parts, 1, plan="merrill", compress=False)
+    packed = hd.bfs(parts, 1, plan="merrill")
+    if WORLD.size > 1:
+        assert sum(level.sent for level in packed.trace) < sum(level.sent for level in plain.trace) / 2
+        assert ("bytes sent" in str(found.trace)) and plain.reached == packed.reached
+
+
+# ---------------------------------------------------------------- graphs
+
+
+def check_generated_in_place() -> None:
+    for ranges in ("1d", "2d"):
+        kronecker, uniform = (
+            hd.kronecker(7, seed=3, layout=ranges, device=DEVICE),
+            hd.uniform(100, 3, seed=3, layout=ranges, device=DEVICE),
+        )
+        assert kronecker.m == hw.generate.kronecker(7, seed=3).m and kronecker.edges == 16 << 7
+        assert uniform.m == hw.generate.uniform(100, 3, seed=3).m
+        whole = kronecker.replicated()
+        np.testing.assert_array_equal(whole.indices, hw.generate.kronecker(7, seed=3).indices)
+        tuples = kronecker.gather(kronecker.tuples)
+        if tuples is not None:
+            np.testing.assert_array_equal(
+                tuples, np.bincount(np.concatenate(hw.generate.kronecker_edges(7, seed=3)), minlength=128)
+            )
+    with pytest.raises(GraphError, match="scale"):
+        hd.kronecker(-1)
+
+
+def check_every_rank_brings_its_part() -> None:
+    rank, size = WORLD.rank, WORLD.size
+    parts = hd.from_edges([rank], [rank + 1], directed=True)
+    assert (parts.n, parts.m) == (size + 1, size)
+    assert hd.bfs(parts, 0).depth == size
+    one = hd.from_edges(*(([0, 1], [1, 2]) if rank == size - 1 else ([], [])), n=5)
+    assert (one.n, one.m) == (5, 4)
+    with pytest.raises(GraphError, match="9 is not a vertex"):
+        hd.from_edges([0], [9 if rank == size - 1 else 1], n=5)
+    with pytest.raises(GraphError, match="labels"):
+        hd.from_edges(["a"], ["b"])
+    with pytest.raises(GraphError, match="does not fit"):
+        hd.from_edges([0], [1], layout=(size, 2))
+
+
+def check_balance() -> None:
+    """A graph whose first vertices have most of the arcs: ranges by arcs are nearer to equal shares than by ids."""
+    graph = hw.generate.rmat(10)
+    shares = []
+    for balance in (True, False):
+        parts = hd.spread(graph, balance=balance)
+        shares.append(max(WORLD.allgather(len(parts.part.heads) + len(parts.part.tails))))
+    assert shares[0] <= shares[1]
+    if WORLD.size == 4:
+        assert shares[0] < 0.8 * shares[1]
+
+
+def check_files() -> None:
+    graph = hw.generate.kronecker(9, edge_factor=4)
+    directed = hw.generate.rmat(8)
+    files = {"web.mtx": graph, "arcs.mtx": directed, "web.txt": graph, "web.g500": graph, "packed.mtx.gz": graph}
+    files |= {"web.npz": directed}
+    for name, one in files.items():
+        options = {"isolated": False} if name.endswith("g500") else {}
+        only_rank_0(lambda name=name, one=one, options=options: hw.write(FOLDER / name, one, **options))
+        WORLD.meet()
+        parts = hd.read(FOLDER / name)
+        assert (parts.m, parts.directed) == (one.m, one.directed), name
+        np.testing.assert_array_equal(parts.replicated().indices, one.indices)
+
+
+def check_damaged_files() -> None:
+    """Every rank raises, whichever of them met the damage, and the line is counted from the file's beginning."""
+    lines = ["%%MatrixMarket matrix coordinate pattern general", "100 100 60", *(f"{i} {i + 1}" for i in range(1, 61))]
+    damaged = {
+        "letters": ([*lines[:58], "7 x", *lines[59:]], r":59: .*'x'"),
+        "too-large": ([*lines[:4], "7 101", *lines[5:]], r":5: vertex 101 is too large"),
+        "short": (lines[:-3], "57 edges.*60"),
+        "banner": (["%%MatrixMarket vector", *lines[1:]], ":1: the banner"),
+    }
+    for name, (text, message) in damaged.items():
+        path = FOLDER / f"{name}.mtx"
+        only_rank_0(lambda path=path, text=text: path.write_text("\n".join(text) + "\n"))
+        WORLD.meet()
+        with pytest.raises(FormatError, match=message) as caught:
+            hd.read(path)
+        assert WORLD.allgather(str(caught.value)).count(str(caught.value)) == WORLD.size
+    with pytest.raises(FormatError, match="no such file"):
+        hd.read(FOLDER / "nowhere.mtx")
+
+
+# ---------------------------------------------------------------- betweenness
+
+
+def same(graph: hw.Graph, parts: hd.DistributedGraph | hw.Graph, split: str, **options: Any) -> None:
+    found = hd.betweenness_centrality(parts, split=split, **options)
+    right = hw.betweenness_centrality(graph, **options)
+    assert found.certificate.error <= found.certificate.tolerance and found.sources == right.sources
+    scores = found.scores if parts is graph else found.gather()
+    if scores is not None:
+        np.testing.assert_allclose(scores, right.scores, rtol=1e-9, atol=1e-12)
+
+
+def check_betweenness() -> None:
+    names = ["kronecker", "kronecker-directed", "grid-with-missing-edges", "star-of-33", "two-isolated-vertices"]
+    names += ["single-vertex", "self-loop-only", "repeats-directed", "one-edge", "layers-directed", "barbell"]
+    for name in names:
+        graph = TRAPS[name]()
+        same(graph, graph, "sources")
+        few = {"sources": [0, graph.n // 2]} if graph.n > 40 else {}
+        for ranges in ("1d", "2d"):
+            parts = hd.spread(graph, layout=ranges)
+            same(graph, parts, "graph", **few)
+            same(graph, parts, "graph", endpoints=True, normalized=False, cutoff=2, **few)
+        same(graph, parts, "auto", **few)
+    graph = TRAPS["kronecker"]()
+    for split in ("sources", "graph"):
+        same(graph, hd.spread(graph), split, k=7, seed=5)
+        same(graph, hd.spread(graph), split, k=7, seed=5, endpoints=True)
+    with pytest.raises(GraphError, match="split"):
+        hd.betweenness_centrality(graph, split="halves")
+    if WORLD.size > 1:
+        with pytest.raises(GraphError, match="seed=None"):
+            hd.betweenness_centrality(graph, k=3)
+
+
+def check_path_counts_beyond_float64() -> None:
+    """32 vertices a layer, all joined to the next: 2^1150 shortest paths from end to end."""
+    width, depth = 32, 230
+    layer = np.arange(width)
+    u = np.concatenate([np.repeat(layer + d * width, width) for d in range(depth)])
+    v = np.concatenate([np.tile(layer + (d + 1) * width, width) for d in range(depth)])
+    graph = hw.Graph.from_edges(u, v, n=width * (depth + 1))
+    same(graph, hd.spread(graph), "graph", sources=[0])
+
+
+def check_an_error_inside_sources_ends_all() -> None:
+    """A run that fails on one rank raises on all, and nobody waits for a block that will not come."""
+    graph = TRAPS["kronecker"]()
+    if WORLD.rank == WORLD.size - 1:
+        graph._prepared["cpu"] = None  # a rank whose engine cannot work
+
+    class Broken(GraphError):
+        pass
+
+    from hopwave.algorithms import brandes
+
+    kept = brandes.accumulate
+    if WORLD.rank == WORLD.size - 1:
+
+        def failing(*_: Any) -> None:
+            raise Broken("this rank is broken")
+
+        brandes.accumulate = failing
+    graph._prepared.pop("cpu", None)
+    try:
+        with pytest.raises(GraphError, match="broken"):
+            hd.betweenness_centrality(graph)
+    finally:
+        brandes.accumulate = kept
+
+
+# ---------------------------------------------------------------- the validator judges
+
+
+def check_validation_finds_what_is_wrong() -> None:
+    graph = hw.generate.kronecker(7)
+    for ranges in ("1d", "2d"):
+        parts = hd.spread(graph, layout=ranges, device=DEVICE)
+        hub = int(np.argmax(graph.degrees))
+        found = hd.bfs(parts, hub)
+        d, p, first = found.distances, found.predecessors, parts.first
+        everything = hw.bfs(graph, hub)
+        far = int(np.flatnonzero(everything.distances == everything.depth)[0])
+        mine = far - first if first <= far < first + parts.own else None
+
+        def judged(change: Callable[[Any, Any], None]) -> tuple[str, ...]:
+            levels, tree = d.copy(), p.copy()  # noqa: B023
+            if mine is not None:  # noqa: B023
+                change(levels, tree)
+            return validate_in_parts(parts, (hub,), levels, tree).broken  # noqa: B023
+
+        def level(value: int) -> Callable[[Any, Any], None]:
+            return lambda levels, _: levels.__setitem__(mine, value)  # noqa: B023
+
+        def parent(value: int) -> Callable[[Any, Any], None]:
+            return lambda _, tree: tree.__setitem__(mine, value)  # noqa: B023
+
+        stranger = next(
+            v for v in range(graph.n) if v != far and far not in graph.indices[slice(*graph.indptr[v : v + 2])]
+        )
+        assert judged(lambda *_: None) == ()
+        assert "edges" in judged(level(100))
+        assert "levels" in judged(level(1))
+        assert "span" in judged(level(-1))
+        assert "links" in judged(parent(stranger))
+        assert "links" in judged(parent(graph.n + 5))
+        assert "roots" in judged(parent(far))
+        assert "span" in judged(parent(-1))
+        assert "levels" in judged(level(0))
+
+
+def check_packets() -> None:
+    """What is packed comes out again, in whichever form was shorter."""
+    random = np.random.default_rng(WORLD.rank)
+    forms = set()
+    for length in (1, 63, 64, 65, 1000, 300_000):
+        for share in (0.0, 0.001, 0.1, 0.9, 1.0):
+            heads = np.flatnonzero(random.random(length) < share)
+            values = random.integers(0, 1 << random.integers(1, 40), len(heads))
+            for compress in (True, False):
+                shape, data = codec.pack(np, heads, codec.columns(np, values, compress), length, compress)
+                forms.add(shape[1])
+                assert len(data) == codec.packed_size(shape, length)
+                assert not compress or len(data) <= 8 * len(heads) + 8 * (len(heads) > 0) + -(-length // 64) * 8
+                back, columns = codec.unpack(np, shape, data, length)
+                np.testing.assert_array_equal(back, heads)
+                np.testing.assert_array_equal(codec.numbers(np, columns), values)
+    assert forms == {0, 1, 2, 4, 8} - {4} or forms == {0, 1, 2, 4, 8}
+
+
+CHECKS = {name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")}
+
+
+def main() -> None:
+    for name in sys.argv[2:] or CHECKS:
+        began = time.process_time()
+        try:
+            CHECKS[name]()
+        except BaseException as error:
+            import traceback
+
+            traceback.print_exc()
+            WORLD.abort(f"{name}: {type(error).__name__}: {str(error)[:500]}")
+        WORLD.meet()
+        if WORLD.rank == 0:
+            print(f"passed {name} {time.process_time() - began:.2f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Small matrices and vectors for the tests of linalg: made by hypothesis, or the same ones every time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from hopwave import EngineError
+from hopwave import linalg as la
+from hopwave.linalg.engine import algebra
+
+WORDS = ("bool", "int32", "int64", "float32", "float64")
+# Semirings with the types of matrix (None: no values) and vector they are tried with: some on every engine, more where
+# they need not be compiled, which takes the CPU engine half a second a kernel.
+TRIED = [
+    ("any_pair", None, "bool"),
+    ("any_secondi", None, "bool"),
+    ("or_and", "bool", "bool"),
+    ("plus_times", "float64", "float64"),
+    ("plus_second", None, "float64"),
+    ("min_plus", "int64", "int64"),
+    ("max_times", "int32", "int64"),
+    ("min_first", None, "int32"),
+]
+MORE = [
+    ("any_second", "int32", "int32"),
+    ("plus_times", "int32", "float32"),
+    ("plus_first", "int64", "bool"),
+    ("plus_pair", None, "bool"),
+    ("min_plus", "float32", "float32"),
+    ("max_min", "float64", "float64"),
+    ("min_secondi", None, "bool"),
+    ("max_second", "bool", "float64"),
+]
+MATRICES = [TRIED[i] for i in (0, 1, 3, 5)]
+
+
+def able(device: str) -> bool:
+    try:
+        return algebra(device) is not None
+    except EngineError:
+        return False
+
+
+MACHINES = [name for name in ("reference", "cpu", "cuda") if able(name)]
+
+
+def on(device: str, *others: Any) -> Any:
+    """A case for one engine; the GPU's are marked."""
+    return pytest.param(device, *others, marks=[pytest.mark.gpu] if device == "cuda" else [])
+
+
+machines = pytest.mark.parametrize("device", [on(name) for name in MACHINES])
+
+
+def with_semirings(everywhere: Any) -> Any:
+    """Cases of (device, semiring, type of the matrix, type of the vector)."""
+    cases = [on(name, *one) for name in MACHINES for one in (everywhere if name == "cpu" else TRIED + MORE)]
+    return pytest.mark.parametrize("device, ring, a, x", cases)
+
+
+def values_of(dtype: str, count: int, draw: Any) -> np.ndarray[Any, Any]:
+    """Small whole numbers of that type: sums are exact in every order."""
+    return np.array([draw(-3, 4) for _ in range(count)]).astype(dtype)
+
+
+def matrix(rows: int, columns: int, dtype: str | None, draw: Any) -> la.Matrix:
+    """About half the places taken, stored zeros among the values."""
+    bits = np.array([draw(0, 1) for _ in range(rows * columns)], bool).reshape(rows, columns)
+    values = values_of(dtype or "bool", rows * columns, draw).reshape(rows, columns)
+    A = la.Matrix.from_dense(values, bits)
+    return A if dtype else A.pattern()
+
+
+def vector(n: int, dtype: str, draw: Any) -> la.Vector:
+    """Some places taken, stored zeros among the values; sparse or dense."""
+    bits = np.array([draw(0, 1) for _ in range(n)], bool)
+    v = la.Vector.from_dense(values_of(dtype, n, draw), bits)
+    v.convert("dense" if draw(0, 1) else "sparse")
+    return v
+
+
+def drawn(data: st.DataObject) -> Any:
+    return lambda least, most: data.draw(st.integers(least, most))
+
+
+def fixed(seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    return lambda least, most: int(rng.integers(least, most + 1))
