@@ -163,7 +163,7 @@ def main() -> None:
     parser.add_argument("--kept", type=Path, help="folder of the CPU engine's scores of whole graphs")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
-    found: dict[str, list[dict[str, Any]]] = {}
+    found = earlier(given.out, given.parts.split(","))
     for part in given.parts.split(","):
         names = {"sampled": list(BEFORE), "exact": list(EXACT)}.get(part) or [
             path.name.removesuffix(".mtx.gz") for path in sorted(given.data.glob("*.mtx.gz"))
@@ -173,12 +173,24 @@ def main() -> None:
                 continue
             graph = graph_of(name, given.data)
             row = {"sampled": sampled, "exact": exact, "agree": agree}[part](name, graph, given.kept)
-            found.setdefault(part, []).append(row)
+            found[part].append(row)
             print(" ".join(f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}"
                            for key, value in row.items()), flush=True)  # fmt: skip
             graph._prepared.clear()
             cupy.get_default_memory_pool().free_all_blocks()
             write(given.out, found)
+
+
+def earlier(folder: Path, parts: list[str]) -> dict[str, list[dict[str, Any]]]:
+    """Rows of the other parts, from a run before; those of the parts asked for begin anew."""
+    found: dict[str, list[dict[str, Any]]] = {part: [] for part in TITLES}
+    path = folder / "gpu-betweenness.jsonl"
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        row = {key: value for key, value in json.loads(line).items() if key not in head()}
+        part = row.pop("part")
+        if part not in parts:
+            found[part].append(row)
+    return found
 
 
 def write(folder: Path, found: dict[str, list[dict[str, Any]]]) -> None:
@@ -187,7 +199,7 @@ def write(folder: Path, found: dict[str, list[dict[str, Any]]]) -> None:
     lines = [json.dumps(about | {"part": part} | row) + "\n" for part, rows in found.items() for row in rows]
     (folder / "gpu-betweenness.jsonl").write_text("".join(lines), encoding="utf-8")
     text = ["# Betweenness on the GPU", ", ".join(f"{key} {value}" for key, value in about.items())]
-    for part, rows in found.items():
+    for part, rows in ((part, rows) for part, rows in found.items() if rows):
         text += [f"## {TITLES[part]}", table(rows), NOTES[part]]
     (folder / "gpu-betweenness.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
 
