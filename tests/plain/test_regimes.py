@@ -81,8 +81,8 @@ def test_few_sources_get_large_blocks_and_wide_levels_too() -> None:
 
 def test_wide_levels_of_few_sources_get_teams() -> None:
     mesh, machine = (1 << 20, 6 << 20), Machine(threads=1024)
-    assert [regimes.block_shape(*mesh, k, 376, machine).team for k in (1, 16, 64, 67, 132)] == [4, 4, 2, 1, 1]
-    assert regimes.block_shape(1 << 24, 1 << 26, 1, 4000, machine).team == 8
+    assert [regimes.block_shape(*mesh, k, 376, machine).team for k in (1, 16, 64, 67, 132)] == [8, 8, 2, 1, 1]
+    assert regimes.block_shape(1 << 24, 1 << 26, 1, 4000, machine).team == 16
     assert regimes.block_shape(114_599, 239_332, 1, 951, machine).team == 1, "its levels are narrow"
     assert regimes.block_shape(*mesh, 1, 376, Machine(cooperative=False)).team == 1
 
@@ -128,7 +128,7 @@ def test_batches_fit_or_it_is_told(graph: tuple[int, int], k: int, machine: Mach
     n, m = graph
     lanes = regimes.lanes_for(k)
     batches = regimes.batches_at_once(n, m, k, lanes, machine, edges)
-    assert 1 <= batches <= 16 and (batches == 1 or not edges)
+    assert 1 <= batches <= 32 and (batches == 1 or not edges)
     if regimes.batch_bytes(n, m, 1, 10) > room:
         with pytest.raises(EngineError, match="for one source"):
             regimes.batch_fit(n, m, lanes, batches, 10, room)

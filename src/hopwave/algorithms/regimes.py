@@ -19,7 +19,7 @@ LANES = 64  # sources that share a mask
 CHUNK = 512  # arcs of a list that a warp takes at once
 LEVELS = 48  # a batch keeps a mask a level, so a deeper search leaves it
 BITS = 1000  # path counts of a batch are plain float64: a search whose counts might pass 2^BITS leaves it
-FEW = 8  # sources up to which each has the whole GPU
+FEW = 4  # sources up to which each has the whole GPU
 SMALL = 1 << 20  # arcs up to which a sparse graph is a block's work
 RENUMBERING = 1 << 27  # sources times arcs from which a deep graph is renumbered
 NEAR, SCATTERED = 0.25, 1 << 19  # part of the arcs, and vertices, from which on an order is good enough; is not
@@ -106,7 +106,7 @@ def block_shape(n: int, m: int, k: int, depth: int, machine: Machine) -> Shape:
     threads = min(MOST, max(64, threads))
     blocks = max(1, min(room, machine.threads // threads)) * machine.multiprocessors
     if threads == MOST and machine.cooperative:
-        team = min(TEAM, power_of_two(2 * level / MOST), power_of_two(machine.multiprocessors / max(1, k)))
+        team = min(TEAM, power_of_two(4 * level / MOST), power_of_two(machine.multiprocessors / max(1, k)))
         if team > 1:
             return Shape(threads, group, k, 0, team)
     return Shape(threads, group, max(1, min(k, blocks)), shared)
@@ -187,11 +187,11 @@ def batches_at_once(n: int, m: int, k: int, lanes: int, machine: Machine, edges:
     """Batches a launch: a small graph does not fill the machine alone. Scores of arcs are added up by one at a time.
 
     >>> batches_at_once(1 << 15, 1 << 19, 10**5, 64, Machine(), False)
-    16
+    32
     """
     if edges or lanes == 1:
         return 1
-    most = min(-(-k // lanes), 16, (1 << 25) // max(1, m), machine.memory // 8 // batch_bytes(n, m, lanes, LEVELS))
+    most = min(-(-k // lanes), 32, (1 << 25) // max(1, m), machine.memory // 8 // batch_bytes(n, m, lanes, LEVELS))
     return max(1, most)
 
 

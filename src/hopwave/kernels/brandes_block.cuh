@@ -281,7 +281,7 @@ template <class Offset>
 __global__ void add_rows(const double *rows, i64 count, i64 width, i64 squares, double *total) {
   for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < width; v += (i64)gridDim.x * blockDim.x) {
     double sum = total[v], square = squares ? total[width + v] : 0.0;
-#pragma unroll 8
+#pragma unroll 16
     for (i64 r = 0; r < count; ++r) {
       const double x = rows[r * width + v];
       sum += x;
