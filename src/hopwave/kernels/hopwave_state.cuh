@@ -71,7 +71,7 @@ struct Work {
   i64 *trace;
   i64 trace_rows;
   i64 chunk, long_row;          // arcs from which a list is long; in-arcs after which a row is left to the grid
-  i64 alone, share, team;       // arcs that one block takes alone; arcs a block of a team; blocks of the smaller team
+  i64 alone, few, share, team;  // arcs that one block takes, that some take, and a block when all do; how many `some` are
 
   __device__ __forceinline__ u32 *visited(int which) const { return which ? odd : even; }
 };
@@ -130,27 +130,30 @@ __device__ __forceinline__ i64 nanoseconds() {
   return t;
 }
 
+#ifndef HOPWAVE_HUBS
+#define HOPWAVE_HUBS 4.0
+#endif
 // rules.growing, word for word.
 __device__ __forceinline__ int growing(double a, double b, i64 n, i64 m, const Standing &s) {
   if (s.last == PULL) return s.nf < s.nf0 && s.nf * b <= (double)n ? PUSH : PULL;
   if (s.nf <= s.nf0 || s.mf * 64 <= (u64)n) return PUSH;
-  const double hubs = min(4.0, max(1.0, ((double)s.mf / (double)s.nf) * ((double)n / (double)max(m, 1ll))));
+  const double hubs = min((double)HOPWAVE_HUBS, max(1.0, ((double)s.mf / (double)s.nf) * ((double)n / (double)max(m, 1ll))));
   return (double)s.mf * a * hubs > (double)s.mu ? PULL : PUSH;
 }
 
-// After a push: whether that rule may want a pull, without the divisions, for which a team has no registers to spare.
+// After a push: whether that rule may want a pull; in a hurry, so without divisions and rather yes than no.
 __device__ __forceinline__ bool may_pull(double a, i64 n, const Standing &s) {
-  return s.nf > s.nf0 && s.mf * 64 > (u64)n && (double)s.mf * a * 4.0 > (double)s.mu;
+  return s.nf > s.nf0 && s.mf * 64 > (u64)n && (float)s.mf * (float)(a * HOPWAVE_HUBS * 1.001) > (float)s.mu;
 }
 
 __device__ __forceinline__ bool over(const Standing &s, int depth_limit) {
   return s.nf == 0 || s.reached == s.findable || s.depth >= depth_limit;
 }
 
-// A level is done that found so many vertices with so many arcs.
+// A level is done that found so many vertices with so many arcs. For one thread a block.
 __device__ __forceinline__ void step_forward(Standing &s, const Work &work, int choice, u32 found, u64 mf, u64 checked,
                                              int blocks) {
-  if (work.trace && blockIdx.x == 0 && threadIdx.x == 0 && s.levels < work.trace_rows) {
+  if (work.trace && blockIdx.x == 0 && s.levels < work.trace_rows) {
     i64 *row = work.trace + (i64)s.levels * TRACE_COLUMNS;
     row[0] = s.depth + 1, row[1] = choice, row[2] = s.nf, row[3] = s.mf, row[4] = s.mu;
     row[5] = found, row[6] = checked, row[7] = blocks, row[8] = nanoseconds();
