@@ -7,6 +7,9 @@
 
 constexpr int WORDS = 8;        // words of the bitmap a warp takes at a time, at most
 constexpr int ABREAST = 4;      // words, or neighbours, looked at before the first answer is needed
+#ifndef HOPWAVE_PATIENCE
+#define HOPWAVE_PATIENCE 32
+#endif
 #ifndef HOPWAVE_LOOK
 #define HOPWAVE_LOOK 16
 #endif
@@ -48,7 +51,7 @@ struct Pulling {
   template <int N>
   __device__ __forceinline__ int look(int v, i64 e, i64 end, Sums *sums) {
     int hit = -1;
-    i64 stop = min(end, e + PATIENCE);
+    i64 stop = min(end, e + (N == MANY ? HOPWAVE_PATIENCE : PATIENCE));
     while (e < stop) {
       int u[N];
 #pragma unroll

@@ -141,9 +141,11 @@ __device__ __forceinline__ int growing(double a, double b, i64 n, i64 m, const S
   return (double)s.mf * a * hubs > (double)s.mu ? PULL : PUSH;
 }
 
-// After a push: whether that rule may want a pull; in a hurry, so without divisions and rather yes than no.
-__device__ __forceinline__ bool may_pull(double a, i64 n, const Standing &s) {
-  return s.nf > s.nf0 && s.mf * 64 > (u64)n && (float)s.mf * (float)(a * HOPWAVE_HUBS * 1.001) > (float)s.mu;
+// After a push of mf arcs, of mu that were left before it: the rule may want a pull if the frontier has grown and mf is
+// greater than this. Rather too low than too high; `share` is pull_share(a), for which a team has no time.
+__device__ __forceinline__ float pull_share(double a) { return (float)(0.999 / (1 + a * HOPWAVE_HUBS)); }
+__device__ __forceinline__ u32 may_pull_from(float share, i64 n, u64 mu) {
+  return max((u32)min(n >> 6, 1ll << 31), (u32)min(4e9f, (float)mu * share));
 }
 
 __device__ __forceinline__ bool over(const Standing &s, int depth_limit) {
