@@ -50,22 +50,19 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
        const int *sources, int source_count, int depth_limit, double alpha, double beta, Standing *out) {
   __shared__ __align__(16) unsigned char room[ROOM];
   __shared__ Standing here;
-  __shared__ u32 pieces;
+  __shared__ u32 pieces, target, slot;  // in shared memory, for a barrier would fetch spilled registers from far away
   const Answer answer{distance, parent};
   Counters *counters = work.counters;
-  const u32 thread = blockIdx.x * BLOCK + threadIdx.x;
   const u32 words = (u32)((graph.n + 31) / 32);
   const u32 some = min(gridDim.x, (u32)work.team), all = min(gridDim.x, MOST_BLOCKS);
-  u32 target = 0;
-  int slot = 0;
+  if (threadIdx.x == 0) target = slot = 0;
 
-  // Each phase, from one grid barrier to another, has sums and words of its own, cleared a phase ahead.
+  // Each phase, from one grid barrier to another, has sums and words of its own, `slot` says which; cleared a phase ahead.
   auto clear = [&](int i) { counters->sums[i] = Sums{}, counters->word[i][0][0] = counters->word[i][1][0] = 0; };
+  auto following = [&] { return slot == 2 ? 0 : slot + 1; };
   auto new_phase = [&] {
-    const int phase = slot;
-    slot = slot == 2 ? 0 : slot + 1;
-    if (thread == 0) clear(slot);
-    return phase;
+    if (blockIdx.x == 0 && threadIdx.x == 0) clear(following());
+    return slot;
   };
   // The blocks that would make the best team for this frontier, or 0.
   auto team_for = [&](const Standing &s) -> u32 {
@@ -74,7 +71,7 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
     if (s.nf <= some * VERTICES && (i64)s.mf <= work.few) return some;
     return s.nf <= all * VERTICES && (i64)s.mf <= all * work.share ? all : 0;
   };
-  auto team_level = [&](u32 blocks, int phase) {
+  auto team_level = [&](u32 blocks, u32 phase) {
     Task<Offset> task{graph, work, answer, blocks, alpha, depth_limit, 0, 0, counters->sums + phase,
                       counters->word[phase], counters->standing + phase};
     if (blocks == 1) {
@@ -86,14 +83,16 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
       team_levels<Offset, PARENTS, false>(task, here, room);
     }
   };
-  auto read_standing = [&](int phase) {
+  auto read_standing = [&](u32 phase) {
     const Sums *sums = counters->sums + phase;
     here = counters->standing[phase];
     here.mf = __ldcg(&sums->mf), here.mu -= here.mf;
     here.big = __ldcg(&sums->big), here.chunks = __ldcg(&sums->chunks);
+    slot = following();
   };
 
-  const int first = new_phase();
+  __syncthreads();
+  const u32 first = new_phase();
   if (blockIdx.x == 0) {
     stand_at<Offset, PARENTS>(graph, work, answer, sources, source_count, here);
     if (team_for(here) == 1 && !over(here, depth_limit) && growing(alpha, beta, graph.n, graph.m, here) == PUSH)
@@ -117,10 +116,11 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
       meet(counters, target, false, [&] {
         here.begin = here.tail, here.tail += here.nf;
         here.big = __ldcg(&sums->big), here.chunks = __ldcg(&sums->chunks), here.queued = 1;
+        slot = following();
       });
       blocks = team_for(here);
     }
-    const int phase = new_phase();
+    const u32 phase = new_phase();
     Sums *sums = counters->sums + phase;
     if (blocks) {
       if (blockIdx.x < blocks) team_level(blocks, phase);
@@ -135,11 +135,13 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
         const u32 found = __ldcg(&sums->found), big = __ldcg(&sums->big);
         step_forward(here, work, PUSH, found, __ldcg(&sums->mf), here.mf, gridDim.x);
         here.begin = here.tail, here.tail += found, here.big = big, here.chunks = 0;
+        slot = following();
       });
     } else {
       auto settle = [&](u32 found, u64 mf, u64 checked) {
         step_forward(here, work, PULL, found, mf, checked, gridDim.x);
         here.which ^= 1, here.queued = here.big = here.chunks = 0;
+        slot = following();
       };
       pull_level<Offset, PARENTS>(graph, work, answer, here, sums, room);
       meet(counters, target, false, [&] {

@@ -143,7 +143,11 @@ __device__ __forceinline__ int growing(double a, double b, i64 n, i64 m, const S
 
 // After a push of mf arcs, of mu that were left before it: the rule may want a pull if the frontier has grown and mf is
 // greater than this. Rather too low than too high; `share` is pull_share(a), for which a team has no time.
-__device__ __forceinline__ float pull_share(double a) { return (float)(0.999 / (1 + a * HOPWAVE_HUBS)); }
+__device__ __forceinline__ float pull_share(double a) {
+  float times = (float)(a * HOPWAVE_HUBS);
+  asm volatile("" : "+f"(times));  // else the compiler keeps the quotient for good, in a register that it has not got
+  return __fdividef(0.999f, 1 + times);
+}
 __device__ __forceinline__ u32 may_pull_from(float share, i64 n, u64 mu) {
   return max((u32)min(n >> 6, 1ll << 31), (u32)min(4e9f, (float)mu * share));
 }
@@ -166,12 +170,13 @@ __device__ __forceinline__ void step_forward(Standing &s, const Work &work, int 
 }
 
 // All blocks meet here; what was written before is seen after. Thread 0 of each block then does `after`, which its
-// block sees. A block that waits for others' long work is patient and leaves the memory alone meanwhile.
+// block sees. A block that waits for others' long work is patient and leaves the memory alone meanwhile. `target` is how
+// many arrivals there will have been; it is thread 0's alone, so that it may be in shared memory.
 template <class After>
 __device__ __forceinline__ void meet(Counters *counters, u32 &target, bool patient, After after) {
-  target += gridDim.x;
   __syncthreads();
   if (threadIdx.x == 0) {
+    target += gridDim.x;
     __threadfence();
     atomicAdd(&counters->arrived, 1);
     while ((int)(*(volatile u32 *)&counters->arrived - target) < 0)

@@ -18,25 +18,21 @@
 #pragma once
 #include "hopwave_state.cuh"
 
-#ifndef HOPWAVE_WORKERS
-#define HOPWAVE_WORKERS 992
-#endif
 #ifndef HOPWAVE_UNEVEN
-#define HOPWAVE_UNEVEN 992
+#define HOPWAVE_UNEVEN WORKERS
 #endif
 #ifndef HOPWAVE_UNEVEN_TIMES
-#define HOPWAVE_UNEVEN_TIMES 3
+#define HOPWAVE_UNEVEN_TIMES 2
 #endif
-#ifndef HOPWAVE_EIGHT
-#define HOPWAVE_EIGHT 5
+#ifndef HOPWAVE_EARLY
+#define HOPWAVE_EARLY 1
 #endif
-#ifndef HOPWAVE_TWO
-#define HOPWAVE_TWO 3
+#ifndef HOPWAVE_AGAIN
+#define HOPWAVE_AGAIN 1
 #endif
-constexpr u32 WORKERS = HOPWAVE_WORKERS;  // threads of a block with arcs; the warp after them is the messenger's
+constexpr u32 WORKERS = BLOCK - 32;       // threads of a block with arcs; the last warp is the messenger's
 constexpr u32 VERTICES = 2048;            // nor may a block begin with many more vertices, though they had no arcs
 constexpr u32 ALONE_ARCS = 512;           // with so many, pieces fit into one block whatever the degrees
-constexpr u32 UNEVEN = HOPWAVE_UNEVEN;    // lanes from which a block with three times its share wishes to leave
 constexpr int RENT = 8;                   // levels too small for a team before it leaves: that many cost what a change does
 constexpr u32 MOST_BLOCKS = 255;
 
@@ -54,7 +50,7 @@ struct Team {
   int found[Part<Offset>::LANES];
 };
 static_assert(sizeof(Team<int>) <= ROOM && sizeof(Team<i64>) <= ROOM, "both parts must fit");
-static_assert(ALONE_ARCS / 2 * 3 <= Part<i64>::PIECES, "the pieces of a frontier for one block must fit");
+static_assert(ALONE_ARCS / 4 * 5 <= Part<i64>::PIECES, "the pieces of a frontier for one block must fit");
 
 // A block's vertices and pieces in one number, so that one addition finds a place for both; and its arcs.
 struct Size {
@@ -67,6 +63,21 @@ constexpr u64 ONE_BLOCK = 1ull << 56, ONE_WISH = 1ull << 48;
 constexpr int TEAM_VERTEX_BIT = 26;
 constexpr u64 TEAM_ARC_BITS = (1ull << TEAM_VERTEX_BIT) - 1;
 constexpr u32 MOST_ARCS = 1u << 17;
+
+// What a block's threads tell each other.
+struct Board {
+  Size sizes[4];                // of parts: three take turns, the coming one's is counted up; and of one just dealt out
+  int next;                     // what to do next
+  u32 found, base;              // vertices of the coming part, and their place in the queue
+  u32 begin, count, tail;       // a frontier in the queue; the queue's end once all that this team has queued stands there
+  // The messenger's own.
+  Standing here;
+  u64 *word, *other, before, other_before;  // two words take turns; and what was there when the team met there last
+  float share;
+  int rent, pending;            // levels too small for this team, one after another; whether a level is not yet written down
+  u32 new_found, new_arcs;
+};
+enum { ON, LEAVE, AGAIN, REFUSE };  // the next level; leave; deal the frontier out anew; this team cannot take it
 
 // Shared memory by addresses that stay in registers: left to itself, the compiler computes them at every use.
 __device__ __forceinline__ u32 address_of(const void *shared) {
@@ -166,12 +177,29 @@ __device__ __forceinline__ u32 load_now(const u32 *at) {  // what others may be 
   return x;
 }
 
-// A block's barriers: its workers among themselves; they have counted their finds, as the messenger must know; and it
-// has met the others.
-__device__ __forceinline__ void workers_meet() { asm volatile("bar.sync 1, %0;" ::"n"(WORKERS) : "memory"); }
-__device__ __forceinline__ void counted() { asm volatile("bar.arrive 2, %0;" ::"n"(WORKERS + 32) : "memory"); }
-__device__ __forceinline__ void await_counts() { asm volatile("bar.sync 2, %0;" ::"n"(WORKERS + 32) : "memory"); }
-__device__ __forceinline__ void await_team() { asm volatile("bar.sync 3, %0;" ::"n"(WORKERS + 32) : "memory"); }
+// The workers have counted their finds, as the messenger must know; they go on.
+__device__ __forceinline__ void counted() {
+#if HOPWAVE_EARLY
+  asm volatile("bar.arrive 1, %0;" ::"n"(BLOCK) : "memory");
+#endif
+}
+__device__ __forceinline__ void await_counts() {
+#if HOPWAVE_EARLY
+  asm volatile("bar.sync 1, %0;" ::"n"(BLOCK) : "memory");
+#endif
+}
+// They have written them.
+__device__ __forceinline__ void workers_meet() {
+#if HOPWAVE_EARLY
+  asm volatile("bar.sync 2, %0;" ::"n"(WORKERS) : "memory");
+#endif
+}
+// All threads; where workers and the messenger do not take turns by the barriers above.
+__device__ __forceinline__ void all_meet() {
+#if !HOPWAVE_EARLY
+  __syncthreads();
+#endif
+}
 
 // A worker's part in the levels of a team.
 template <class Offset, bool PARENTS, bool ALONE>
@@ -180,7 +208,7 @@ struct Worker {
   const Graph<Offset> &graph;
   Answer answer;
   u32 *visited;
-  u32 here, there, found;       // shared addresses: this part of the frontier, the coming one, the vertices found
+  u32 here;                     // shared address of this part of the frontier; the coming one is the other
   int shift;                    // of the pieces' size
   u32 most_pieces, lanes;       // of this part: pieces, times their size
   int u;                        // the neighbour at hand,
@@ -189,8 +217,8 @@ struct Worker {
 
   // Ask for what can be known of this thread's arc, from `first` on.
   __device__ __forceinline__ void look(u32 first) {
-    const u32 i = first + lane(), j = i & ((1u << shift) - 1), piece = min(i, lanes - 1) >> shift;
     if (first >= lanes) return;
+    const u32 i = first + lane(), j = i & ((1u << shift) - 1), piece = min(i, lanes - 1) >> shift;
     Offset arc;
     int length;
     get<0>(here + piece * (u32)sizeof(Offset), arc);
@@ -204,44 +232,38 @@ struct Worker {
     begin = load_now(list), end = load_now(list + 1);
   }
 
-  // Claim it; a find is counted first, then written.
-  __device__ __forceinline__ void level(int depth, u32 size) {
-    u32 first = threadIdx.x & ~31u;
-    if (first >= lanes) return counted();
-    while (true) {
-      const bool fresh = bit & ~claim(word, bit), last = first + WORKERS >= lanes;
+  // The part at hand is of that size; an overfull one has gaps, and the team will leave.
+  __device__ __forceinline__ void look_at(u32 size, u32 first) {
+    int pieces;
+    get<0>(size, pieces);
+    pieces &= PIECE_BITS;
+    lanes = (u32)pieces <= most_pieces ? pieces << shift : 0;
+    look(first);
+  }
+
+  // Claim it; a find is counted first, then written. The other part is then at hand.
+  __device__ __forceinline__ void level(int depth, u32 size, u32 parts) {
+    const u32 there = 2 * parts + (u32)sizeof(P) - here;
+    for (u32 first = threadIdx.x & ~31u; first < lanes; first += WORKERS) {
+      if (first >= WORKERS) look(first);
+      const bool fresh = bit & ~claim(word, bit);
       const Places my = reserve<Offset>(fresh, begin, end, shift, size);
-      if (last) counted();
-      if (my.all) {
-        store<Offset, PARENTS>(my, u, begin, shift, most_pieces, there);
-        if (fresh) {
-          put<0>(found + my.found * 4, u);
-          answer.distance[u] = depth;
-          if (PARENTS) {
-            int v;
-            get<P::PIECES * (sizeof(Offset) + 4)>(here + ((first + lane()) >> shift) * 4, v);
-            answer.parent[u] = v;
-          }
-        }
+      if (first + WORKERS >= lanes) counted();
+      if (!my.all) continue;
+      store<Offset, PARENTS>(my, u, begin, shift, most_pieces, there);
+      if (!fresh) continue;
+      put<2 * sizeof(P)>(parts + my.found * 4, u);
+      answer.distance[u] = depth;
+      if (PARENTS) {
+        int v;
+        get<P::PIECES * (sizeof(Offset) + 4)>(here + ((first + lane()) >> shift) * 4, v);
+        answer.parent[u] = v;
       }
-      if (last) return;
-      look(first += WORKERS);
     }
+    if ((threadIdx.x & ~31u) >= lanes) counted();
+    here = there;
   }
 };
-
-// All blocks of a team meet: tell them, then wait for the sum of what all brought. `before` is the word's value when all
-// had met there last. For one thread a block.
-__device__ __forceinline__ void tell_team(u64 *word, u64 brought) {
-  asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(word), "l"(ONE_BLOCK + brought) : "memory");
-}
-__device__ __forceinline__ u64 hear_team(u64 *word, u64 &before, u32 blocks) {
-  u64 now;
-  do now = *(volatile u64 *)word - before;
-  while (now >> 56 != blocks);
-  before += now;
-  return now & (ONE_BLOCK - 1);
-}
 
 // What a team is to do, and where it is.
 template <class Offset>
@@ -258,28 +280,28 @@ struct Task {
   Standing *standing;
 };
 
-// This block's part of the frontier, from the queue, or after a pull from the difference of the bitmaps.
+// The workers' part of the frontier, from the queue, or after a pull from the difference of the bitmaps.
 template <class Offset, bool PARENTS>
-__device__ __forceinline__ void deal(const Task<Offset> &task, const Standing &at, int shift, u32 most_pieces, u32 size,
-                                     u32 part) {
+__device__ __forceinline__ void deal(const Task<Offset> &task, bool queued, u32 begin, u32 count, int which, int shift,
+                                     u32 most_pieces, u32 size, u32 part) {
   const Graph<Offset> &graph = task.graph;
   auto take = [&](bool mine, int v) {
-    const Offset begin = __ldg(graph.offsets + (mine ? v : 0)), end = __ldg(graph.offsets + (mine ? v + 1 : 0));
-    const Places my = reserve<Offset>(mine, begin, end, shift, size);
-    if (my.all) store<Offset, PARENTS>(my, v, begin, shift, most_pieces, part);
+    const Offset first = __ldg(graph.offsets + (mine ? v : 0)), end = __ldg(graph.offsets + (mine ? v + 1 : 0));
+    const Places my = reserve<Offset>(mine, first, end, shift, size);
+    if (my.all) store<Offset, PARENTS>(my, v, first, shift, most_pieces, part);
   };
-  if (at.queued) {
-    const u32 count = at.nf / task.blocks + (blockIdx.x < at.nf % task.blocks);
-    for (u32 i = threadIdx.x; i < ((count + 31) & ~31u); i += BLOCK)
-      take(i < count, i < count ? __ldcg(task.work.queue + at.begin + blockIdx.x + i * task.blocks) : 0);
+  if (queued) {
+    const u32 mine = count / task.blocks + (blockIdx.x < count % task.blocks);
+    for (u32 i = threadIdx.x; i < ((mine + 31) & ~31u); i += WORKERS)
+      take(i < mine, i < mine ? __ldcg(task.work.queue + begin + blockIdx.x + i * task.blocks) : 0);
     return;
   }
-  const u32 words = (u32)((graph.n + 31) / 32), warps = task.blocks * WARPS;
+  const u32 words = (u32)((graph.n + 31) / 32), warps = task.blocks * (WORKERS / 32);
   const u32 each = min(32u, (words + warps - 1) / warps);
   for (u32 first = (block_warp() * task.blocks + blockIdx.x) * each; first < words; first += warps * each) {
     const u32 w = first + lane();
     u32 bits = 0;
-    if (lane() < each && w < words) bits = task.work.visited(at.which)[w] & ~task.work.visited(at.which ^ 1)[w];
+    if (lane() < each && w < words) bits = task.work.visited(which)[w] & ~task.work.visited(which ^ 1)[w];
     for (u32 some = __ballot_sync(ALL, bits); some; some &= some - 1) {
       const int j = __ffs(some) - 1;
       take(__shfl_sync(ALL, bits, j) >> lane() & 1, (first + j) * 32 + lane());
@@ -287,130 +309,189 @@ __device__ __forceinline__ void deal(const Task<Offset> &task, const Standing &a
   }
 }
 
+// The messenger of a block: one thread that meets those of the other blocks, and decides. What it knows is kept in shared
+// memory: the registers are the workers'.
+template <class Offset, bool ALONE>
+struct Messenger {
+  const Task<Offset> &task;
+  Board &board;
+  const int shift;
+  const u32 blocks, most_pieces;
+
+  __device__ __forceinline__ void begin(const Standing &at) {
+    board.here = at;
+    board.begin = at.begin, board.count = at.nf, board.tail = at.tail;
+    board.word = task.word[0], board.other = task.word[1], board.before = board.other_before = 0;
+    board.rent = 0, board.pending = 0;
+    board.share = pull_share(task.alpha);
+  }
+
+  // The sum of what all blocks bring; `meanwhile` is done while they answer.
+  template <class Meanwhile>
+  __device__ __forceinline__ u64 meet(u64 brought, Meanwhile meanwhile) {
+    u64 *const word = board.word;
+    asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(word), "l"(ONE_BLOCK + brought) : "memory");
+    const u64 before = board.before;
+    board.word = board.other, board.other = word, board.before = board.other_before;
+    meanwhile();
+    u64 now;
+    do now = *(volatile u64 *)word - before;
+    while (now >> 56 != blocks);
+    board.other_before = before + now;
+    return now & (ONE_BLOCK - 1);
+  }
+
+  // A frontier was dealt out: does every block's part fit? If it was the team's own, its arcs were known before.
+  __device__ __forceinline__ void dealt(bool own) {
+    if (ALONE) {
+      board.next = ON;
+      return;
+    }
+    const Size size = board.sizes[3];
+    const bool fits = (size.places & PIECE_BITS) <= most_pieces;
+    const u64 all = meet((fits ? 0 : ONE_WISH) + min(size.arcs, MOST_ARCS), [] {});
+    board.next = all == board.here.mf ? ON : own ? LEAVE : REFUSE;
+  }
+
+  // A level is done, of whose finds this block has those in `size`.
+  __device__ __forceinline__ void settle(const Size &size, Size &cleared) {
+    const Standing &here = board.here;
+    const u32 pieces = size.places & PIECE_BITS, found = size.places >> VERTEX_BIT;
+    u32 new_found = found, new_arcs = min(size.arcs, MOST_ARCS), missing, pull_from, nf;
+    int rent;
+    bool wish = pieces > most_pieces, deepest;
+    auto meanwhile = [&] {
+      u64 mu = here.mu;
+      asm volatile("" : "+l"(mu));  // not before the others have been told
+      missing = (u32)(here.findable - here.reached), pull_from = may_pull_from(board.share, task.graph.n, mu);
+      deepest = here.depth + 1 >= task.depth_limit, nf = here.nf, rent = board.rent + 1;
+      cleared = Size{};
+      board.found = found, board.pending = 1;
+    };
+    if (ALONE) {
+      meanwhile();
+    } else {
+      wish |= pieces << shift > HOPWAVE_UNEVEN && (u64)new_arcs * blocks > HOPWAVE_UNEVEN_TIMES * here.mf;
+      const u64 all = meet((wish ? ONE_WISH : 0) + ((u64)found << TEAM_VERTEX_BIT) + new_arcs, meanwhile);
+      wish = all >= ONE_WISH;
+      new_found = (u32)((all & (ONE_WISH - 1)) >> TEAM_VERTEX_BIT), new_arcs = (u32)(all & TEAM_ARC_BITS);
+    }
+    rent = new_arcs < task.fewest ? rent : 0;
+    const bool leave = deepest || new_found == 0 || new_found == missing || new_arcs > task.most || rent > RENT ||
+                       (new_found > nf && new_arcs > pull_from);
+    board.next = leave ? LEAVE : !wish ? ON : ALONE || !HOPWAVE_AGAIN ? LEAVE : AGAIN;
+    board.rent = rent, board.new_found = new_found, board.new_arcs = new_arcs;
+    if (leave || wish) {
+      if (found) board.base = atomicAdd(&task.work.counters->tail, found);
+      board.begin = board.tail, board.count = new_found, board.tail += new_found;
+    }
+  }
+
+  // What can wait until the workers are at work again.
+  __device__ __forceinline__ void step() {
+    if (board.pending)
+      step_forward(board.here, task.work, PUSH, board.new_found, board.new_arcs, board.here.mf, blocks);
+    board.pending = 0;
+  }
+
+  // The frontier stands in the queue, for all to see.
+  __device__ __forceinline__ void queued() {
+    board.sizes[3] = Size{};
+    __threadfence();
+    meet(0, [] {});
+    __threadfence();
+  }
+};
+
 // The team takes levels as long as they suit it and the rule surely pushes. A grid barrier must follow.
 template <class Offset, bool PARENTS, bool ALONE>
 __device__ void team_levels(const Task<Offset> &task, const Standing &at, unsigned char *room) {
   const Graph<Offset> &graph = task.graph;
   const Work &work = task.work;
-  const u32 blocks = ALONE ? 1 : task.blocks;
   Team<Offset> &team = *(Team<Offset> *)room;
-  __shared__ Size sizes[3];             // of the frontier at hand, of the coming one, and one being cleared
-  __shared__ u32 shared_found, base;
-  __shared__ int stop, refused;
-  const u32 size = address_of(sizes), flag = address_of(&stop), part = address_of(team.part);
-  u64 *word = task.word[1], *other = task.word[0];  // take turns; and what was there when the team met there last
-  u64 before = 0, other_before = 0;
-  const int shift = at.mf > (u64)HOPWAVE_EIGHT * at.nf ? 3 : at.mf > (u64)HOPWAVE_TWO * at.nf ? 2 : 1;
-  const u32 most_pieces = min(Part<Offset>::LANES >> shift, Part<Offset>::PIECES);
-  if (threadIdx.x < 3) sizes[threadIdx.x] = Size{};
+  __shared__ Board board;
+  const int shift = at.mf > 5ull * at.nf ? 3 : 2;  // of the pieces' size, by the mean degree
+  const u32 most_pieces = Part<Offset>::LANES >> shift;
+  const bool works = threadIdx.x < WORKERS, leads = threadIdx.x == WORKERS;
+  const u32 sizes = address_of(board.sizes), part = address_of(team.part), warp_first = threadIdx.x & ~31u;
+  Worker<Offset, PARENTS, ALONE> worker{graph, task.answer, work.visited(at.which), part, shift, most_pieces};
+  Messenger<Offset, ALONE> messenger{task, board, shift, ALONE ? 1 : task.blocks, most_pieces};
+  int depth = at.depth, turn = 0, next = ON;
+  if (threadIdx.x < 4) board.sizes[threadIdx.x] = Size{};
+  if (leads) messenger.begin(at);
   __syncthreads();
-  deal<Offset, PARENTS>(task, at, shift, most_pieces, size + 16, part);
-  __syncthreads();
-  if (!ALONE) {  // does every block's part fit?
-    if (threadIdx.x == WORKERS) {
-      tell_team(other, (sizes[2].places & PIECE_BITS) > most_pieces ? ONE_WISH : 0);
-      refused = hear_team(other, other_before, blocks) != 0;
-    }
-    __syncthreads();
-    if (refused) {
-      if (blockIdx.x == 0 && threadIdx.x == 0) {
-        task.sums->mf = at.mf, task.sums->big = at.big;
-        Standing same = at;
-        same.refused = same.depth;
-        same.mu += same.mf;  // taken off again after the barrier
-        *task.standing = same;
-      }
-      return;
-    }
-  }
-
-  u32 next = size;  // the address of the coming frontier's size
-  if (threadIdx.x < WORKERS) {
-    Worker<Offset, PARENTS, ALONE> worker{graph, task.answer, work.visited(at.which), part,
-                                          part + (u32)sizeof(Part<Offset>), address_of(team.found), shift, most_pieces,
-                                          (sizes[2].places & PIECE_BITS) << shift};
-    int depth = at.depth, leave;
-    worker.look(threadIdx.x & ~31u);
-    do {
-      worker.level(++depth, next);
-      const u32 used = worker.here;
-      worker.here = worker.there, worker.there = used;
-      workers_meet();
-      int pieces;
-      get<0>(next, pieces);
-      pieces &= PIECE_BITS;
-      worker.lanes = (u32)pieces <= most_pieces ? pieces << shift : 0;  // an overfull part has gaps: the team will leave
-      next = next == size + 16 ? size : next + 8;
-      worker.look(threadIdx.x & ~31u);
-      await_team();
-      get<0>(flag, leave);
-    } while (!leave);
-  } else if (threadIdx.x < WORKERS + 32) {
-    const float share = pull_share(task.alpha);
-    Standing here = at;
-    int rent = 0, leave;
-    do {
-      u32 found = 0, new_found = 0, new_arcs = 0;
+  do {
+    const bool own = next == AGAIN;
+    if (works) {
+      deal<Offset, PARENTS>(task, own || at.queued, board.begin, board.count, at.which, shift, most_pieces, sizes + 24,
+                            worker.here);
+      counted(), workers_meet();
+    } else {
       await_counts();
-      if (lane() == 0) {
-        int places, arcs;
-        get<0>(next, places), get<4>(next, arcs);
-        const u32 pieces = places & PIECE_BITS;
-        found = new_found = (u32)places >> VERTEX_BIT, new_arcs = min((u32)arcs, MOST_ARCS);
-        bool wish = pieces > most_pieces;
-        if (!ALONE) {
-          wish |= pieces << shift > UNEVEN && (u64)new_arcs * blocks > HOPWAVE_UNEVEN_TIMES * here.mf;
-          tell_team(word, (wish ? ONE_WISH : 0) + ((u64)found << TEAM_VERTEX_BIT) + new_arcs);
-        }
-        // What need not wait for the others: a new size, when the search is over, and when the rule may pull.
-        next = next == size + 16 ? size : next + 8;
-        put<0>(next, 0), put<4>(next, 0);
-        u64 mu = here.mu;
-        asm volatile("" : "+l"(mu));  // not before the others have been told
-        const bool deepest = here.depth + 1 >= task.depth_limit;
-        const u32 missing = (u32)(here.findable - here.reached), pull_from = may_pull_from(share, graph.n, mu);
-        if (!ALONE) {
-          const u64 all = hear_team(word, before, blocks), used = before;
-          u64 *const used_word = word;
-          word = other, other = used_word, before = other_before, other_before = used;
-          wish = all >= ONE_WISH;
-          new_found = (u32)((all & (ONE_WISH - 1)) >> TEAM_VERTEX_BIT), new_arcs = (u32)(all & TEAM_ARC_BITS);
-        }
-        rent = new_arcs < task.fewest ? rent + 1 : 0;
-        put<0>(flag, (int)(wish || deepest || new_found == 0 || new_found == missing || new_arcs > task.most ||
-                           rent > RENT || (new_found > here.nf && new_arcs > pull_from)));
+    }
+    all_meet();
+    if (works)
+      worker.look_at(sizes + 24, warp_first);
+    else if (leads)
+      messenger.dealt(own);
+    __syncthreads();
+    while ((next = board.next) == ON) {
+      const u32 coming = sizes + turn * 8;
+      depth++;
+      if (works) {
+        worker.level(depth, coming, part);
+        workers_meet();
+      } else {
+        if (leads) messenger.step();
+        await_counts();
       }
-      __syncwarp();
-      await_team();
-      get<0>(flag, leave);
-      if (lane() == 0) {
-        step_forward(here, work, PUSH, new_found, new_arcs, here.mf, blocks);
-        if (leave) {
-          shared_found = found;
-          if (found) base = atomicAdd(&work.counters->tail, found);
-        }
-        if (leave && blockIdx.x == 0) {
-          Standing left = at;  // what the loop never touches need not be kept in registers
-          left.nf = here.nf, left.nf0 = here.nf0, left.reached = here.reached;
-          left.mu = here.mu + new_arcs;  // the exact number is taken off after the barrier
-          left.depth = here.depth, left.last = PUSH, left.levels = here.levels;
-          left.begin = at.tail, left.tail = at.tail + here.nf, left.queued = 1;
-          *task.standing = left;
-        }
+      all_meet();
+      const int after = turn == 2 ? 0 : turn + 1;
+      if (works)
+        worker.look_at(coming, warp_first);
+      else if (leads)
+        messenger.settle(board.sizes[turn], board.sizes[after]);
+      turn = after;
+      __syncthreads();
+    }
+    if (leads) messenger.step();
+    if (next == AGAIN) {
+      if (works) {
+        for (u32 i = threadIdx.x; i < board.found; i += WORKERS) work.queue[board.base + i] = team.found[i];
+        counted(), workers_meet();
+      } else {
+        await_counts();
       }
-    } while (!leave);
+      all_meet();
+      if (leads) messenger.queued();
+      __syncthreads();
+    }
+  } while (next == AGAIN);
+  if (leads && blockIdx.x == 0) {
+    const Standing &here = board.here;
+    Standing left = at;
+    if (next == REFUSE) {
+      task.sums->mf = at.mf, task.sums->big = at.big;
+      left.refused = at.depth;
+      left.mu += at.mf;  // taken off again after the barrier
+    } else {
+      left = here;
+      left.mu += here.mf;  // the exact number is taken off after the barrier
+      left.begin = board.begin, left.tail = board.tail, left.queued = 1;
+    }
+    *task.standing = left;
   }
-  __syncthreads();
+  if (next == REFUSE) return;
 
   // Leave the frontier in the queue, and what a rule and a grid want to know of it, exactly.
   u64 edges = 0;
   u32 big = 0;
-  for (u32 i = threadIdx.x; i < ((shared_found + 31) & ~31u); i += BLOCK) {
-    const int v = i < shared_found ? team.found[i] : 0;
+  for (u32 i = threadIdx.x; i < ((board.found + 31) & ~31u); i += BLOCK) {
+    const int v = i < board.found ? team.found[i] : 0;
     i64 begin = 0, degree = 0;
-    if (i < shared_found) {
+    if (i < board.found) {
       begin = __ldg(graph.offsets + v), degree = __ldg(graph.offsets + v + 1) - begin;
-      work.queue[base + i] = v;
+      work.queue[board.base + i] = v;
     }
     edges += degree, big += degree >= work.chunk;
     cut_long(v, begin, degree, work, task.sums);
