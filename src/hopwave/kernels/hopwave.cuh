@@ -57,7 +57,7 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
   const u32 some = min(gridDim.x, (u32)work.team), all = min(gridDim.x, MOST_BLOCKS);
   if (threadIdx.x == 0) target = slot = 0;
 
-  // Each phase, from one grid barrier to another, has sums and words of its own, `slot` says which; cleared a phase ahead.
+  // Each phase, from one grid barrier to another, has sums and words of its own, those of `slot`, cleared a phase ahead.
   auto clear = [&](int i) { counters->sums[i] = Sums{}, counters->word[i][0][0] = counters->word[i][1][0] = 0; };
   auto following = [&] { return slot == 2 ? 0 : slot + 1; };
   auto new_phase = [&] {

@@ -7,13 +7,7 @@
 
 constexpr int WORDS = 8;        // words of the bitmap a warp takes at a time, at most
 constexpr int ABREAST = 4;      // words, or neighbours, looked at before the first answer is needed
-#ifndef HOPWAVE_PATIENCE
-#define HOPWAVE_PATIENCE 32
-#endif
-#ifndef HOPWAVE_LOOK
-#define HOPWAVE_LOOK 16
-#endif
-constexpr int MANY = HOPWAVE_LOOK;        // neighbours a thread looks at at a time when its grid has threads to spare
+constexpr int MANY = 16;        // neighbours a thread looks at at a time when the grid has threads to spare
 constexpr int PATIENCE = 32;    // neighbours a thread looks at alone before its warp helps
 static_assert(WORDS * 33 * WARPS * 4 <= ROOM, "the warps' lists must fit");
 
@@ -51,7 +45,7 @@ struct Pulling {
   template <int N>
   __device__ __forceinline__ int look(int v, i64 e, i64 end, Sums *sums) {
     int hit = -1;
-    i64 stop = min(end, e + (N == MANY ? HOPWAVE_PATIENCE : PATIENCE));
+    i64 stop = min(end, e + PATIENCE);
     while (e < stop) {
       int u[N];
 #pragma unroll

@@ -130,21 +130,19 @@ __device__ __forceinline__ i64 nanoseconds() {
   return t;
 }
 
-#ifndef HOPWAVE_HUBS
-#define HOPWAVE_HUBS 4.0
-#endif
+constexpr double HUBS = 4.0;  // how many times sooner a frontier of hubs is pulled, at most
 // rules.growing, word for word.
 __device__ __forceinline__ int growing(double a, double b, i64 n, i64 m, const Standing &s) {
   if (s.last == PULL) return s.nf < s.nf0 && s.nf * b <= (double)n ? PUSH : PULL;
   if (s.nf <= s.nf0 || s.mf * 64 <= (u64)n) return PUSH;
-  const double hubs = min((double)HOPWAVE_HUBS, max(1.0, ((double)s.mf / (double)s.nf) * ((double)n / (double)max(m, 1ll))));
+  const double hubs = min(HUBS, max(1.0, ((double)s.mf / (double)s.nf) * ((double)n / (double)max(m, 1ll))));
   return (double)s.mf * a * hubs > (double)s.mu ? PULL : PUSH;
 }
 
 // After a push of mf arcs, of mu that were left before it: the rule may want a pull if the frontier has grown and mf is
 // greater than this. Rather too low than too high; `share` is pull_share(a), for which a team has no time.
 __device__ __forceinline__ float pull_share(double a) {
-  float times = (float)(a * HOPWAVE_HUBS);
+  float times = (float)(a * HUBS);
   asm volatile("" : "+f"(times));  // else the compiler keeps the quotient for good, in a register that it has not got
   return __fdividef(0.999f, 1 + times);
 }

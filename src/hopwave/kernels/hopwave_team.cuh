@@ -3,203 +3,49 @@
 // Each block keeps its part of the frontier in its shared memory, lists cut into pieces of four or eight arcs: a thread
 // has one arc of one piece, so a level is balanced whatever its degrees, and a vertex found is one piece more, or two.
 // What a block finds is its part of the next frontier; nothing is exchanged but sums. A team whose parts have become
-// uneven leaves its frontier in the queue, and the next team starts with even parts.
+// uneven puts its frontier into the queue and deals it out anew.
 //
 // A block has workers and one messenger. While the messenger meets those of the other blocks, the workers ask for all
 // that may be known of the level to come: neighbours, whether they are visited already, where their own lists begin. So
 // a level costs the meeting and one more trip to memory, the claim. After that it is instructions that take the time,
 // one after another: hence the care about every one of them here.
 //
-// A team's barrier is one 64-bit word to which each block adds itself, its wish to leave, its vertices and its arcs: who
-// sees all blocks there also has the sums. The words only grow; two take turns, so a fast block cannot disturb a slow
-// one. There is no fence: a block arrives when its claims have been answered, and claims, made where all blocks meet in
-// the L2 cache, are all that teams share. What workers see of other blocks' claims before the meeting may be old, which
+// A team's barrier is one 64-bit word to which each block adds itself, its wish for change, its vertices and its arcs:
+// who sees all blocks there also has the sums. The words only grow; two take turns, so a fast block cannot disturb a slow
+// one. A level needs no fence: a block arrives when its claims have been answered, and claims, made where all blocks meet
+// in the L2 cache, are all that it shares. What workers see of other blocks' claims before the meeting may be old, which
 // costs a claim in vain and nothing else: bits are only ever set.
 #pragma once
-#include "hopwave_state.cuh"
+#include "hopwave_part.cuh"
 
-#ifndef HOPWAVE_UNEVEN
-#define HOPWAVE_UNEVEN WORKERS
-#endif
-#ifndef HOPWAVE_UNEVEN_TIMES
-#define HOPWAVE_UNEVEN_TIMES 2
-#endif
-#ifndef HOPWAVE_EARLY
-#define HOPWAVE_EARLY 1
-#endif
-#ifndef HOPWAVE_AGAIN
-#define HOPWAVE_AGAIN 1
-#endif
 constexpr u32 WORKERS = BLOCK - 32;       // threads of a block with arcs; the last warp is the messenger's
 constexpr u32 VERTICES = 2048;            // nor may a block begin with many more vertices, though they had no arcs
 constexpr u32 ALONE_ARCS = 512;           // with so many, pieces fit into one block whatever the degrees
-constexpr int RENT = 8;                   // levels too small for a team before it leaves: that many cost what a change does
+constexpr int RENT = 8;                   // levels too small for a team before it leaves; a change costs about as much
+constexpr u32 UNEVEN = WORKERS;           // lanes from which a block with twice its share wishes for even parts
 constexpr u32 MOST_BLOCKS = 255;
-
-// A block's part of a frontier.
-template <class Offset>
-struct Part {
-  static constexpr u32 LANES = sizeof(Offset) == 4 ? 4096 : 3072, PIECES = LANES / 4;  // at most
-  Offset begin[PIECES];
-  int length[PIECES];           // arcs to the list's end
-  int from[PIECES];
-};
-template <class Offset>
-struct Team {
-  Part<Offset> part[2];
-  int found[Part<Offset>::LANES];
-};
-static_assert(sizeof(Team<int>) <= ROOM && sizeof(Team<i64>) <= ROOM, "both parts must fit");
 static_assert(ALONE_ARCS / 4 * 5 <= Part<i64>::PIECES, "the pieces of a frontier for one block must fit");
 
-// A block's vertices and pieces in one number, so that one addition finds a place for both; and its arcs.
-struct Size {
-  u32 places, arcs;
-};
-constexpr int VERTEX_BIT = 18;
-constexpr u32 PIECE_BITS = (1u << VERTEX_BIT) - 1;
-// What a block tells its team: itself, its wish to leave, vertices, arcs.
+// What a block tells its team: itself, its wish for change, vertices, arcs.
 constexpr u64 ONE_BLOCK = 1ull << 56, ONE_WISH = 1ull << 48;
 constexpr int TEAM_VERTEX_BIT = 26;
 constexpr u64 TEAM_ARC_BITS = (1ull << TEAM_VERTEX_BIT) - 1;
-constexpr u32 MOST_ARCS = 1u << 17;
+constexpr u32 MOST_ARCS = 1u << 17;       // that a block tells of: one with more cannot hold them anyway
 
 // What a block's threads tell each other.
 struct Board {
   Size sizes[4];                // of parts: three take turns, the coming one's is counted up; and of one just dealt out
   int next;                     // what to do next
   u32 found, base;              // vertices of the coming part, and their place in the queue
-  u32 begin, count, tail;       // a frontier in the queue; the queue's end once all that this team has queued stands there
+  u32 begin, count, tail;       // a frontier in the queue; the queue's end when all that this team has queued is there
   // The messenger's own.
   Standing here;
   u64 *word, *other, before, other_before;  // two words take turns; and what was there when the team met there last
   float share;
-  int rent, pending;            // levels too small for this team, one after another; whether a level is not yet written down
+  int rent, pending;            // how many levels on end were too small; whether a level has yet to be written down
   u32 new_found, new_arcs;
 };
 enum { ON, LEAVE, AGAIN, REFUSE };  // the next level; leave; deal the frontier out anew; this team cannot take it
-
-// Shared memory by addresses that stay in registers: left to itself, the compiler computes them at every use.
-__device__ __forceinline__ u32 address_of(const void *shared) {
-  u32 address = (u32)__cvta_generic_to_shared(shared);
-  asm volatile("" : "+r"(address));
-  return address;
-}
-template <int AT>
-__device__ __forceinline__ void put(u32 address, int x) {
-  asm volatile("st.shared.b32 [%0+%1], %2;" ::"r"(address), "n"(AT), "r"(x) : "memory");
-}
-template <int AT>
-__device__ __forceinline__ void put(u32 address, i64 x) {
-  asm volatile("st.shared.b64 [%0+%1], %2;" ::"r"(address), "n"(AT), "l"(x) : "memory");
-}
-template <int AT>
-__device__ __forceinline__ void get(u32 address, int &x) {
-  asm volatile("ld.shared.b32 %0, [%1+%2];" : "=r"(x) : "r"(address), "n"(AT) : "memory");
-}
-template <int AT>
-__device__ __forceinline__ void get(u32 address, i64 &x) {
-  asm volatile("ld.shared.b64 %0, [%1+%2];" : "=l"(x) : "r"(address), "n"(AT) : "memory");
-}
-
-// Where a warp's fresh vertices and their pieces go.
-struct Places {
-  u32 all, pieces, place, found;
-  int degree;
-};
-
-// Find places for the lists of the lanes' fresh vertices; `size` is the shared address of a Size.
-template <class Offset>
-__device__ __forceinline__ Places reserve(bool fresh, Offset begin, Offset end, int shift, u32 size) {
-  constexpr u32 LANES = Part<Offset>::LANES, PIECES = Part<Offset>::PIECES;
-  Places my{__ballot_sync(ALL, fresh)};
-  if (!my.all) return my;
-  my.degree = fresh ? (int)min((i64)(end - begin), (i64)LANES + 1) : 0;
-  my.pieces = (u32)(my.degree + (1 << shift) - 1) >> shift;
-  // A sum by the bits of small numbers: shorter than five shuffles.
-  const u32 one = __ballot_sync(ALL, my.pieces & 1), two = __ballot_sync(ALL, my.pieces & 2);
-  u32 before = __popc(one & below()) + 2 * __popc(two & below()), total = __popc(one) + 2 * __popc(two);
-  if (__any_sync(ALL, my.pieces > 3)) {
-    before = inclusive_scan(my.pieces) - my.pieces;
-    total = min(__shfl_sync(ALL, before + my.pieces, 31), PIECES + 1);
-  }
-  const u32 arcs = warp_sum((u32)my.degree);
-  u32 at = 0;
-  asm volatile("{\n .reg .pred p;\n setp.eq.u32 p, %4, 0;\n @p atom.shared.add.u32 %0, [%1], %2;\n"
-               " @p red.shared.add.u32 [%1+4], %3;\n}"
-               : "+r"(at)
-               : "r"(size), "r"((__popc(my.all) << VERTEX_BIT) + total), "r"(arcs), "r"(lane())
-               : "memory");
-  at = __shfl_sync(ALL, at, 0);
-  my.place = (at & PIECE_BITS) + before, my.found = (at >> VERTEX_BIT) + __popc(my.all & below());
-  return my;
-}
-
-// Write them there, as far as they fit; `part` is the shared address of a Part.
-template <class Offset, bool PARENTS>
-__device__ __forceinline__ void store(Places my, int u, Offset begin, int shift, u32 most_pieces, u32 part) {
-  using P = Part<Offset>;
-  constexpr u32 FEW = 8;
-  auto write = [&](u32 to, int v, Offset first, int length) {
-    put<0>(part + to * (u32)sizeof(Offset), first);
-    put<P::PIECES * sizeof(Offset)>(part + to * 4, length);
-    if (PARENTS) put<P::PIECES * (sizeof(Offset) + 4)>(part + to * 4, v);
-  };
-  if (my.place + my.pieces > most_pieces) my.pieces = 0;
-  if (my.pieces) write(my.place, u, begin, my.degree);
-  if (!__any_sync(ALL, my.pieces > 1)) return;
-  const u32 own = my.pieces <= FEW ? my.pieces : 0;
-#pragma unroll 1
-  for (u32 i = 1; i < own; i++) write(my.place + i, u, begin + (i << shift), my.degree - (i << shift));
-  for (u32 todo = __ballot_sync(ALL, my.pieces > FEW); todo; todo &= todo - 1) {  // long ones by the whole warp
-    const int lead = __ffs(todo) - 1, v = __shfl_sync(ALL, u, lead);
-    const u32 to = __shfl_sync(ALL, my.place, lead), length = __shfl_sync(ALL, my.degree, lead);
-    const Offset first = __shfl_sync(ALL, begin, lead);
-#pragma unroll 1
-    for (u32 i = lane(); i << shift < length; i += 32) write(to + i, v, first + (i << shift), length - (i << shift));
-  }
-}
-
-// Loads that stay where they are written: the compiler would put them off until they are needed, after a barrier.
-__device__ __forceinline__ int load_now(const int *at) {
-  int x;
-  asm volatile("ld.global.nc.b32 %0, [%1];" : "=r"(x) : "l"(at));
-  return x;
-}
-__device__ __forceinline__ i64 load_now(const i64 *at) {
-  i64 x;
-  asm volatile("ld.global.nc.b64 %0, [%1];" : "=l"(x) : "l"(at));
-  return x;
-}
-__device__ __forceinline__ u32 load_now(const u32 *at) {  // what others may be writing: from the L2 cache
-  u32 x;
-  asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(x) : "l"(at));
-  return x;
-}
-
-// The workers have counted their finds, as the messenger must know; they go on.
-__device__ __forceinline__ void counted() {
-#if HOPWAVE_EARLY
-  asm volatile("bar.arrive 1, %0;" ::"n"(BLOCK) : "memory");
-#endif
-}
-__device__ __forceinline__ void await_counts() {
-#if HOPWAVE_EARLY
-  asm volatile("bar.sync 1, %0;" ::"n"(BLOCK) : "memory");
-#endif
-}
-// They have written them.
-__device__ __forceinline__ void workers_meet() {
-#if HOPWAVE_EARLY
-  asm volatile("bar.sync 2, %0;" ::"n"(WORKERS) : "memory");
-#endif
-}
-// All threads; where workers and the messenger do not take turns by the barriers above.
-__device__ __forceinline__ void all_meet() {
-#if !HOPWAVE_EARLY
-  __syncthreads();
-#endif
-}
 
 // A worker's part in the levels of a team.
 template <class Offset, bool PARENTS, bool ALONE>
@@ -241,14 +87,13 @@ struct Worker {
     look(first);
   }
 
-  // Claim it; a find is counted first, then written. The other part is then at hand.
+  // Claim it and write down what is found. The other part is then at hand.
   __device__ __forceinline__ void level(int depth, u32 size, u32 parts) {
     const u32 there = 2 * parts + (u32)sizeof(P) - here;
     for (u32 first = threadIdx.x & ~31u; first < lanes; first += WORKERS) {
       if (first >= WORKERS) look(first);
       const bool fresh = bit & ~claim(word, bit);
       const Places my = reserve<Offset>(fresh, begin, end, shift, size);
-      if (first + WORKERS >= lanes) counted();
       if (!my.all) continue;
       store<Offset, PARENTS>(my, u, begin, shift, most_pieces, there);
       if (!fresh) continue;
@@ -260,7 +105,6 @@ struct Worker {
         answer.parent[u] = v;
       }
     }
-    if ((threadIdx.x & ~31u) >= lanes) counted();
     here = there;
   }
 };
@@ -309,8 +153,8 @@ __device__ __forceinline__ void deal(const Task<Offset> &task, bool queued, u32 
   }
 }
 
-// The messenger of a block: one thread that meets those of the other blocks, and decides. What it knows is kept in shared
-// memory: the registers are the workers'.
+// The messenger of a block: one thread that meets those of the other blocks, and decides. What it knows is in shared
+// memory, for the registers are the workers'.
 template <class Offset, bool ALONE>
 struct Messenger {
   const Task<Offset> &task;
@@ -371,7 +215,7 @@ struct Messenger {
     if (ALONE) {
       meanwhile();
     } else {
-      wish |= pieces << shift > HOPWAVE_UNEVEN && (u64)new_arcs * blocks > HOPWAVE_UNEVEN_TIMES * here.mf;
+      wish |= pieces << shift > UNEVEN && (u64)new_arcs * blocks > 2 * here.mf;
       const u64 all = meet((wish ? ONE_WISH : 0) + ((u64)found << TEAM_VERTEX_BIT) + new_arcs, meanwhile);
       wish = all >= ONE_WISH;
       new_found = (u32)((all & (ONE_WISH - 1)) >> TEAM_VERTEX_BIT), new_arcs = (u32)(all & TEAM_ARC_BITS);
@@ -379,7 +223,7 @@ struct Messenger {
     rent = new_arcs < task.fewest ? rent : 0;
     const bool leave = deepest || new_found == 0 || new_found == missing || new_arcs > task.most || rent > RENT ||
                        (new_found > nf && new_arcs > pull_from);
-    board.next = leave ? LEAVE : !wish ? ON : ALONE || !HOPWAVE_AGAIN ? LEAVE : AGAIN;
+    board.next = leave ? LEAVE : !wish ? ON : ALONE ? LEAVE : AGAIN;
     board.rent = rent, board.new_found = new_found, board.new_arcs = new_arcs;
     if (leave || wish) {
       if (found) board.base = atomicAdd(&task.work.counters->tail, found);
@@ -422,14 +266,10 @@ __device__ void team_levels(const Task<Offset> &task, const Standing &at, unsign
   __syncthreads();
   do {
     const bool own = next == AGAIN;
-    if (works) {
+    if (works)
       deal<Offset, PARENTS>(task, own || at.queued, board.begin, board.count, at.which, shift, most_pieces, sizes + 24,
                             worker.here);
-      counted(), workers_meet();
-    } else {
-      await_counts();
-    }
-    all_meet();
+    __syncthreads();
     if (works)
       worker.look_at(sizes + 24, warp_first);
     else if (leads)
@@ -438,14 +278,11 @@ __device__ void team_levels(const Task<Offset> &task, const Standing &at, unsign
     while ((next = board.next) == ON) {
       const u32 coming = sizes + turn * 8;
       depth++;
-      if (works) {
+      if (works)
         worker.level(depth, coming, part);
-        workers_meet();
-      } else {
-        if (leads) messenger.step();
-        await_counts();
-      }
-      all_meet();
+      else if (leads)
+        messenger.step();
+      __syncthreads();
       const int after = turn == 2 ? 0 : turn + 1;
       if (works)
         worker.look_at(coming, warp_first);
@@ -456,13 +293,8 @@ __device__ void team_levels(const Task<Offset> &task, const Standing &at, unsign
     }
     if (leads) messenger.step();
     if (next == AGAIN) {
-      if (works) {
-        for (u32 i = threadIdx.x; i < board.found; i += WORKERS) work.queue[board.base + i] = team.found[i];
-        counted(), workers_meet();
-      } else {
-        await_counts();
-      }
-      all_meet();
+      for (u32 i = threadIdx.x; i < board.found; i += BLOCK) work.queue[board.base + i] = team.found[i];
+      __syncthreads();
       if (leads) messenger.queued();
       __syncthreads();
     }
