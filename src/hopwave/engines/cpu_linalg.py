@@ -9,7 +9,7 @@ from hopwave.engines import cpu_products as kernels
 from hopwave.engines import reference_linalg
 from hopwave.engines.cpu_crew import CHECKED, FOUND
 from hopwave.engines.cpu_graph import IRREGULAR, find_hubs
-from hopwave.engines.cpu_rings import compiled
+from hopwave.engines.cpu_rings import callable_from_compiled, compiled
 from hopwave.engines.cpu_share import share, unsigned, unsigned_rows
 from hopwave.linalg.engine import Touched
 from hopwave.linalg.vector import Vector
@@ -164,7 +164,7 @@ class Algebra(reference_linalg.Algebra):
         if op.array or op.built_in:
             super().scatter(op, target, places, values)
         else:
-            scatter_loop(njit(op.function), target, places, values)
+            scatter_loop(op)(target, places, values)
 
 
 _loops = {}
@@ -181,7 +181,7 @@ def loop_over(function, operands):
     if key not in _loops:
         while len(_loops) >= MOST_LOOPS:
             _loops.pop(next(iter(_loops)))
-        _loops[key] = _looped(function if hasattr(function, "py_func") else njit(function), operands)
+        _loops[key] = _looped(callable_from_compiled(function), operands)
     return _loops[key]
 
 
@@ -217,7 +217,13 @@ def vectorised(op):
     return on_arrays
 
 
-@njit(nogil=True)
-def scatter_loop(function, target, places, values):
-    for i in range(places.size):
-        target[places[i]] = function(target[places[i]], values[i])
+def scatter_loop(op):
+    """target[p] = op(target[p], value) for one place after the other."""
+    one = callable_from_compiled(op.function)
+
+    @njit(nogil=True)
+    def loop(target, places, values):
+        for i in range(places.size):
+            target[places[i]] = one(target[places[i]], values[i])
+
+    return loop
