@@ -4,7 +4,7 @@ Offsets and indices are unsigned, so that no code for negative indices is made. 
 are made by one thread in the order of its entries: threads change no bit.
 """
 
-# ruff: noqa: F821 — term, plus, joined, stops, carries and weighed are written in by cpu_rings.specialise
+# ruff: noqa: F821 — term, plus, joined, stops, can_stop, carries and weighed are written in by cpu_rings.specialise
 
 from __future__ import annotations
 
@@ -44,17 +44,35 @@ def open_rows(filled, bits, complement, begin, stop, chosen):
 
 
 def pull(
-    indptr, indices, filled, hub, a, x, present, rows, bits, complement, exits, out, found, identity, end, size, board
+    indptr,
+    indices,
+    filled,
+    hub,
+    a,
+    x,
+    present,
+    rows,
+    bits,
+    complement,
+    exits,
+    blends,
+    out,
+    found,
+    identity,
+    end,
+    size,
+    board,
 ):
     """y(i) = ⊕ₖ A(i,k) ⊗ x(k) for the rows of a list, those whose bit differs from `complement`, or all.
 
     filled      which rows have entries, a byte each
     hub         each row's entry in the fullest column, or none: looked at first where one term may be enough
-    present     x's bits; none of them where x is full
+    present     x's bits
     rows, bits  the mask: a list, or a bit a row; both empty without a mask
+    blends      whether absent entries are added as the identity: no branch that is hard to foresee, but more to read
     out, found  sums, and whether there are any; for a list of rows by place in the list
     """
-    listed, full = rows.size > 0, present.size == 0
+    listed = rows.size > 0
     chosen = np.empty(size + 1, np.uint32)
     count = 0
     touched = 0
@@ -66,7 +84,7 @@ def pull(
         stop = min(begin + size, end)
         if listed:
             many = stop - begin
-            chosen = rows[begin:stop]
+            chosen[:many] = rows[begin:stop]
         else:
             many = open_rows(filled, bits, complement, begin, stop, chosen)
         for c in range(many):
@@ -87,17 +105,35 @@ def pull(
             total = identity
             here = False
             j = first
-            while j < last:
-                k = indices[j]
-                j += 1
-                if full or present[k]:
-                    new = out.dtype.type(term(a[j - 1], x[k], i, k, 0))
-                    total = out.dtype.type(joined(total, new, here))
-                    weight = weighed(weight, a[j - 1], x[k])
-                    here = True
-                    if exits and stops(total):
-                        break
-            touched += j - first
+            if can_stop() and exits:
+                while j < last:
+                    k = indices[j]
+                    j += 1
+                    if present[k]:
+                        new = out.dtype.type(term(a[j - 1], x[k], i, k, 0))
+                        total = out.dtype.type(joined(total, new, here))
+                        weight = weighed(weight, a[j - 1], x[k])
+                        here = True
+                        if stops(total):
+                            break
+                last = j
+            elif blends:
+                for j in range(first, last):
+                    k = indices[j]
+                    there = present[k] != 0
+                    new = out.dtype.type(term(a[j], x[k], i, k, 0))
+                    total = out.dtype.type(plus(total, new if there else identity))
+                    weight = weighed(weight, a[j], x[k])
+                    here |= there
+            else:
+                for j in range(first, last):
+                    k = indices[j]
+                    if present[k]:
+                        new = out.dtype.type(term(a[j], x[k], i, k, 0))
+                        total = out.dtype.type(joined(total, new, here))
+                        weight = weighed(weight, a[j], x[k])
+                        here = True
+            touched += last - first
             if here:
                 if carries():
                     out[place] = total
