@@ -86,12 +86,22 @@ def test_triangles_are_those_of_networkx(trap: str, device: str) -> None:
 
 @given(graphs(directed=False))
 @settings(max_examples=30)
+def test_triangles_are_the_same_with_and_without_making_the_product(graph: hw.Graph) -> None:
+    one_pass = hw.triangle_count(graph)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delattr("hopwave.engines.cpu_linalg.Algebra.count_triangles")
+        assert hw.triangle_count(graph) == one_pass
+
+
+@given(graphs(directed=False))
+@settings(max_examples=30)
 def test_triangles_do_not_depend_on_the_order_of_vertices(graph: hw.Graph) -> None:
     expected = list(nx.triangles(graph.to_networkx()).values())
     assert hw.triangles(graph).scores.tolist() == expected
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(algorithms.triangles.__globals__, "WORTH_SORTING", -1)  # high degrees first, however small it is
         assert hw.triangles(graph).scores.tolist() == expected
+        assert hw.triangle_count(graph) == sum(expected) // 3
 
 
 @pytest.mark.parametrize(("hubs", "sorts"), [((1500, 1501), True), ((2998, 2999), False)])

@@ -198,6 +198,28 @@ def test_ranks_with_everything_given(graph: hw.Graph, alpha: float, data: Any) -
     )
 
 
+@given(graphs(max_n=14), st.floats(0, 0.95), st.data())
+@settings(max_examples=30)
+def test_ranks_are_the_same_by_products_and_in_one_pass(graph: hw.Graph, alpha: float, data: Any) -> None:
+    weights = data.draw(st.none() | st.lists(st.integers(0, 5), min_size=graph.m, max_size=graph.m))
+    options = {name: data.draw(st.none() | shares) for name in ("personalization", "dangling", "nstart")}
+    options = {name: given and given[: graph.n] for name, given in options.items()}
+    one_pass = hw.pagerank(graph, alpha, tol=1e-9, max_iter=1000, weights=weights, **options).scores
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delattr("hopwave.engines.cpu_linalg.Algebra.ranks")
+        found = hw.pagerank(graph, alpha, tol=1e-9, max_iter=1000, weights=weights, **options).scores
+    assert np.allclose(found, one_pass, rtol=1e-9, atol=1e-14)
+
+
+def test_threads_change_no_bit_of_a_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = hw.generate.kronecker(13, edge_factor=10, seed=3, directed=True)
+    ranks = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("HOPWAVE_NUM_THREADS", threads)
+        ranks.append(hw.pagerank(graph).scores)
+    assert np.array_equal(*ranks)
+
+
 def test_what_ranks_cannot_be_made_of() -> None:
     graph = hw.generate.path(3, directed=True)
     for options, why in (
@@ -214,6 +236,8 @@ def test_what_ranks_cannot_be_made_of() -> None:
         ({"weights": [1, -1]}, "weight -1 is negative"),
         ({"weights": [1, math.nan]}, "NaN"),
         ({"weights": [1, math.inf]}, "infinite"),
+        ({"weights": [1, 1e300]}, "scale them"),
+        ({"weights": [1, 1e-300]}, "scale them"),
     ):
         with pytest.raises(GraphError, match=why):
             hw.pagerank(graph, **options)  # type: ignore[arg-type]

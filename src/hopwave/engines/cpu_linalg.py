@@ -168,6 +168,16 @@ class Algebra(reference_linalg.Algebra):
 
         return triangle(part, lower, diagonal)
 
+    def count_triangles(self, part, most):
+        from hopwave.engines.cpu_triangles import count_triangles
+
+        return count_triangles(part, most)
+
+    def ranks(self, A, total, alpha, p, q, x):
+        from hopwave.engines.cpu_ranks import Ranks
+
+        return Ranks(A, total, alpha, p, q, x)
+
     def fill(self, values, present, allowed, value):
         if allowed.rows is not None:
             return super().fill(values, present, allowed, value)
