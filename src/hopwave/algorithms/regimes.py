@@ -206,14 +206,16 @@ def rounds(m: int, k: int, sources: int) -> int:
 
 
 def batch_fit(n: int, m: int, lanes: int, batches: int, levels: int, room: int) -> tuple[int, int]:
-    """Sources a batch and batches at once that fit: fewer batches first, then smaller ones.
+    """Sources a batch and batches at once that fit: fewer batches first, then smaller ones, but never one source, which
+    would be added up in another order.
 
     >>> batch_fit(1000, 10_000, 64, 16, 8, 3 << 20), batch_fit(1000, 10_000, 64, 16, 8, 1 << 20)
     ((64, 2), (32, 1))
     """
+    least = min(lanes, 2)
     while batches > 1 and batches * batch_bytes(n, m, lanes, levels) > room:
         batches //= 2
-    while lanes > 1 and batch_bytes(n, m, lanes, levels) > room:
+    while lanes > least and batch_bytes(n, m, lanes, levels) > room:
         lanes //= 2
     if batch_bytes(n, m, lanes, levels) > room:
         raise EngineError(

@@ -112,15 +112,16 @@ class Batches:
         pieces, sides = Pieces(len(sources), self.lanes * self.at_once), {}
         for begin, end in pieces:
             with pieces.halving():
-                sides[begin, end] = self._piece(sources[begin:end], total, min(self.lanes, pieces.size))
+                lanes = min(self.lanes, max(2, pieces.size))  # one alone would be added up in another order
+                sides[begin, end] = self._piece(sources[begin:end], total, lanes)
         certificate = np.zeros((len(sources), 2))
         for (begin, end), side in sides.items():
             certificate[begin:end] = side()
         return certificate
 
     def _piece(self, sources, total, lanes):
-        batches, job, n = -(-len(sources) // lanes), self.job, self.loaded.n
-        blocks = min(-(-n // 64), 8 * self.loaded.device.multiprocessors)
+        batches, job = -(-len(sources) // lanes), self.job
+        blocks = min(-(-self.loaded.n // 64), 8 * self.loaded.device.multiprocessors)
         state, parts = State(self, batches, lanes), cupy.empty((batches * lanes, blocks), np.float64)
         ids = cupy.asarray(np.asarray(sources, np.int32))
         masks = self._search(state, ids)
@@ -131,18 +132,17 @@ class Batches:
         for depth in range(len(masks) - 1, -1 if job.edges else 0, -1):
             leaf = depth == len(masks) - 1
             state.gather(self.back, masks[depth] if leaf else masks[depth + 1], masks[depth], True, leaf, total)
-        fields = state.fields(self.back, masks[0], masks[0])
+        due, reached = state.sums.reshape(2, -1)
         asked = int(job.endpoints), int(job.squares), int(job.edges)
-        if lanes == 1:
-            arguments = fields, np.int32(sources[0]), *asked, total, parts
-            self.kernels.launch(HEADER, "add_one<int>", (blocks,), THREADS, arguments)
-        else:
-            arguments = fields, masks[0], batches, *asked, total, parts
-            self.kernels.launch(HEADER, "add_batches<int>", (blocks,), THREADS, arguments)
-        due, reached = state.sums.reshape(2, -1)[:, : len(ids)]
-        if job.endpoints:  # a source is an end of all its paths
-            total[:n] += cupy.bincount(ids, reached.astype(np.float64), n)
-        return lambda: np.stack([parts.get().sum(1)[: len(sources)], due.get().astype(np.float64)], 1)
+        arguments = state.fields(self.back, masks[0], masks[0]), masks[0], reached, batches, *asked, total, parts
+        name = "add_one<int>" if lanes == 1 else "add_batches<int>"
+        self.kernels.launch(HEADER, name, (blocks,), THREADS, arguments)
+
+        def sides():
+            ends = 2.0 * reached.get() * job.endpoints  # those that the sums hold beside δ
+            return np.stack([parts.get().sum(1) - ends, due.get().astype(np.float64)], 1)[: len(sources)]
+
+        return sides
 
     def _search(self, state, ids):
         """The masks of every level, or None where the search must leave the batch.

@@ -291,11 +291,11 @@ __global__ void close_level(Batch B, i64 distance, i64 *due, i64 *total, u64 *to
 }
 
 // total[v] += δ of every source, batch after batch and source after source; behind them, where asked for, the squares.
-// With endpoints a target counts once for every source that reaches it. On the way every source's Σ δ is added up, block by
-// block (parts: source, block), over all vertices but the source itself, or with it where arcs are scored.
+// With endpoints a target counts once more for every source that reaches it, and a source for all that it reaches. On the
+// way every source's sum is made, block by block (parts: source, block), its own δ left out unless arcs are scored.
 template <class Offset>
-__global__ void __launch_bounds__(256) add_batches(Batch B, const u64 *first, i64 batches, i64 endpoints, i64 squares,
-                                                   i64 edges, double *total, double *parts) {
+__global__ void __launch_bounds__(256) add_batches(Batch B, const u64 *first, const i64 *reached, i64 batches,
+                                                   i64 endpoints, i64 squares, i64 edges, double *total, double *parts) {
   __shared__ double tile[64][65];
   const i64 tiles = (B.n + 63) / 64, stretch = (tiles + gridDim.x - 1) / gridDim.x;
   const i64 begin = blockIdx.x * stretch, end = min(tiles, begin + stretch);
@@ -306,21 +306,23 @@ __global__ void __launch_bounds__(256) add_batches(Batch B, const u64 *first, i6
       for (int r = part; r < 64; r += 4) {
         const i64 v = at * 64 + r, i = b * B.n + v;
         double x = 0.0;
-        if (v < B.n && s < B.lanes && (edges ? B.visited[i] : B.visited[i] & ~first[i]) >> s & 1)
-          x = B.delta[i * B.lanes + s];
+        if (v < B.n && s < B.lanes && B.visited[i] >> s & 1) {
+          const bool source = first[i] >> s & 1;
+          if (edges || !source) x = B.delta[i * B.lanes + s];
+          if (endpoints) x += source ? (double)reached[b * B.lanes + s] : weight(B.targets, (int)v);
+        }
         tile[r][s] = x;
       }
       __syncthreads();
       const i64 v = at * 64 + s;
       if (part == 0 && !edges && v < B.n) {
-        double sum = total[v], square = 0.0;
+        double sum = total[v], square = squares ? total[B.n + v] : 0.0;
         for (int k = 0; k < B.lanes; ++k) {
           const double x = tile[s][k];
           sum += x, square += x * x;
         }
-        if (endpoints) sum += weight(B.targets, (int)v) * __popcll(B.visited[b * B.n + v] & ~first[b * B.n + v]);
         total[v] = sum;
-        if (squares) total[B.n + v] += square;
+        if (squares) total[B.n + v] = square;
       }
       if (part == 1)
         for (int r = 0; r < 64; ++r) column += tile[r][s];
@@ -332,16 +334,18 @@ __global__ void __launch_bounds__(256) add_batches(Batch B, const u64 *first, i6
 
 // The same for a single source.
 template <class Offset>
-__global__ void __launch_bounds__(256) add_one(Batch B, int source, i64 endpoints, i64 squares, i64 edges, double *total,
-                                               double *parts) {
+__global__ void __launch_bounds__(256) add_one(Batch B, const u64 *first, const i64 *reached, i64, i64 endpoints,
+                                               i64 squares, i64 edges, double *total, double *parts) {
   __shared__ double sums[WARPS];
   double sum = 0.0;
   for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < B.n; v += (i64)gridDim.x * blockDim.x) {
-    if (!bit_at(B.visited, (int)v) || (v == source && !edges)) continue;
-    const double x = B.delta[v];
+    if (!bit_at(B.visited, (int)v)) continue;
+    const bool source = bit_at(first, (int)v);
+    double x = edges || !source ? B.delta[v] : 0.0;
+    if (endpoints) x += source ? (double)*reached : weight(B.targets, (int)v);
     sum += x;
     if (edges) continue;
-    total[v] += endpoints ? x + weight(B.targets, (int)v) : x;
+    total[v] += x;
     if (squares) total[B.n + v] += x * x;
   }
   for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(ALL, sum, step);
