@@ -43,7 +43,8 @@ class Semiring:
         """⊕ and ⊗ from Python functions of two numbers, or from operators that exist already.
 
         ⊕ must be associative and commutative, with `identity` neutral to it. `terminal` is a value that no further
-        term changes, where there is one: it makes early exit legal.
+        term changes, where there is one: it makes early exit legal. Sums have the common type of the operands unless a
+        product's dtype= says otherwise.
         """
         if not isinstance(add, Monoid):
             op = add if isinstance(add, BinaryOp) else BinaryOp.define(f"{name}_add", add)

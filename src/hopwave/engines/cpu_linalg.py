@@ -9,16 +9,16 @@ from hopwave.engines import cpu_products as kernels
 from hopwave.engines import reference_linalg
 from hopwave.engines.cpu_crew import CHECKED, FOUND
 from hopwave.engines.cpu_graph import IRREGULAR, find_hubs
-from hopwave.engines.cpu_rings import compiled
-from hopwave.engines.cpu_share import share, unsigned, unsigned_rows
+from hopwave.engines.cpu_rings import callable_from_compiled, compiled
+from hopwave.engines.cpu_share import fixed, share, unsigned, unsigned_rows
 from hopwave.linalg.engine import Touched
 from hopwave.linalg.vector import Vector
 
 MIXED = 0.05  # share of entries from which a branch for each is no longer foreseen
 MOST_LOOPS = 64  # compiled for users' functions and kept
 PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
-NO_BITS = np.empty(0, np.uint8)
-NO_ROWS = np.empty(0, np.uint32)
+NO_BITS = fixed(np.empty(0, np.uint8))
+NO_ROWS = fixed(np.empty(0, np.uint32))
 
 
 def filled_rows(A, part):
@@ -102,7 +102,7 @@ class Algebra(reference_linalg.Algebra):
             hub = np.zeros(A.shape[0] if counts.max() > IRREGULAR * counts.mean() else 0, np.uint32)
             if len(hub):
                 find_hubs(*unsigned_rows(part), counts, hub)
-            kept[ready] = hub
+            kept[ready] = fixed(hub)
         return kept[ready]
 
     def push(self, A, x, product, allowed, threads):
@@ -136,7 +136,7 @@ class Algebra(reference_linalg.Algebra):
         a = nothing
         if not pattern and (product.term in ("a", "both") or weighs):
             a = np.ones(len(part.indices), np.bool_) if part.values is None else part.values
-        return ready, a, values if product.term in ("x", "both") or weighs else nothing
+        return ready, fixed(a), fixed(values if product.term in ("x", "both") or weighs else nothing)
 
     def _borrow(self, n):
         while self._scratch:
@@ -154,7 +154,7 @@ class Algebra(reference_linalg.Algebra):
         if allowed.rows is not None:
             return super().fill(values, present, allowed, value)
         bits = unsigned(allowed.bits)
-        return kernels.fill(values, unsigned(present), bits, int(allowed.complement), values.dtype.type(value))
+        return kernels.fill(values, present.view(np.uint8), bits, int(allowed.complement), values.dtype.type(value))
 
     def binary(self, op):
         return super().binary(op) if op.array or op.built_in else vectorised(op)
@@ -166,7 +166,7 @@ class Algebra(reference_linalg.Algebra):
         if op.array or op.built_in:
             super().scatter(op, target, places, values)
         else:
-            scatter_loop(njit(op.function), target, places, values)
+            scatter_loop(op)(target, places, values)
 
 
 _loops = {}
@@ -183,7 +183,7 @@ def loop_over(function, operands):
     if key not in _loops:
         while len(_loops) >= MOST_LOOPS:
             _loops.pop(next(iter(_loops)))
-        _loops[key] = _looped(function if hasattr(function, "py_func") else njit(function), operands)
+        _loops[key] = _looped(callable_from_compiled(function), operands)
     return _loops[key]
 
 
@@ -219,7 +219,13 @@ def vectorised(op):
     return on_arrays
 
 
-@njit(nogil=True)
-def scatter_loop(function, target, places, values):
-    for i in range(places.size):
-        target[places[i]] = function(target[places[i]], values[i])
+def scatter_loop(op):
+    """target[p] = op(target[p], value) for one place after the other."""
+    one = callable_from_compiled(op.function)
+
+    @njit(nogil=True)
+    def loop(target, places, values):
+        for i in range(places.size):
+            target[places[i]] = one(target[places[i]], values[i])
+
+    return loop

@@ -84,7 +84,7 @@ def pull(
         stop = min(begin + size, end)
         if listed:
             many = stop - begin
-            chosen = rows[begin:stop]
+            chosen[:many] = rows[begin:stop]
         else:
             many = open_rows(filled, bits, complement, begin, stop, chosen)
         for c in range(many):

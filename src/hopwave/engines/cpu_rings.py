@@ -19,6 +19,7 @@ import ast
 import inspect
 import textwrap
 from functools import lru_cache
+from types import FunctionType
 
 from numba import njit
 
@@ -55,6 +56,11 @@ def compiled(kernel, product: Product, pattern):
         reads and pattern,
         not product.structure_only and not reads,
     )
+
+
+def callable_from_compiled(function):
+    """A user's function for a kernel to call: built-in ones (max) and compiled ones are known to Numba as they are."""
+    return njit(**INNER | {"cache": False})(function) if isinstance(function, FunctionType) else function
 
 
 def _tree(kernel):
@@ -113,7 +119,7 @@ class Ring(ast.NodeTransformer):
         """A built-in operator's own text, with its operands in it; a user's function is called."""
         if op.python is not None:
             return _Operands(x, y).visit(ast.parse(op.python, mode="eval").body)
-        self.functions[role] = njit(**INNER | {"cache": False})(op.function)
+        self.functions[role] = callable_from_compiled(op.function)
         return ast.Call(ast.Name(role, ast.Load()), [x, y], [])
 
 

@@ -14,7 +14,14 @@ CHUNK_ROWS = 4096  # the most rows that are taken at a time
 
 def unsigned(array):
     """The same memory, read as unsigned numbers; bools as bytes."""
-    return array.view(f"u{array.dtype.itemsize}")
+    return fixed(array.view(f"u{array.dtype.itemsize}"))
+
+
+def fixed(array):
+    """A view for reading alone: a graph's arrays are that already, and Numba would compile once for each kind."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def unsigned_rows(part):

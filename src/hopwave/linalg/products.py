@@ -198,7 +198,9 @@ def _product(
         operand = x
         x.convert("dense" if pull else "sparse")
     found, touched = (engine.pull if pull else engine.push)(A, operand, product, allowed, threads)
-    result = write(out, found, how, allowed, engine).follow(x)
+    result = write(out, found, how, allowed, engine)
+    if out is None:
+        result.follow(x)
     if not explain:
         return result
     return result, _explained(name, ring, engine, A, pull, direction, nnz, allowed, product, touched, reused)
