@@ -111,7 +111,7 @@ class Algebra:
         touched = Touched(told.touched)
         if listed:
             size = told.found()
-            sums = here.truths(size, dtype) if sums is None else sums[:size]
+            sums = _ones(size, dtype) if sums is None else sums[:size]
             return Vector.sparse(n, places[:size], sums, ascending=False), touched
         if sums is None:
             sums = found if dtype == np.bool_ else found.astype(dtype)
@@ -156,7 +156,7 @@ class Algebra:
             size = told.found()
         queue = queue[:size]
         if any_term:
-            sums = sums[:size] if carries else here.truths(size, dtype)
+            sums = sums[:size] if carries else _ones(size, dtype)
         else:
             sums = cupy.empty(size, dtype)
             if size:
@@ -331,6 +331,15 @@ HEADERS = {"pull": "linalg_pull.cuh", "dots": "linalg_pull.cuh", "push": "linalg
 def _refuse(threads):
     if threads is not None:
         raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+
+
+def _ones(size, dtype):
+    """The sums of ANY.PAIR."""
+    if dtype != np.bool_:
+        return cupy.ones(size, dtype)
+    ones = cupy.empty(size, dtype)
+    ones.data.memset_async(1, size)  # quicker than a kernel
+    return ones
 
 
 def _full(x):

@@ -96,7 +96,7 @@ class Room:
         return marks, self.stamp
 
     def truths(self, size, dtype):
-        """So many ones, all from one array: nobody writes to them."""
+        """So many ones for kernels to read, all from one array."""
         ones = self.arrays.get(dtype)
         if ones is None or len(ones) < size:
             ones = self.arrays[dtype] = cupy.ones(max(size, 1024), dtype)
