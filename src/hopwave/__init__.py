@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hopwave import generate, linalg
-from hopwave.answers import Components, DistanceHistogram, Estimate, VertexScores
+from hopwave.answers import Communities, Components, DistanceHistogram, Estimate, ShortestPaths, VertexScores
 from hopwave.api import betweenness_centrality, bfs, bfs_each, edge_betweenness_centrality, plans
 from hopwave.catalogue import plan
 from hopwave.devices import Device, devices
@@ -22,6 +22,15 @@ from hopwave.extents import (
 )
 from hopwave.graph import Graph
 from hopwave.io import formats, read, write
+from hopwave.measures import (
+    core_numbers,
+    label_propagation,
+    maximal_independent_set,
+    pagerank,
+    sssp,
+    triangle_count,
+    triangles,
+)
 from hopwave.questions import (
     bfs_many,
     closeness_centrality,
@@ -61,6 +70,7 @@ __all__ = [
     "BFSResult",
     "BetweennessResult",
     "Certificate",
+    "Communities",
     "Components",
     "Device",
     "DistanceHistogram",
@@ -75,6 +85,7 @@ __all__ = [
     "LinalgError",
     "PlanError",
     "ScaledCounts",
+    "ShortestPaths",
     "Statistics",
     "Trace",
     "Validation",
@@ -90,6 +101,7 @@ __all__ = [
     "center",
     "closeness_centrality",
     "connected_components",
+    "core_numbers",
     "devices",
     "diameter",
     "distance_blocks",
@@ -106,8 +118,11 @@ __all__ = [
     "is_strongly_connected",
     "is_weakly_connected",
     "k_hop",
+    "label_propagation",
     "linalg",
     "local_efficiency",
+    "maximal_independent_set",
+    "pagerank",
     "pairs_within",
     "periphery",
     "plan",
@@ -115,7 +130,10 @@ __all__ = [
     "radius",
     "read",
     "shortest_path",
+    "sssp",
     "strongly_connected_components",
+    "triangle_count",
+    "triangles",
     "validate",
     "weakly_connected_components",
     "wiener_index",

@@ -150,6 +150,21 @@ class Algebra(reference_linalg.Algebra):
 
         return multiply(A, B, product, mask, complement, by, threads)
 
+    def triangle(self, part, lower, diagonal):
+        from hopwave.engines.cpu_parts import triangle
+
+        return triangle(part, lower, diagonal)
+
+    def count_triangles(self, part, most):
+        from hopwave.engines.cpu_triangles import count_triangles
+
+        return count_triangles(part, most)
+
+    def ranks(self, A, total, alpha, p, q, x):
+        from hopwave.engines.cpu_ranks import Ranks
+
+        return Ranks(A, total, alpha, p, q, x)
+
     def fill(self, values, present, allowed, value):
         if allowed.rows is not None:
             return super().fill(values, present, allowed, value)

@@ -17,6 +17,7 @@ A search in six lines (push-pull, Algorithm 1; `hopwave.linalg.bfs` is this):
 from __future__ import annotations
 
 from hopwave.errors import LinalgError
+from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.bfs import bfs
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
 from hopwave.linalg.matrix import Matrix
@@ -36,6 +37,7 @@ __all__ = [
     "Semiring",
     "UnaryOp",
     "Vector",
+    "algorithms",
     "apply",
     "assign",
     "bfs",

@@ -24,11 +24,11 @@ from hopwave.linalg.masking import (
     writing,
 )
 from hopwave.linalg.matrix import Matrix, as_matrix
+from hopwave.linalg.parts import by_place, kept
 from hopwave.linalg.vector import Vector, as_vector
 from hopwave.operators import BinaryOp, Monoid, UnaryOp, binary, checked_dtype, monoid
 
 Thing = TypeVar("Thing", Vector, Matrix)
-SELECTORS = ("tril", "triu", "diag", "offdiag")
 
 
 def ewise_add(
@@ -218,6 +218,8 @@ def select(
     """out⟨mask⟩ ⊙= the entries of u that pass: by value (an operator with a thunk, or a function), or of a matrix by
     place ("tril", "triu", "diag", "offdiag", with the thunk as the diagonal, 0 if left out).
 
+    The thunk of a vector may be a vector: each entry is compared with the one at its place, and fails where none is.
+
     >>> from hopwave import linalg as la
     >>> u = la.Vector.from_entries([0, 2], [1, 5], n=3)
     >>> la.select(u, la.binary.gt, 3).to_dict()
@@ -230,43 +232,44 @@ def select(
     xp = engine.xp
     if not isinstance(u, Vector) and _is_table(u):
         A = as_matrix(u).to(engine.name)
-        keys, values = keys_of(A, xp), A.stored_values()
         if isinstance(predicate, str):
-            keep = _by_place(keys, A.shape, predicate, 0 if thunk is None else int(thunk))
+            rows = by_place(A.rows, predicate, 0 if thunk is None else int(thunk), engine)
         else:
-            keep = _passing(engine, predicate, thunk, values)
-        kept = values[keep] if A.has_values else None
-        return _finish(keys[keep], kept, A.shape, out, how, engine)
+            rows = kept(A.rows, _passing(engine, predicate, thunk, A.stored_values()), xp)
+        found = Matrix.from_rows(rows, A.shape)
+        if A.prepared.get("ascending"):
+            found.prepared["ascending"] = True  # as every part of such a matrix
+        if mask is None and out is None:
+            return found
+        return _finish(keys_of(found, xp), rows.values, A.shape, out, how, engine)
     if isinstance(predicate, str):
         raise LinalgError(f"{predicate!r} selects by place in a matrix; use an operator such as linalg.binary.gt")
     u = as_vector(u, len(u), "u").to(engine.name)
     allowed = allowed_places(how, u.n, engine)
     if u.format == "sparse":
         places, values = u.listed()
-        keep = _passing(engine, predicate, thunk, values)
-        found = Vector.sparse(u.n, places[keep], values[keep], ascending=u._ascending)
+        keep = _passing(engine, predicate, thunk, values, places)
+        some = Vector.sparse(u.n, places[keep], values[keep], ascending=u._ascending)
     else:
         values, present = u.arrays()
-        found = Vector.dense(values.copy(), present & _passing(engine, predicate, thunk, values))
-    return write(out, _let_through(found.follow(u), allowed, xp), how, allowed, engine)
+        some = Vector.dense(values.copy(), present & _passing(engine, predicate, thunk, values))
+    return write(out, _let_through(some.follow(u), allowed, xp), how, allowed, engine)
 
 
-def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any) -> Any:
+def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: Any = None) -> Any:
+    """Which values pass; `places` are those of a list, where the thunk is a vector."""
     if isinstance(predicate, BinaryOp):
         if thunk is None:
             raise LinalgError(f"{predicate.name} compares with something; give the thunk")
+        if isinstance(thunk, Vector):
+            others, there = thunk.to(engine.name).arrays()
+            if places is not None:
+                others, there = others[places], there[places]
+            return engine.binary(predicate)(values, others).astype(bool) & there
         return engine.binary(predicate)(values, engine.xp.asarray(thunk)).astype(bool)
     if not isinstance(predicate, UnaryOp):
         predicate = UnaryOp.define(getattr(predicate, "__name__", "predicate"), predicate, "bool")
     return engine.unary(predicate)(values).astype(bool)
-
-
-def _by_place(keys: Any, shape: tuple[int, int], where: str, diagonal: int) -> Any:
-    offset = keys % max(shape[1], 1) - keys // max(shape[1], 1) - diagonal
-    tests = {"tril": offset <= 0, "triu": offset >= 0, "diag": offset == 0, "offdiag": offset != 0}
-    if where not in tests:
-        raise LinalgError(f"{where!r} is not known; use {', '.join(SELECTORS)}, an operator or a function")
-    return tests[where]
 
 
 def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: str = "auto") -> Any:
@@ -292,7 +295,10 @@ def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: s
         ring = Semiring(f"{add.name}_first", add, binary.first)
         return mxv(A, ones, ring, direction="pull", device=engine.name)
     values = (u if isinstance(u, Vector) else as_matrix(u)).to(engine.name)
-    array = values.listed()[1] if isinstance(values, Vector) else values.stored_values()
+    if isinstance(values, Matrix):
+        array = values.stored_values()
+    else:
+        array = values.arrays()[0] if values.nnz == values.n else values.listed()[1]
     kind = add.sum_type(np.dtype(array.dtype))
     return engine.reduce(add, array, kind) if len(array) else add.identity(kind)
 

@@ -1,1 +1,27 @@
 """Graph algorithms in the language of linear algebra: one short file each, reads as its paper."""
+
+from __future__ import annotations
+
+from hopwave.linalg.algorithms.betweenness import betweenness
+from hopwave.linalg.algorithms.bfs import bfs
+from hopwave.linalg.algorithms.components import connected_components
+from hopwave.linalg.algorithms.core import core_numbers
+from hopwave.linalg.algorithms.independent_set import maximal_independent_set
+from hopwave.linalg.algorithms.labels import label_propagation
+from hopwave.linalg.algorithms.pagerank import pagerank
+from hopwave.linalg.algorithms.sssp import delta_stepping, sssp
+from hopwave.linalg.algorithms.triangles import triangle_count, triangles
+
+__all__ = [
+    "betweenness",
+    "bfs",
+    "connected_components",
+    "core_numbers",
+    "delta_stepping",
+    "label_propagation",
+    "maximal_independent_set",
+    "pagerank",
+    "sssp",
+    "triangle_count",
+    "triangles",
+]

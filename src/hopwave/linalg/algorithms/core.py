@@ -1,0 +1,49 @@
+"""Core numbers: the largest k such that a vertex is in a part of the graph where all have k neighbours or more.
+
+Peeling by rounds (Batagelj and Zaveršnik, An O(m) algorithm for cores decomposition of networks, 2003; in rounds as in
+Dasari, Desh and Zubair, ParK, 2014): whoever has at most k neighbours left goes, and takes an arc from each of them.
+
+d   neighbours left        peel   who goes in this round        lost   how many neighbours go with them
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hopwave.linalg.algorithms.operands import is_symmetric, loopless, square
+from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
+from hopwave.linalg.placing import assign
+from hopwave.linalg.products import mxv, vxm
+from hopwave.linalg.vector import Vector
+from hopwave.operators import binary, monoid, unary
+from hopwave.semiring import semiring
+
+
+def core_numbers(A: Any, *, device: str = "auto") -> Vector:
+    """The core number of every vertex. Loops do not count; where A is not symmetric, arcs in and out both do.
+
+    >>> from hopwave import linalg as la
+    >>> A = la.Matrix.from_edges([0, 1, 2, 2], [1, 2, 0, 3], shape=4)
+    >>> la.algorithms.core_numbers(A).values.tolist()
+    [2, 2, 2, 1]
+    """
+    A = loopless(square(A, device))
+    n = A.shape[0]
+    both = not is_symmetric(A)
+    d = Vector.full(n, 0, "int64", device=A.device)
+    for axis in (1, 0) if both else (1,):
+        assign(d, reduce(A, monoid.plus, axis=axis), accum=binary.plus)
+    core = Vector(n, "int64").to(A.device)
+    unpeeled: dict[str, Any] = {"mask": core, "complement": True, "structural": True}
+    while core.nnz < n:
+        left = apply(d, unary.identity, **unpeeled)
+        k = reduce(left, monoid.min)
+        peel = select(left, binary.le, k)
+        while peel.nnz:
+            assign(core, k, mask=peel, structural=True)
+            lost = vxm(peel, A, semiring.plus_pair, **unpeeled)
+            if both:
+                lost = ewise_add(lost, mxv(A, peel, semiring.plus_pair, **unpeeled))
+            assign(d, lost, accum=binary.minus)
+            peel = select(ewise_mult(lost, d, binary.second), binary.le, k)
+    return core

@@ -1,0 +1,47 @@
+"""A maximal independent set: vertices of which no two are neighbours, and to which none can be added.
+
+Luby, A simple parallel algorithm for the maximal independent set problem (1986): every candidate draws a number; who
+drew more than all its neighbours is in, and its neighbours are out. Some log n rounds are expected.
+
+r   the candidates with their numbers        m   the highest number among a candidate's neighbours
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hopwave.linalg.algorithms.operands import loopless, square
+from hopwave.linalg.elementwise import apply, ewise_add, select
+from hopwave.linalg.placing import assign
+from hopwave.linalg.products import mxv, vxm
+from hopwave.linalg.vector import Vector
+from hopwave.operators import binary, unary
+from hopwave.semiring import semiring
+
+
+def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -> Vector:
+    """Such a set, as a vector of True at its vertices. A is symmetric; loops do not count. The same seed, the same set.
+
+    >>> from hopwave import linalg as la
+    >>> import hopwave as hw
+    >>> la.algorithms.maximal_independent_set(hw.generate.star(5), seed=2).indices.tolist()
+    [1, 2, 3, 4]
+    """
+    A = loopless(square(A, device))
+    n = A.shape[0]
+    rng = np.random.default_rng(seed)
+    chosen = Vector(n, "bool").to(A.device)
+    candidates = np.arange(n, dtype=np.int32)
+    while len(candidates):
+        # A permutation has no ties: the highest of all wins, so that every round has a winner.
+        r = Vector.from_entries(candidates, rng.permutation(len(candidates)).astype(np.int32), n).to(A.device)
+        m = mxv(A, r, semiring.max_second, mask=r, structural=True)
+        lost = select(m, binary.gt, r)
+        won = apply(r, unary.one, mask=lost, complement=True, structural=True)
+        assign(chosen, True, mask=won, structural=True)
+        out = ewise_add(won, vxm(won, A, semiring.any_pair, mask=r, structural=True), binary.lor)
+        left = apply(r, unary.one, mask=out, complement=True, structural=True).to("cpu")
+        candidates = left.indices
+    return chosen

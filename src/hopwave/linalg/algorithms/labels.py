@@ -1,0 +1,73 @@
+"""Communities by label propagation: everybody takes on the label that most of its neighbours have.
+
+Raghavan, Albert and Kumara, Near linear time algorithm to detect community structures in large-scale networks (2007),
+section III. All at once, two sides of a bipartite part would swap labels for ever (their figure 2); here, as a parallel
+stand-in for their random order, a coin decides for each vertex whether it moves in this round.
+
+L   labels, one entry a row: L(v, f(v))        C   how often each label is met: C = A · L over plus_pair
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hopwave.errors import GraphError
+from hopwave.linalg.algorithms.operands import loopless, square
+from hopwave.linalg.elementwise import reduce
+from hopwave.linalg.engine import module_of
+from hopwave.linalg.matrix import Matrix, Rows
+from hopwave.linalg.products import mxm
+from hopwave.linalg.vector import Vector
+from hopwave.operators import monoid
+from hopwave.semiring import semiring
+
+
+def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device: str = "auto") -> tuple[Vector, bool]:
+    """The label of every vertex (the number of some vertex), and whether the labels settled within max_rounds.
+
+    To begin with, everybody is its own label. In a round, a vertex whose label is not among the most frequent ones of
+    its neighbours takes on the one of them that stands first in an order of labels drawn by the seed, if a coin, drawn
+    by the seed too, says so. Labels are settled when nobody would move. A is symmetric; loops do not count.
+
+    >>> from hopwave import linalg as la
+    >>> A = la.Matrix.from_dense(np.kron(np.eye(2), np.ones((4, 4))))
+    >>> f, settled = la.algorithms.label_propagation(A, seed=1)
+    >>> len(set(f.values[:4].tolist())), len(set(f.values[4:].tolist())), settled
+    (1, 1, True)
+    """
+    if max_rounds < 0:
+        raise GraphError(f"max_rounds={max_rounds} is negative; give a number of rounds from 0")
+    A = loopless(square(A, device))
+    n = A.shape[0]
+    xp = module_of(A.rows.indices)
+    rng = np.random.default_rng(seed)
+    order = xp.asarray(rng.permutation(n))  # of labels: the later, the better
+    label_at = xp.argsort(order)
+    f = xp.arange(n, dtype=xp.int32)
+    one_a_row = xp.arange(n + 1, dtype=xp.int32)
+    for rounds in range(max_rounds + 1):
+        L = Matrix.from_rows(Rows(one_a_row, f, None), (n, n))
+        C = mxm(A, L, semiring.plus_pair)
+        best = reduce(scored(C, f, order, xp), monoid.max, axis=1)
+        places, scores = best.entries()
+        win = scores % (n + 1)
+        places, win = places[win < n], win[win < n]  # n: its own label is as frequent as any
+        if len(places) == 0:
+            return Vector.from_dense(f), True
+        if rounds == max_rounds:
+            break
+        moves = xp.asarray(rng.random(len(places)) < 0.5)
+        f = f.copy()
+        f[places[moves]] = label_at[win[moves]]
+    return Vector.from_dense(f), False
+
+
+def scored(C: Matrix, f: Any, order: Any, xp: Any) -> Matrix:
+    """One number an entry, higher for the better label: how often it is met, then the vertex's own, then the order."""
+    indptr, labels, _ = C.rows
+    n = C.shape[0]
+    vertex = xp.repeat(xp.arange(n), xp.diff(indptr) if xp is np else xp.diff(indptr).tolist())
+    ties = xp.where(labels == f[vertex], n, order[labels])
+    return Matrix.from_rows(Rows(indptr, labels, C.stored_values().astype(xp.int64) * (n + 1) + ties), C.shape)

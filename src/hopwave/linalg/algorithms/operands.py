@@ -1,0 +1,75 @@
+"""What the algorithms check and prepare: a square matrix where it is to be computed, its extremes, its parts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hopwave.errors import GraphError, LinalgError
+from hopwave.linalg.elementwise import reduce, select
+from hopwave.linalg.engine import algebra
+from hopwave.linalg.matrix import Matrix, as_matrix
+from hopwave.operators import monoid
+
+
+def square(A: Any, device: str = "auto") -> Matrix:
+    """The matrix of a graph, on that device; "auto" is where it is. Everything made from it is computed there."""
+    matrix = as_matrix(A)
+    rows, columns = matrix.shape
+    if rows != columns:
+        raise LinalgError(f"the matrix is {rows} × {columns}; a graph's has one row and one column a vertex")
+    if device == "auto":
+        return matrix
+    if device not in ("cpu", "cuda"):
+        raise LinalgError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
+    algebra(device)  # says what is missing, if it cannot run
+    return matrix.to(device)
+
+
+def place(A: Matrix, vertex: Any, what: str = "source") -> int:
+    """The vertex, if it is one of the matrix."""
+    n = A.shape[0]
+    if not isinstance(vertex, int | np.integer) or isinstance(vertex, bool) or not 0 <= vertex < n:
+        reach = f"they are the numbers 0 to {n - 1}" if n else "there are none"
+        raise GraphError(f"{what} {vertex!r} is no vertex; {reach}")
+    return int(vertex)
+
+
+def extremes(A: Matrix) -> tuple[float, float]:
+    """The least and the greatest value, kept with the matrix. A pattern's are 1; NaN where there is one."""
+    if "extremes" not in A.prepared:
+        ends = tuple(float(reduce(A, end)) for end in (monoid.min, monoid.max)) if A.has_values else (1.0, 1.0)
+        A.prepared["extremes"] = ends if A.nnz else (math.inf, -math.inf)
+    found: tuple[float, float] = A.prepared["extremes"]
+    return found
+
+
+def check_weights(A: Matrix, what: str, finite: bool = False) -> None:
+    """Weights that no sum of them can be trusted with are refused: NaN, what is less than 0, and infinity if asked."""
+    least, greatest = extremes(A)
+    if math.isnan(least) or math.isnan(greatest):
+        raise GraphError(f"a weight is NaN, and no {what} is known then; drop or replace such entries")
+    if least < 0:
+        raise GraphError(f"weight {least:g} is negative; {what} needs weights from 0 on")
+    if finite and greatest == math.inf:
+        raise GraphError(f"a weight is infinite; {what} needs weights that can be added up")
+
+
+def loopless(A: Matrix) -> Matrix:
+    """The pattern without its diagonal; itself where there is no loop."""
+    pattern = A.pattern() if A.has_values else A
+    without = select(pattern, "offdiag")
+    return without if without.nnz < A.nnz else pattern
+
+
+def is_symmetric(A: Matrix) -> bool:
+    """Whether the pattern is known to be its own transpose: that of an undirected graph is."""
+    if "symmetric" not in A.prepared:
+        rows, columns = A.rows, A.columns
+        same = rows.indices is columns.indices or (
+            bool((rows.indptr == columns.indptr).all()) and bool((rows.indices == columns.indices).all())
+        )
+        A.prepared["symmetric"] = same
+    return bool(A.prepared["symmetric"])

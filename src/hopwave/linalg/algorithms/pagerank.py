@@ -1,0 +1,162 @@
+"""PageRank: where a walker is who follows arcs, and starts anew now and then (Page, Brin, Motwani and Winograd, 1999).
+
+A   the arcs, with weights or without     S   the sum of every vertex's weights     x   the ranks; they add up to 1
+α   how often an arc is followed          p   where a walk starts anew              q   where it goes on from a dead end
+
+    x = α (x/S · A + (Σ x at dead ends) q) + (1 − α) p        until Σ |change| < n · tol, as in NetworkX
+
+Adaptive: Kamvar, Haveliwala and Golub, Adaptive methods for the computation of PageRank (2004): most ranks settle long
+before the last one does, and a settled one need not be computed again, which is a mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hopwave.errors import GraphError
+from hopwave.linalg.algorithms.operands import check_weights, square
+from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
+from hopwave.linalg.engine import algebra, module_of
+from hopwave.linalg.matrix import Matrix
+from hopwave.linalg.placing import assign, extract
+from hopwave.linalg.products import vxm
+from hopwave.linalg.vector import Vector
+from hopwave.operators import binary, monoid, unary
+from hopwave.semiring import semiring
+
+SMALLEST = 1e-200  # sum of weights that can be divided by without loss
+Step = Callable[..., Vector]  # of ranks, and a mask or nothing
+
+
+def pagerank(
+    A: Any,
+    alpha: float = 0.85,
+    personalization: Any = None,
+    dangling: Any = None,
+    nstart: Any = None,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    *,
+    adaptive: bool = False,
+    device: str = "auto",
+) -> Vector:
+    """The rank of every vertex. `personalization`, `dangling`, `nstart`: p, q and the first x, arrays of n weights.
+
+    >>> from hopwave import linalg as la
+    >>> la.algorithms.pagerank(la.Matrix.from_edges([0, 1, 2], [2, 2, 0], shape=3)).values.round(3).tolist()
+    [0.464, 0.05, 0.486]
+    """
+    A = square(A, device)
+    check_weights(A, "rank", finite=True)
+    n = A.shape[0]
+    if not 0 <= alpha <= 1 or not tol >= 0 or max_iter < 1:
+        raise GraphError(f"alpha={alpha} is from 0 to 1, tol={tol} from 0 on, max_iter={max_iter} from 1 on")
+    if n == 0:
+        return Vector(0)
+    p = shares(personalization, "personalization", A)
+    q = p if dangling is None else shares(dangling, "dangling", A)
+    x = shares(nstart, "nstart", A)
+    S = out_weights(A)
+    engine = algebra(A.device)
+    if not adaptive and hasattr(engine, "ranks"):  # rounds in one pass over the arcs each
+        run = engine.ranks(A, S.to_dense(0.0), alpha, p.arrays()[0], q.arrays()[0], x.arrays()[0])
+        return _settled(run, n * tol, max_iter)
+    dead = select(Vector.full(n, True, device=A.device), unary.one, mask=S, complement=True, structural=True).indices
+    follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; nobody asks at dead ends
+    arcs = semiring.plus_times if A.has_values else semiring.plus_first
+
+    def step(x: Vector, mask: Vector | None = None) -> Vector:
+        lost = alpha * reduce(extract(x, dead)) if len(dead) else 0.0
+        y: Vector = apply(p, binary.times, right=1 - alpha + lost * (q is p))
+        if q is not p:
+            ewise_add(y, apply(q, binary.times, right=lost), out=y)
+        w = ewise_mult(x, follow)
+        if mask is None:
+            vxm(w, A, arcs, out=y, accum=binary.plus, direction="pull")
+            return y
+        t = vxm(w, A, arcs, mask=mask, structural=True, direction="pull")
+        y, new = x.copy(), ewise_add(y, t)
+        assign(y, new, mask=mask, structural=True)
+        return y
+
+    if adaptive:
+        return _adaptive(step, x, n * tol, (1 - alpha) * tol, max_iter)
+    return _all_at_once(step, x, n * tol, max_iter)
+
+
+def out_weights(A: Matrix) -> Vector:
+    """The sum of every vertex's weights, absent at dead ends."""
+    if A.has_values:
+        S = reduce(A, monoid.plus, axis=1).astype("float64")
+    else:
+        S = Vector.from_dense(module_of(A.rows.indptr).diff(A.rows.indptr), dtype="float64")
+    S = select(S, binary.gt, 0.0)
+    least, most = reduce(S, monoid.min), reduce(S, monoid.max)
+    if S.nnz and not SMALLEST < least <= most < 1 / SMALLEST:
+        raise GraphError(f"weights of a vertex add up to {least:g}, of another to {most:g}; scale them towards 1")
+    found: Vector = S
+    return found
+
+
+def _settled(run: Any, enough: float, max_iter: int) -> Vector:
+    for _ in range(max_iter):
+        left = run.round()
+        if left < enough:
+            return Vector.from_dense(run.x)
+    raise _unsettled(left, enough, max_iter)
+
+
+def _all_at_once(step: Step, x: Vector, enough: float, max_iter: int) -> Vector:
+    for _ in range(max_iter):
+        x, before = step(x), x
+        left = reduce(changes(x, before))
+        if left < enough:
+            return x
+    raise _unsettled(left, enough, max_iter)
+
+
+def _adaptive(step: Step, x: Vector, enough: float, settled: float, max_iter: int) -> Vector:
+    """Only ranks that were not settled in the round before; a round of all of them decides whether it is over."""
+    active = None
+    for _ in range(max_iter):
+        x, before = step(x, active), x
+        change = changes(x, before)
+        left = reduce(change)
+        if active is None and left < enough:
+            return x
+        active = select(change, binary.ge, settled)
+        if left < enough or active.nnz == 0:
+            active = None
+    raise _unsettled(left, enough, max_iter)
+
+
+def changes(x: Vector, before: Vector) -> Vector:
+    """|x − before|, place by place."""
+    found: Vector = apply(ewise_mult(x, before, binary.minus), unary.abs)
+    return found
+
+
+def shares(weights: Any, what: str, A: Matrix) -> Vector:
+    """Weights that add up to 1; the same for everybody where none are given."""
+    n = A.shape[0]
+    if weights is None:
+        return Vector.full(n, 1.0 / n, device=A.device)
+    array = np.asarray(weights, np.float64)
+    if array.shape != (n,):
+        raise GraphError(f"{what} has shape {array.shape}; give one weight for each of the {n} vertices")
+    total = float(array.sum())
+    if not (array >= 0).all() or not 0 < total < np.inf:
+        raise GraphError(
+            f"{what} adds up to {total:g}, least {array.min():g}; give weights from 0 on, one of them over 0"
+        )
+    return Vector.from_dense(array / total).to(A.device)
+
+
+def _unsettled(left: float, enough: float, rounds: int) -> GraphError:
+    return GraphError(
+        f"after {rounds} rounds the ranks still change by {left:.3g} in all, not less than n · tol = {enough:.3g}; "
+        "give a larger max_iter or tol"
+    )

@@ -1,0 +1,117 @@
+"""Shortest paths from one vertex, by products over min-plus: Bellman-Ford's rounds, and Δ-stepping.
+
+A   weights: A(u, v) is the length of the arc u → v, never negative      d   the distances found so far
+f   the vertices whose distance became shorter, with that distance       t   offers: the distances by way of f
+Δ   the width of a bucket        L, H   the light arcs of A, at most Δ long, and the heavy ones
+
+Bellman-Ford: Kepner and Gilbert, Graph Algorithms in the Language of Linear Algebra (2011), chapter 5, with the vector
+sparse, so that a round costs what changed, and dense once much did (push-pull, section 6.3).
+Δ-stepping: Meyer and Sanders, Δ-stepping: a parallelizable shortest path algorithm (2003); as products: Sridhar et al.,
+Delta-stepping SSSP: from vertices and edges to GraphBLAS implementations (2019), figure 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hopwave.errors import GraphError
+from hopwave.linalg.algorithms.operands import check_weights, extremes, place, square
+from hopwave.linalg.elementwise import reduce, select
+from hopwave.linalg.matrix import Matrix
+from hopwave.linalg.placing import assign
+from hopwave.linalg.products import vxm
+from hopwave.linalg.vector import Vector
+from hopwave.operators import binary, monoid
+from hopwave.rules import Ratio
+from hopwave.semiring import semiring
+
+min_plus, least, less = semiring.min_plus, binary.min, binary.lt
+# A pull has no early exit here: every arc is looked at. It pays once the arcs pushed one by one are as many.
+CONVERT = Ratio(rising=0.3, falling=0.2)
+LONG = 2  # longest arcs that a bucket is wide
+
+
+def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector:
+    """The length of a shortest path from the source to every vertex, infinite where there is none (Bellman-Ford).
+
+    Of several sources, from the nearest.
+
+    A without values has arcs of length 1.
+
+    >>> from hopwave import linalg as la
+    >>> A = la.Matrix.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], shape=4)
+    >>> la.algorithms.sssp(A, 0).to_dense().tolist()
+    [0.0, 1.0, 3.0, inf]
+    """
+    A, d, f = _begin(A, source, device)
+    while f.nnz:
+        # A vector to be pulled may as well be d, which is full: offers that are not from f better nothing.
+        t = vxm(d, A, min_plus, direction="pull") if f.decide() == "dense" else vxm(f, A, min_plus, direction="push")
+        f = select(t, less, d).follow(f)
+        assign(d, f, accum=least)
+    return d
+
+
+def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = None, *, device: str = "auto") -> Vector:
+    """As `sssp`, nearest vertices first: bucket after bucket of distances less than Δ apart.
+
+    Light arcs may lead back into the bucket, and are followed until none does; heavy ones lead out of it, and are
+    followed once. A small Δ follows few arcs twice (Dijkstra's), a large one has few buckets (Bellman-Ford's).
+
+    >>> from hopwave import linalg as la
+    >>> A = la.Matrix.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], shape=4)
+    >>> la.algorithms.delta_stepping(A, 0, delta=2.0).to_dense().tolist()
+    [0.0, 1.0, 3.0, inf]
+    """
+    A, d, f = _begin(A, source, device)
+    delta = default_delta(A) if delta is None else float(delta)
+    if not 0 < delta < math.inf:
+        raise GraphError(f"delta={delta} is no width of a bucket; give a number over 0, or leave it out")
+    L, H = split(A, delta)
+    waiting = f  # the vertices whose distance has not been passed on
+    while waiting.nnz:
+        nearest = reduce(waiting, monoid.min)
+        end = max(nearest + delta, math.nextafter(nearest, math.inf))  # no bucket is empty, however small Δ is
+        bucket = select(waiting, less, end)
+        while bucket.nnz:
+            t = select(vxm(bucket, L, min_plus), less, d)
+            assign(d, t, accum=least)
+            assign(waiting, t, accum=least)
+            bucket = select(t, less, end).follow(bucket)
+        settled = select(waiting, less, end)
+        waiting = select(waiting, binary.ge, end)
+        if H.nnz:
+            t = select(vxm(settled, H, min_plus), less, d)
+            assign(d, t, accum=least)
+            assign(waiting, t, accum=least)
+    return d
+
+
+def split(A: Matrix, delta: float) -> tuple[Matrix, Matrix]:
+    """The light arcs and the heavy ones, kept with the matrix for the next source."""
+    kept = A.prepared.get("split")
+    if kept is None or kept[:2] != (delta, A.turned):
+        light = A if extremes(A)[1] <= delta else select(A, binary.le, delta)
+        kept = A.prepared["split"] = (delta, A.turned, light, select(A, binary.gt, delta))
+    return kept[2], kept[3]
+
+
+def default_delta(A: Matrix) -> float:
+    """Some arcs long: few buckets, since each costs a scan of the vertices, however little is in it."""
+    longest = extremes(A)[1]
+    return LONG * longest if 0 < longest < math.inf else 1.0
+
+
+def _begin(A: Any, source: int | Sequence[int], device: str) -> tuple[Matrix, Vector, Vector]:
+    """The matrix, checked; distances, 0 at the source; the source as the first to pass its distance on."""
+    A = square(A, device)
+    check_weights(A, "distance")
+    d = Vector.full(A.shape[0], math.inf, device=A.device)
+    sources = np.unique([place(A, one) for one in np.atleast_1d(np.asarray(source)).tolist()])
+    f = Vector.from_entries(sources.astype(np.int32), 0.0, A.shape[0]).to(A.device)
+    f.rule = CONVERT
+    return A, assign(d, f, accum=least), f
