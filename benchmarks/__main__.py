@@ -15,6 +15,7 @@ ORDER = [
     "cpu_busy",
     "cpu_compile",
     "cpu_scaling",
+    "ranks",
 ]
 
 
