@@ -2,7 +2,7 @@
 
     PYTHONPATH=src python -m benchmarks.gpu_scale --scale 26 28 [--sources 8]
 
-The graph is the one that `hopwave graph500` builds (engines/cuda_kronecker.py), loops and repeats included. Every search
+The graph is the one that `hopwave graph500` builds (engines/cuda_kronecker.py), with loops and repeats. Every search
 is validated on the GPU by Graph500's five rules; then distances alone are timed.
 """
 
