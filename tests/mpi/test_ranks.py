@@ -36,7 +36,7 @@ def start(ranks: int, *command: str, seconds: float = 300, device: str = "cpu") 
     """Run Python under mpiexec; a job that does not end is a failure."""
     assert MPIEXEC is not None
     known = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOPWAVE_NUM_THREADS": "1"}
-    known["HOPWAVE_CHECK_DEVICE"] = device
+    known |= {"HOPWAVE_CHECK_DEVICE": device, **OPEN_MPI}
     return subprocess.run(
         [MPIEXEC, "-n", str(ranks), sys.executable, *command],
         capture_output=True,

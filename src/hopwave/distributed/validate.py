@@ -47,7 +47,7 @@ def validate(graph: DistributedGraph, sources: tuple[int, ...], distances: Any, 
     # A vertex that is its own predecessor was judged already; an arc to itself says nothing about it.
     itself = head_parents == heads.group.ids(xp.arange(len(head_parents)))
     slots = xp.where(itself, -1, _slots(xp, tails, head_parents))
-    wrong = part.check(0, head_levels, tail_levels, slots, linked)
+    wrong = part.check(head_levels, tail_levels, slots, linked)
     wrong = np.asarray(wrong if xp is np else wrong.get())
     for rule, (count, row, tail) in zip(ARC_RULES, wrong.tolist(), strict=True):
         if count:

@@ -200,8 +200,8 @@ class Part:
         """Arrange the rows of `into`."""
         hubs_first(self.in_offsets, self.tails, weight)
 
-    def check(self, first, levels, tail_levels, parents, linked):
-        """See check_rows."""
+    def check(self, levels, tail_levels, parents, linked):
+        """See check_rows; all rows."""
         wrong = np.zeros((3, 3), np.int64)
-        check_rows(self.in_offsets, self.tails, first, levels, tail_levels, parents, linked, wrong)
+        check_rows(self.in_offsets, self.tails, 0, levels, tail_levels, parents, linked, wrong)
         return wrong

@@ -70,6 +70,7 @@ class Rows:
         cuda_part.hubs_first(self.offsets, self.neighbours, self.degrees)
         cupy.cuda.get_current_stream().synchronize()
         self.in_offsets, self.in_neighbours = self.offsets, self.neighbours
+        self.longs = cuda_part.long_rows(self.offsets)
         self.kept = {}
         self._recipe = made
 

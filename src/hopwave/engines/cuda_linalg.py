@@ -65,9 +65,6 @@ class Algebra:
     name = "cuda"
     xp = cupy
 
-    def __init__(self):
-        self._ones = {}
-
     def missing(self):
         return Engine().missing()
 
@@ -83,9 +80,8 @@ class Algebra:
         count = len(allowed.rows) if listed else n
         if not count or not len(part.indices):
             return self._nothing(n, dtype), Touched()
-        kernels = self._kernels(here, product, part, values.dtype)
-        first, second = kernels.get("pull", listed)
-        a, b = self._operands(product, part, values)
+        first, second = kernels_of(here, product, part, values.dtype).get("pull", listed)
+        a, b = operands(here, product, part, values)
         matrix = part.indptr, part.indices, a, b, NULL if _full(x) else present
         rows, bits, complement = NULL, NULL, FALSE
         if listed:
@@ -115,7 +111,7 @@ class Algebra:
         touched = Touched(told.touched)
         if listed:
             size = told.found()
-            sums = self._truths(size, dtype) if sums is None else sums[:size]
+            sums = _ones(size, dtype) if sums is None else sums[:size]
             return Vector.sparse(n, places[:size], sums, ascending=False), touched
         if sums is None:
             sums = found if dtype == np.bool_ else found.astype(dtype)
@@ -130,9 +126,8 @@ class Algebra:
         count = len(places)
         if not count or not len(part.indices):
             return self._nothing(n, dtype), Touched()
-        kernels = self._kernels(here, product, part, values.dtype)
-        first, second = kernels.get("push")
-        a, b = self._operands(product, part, values)
+        first, second = kernels_of(here, product, part, values.dtype).get("push")
+        a, b = operands(here, product, part, values)
         bits, complement = NULL, FALSE
         if allowed is not None:
             bits = allowed.bits if allowed.bits is not None else allowed.as_bits(n, cupy)
@@ -161,42 +156,13 @@ class Algebra:
             size = told.found()
         queue = queue[:size]
         if any_term:
-            sums = sums[:size] if carries else self._truths(size, dtype)
+            sums = sums[:size] if carries else _ones(size, dtype)
         else:
             sums = cupy.empty(size, dtype)
             if size:
                 take = here.array_kernel("take", dtype=dtype)
                 here.launch(take, size, (totals, queue, np.uint64(size), sums))
         return Vector.sparse(n, queue, sums, ascending=False), Touched(told.touched())
-
-    def _kernels(self, here, product, part, x):
-        """Compiled for a product, and kept with its record, which `linalg.products` uses again."""
-        a = None if part.values is None else part.values.dtype
-        kept = product.__dict__.setdefault("_cuda", {})
-        key = id(here), part.indptr.dtype.char, None if a is None else a.char, x.char
-        found = kept.get(key)
-        if found is None or found.here is not here:
-            found = kept[key] = Kernels(here, product, part.indptr.dtype, a, x)
-        return found
-
-    def _operands(self, product, part, values):
-        """The values that kernels are to read, of matrix and vector; null where they need not."""
-        weighs = not product.structure_only
-        a = b = NULL
-        if part.values is not None:
-            a = part.values if weighs or product.term in ("a", "both") else NULL
-        elif weighs:
-            a = self._truths(len(part.indices), np.dtype(np.bool_))
-        if weighs or product.term in ("x", "both"):
-            b = values
-        return a, b
-
-    def _truths(self, size, dtype):
-        """So many ones, all from one array: nobody writes to them."""
-        ones = self._ones.get(dtype)
-        if ones is None or len(ones) < size:
-            ones = self._ones[dtype] = cupy.ones(max(size, 1024), dtype)
-        return ones[:size]
 
     def _nothing(self, n, dtype):
         return Vector.sparse(n, cupy.empty(0, np.int32), cupy.empty(0, dtype))
@@ -209,8 +175,8 @@ class Algebra:
 
         _refuse(threads)
         if mask is not None and not complement and by != "push":
-            return cuda_matrices.dots(self, A, B, product, mask)
-        return cuda_matrices.expanded(self, A, B, product, mask, complement)
+            return cuda_matrices.dots(A, B, product, mask)
+        return cuda_matrices.expanded(A, B, product, mask, complement)
 
     # ---------------------------------------------------------------- arrays
 
@@ -316,8 +282,7 @@ class Algebra:
 class Kernels:
     """The kernels of one product, each compiled when it is first asked for."""
 
-    def __init__(self, here, product, offset, a, x):
-        self.here = here
+    def __init__(self, product, offset, a, x):
         self.offset = c_type(offset)
         self.text = ring_text(product, np.dtype(np.bool_) if a is None else a, x, a is None)
         self.found = {}
@@ -329,10 +294,34 @@ class Kernels:
         if found is None:
             header, more = HEADERS[verb], "" if listed is None else f", {str(listed).lower()}"
             found = self.found[key] = tuple(
-                self.here.kernel(header, f"{name}<hopwave::Ring, {self.offset}{more}>", self.text)
+                nvrtc.kernel(header, f"hopwave::{name}<hopwave::Ring, {self.offset}{more}>", self.text)
                 for name in (verb, f"{verb}_pieces")
             )
         return found
+
+
+def kernels_of(here, product, part, x):
+    """Compiled for a product, and kept with its record, which `linalg.products` uses again."""
+    a = None if part.values is None else part.values.dtype
+    kept = product.__dict__.setdefault("_cuda", {})
+    key = here.device, part.indptr.dtype.char, None if a is None else a.char, x.char
+    found = kept.get(key)
+    if found is None:
+        found = kept[key] = Kernels(product, part.indptr.dtype, a, x)
+    return found
+
+
+def operands(here, product, part, values):
+    """The values that kernels are to read, of matrix and vector; null where they need not."""
+    weighs = not product.structure_only
+    a = b = NULL
+    if part.values is not None:
+        a = part.values if weighs or product.term in ("a", "both") else NULL
+    elif weighs:
+        a = here.truths(len(part.indices), np.dtype(np.bool_))
+    if weighs or product.term in ("x", "both"):
+        b = values
+    return a, b
 
 
 # Kernels that are instances for a ring, by header; those of pull also for a list of rows or none.
@@ -342,6 +331,15 @@ HEADERS = {"pull": "linalg_pull.cuh", "dots": "linalg_pull.cuh", "push": "linalg
 def _refuse(threads):
     if threads is not None:
         raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+
+
+def _ones(size, dtype):
+    """The sums of ANY.PAIR."""
+    if dtype != np.bool_:
+        return cupy.ones(size, dtype)
+    ones = cupy.empty(size, dtype)
+    ones.data.memset_async(1, size)  # quicker than a kernel
+    return ones
 
 
 def _full(x):

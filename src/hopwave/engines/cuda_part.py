@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 
 import cupy
 import numpy as np
@@ -16,6 +16,7 @@ IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 LEVELS = {np.dtype(np.int8): "signed char", np.dtype(np.int16): "short", np.dtype(np.int32): "int"}
 WEIGHTS = {np.dtype(np.uint8): "unsigned char", np.dtype(np.uint32): "unsigned int"}
 NULL = np.uint64(0)
+LONGEST = 1 << 15  # arcs of a row that one warp judges; longer ones get a block
 
 
 def instances():
@@ -25,6 +26,7 @@ def instances():
             yield HEADER, f"hopwave_part::hubs_first<{slot}, {weight}>"
         for level in LEVELS.values():
             yield HEADER, f"hopwave_part::check<{slot}, {level}>"
+            yield HEADER, f"hopwave_part::check_long<{slot}, {level}>"
         if slot != "int":
             yield HEADER, f"hopwave_part::push<{slot}>"
             yield HEADER, f"hopwave_part::pull<{slot}>"
@@ -54,24 +56,23 @@ def hubs_first(offsets, neighbours, weight):
     launch(name, 32 * rows, offsets, neighbours, np.int64(rows), weight)
 
 
-def check(offsets, tails, first, levels, tail_levels, parents, linked):
-    """Graph500's rules about arcs, as cpu_part.check_rows: a row of (count, row, tail) for each of three rules."""
+def long_rows(offsets):
+    """The rows of more than LONGEST arcs."""
+    return cupy.flatnonzero(cupy.diff(offsets) > LONGEST)
+
+
+def check(offsets, tails, levels, tail_levels, parents, linked, longs):
+    """Graph500's rules about arcs, as cpu_part.check_rows: a row of (count, row, tail) for each of three rules.
+
+    longs: long_rows(offsets).
+    """
     wrong = cupy.zeros((3, 3), np.uint64)
-    name = f"hopwave_part::check<{SLOTS[tails.dtype]}, {LEVELS[levels.dtype]}>"
-    rows = len(levels)
-    launch(
-        name,
-        32 * rows,
-        offsets,
-        tails,
-        np.int64(first),
-        np.int64(rows),
-        levels,
-        tail_levels,
-        parents,
-        linked,
-        wrong,
-    )
+    kind, rows = f"<{SLOTS[tails.dtype]}, {LEVELS[levels.dtype]}>", len(levels)
+    answers = (levels, tail_levels, parents, linked, wrong)
+    first = np.int64(0)
+    launch(f"hopwave_part::check{kind}", 32 * rows, offsets, tails, first, np.int64(rows), np.int64(LONGEST), *answers)
+    count = len(longs)
+    launch(f"hopwave_part::check_long{kind}", BLOCK * count, offsets, tails, first, longs, np.int64(count), *answers)
     return wrong.astype(np.int64)
 
 
@@ -122,6 +123,10 @@ class Part:
         """Arrange the rows of `into`."""
         hubs_first(self.in_offsets, self.tails, weight)
 
-    def check(self, first, levels, tail_levels, parents, linked):
+    @cached_property
+    def _longs(self):
+        return long_rows(self.in_offsets)
+
+    def check(self, levels, tail_levels, parents, linked):
         """See check."""
-        return check(self.in_offsets, self.tails, first, levels, tail_levels, parents, linked)
+        return check(self.in_offsets, self.tails, levels, tail_levels, parents, linked, self._longs)

@@ -40,6 +40,7 @@ def forget():
 class Room:
     def __init__(self):
         device = Device()
+        self.device = device.number
         self.blocks = device.blocks
         self.warps = device.blocks * BLOCK // WARP
         self.stream = cupy.cuda.get_current_stream()
@@ -94,6 +95,13 @@ class Room:
         self.stamp += 2
         return marks, self.stamp
 
+    def truths(self, size, dtype):
+        """So many ones for kernels to read, all from one array."""
+        ones = self.arrays.get(dtype)
+        if ones is None or len(ones) < size:
+            ones = self.arrays[dtype] = cupy.ones(max(size, 1024), dtype)
+        return ones[:size]
+
     def slot(self):
         """A place in memory of the host that kernels write their counts to."""
         if not self.slots:
@@ -110,7 +118,7 @@ class Pending:
     __slots__ = ("address", "counts", "room", "view")
 
     def __init__(self, room):
-        self.room, self.counts = room, None
+        self.room, self.counts, self.view = room, None, None
         self.view, self.address = room.slot()
 
     def wait(self):
@@ -130,7 +138,8 @@ class Pending:
         return self.wait()[1]
 
     def __del__(self):
-        self.room.slots.append((self.view, self.address))
+        if self.view is not None:
+            self.room.slots.append((self.view, self.address))
 
 
 class Cuts:

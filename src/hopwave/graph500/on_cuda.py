@@ -27,7 +27,7 @@ class OnCuda:
         self.cp, self.plan = cupy, CATALOGUE["hopwave-gpu"]
         warm = Rows(4, edge_factor, seed)  # compiles all there is: no part of any kernel
         warm.check()
-        self._searched(Workspace(warm), warm, 0)
+        self._warm_up(Workspace(warm), warm)
         del warm
         began = time.perf_counter()
         self.graph = Rows(scale, edge_factor, seed)
@@ -41,12 +41,10 @@ class OnCuda:
         name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())["name"].decode()
         self.about: dict[str, Any] = {"device": f"cuda ({name})", "ranks": 1, "device_bytes_used": total - free}
 
-    def _searched(self, workspace: Any, graph: Any, root: int) -> tuple[Any, Any]:
+    def _warm_up(self, workspace: Any, graph: Any) -> None:
         distance, parent = self.cp.empty(graph.n, np.int32), self.cp.empty(graph.n, np.int32)
-        workspace.launch(distance, parent, self.cp.full(1, root, np.int32), Question(), self.plan)
-        workspace.standing()
-        self._broken(graph, distance, parent, root)
-        return distance, parent
+        workspace.launch(distance, parent, self.cp.zeros(1, np.int32), Question(), self.plan)
+        broken_rules(graph, distance, parent, 0)
 
     def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """A vertex whose row holds another than itself."""
@@ -66,31 +64,33 @@ class OnCuda:
         seconds = time.perf_counter() - began
         standing = self.workspace.standing()
         edges = int(self.graph.degrees[self.distance >= 0].sum(dtype=np.int64)) // 2
-        broken = self._broken(self.graph, self.distance, self.parent, root)
+        broken = broken_rules(self.graph, self.distance, self.parent, root)
         from hopwave.engines.cuda_hopwave import deepest
 
         return Searched(root, seconds, edges, deepest(standing), broken)
 
-    def _broken(self, graph: Any, distance: Any, parent: Any, root: int) -> tuple[str, ...]:
-        """The rules that a search broke, by name."""
-        from hopwave.engines.cuda_part import check
 
-        cp, n = self.cp, graph.n
-        deepest = int(distance.max())
-        kind = np.int8 if deepest < 1 << 7 else np.int16 if deepest < 1 << 15 else np.int32
-        levels = distance.astype(kind)
-        linked = cp.zeros(n, np.uint8)
-        ids = cp.arange(n, dtype=np.int32)
-        itself = parent == ids
-        parents = cp.where(itself, -1, parent).astype(np.int64)
-        wrong = check(graph.offsets, graph.neighbours, 0, levels, levels, parents, linked)[:, 0].tolist()
-        del parents
-        at_root, reached = ids == root, distance >= 0
-        found = {
-            "roots": int(parent[root]) != root or int((itself & ~at_root).sum()),
-            "levels": wrong[2] or int(((distance == 0) != at_root).sum()) or int((distance < -1).sum()),
-            "edges": wrong[0],
-            "span": wrong[1] or int((reached != (parent >= 0)).sum()),
-            "links": int((reached & ~at_root & (linked == 0)).sum()),
-        }
-        return tuple(rule for rule, count in found.items() if count)
+def broken_rules(graph: Any, distance: Any, parent: Any, root: int) -> tuple[str, ...]:
+    """The rules that a search on a graph of cuda_kronecker.Rows broke, by name; all of it on the GPU."""
+    import cupy as cp
+
+    from hopwave.engines.cuda_part import check
+
+    n, deepest = graph.n, int(distance.max())
+    kind = np.int8 if deepest < 1 << 7 else np.int16 if deepest < 1 << 15 else np.int32
+    levels = distance.astype(kind)
+    linked = cp.zeros(n, np.uint8)
+    ids = cp.arange(n, dtype=np.int32)
+    itself = parent == ids
+    parents = cp.where(itself, -1, parent).astype(np.int64)
+    wrong = check(graph.offsets, graph.neighbours, levels, levels, parents, linked, graph.longs)[:, 0].tolist()
+    del parents
+    at_root, reached = ids == root, distance >= 0
+    found = {
+        "roots": int(parent[root]) != root or int((itself & ~at_root).sum()),
+        "levels": wrong[2] or int(((distance == 0) != at_root).sum()) or int((distance < -1).sum()),
+        "edges": wrong[0],
+        "span": wrong[1] or int((reached != (parent >= 0)).sum()),
+        "links": int((reached & ~at_root & (linked == 0)).sum()),
+    }
+    return tuple(rule for rule, count in found.items() if count)

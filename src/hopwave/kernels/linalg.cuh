@@ -113,7 +113,7 @@ __device__ inline void finish(number found, number touched, Progress* progress, 
     __threadfence();
     if (atomicAdd(&progress->done, 1ull) != gridDim.x - 1) return;
     progress->done = 0;
-    const number pieces = pieces_are_in ? 0 : (unsigned)progress->cut;
+    const number pieces = pieces_are_in ? 0 : (unsigned)*(volatile number*)&progress->cut;
     host[2] = pieces;
     if (pieces) return;
     host[0] = atomicExch(&progress->found, 0ull);

@@ -125,30 +125,52 @@ __global__ void hubs_first(const i64 *offsets, Slot *neighbours, i64 rows, const
   }
 }
 
-// One more arc that breaks a rule; the first is remembered.
-__device__ __forceinline__ void note(u64 *rule, i64 row, i64 tail) {
-  if (atomicAdd(rule, 1ull) == 0) rule[1] = row, rule[2] = tail;
-}
-
-// Graph500's rules about arcs, a warp a row. wrong: a row of (count, row, tail) each for a skipped level, a vertex left
-// out, and a tree arc that joins other levels. parents hold tail slots, -1 where there is nothing to look for.
+// Graph500's rules about arcs. wrong: (count, row, tail) each for a skipped level, a vertex left out, and a tree arc that
+// joins other levels. parents hold tail slots, -1 where there is nothing to look for.
 template <class Slot, class Level>
-__global__ void check(const i64 *offsets, const Slot *tails, i64 first, i64 rows, const Level *levels,
-                      const Level *tail_levels, const i64 *parents, unsigned char *linked, u64 *wrong) {
-  for (i64 row = thread() / 32; row < rows; row += threads() / 32) {
+struct Judge {
+  const i64 *offsets;
+  const Slot *tails;
+  i64 first;
+  const Level *levels, *tail_levels;
+  const i64 *parents;
+  unsigned char *linked;
+  u64 *wrong;
+
+  __device__ __forceinline__ void note(int rule, i64 row, i64 tail) const {  // the first of them is remembered
+    if (atomicAdd(wrong + 3 * rule, 1ull) == 0) wrong[3 * rule + 1] = row, wrong[3 * rule + 2] = tail;
+  }
+
+  // Every step-th arc of a row, from the start-th on.
+  __device__ __forceinline__ void look(i64 row, i64 start, i64 step) const {
     const i64 level = levels[row], parent = parents[row], end = offsets[first + row + 1];
-    bool link = false;
-    for (i64 e = offsets[first + row] + lane(); e < end; e += 32) {
+    for (i64 e = offsets[first + row] + start; e < end; e += step) {
       const i64 tail = tails[e], above = tail_levels[tail];
-      const bool apart = above >= 0 && (level < 0 || level > above + 1);
-      if (apart) note(wrong + (level < 0 ? 3 : 0), row, tail);
+      if (above >= 0 && (level < 0 || level > above + 1)) note(level < 0 ? 1 : 0, row, tail);
       if (tail == parent) {
-        link = true;
-        if (level >= 0 && above + 1 != level) note(wrong + 6, row, tail);
+        linked[row] = 1;
+        if (level >= 0 && above + 1 != level) note(2, row, tail);
       }
     }
-    if (__any_sync(ALL, link) && lane() == 0) linked[row] = 1;
   }
+};
+
+// A warp a row; rows of more than `longest` arcs are left to check_long.
+template <class Slot, class Level>
+__global__ void check(const i64 *offsets, const Slot *tails, i64 first, i64 rows, i64 longest, const Level *levels,
+                      const Level *tail_levels, const i64 *parents, unsigned char *linked, u64 *wrong) {
+  const Judge<Slot, Level> judge{offsets, tails, first, levels, tail_levels, parents, linked, wrong};
+  for (i64 row = thread() / 32; row < rows; row += threads() / 32)
+    if (offsets[first + row + 1] - offsets[first + row] <= longest) judge.look(row, lane(), 32);
+}
+
+// A block a row: the greatest hubs have millions of arcs, and a warp alone would be the last to end by far.
+template <class Slot, class Level>
+__global__ void check_long(const i64 *offsets, const Slot *tails, i64 first, const i64 *rows, i64 count,
+                           const Level *levels, const Level *tail_levels, const i64 *parents, unsigned char *linked,
+                           u64 *wrong) {
+  const Judge<Slot, Level> judge{offsets, tails, first, levels, tail_levels, parents, linked, wrong};
+  for (i64 i = blockIdx.x; i < count; i += gridDim.x) judge.look(rows[i], threadIdx.x, blockDim.x);
 }
 
 }  // namespace hopwave_part
