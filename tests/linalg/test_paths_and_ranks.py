@@ -149,6 +149,14 @@ def test_lengths_too_different_to_be_added_end_all_the_same() -> None:
     assert hw.sssp(graph, 0, weights).path_to(5) == [0, 1, 2, 3, 4, 5]
 
 
+def test_arcs_that_nobody_can_walk() -> None:
+    graph = hw.generate.path(4, directed=True)
+    for method in METHODS:
+        assert hw.sssp(graph, 0, [2.0, math.inf, 1.0], method).distances.tolist() == [0.0, 2.0, math.inf, math.inf]
+        assert hw.sssp(graph, 0, [math.inf] * 3, method).reached == 1
+        assert hw.sssp(graph, 0, [1e308] * 3, method).distances.tolist() == [0.0, 1e308, math.inf, math.inf]
+
+
 def test_the_vector_of_a_search_changes_direction() -> None:
     """A frontier that holds most vertices is pulled: every arc looked at once a round, and the answer the same."""
     graph = hw.generate.complete(40)

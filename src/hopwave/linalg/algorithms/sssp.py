@@ -13,6 +13,7 @@ Delta-stepping SSSP: from vertices and edges to GraphBLAS implementations (2019)
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,14 +26,15 @@ from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import vxm
 from hopwave.linalg.vector import Vector
-from hopwave.operators import binary, monoid
+from hopwave.operators import binary, monoid, unary
 from hopwave.rules import Ratio
 from hopwave.semiring import semiring
 
 min_plus, least, less = semiring.min_plus, binary.min, binary.lt
 # A pull has no early exit here: every arc is looked at. It pays once the arcs pushed one by one are as many.
 CONVERT = Ratio(rising=0.3, falling=0.2)
-LONG = 2  # longest arcs that a bucket is wide
+MANY = 1000  # buckets of all vertices: with fewer vertices a bucket, the next is twice as wide
+WIDE, CHAINS = 2, 48  # longest arcs that a bucket is wide, at least, and over the squared mean degree
 
 
 def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector:
@@ -68,6 +70,7 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
     [0.0, 1.0, 3.0, inf]
     """
     A, d, f = _begin(A, source, device)
+    given = delta is not None
     delta = default_delta(A) if delta is None else float(delta)
     if not 0 < delta < math.inf:
         raise GraphError(f"delta={delta} is no width of a bucket; give a number over 0, or leave it out")
@@ -84,6 +87,8 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
             bucket = select(t, less, end).follow(bucket)
         settled = select(waiting, less, end)
         waiting = select(waiting, binary.ge, end)
+        if not given and settled.nnz * MANY < A.shape[0]:
+            delta = min(2 * delta, sys.float_info.max)  # L keeps all arcs that were light, which do no harm
         if H.nnz:
             t = select(vxm(settled, H, min_plus), less, d)
             assign(d, t, accum=least)
@@ -101,9 +106,13 @@ def split(A: Matrix, delta: float) -> tuple[Matrix, Matrix]:
 
 
 def default_delta(A: Matrix) -> float:
-    """Some arcs long: few buckets, since each costs a scan of the vertices, however little is in it."""
+    """Some of the longest arcs. A bucket costs a scan of all vertices, so in graphs that are chains, where following an
+    arc twice seldom makes others be followed again, buckets are wide."""
     longest = extremes(A)[1]
-    return LONG * longest if 0 < longest < math.inf else 1.0
+    if longest == math.inf:
+        longest = reduce(select(A, unary.isfinite), monoid.max)
+    degree = A.nnz / max(A.shape[0], 1)
+    return min(max(WIDE, CHAINS / max(degree, 1) ** 2) * longest, sys.float_info.max) if longest > 0 else 1.0
 
 
 def _begin(A: Any, source: int | Sequence[int], device: str) -> tuple[Matrix, Vector, Vector]:
