@@ -15,6 +15,8 @@ ORDER = [
     "cpu_busy",
     "cpu_compile",
     "cpu_scaling",
+    "linalg_products",
+    "linalg_search",
     "ranks",
 ]
 

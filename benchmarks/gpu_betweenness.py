@@ -1,11 +1,13 @@
 """Betweenness on one GPU: milliseconds a source in runs of 64 sources, seconds of exact runs, agreement with the CPU.
 
     PYTHONPATH=src python -m benchmarks.gpu_betweenness [--data FOLDER] [--parts sampled,exact,agree] [--graphs a,b]
+                                                        [--kept FOLDER]
 
 Everything is compared with the CPU engine, score by score, before it is timed. A time is the host's clock around a call
 of betweenness_centrality with device="cuda" and plan="auto": sums copied to the host, scaled and certified. A first
 call, not timed, uploads the graph, compiles, and prepares what is kept with the graph (a probe, lists cut into chunks,
-new numbers for deep graphs); its time stands beside. Generated graphs are those of gpu-hopwave.md.
+new numbers for deep graphs); its time stands beside. Generated graphs are those of gpu-hopwave.md. The CPU engine's
+scores of whole graphs are read from --kept where they are there, and written there where they are not.
 """
 
 from __future__ import annotations
@@ -49,17 +51,31 @@ ALL = 40_000  # vertices up to which all sources are compared
 
 
 def graph_of(name: str, data: Path) -> Graph:
-    return MADE[name]() if name in MADE else hw.read(data / f"{name}.mtx.gz")
+    for path in (data / f"{name}.npz", data / f"{name}.mtx.gz"):
+        if path.exists():
+            return hw.read(path)
+    return MADE[name]()
 
 
 def run(graph: Graph, sources: Any, device: str = "cuda", **more: Any) -> Any:
     return hw.betweenness_centrality(graph, sources=sources, normalized=False, device=device, progress=False, **more)
 
 
+def by_cpu(name: str, graph: Graph, sources: Any, kept: Path | None) -> Any:
+    """The CPU engine's scores."""
+    path = kept and sources is None and kept / f"{name}.npy"
+    if path and path.exists():
+        return np.load(path)
+    scores = run(graph, sources, "cpu").scores
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(path, scores)
+    return scores
+
+
 def apart(found: Any, expected: Any) -> float:
-    """The greatest relative difference of two runs' scores; more than 1e-9 ends everything."""
-    scale = np.maximum(np.abs(expected.scores), 1e-290)
-    worst = float((np.abs(found.scores - expected.scores) / scale).max(initial=0.0))
+    """The greatest relative difference of a run's scores; more than 1e-9 ends everything."""
+    worst = float((np.abs(found.scores - expected) / np.maximum(np.abs(expected), 1e-290)).max(initial=0.0))
     if not worst <= 1e-9:
         raise SystemExit(f"{found} differs from the CPU engine's result by {worst:g}")
     return worst
@@ -75,10 +91,10 @@ def timed(call: Callable[[], Any], rounds: int = 3) -> tuple[float, Any]:
     return best, result
 
 
-def sampled(name: str, graph: Graph) -> dict[str, Any]:
+def sampled(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:
     sources = sources_of(graph, SOURCES)
     few = sources[:CHECKED]
-    worst = apart(run(graph, few), run(graph, few, "cpu"))
+    worst = apart(run(graph, few), by_cpu(name, graph, few, kept))
     began = time.perf_counter()
     run(graph, sources)
     first = time.perf_counter() - began
@@ -91,9 +107,9 @@ def sampled(name: str, graph: Graph) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def exact(name: str, graph: Graph) -> dict[str, Any]:
+def exact(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:
     few = sources_of(graph, CHECKED)
-    worst = apart(run(graph, few), run(graph, few, "cpu"))
+    worst = apart(run(graph, few), by_cpu(name, graph, few, kept))
     began = time.perf_counter()
     run(graph, range(min(graph.n, 4 * SOURCES)))
     first = time.perf_counter() - began
@@ -106,10 +122,10 @@ def exact(name: str, graph: Graph) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def agree(name: str, graph: Graph) -> dict[str, Any]:
+def agree(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:
     """Vertices and edges beside the CPU engine's, and each regime beside the others."""
     sources = None if graph.n <= ALL else sources_of(graph, SOURCES)
-    expected = run(graph, sources, "cpu")
+    expected = by_cpu(name, graph, sources, kept)
     began = time.perf_counter()
     found = run(graph, sources)
     seconds = time.perf_counter() - began
@@ -117,14 +133,14 @@ def agree(name: str, graph: Graph) -> dict[str, Any]:
     for plan in ("hopwave-block", "hopwave-batch"):
         worst[plan] = apart(run(graph, sources, plan=plan), expected)
     few = sources_of(graph, SOURCES)
-    edges = [
+    edges, right = (
         hw.edge_betweenness_centrality(graph, sources=few, device=device, progress=False) for device in ("cuda", "cpu")
-    ]
+    )
     return {
         "graph": f"{name} ({'directed' if graph.directed else 'undirected'})", "n": graph.n, "m": graph.m,
         "sources": "all" if sources is None else len(sources), "plan": found.plan.name, "seconds": seconds,
         "certificate": found.certificate.error, "apart": worst["auto"], "block apart": worst["hopwave-block"],
-        "batch apart": worst["hopwave-batch"], "edges apart": apart(*edges),
+        "batch apart": worst["hopwave-batch"], "edges apart": apart(edges, right.scores),
     }  # fmt: skip
 
 
@@ -144,9 +160,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--parts", default="sampled,exact,agree")
     parser.add_argument("--graphs", default="", help="of these names only")
+    parser.add_argument("--kept", type=Path, help="folder of the CPU engine's scores of whole graphs")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
-    found: dict[str, list[dict[str, Any]]] = {}
+    found = earlier(given.out, given.parts.split(","))
     for part in given.parts.split(","):
         names = {"sampled": list(BEFORE), "exact": list(EXACT)}.get(part) or [
             path.name.removesuffix(".mtx.gz") for path in sorted(given.data.glob("*.mtx.gz"))
@@ -155,13 +172,25 @@ def main() -> None:
             if given.graphs and name not in given.graphs.split(","):
                 continue
             graph = graph_of(name, given.data)
-            row = {"sampled": sampled, "exact": exact, "agree": agree}[part](name, graph)
-            found.setdefault(part, []).append(row)
+            row = {"sampled": sampled, "exact": exact, "agree": agree}[part](name, graph, given.kept)
+            found[part].append(row)
             print(" ".join(f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}"
                            for key, value in row.items()), flush=True)  # fmt: skip
             graph._prepared.clear()
             cupy.get_default_memory_pool().free_all_blocks()
             write(given.out, found)
+
+
+def earlier(folder: Path, parts: list[str]) -> dict[str, list[dict[str, Any]]]:
+    """Rows of the other parts, from a run before; those of the parts asked for begin anew."""
+    found: dict[str, list[dict[str, Any]]] = {part: [] for part in TITLES}
+    path = folder / "gpu-betweenness.jsonl"
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        row = {key: value for key, value in json.loads(line).items() if key not in head()}
+        part = row.pop("part")
+        if part not in parts:
+            found[part].append(row)
+    return found
 
 
 def write(folder: Path, found: dict[str, list[dict[str, Any]]]) -> None:
@@ -170,7 +199,7 @@ def write(folder: Path, found: dict[str, list[dict[str, Any]]]) -> None:
     lines = [json.dumps(about | {"part": part} | row) + "\n" for part, rows in found.items() for row in rows]
     (folder / "gpu-betweenness.jsonl").write_text("".join(lines), encoding="utf-8")
     text = ["# Betweenness on the GPU", ", ".join(f"{key} {value}" for key, value in about.items())]
-    for part, rows in found.items():
+    for part, rows in ((part, rows) for part, rows in found.items() if rows):
         text += [f"## {TITLES[part]}", table(rows), NOTES[part]]
     (folder / "gpu-betweenness.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
 

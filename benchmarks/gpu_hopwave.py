@@ -224,12 +224,12 @@ def traps():
 
 VARIANTS = {
     "as is": (Sizes(), Growing(10, 18)),
-    "grid only": (Sizes(alone=-1, share=0), Growing(10, 18)),
-    "teams": (Sizes(alone=16, share=64, team=2), Growing(10, 18)),
-    "all together": (Sizes(alone=-1, share=1500), Growing(0, 0)),
+    "grid only": (Sizes(alone=-1, few=0, share=0), Growing(10, 18)),
+    "teams": (Sizes(alone=16, few=128, share=64, team=2), Growing(10, 18)),
+    "all together": (Sizes(alone=-1, few=0, share=1500), Growing(0, 0)),
     "pull": (Sizes(alone=64), Growing(1e12, 1e12)),
-    "pull and push": (Sizes(chunk=32, long_row=64, alone=32, share=8), Growing(1e12, 2)),
-    "push": (Sizes(chunk=32, alone=16, share=0), Growing(0, 0)),
+    "pull and push": (Sizes(chunk=32, long_row=64, alone=32, few=128, share=8), Growing(1e12, 2)),
+    "push": (Sizes(chunk=32, alone=16, few=0, share=0), Growing(0, 0)),
 }
 
 
@@ -412,7 +412,7 @@ def main():
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the .mtx.gz files")
     parser.add_argument("--json", type=Path, help="append one JSON line per row here")
     parser.add_argument("--option", action="append", default=[], help="for the compiler")
-    parser.add_argument("--sizes", nargs="*", default=[""], help="such as alone=512,share=256")
+    parser.add_argument("--sizes", nargs="*", default=[""], help="such as alone=512,share=512")
     parser.add_argument("--alpha", type=float, nargs="*", default=[10.0])
     parser.add_argument("--trace", action="store_true", help="print the levels of one search")
     given = parser.parse_args()

@@ -125,18 +125,7 @@ def delta_stepping(A: Matrix, source: int, delta: float) -> Vector:
 
 
 def bellman_ford(A: Matrix, source: int) -> Vector:
-    """The example of python-graphblas's own documents: v = min(v, v min.+ A) until nothing changes."""
-    v = Vector(A.dtype, A.nrows)
-    v[source] = 0
-    while True:
-        old = v.dup()
-        v(binary.min) << v.vxm(A, semiring.min_plus)
-        if v.isequal(old):
-            return v
-
-
-def bellman_ford_frontier(A: Matrix, source: int) -> Vector:
-    """Only what became shorter goes on (LAGraph's Bellman-Ford with an early finish, over a sparse vector)."""
+    """python-graphblas's own example, v = min(v, v min.+ A), where only what became shorter goes on."""
     v = Vector(A.dtype, A.nrows)
     v[:] = np.inf
     v[source] = 0
@@ -148,3 +137,10 @@ def bellman_ford_frontier(A: Matrix, source: int) -> Vector:
         f(less.V, replace=True) << f
         v(f.S) << f
     return v
+
+
+def versions() -> str:
+    """What this was."""
+    import suitesparse_graphblas
+
+    return f"python-graphblas {gb.__version__} with SuiteSparse {suitesparse_graphblas.__version__}"

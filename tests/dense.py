@@ -26,7 +26,7 @@ def table(thing: Matrix | Vector) -> Table:
         found = thing.to_dict()
         return [[found.get(i)] for i in range(thing.n)]
     rows: Table = [[None] * thing.shape[1] for _ in range(thing.shape[0])]
-    A = thing.to_scipy().tocoo()
+    A = thing.to("cpu").to_scipy().tocoo()
     for i, j, value in zip(A.row.tolist(), A.col.tolist(), A.data.tolist(), strict=True):
         rows[i][j] = value
     return rows

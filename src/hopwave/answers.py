@@ -198,7 +198,12 @@ class Components:
 
 @dataclass(frozen=True, eq=False)
 class Communities(Components):
-    """The community of every vertex, numbered as components are. `settled`: nobody would move any more."""
+    """The community of every vertex, numbered as components are. `settled`: nobody would move any more.
+
+    >>> import hopwave as hw
+    >>> hw.label_propagation(hw.generate.complete(5), seed=1)
+    Communities(count=1, largest=5)
+    """
 
     settled: bool = True
 

@@ -43,7 +43,8 @@ class Semiring:
         """⊕ and ⊗ from Python functions of two numbers, or from operators that exist already.
 
         ⊕ must be associative and commutative, with `identity` neutral to it. `terminal` is a value that no further
-        term changes, where there is one: it makes early exit legal.
+        term changes, where there is one: it makes early exit legal. Sums have the common type of the operands unless a
+        product's dtype= says otherwise.
         """
         if not isinstance(add, Monoid):
             op = add if isinstance(add, BinaryOp) else BinaryOp.define(f"{name}_add", add)
@@ -61,6 +62,9 @@ class Semiring:
 
     def __str__(self) -> str:
         return self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)  # quick: every product looks its arithmetic up
 
 
 # Which ⊗ go with which ⊕, by name: any_pair, plus_times, …; or_and is the one whose parts are called otherwise.

@@ -27,14 +27,23 @@ def weighted(G: Any, weights: Any) -> tuple[Graph, Matrix]:
         matrix = G if isinstance(G, Matrix) else Matrix.from_scipy(G)
         if matrix.shape[0] != matrix.shape[1]:
             raise GraphError(f"a graph's matrix is square, this one is {matrix.shape}; give a row and column a vertex")
-        rows = matrix.to("cpu").rows
-        return Graph.from_csr(rows.indptr, rows.indices, directed=True), matrix
+        return named(matrix), matrix
     graph = as_graph(G)
     if weights is None:
         return graph, Matrix.from_graph(graph)
     if isinstance(weights, str):
         weights = attribute(G, graph, weights)
     return graph, Matrix.from_graph(graph, per_arc(graph, weights))
+
+
+def named(matrix: Matrix) -> Graph:
+    """The graph whose vertices a matrix's rows are, kept with it; from the matrix of a Graph, that Graph's arrays."""
+    key = "graph turned" if matrix.turned else "graph"
+    if key not in matrix.prepared:
+        rows = matrix.to("cpu").rows
+        matrix.prepared[key] = Graph.from_csr(rows.indptr, rows.indices, directed=True)
+    found: Graph = matrix.prepared[key]
+    return found
 
 
 def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:

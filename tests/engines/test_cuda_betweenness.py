@@ -109,6 +109,7 @@ def test_samples_with_bounds() -> None:
 @both
 def test_new_numbers_change_no_bit(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Deep graphs are renumbered for runs that are long enough; lists keep their order."""
+    monkeypatch.setattr(regimes, "scattered", lambda *given: True)
     grid = generate.grid(60, 50, missing=0.05, seed=1)
     directed = Graph.from_edges(*grid.to_edges(), n=grid.n, directed=True)
     for G in (graph("mesh"), grid, directed):
@@ -119,6 +120,21 @@ def test_new_numbers_change_no_bit(call: Any, monkeypatch: pytest.MonkeyPatch) -
             found[worth] = call(G, **options)
         assert G._prepared["cuda"].kept["any"]["near"].bytes > 0
         assert np.array_equal(found[True].scores, found[False].scores)
+
+
+@both
+@pytest.mark.parametrize("team", [2, 4, 32])
+def test_teams_change_no_bit(call: Any, team: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few sources with wide levels get some blocks each."""
+    directed = Graph.from_edges(*generate.grid(60, 50, missing=0.05, seed=1).to_edges(), n=3000, directed=True)
+    for G in (graph("mesh"), directed, generate.diamonds(900), graph("kronecker")):
+        options = {"sources": [0, 70, 2000], "plan": "hopwave-block", "device": "cuda"}
+        found = {}
+        for size in (1, team):
+            shape = regimes.Shape(256, 1, 3, 0, size)
+            monkeypatch.setattr(regimes, "block_shape", lambda *given, shape=shape: shape)
+            found[size] = call(G, **options)
+        assert np.array_equal(found[1].scores, found[team].scores)
 
 
 def test_a_deep_search_leaves_the_batch() -> None:
@@ -205,6 +221,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(regimes, "block_size", lambda k, width, shape, machine: 500)
     monkeypatch.setattr(regimes, "batches_at_once", lambda *given: 1)
+    monkeypatch.setattr(regimes, "rounds", lambda *given: 2)
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -132,6 +132,17 @@ def test_larger_graphs(name: str, parts: tuple[int, int] | None, monkeypatch: py
     check(graph, sources[:40], "pairs", limit=2, upwards=True)
 
 
+def test_a_long_row_is_looked_through_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hub finds the sources of the lower half of every word early in its row, those of the upper half late."""
+    only_pulls(monkeypatch)
+    hub, arms = 0, np.arange(1, 6001)
+    ends = arms + len(arms)
+    graph = Graph.from_edges(np.concatenate([np.full(len(arms), hub), arms]), np.concatenate([arms, ends]))
+    place = np.arange(1024)
+    sources = ends[np.where(place % 64 < 32, place, 4500 + place)]
+    check(graph, sources, "sums")
+
+
 # ---------------------------------------------------------------- components and paths
 
 
@@ -224,6 +235,26 @@ def test_a_graph_without_vertices(ask: Callable[..., Any]) -> None:
     assert str(ask(Graph.from_edges([], [], n=0), device="cuda")) == str(
         ask(Graph.from_edges([], [], n=0), device="cpu")
     )
+
+
+SERVED = (
+    "closeness_centrality harmonic_centrality eccentricity diameter radius center periphery barycenter wiener_index "
+    "average_shortest_path_length global_efficiency harmonic_diameter hyper_wiener_index schultz_index gutman_index"
+)
+
+
+@pytest.mark.parametrize("function", SERVED.split())
+@pytest.mark.parametrize("directed", [False, True])
+def test_behind_networkx(function: str, directed: bool) -> None:
+    nx = pytest.importorskip("networkx")
+    from hopwave.networkx_backend import backend
+    from hopwave.networkx_backend.convert import convert_from_nx
+
+    G = nx.gnp_random_graph(60, 0.1, seed=2, directed=directed)
+    G = nx.relabel_nodes(G.subgraph(max(nx.strongly_connected_components(G.to_directed()), key=len)), lambda v: f"v{v}")
+    ask = getattr(backend, function)
+    found, right = (ask(convert_from_nx(G), device=device) for device in ("cuda", "cpu"))
+    assert found == right
 
 
 # ---------------------------------------------------------------- manners

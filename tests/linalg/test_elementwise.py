@@ -151,6 +151,25 @@ def test_assign_to_a_place_named_twice_combines(device: str) -> None:
 
 
 @machines
+def test_results_share_nothing_with_their_operands(device: str) -> None:
+    u, everywhere = la.Vector.from_dense([1, 2, 3]), la.Vector.full(3, True)
+    made = [
+        la.assign(la.Vector(3, "int64"), u, device=device),
+        la.assign(la.Vector(3, "int64"), u, mask=everywhere, replace=True, device=device),
+        la.apply(u, la.unary.identity, device=device),
+        la.select(u, la.binary.gt, 0, device=device),
+        la.extract(u, device=device),
+        la.ewise_mult(u, u, la.binary.first, device=device),
+        la.mxv(la.Matrix.from_dense(np.eye(3, dtype=int)), u, la.semiring.any_second, device=device),
+    ]
+    for w in made:
+        assert w.to_dict() == {0: 1, 1: 2, 2: 3}
+        la.assign(w, 9, mask=everywhere, device=device)
+        assert w.to_dict() == {0: 9, 1: 9, 2: 9}
+    assert u.to_dict() == {0: 1, 1: 2, 2: 3}
+
+
+@machines
 def test_extract(device: str) -> None:
     draw = fixed(23)
     u, out, mask = vector(6, "int32", draw), vector(4, "float64", draw), vector(4, "bool", draw)

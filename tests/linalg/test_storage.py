@@ -91,9 +91,8 @@ def test_types() -> None:
     names = {"plus_times": "float64", "plus_first": "int32", "any_pair": "bool", "plus_pair": "int64"}
     names |= {"min_secondi": "int32", "plus_second": "float32", "or_and": "bool"}
     for name, kind in names.items():
-        for device in ("cpu", "reference"):
-            assert la.mxv(A, x, la.semiring[name], device=device).dtype == kind, name
-    assert la.mxv(A, x, la.semiring.plus_pair, dtype="float32").dtype == "float32"
+        assert la.mxv(A, x, la.semiring[name], device="reference").dtype == kind, name
+    assert la.mxv(A, x, la.semiring.plus_pair, dtype="float32", device="reference").dtype == "float32"
     with pytest.raises(la.LinalgError, match="int16 is not a type"):
         la.mxv(A, x, dtype="int16")
 
@@ -110,14 +109,15 @@ def test_an_explanation_counts_what_was_touched() -> None:
     G = hw.generate.kronecker(10)
     A, n = la.Matrix.from_graph(G), G.n
     f, m = entries(n, 30), la.Vector.from_entries(np.arange(n - 40, n), True, n)
-    ring = la.semiring.plus_pair
+    ring = la.semiring.plus_second
+    f = f.astype("float64")
     touched = {}
     for direction in ("pull", "push"):
         for mask in (None, m):
             _, why = la.mxv(A, f, ring, mask=mask, direction=direction, explain=True)
             touched[why.product] = why.touched
             assert (why.direction, why.nnz_x, why.structure_only) == (direction, 30, True)
-            assert "plus_pair" in str(why)
+            assert "plus_second" in str(why)
     degrees = G.degrees
     assert touched == {
         "by rows": G.m,
@@ -137,13 +137,30 @@ def test_switches_show_in_what_is_touched() -> None:
     y, quick = la.vxm(f, A, la.semiring.any_pair, **keywords)
     z, slow = la.vxm(f, A, la.semiring.any_pair, early_exit=False, **keywords)
     w, reuse = la.vxm(f, A, la.semiring.any_pair, operand_reuse=True, **keywords)
-    assert (
-        y.to_dict() == z.to_dict() == w.to_dict() == dict.fromkeys(np.flatnonzero(v.to_dense(-1) == 2).tolist(), True)
-    )
+    assert y.indices.tolist() == np.flatnonzero(v.to_dense(-1) == 2).tolist()
+    assert y.to_dict() == z.to_dict() == w.to_dict()
     assert quick.early_exit and not slow.early_exit and reuse.operand_reuse
-    assert quick.touched < slow.touched == G.degrees[early.to_dense(-1) == -1].sum() or v.nnz < G.n
+    assert quick.touched < slow.touched == G.degrees[early.to_dense(-1) == -1].sum()
     _, plain = la.vxm(f, A, la.semiring.any_pair, structure_only=False, **keywords)
     assert not plain.structure_only and quick.structure_only
+
+
+def test_threads_change_no_bit_of_a_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even of sums that are rounded, nor when the list that is pushed comes in another order."""
+    monkeypatch.setattr(cpu_share, "ENTRIES_PER_THREAD", 64)
+    A = la.Matrix.from_graph(hw.generate.kronecker(10))
+    n, rng = A.shape[0], np.random.default_rng(2)
+    x = la.Vector.from_dense(rng.random(n), rng.random(n) < 0.3)
+    places, values = x.entries()
+    mixed = rng.permutation(len(places))
+    y = la.Vector.sparse(n, places[mixed], values[mixed], ascending=False)
+    for direction in ("push", "pull"):
+        sums = [
+            la.mxv(A, one.copy(), la.semiring.plus_second, direction=direction, threads=threads).to_dict()
+            for one in (x, y)
+            for threads in (1, 2, 3)
+        ]
+        assert all(one == sums[0] for one in sums), direction
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -154,18 +171,19 @@ def test_helpers_and_hubs_change_no_sum(threads: int, monkeypatch: pytest.Monkey
     G = hw.generate.kronecker(10)
     A = la.Matrix.from_graph(G)
     x, half = entries(G.n, G.n // 2), la.Vector.from_entries(np.arange(0, G.n, 2), True, G.n)
-    for name in ("any_pair", "plus_second", "plus_pair"):
+    for name in ("any_pair", "plus_second"):
         for mask in (None, half):
-            y = la.mxv(A, x, la.semiring[name], mask=mask, direction="pull", threads=threads)
             z = la.mxv(A, x, la.semiring[name], mask=mask, device="reference")
-            assert y.to_dict() == z.to_dict(), name
+            for direction in ("push", "pull"):
+                y = la.mxv(A, x, la.semiring[name], mask=mask, direction=direction, threads=threads)
+                assert y.to_dict() == z.to_dict(), name
     parents = la.mxv(A, x, la.semiring.any_secondi, direction="pull", threads=threads)
     assert all(x[p] and p in G.indices[G.indptr[v] : G.indptr[v + 1]] for v, p in parents.to_dict().items())
     star = la.Matrix.from_graph(hw.generate.star(400))
     for B in (A, star):
-        for name in ("plus_pair", "min_plus"):
+        for name in ("plus_pair", "any_secondi"):
             for direction in ("push", "pull"):
                 C = la.mxm(B, B, la.semiring[name], mask=B, direction=direction, threads=threads)
                 D = la.mxm(B, B, la.semiring[name], mask=B, device="reference")
                 assert np.array_equal(C.rows.indices, D.rows.indices)
-                assert np.array_equal(C.stored_values(), D.stored_values())
+                assert name == "any_secondi" or np.array_equal(C.stored_values(), D.stored_values())

@@ -24,6 +24,7 @@ machines = st.builds(
     shared=st.sampled_from([48 << 10, 64 << 10, 99 << 10, 227 << 10]),
     threads=st.sampled_from([1024, 1536, 2048]),
     memory=st.integers(1 << 30, 1 << 38),
+    cooperative=st.booleans(),
 )
 
 
@@ -63,9 +64,10 @@ def test_what_does_not_fit_together_is_done_one_by_one() -> None:
 def test_shapes_can_be_launched(graph: tuple[int, int], k: int, depth: int, machine: Machine) -> None:
     shape = regimes.block_shape(*graph, k, depth, machine)
     assert shape.threads in (64, 128, 256, 512, 1024) and shape.group in (1, 2, 4, 8, 16, 32)
-    assert 1 <= shape.blocks <= k
+    assert 1 <= shape.blocks <= k and shape.team in (1, 2, 4, 8, 16, 32)
     assert shape.shared in (0, 4 * regimes.code_words(graph[0])) and shape.shared <= machine.shared
-    per = -(-shape.blocks // machine.multiprocessors)
+    assert shape.team == 1 or (shape.shared == 0 and shape.threads == 1024 and machine.cooperative)
+    per = -(-shape.blocks * shape.team // machine.multiprocessors)
     assert per * shape.threads <= max(machine.threads, shape.threads)
     assert per == 1 or per * shape.shared <= machine.shared
 
@@ -75,6 +77,14 @@ def test_few_sources_get_large_blocks_and_wide_levels_too() -> None:
     assert regimes.block_shape(114_599, 239_332, 10**5, 951, Machine()).threads == 256
     assert regimes.block_shape(1 << 20, 6 << 20, 10**6, 376, Machine()).threads == 1024
     assert regimes.block_shape(1 << 20, 6 << 20, 10**6, 376, Machine()).shared == 0
+
+
+def test_wide_levels_of_few_sources_get_teams() -> None:
+    mesh, machine = (1 << 20, 6 << 20), Machine(threads=1024)
+    assert [regimes.block_shape(*mesh, k, 376, machine).team for k in (1, 16, 64, 67, 132)] == [8, 8, 2, 1, 1]
+    assert regimes.block_shape(1 << 24, 1 << 26, 1, 4000, machine).team == 16
+    assert regimes.block_shape(114_599, 239_332, 1, 951, machine).team == 1, "its levels are narrow"
+    assert regimes.block_shape(*mesh, 1, 376, Machine(cooperative=False)).team == 1
 
 
 @given(st.integers(0, 10**7))
@@ -118,7 +128,7 @@ def test_batches_fit_or_it_is_told(graph: tuple[int, int], k: int, machine: Mach
     n, m = graph
     lanes = regimes.lanes_for(k)
     batches = regimes.batches_at_once(n, m, k, lanes, machine, edges)
-    assert 1 <= batches <= 16 and (batches == 1 or not edges)
+    assert 1 <= batches <= 32 and (batches == 1 or not edges)
     if regimes.batch_bytes(n, m, 1, 10) > room:
         with pytest.raises(EngineError, match="for one source"):
             regimes.batch_fit(n, m, lanes, batches, 10, room)

@@ -61,6 +61,21 @@ def distances() -> None:
     hw.shortest_path(graph, 0, 63, device="cpu")
 
 
+def products() -> None:
+    """The semirings of searches, ranks, shortest paths and triangles, by rows and by columns."""
+    graph = hw.generate.kronecker(6)
+    A, la = hw.linalg.Matrix.from_graph(graph), hw.linalg
+    W = la.Matrix.from_graph(graph, np.ones(graph.m))
+    x = la.Vector.from_entries([0], 1.0, graph.n)
+    for direction in ("push", "pull"):
+        la.vxm(x, A, la.semiring.any_pair, direction=direction, device="cpu")
+        la.vxm(x, A, la.semiring.any_secondi, direction=direction, device="cpu")
+        la.vxm(x, W, la.semiring.min_plus, direction=direction, device="cpu")
+        la.vxm(x, W, la.semiring.plus_times, direction=direction, device="cpu")
+        la.mxm(A, A, la.semiring.plus_pair, mask=A, direction=direction, device="cpu")
+    la.mxv(A, la.Vector.full(graph.n, 1.0), la.semiring.plus_second, device="cpu")
+
+
 def reading() -> None:
     """Files large enough for the compiled scanners and for sorting on all cores."""
     graph = hw.generate.grid(300, 300)
@@ -84,6 +99,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "betweenness": betweenness,
     "betweenness, all threads on one source": wide,
     "distances, components, paths": distances,
+    "products over semirings": products,
     "reading and building large graphs": reading,
 }
 

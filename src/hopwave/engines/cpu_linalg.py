@@ -9,15 +9,17 @@ from hopwave.engines import cpu_products as kernels
 from hopwave.engines import reference_linalg
 from hopwave.engines.cpu_crew import CHECKED, FOUND
 from hopwave.engines.cpu_graph import IRREGULAR, find_hubs
-from hopwave.engines.cpu_rings import compiled
-from hopwave.engines.cpu_share import share, unsigned, unsigned_rows
+from hopwave.engines.cpu_rings import callable_from_compiled, compiled
+from hopwave.engines.cpu_share import crew_size, fixed, share, unsigned, unsigned_rows
 from hopwave.linalg.engine import Touched
 from hopwave.linalg.vector import Vector
 
+MIXED = 0.05  # share of entries from which a branch for each is no longer foreseen
 MOST_LOOPS = 64  # compiled for users' functions and kept
+PARTS_PER_THREAD = 2  # of the rows in a push: more even, but each goes through all columns
 PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
-NO_BITS = np.empty(0, np.uint8)
-NO_ROWS = np.empty(0, np.uint32)
+NO_BITS = fixed(np.empty(0, np.uint8))
+NO_ROWS = fixed(np.empty(0, np.uint32))
 
 
 def filled_rows(A, part):
@@ -27,6 +29,12 @@ def filled_rows(A, part):
     if found is None:
         found = A.prepared[key] = unsigned(np.diff(part.indptr) != 0)
     return found
+
+
+def is_exact(product):
+    """Whether the order of terms changes no bit of a sum: else a list is pushed in ascending order."""
+    add = product.add
+    return add.any_term or (add.op.built_in and (product.dtype.kind != "f" or add.name in ("min", "max")))
 
 
 class Algebra(reference_linalg.Algebra):
@@ -41,6 +49,9 @@ class Algebra(reference_linalg.Algebra):
         part = A.rows
         n, dtype = A.shape[0], product.dtype
         values, present = x.arrays()
+        full = x.nnz == x.n
+        if full and allowed is None and not product.early_exit:
+            return self._gather(A, values, product, threads)
         kernel, a, b = self._operands(kernels.pull, product, part, values)
         rows, bits, complement = NO_ROWS, NO_BITS, 0
         if allowed is not None:
@@ -54,15 +65,14 @@ class Algebra(reference_linalg.Algebra):
         found = np.zeros(size, np.bool_)
         carries = not (product.term == "one" and product.add.any_term)
         out = np.empty(size if carries else 0, dtype)
-        full = x._count is not None and x._count == x.n
         identity = dtype.type(product.add.identity(dtype))
         work = len(part.indices)
         if allowed is not None and allowed.count is not None:
             work = work * allowed.count // max(n, 1)
-        matrix = (*unsigned_rows(part), filled_rows(A, part), self._hubs(A, part, product, full), a)
-        vector = (b, NO_BITS if full else unsigned(present))
-        mask = (rows, bits, complement, int(product.early_exit))
-        board = share(kernel, (*matrix, *vector, *mask, out, found, identity), size, work, threads)
+        matrix = (*unsigned_rows(part), filled_rows(A, part), self._hubs(A, part, product), a)
+        mask = (rows, bits, complement)
+        how = (int(product.early_exit), int(self._blends(product, a, x)))
+        board = share(kernel, (*matrix, b, unsigned(present), *mask, *how, out, found, identity), size, work, threads)
         count, touched = int(board[FOUND]), Touched(int(board[CHECKED]))
         if len(rows):
             places = allowed.rows[found]
@@ -72,9 +82,22 @@ class Algebra(reference_linalg.Algebra):
             return Vector.dense(found if dtype == np.bool_ else found.astype(dtype), found, count), touched
         return Vector.dense(out, found, count), touched
 
-    def _hubs(self, A, part, product, full):
+    def _blends(self, product, a, x):
+        """Whether x is so mixed that asking for each entry is dearer than reading them all."""
+        return product.add.op.built_in and not product.add.any_term and len(a) == 0 and x.nnz > MIXED * x.n
+
+    def _gather(self, A, values, product, threads):
+        part, n, dtype = A.rows, A.shape[0], product.dtype
+        kernel, a, b = self._operands(kernels.gather, product, part, values)
+        out, found = np.empty(n, dtype), np.empty(n, np.bool_)
+        identity = dtype.type(product.add.identity(dtype))
+        work = len(part.indices)
+        board = share(kernel, (*unsigned_rows(part), a, b, out, found, identity), n, work, threads)
+        return Vector.dense(out, found, int(board[FOUND])), Touched(work)
+
+    def _hubs(self, A, part, product):
         """Each row's entry in the fullest column, where any term will do and earlier pulls have earned it."""
-        if not (product.early_exit and product.add.any_term and product.structure_only and product.term != "a") or full:
+        if not (product.early_exit and product.add.any_term and product.structure_only and product.term != "a"):
             return NO_ROWS
         kept = A.prepared
         done, ready = ("cpu pulls back", "cpu hubs back") if A.turned else ("cpu pulls", "cpu hubs")
@@ -86,13 +109,13 @@ class Algebra(reference_linalg.Algebra):
             hub = np.zeros(A.shape[0] if counts.max() > IRREGULAR * counts.mean() else 0, np.uint32)
             if len(hub):
                 find_hubs(*unsigned_rows(part), counts, hub)
-            kept[ready] = hub
+            kept[ready] = fixed(hub)
         return kept[ready]
 
     def push(self, A, x, product, allowed, threads):
         part = A.columns
         n, dtype = A.shape[0], product.dtype
-        places, values = x.listed()
+        places, values = x.listed() if is_exact(product) else x.entries()
         kernel, a, b = self._operands(kernels.push, product, part, values)
         carries = not (product.term == "one" and product.add.any_term)
         bits, complement = NO_BITS, 0
@@ -104,12 +127,18 @@ class Algebra(reference_linalg.Algebra):
             )
         mark, queue = self._borrow(n)
         total = np.empty(n if carries else 0, dtype)
-        tail, touched, _ = kernel(*unsigned_rows(part), a, b, unsigned(places), bits, complement, mark, total, queue)
-        found = queue[:tail].view(np.int32).copy()
-        kernels.clear(mark, queue, tail)
+        indptr, indices, places = *unsigned_rows(part), unsigned(places)
+        work = kernels.entries_of(indptr, places)
+        crewed = crew_size(work, threads)
+        parts = 1 if crewed == 1 else PARTS_PER_THREAD * crewed
+        bounds, counts = np.arange(parts + 1) * n // parts, np.zeros(parts, np.int64)
+        arguments = (indptr, indices, a, b, places, bits, complement, mark, total, queue, bounds, counts)
+        share(kernel, arguments, parts, work, threads, chunk=1)
+        found = np.empty(sum(counts.tolist()), np.int32)
+        kernels.collect(mark, queue, bounds, counts, found.view(np.uint32))
         self._scratch.append((mark, queue))
-        sums = total[found] if carries else np.ones(tail, dtype)
-        return Vector.sparse(n, found, sums, ascending=False), Touched(int(touched))
+        sums = total[found] if carries else np.ones(len(found), dtype)
+        return Vector.sparse(n, found, sums, ascending=False), Touched(int(work))
 
     def _operands(self, kernel, product, part, values):
         """The kernel for this product, and the values it is to read: of matrix and vector, or none."""
@@ -120,7 +149,7 @@ class Algebra(reference_linalg.Algebra):
         a = nothing
         if not pattern and (product.term in ("a", "both") or weighs):
             a = np.ones(len(part.indices), np.bool_) if part.values is None else part.values
-        return ready, a, values if product.term in ("x", "both") or weighs else nothing
+        return ready, fixed(a), fixed(values if product.term in ("x", "both") or weighs else nothing)
 
     def _borrow(self, n):
         while self._scratch:
@@ -139,11 +168,21 @@ class Algebra(reference_linalg.Algebra):
 
         return triangle(part, lower, diagonal)
 
+    def count_triangles(self, part, most):
+        from hopwave.engines.cpu_triangles import count_triangles
+
+        return count_triangles(part, most)
+
+    def ranks(self, A, total, alpha, p, q, x):
+        from hopwave.engines.cpu_ranks import Ranks
+
+        return Ranks(A, total, alpha, p, q, x)
+
     def fill(self, values, present, allowed, value):
         if allowed.rows is not None:
             return super().fill(values, present, allowed, value)
         bits = unsigned(allowed.bits)
-        return kernels.fill(values, unsigned(present), bits, int(allowed.complement), values.dtype.type(value))
+        return kernels.fill(values, present.view(np.uint8), bits, int(allowed.complement), values.dtype.type(value))
 
     def binary(self, op):
         return super().binary(op) if op.array or op.built_in else vectorised(op)
@@ -155,7 +194,7 @@ class Algebra(reference_linalg.Algebra):
         if op.array or op.built_in:
             super().scatter(op, target, places, values)
         else:
-            scatter_loop(njit(op.function), target, places, values)
+            scatter_loop(op)(target, places, values)
 
 
 _loops = {}
@@ -172,7 +211,7 @@ def loop_over(function, operands):
     if key not in _loops:
         while len(_loops) >= MOST_LOOPS:
             _loops.pop(next(iter(_loops)))
-        _loops[key] = _looped(function if hasattr(function, "py_func") else njit(function), operands)
+        _loops[key] = _looped(callable_from_compiled(function), operands)
     return _loops[key]
 
 
@@ -208,7 +247,13 @@ def vectorised(op):
     return on_arrays
 
 
-@njit(nogil=True)
-def scatter_loop(function, target, places, values):
-    for i in range(places.size):
-        target[places[i]] = function(target[places[i]], values[i])
+def scatter_loop(op):
+    """target[p] = op(target[p], value) for one place after the other."""
+    one = callable_from_compiled(op.function)
+
+    @njit(nogil=True)
+    def loop(target, places, values):
+        for i in range(places.size):
+            target[places[i]] = one(target[places[i]], values[i])
+
+    return loop

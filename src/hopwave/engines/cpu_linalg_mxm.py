@@ -7,7 +7,7 @@ import numpy as np
 from hopwave.engines import cpu_mxm as kernels
 from hopwave.engines.cpu_crew import CHECKED, thread_count
 from hopwave.engines.cpu_rings import compiled
-from hopwave.engines.cpu_share import share, unsigned, unsigned_rows
+from hopwave.engines.cpu_share import fixed, share, unsigned, unsigned_rows
 from hopwave.linalg.engine import Touched
 from hopwave.linalg.matrix import Rows
 
@@ -27,7 +27,7 @@ def multiply(A, B, product, mask, complement, by, threads):
 def cheaper(A, B, mask):
     """The way that looks at fewer entries of B: along the columns the mask names, or the rows A names."""
     along_columns = kernels.dot_terms(*unsigned_rows(mask), unsigned(A.rows.indptr), unsigned(B.columns.indptr))
-    along_rows = kernels.terms_of(unsigned(A.rows.indices), np.diff(B.rows.indptr))
+    along_rows = kernels.terms_of(unsigned(A.rows.indices), fixed(np.diff(B.rows.indptr)))
     return "pull" if PULL_COST * along_columns <= along_rows else "push"
 
 
@@ -62,10 +62,10 @@ def pushed(A, B, product, mask, complement, threads):
     """Rows of B scattered into an accumulator: first to count, then to add up."""
     left, right = A.rows, B.rows
     rows, columns = A.shape[0], B.shape[1]
-    work = kernels.terms_of(unsigned(left.indices), np.diff(right.indptr))
+    work = kernels.terms_of(unsigned(left.indices), fixed(np.diff(right.indptr)))
     stamps = np.zeros((threads, 2, columns), np.int32)
     lengths = np.zeros(rows + 1, np.int64)
-    shut = (np.zeros(1, np.uint32), np.zeros(0, np.uint32)) if mask is None else unsigned_rows(mask)
+    shut = (fixed(np.zeros(1, np.uint32)), fixed(np.zeros(0, np.uint32))) if mask is None else unsigned_rows(mask)
     how = (*shut, mask is not None, bool(complement), stamps)
     arrays = (*unsigned_rows(left), *unsigned_rows(right))
     share(kernels.row_lengths, (*arrays, *how, lengths[1:]), rows, work, threads)
@@ -87,6 +87,6 @@ def operands(product, left, right):
     reads_x = product.term in ("x", "both") or not product.structure_only
     nothing = np.empty(0, product.dtype)
     return tuple(
-        (np.ones(len(part.indices), np.bool_) if part.values is None else part.values) if reads else nothing
+        fixed((np.ones(len(part.indices), np.bool_) if part.values is None else part.values) if reads else nothing)
         for part, reads in ((left, reads_a), (right, reads_x))
     )

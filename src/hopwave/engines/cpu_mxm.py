@@ -5,7 +5,7 @@ the rows of B that row i of A names (Gustavson); a pull marks row i of *A* and g
 of the mask names. Rows are computed by one thread each, in the order of their entries: threads change no bit.
 """
 
-# ruff: noqa: F821 — term, plus, joined, stops and weigh are written in by cpu_rings.specialise
+# ruff: noqa: F821 — term, plus, joined, stops and weighed are written in by cpu_rings.specialise
 
 from __future__ import annotations
 
@@ -14,28 +14,10 @@ from numba import njit
 
 from hopwave.engines.cpu_atoms import COMPILED, INNER, ONE, U0, U1, U6, U63, atomic_add, ordered_add
 from hopwave.engines.cpu_crew import CHECKED, CHUNK
+from hopwave.engines.cpu_products import locate
 
 WORKER = np.int64(112)  # the board's cell that numbers workers as they come
 LONGER = np.int64(16)  # times a row of A: columns of B in which its entries are sought instead of met
-
-
-@njit(**INNER)
-def locate(array, begin, end, value):
-    """The first place in array[begin:end], ascending, that is not below value: strides that double, then halve."""
-    step = np.int64(1)
-    low, high = begin, begin
-    while high < end and array[high] < value:
-        low = high + 1
-        high += step
-        step <<= 1
-    high = min(high, end)
-    while low < high:
-        middle = (low + high) >> 1
-        if array[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 def dots(
@@ -84,7 +66,7 @@ def dots(
                         b = q if seeks else q - 1
                         new = out.dtype.type(term(a[at - 1], x[b], i, k, j))
                         total = out.dtype.type(joined(total, new, here))
-                        weight += weigh(a[at - 1], x[b])
+                        weight = weighed(weight, a[at - 1], x[b])
                         here = True
                         if exits and stops(total):
                             break
@@ -202,7 +184,7 @@ def scatter_rows(
                     elif not stops(total[j]):
                         new = total.dtype.type(term(a[p], x[q], i, k, j))
                         total[j] = total.dtype.type(plus(total[j], new))
-                    weight += weigh(a[p], x[q])
+                    weight = weighed(weight, a[p], x[q])
             ascend(out_columns, out_ptr[i], tail)
             for c in range(out_ptr[i], tail):
                 out[c] = total[out_columns[c]]

@@ -4,7 +4,7 @@ Offsets and indices are unsigned, so that no code for negative indices is made. 
 are made by one thread in the order of its entries: threads change no bit.
 """
 
-# ruff: noqa: F821 — term, plus, joined, stops, carries and weigh are written in by cpu_rings.specialise
+# ruff: noqa: F821 — term, plus, joined, stops, can_stop, carries and weighed are written in by cpu_rings.specialise
 
 from __future__ import annotations
 
@@ -44,17 +44,35 @@ def open_rows(filled, bits, complement, begin, stop, chosen):
 
 
 def pull(
-    indptr, indices, filled, hub, a, x, present, rows, bits, complement, exits, out, found, identity, end, size, board
+    indptr,
+    indices,
+    filled,
+    hub,
+    a,
+    x,
+    present,
+    rows,
+    bits,
+    complement,
+    exits,
+    blends,
+    out,
+    found,
+    identity,
+    end,
+    size,
+    board,
 ):
     """y(i) = ⊕ₖ A(i,k) ⊗ x(k) for the rows of a list, those whose bit differs from `complement`, or all.
 
     filled      which rows have entries, a byte each
     hub         each row's entry in the fullest column, or none: looked at first where one term may be enough
-    present     x's bits; none of them where x is full
+    present     x's bits
     rows, bits  the mask: a list, or a bit a row; both empty without a mask
+    blends      whether absent entries are added as the identity: no branch that is hard to foresee, but more to read
     out, found  sums, and whether there are any; for a list of rows by place in the list
     """
-    listed, full = rows.size > 0, present.size == 0
+    listed = rows.size > 0
     chosen = np.empty(size + 1, np.uint32)
     count = 0
     touched = 0
@@ -66,7 +84,7 @@ def pull(
         stop = min(begin + size, end)
         if listed:
             many = stop - begin
-            chosen = rows[begin:stop]
+            chosen[:many] = rows[begin:stop]
         else:
             many = open_rows(filled, bits, complement, begin, stop, chosen)
         for c in range(many):
@@ -87,17 +105,35 @@ def pull(
             total = identity
             here = False
             j = first
-            while j < last:
-                k = indices[j]
-                j += 1
-                if full or present[k]:
-                    new = out.dtype.type(term(a[j - 1], x[k], i, k, 0))
-                    total = out.dtype.type(joined(total, new, here))
-                    weight += weigh(a[j - 1], x[k])
-                    here = True
-                    if exits and stops(total):
-                        break
-            touched += j - first
+            if can_stop() and exits:
+                while j < last:
+                    k = indices[j]
+                    j += 1
+                    if present[k]:
+                        new = out.dtype.type(term(a[j - 1], x[k], i, k, 0))
+                        total = out.dtype.type(joined(total, new, here))
+                        weight = weighed(weight, a[j - 1], x[k])
+                        here = True
+                        if stops(total):
+                            break
+                last = j
+            elif blends:
+                for j in range(first, last):
+                    k = indices[j]
+                    there = present[k] != 0
+                    new = out.dtype.type(term(a[j], x[k], i, k, 0))
+                    total = out.dtype.type(plus(total, new if there else identity))
+                    weight = weighed(weight, a[j], x[k])
+                    here |= there
+            else:
+                for j in range(first, last):
+                    k = indices[j]
+                    if present[k]:
+                        new = out.dtype.type(term(a[j], x[k], i, k, 0))
+                        total = out.dtype.type(joined(total, new, here))
+                        weight = weighed(weight, a[j], x[k])
+                        here = True
+            touched += last - first
             if here:
                 if carries():
                     out[place] = total
@@ -108,37 +144,112 @@ def pull(
     return weight
 
 
-def push(indptr, indices, a, x, places, bits, complement, mark, total, queue):
-    """The columns that x names, scattered: y(v) ⊕= A(v,u) ⊗ x(u). Returns how many v there are, and entries touched.
+def gather(indptr, indices, a, x, out, found, identity, end, size, board):
+    """`pull` of a full vector into all rows to their ends: nothing to test, so nothing is tested."""
+    weight = 0.0
+    count = 0
+    while True:
+        begin = atomic_add(board, CHUNK, size)
+        if begin >= end:
+            break
+        first = np.int64(indptr[begin])
+        for i in range(begin, min(begin + size, end)):
+            last = np.int64(indptr[i + 1])
+            total = identity
+            for j in range(first, last):
+                k = indices[j]
+                new = out.dtype.type(term(a[j], x[k], i, k, 0))
+                total = out.dtype.type(joined(total, new, j > first))
+                weight = weighed(weight, a[j], x[k])
+            out[i] = total
+            found[i] = last > first
+            count += last > first
+            first = last
+    ordered_add(board, FOUND, count)
+    return weight
 
-    mark    a byte a row, all 0 before and after        total   sums, where marked        queue   the rows marked
+
+@njit(**INNER)
+def locate(array, begin, end, value):
+    """The first place in array[begin:end], ascending, that is not below value: strides that double, then halve."""
+    step = np.int64(1)
+    low, high = begin, begin
+    while high < end and array[high] < value:
+        low = high + 1
+        high += step
+        step <<= 1
+    high = min(high, end)
+    while low < high:
+        middle = (low + high) >> 1
+        if array[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def push(indptr, indices, a, x, places, bits, complement, mark, total, queue, bounds, counts, end, size, board):
+    """The columns that x names, scattered: y(v) ⊕= A(v,u) ⊗ x(u).
+
+    bounds   parts of the rows: each is filled by one thread, which goes through all columns but seeks its part of them,
+             so that a row's terms are added in the order of x whoever does it
+    mark     a byte a row, all 0 before and after      total    sums, where marked
+    queue    the rows marked, each part's from its first row on          counts    how many there are of each part
     """
     masked = bits.size > 0
-    tail = 0
-    touched = 0
     weight = 0.0
-    for i in range(places.size):
-        if i + AHEAD < places.size:
-            prefetch(indptr, places[i + AHEAD])
-        u = places[i]
-        first = np.int64(indptr[u])
-        last = np.int64(indptr[u + ONE])
-        touched += last - first
-        for j in range(first, last):
-            v = indices[j]
-            if masked and bits[v] == complement:
-                continue
-            if mark[v] == 0:
-                mark[v] = 1
-                queue[tail] = v
-                tail += 1
-                if carries():
-                    total[v] = total.dtype.type(term(a[j], x[i], v, u, 0))
-            elif not stops(total[v]):
-                new = total.dtype.type(term(a[j], x[i], v, u, 0))
-                total[v] = total.dtype.type(plus(total[v], new))
-            weight += weigh(a[j], x[i])
-    return tail, touched, weight
+    while True:
+        part = atomic_add(board, CHUNK, size)
+        if part >= end:
+            break
+        low, high = np.uint32(bounds[part]), np.uint32(bounds[part + 1])
+        tail = bounds[part]
+        for i in range(places.size):
+            if i + AHEAD < places.size:
+                prefetch(indptr, places[i + AHEAD])
+            u = places[i]
+            first = np.int64(indptr[u])
+            last = np.int64(indptr[u + ONE])
+            if end > 1:
+                first = locate(indices, first, last, low)
+                last = locate(indices, first, last, high)
+            for j in range(first, last):
+                v = indices[j]
+                if masked and bits[v] == complement:
+                    continue
+                if mark[v] == 0:
+                    mark[v] = 1
+                    queue[tail] = v
+                    tail += 1
+                    if carries():
+                        total[v] = total.dtype.type(term(a[j], x[i], v, u, 0))
+                elif not stops(total[v]):
+                    new = total.dtype.type(term(a[j], x[i], v, u, 0))
+                    total[v] = total.dtype.type(plus(total[v], new))
+                weight = weighed(weight, a[j], x[i])
+        counts[part] = tail - bounds[part]
+    return weight
+
+
+@njit(**COMPILED)
+def entries_of(indptr, rows):
+    """How many entries these rows have."""
+    total = np.int64(0)
+    for i in range(rows.size):
+        total += np.int64(indptr[rows[i] + ONE]) - np.int64(indptr[rows[i]])
+    return total
+
+
+@njit(**COMPILED)
+def collect(mark, queue, bounds, counts, found):
+    """The rows that a push marked, one part after the other; the marks are cleared."""
+    tail = 0
+    for part in range(counts.size):
+        for i in range(bounds[part], bounds[part] + counts[part]):
+            v = queue[i]
+            mark[v] = 0
+            found[tail] = v
+            tail += 1
 
 
 @njit(**COMPILED)
@@ -157,9 +268,3 @@ def fill(values, present, bits, complement, value):
     for i in range(values.size):
         count += np.int64(present[i])
     return count
-
-
-@njit(**COMPILED)
-def clear(mark, queue, tail):
-    for i in range(tail):
-        mark[queue[i]] = 0

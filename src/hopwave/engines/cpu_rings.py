@@ -8,8 +8,9 @@ fast as calling operators as functions, and Numba's cache on disk knows the resu
     plus(s, t)                     ⊕
     joined(s, t, more)             ⊕ where s may still be the identity: where there are `more` terms than t, it is not
     stops(s)                       whether no further term changes the sum s
+    can_stop()                     whether there are such sums
     carries()                      whether sums have values at all: those of ANY.PAIR are 1
-    weigh(a, x)                    0; without structure-only the values that need not have been read
+    weighed(w, a, x)               w; without structure-only w + a·x, so that values not needed are read nevertheless
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import ast
 import inspect
 import textwrap
 from functools import lru_cache
+from types import FunctionType
 
 from numba import njit
 
@@ -25,7 +27,7 @@ from hopwave.engines.cpu_atoms import COMPILED, INNER
 from hopwave.linalg.engine import Product
 
 COMMUTE = {"plus", "times", "min", "max", "lor", "land", "lxor", "eq", "ne"}  # flipped, they are the same kernel
-WORDS = ("term", "plus", "joined", "stops", "carries", "weigh")
+WORDS = ("term", "plus", "joined", "stops", "can_stop", "carries", "weighed")
 
 
 @lru_cache(maxsize=256)
@@ -54,6 +56,11 @@ def compiled(kernel, product: Product, pattern):
         reads and pattern,
         not product.structure_only and not reads,
     )
+
+
+def callable_from_compiled(function):
+    """A user's function for a kernel to call: built-in ones (max) and compiled ones are known to Numba as they are."""
+    return njit(**INNER | {"cache": False})(function) if isinstance(function, FunctionType) else function
 
 
 def _tree(kernel):
@@ -99,17 +106,20 @@ class Ring(ast.NodeTransformer):
             return ast.Constant(self.add.any_term)
         return ast.Compare(s, [ast.Eq()], [ast.Constant(self.add.terminal)])
 
+    def _can_stop(self):
+        return ast.Constant(self.add.short_circuits)
+
     def _carries(self):
         return ast.Constant(not (self.add.any_term and self.kind == "one"))
 
-    def _weigh(self, a, x):
-        return ast.BinOp(a, ast.Mult(), x) if self.weighs else ast.Constant(0)
+    def _weighed(self, w, a, x):
+        return ast.BinOp(w, ast.Add(), ast.BinOp(a, ast.Mult(), x)) if self.weighs else w
 
     def _call(self, role, op, x, y):
         """A built-in operator's own text, with its operands in it; a user's function is called."""
         if op.python is not None:
             return _Operands(x, y).visit(ast.parse(op.python, mode="eval").body)
-        self.functions[role] = njit(**INNER | {"cache": False})(op.function)
+        self.functions[role] = callable_from_compiled(op.function)
         return ast.Call(ast.Name(role, ast.Load()), [x, y], [])
 
 

@@ -61,7 +61,7 @@ class Engine:
         return plan.refuses(question) or lacks(plan)
 
     def without(self, plan):
-        return ()
+        return ("direction rule",) if plan.task == "betweenness" and plan.regime != "source" else ()
 
     def start(self, loaded, sources, question, threads=None):
         if threads is not None:
@@ -211,8 +211,8 @@ class explained:
     Nothing is imported or formatted until something fails: this stands around every level.
     """
 
-    def __init__(self, doing, graph):
-        self.doing, self.graph = doing, graph
+    def __init__(self, doing, graph, remedy="take a plan with fewer buffers such as 'turbobfs-td-sccsc'"):
+        self.doing, self.graph, self.remedy = doing, graph, remedy
 
     def __enter__(self):
         return self
@@ -228,7 +228,7 @@ class explained:
             free, total = runtime.memGetInfo()
             raise EngineError(
                 f"the GPU ran out of memory {self.doing} ({error}; {free >> 20} of {total >> 20} MiB are free); free "
-                "arrays of your own, take a plan with fewer buffers such as 'turbobfs-td-sccsc', or use device='cpu'"
+                f"arrays of your own, {self.remedy}, or use device='cpu'"
             ) from error
         if isinstance(error, compiler.CompileException):
             raise EngineError(

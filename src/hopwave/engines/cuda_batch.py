@@ -21,7 +21,7 @@ HEADER = "brandes_batch.cuh"
 THREADS = 256
 BATCH = (
     "chunks", "neighbours", "longs", "other", "mask", "visited", "alive", "X", "delta", "partials", "arcs", "targets",
-    "found", "counted", "n", "lanes", "chunk_count", "long_count", "slots", "stride", "leaf",
+    "found", "counted", "n", "lanes", "chunk_count", "long_count", "slots", "together", "leaf",
 )  # fmt: skip
 CHUNK = np.dtype(
     [("begin", np.int64), ("v", np.int32), ("length", np.int32), ("slot", np.int32), ("padding", np.int32)]
@@ -80,12 +80,15 @@ class Batches:
         self.loaded, self.job, self.alone = loaded, job, alone
         n, m, k = loaded.n, loaded.m, len(job.sources)
         at_once = regimes.batches_at_once(n, m, k, lanes, machine, job.edges)
-        self.size = lanes * at_once
+        self.size = lanes * at_once * regimes.rounds(m, k, lanes * at_once)
         levels = min(depth, regimes.LEVELS) + 2
         self.lanes, self.at_once = regimes.batch_fit(n, m, lanes, at_once, levels, room())
         self.kernels = Kernels(loaded)
         self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
         self.levels = min(regimes.LEVELS, regimes.BITS // max(1, loaded.on_device.degree_bits))
+        # Where kernels tell the host what a level found. Some may still be to run when a batch's other arrays are gone.
+        self.pinned = cupy.cuda.alloc_pinned_memory(8 * self.at_once * (regimes.LEVELS + 2))
+        self.told = np.frombuffer(self.pinned, np.uint64, self.at_once * (regimes.LEVELS + 2))
         self.back = self._lists("rows", loaded.offsets, loaded.neighbours)
         self.forward = self.back
         if loaded.directed:
@@ -102,22 +105,29 @@ class Batches:
         return kept[name]
 
     def add(self, sources, total):
-        """Add these sources' scores to total; returns both sides of their certificates."""
-        pieces = Pieces(len(sources), self.lanes * self.at_once)
-        certificate = np.zeros((len(sources), 2))
+        """Add these sources' scores to total; returns both sides of their certificates.
+
+        What a batch was certified with is fetched when all are on their way: the GPU need not wait for the host.
+        """
+        pieces, sides = Pieces(len(sources), self.lanes * self.at_once), {}
         for begin, end in pieces:
             with pieces.halving():
-                certificate[begin:end] = self._piece(sources[begin:end], total, min(self.lanes, pieces.size))
+                sides[begin, end] = self._piece(sources[begin:end], total, min(self.lanes, pieces.size))
+        certificate = np.zeros((len(sources), 2))
+        for (begin, end), side in sides.items():
+            certificate[begin:end] = side()
         return certificate
 
     def _piece(self, sources, total, lanes):
-        batches, job = -(-len(sources) // lanes), self.job
-        blocks = min(-(-self.loaded.n // 64), 8 * self.loaded.device.multiprocessors)
+        batches, job, n = -(-len(sources) // lanes), self.job, self.loaded.n
+        blocks = min(-(-n // 64), 8 * self.loaded.device.multiprocessors)
         state, parts = State(self, batches, lanes), cupy.empty((batches * lanes, blocks), np.float64)
-        masks = self._search(state, sources)
+        ids = cupy.asarray(np.asarray(sources, np.int32))
+        masks = self._search(state, ids)
         if masks is None:
             del state, parts
-            return self.alone.add(sources, total)
+            both = self.alone.add(sources, total)
+            return lambda: both
         for depth in range(len(masks) - 1, -1 if job.edges else 0, -1):
             leaf = depth == len(masks) - 1
             state.gather(self.back, masks[depth] if leaf else masks[depth + 1], masks[depth], True, leaf, total)
@@ -129,20 +139,18 @@ class Batches:
         else:
             arguments = fields, masks[0], batches, *asked, total, parts
             self.kernels.launch(HEADER, "add_batches<int>", (blocks,), THREADS, arguments)
-        due, reached = state.sums.get().reshape(2, -1)
+        due, reached = state.sums.reshape(2, -1)[:, : len(ids)]
         if job.endpoints:  # a source is an end of all its paths
-            ends = np.bincount(np.asarray(sources), reached[: len(sources)], minlength=self.loaded.n)
-            total[: self.loaded.n] += cupy.asarray(ends)
-        return np.stack([parts.get().sum(1), due.astype(np.float64)], 1)[: len(sources)]
+            total[:n] += cupy.bincount(ids, reached.astype(np.float64), n)
+        return lambda: np.stack([parts.get().sum(1)[: len(sources)], due.get().astype(np.float64)], 1)
 
-    def _search(self, state, sources):
+    def _search(self, state, ids):
         """The masks of every level, or None where the search must leave the batch.
 
         The host is always a level behind: it learns what a level found when the next one is on its way.
         """
         limit = NO_CUTOFF if self.job.cutoff is None else self.job.cutoff
         masks, ended = [state.masks()], None
-        ids = cupy.asarray(np.asarray(sources, np.int32))
         fields = state.fields(self.forward, masks[0], masks[0])
         self.kernels(HEADER, "stand<int>", len(ids), 64, fields, ids, len(ids))
         while len(masks) <= limit:
@@ -169,8 +177,7 @@ class State:
         self.partials = cupy.empty((batches, self.slots, lanes), np.float64)
         self.found, self.counted = cupy.zeros((2, batches, lanes), np.uint64)
         self.sums = cupy.zeros((2, batches, lanes), np.int64)  # Σ (d - 1) or Σ d, and the targets reached
-        self.pinned = cupy.cuda.alloc_pinned_memory(8 * batches * (regimes.LEVELS + 2))
-        self.told = np.frombuffer(self.pinned, np.uint64, batches * (regimes.LEVELS + 2)).reshape(-1, batches)
+        self.told = regime.told[: batches * (regimes.LEVELS + 2)].reshape(-1, batches)
         self.records = {}
 
     def masks(self):
@@ -189,7 +196,7 @@ class State:
                 "partials": self.partials, "arcs": None, "targets": regime.targets, "found": self.found,
                 "counted": self.counted, "n": regime.loaded.n, "lanes": self.lanes, "chunk_count": len(lists.chunks),
                 "long_count": len(lists.longs), "slots": self.slots, "leaf": False,
-                "stride": max(1, min(32, len(lists.chunks) // (8 * warps))),
+                "together": max(1, min(32, len(lists.chunks) // (8 * warps))),
             }  # fmt: skip
             self.records[id(lists)] = record(BATCH, values)
         fields = self.records[id(lists)].copy()

@@ -12,7 +12,7 @@ import numpy as np
 from hopwave.algorithms import regimes
 from hopwave.engines import cuda_batch, cuda_block
 from hopwave.engines.cuda_launch import free_memory, machine
-from hopwave.engines.cuda_order import renumbered
+from hopwave.engines.cuda_order import neighbours_near, renumbered
 
 
 def instances():
@@ -46,7 +46,9 @@ def near(loaded, job, depth):
     if not regimes.worth_renumbering(loaded.n, loaded.m, len(job.sources), depth, room):
         return None
     if "near" not in loaded.kept:
-        loaded.kept["near"] = renumbered(loaded, lambda source: cupy.asarray(search(loaded, source).distances))
+        loaded.kept["near"] = None
+        if regimes.scattered(loaded.n, neighbours_near(loaded)):
+            loaded.kept["near"] = renumbered(loaded, lambda source: cupy.asarray(search(loaded, source).distances))
     return loaded.kept["near"]
 
 
@@ -76,7 +78,8 @@ class Accumulation:
         """Blocks from number first on, until all are done or poll(done) says pause. Returns how many are done then."""
         from hopwave.engines.cuda import explained
 
-        with explained("adding up dependencies", self.loaded.graph), self.loaded.lock:
+        remedy = "give a memory_limit= below what is free"
+        with explained("adding up dependencies", self.loaded.graph, remedy), self.loaded.lock:
             # What a block adds to is a copy, and it counts from the moment that it takes the place of the sums before:
             # a Ctrl-C finds either all of a block or nothing.
             self._state = cupy.asarray(self.total) if first else cupy.zeros(len(self.total), np.float64), first
@@ -104,8 +107,9 @@ def regime(loaded, job, name):
         return free_memory() if job.memory_limit is None else min(job.memory_limit, free_memory())
 
     here, depth = machine(), probe(loaded)
-    blocks = cuda_block.Blocks(loaded, job, here, depth, room, near(loaded, job, depth))
-    if name == "block":
+    at_once = 1 if name == "wide" else len(job.sources)
+    blocks = cuda_block.Blocks(loaded, job, here, depth, room, near(loaded, job, depth), at_once)
+    if name == "block" or depth > regimes.LEVELS:
         return blocks
     lanes = 1 if name == "wide" else regimes.lanes_for(len(job.sources))
     return cuda_batch.Batches(loaded, job, here, depth, room, lanes, blocks)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
+from hopwave.engines.cuda_graph import long_rows
+
 HEADER = "components.cuh"
 SAMPLED_ARCS = 2  # of every vertex, hooked before the giant component is looked for
 SAMPLE = 1024
@@ -22,10 +24,10 @@ def components(on_device):
     on_device.launch(HEADER, "hook_first", n, offsets, neighbours, vertices, few, parent)
     on_device.launch(HEADER, "flatten", n, vertices, parent)
     giant = -1 if on_device.directed else most_frequent(parent)
-    long_rows = cupy.flatnonzero(cupy.diff(offsets) > LONG_ROW).astype(np.int32)
+    longest = long_rows(offsets, LONG_ROW)
     on_device.launch(
-        HEADER, "hook_rest", 32 * n, offsets, neighbours, vertices, few, np.int32(giant), long_rows,
-        np.uint64(len(long_rows)), np.uint64(LONG_ROW), parent,
+        HEADER, "hook_rest", 32 * n, offsets, neighbours, vertices, few, np.int32(giant), longest,
+        np.uint64(len(longest)), np.uint64(LONG_ROW), parent,
     )  # fmt: skip
     on_device.launch(HEADER, "flatten", n, vertices, parent)
     # A root is the lowest of its tree, so roots in their order are the components in theirs.

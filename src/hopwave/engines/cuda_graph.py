@@ -239,6 +239,13 @@ class Loaded:
             return self.on_device.arranged
 
 
+def long_rows(offsets, length):
+    """The rows of more than that many arcs, the longest first."""
+    lengths = cupy.diff(offsets)
+    count = int(cupy.count_nonzero(lengths > length))
+    return cupy.argsort(-lengths)[:count].astype(np.int32) if count else cupy.empty(0, np.int32)
+
+
 def instance(name, offset, shape=""):
     """The C++ name of a kernel template's instance; shape holds the arguments after the offset type."""
     return f"hopwave::{name}<{offset}{shape and ', ' + shape}>"

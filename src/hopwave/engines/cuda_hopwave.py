@@ -25,7 +25,7 @@ COUNTERS_BYTES = 4096
 # The kernel's structs Graph, Work and Standing; every field of the first two is 8 bytes wide.
 ARRAYS = ("offsets", "neighbours", "in_offsets", "in_neighbours", "hub", "closed")
 BUFFERS = ("even", "odd", "queue", "chunks", "rest", "counters")
-SIZES = ("chunk", "long_row", "alone", "share", "team")
+SIZES = ("chunk", "long_row", "alone", "few", "share", "team")
 GRAPH = np.dtype([(name, np.int64) for name in (*ARRAYS, "n", "m", "findable")])
 WORK = np.dtype([(name, np.int64) for name in (*BUFFERS, "trace", "trace_rows", *SIZES)])
 STANDING = np.dtype(
@@ -47,14 +47,15 @@ class Sizes:
     """How levels are shared out; they change the time of a search, never its answer.
 
     `chunk`: out-arcs from which a list is dealt out in pieces of that size. `long_row`: in-arcs after which a row that
-    found nothing is left to the whole grid. `alone`: arcs up to which one block takes a level by itself; `share`: arcs
-    a block up to which a team takes it, of `team` blocks or of all.
+    found nothing is left to the whole grid. `alone`: arcs up to which one block takes a level by itself; `few`: arcs up
+    to which `team` blocks take it; `share`: arcs a block up to which all take it as a team.
     """
 
     chunk: int = 256
     long_row: int = 2048
     alone: int = 512
-    share: int = 256
+    few: int = 2048
+    share: int = 512
     team: int = 16
 
 
@@ -105,7 +106,7 @@ class Workspace:
             (256,),
             (loaded.in_offsets, loaded.in_neighbours, np.int64(self.n), self.hub, self.closed, findable),
         )
-        self.bitmaps = cupy.empty((2, words), np.uint32)
+        self.bitmaps = cupy.zeros((2, words), np.uint32)  # as every search leaves the first of them
         self.queue = cupy.empty(self.n, np.int32)
         # A long list is cut into at most three pieces for every two halves that it has in full.
         self.chunks = cupy.empty((3 * (self.m // sizes.chunk) + 3) * 16, np.uint8)

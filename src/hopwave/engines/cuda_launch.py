@@ -33,17 +33,18 @@ def machine():
         attributes["MaxSharedMemoryPerBlockOptin"],
         attributes["MaxThreadsPerMultiProcessor"],
         cupy.cuda.runtime.memGetInfo()[1],
+        bool(attributes["CooperativeLaunch"]),
     )
 
 
 def free_memory():
     """Bytes that a run may take: what the GPU and CuPy's pool have free, less a little."""
     pool = cupy.get_default_memory_pool()
-    free = cupy.cuda.runtime.memGetInfo()[0] + pool.free_bytes()
+    free = cupy.cuda.runtime.memGetInfo()[0] + pool.free_bytes() - SPARE
     limit = pool.get_limit()
     if limit:
         free = min(free, limit - pool.used_bytes())
-    return max(0, free - SPARE)
+    return max(0, free)
 
 
 class Kernels:
@@ -63,11 +64,11 @@ class Kernels:
         fields = dict(zip(GRAPH, (getattr(arrays, name) for name in names), strict=False))
         return record(GRAPH, {**fields, "n": loaded.n, "m": loaded.m})
 
-    def get(self, header, name):
+    def get(self, header, name, cooperative=False):
         """The kernel of that name, compiled when first asked for."""
         if name not in self.kept:
             full = f"hopwave::brandes::{name}"
-            self.kept[name] = nvrtc.module(header, (full,), cooperative=False).get_function(full)
+            self.kept[name] = nvrtc.module(header, (full,), cooperative=cooperative).get_function(full)
         return self.kept[name]
 
     def threads(self, header, name):
@@ -77,9 +78,9 @@ class Kernels:
         most = attributes["MaxRegistersPerMultiprocessor"] // max(1, registers)
         return min(attributes["MaxThreadsPerMultiProcessor"], most // 32 * 32)
 
-    def launch(self, header, name, grid, threads, arguments, shared=0):
-        """Launch with exactly that grid; plain whole numbers are 64 bits wide."""
-        kernel = self.get(header, name)
+    def launch(self, header, name, grid, threads, arguments, shared=0, cooperative=False):
+        """Launch with exactly that grid, all of it at once if cooperative; plain whole numbers are 64 bits wide."""
+        kernel = self.get(header, name, cooperative)
         if shared > 48 << 10:
             kernel.max_dynamic_shared_size_bytes = shared
         arguments = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)

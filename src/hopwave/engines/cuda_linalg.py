@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from functools import wraps
 
+import cupy
 import numpy as np
 
+from hopwave.engines import nvrtc
 from hopwave.engines.cuda import Engine
+from hopwave.engines.cuda_graph import BLOCK, NULL
+from hopwave.engines.cuda_rings import binary_text, c_type, monoid_text, ring_text, unary_result, unary_text
+from hopwave.engines.cuda_room import Cuts, Pending, forget, room
 from hopwave.errors import EngineError
 from hopwave.linalg.engine import Touched
 from hopwave.linalg.vector import Vector
 
 COMMUTATIVE = ("plus", "times", "min", "max", "lor", "land", "lxor")
-FALSE, TRUE = np.bool_(False), np.bool_(True)
+FALSE, TRUE = np.int8(0), np.int8(1)  # as kernels take them
 
 
 def explained(verb):
@@ -39,12 +44,9 @@ def explained(verb):
 
 
 def _reason(error):
-    import cupy
     from cupy.cuda import compiler, driver, runtime
 
-    from hopwave.engines import cuda_room, nvrtc
-
-    cuda_room.forget()
+    forget()
     if isinstance(error, cupy.cuda.memory.OutOfMemoryError):
         cupy.get_default_memory_pool().free_all_blocks()
         return f"the GPU ran out of memory ({error}); free arrays of your own, or use device='cpu'"
@@ -61,15 +63,7 @@ class Algebra:
     """See hopwave.linalg.engine.Algebra."""
 
     name = "cuda"
-
-    def __init__(self):
-        self._ones = {}
-
-    @property
-    def xp(self):
-        import cupy
-
-        return cupy
+    xp = cupy
 
     def missing(self):
         return Engine().missing()
@@ -78,19 +72,16 @@ class Algebra:
 
     @explained
     def pull(self, A, x, product, allowed, threads):
-        from hopwave.engines.cuda_room import NULL, Pending, room
-
         _refuse(threads)
-        cupy, here = self.xp, room()
+        here = room()
         part, n, dtype = A.rows, A.shape[0], product.dtype
         values, present = x.arrays()
         listed = allowed is not None and allowed.rows is not None
         count = len(allowed.rows) if listed else n
         if not count or not len(part.indices):
             return self._nothing(n, dtype), Touched()
-        kernels = self._kernels(here, product, part, values.dtype)
-        first, second = kernels.get("pull", listed)
-        a, b = self._operands(product, part, values)
+        first, second = kernels_of(here, product, part, values.dtype).get("pull", listed)
+        a, b = operands(here, product, part, values)
         matrix = part.indptr, part.indices, a, b, NULL if _full(x) else present
         rows, bits, complement = NULL, NULL, FALSE
         if listed:
@@ -107,20 +98,20 @@ class Algebra:
         group = here.group(count)
         ledger = cuts.arguments(here)
         first(
-            (here.spread(count, group),), (256,),
+            (here.spread(count, group),), (BLOCK,),
             (*matrix, rows, bits, complement, np.uint64(count), np.int32(group), out, found, places, *ledger,
-             here.progress, told.address, FALSE if cuts.rows else TRUE),
+             here.progress, told.address),
         )  # fmt: skip
         if cuts.rows:
             partial = here.take("partial", 8 * cuts.pieces, np.uint8)
             second(
-                (here.blocks,), (256,),
+                cuts.grid(here), (BLOCK,),
                 (*matrix, out, found, places, *ledger, partial, here.progress, told.address),
             )  # fmt: skip
         touched = Touched(told.touched)
         if listed:
             size = told.found()
-            sums = self._truths(size, dtype) if sums is None else sums[:size]
+            sums = _ones(size, dtype) if sums is None else sums[:size]
             return Vector.sparse(n, places[:size], sums, ascending=False), touched
         if sums is None:
             sums = found if dtype == np.bool_ else found.astype(dtype)
@@ -128,18 +119,15 @@ class Algebra:
 
     @explained
     def push(self, A, x, product, allowed, threads):
-        from hopwave.engines.cuda_room import NULL, Pending, room
-
         _refuse(threads)
-        cupy, here = self.xp, room()
+        here = room()
         part, n, dtype = A.columns, A.shape[0], product.dtype
         places, values = x.listed()
         count = len(places)
         if not count or not len(part.indices):
             return self._nothing(n, dtype), Touched()
-        kernels = self._kernels(here, product, part, values.dtype)
-        first, second = kernels.get("push")
-        a, b = self._operands(product, part, values)
+        first, second = kernels_of(here, product, part, values.dtype).get("push")
+        a, b = operands(here, product, part, values)
         bits, complement = NULL, FALSE
         if allowed is not None:
             bits = allowed.bits if allowed.bits is not None else allowed.as_bits(n, cupy)
@@ -158,15 +146,17 @@ class Algebra:
             NULL if sums is None else sums, here.progress,
         )  # fmt: skip
         first(
-            (here.spread(count, group),), (256,),
-            (*arguments, np.uint64(count), np.int32(group), *ledger, told.address, FALSE if cuts.rows else TRUE),
+            (here.spread(count, group),), (BLOCK,),
+            (*arguments, np.uint64(count), np.int32(group), *ledger, told.address),
         )  # fmt: skip
-        if cuts.rows:
-            second((here.blocks,), (256,), (*arguments, *ledger, told.address))
-        size = told.found()
+        size, _, pieces = told.wait()  # the list's length must be known anyway
+        if pieces:
+            second(cuts.grid(here), (BLOCK,), (*arguments, *ledger, told.address))
+            told.again()
+            size = told.found()
         queue = queue[:size]
         if any_term:
-            sums = sums[:size] if carries else self._truths(size, dtype)
+            sums = sums[:size] if carries else _ones(size, dtype)
         else:
             sums = cupy.empty(size, dtype)
             if size:
@@ -174,39 +164,8 @@ class Algebra:
                 here.launch(take, size, (totals, queue, np.uint64(size), sums))
         return Vector.sparse(n, queue, sums, ascending=False), Touched(told.touched())
 
-    def _kernels(self, here, product, part, x):
-        """Compiled for a product, and kept with its record, which `linalg.products` uses again."""
-        a = None if part.values is None else part.values.dtype
-        kept = product.__dict__.setdefault("_cuda", {})
-        key = id(here), part.indptr.dtype.char, None if a is None else a.char, x.char
-        found = kept.get(key)
-        if found is None or found.here is not here:
-            found = kept[key] = Kernels(here, product, part.indptr.dtype, a, x)
-        return found
-
-    def _operands(self, product, part, values):
-        """The values that kernels are to read, of matrix and vector; null where they need not."""
-        from hopwave.engines.cuda_room import NULL
-
-        weighs = not product.structure_only
-        a = b = NULL
-        if part.values is not None:
-            a = part.values if weighs or product.term in ("a", "both") else NULL
-        elif weighs:
-            a = self._truths(len(part.indices), np.dtype(np.bool_))
-        if weighs or product.term in ("x", "both"):
-            b = values
-        return a, b
-
-    def _truths(self, size, dtype):
-        """So many ones, all from one array: nobody writes to them."""
-        ones = self._ones.get(dtype)
-        if ones is None or len(ones) < size:
-            ones = self._ones[dtype] = self.xp.ones(max(size, 1024), dtype)
-        return ones[:size]
-
     def _nothing(self, n, dtype):
-        return Vector.sparse(n, self.xp.empty(0, np.int32), self.xp.empty(0, dtype))
+        return Vector.sparse(n, cupy.empty(0, np.int32), cupy.empty(0, dtype))
 
     # ---------------------------------------------------------------- matrix and matrix
 
@@ -216,18 +175,13 @@ class Algebra:
 
         _refuse(threads)
         if mask is not None and not complement and by != "push":
-            return cuda_matrices.dots(self, A, B, product, mask)
-        return cuda_matrices.expanded(self, A, B, product, mask, complement)
+            return cuda_matrices.dots(A, B, product, mask)
+        return cuda_matrices.expanded(A, B, product, mask, complement)
 
     # ---------------------------------------------------------------- arrays
 
     @explained
     def binary(self, op):
-        from hopwave.engines.cuda_rings import binary_text
-        from hopwave.engines.cuda_room import room
-
-        cupy = self.xp
-
         @explained
         def on_arrays(_, x, y):
             x, y = cupy.asarray(x), cupy.asarray(y)
@@ -246,11 +200,6 @@ class Algebra:
 
     @explained
     def unary(self, op):
-        from hopwave.engines.cuda_rings import unary_result, unary_text
-        from hopwave.engines.cuda_room import room
-
-        cupy = self.xp
-
         @explained
         def on_array(_, x):
             x = cupy.ascontiguousarray(x)
@@ -265,25 +214,19 @@ class Algebra:
 
     @explained
     def reduce(self, add, values, dtype):
-        from hopwave.engines.cuda_rings import monoid_text
-        from hopwave.engines.cuda_room import BLOCK, room
-
         if add.any_term:
             return values[0].item()
         here = room()
         blocks = min(-(-len(values) // BLOCK), here.blocks)
         parts = here.take("parts", 8 * here.blocks, np.uint8)
-        found = self.xp.empty(1, dtype)
+        found = cupy.empty(1, dtype)
         kernel = here.array_kernel("sum_all", monoid_text(add.op, values.dtype, dtype))
-        values = self.xp.ascontiguousarray(values)
+        values = cupy.ascontiguousarray(values)
         kernel((blocks,), (BLOCK,), (values, np.uint64(len(values)), parts, here.progress, found))
         return found.item()
 
     @explained
     def scatter(self, op, target, places, values):
-        from hopwave.engines.cuda_rings import binary_text, monoid_text
-        from hopwave.engines.cuda_room import room
-
         if (op.built_in and op.name in ("any", "first")) or not len(places):
             return
         here, count = room(), np.uint64(len(places))
@@ -293,14 +236,12 @@ class Algebra:
             return
         text = binary_text(op, target.dtype, values.dtype, target.dtype)
         kernel = here.array_kernel("combine_sorted", text)
-        order = self.xp.argsort(places, kind="stable").astype(np.int64, copy=False)
+        order = cupy.argsort(places, kind="stable").astype(np.int64, copy=False)
         here.launch(kernel, len(places), (target, places, order, values, count))
 
     @explained
     def fill(self, values, present, allowed, value):
         """One value wherever the mask lets it, in place."""
-        from hopwave.engines.cuda_room import NULL, room
-
         rows = NULL if allowed.rows is None else allowed.rows
         bits = NULL if allowed.bits is None else allowed.bits
         count = len(values) if allowed.rows is None else len(rows)
@@ -309,14 +250,13 @@ class Algebra:
             kernel = here.array_kernel("fill", dtype=values.dtype)
             complement = TRUE if allowed.complement else FALSE
             value = values.dtype.type(value)
+            value = value.view(np.int8) if value.itemsize == 1 else value
             here.launch(kernel, count, (values, present, value, rows, bits, complement, np.uint64(count)))
 
     @explained
     def spread(self, n, places, values):
         """A list of entries as n values and n bits."""
-        from hopwave.engines.cuda_room import room
-
-        everywhere, present = self.xp.empty(n, values.dtype), self.xp.zeros(n, np.bool_)
+        everywhere, present = cupy.empty(n, values.dtype), cupy.zeros(n, np.bool_)
         everywhere.data.memset_async(0, everywhere.nbytes)
         if len(places):
             here = room()
@@ -327,10 +267,8 @@ class Algebra:
     @explained
     def collect(self, values, present):
         """The entries of n values and n bits, as a list in no order."""
-        from hopwave.engines.cuda_room import Pending, room
-
         n = len(values)
-        places, found = self.xp.empty(n, np.int32), self.xp.empty(n, values.dtype)
+        places, found = cupy.empty(n, np.int32), cupy.empty(n, values.dtype)
         if not n:
             return places, found
         here = room()
@@ -344,10 +282,7 @@ class Algebra:
 class Kernels:
     """The kernels of one product, each compiled when it is first asked for."""
 
-    def __init__(self, here, product, offset, a, x):
-        from hopwave.engines.cuda_rings import c_type, ring_text
-
-        self.here = here
+    def __init__(self, product, offset, a, x):
         self.offset = c_type(offset)
         self.text = ring_text(product, np.dtype(np.bool_) if a is None else a, x, a is None)
         self.found = {}
@@ -359,18 +294,52 @@ class Kernels:
         if found is None:
             header, more = HEADERS[verb], "" if listed is None else f", {str(listed).lower()}"
             found = self.found[key] = tuple(
-                self.here.kernel(header, f"{name}<hopwave::Ring, {self.offset}{more}>", self.text)
+                nvrtc.kernel(header, f"hopwave::{name}<hopwave::Ring, {self.offset}{more}>", self.text)
                 for name in (verb, f"{verb}_pieces")
             )
         return found
 
 
+def kernels_of(here, product, part, x):
+    """Compiled for a product, and kept with its record, which `linalg.products` uses again."""
+    a = None if part.values is None else part.values.dtype
+    kept = product.__dict__.setdefault("_cuda", {})
+    key = here.device, part.indptr.dtype.char, None if a is None else a.char, x.char
+    found = kept.get(key)
+    if found is None:
+        found = kept[key] = Kernels(product, part.indptr.dtype, a, x)
+    return found
+
+
+def operands(here, product, part, values):
+    """The values that kernels are to read, of matrix and vector; null where they need not."""
+    weighs = not product.structure_only
+    a = b = NULL
+    if part.values is not None:
+        a = part.values if weighs or product.term in ("a", "both") else NULL
+    elif weighs:
+        a = here.truths(len(part.indices), np.dtype(np.bool_))
+    if weighs or product.term in ("x", "both"):
+        b = values
+    return a, b
+
+
+# Kernels that are instances for a ring, by header; those of pull also for a list of rows or none.
 HEADERS = {"pull": "linalg_pull.cuh", "dots": "linalg_pull.cuh", "push": "linalg_push.cuh", "expand": "linalg_push.cuh"}
 
 
 def _refuse(threads):
     if threads is not None:
         raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+
+
+def _ones(size, dtype):
+    """The sums of ANY.PAIR."""
+    if dtype != np.bool_:
+        return cupy.ones(size, dtype)
+    ones = cupy.empty(size, dtype)
+    ones.data.memset_async(1, size)  # quicker than a kernel
+    return ones
 
 
 def _full(x):
@@ -380,12 +349,28 @@ def _full(x):
 
 def _cuts(A, part, columns):
     """What long rows need, kept with the matrix: its rows' or its columns'."""
-    from hopwave.engines.cuda_room import Cuts
-
     key = "cuts", A.turned != columns
     found = A.prepared.get(key)
     if found is None:
-        import cupy
-
         found = A.prepared[key] = Cuts(cupy.diff(part.indptr))
     return found
+
+
+def instances(offset):
+    """Header and names of everything that is compiled for one ring and one type of offsets, for tests."""
+    ring = f"hopwave::Ring, {offset}"
+    verbs = [(header, f"hopwave::{verb}{more}<{ring}>") for verb, header in HEADERS.items() for more in ("", "_pieces")]
+    for header, name in verbs:
+        for listed in (", true>", ", false>") if "::pull" in name else (">",):
+            yield header, name.removesuffix(">") + listed
+    yield "linalg_pull.cuh", "hopwave::segments<hopwave::Ring>"
+
+
+def array_instances():
+    """Kernels on whole arrays: those for a ring's text, and those for a type of values."""
+    for_text = [
+        f"hopwave::{name}<hopwave::Ring>" for name in ("sum_all", "combine_at", "map_two", "combine_sorted", "map_one")
+    ]
+    return for_text, [
+        f"hopwave::{name}<{kind}>" for name in ("spread", "collect", "fill", "take") for kind in ("bool", "double")
+    ]

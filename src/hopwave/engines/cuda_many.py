@@ -26,7 +26,7 @@ LONG_ROW = 256  # arcs from which a row is shared out
 PUSH_COST = 3  # of an arc, against one that a pull looks at
 PULL_SHARE = 2  # a first pull is expected to look at this part of the arcs
 DEEP = 32  # levels from which a group's sources had better be neighbours, and a level has few vertices
-ROWS_A_TEAM, ROWS_A_TEAM_DEEP = 16, 128  # vertices for every team of a part of the grid: more would wait at barriers
+ROWS_A_TEAM, ROWS_A_TEAM_DEEP = 32, 128  # vertices for every team of a part of the grid: more would wait at barriers
 TURNS = 4  # groups that a part takes in one launch
 IN_FLIGHT = 2  # launches that the device may be behind: so soon does it stop after Ctrl-C
 TABLE_BYTES = 1 << 30  # of distances on the device at a time, on their way to the host
@@ -58,7 +58,7 @@ def parts_for(n, words, groups, depth, blocks, free):
     """Parts of a grid of so many blocks, each for a group at a time, and blocks a part.
 
     >>> parts_for(36_692, 16, 36, 9, 528, 10**11), parts_for(10**6, 16, 1, 9, 528, 10**11)
-    ((3, 176), (1, 528))
+    ((7, 75), (1, 528))
     >>> parts_for(114_599, 16, 112, 1000, 528, 10**11), parts_for(34, 2, 1, 5, 528, 10**11)
     ((9, 58), (1, 1))
     """
@@ -107,6 +107,8 @@ class Run:
     def __init__(self, loaded, job, labels):
         import cupy
 
+        from hopwave.engines.cuda_graph import long_rows
+
         n, m, k = loaded.n, loaded.m, len(job.sources)
         self.loaded, self.job, self.labels = loaded, job, labels
         free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
@@ -121,9 +123,7 @@ class Run:
         self.blocks = self.parts * blocks
 
         summed = KEEP[job.keep] & SUMS
-        in_degrees = cupy.diff(loaded.in_offsets)
-        long_count = int(cupy.count_nonzero(in_degrees > LONG_ROW))
-        long_rows = cupy.argsort(-in_degrees)[:long_count].astype(np.int32)  # the longest first
+        self.longest = long_rows(loaded.in_offsets, LONG_ROW)
         long_room = min(n, m // LONG_ROW + 1)
         self.sums = cupy.zeros((4, k if summed else 0), np.int64)  # reached, Σ d, greatest d; Σ 1/d as float64
         self.histogram = cupy.zeros(n + 1 if summed else 0, np.int64)
@@ -134,19 +134,20 @@ class Run:
         self.longs = cupy.empty((self.parts, 2, long_room), np.int32)
         self.counts = cupy.zeros((self.parts, 2, 64 * words), np.uint32)
         self.counters = cupy.empty((self.parts, COUNTERS_BYTES), np.uint8)
-        self.long_rows, self.found = long_rows, []
+        self.found = []
         self.arguments = np.zeros(1, MANY)
         self.fill(
             offsets=loaded.offsets, neighbours=loaded.neighbours, in_offsets=loaded.in_offsets,
-            in_neighbours=loaded.in_neighbours, long_rows=long_rows, state=self.state, touched=self.touched,
+            in_neighbours=loaded.in_neighbours, long_rows=self.longest, state=self.state, touched=self.touched,
             lists=self.lists, longs=self.longs, counts=self.counts, counters=self.counters, reached=self.sums[0],
             total=self.sums[1], farthest=self.sums[2], inverse=self.sums[3], histogram=self.histogram,
-            columns=self.columns, n=n, grids=self.parts, width=self.width, long_count=long_count, long_row=LONG_ROW,
-            long_room=long_room, limit=NO_LIMIT if job.limit is None else min(job.limit, NO_LIMIT),
+            columns=self.columns, n=n, grids=self.parts, width=self.width, long_count=len(self.longest),
+            long_row=LONG_ROW, long_room=long_room, limit=NO_LIMIT if job.limit is None else min(job.limit, NO_LIMIT),
             keep=KEEP[job.keep], hops=job.weight == "hops", shift=job.shift, upwards=job.upwards,
             vertex_bits=self.vertex_bits, depth_bits=self.depth_bits, push_cost=PUSH_COST, expected=m // PULL_SHARE,
         )  # fmt: skip
         if loaded.directed:  # a vertex that no arc leads to is found by itself alone
+            in_degrees = cupy.diff(loaded.in_offsets)
             findable = int(cupy.count_nonzero(in_degrees))
             self.reach = findable + (in_degrees[cupy.asarray(job.sources)].get() == 0)
         else:
@@ -199,13 +200,12 @@ class Run:
                 self.found.append(self.pairs())
             else:
                 self.launch()
-            running.append((first + begin * self.width, cupy.cuda.Event()))
+            running.append((min(first + (begin + size) * self.width, last), cupy.cuda.Event()))
             running[-1][1].record()
-            if len(running) > IN_FLIGHT:
+            while len(running) > (IN_FLIGHT if begin + size < len(starts) else 0):
                 done, event = running.popleft()
                 event.synchronize()
                 poll(done)
-        cupy.cuda.get_current_stream().synchronize()  # the arrays that only this function holds are in use till then
 
     def launch(self):
         """Some groups, in the current stream."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda_linalg import FALSE, TRUE, Kernels
+from hopwave.engines.cuda_linalg import kernels_of, operands
 from hopwave.engines.cuda_room import BLOCK, Cuts, Pending, room
 from hopwave.errors import EngineError
 from hopwave.linalg.engine import Touched
@@ -18,7 +18,7 @@ MOST_TERMS = 1 << 27  # terms written out at a time: about 40 bytes each with th
 MOST_ENTRIES = 2**31 - 1
 
 
-def dots(engine, A, B, product, mask):
+def dots(A, B, product, mask):
     """C at the places of the mask: for each, a row of A and a column of B."""
     here = room()
     left, right = _same_offsets(A.rows, B.columns)
@@ -31,19 +31,19 @@ def dots(engine, A, B, product, mask):
         lengths = cupy.minimum(cupy.diff(left.indptr)[rows], cupy.diff(right.indptr)[mask.indices])
         cuts = Cuts(lengths)
         first, second = _kernels(here, product, left, right).get("dots")
-        a, x = _values(engine, product, left, right)
-        operands = left.indptr, left.indices, a, right.indptr, right.indices, x
+        a, x = _values(here, product, left, right)
+        both = left.indptr, left.indices, a, right.indptr, right.indices, x
         group, ledger, told = here.group(count), cuts.arguments(here), Pending(here)
         first(
             (here.spread(count, group),), (BLOCK,),
-            (rows, mask.indices, np.uint64(count), np.int32(group), *operands, sums, found, *ledger, here.progress,
-             told.address, FALSE if cuts.rows else TRUE),
+            (rows, mask.indices, np.uint64(count), np.int32(group), *both, sums, found, *ledger, here.progress,
+             told.address),
         )  # fmt: skip
         if cuts.rows:
             partial = here.take("partial", 8 * cuts.pieces, np.uint8)
             second(
-                (here.blocks,), (BLOCK,),
-                (rows, mask.indices, *operands, sums, found, *ledger, partial, here.progress, told.address),
+                cuts.grid(here), (BLOCK,),
+                (rows, mask.indices, *both, sums, found, *ledger, partial, here.progress, told.address),
             )  # fmt: skip
         touched = told.touched
     before = cupy.concatenate([cupy.zeros(1, np.int64), cupy.cumsum(found, dtype=np.int64)])
@@ -53,7 +53,7 @@ def dots(engine, A, B, product, mask):
     return Rows(indptr, mask.indices[found], sums[found]), Touched(touched, notes=["pull"])
 
 
-def expanded(engine, A, B, product, mask, complement):
+def expanded(A, B, product, mask, complement):
     """C by all its terms (expand, sort, reduce), some rows of A at a time; the mask comes last."""
     left, right = A.rows, B.rows
     shape = A.shape[0], B.shape[1]
@@ -62,7 +62,7 @@ def expanded(engine, A, B, product, mask, complement):
     total = int(starts[-1])
     keys, sums = [], []
     for begin, end in _stretches(left, starts, total):
-        some = _expand(engine, product, left, right, shape[1], starts[begin : end + 1], begin, end, counts[begin:end])
+        some = _expand(product, left, right, shape[1], starts[begin : end + 1], begin, end, counts[begin:end])
         keys.append(some[0])
         sums.append(some[1])
     keys = cupy.concatenate(keys) if keys else cupy.empty(0, np.int64)
@@ -86,7 +86,7 @@ def _stretches(left, starts, total):
     return [(begin, end) for begin, end in pairwise(cuts) if begin < end]
 
 
-def _expand(engine, product, left, right, columns, starts, begin, end, counts):
+def _expand(product, left, right, columns, starts, begin, end, counts):
     """Keys and sums of some entries of A times all of B."""
     here, count = room(), end - begin
     total = int(starts[-1]) - int(starts[0])
@@ -98,7 +98,7 @@ def _expand(engine, product, left, right, columns, starts, begin, end, counts):
     keys, terms = cupy.empty(total, np.int64), cupy.empty(total, product.dtype)
     kernels = _kernels(here, product, left, right)
     first, second = kernels.get("expand")
-    a, x = _values(engine, product, left, right)
+    a, x = _values(here, product, left, right)
     arguments = (
         rows, left.indices[begin:end], a[begin:end] if isinstance(a, cupy.ndarray) else a, right.indptr, right.indices,
         x, starts - starts[0], np.int64(columns), keys, terms,
@@ -106,11 +106,10 @@ def _expand(engine, product, left, right, columns, starts, begin, end, counts):
     group, ledger, told = here.group(count), cuts.arguments(here), Pending(here)
     first(
         (here.spread(count, group),), (BLOCK,),
-        (*arguments, np.uint64(count), np.int32(group), *ledger, here.progress, told.address,
-         FALSE if cuts.rows else TRUE),
+        (*arguments, np.uint64(count), np.int32(group), *ledger, here.progress, told.address),
     )  # fmt: skip
     if cuts.rows:
-        second((here.blocks,), (BLOCK,), (*arguments, *ledger, here.progress, told.address))
+        second(cuts.grid(here), (BLOCK,), (*arguments, *ledger, here.progress, told.address))
     order = cupy.argsort(keys, kind="stable").astype(np.int64, copy=False)
     keys = keys[order]
     heads = cupy.flatnonzero(cupy.concatenate([cupy.ones(1, np.bool_), keys[1:] != keys[:-1]]))
@@ -130,16 +129,14 @@ def _expand(engine, product, left, right, columns, starts, begin, end, counts):
 
 
 def _kernels(here, product, left, right):
-    a = None if left.values is None else left.values.dtype
     x = np.dtype(np.bool_) if right.values is None else right.values.dtype
-    return Kernels(here, product, right.indptr.dtype, a, x)
+    return kernels_of(here, product, left._replace(indptr=right.indptr), x)  # only B's offsets are looked at
 
 
-def _values(engine, product, left, right):
+def _values(here, product, left, right):
     """As for a vector; of a right matrix without values, each is 1."""
-    a, _ = engine._operands(product, left, None)
-    x = right.values if right.values is not None else engine._truths(len(right.indices), np.dtype(np.bool_))
-    return a, x
+    ones = here.truths(len(right.indices), np.dtype(np.bool_)) if right.values is None else right.values
+    return operands(here, product, left, ones)
 
 
 def _same_offsets(left, right):

@@ -33,6 +33,12 @@ class Renumbered:
         return sum(array.nbytes for array in arrays.values())
 
 
+def neighbours_near(loaded, reach=64):
+    """The part of the arcs whose ends' numbers are less than that far apart."""
+    rows = loaded.on_device.arc_rows(loaded.offsets, loaded.m)
+    return float((cupy.abs(rows - loaded.neighbours) < reach).mean())
+
+
 def interleaved(x, y):
     """The bits of x and y in turns, x's lowest first.
 

@@ -17,7 +17,7 @@ from hopwave.engines.cuda_rings import c_type
 WARP = 32
 PIECE = 512  # kernels/linalg.cuh
 SLOTS = 64  # counts that can be on their way to the host before more room is made for them
-SLOT = 16  # bytes of one: found, touched
+SLOT = 32  # bytes of one: found, touched, pieces still to come
 LAST_STAMP = 2**32 - 4
 _rooms = threading.local()
 
@@ -40,6 +40,7 @@ def forget():
 class Room:
     def __init__(self):
         device = Device()
+        self.device = device.number
         self.blocks = device.blocks
         self.warps = device.blocks * BLOCK // WARP
         self.stream = cupy.cuda.get_current_stream()
@@ -94,13 +95,20 @@ class Room:
         self.stamp += 2
         return marks, self.stamp
 
+    def truths(self, size, dtype):
+        """So many ones for kernels to read, all from one array."""
+        ones = self.arrays.get(dtype)
+        if ones is None or len(ones) < size:
+            ones = self.arrays[dtype] = cupy.ones(max(size, 1024), dtype)
+        return ones[:size]
+
     def slot(self):
         """A place in memory of the host that kernels write their counts to."""
         if not self.slots:
             page = cupy.cuda.alloc_pinned_memory(SLOTS * SLOT)
             self.pages.append(page)
             view = np.frombuffer(page, np.uint64, SLOTS * SLOT // 8)
-            self.slots += [(view[2 * i : 2 * i + 2], np.uint64(page.ptr + SLOT * i)) for i in range(SLOTS)]
+            self.slots += [(view[4 * i : 4 * i + 3], np.uint64(page.ptr + SLOT * i)) for i in range(SLOTS)]
         return self.slots.pop()
 
 
@@ -110,15 +118,18 @@ class Pending:
     __slots__ = ("address", "counts", "room", "view")
 
     def __init__(self, room):
-        self.room, self.counts = room, None
+        self.room, self.counts, self.view = room, None, None
         self.view, self.address = room.slot()
 
     def wait(self):
-        """Found and touched."""
+        """Found, touched, and pieces that another launch must compute before these are right."""
         if self.counts is None:
-            self.room.stream.synchronize()
-            self.counts = self.view.tolist()
+            self.again()
         return self.counts
+
+    def again(self):
+        self.room.stream.synchronize()
+        self.counts = self.view.tolist()
 
     def found(self):
         return self.wait()[0]
@@ -127,7 +138,8 @@ class Pending:
         return self.wait()[1]
 
     def __del__(self):
-        self.room.slots.append((self.view, self.address))
+        if self.view is not None:
+            self.room.slots.append((self.view, self.address))
 
 
 class Cuts:
@@ -146,3 +158,7 @@ class Cuts:
             return NULL, np.int32(0), np.int32(0)
         ledger = room.take("ledger", 4 * self.rows + 2 * self.pieces, np.int32)
         return ledger, np.int32(self.rows), np.int32(self.pieces)
+
+    def grid(self, room):
+        """Blocks for the pieces: a warp each, as far as the GPU holds them."""
+        return (min(-(-self.pieces // (BLOCK // WARP)), room.blocks),)

@@ -95,7 +95,7 @@ class Algebra:
         if add.any_term:
             return values[0].item()
         return (
-            ufunc(add.op).reduce(values.astype(dtype)).astype(dtype).item()
+            ufunc(add.op).reduce(values.astype(dtype, copy=False)).astype(dtype).item()
             if add.op.array
             else dtype.type(ufunc(add.op).reduce(values.astype(dtype))).item()
         )

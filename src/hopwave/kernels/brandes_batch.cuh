@@ -44,7 +44,7 @@ struct Batch {
   const u8 *targets;      // or null
   u64 *found, *counted;   // of each source, at this level: vertices, and targets among them
   i64 n, lanes, chunk_count, long_count, slots;
-  i64 stride;             // chunks that a warp looks at together
+  i64 together;           // chunks that a warp looks at together
   i64 leaf;               // 1 at the last level: nothing lies behind it
 };
 
@@ -200,11 +200,12 @@ __global__ void __launch_bounds__(32 * WARPS) gather_level(Batch B) {
   take_own(B);
   Tally tally = {{0, 0}, {0, 0}};
   const i64 warp = (i64)blockIdx.x * WARPS + threadIdx.x / 32, warps = (i64)gridDim.x * WARPS;
-  for (i64 base = warp * B.stride; base < B.chunk_count; base += warps * B.stride) {
-    const i64 mine = base + lane();
+  // Chunks are dealt out one by one, since the longest come first; which of the next some it must do, a warp sees at once.
+  for (i64 base = warp; base < B.chunk_count; base += warps * B.together) {
+    const i64 mine = base + lane() * warps;
     Chunk chunk = {0, 0, 0, -1, 0};
     u64 want = 0;
-    if (lane() < B.stride && mine < B.chunk_count) {
+    if (lane() < B.together && mine < B.chunk_count) {
       chunk = B.chunks[mine];
       if (BACK || chunk.length) want = wanted<LANES, BACK>(B, chunk.v);
     }

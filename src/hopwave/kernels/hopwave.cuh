@@ -7,7 +7,7 @@
 //
 // State: two visited bitmaps (a pull reads one and writes the other), one queue in which every vertex stands at most
 // once, and chunks of long lists. Distances are written when a vertex is found; what was never found is set to -1 at the
-// end, so nothing of size n has to be cleared before, but one bitmap.
+// end, where also one bitmap and the sums are cleared for the search to come: nothing has to be cleared before a search.
 #pragma once
 #include "hopwave_paths.cuh"
 #include "hopwave_pull.cuh"
@@ -50,53 +50,49 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
        const int *sources, int source_count, int depth_limit, double alpha, double beta, Standing *out) {
   __shared__ __align__(16) unsigned char room[ROOM];
   __shared__ Standing here;
-  __shared__ u32 pieces;
+  __shared__ u32 pieces, target, slot;  // in shared memory, for a barrier would fetch spilled registers from far away
   const Answer answer{distance, parent};
   Counters *counters = work.counters;
-  const u32 thread = blockIdx.x * BLOCK + threadIdx.x, threads = gridDim.x * BLOCK;
   const u32 words = (u32)((graph.n + 31) / 32);
   const u32 some = min(gridDim.x, (u32)work.team), all = min(gridDim.x, MOST_BLOCKS);
-  u32 target = 0;
-  int slot = 0;
+  if (threadIdx.x == 0) target = slot = 0;
 
-  for (u32 i = thread; i < (words + 3) / 4; i += threads) ((uint4 *)work.even)[i] = make_uint4(0, 0, 0, 0);
-  if (thread < 3) counters->sums[thread] = Sums{}, counters->word[thread][0][0] = counters->word[thread][1][0] = 0;
-  meet(counters, target, false, [] {});
-
-  // Each phase, from one grid barrier to another, has sums and words of its own, cleared a phase ahead.
+  // Each phase, from one grid barrier to another, has sums and words of its own, those of `slot`, cleared a phase ahead.
+  auto clear = [&](int i) { counters->sums[i] = Sums{}, counters->word[i][0][0] = counters->word[i][1][0] = 0; };
+  auto following = [&] { return slot == 2 ? 0 : slot + 1; };
   auto new_phase = [&] {
-    const int phase = slot;
-    slot = slot == 2 ? 0 : slot + 1;
-    if (thread == 0) counters->sums[slot] = Sums{}, counters->word[slot][0][0] = counters->word[slot][1][0] = 0;
-    return phase;
+    if (blockIdx.x == 0 && threadIdx.x == 0) clear(following());
+    return slot;
   };
   // The blocks that would make the best team for this frontier, or 0.
   auto team_for = [&](const Standing &s) -> u32 {
-    if (s.nf <= VERTICES && (i64)s.mf <= min((i64)Team<Offset>::ARCS, work.alone)) return 1;
+    if (s.nf <= VERTICES && (i64)s.mf <= min((i64)ALONE_ARCS, work.alone)) return 1;
     if (s.big || s.refused == s.depth) return 0;
-    if (s.nf <= some * VERTICES && (i64)s.mf <= some * work.share) return some;
+    if (s.nf <= some * VERTICES && (i64)s.mf <= work.few) return some;
     return s.nf <= all * VERTICES && (i64)s.mf <= all * work.share ? all : 0;
   };
-  auto team_level = [&](u32 blocks, int phase) {
+  auto team_level = [&](u32 blocks, u32 phase) {
     Task<Offset> task{graph, work, answer, blocks, alpha, depth_limit, 0, 0, counters->sums + phase,
                       counters->word[phase], counters->standing + phase};
     if (blocks == 1) {
-      task.most = (u32)min((i64)Team<Offset>::ARCS, 2 * work.alone);
+      task.most = (u32)(2 * work.alone);
       team_levels<Offset, PARENTS, true>(task, here, room);
     } else {
-      task.fewest = (u32)max(0ll, (blocks == some ? work.alone : some * work.share) / 2);
-      task.most = (u32)(2 * blocks * work.share);
+      task.fewest = (u32)max(0ll, (blocks == some ? work.alone : work.few) / 2);
+      task.most = (u32)(blocks == some ? 2 * work.few : 2 * all * work.share);
       team_levels<Offset, PARENTS, false>(task, here, room);
     }
   };
-  auto read_standing = [&](int phase) {
+  auto read_standing = [&](u32 phase) {
     const Sums *sums = counters->sums + phase;
     here = counters->standing[phase];
     here.mf = __ldcg(&sums->mf), here.mu -= here.mf;
     here.big = __ldcg(&sums->big), here.chunks = __ldcg(&sums->chunks);
+    slot = following();
   };
 
-  const int first = new_phase();
+  __syncthreads();
+  const u32 first = new_phase();
   if (blockIdx.x == 0) {
     stand_at<Offset, PARENTS>(graph, work, answer, sources, source_count, here);
     if (team_for(here) == 1 && !over(here, depth_limit) && growing(alpha, beta, graph.n, graph.m, here) == PUSH)
@@ -112,17 +108,20 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
 
   while (!over(here, depth_limit)) {
     const int choice = growing(alpha, beta, graph.n, graph.m, here);
-    if (choice == PUSH && !here.queued) {
+    u32 blocks = choice == PUSH ? team_for(here) : 0;
+    // After a pull, a team that is large enough looks for the frontier in the bitmaps itself.
+    if (choice == PUSH && !here.queued && words > blocks * BLOCK * 8) {
       Sums *sums = counters->sums + new_phase();
       queue_frontier(graph, work, here, sums);
       meet(counters, target, false, [&] {
         here.begin = here.tail, here.tail += here.nf;
         here.big = __ldcg(&sums->big), here.chunks = __ldcg(&sums->chunks), here.queued = 1;
+        slot = following();
       });
+      blocks = team_for(here);
     }
-    const int phase = new_phase();
+    const u32 phase = new_phase();
     Sums *sums = counters->sums + phase;
-    const u32 blocks = choice == PUSH ? team_for(here) : 0;
     if (blocks) {
       if (blockIdx.x < blocks) team_level(blocks, phase);
       meet(counters, target, blockIdx.x >= blocks, [&] { read_standing(phase); });
@@ -136,11 +135,13 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
         const u32 found = __ldcg(&sums->found), big = __ldcg(&sums->big);
         step_forward(here, work, PUSH, found, __ldcg(&sums->mf), here.mf, gridDim.x);
         here.begin = here.tail, here.tail += found, here.big = big, here.chunks = 0;
+        slot = following();
       });
     } else {
       auto settle = [&](u32 found, u64 mf, u64 checked) {
         step_forward(here, work, PULL, found, mf, checked, gridDim.x);
-        here.which ^= 1, here.queued = 0;
+        here.which ^= 1, here.queued = here.big = here.chunks = 0;
+        slot = following();
       };
       pull_level<Offset, PARENTS>(graph, work, answer, here, sums, room);
       meet(counters, target, false, [&] {
@@ -157,10 +158,11 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
     }
   }
 
-  // Nobody found these.
+  // Nobody found these. What the next search needs to be 0 is set to 0 here, where nobody has to wait for it.
   const u32 *visited = work.visited(here.which), size = min(32u, max(1u, words / grid_warps()));
   for (u32 first = grid_warp() * size; first < words; first += grid_warps() * size) {
     const u32 w = first + lane(), missing = lane() < size && w < words ? ~visited[w] : 0;
+    if (lane() < size && w < words) work.even[w] = 0;
     for (u32 some = __ballot_sync(ALL, missing); some; some &= some - 1) {
       const int j = __ffs(some) - 1;
       const i64 v = (i64)(first + j) * 32 + lane();
@@ -173,7 +175,10 @@ search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work
   __syncthreads();
   if (threadIdx.x == 0) {
     if (blockIdx.x == 0) *out = here;
-    if (atomicAdd(&counters->left, 1) == gridDim.x - 1) counters->left = counters->arrived = 0;
+    if (atomicAdd(&counters->left, 1) == gridDim.x - 1) {
+      counters->left = counters->arrived = 0;
+      for (int i = 0; i < 3; i++) clear(i);
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 
 constexpr int WORDS = 8;        // words of the bitmap a warp takes at a time, at most
 constexpr int ABREAST = 4;      // words, or neighbours, looked at before the first answer is needed
+constexpr int MANY = 16;        // neighbours a thread looks at at a time when the grid has threads to spare
 constexpr int PATIENCE = 32;    // neighbours a thread looks at alone before its warp helps
 static_assert(WORDS * 33 * WARPS * 4 <= ROOM, "the warps' lists must fit");
 
@@ -28,28 +29,30 @@ struct Pulling {
   }
 
   // The first of the lane's neighbours that is visited, or -1; u[k] < 0 is none. All words are asked for at once.
-  __device__ __forceinline__ int first_visited(const int (&u)[ABREAST]) const {
-    u32 word[ABREAST];
+  template <int N>
+  __device__ __forceinline__ int first_visited(const int (&u)[N]) const {
+    u32 word[N];
     int hit = -1;
 #pragma unroll
-    for (int k = 0; k < ABREAST; k++) word[k] = before[word_of(u[k])];
+    for (int k = 0; k < N; k++) word[k] = before[word_of(u[k])];
 #pragma unroll
-    for (int k = ABREAST - 1; k >= 0; k--) hit = word[k] & bit_of(u[k]) ? u[k] : hit;
+    for (int k = N - 1; k >= 0; k--) hit = word[k] & bit_of(u[k]) ? u[k] : hit;
     return hit;
   }
 
   // The lane's vertex looks through in_neighbours[e, end), alone at first, then with its warp; very long rows are cut
   // and left for the whole grid. Returns the neighbour found, or -1.
+  template <int N>
   __device__ __forceinline__ int look(int v, i64 e, i64 end, Sums *sums) {
     int hit = -1;
     i64 stop = min(end, e + PATIENCE);
     while (e < stop) {
-      int u[ABREAST];
+      int u[N];
 #pragma unroll
-      for (int k = 0; k < ABREAST; k++) u[k] = e + k < stop ? __ldg(graph.in_neighbours + e + k) : -1;
+      for (int k = 0; k < N; k++) u[k] = e + k < stop ? __ldg(graph.in_neighbours + e + k) : -1;
       hit = first_visited(u);
-      checked += (u32)min((i64)ABREAST, stop - e);
-      e += ABREAST;
+      checked += (u32)min((i64)N, stop - e);
+      e += N;
       if (hit >= 0) break;
     }
     e = min(e, end);
@@ -127,7 +130,7 @@ struct Pulling {
         int v = i < left ? list[i] : -1, u = -1;
         i64 e = 0, end = 0;
         if (v >= 0) e = __ldg(graph.in_offsets + v) + 1, end = __ldg(graph.in_offsets + v + 1);
-        u = look(v, e, end, sums);
+        u = words == 1 ? look<MANY>(v, e, end, sums) : look<ABREAST>(v, e, end, sums);
         if (u >= 0) {
           reach(v, u);
           atomicOr(late + (v >> 5) - first, 1u << (v & 31));

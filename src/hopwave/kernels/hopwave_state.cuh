@@ -71,7 +71,7 @@ struct Work {
   i64 *trace;
   i64 trace_rows;
   i64 chunk, long_row;          // arcs from which a list is long; in-arcs after which a row is left to the grid
-  i64 alone, share, team;       // arcs that one block takes alone; arcs a block of a team; blocks of the smaller team
+  i64 alone, few, share, team;  // arcs that one block takes, that some take, and a block when all do; how many `some` are
 
   __device__ __forceinline__ u32 *visited(int which) const { return which ? odd : even; }
 };
@@ -130,27 +130,34 @@ __device__ __forceinline__ i64 nanoseconds() {
   return t;
 }
 
+constexpr double HUBS = 4.0;  // how many times sooner a frontier of hubs is pulled, at most
 // rules.growing, word for word.
 __device__ __forceinline__ int growing(double a, double b, i64 n, i64 m, const Standing &s) {
   if (s.last == PULL) return s.nf < s.nf0 && s.nf * b <= (double)n ? PUSH : PULL;
   if (s.nf <= s.nf0 || s.mf * 64 <= (u64)n) return PUSH;
-  const double hubs = min(4.0, max(1.0, ((double)s.mf / (double)s.nf) * ((double)n / (double)max(m, 1ll))));
+  const double hubs = min(HUBS, max(1.0, ((double)s.mf / (double)s.nf) * ((double)n / (double)max(m, 1ll))));
   return (double)s.mf * a * hubs > (double)s.mu ? PULL : PUSH;
 }
 
-// After a push: whether that rule may want a pull, without the divisions, for which a team has no registers to spare.
-__device__ __forceinline__ bool may_pull(double a, i64 n, const Standing &s) {
-  return s.nf > s.nf0 && s.mf * 64 > (u64)n && (double)s.mf * a * 4.0 > (double)s.mu;
+// After a push of mf arcs, of mu that were left before it: the rule may want a pull if the frontier has grown and mf is
+// greater than this. Rather too low than too high; `share` is pull_share(a), for which a team has no time.
+__device__ __forceinline__ float pull_share(double a) {
+  float times = (float)(a * HUBS);
+  asm volatile("" : "+f"(times));  // else the compiler keeps the quotient for good, in a register that it has not got
+  return __fdividef(0.999f, 1 + times);
+}
+__device__ __forceinline__ u32 may_pull_from(float share, i64 n, u64 mu) {
+  return max((u32)min(n >> 6, 1ll << 31), (u32)min(4e9f, (float)mu * share));
 }
 
 __device__ __forceinline__ bool over(const Standing &s, int depth_limit) {
   return s.nf == 0 || s.reached == s.findable || s.depth >= depth_limit;
 }
 
-// A level is done that found so many vertices with so many arcs.
+// A level is done that found so many vertices with so many arcs. For one thread a block.
 __device__ __forceinline__ void step_forward(Standing &s, const Work &work, int choice, u32 found, u64 mf, u64 checked,
                                              int blocks) {
-  if (work.trace && blockIdx.x == 0 && threadIdx.x == 0 && s.levels < work.trace_rows) {
+  if (work.trace && blockIdx.x == 0 && s.levels < work.trace_rows) {
     i64 *row = work.trace + (i64)s.levels * TRACE_COLUMNS;
     row[0] = s.depth + 1, row[1] = choice, row[2] = s.nf, row[3] = s.mf, row[4] = s.mu;
     row[5] = found, row[6] = checked, row[7] = blocks, row[8] = nanoseconds();
@@ -161,12 +168,13 @@ __device__ __forceinline__ void step_forward(Standing &s, const Work &work, int 
 }
 
 // All blocks meet here; what was written before is seen after. Thread 0 of each block then does `after`, which its
-// block sees. A block that waits for others' long work is patient and leaves the memory alone meanwhile.
+// block sees. A block that waits for others' long work is patient and leaves the memory alone meanwhile. `target` is how
+// many arrivals there will have been; it is thread 0's alone, so that it may be in shared memory.
 template <class After>
 __device__ __forceinline__ void meet(Counters *counters, u32 &target, bool patient, After after) {
-  target += gridDim.x;
   __syncthreads();
   if (threadIdx.x == 0) {
+    target += gridDim.x;
     __threadfence();
     atomicAdd(&counters->arrived, 1);
     while ((int)(*(volatile u32 *)&counters->arrived - target) < 0)

@@ -1,158 +1,113 @@
 // Small levels by a team: one block alone, some blocks, or all of them. Roads and meshes have thousands of these levels.
 //
-// Each block keeps its part of the frontier as arcs in its shared memory: thread i takes arc i, so a level is balanced
-// whatever its degrees, and costs two dependent trips to memory (the neighbour; then the claim, with its offsets in
-// flight). What a block finds is its part of the next frontier; nothing is exchanged but sums. A team whose parts have
-// become uneven leaves its frontier in the queue, and the next team starts with even parts.
+// Each block keeps its part of the frontier in its shared memory, lists cut into pieces of four or eight arcs: a thread
+// has one arc of one piece, so a level is balanced whatever its degrees, and a vertex found is one piece more, or two.
+// What a block finds is its part of the next frontier; nothing is exchanged but sums. A team whose parts have become
+// uneven puts its frontier into the queue and deals it out anew.
 //
-// A team's barrier is one 64-bit word to which each block adds itself, its wish to leave, its vertices and its arcs: who
-// sees all blocks there also has the sums. The words only grow; two take turns, so a fast block cannot disturb a slow
-// one. There is no fence: a block arrives when its claims have been answered, and claims, made where all blocks meet in
-// the L2 cache, are all that teams share.
+// A block has workers and one messenger. While the messenger meets those of the other blocks, the workers ask for all
+// that may be known of the level to come: neighbours, whether they are visited already, where their own lists begin. So
+// a level costs the meeting and one more trip to memory, the claim. After that it is instructions that take the time,
+// one after another: hence the care about every one of them here.
+//
+// A team's barrier is one 64-bit word to which each block adds itself, its wish for change, its vertices and its arcs:
+// who sees all blocks there also has the sums. The words only grow; two take turns, so a fast block cannot disturb a slow
+// one. A level needs no fence: a block arrives when its claims have been answered, and claims, made where all blocks meet
+// in the L2 cache, are all that it shares. What workers see of other blocks' claims before the meeting may be old, which
+// costs a claim in vain and nothing else: bits are only ever set.
 #pragma once
-#include "hopwave_state.cuh"
+#include "hopwave_part.cuh"
 
-template <class Offset>
-struct Team {
-  static constexpr u32 ARCS = sizeof(Offset) == 4 ? 2048 : 1536;  // a block's part of a frontier, at most
-  Offset arc[2][ARCS];
-  int from[2][ARCS];
-  int found[ARCS];
-};
-static_assert(sizeof(Team<int>) <= ROOM && sizeof(Team<i64>) <= ROOM, "both frontiers must fit");
-#ifndef HOPWAVE_TEAM_THREADS
-#define HOPWAVE_TEAM_THREADS 512
-#endif
-constexpr u32 THREADS = HOPWAVE_TEAM_THREADS;  // of a block that take part: more would cost their bookkeeping
-constexpr u32 VERTICES = 2048;   // nor may a block have many more vertices, though they had no arcs
-constexpr u32 EAGER = 512;       // arcs up to which offsets are fetched before the claim is answered
-constexpr u32 UNEVEN = 1024;     // arcs from which a block with four times its share wishes to leave
+constexpr u32 WORKERS = BLOCK - 32;       // threads of a block with arcs; the last warp is the messenger's
+constexpr u32 VERTICES = 2048;            // nor may a block begin with many more vertices, though they had no arcs
+constexpr u32 ALONE_ARCS = 512;           // with so many, pieces fit into one block whatever the degrees
+constexpr int RENT = 8;                   // levels too small for a team before it leaves; a change costs about as much
+constexpr u32 UNEVEN = WORKERS;           // lanes from which a block with twice its share wishes for even parts
 constexpr u32 MOST_BLOCKS = 255;
+static_assert(ALONE_ARCS / 4 * 5 <= Part<i64>::PIECES, "the pieces of a frontier for one block must fit");
 
-// Vertices and arcs of a block in one number, so that one addition finds a place for both; and of a team.
-constexpr u32 ONE_VERTEX = 1u << 20, ARC_BITS = ONE_VERTEX - 1;
+// What a block tells its team: itself, its wish for change, vertices, arcs.
 constexpr u64 ONE_BLOCK = 1ull << 56, ONE_WISH = 1ull << 48;
 constexpr int TEAM_VERTEX_BIT = 26;
 constexpr u64 TEAM_ARC_BITS = (1ull << TEAM_VERTEX_BIT) - 1;
+constexpr u32 MOST_ARCS = 1u << 17;       // that a block tells of: one with more cannot hold them anyway
 
-// What a lane brings: vertices, whether they are fresh, and their lists.
-template <class Offset, int N>
-struct Lane {
-  int u[N];
-  u32 fresh[N], degree[N];
-  Offset begin[N];
+// What a block's threads tell each other.
+struct Board {
+  Size sizes[4];                // of parts: three take turns, the coming one's is counted up; and of one just dealt out
+  int next;                     // what to do next
+  u32 found, base;              // vertices of the coming part, and their place in the queue
+  u32 begin, count, tail;       // a frontier in the queue; the queue's end when all that this team has queued is there
+  // The messenger's own.
+  Standing here;
+  u64 *word, *other, before, other_before;  // two words take turns; and what was there when the team met there last
+  float share;
+  int rent, pending;            // how many levels on end were too small; whether a level has yet to be written down
+  u32 new_found, new_arcs;
 };
+enum { ON, LEAVE, AGAIN, REFUSE };  // the next level; leave; deal the frontier out anew; this team cannot take it
 
-// Append the lanes' fresh vertices' arcs to the next frontier, as far as they fit; note the vertices in `found`.
-template <class Offset, bool PARENTS, bool NOTED, int N>
-__device__ __forceinline__ void append(const Lane<Offset, N> &mine, u32 *sizes, Team<Offset> &team, int side) {
-  constexpr u32 ARCS = Team<Offset>::ARCS;
-  u32 all[N], before[N], degree[N], count = 0, total = 0, long_ones = 0;
-#pragma unroll
-  for (int k = 0; k < N; k++) {
-    all[k] = __ballot_sync(ALL, mine.fresh[k]);
-    degree[k] = mine.fresh[k] ? mine.degree[k] : 0;
-    long_ones |= degree[k] > 7;
-    count += __popc(all[k]);
+// A worker's part in the levels of a team.
+template <class Offset, bool PARENTS, bool ALONE>
+struct Worker {
+  using P = Part<Offset>;
+  const Graph<Offset> &graph;
+  Answer answer;
+  u32 *visited;
+  u32 here;                     // shared address of this part of the frontier; the coming one is the other
+  int shift;                    // of the pieces' size
+  u32 most_pieces, lanes;       // of this part: pieces, times their size
+  int u;                        // the neighbour at hand,
+  u32 *word, bit;               // its place in the bitmap, and its bit there if it may be fresh,
+  Offset begin, end;            // and its own list
+
+  // Ask for what can be known of this thread's arc, from `first` on.
+  __device__ __forceinline__ void look(u32 first) {
+    if (first >= lanes) return;
+    const u32 i = first + lane(), j = i & ((1u << shift) - 1), piece = min(i, lanes - 1) >> shift;
+    Offset arc;
+    int length;
+    get<0>(here + piece * (u32)sizeof(Offset), arc);
+    get<P::PIECES * sizeof(Offset)>(here + piece * 4, length);
+    const bool mine = i < lanes && (int)j < length;
+    u = load_now(graph.neighbours + (mine ? arc + j : 0));
+    if (!mine) u = -1;
+    word = visited + word_of(u), bit = bit_of(u);
+    if (!ALONE) bit &= ~load_now((const u32 *)word);
+    const Offset *list = graph.offsets + (bit ? u : 0);
+    begin = load_now(list), end = load_now(list + 1);
   }
-  if (!count) return;
-  long_ones = __any_sync(ALL, long_ones);
-#pragma unroll
-  for (int k = 0; k < N; k++) {
-    if (!long_ones) {  // a sum by the bits of the degrees: shorter than five shuffles
-      const u32 one = __ballot_sync(ALL, degree[k] & 1), two = __ballot_sync(ALL, degree[k] & 2),
-                four = __ballot_sync(ALL, degree[k] & 4);
-      before[k] = total + __popc(one & below()) + 2 * __popc(two & below()) + 4 * __popc(four & below());
-      total += __popc(one) + 2 * __popc(two) + 4 * __popc(four);
-    } else {
-      const u32 end = inclusive_scan(degree[k]);
-      before[k] = total + end - degree[k];
-      total += __shfl_sync(ALL, end, 31);
-    }
+
+  // The part at hand is of that size; an overfull one has gaps, and the team will leave.
+  __device__ __forceinline__ void look_at(u32 size, u32 first) {
+    int pieces;
+    get<0>(size, pieces);
+    pieces &= PIECE_BITS;
+    lanes = (u32)pieces <= most_pieces ? pieces << shift : 0;
+    look(first);
   }
-  u32 at = 0;  // by lane 0, without a branch
-  asm volatile("{\n .reg .pred p;\n setp.eq.u32 p, %3, 0;\n @p atom.shared.add.u32 %0, [%1], %2;\n}"
-               : "+r"(at)
-               : "r"((u32)__cvta_generic_to_shared(sizes)), "r"(count * ONE_VERTEX + min(total, ARCS + 1)), "r"(lane())
-               : "memory");
-  at = __shfl_sync(ALL, at, 0);
-  u32 place = at / ONE_VERTEX;
-#pragma unroll
-  for (int k = 0; k < N; k++) {
-    if (NOTED && mine.fresh[k]) team.found[place + __popc(all[k] & below())] = mine.u[k];
-    place += __popc(all[k]);
-    before[k] += at & ARC_BITS;
-    if (before[k] + degree[k] > ARCS) degree[k] = 0;
-    if (!long_ones) {
-#pragma unroll
-      for (int i = 0; i < 7; i++)
-        if (i < degree[k]) {
-          team.arc[side][before[k] + i] = mine.begin[k] + i;
-          if (PARENTS) team.from[side][before[k] + i] = mine.u[k];
-        }
-      continue;
-    }
-    u32 todo = __ballot_sync(ALL, degree[k]);
-    while (todo) {  // by the whole warp, one list after another
-      const int lead = __ffs(todo) - 1;
-      todo &= todo - 1;
-      const u32 to = __shfl_sync(ALL, before[k], lead), length = __shfl_sync(ALL, degree[k], lead);
-      const Offset first = __shfl_sync(ALL, mine.begin[k], lead);
-      const int v = __shfl_sync(ALL, mine.u[k], lead);
-      for (u32 i = lane(); i < length; i += 32) {
-        team.arc[side][to + i] = first + i;
-        if (PARENTS) team.from[side][to + i] = v;
+
+  // Claim it and write down what is found. The other part is then at hand.
+  __device__ __forceinline__ void level(int depth, u32 size, u32 parts) {
+    const u32 there = 2 * parts + (u32)sizeof(P) - here;
+    for (u32 first = threadIdx.x & ~31u; first < lanes; first += WORKERS) {
+      if (first >= WORKERS) look(first);
+      const bool fresh = bit & ~claim(word, bit);
+      const Places my = reserve<Offset>(fresh, begin, end, shift, size);
+      if (!my.all) continue;
+      store<Offset, PARENTS>(my, u, begin, shift, most_pieces, there);
+      if (!fresh) continue;
+      put<2 * sizeof(P)>(parts + my.found * 4, u);
+      answer.distance[u] = depth;
+      if (PARENTS) {
+        int v;
+        get<P::PIECES * (sizeof(Offset) + 4)>(here + ((first + lane()) >> shift) * 4, v);
+        answer.parent[u] = v;
       }
     }
+    here = there;
   }
-}
-
-// One round of a level: each thread's N neighbours are claimed, all at once, and what is fresh is appended.
-template <class Offset, bool PARENTS, int N>
-__device__ __forceinline__ void team_round(const Graph<Offset> &graph, Answer answer, u32 *visited, const int *u,
-                                           const int *from, bool eager, int depth, u32 *sizes, Team<Offset> &team,
-                                           int side) {
-  constexpr u32 ARCS = Team<Offset>::ARCS;
-  Lane<Offset, N> mine;
-  Offset end[N];
-  u32 bit[N], old[N];
-#pragma unroll
-  for (int k = 0; k < N; k++) {
-    mine.u[k] = u[k], bit[k] = bit_of(u[k]);
-    if (eager) mine.begin[k] = __ldg(graph.offsets + max(u[k], 0)), end[k] = __ldg(graph.offsets + max(u[k], 0) + 1);
-  }
-#pragma unroll
-  for (int k = 0; k < N; k++) old[k] = claim(visited + word_of(u[k]), bit[k]);
-#pragma unroll
-  for (int k = 0; k < N; k++) {
-    mine.fresh[k] = bit[k] & ~old[k];
-    const int w = mine.fresh[k] ? u[k] : 0;
-    if (!eager) mine.begin[k] = __ldg(graph.offsets + w), end[k] = __ldg(graph.offsets + w + 1);
-  }
-#pragma unroll
-  for (int k = 0; k < N; k++) {
-    if (mine.fresh[k]) {
-      answer.distance[u[k]] = depth;
-      if (PARENTS) answer.parent[u[k]] = team.from[side ^ 1][from[k]];
-    }
-    mine.degree[k] = (u32)min((i64)(end[k] - mine.begin[k]), (i64)ARCS + 1);
-  }
-  append<Offset, PARENTS, true, N>(mine, sizes, team, side);
-}
-
-// The threads that take part.
-__device__ __forceinline__ void team_sync() { asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory"); }
-
-// All blocks of a team meet; returns the sum of what they brought. `before` is the word's value when all had met there
-// last. For one thread a block.
-__device__ __forceinline__ u64 team_meet(u64 *word, u64 &before, u64 brought, u32 blocks) {
-  atomicAdd(word, ONE_BLOCK + brought);
-  u64 now;
-  do now = *(volatile u64 *)word - before;
-  while (now >> 56 != blocks);
-  before += now;
-  return now & (ONE_BLOCK - 1);
-}
+};
 
 // What a team is to do, and where it is.
 template <class Offset>
@@ -169,134 +124,206 @@ struct Task {
   Standing *standing;
 };
 
+// The workers' part of the frontier, from the queue, or after a pull from the difference of the bitmaps.
+template <class Offset, bool PARENTS>
+__device__ __forceinline__ void deal(const Task<Offset> &task, bool queued, u32 begin, u32 count, int which, int shift,
+                                     u32 most_pieces, u32 size, u32 part) {
+  const Graph<Offset> &graph = task.graph;
+  auto take = [&](bool mine, int v) {
+    const Offset first = __ldg(graph.offsets + (mine ? v : 0)), end = __ldg(graph.offsets + (mine ? v + 1 : 0));
+    const Places my = reserve<Offset>(mine, first, end, shift, size);
+    if (my.all) store<Offset, PARENTS>(my, v, first, shift, most_pieces, part);
+  };
+  if (queued) {
+    const u32 mine = count / task.blocks + (blockIdx.x < count % task.blocks);
+    for (u32 i = threadIdx.x; i < ((mine + 31) & ~31u); i += WORKERS)
+      take(i < mine, i < mine ? __ldcg(task.work.queue + begin + blockIdx.x + i * task.blocks) : 0);
+    return;
+  }
+  const u32 words = (u32)((graph.n + 31) / 32), warps = task.blocks * (WORKERS / 32);
+  const u32 each = min(32u, (words + warps - 1) / warps);
+  for (u32 first = (block_warp() * task.blocks + blockIdx.x) * each; first < words; first += warps * each) {
+    const u32 w = first + lane();
+    u32 bits = 0;
+    if (lane() < each && w < words) bits = task.work.visited(which)[w] & ~task.work.visited(which ^ 1)[w];
+    for (u32 some = __ballot_sync(ALL, bits); some; some &= some - 1) {
+      const int j = __ffs(some) - 1;
+      take(__shfl_sync(ALL, bits, j) >> lane() & 1, (first + j) * 32 + lane());
+    }
+  }
+}
+
+// The messenger of a block: one thread that meets those of the other blocks, and decides. What it knows is in shared
+// memory, for the registers are the workers'.
+template <class Offset, bool ALONE>
+struct Messenger {
+  const Task<Offset> &task;
+  Board &board;
+  const int shift;
+  const u32 blocks, most_pieces;
+
+  __device__ __forceinline__ void begin(const Standing &at) {
+    board.here = at;
+    board.begin = at.begin, board.count = at.nf, board.tail = at.tail;
+    board.word = task.word[0], board.other = task.word[1], board.before = board.other_before = 0;
+    board.rent = 0, board.pending = 0;
+    board.share = pull_share(task.alpha);
+  }
+
+  // The sum of what all blocks bring; `meanwhile` is done while they answer.
+  template <class Meanwhile>
+  __device__ __forceinline__ u64 meet(u64 brought, Meanwhile meanwhile) {
+    u64 *const word = board.word;
+    asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(word), "l"(ONE_BLOCK + brought) : "memory");
+    const u64 before = board.before;
+    board.word = board.other, board.other = word, board.before = board.other_before;
+    meanwhile();
+    u64 now;
+    do now = *(volatile u64 *)word - before;
+    while (now >> 56 != blocks);
+    board.other_before = before + now;
+    return now & (ONE_BLOCK - 1);
+  }
+
+  // A frontier was dealt out: does every block's part fit? If it was the team's own, its arcs were known before.
+  __device__ __forceinline__ void dealt(bool own) {
+    if (ALONE) {
+      board.next = ON;
+      return;
+    }
+    const Size size = board.sizes[3];
+    const bool fits = (size.places & PIECE_BITS) <= most_pieces;
+    const u64 all = meet((fits ? 0 : ONE_WISH) + min(size.arcs, MOST_ARCS), [] {});
+    board.next = all == board.here.mf ? ON : own ? LEAVE : REFUSE;
+  }
+
+  // A level is done, of whose finds this block has those in `size`.
+  __device__ __forceinline__ void settle(const Size &size, Size &cleared) {
+    const Standing &here = board.here;
+    const u32 pieces = size.places & PIECE_BITS, found = size.places >> VERTEX_BIT;
+    u32 new_found = found, new_arcs = min(size.arcs, MOST_ARCS), missing, pull_from, nf;
+    int rent;
+    bool wish = pieces > most_pieces, deepest;
+    auto meanwhile = [&] {
+      u64 mu = here.mu;
+      asm volatile("" : "+l"(mu));  // not before the others have been told
+      missing = (u32)(here.findable - here.reached), pull_from = may_pull_from(board.share, task.graph.n, mu);
+      deepest = here.depth + 1 >= task.depth_limit, nf = here.nf, rent = board.rent + 1;
+      cleared = Size{};
+      board.found = found, board.pending = 1;
+    };
+    if (ALONE) {
+      meanwhile();
+    } else {
+      wish |= pieces << shift > UNEVEN && (u64)new_arcs * blocks > 2 * here.mf;
+      const u64 all = meet((wish ? ONE_WISH : 0) + ((u64)found << TEAM_VERTEX_BIT) + new_arcs, meanwhile);
+      wish = all >= ONE_WISH;
+      new_found = (u32)((all & (ONE_WISH - 1)) >> TEAM_VERTEX_BIT), new_arcs = (u32)(all & TEAM_ARC_BITS);
+    }
+    rent = new_arcs < task.fewest ? rent : 0;
+    const bool leave = deepest || new_found == 0 || new_found == missing || new_arcs > task.most || rent > RENT ||
+                       (new_found > nf && new_arcs > pull_from);
+    board.next = leave ? LEAVE : !wish ? ON : ALONE ? LEAVE : AGAIN;
+    board.rent = rent, board.new_found = new_found, board.new_arcs = new_arcs;
+    if (leave || wish) {
+      if (found) board.base = atomicAdd(&task.work.counters->tail, found);
+      board.begin = board.tail, board.count = new_found, board.tail += new_found;
+    }
+  }
+
+  // What can wait until the workers are at work again.
+  __device__ __forceinline__ void step() {
+    if (board.pending)
+      step_forward(board.here, task.work, PUSH, board.new_found, board.new_arcs, board.here.mf, blocks);
+    board.pending = 0;
+  }
+
+  // The frontier stands in the queue, for all to see.
+  __device__ __forceinline__ void queued() {
+    board.sizes[3] = Size{};
+    __threadfence();
+    meet(0, [] {});
+    __threadfence();
+  }
+};
+
 // The team takes levels as long as they suit it and the rule surely pushes. A grid barrier must follow.
 template <class Offset, bool PARENTS, bool ALONE>
 __device__ void team_levels(const Task<Offset> &task, const Standing &at, unsigned char *room) {
-  constexpr u32 ARCS = Team<Offset>::ARCS;
-  constexpr int TWO = 2;  // arcs a thread has in flight
   const Graph<Offset> &graph = task.graph;
   const Work &work = task.work;
-  const u32 blocks = ALONE ? 1 : task.blocks;
-  Counters *counters = work.counters;
   Team<Offset> &team = *(Team<Offset> *)room;
-  __shared__ u32 sizes[3], shared_found, base;
-  __shared__ u64 total, before[2];
-  Standing here = at;
-  if (threadIdx.x < 2) before[threadIdx.x] = 0;
-  if (threadIdx.x < 3) sizes[threadIdx.x] = 0;
+  __shared__ Board board;
+  const int shift = at.mf > 5ull * at.nf ? 3 : 2;  // of the pieces' size, by the mean degree
+  const u32 most_pieces = Part<Offset>::LANES >> shift;
+  const bool works = threadIdx.x < WORKERS, leads = threadIdx.x == WORKERS;
+  const u32 sizes = address_of(board.sizes), part = address_of(team.part), warp_first = threadIdx.x & ~31u;
+  Worker<Offset, PARENTS, ALONE> worker{graph, task.answer, work.visited(at.which), part, shift, most_pieces};
+  Messenger<Offset, ALONE> messenger{task, board, shift, ALONE ? 1 : task.blocks, most_pieces};
+  int depth = at.depth, turn = 0, next = ON;
+  if (threadIdx.x < 4) board.sizes[threadIdx.x] = Size{};
+  if (leads) messenger.begin(at);
   __syncthreads();
-
-  const u32 part = here.nf / blocks + (blockIdx.x < here.nf % blocks);
-  for (u32 i = threadIdx.x; i < ((part + 31) & ~31u); i += BLOCK) {
-    Lane<Offset, 1> mine{{0}, {i < part}, {0}, {0}};
-    if (i < part) {
-      mine.u[0] = __ldcg(work.queue + here.begin + blockIdx.x + i * blocks);
-      mine.begin[0] = __ldg(graph.offsets + mine.u[0]);
-      mine.degree[0] = (u32)(__ldg(graph.offsets + mine.u[0] + 1) - mine.begin[0]);
-    }
-    append<Offset, PARENTS, false, 1>(mine, sizes + 2, team, 0);
-  }
-  __syncthreads();
-  u32 arcs = sizes[2] & ARC_BITS;
-  if (!ALONE) {  // does every block's part fit?
-    if (threadIdx.x == 0) total = team_meet(task.word[0], before[0], arcs > ARCS ? ONE_WISH : 0, blocks);
+  do {
+    const bool own = next == AGAIN;
+    if (works)
+      deal<Offset, PARENTS>(task, own || at.queued, board.begin, board.count, at.which, shift, most_pieces, sizes + 24,
+                            worker.here);
     __syncthreads();
-    if (total) {
-      if (blockIdx.x == 0 && threadIdx.x == 0) {
-        task.sums->mf = here.mf, task.sums->big = here.big;
-        here.refused = here.depth;
-        here.mu += here.mf;  // taken off again after the barrier
-        *task.standing = here;
-      }
-      return;
+    if (works)
+      worker.look_at(sizes + 24, warp_first);
+    else if (leads)
+      messenger.dealt(own);
+    __syncthreads();
+    while ((next = board.next) == ON) {
+      const u32 coming = sizes + turn * 8;
+      depth++;
+      if (works)
+        worker.level(depth, coming, part);
+      else if (leads)
+        messenger.step();
+      __syncthreads();
+      const int after = turn == 2 ? 0 : turn + 1;
+      if (works)
+        worker.look_at(coming, warp_first);
+      else if (leads)
+        messenger.settle(board.sizes[turn], board.sizes[after]);
+      turn = after;
+      __syncthreads();
     }
+    if (leads) messenger.step();
+    if (next == AGAIN) {
+      for (u32 i = threadIdx.x; i < board.found; i += BLOCK) work.queue[board.base + i] = team.found[i];
+      __syncthreads();
+      if (leads) messenger.queued();
+      __syncthreads();
+    }
+  } while (next == AGAIN);
+  if (leads && blockIdx.x == 0) {
+    const Standing &here = board.here;
+    Standing left = at;
+    if (next == REFUSE) {
+      task.sums->mf = at.mf, task.sums->big = at.big;
+      left.refused = at.depth;
+      left.mu += at.mf;  // taken off again after the barrier
+    } else {
+      left = here;
+      left.mu += here.mf;  // the exact number is taken off after the barrier
+      left.begin = board.begin, left.tail = board.tail, left.queued = 1;
+    }
+    *task.standing = left;
   }
-
-  if (threadIdx.x < THREADS) {
-    u32 *visited = work.visited(here.which), found;
-    int side = 0, next = 0, turn = 1;  // sizes[next] counts the coming frontier
-    u64 new_arcs;
-    int ahead[TWO];
-#pragma unroll
-    for (int k = 0; k < TWO; k++) {
-      const u32 i = threadIdx.x + k * THREADS;
-      ahead[k] = i < arcs ? __ldg(graph.neighbours + team.arc[0][i]) : -1;
-    }
-    while (true) {
-      if (threadIdx.x == 0) sizes[next == 2 ? 0 : next + 1] = 0;
-      const bool eager = arcs <= EAGER;
-      for (u32 first = 0; first < arcs; first += TWO * THREADS) {
-        const u32 warp_first = first + (threadIdx.x & ~31u);
-        int from[TWO];
-#pragma unroll
-        for (int k = 0; k < TWO; k++) {
-          const u32 i = first + threadIdx.x + k * THREADS;
-          if (first) ahead[k] = i < arcs ? __ldg(graph.neighbours + team.arc[side][i]) : -1;
-          from[k] = i;
-        }
-        // Most warps have one arc a thread, or none.
-        if (warp_first + THREADS < arcs)
-          team_round<Offset, PARENTS, TWO>(graph, task.answer, visited, ahead, from, eager, here.depth + 1, sizes + next,
-                                           team, side ^ 1);
-        else if (warp_first < arcs)
-          team_round<Offset, PARENTS, 1>(graph, task.answer, visited, ahead, from, eager, here.depth + 1, sizes + next,
-                                         team, side ^ 1);
-      }
-      team_sync();
-      const u32 size = sizes[next];
-      found = size / ONE_VERTEX, arcs = size & ARC_BITS;
-      // While the level is being settled, the next one's neighbours are on their way (an overfull frontier has gaps).
-      side ^= 1;
-#pragma unroll
-      for (int k = 0; k < TWO; k++) {
-        const u32 i = threadIdx.x + k * THREADS;
-        ahead[k] = i < arcs && arcs <= ARCS ? __ldg(graph.neighbours + team.arc[side][i]) : -1;
-      }
-      u32 new_found = found;
-      bool wish = arcs > ARCS;
-      new_arcs = arcs;
-      if (!ALONE) {
-        if (threadIdx.x == 0) {
-          const bool uneven = wish || (arcs > UNEVEN && (u64)arcs * blocks > 4 * here.mf);
-          const u64 brought = (uneven ? ONE_WISH : 0) + ((u64)found << TEAM_VERTEX_BIT) + arcs;
-          total = team_meet(task.word[turn], before[turn], brought, blocks);
-        }
-        team_sync();
-        const u64 all = total;
-        wish = all >= ONE_WISH;
-        new_found = (u32)((all & (ONE_WISH - 1)) >> TEAM_VERTEX_BIT), new_arcs = all & TEAM_ARC_BITS;
-        turn ^= 1;
-      }
-      next = next == 2 ? 0 : next + 1;
-      step_forward(here, work, PUSH, new_found, new_arcs, here.mf, blocks);
-      if (wish || new_arcs > task.most || new_arcs < task.fewest || over(here, task.depth_limit) ||
-          may_pull(task.alpha, graph.n, here))
-        break;
-    }
-    if (threadIdx.x == 0) {
-      shared_found = found;
-      if (found) base = atomicAdd(&counters->tail, found);
-      if (blockIdx.x == 0) {
-        Standing left = at;  // what the loop never touches need not be kept in registers
-        left.nf = here.nf, left.nf0 = here.nf0, left.reached = here.reached;
-        left.mu = here.mu + new_arcs;  // the exact number is taken off after the barrier
-        left.depth = here.depth, left.last = PUSH, left.levels = here.levels;
-        left.begin = at.tail, left.tail = at.tail + here.nf;
-        *task.standing = left;
-      }
-    }
-  }
-  __syncthreads();
+  if (next == REFUSE) return;
 
   // Leave the frontier in the queue, and what a rule and a grid want to know of it, exactly.
   u64 edges = 0;
   u32 big = 0;
-  for (u32 i = threadIdx.x; i < ((shared_found + 31) & ~31u); i += BLOCK) {
-    const int v = i < shared_found ? team.found[i] : 0;
+  for (u32 i = threadIdx.x; i < ((board.found + 31) & ~31u); i += BLOCK) {
+    const int v = i < board.found ? team.found[i] : 0;
     i64 begin = 0, degree = 0;
-    if (i < shared_found) {
+    if (i < board.found) {
       begin = __ldg(graph.offsets + v), degree = __ldg(graph.offsets + v + 1) - begin;
-      work.queue[base + i] = v;
+      work.queue[board.base + i] = v;
     }
     edges += degree, big += degree >= work.chunk;
     cut_long(v, begin, degree, work, task.sums);

@@ -96,8 +96,9 @@ __device__ inline void packed(Offset begin, Offset end, Each each) {
     }
 }
 
-// Adds up a block's counts, then the grid's; the last block of the last launch tells the host and clears them.
-__device__ inline void finish(number found, number touched, Progress* progress, number* host, bool last) {
+// Adds up a block's counts, then the grid's. The last block tells the host and clears them, unless rows were cut: then
+// it says how many pieces there are, and leaves the rest to the launch that computes those.
+__device__ inline void finish(number found, number touched, Progress* progress, number* host, bool pieces_are_in = false) {
     __shared__ number sums[2][BLOCK / WARP];
     for (int step = WARP / 2; step; step /= 2) {
         found += __shfl_down_sync(EVERYONE, found, step);
@@ -112,7 +113,9 @@ __device__ inline void finish(number found, number touched, Progress* progress, 
     __threadfence();
     if (atomicAdd(&progress->done, 1ull) != gridDim.x - 1) return;
     progress->done = 0;
-    if (!last) return;
+    const number pieces = pieces_are_in ? 0 : (unsigned)*(volatile number*)&progress->cut;
+    host[2] = pieces;
+    if (pieces) return;
     host[0] = atomicExch(&progress->found, 0ull);
     host[1] = atomicExch(&progress->touched, 0ull);
     progress->cut = 0;
@@ -190,7 +193,7 @@ __device__ inline Total<Ring> sum_by_warp(
 template <class Ring, class Offset, bool listed, class Source>
 __device__ inline void sum_rows(
     const Source& source, const Wanted& wanted, const Sums<Ring, listed>& sums, const Ledger& ledger,
-    Progress* progress, number* host, bool last) {
+    Progress* progress, number* host) {
     number found = 0, touched = 0;
     const number warps = thread_count() / WARP * wanted.group;
     for (number base = thread_number() / WARP * wanted.group; base < wanted.count; base += warps) {
@@ -249,7 +252,7 @@ __device__ inline void sum_rows(
         }
         found += sums.put(i, total, progress);
     }
-    finish(found, touched, progress, host, last);
+    finish(found, touched, progress, host);
 }
 
 // The pieces of the rows that were cut. Whoever finishes a row's last piece adds them up, in their order.
@@ -259,6 +262,7 @@ __device__ inline void sum_pieces(
     Progress* progress, number* host) {
     number found = 0, touched = 0;
     const number pieces = (unsigned)progress->cut, warps = thread_count() / WARP;
+    if (!pieces) return;  // all has been told already
     for (number piece = thread_number() / WARP; piece < pieces; piece += warps) {
         const int number_ = ledger.owner[piece], i = ledger.place[number_], first = ledger.first[number_];
         typename Source::Row row;
@@ -292,7 +296,7 @@ __device__ inline void sum_pieces(
 // visit(row, entry) for every entry of `count` lists; long ones are cut.
 template <class Offset, class Source>
 __device__ inline void visit_lists(
-    const Source& source, number count, int group, const Ledger& ledger, Progress* progress, number* host, bool last) {
+    const Source& source, number count, int group, const Ledger& ledger, Progress* progress, number* host) {
     number touched = 0;
     const number warps = thread_count() / WARP * group;
     for (number base = thread_number() / WARP * group; base < count; base += warps) {
@@ -310,12 +314,13 @@ __device__ inline void visit_lists(
             if (valid) source.visit(its, entry);
         });
     }
-    finish(0, touched, progress, host, last);
+    finish(0, touched, progress, host);
 }
 
 template <class Offset, class Source>
 __device__ inline void visit_pieces(const Source& source, const Ledger& ledger, Progress* progress, number* host) {
     const number pieces = (unsigned)progress->cut, warps = thread_count() / WARP;
+    if (!pieces) return;  // all has been told already
     for (number piece = thread_number() / WARP; piece < pieces; piece += warps) {
         const int number_ = ledger.owner[piece];
         typename Source::Row row;

@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(BLOCK) collect(
         first = from_lane(first, 0) + __popc(together & ((1u << lane()) - 1));
         if (here) places[first] = (int)i, values[first] = all[i];
     }
-    finish(0, 0, progress, host, true);
+    finish(0, 0, progress, host);
 }
 
 // One value at the places of a list, or where a bit differs from `complement`.

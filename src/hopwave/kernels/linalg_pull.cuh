@@ -46,10 +46,10 @@ template <class Ring, class Offset, bool listed>
 __global__ void __launch_bounds__(BLOCK) pull(
     const Offset* indptr, const int* indices, const typename Ring::A* a, const typename Ring::X* x, const bool* present,
     const int* rows, const bool* bits, bool complement, number count, int group, typename Ring::Sum* values, bool* found,
-    int* list, int* ledger, int cut_rows, int cut_pieces, Progress* progress, number* host, bool last) {
+    int* list, int* ledger, int cut_rows, int cut_pieces, Progress* progress, number* host) {
     sum_rows<Ring, Offset, listed>(
         RowSource<Ring, Offset>{indptr, indices, a, x, present}, Wanted{rows, bits, complement, count, group},
-        Sums<Ring, listed>{values, found, list}, Ledger(ledger, cut_rows, cut_pieces), progress, host, last);
+        Sums<Ring, listed>{values, found, list}, Ledger(ledger, cut_rows, cut_pieces), progress, host);
 }
 
 template <class Ring, class Offset, bool listed>
@@ -114,11 +114,11 @@ __global__ void __launch_bounds__(BLOCK) dots(
     const int* mask_rows, const int* mask_columns, number count, int group, const Offset* left_indptr,
     const int* left_indices, const typename Ring::A* a, const Offset* right_indptr, const int* right_indices,
     const typename Ring::X* x, typename Ring::Sum* values, bool* found, int* ledger, int cut_rows, int cut_pieces,
-    Progress* progress, number* host, bool last) {
+    Progress* progress, number* host) {
     sum_rows<Ring, Offset, false>(
         DotSource<Ring, Offset>{mask_rows, mask_columns, left_indptr, left_indices, a, right_indptr, right_indices, x},
         Wanted{nullptr, nullptr, false, count, group}, Sums<Ring, false>{values, found, nullptr},
-        Ledger(ledger, cut_rows, cut_pieces), progress, host, last);
+        Ledger(ledger, cut_rows, cut_pieces), progress, host);
 }
 
 template <class Ring, class Offset>
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(BLOCK) segments(
     typename Ring::Sum* values, bool* found, Progress* progress, number* host) {
     sum_rows<Ring, long long, false>(
         SegmentSource<Ring>{starts, order, terms}, Wanted{nullptr, nullptr, false, count, group},
-        Sums<Ring, false>{values, found, nullptr}, Ledger(nullptr, 0, 0), progress, host, true);
+        Sums<Ring, false>{values, found, nullptr}, Ledger(nullptr, 0, 0), progress, host);
 }
 
 }  // namespace hopwave

@@ -39,11 +39,11 @@ struct ColumnSource {
 
     __device__ void visit(const Row& row, Offset entry) const {
         const int v = indices[entry];
-        if (bits && bits[v] == complement) return;
         const unsigned ready = stamp + 1;
         volatile unsigned* mark = marks + v;
         unsigned seen = *mark;
-        if (Ring::any && seen == ready) return;
+        if (Ring::any && seen == ready) return;  // before the mask: most entries of a large frontier end here
+        if (bits && bits[v] == complement) return;
         const auto left = value_at<Ring::reads_a, Ring::weighs_a>(a, entry);
         const auto right = value_at<Ring::reads_x, Ring::weighs_x>(x, row.place);
         const typename Ring::Sum t = Ring::term(left, right, v, row.u, 0);
@@ -75,10 +75,10 @@ __global__ void __launch_bounds__(BLOCK) push(
     const Offset* indptr, const int* indices, const typename Ring::A* a, const int* places, const typename Ring::X* x,
     const bool* bits, bool complement, unsigned* marks, unsigned stamp, typename Ring::Sum* totals, int* list,
     typename Ring::Sum* values, Progress* progress, number count, int group, int* ledger, int cut_rows, int cut_pieces,
-    number* host, bool last) {
+    number* host) {
     const ColumnSource<Ring, Offset> source{
         indptr, indices, a, places, x, bits, complement, marks, stamp, totals, list, values, progress};
-    visit_lists<Offset>(source, count, group, Ledger(ledger, cut_rows, cut_pieces), progress, host, last);
+    visit_lists<Offset>(source, count, group, Ledger(ledger, cut_rows, cut_pieces), progress, host);
 }
 
 template <class Ring, class Offset>
@@ -133,10 +133,10 @@ __global__ void __launch_bounds__(BLOCK) expand(
     const int* left_rows, const int* left_indices, const typename Ring::A* a, const Offset* right_indptr,
     const int* right_indices, const typename Ring::X* x, const long long* starts, long long columns, long long* keys,
     typename Ring::Sum* terms, number count, int group, int* ledger, int cut_rows, int cut_pieces, Progress* progress,
-    number* host, bool last) {
+    number* host) {
     const ExpandSource<Ring, Offset> source{
         left_rows, left_indices, a, right_indptr, right_indices, x, starts, columns, keys, terms};
-    visit_lists<Offset>(source, count, group, Ledger(ledger, cut_rows, cut_pieces), progress, host, last);
+    visit_lists<Offset>(source, count, group, Ledger(ledger, cut_rows, cut_pieces), progress, host);
 }
 
 template <class Ring, class Offset>

@@ -146,7 +146,7 @@ struct Steps : Part<Offset, WORDS> {
                 look(left, (Offset)(e < end ? e : end), (Offset)(e + PIECE < end ? e + PIECE : end), open);
             if (left & ~after) atomicOr(&desk.gathered[my_word()], left & ~after);
             left = after;
-            if (!__any_sync(EVERYONE, left)) break;
+            if (!__any_sync(EVERYONE, left != 0)) break;
         }
         __syncthreads();
         const number lanes = threadIdx.x < WORDS ? missing & desk.gathered[my_word()] : 0;

@@ -2,11 +2,16 @@
 
 A search in six lines (push-pull, Algorithm 1; `hopwave.linalg.bfs` is this):
 
-    f, v, d = Vector.from_entries([s], True, n), Vector(n, "int32"), 0
-    while f.nnz:
-        assign(v, d, mask=f, structural=True)
-        f = vxm(f, A, semiring.any_pair, mask=v, complement=True, structural=True)
-        d += 1
+>>> import hopwave as hw
+>>> from hopwave.linalg import *
+>>> A, n, s = Matrix.from_graph(hw.generate.path(5)), 5, 1
+>>> f, v, d = Vector.from_entries([s], True, n), Vector(n, "int32"), 0
+>>> while f.nnz:
+...     v = assign(v, d, mask=f, structural=True)
+...     f = vxm(f, A, semiring.any_pair, mask=v, complement=True, structural=True)
+...     d += 1
+>>> v.to_dense(-1).tolist()
+[1, 0, 1, 2, 3]
 """
 
 from __future__ import annotations

@@ -96,10 +96,11 @@ def _two(u: Any, v: Any, op: Any, either: bool, out: Any, how: Writing, device: 
         a, here = u.arrays()
         b, there = v.arrays()
         values = function(a, b).astype(kind, copy=False)
-        if either and not (u.nnz == n == v.nnz):
+        full = u.nnz == n == v.nnz
+        if either and not full:
             values = xp.where(here & there, values, xp.where(here, a.astype(kind), b.astype(kind)))
         present = here | there if either else here & there
-        found = Vector.dense(values, present)
+        found = Vector.dense(values, present, n if full else None)
     return write(out, _let_through(found, allowed, xp), how, allowed, engine)
 
 

@@ -85,8 +85,11 @@ def write(out: Vector | None, t: Vector, how: Writing, allowed: Allowed | None, 
     outside = None if allowed is None else ~allowed.as_bits(out.n, xp)
     if accum is not None:
         both = accum(values, t_values)
-        values = xp.where(present & t_present, both, xp.where(t_present, t_values, values))
-        present = present | t_present
+        if out.nnz < out.n:
+            values = xp.where(present & t_present, both, xp.where(t_present, t_values, values))
+            present = present | t_present
+        else:
+            values = both if t.nnz == t.n else xp.where(t_present, both, values)
         if how.replace and outside is not None:
             present = present & ~outside
     else:

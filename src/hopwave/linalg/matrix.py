@@ -238,6 +238,11 @@ class Matrix:
         if on_gpu(indices):
             from cupyx.scipy.sparse import csr_matrix
 
+            if values.dtype.kind == "i":
+                raise LinalgError(
+                    f"CuPy has no sparse matrices of {values.dtype}; use .astype('float64') or .to('cpu')"
+                )
+
             return csr_matrix((values, indices, indptr), shape=self.shape)
         return sp.csr_array((values, indices, indptr), shape=self.shape, copy=False)
 
@@ -308,7 +313,8 @@ def _transposed(part: Rows, shape: tuple[int, int]) -> Rows:
         found = turned.indptr, turned.indices, turned.data
     else:
         order = xp.argsort(part.indices, kind="stable")
-        row = xp.repeat(xp.arange(shape[0], dtype=xp.int32), xp.diff(part.indptr).tolist())
+        places = xp.arange(len(order), dtype=part.indptr.dtype)
+        row = xp.searchsorted(part.indptr, places, side="right") - 1
         counts = xp.bincount(part.indices, minlength=shape[1])
         indptr = xp.concatenate([xp.zeros(1, counts.dtype), xp.cumsum(counts)])
         found = indptr, row[order], values[order]

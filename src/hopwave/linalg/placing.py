@@ -84,7 +84,7 @@ def _values(value: Any, scalar: bool, places: Any, w: Vector, engine: Algebra) -
 def _assign_list(w: Vector, u: Vector, places: Any, how: Writing, allowed: Allowed | None, engine: Algebra) -> Vector:
     xp = engine.xp
     if places is None:
-        return write(w, u.copy() if allowed is None else _let_through(u, allowed, xp), how, allowed, engine)
+        return write(w, _let_through(u.copy(), allowed, xp), how, allowed, engine)
     named = xp.zeros(w.n, xp.bool_)
     named[places] = True
     region = named if allowed is None else named & allowed.as_bits(w.n, xp)

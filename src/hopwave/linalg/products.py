@@ -183,22 +183,24 @@ def _product(
     rows, inner = A.shape
     x = as_vector(x, inner, "x")
     engine = choose(device, x, A)
-    x = x.to(engine.name)
+    A, x = A.to(engine.name), x.to(engine.name)
     product = arithmetic(ring, A, x.dtype, flip, dtype, early_exit, structure_only)
     allowed = allowed_places(how, rows, engine)
     if operand_reuse:
         check_reuse(ring, how, rows, inner)
-    nnz = x.nnz
+    nnz = x.nnz if explain else 0  # a GPU need not be waited for
     pull = x.decide() == "dense" if direction == "auto" else direction == "pull"
     reused = operand_reuse and pull
     if reused:  # x itself need not be converted, which is the gain (section 5.4)
         assert allowed is not None
-        operand = Vector.dense(allowed.bits, allowed.bits)
+        operand = Vector.dense(allowed.bits, allowed.bits, None if allowed.count is None else rows - allowed.count)
     else:
         operand = x
         x.convert("dense" if pull else "sparse")
     found, touched = (engine.pull if pull else engine.push)(A, operand, product, allowed, threads)
-    result = write(out, found, how, allowed, engine).follow(x)
+    result = write(out, found, how, allowed, engine)
+    if out is None:
+        result.follow(x)
     if not explain:
         return result
     return result, _explained(name, ring, engine, A, pull, direction, nnz, allowed, product, touched, reused)

@@ -85,9 +85,10 @@ class Vector:
         if array.ndim != 1:
             raise LinalgError(f"values has {array.ndim} dimensions; a vector has one")
         array = array.astype(checked_dtype(dtype if dtype is not None else _nearest(array.dtype)), copy=False)
+        array = xp.ascontiguousarray(array)
         if present is None:
             return cls.dense(array, xp.ones(len(array), xp.bool_), len(array))
-        bits = xp.asarray(present, xp.bool_)
+        bits = xp.ascontiguousarray(present, xp.bool_)
         if bits.shape != array.shape:
             raise LinalgError(f"present has shape {bits.shape}, values {array.shape}; give one bit a value")
         return cls.dense(array, bits)
@@ -283,7 +284,7 @@ class Vector:
         return twin.follow(self)
 
     def astype(self, dtype: npt.DTypeLike) -> Vector:
-        """The same places, values of another type."""
+        """The same places, values of another type; itself where they have that type already."""
         kind = checked_dtype(dtype)
         if kind == self.dtype:
             return self
@@ -317,7 +318,7 @@ def _mover(device: str) -> Any:
         return lambda array: array.get()
     import cupy
 
-    return cupy.asarray
+    return lambda array: cupy.asarray(array) if array.size else cupy.empty(0, array.dtype)  # the quicker way
 
 
 def _nearest(dtype: np.dtype[Any]) -> np.dtype[Any]:

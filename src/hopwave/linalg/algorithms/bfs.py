@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hopwave.linalg.engine import choose
 from hopwave.linalg.matrix import as_matrix
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import vxm
@@ -24,8 +25,8 @@ def bfs(A: Any, source: int, *, device: str = "auto") -> Vector:
     [0, 1, 2, 1, 2, 3, 2, 3, 4]
     """
     A = as_matrix(A)
-    n = A.shape[0]
-    f, v, d = Vector.from_entries([source], True, n), Vector(n, "int32"), 0
+    n, device = A.shape[0], choose(device, A).name
+    f, v, d = Vector.from_entries([source], True, n).to(device), Vector(n, "int32").to(device), 0
     while f.nnz:
         assign(v, d, mask=f, structural=True, device=device)
         f = vxm(f, A, any_pair, mask=v, complement=True, structural=True, operand_reuse=True, device=device)

@@ -19,6 +19,7 @@ import numpy as np
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
+from hopwave.linalg.engine import algebra, module_of
 from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import vxm
@@ -26,6 +27,7 @@ from hopwave.linalg.vector import Vector
 from hopwave.operators import binary, monoid, unary
 from hopwave.semiring import semiring
 
+SMALLEST = 1e-200  # sum of weights that can be divided by without loss
 Step = Callable[..., Vector]  # of ranks, and a mask or nothing
 
 
@@ -57,14 +59,17 @@ def pagerank(
     p = shares(personalization, "personalization", A)
     q = p if dangling is None else shares(dangling, "dangling", A)
     x = shares(nstart, "nstart", A)
-    S = reduce(A, monoid.plus, axis=1).astype("float64")
-    S = select(S, binary.gt, 0.0)
+    S = out_weights(A)
+    engine = algebra(A.device)
+    if not adaptive and hasattr(engine, "ranks"):  # rounds in one pass over the arcs each
+        run = engine.ranks(A, S.to_dense(0.0), alpha, p.arrays()[0], q.arrays()[0], x.arrays()[0])
+        return _settled(run, n * tol, max_iter)
     dead = select(Vector.full(n, True, device=A.device), unary.one, mask=S, complement=True, structural=True).indices
     follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; nobody asks at dead ends
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
 
     def step(x: Vector, mask: Vector | None = None) -> Vector:
-        lost = alpha * reduce(extract(x, dead))
+        lost = alpha * reduce(extract(x, dead)) if len(dead) else 0.0
         y: Vector = apply(p, binary.times, right=1 - alpha + lost * (q is p))
         if q is not p:
             ewise_add(y, apply(q, binary.times, right=lost), out=y)
@@ -80,6 +85,28 @@ def pagerank(
     if adaptive:
         return _adaptive(step, x, n * tol, (1 - alpha) * tol, max_iter)
     return _all_at_once(step, x, n * tol, max_iter)
+
+
+def out_weights(A: Matrix) -> Vector:
+    """The sum of every vertex's weights, absent at dead ends."""
+    if A.has_values:
+        S = reduce(A, monoid.plus, axis=1).astype("float64")
+    else:
+        S = Vector.from_dense(module_of(A.rows.indptr).diff(A.rows.indptr), dtype="float64")
+    S = select(S, binary.gt, 0.0)
+    least, most = reduce(S, monoid.min), reduce(S, monoid.max)
+    if S.nnz and not SMALLEST < least <= most < 1 / SMALLEST:
+        raise GraphError(f"weights of a vertex add up to {least:g}, of another to {most:g}; scale them towards 1")
+    found: Vector = S
+    return found
+
+
+def _settled(run: Any, enough: float, max_iter: int) -> Vector:
+    for _ in range(max_iter):
+        left = run.round()
+        if left < enough:
+            return Vector.from_dense(run.x)
+    raise _unsettled(left, enough, max_iter)
 
 
 def _all_at_once(step: Step, x: Vector, enough: float, max_iter: int) -> Vector:

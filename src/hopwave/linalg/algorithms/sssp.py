@@ -49,8 +49,9 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
     """
     A, d, f = _begin(A, source, device)
     while f.nnz:
-        t = vxm(f, A, min_plus)
-        f = select(t, less, d).follow(t)
+        # A vector to be pulled may as well be d, which is full: offers that are not from f better nothing.
+        t = vxm(d, A, min_plus, direction="pull") if f.decide() == "dense" else vxm(f, A, min_plus, direction="push")
+        f = select(t, less, d).follow(f)
         assign(d, f, accum=least)
     return d
 

@@ -1,0 +1,156 @@
+"""PageRank, shortest paths and triangles by hopwave.linalg beside python-graphblas (SuiteSparse), in one run.
+
+    python -m benchmarks.linalg_algorithms [--data ../shared/data] [--graphs a,b] [--rounds 5] [--threads 2]
+
+Every graph of the folder with over 300,000 arcs. Answers are compared before anything is timed. Both sides get matrices
+that are ready (with their transpose, for PageRank); what an algorithm makes of its matrix, such as its lower part, is
+timed on both. python-graphblas runs LAGraph's methods (benchmarks/graphblas_peer.py), for shortest paths each of two,
+Δ-stepping with several widths, and for triangles with and without sorting by degree first; its best counts. hopwave
+runs what its public functions choose by themselves. Rounds of both alternate; the best of each is reported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.setting import ROOT, hw, publish
+from hopwave import linalg as la
+
+LEAST_ARCS = 300_000
+TOLERANCE = 1e-6  # of PageRank: the sum of all changes
+WIDTHS = (64.0, 256.0, 1024.0)  # Δ, for weights from 1 to 255 as in the GAP benchmark
+NOTE = (
+    "Times in milliseconds, the best of alternating rounds; `times` is how much faster hopwave is. Weights: 1 to 255. "
+    "Directions are forgotten for triangles. The peer's best method is named."
+)
+
+
+def clocked(call: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+def contest(ours: Callable[[], Any], peers: dict[str, Callable[[], Any]], rounds: int) -> tuple[float, float, str]:
+    """The best of our rounds, the best of the peer's, and which of its methods that was."""
+    best = min(peers, key=lambda name: clocked(peers[name]))
+    mine = theirs = float("inf")
+    for _ in range(rounds):
+        mine = min(mine, clocked(ours))
+        theirs = min(theirs, clocked(peers[best]))
+    return mine, theirs, best
+
+
+def lengths(graph: hw.Graph) -> np.ndarray[Any, Any]:
+    """Whole numbers from 1 to 255, the same in both directions, drawn by the ends' numbers."""
+    u, v = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees), graph.indices.astype(np.int64)
+    mixed = (np.minimum(u, v) * 2654435761 + np.maximum(u, v) * 40503) % 4294967291
+    return (mixed % 255 + 1).astype(np.float64)
+
+
+def row(what: str, name: str, graph: hw.Graph, found: tuple[float, float, str]) -> dict[str, Any]:
+    mine, theirs, method = found
+    line = {
+        "what": what,
+        "graph": name,
+        "vertices": graph.n,
+        "arcs": graph.m,
+        "hopwave ms": mine * 1e3,
+        "python-graphblas ms": theirs * 1e3,
+        "times": theirs / mine,
+        "its method": method,
+    }
+    print(line, flush=True)
+    return line
+
+
+def agree(what: str, right: bool) -> None:
+    if not right:
+        raise SystemExit(f"{what}: hopwave and python-graphblas disagree")
+
+
+def ranks(name: str, graph: hw.Graph, rounds: int) -> dict[str, Any]:
+    import graphblas as gb
+
+    from benchmarks import graphblas_peer as peer
+
+    AT = peer.matrix(graph.reversed())
+    degrees = gb.Vector.from_dense(graph.degrees.astype(np.float64), missing_value=0.0)
+    sinks = gb.Vector(bool, graph.n)
+    sinks(~degrees.S) << True
+    A = la.Matrix.from_graph(graph)
+
+    def ours() -> la.Vector:
+        return la.algorithms.pagerank(A, tol=TOLERANCE / graph.n)
+
+    def theirs() -> Any:
+        return peer.pagerank(AT, degrees, sinks, 0.85, TOLERANCE, 100)
+
+    agree(f"{name}, PageRank", np.allclose(ours().values, theirs().to_dense(), rtol=1e-9, atol=1e-14))
+    return row("PageRank", name, graph, contest(ours, {"LAGr_PageRank": theirs}, rounds))
+
+
+def paths(name: str, graph: hw.Graph, rounds: int) -> dict[str, Any]:
+    from benchmarks import graphblas_peer as peer
+
+    weights = lengths(graph)
+    W, A = peer.matrix(graph, weights), la.Matrix.from_graph(graph, weights)
+    source = int(np.argmax(graph.degrees))
+    peers: dict[str, Callable[[], Any]] = {"Bellman-Ford": lambda: peer.bellman_ford(W, source)}
+    for width in WIDTHS:
+        peers[f"Δ-stepping, Δ = {width:g}"] = lambda width=width: peer.delta_stepping(W, source, width)
+    found = hw.sssp(A, source).distances
+    for method, ask in peers.items():
+        agree(f"{name}, {method}", np.array_equal(found, ask().to_dense(np.inf)))
+    return row("shortest paths", name, graph, contest(lambda: hw.sssp(A, source), peers, rounds))
+
+
+def triangles(name: str, graph: hw.Graph, rounds: int) -> dict[str, Any]:
+    from benchmarks import graphblas_peer as peer
+
+    u, v = graph.to_edges()
+    graph = hw.Graph.from_edges(u[u != v], v[u != v], n=graph.n)
+    A = peer.matrix(graph)
+    peers: dict[str, Callable[[], Any]] = {
+        "Sandia_LUT": lambda: peer.triangles(A),
+        "Sandia_LUT, sorted": lambda: peer.triangles(peer.by_degree(A)),
+    }
+    found = hw.triangle_count(graph)
+    for method, ask in peers.items():
+        agree(f"{name}, {method}", ask() == found)
+    return row("triangles", name, graph, contest(lambda: hw.triangle_count(graph), peers, rounds))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))
+    parser.add_argument("--graphs", help="names of files, without .mtx.gz, separated by commas")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    options = parser.parse_args()
+    from benchmarks import graphblas_peer as peer
+
+    os.environ["HOPWAVE_NUM_THREADS"] = str(options.threads)
+    peer.threads(options.threads)
+    files = sorted(Path(options.data).glob("*.mtx.gz"))
+    wanted = options.graphs.split(",") if options.graphs else [file.name.removesuffix(".mtx.gz") for file in files]
+    rows = []
+    for name in wanted:
+        graph = hw.read(Path(options.data) / f"{name}.mtx.gz", progress=False)
+        if graph.m > LEAST_ARCS:
+            rows += [ask(name, graph, options.rounds) for ask in (ranks, paths, triangles)]
+    rows.sort(key=lambda line: str(line["what"]))
+    least = min(float(line["times"]) for line in rows)
+    note = f"{NOTE} {peer.versions()}, {options.threads} threads each. The least of `times` is {least:.2f}."
+    publish("linalg-algorithms", "PageRank, shortest paths and triangles on the CPU", rows, note)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""The GPU's own in products: long rows cut into pieces, several streams and threads, what stays on the device."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import EngineError
+from hopwave import linalg as la
+from hopwave.linalg.engine import algebra
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(scope="module", autouse=True)
+def gpu() -> None:
+    try:
+        algebra("cuda")
+    except EngineError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def hubs() -> hw.Graph:
+    """Rows without entries, short, middling and long ones: up to 40,000 entries, eighty pieces."""
+    n = 60_000
+    rng = np.random.default_rng(1)
+    lengths = {0: 40_000, 1: 513, 2: 512, 3: 511, 4: 64, 5: 63, 6: 20_000, 7: 1025, 8: 1}
+    rows = np.concatenate([np.full(length, row) for row, length in lengths.items()])
+    columns = np.concatenate([rng.choice(n - 100, length, replace=False) + 100 for length in lengths.values()])
+    return hw.Graph.from_edges(rows, columns, n=n, directed=True)
+
+
+def same(y: la.Vector, z: la.Vector) -> bool:
+    return bool(np.array_equal(y.to("cpu").indices, z.indices) and np.array_equal(y.to("cpu").values, z.values))
+
+
+@pytest.mark.parametrize("name", ["plus_second", "min_second", "any_pair", "or_and", "lxor_land"])
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.001])
+def test_long_rows(hubs: hw.Graph, name: str, share: float) -> None:
+    """Whole numbers, so that no order of adding shows."""
+    n, rng = hubs.n, np.random.default_rng(2)
+    A = la.Matrix.from_graph(hubs)
+    x = la.Vector.from_dense(rng.integers(0, 9, n).astype(np.int64), rng.random(n) < share)
+    mask = la.Vector.from_entries([0, 3, 6, 7, 50], True, n)
+    for given in ({}, {"mask": mask}, {"mask": mask, "complement": True}):
+        for turned in (A, A.T):
+            right = la.mxv(turned, x, la.semiring[name], device="reference", **given)
+            for direction in ("push", "pull"):
+                for exits in (True, False):
+                    y = la.mxv(
+                        turned, x, la.semiring[name], direction=direction, early_exit=exits, device="cuda", **given
+                    )
+                    assert same(y, right), (direction, exits, list(given))
+
+
+@pytest.mark.parametrize("name", ["plus_pair", "plus_times", "max_min"])
+def test_long_dot_products(hubs: hw.Graph, name: str) -> None:
+    values = np.arange(hubs.m) % 7
+    A = la.Matrix.from_graph(hubs, values)
+    mask = la.Matrix.from_dense(np.pad(np.ones((9, 9), bool), (0, 11)))
+    B = la.extract(A, np.arange(20))
+    C = la.mxm(B, B.T, la.semiring[name], mask=mask, structural=True, device="cuda")
+    D = la.mxm(B, B.T, la.semiring[name], mask=mask, structural=True, device="cuda", direction="push")
+    table = B.to_dense()
+    there = np.pad(np.ones((9, 9), bool), (0, 11))
+    one = {"plus_pair": lambda a, b: (a >= 0) & (b >= 0), "plus_times": lambda a, b: a * b, "max_min": np.minimum}[name]
+    present = B.pattern().to_dense()
+    for i, j in zip(*np.nonzero(there), strict=True):
+        both = present[i] & present[j]
+        terms = one(table[i][both], table[j][both])
+        right = None if not both.any() else int(terms.max() if name == "max_min" else terms.sum())
+        for found in (C, D):
+            rows = found.to("cpu").rows
+            stretch = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+            entries = dict(zip(rows.indices[stretch].tolist(), rows.values[stretch].tolist(), strict=True))
+            assert entries.get(int(j)) == right, (i, j)
+
+
+def test_sums_of_rows_are_the_same_in_every_run(hubs: hw.Graph) -> None:
+    A = la.Matrix.from_graph(hubs).to("cuda")
+    x = la.Vector.from_dense(np.random.default_rng(3).random(hubs.n)).to("cuda")
+    once, again = (la.mxv(A, x, la.semiring.plus_second, direction="pull") for _ in range(2))
+    assert same(once, again.to("cpu"))
+    assert la.reduce(x) == la.reduce(x)
+
+
+def test_nothing_leaves_the_device_and_counts_are_known_when_asked(hubs: hw.Graph) -> None:
+    import cupy
+
+    A = la.Matrix.from_graph(hubs).to("cuda")
+    y = la.mxv(A, la.Vector.full(hubs.n, 1.0).to("cuda"), direction="pull")
+    assert y.device == "cuda" and isinstance(y.arrays()[0], cupy.ndarray)
+    assert y.count_if_known() is None and y.nnz == 9 and y.count_if_known() == 9
+    assert A.to("cuda") is A and A.T.T.device == "cuda"
+
+
+def test_streams_and_threads_do_not_disturb_each_other(hubs: hw.Graph) -> None:
+    import cupy
+
+    A = la.Matrix.from_graph(hubs).to("cuda")
+    x = la.Vector.from_dense(np.arange(hubs.n)).to("cuda")
+    right = la.mxv(A, x, la.semiring.plus_second, direction="pull").to("cpu")
+    few = la.mxv(A.T, la.Vector.from_entries([6], 1, hubs.n).to("cuda"), la.semiring.plus_second, direction="push").nnz
+    cupy.cuda.Device().synchronize()
+    wrong: list[Any] = []
+
+    def work() -> None:
+        try:
+            with cupy.cuda.Stream(non_blocking=True):
+                for _ in range(20):
+                    y = la.mxv(A, x, la.semiring.plus_second, direction="pull")
+                    f = la.Vector.from_entries([6], 1, hubs.n).to("cuda")
+                    z = la.mxv(A.T, f, la.semiring.plus_second, direction="push")
+                    if not same(y, right) or z.nnz != few:
+                        wrong.append((y, z))
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_a_function_that_cannot_be_translated_is_refused_and_the_next_call_works(hubs: hw.Graph) -> None:
+    A, x = la.Matrix.from_graph(hubs), la.Vector.full(hubs.n, 1)
+    table = [3, 1, 2]
+    looked_up = la.Semiring.define("looked_up", max, lambda a, b: table[b], identity=0)
+    with pytest.raises(EngineError, match=r"cannot be translated.*device='cpu'"):
+        la.mxv(A, x, looked_up, device="cuda")
+    assert la.mxv(A, x, la.semiring.plus_pair, device="cuda").nnz == 9
+    with pytest.raises(EngineError, match="threads=2"):
+        la.mxv(A, x, device="cuda", threads=2)
+
+
+def test_cupys_sparse_matrices_are_used_as_they_are() -> None:
+    import cupy
+    from cupyx.scipy.sparse import csr_matrix
+
+    given = csr_matrix(cupy.asarray([[0.0, 2.0], [1.0, 0.0]]))
+    A = la.Matrix.from_scipy(given)
+    assert A.device == "cuda" and A.rows.values is given.data
+    back = A.to_scipy()
+    assert cupy.shares_memory(back.data, given.data)
+    assert la.mxv(A, la.Vector.from_dense(cupy.asarray([1.0, 10.0]))).to("cpu").to_dense().tolist() == [20.0, 1.0]
+    with pytest.raises(la.LinalgError, match="int32"):
+        A.astype("int32").to_scipy()
