@@ -99,6 +99,8 @@ def test_examples_in_modules(name: str, tmp_path: Path, monkeypatch: pytest.Monk
         if (error.name or "").partition(".")[0] not in NEEDS_HARDWARE:
             raise
         pytest.skip(f"{error.name} is not installed")
+    if name.startswith("hopwave.distributed") and importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
     monkeypatch.chdir(tmp_path)  # an example may write a file
     assert doctest.testmod(module).failed == 0
 
