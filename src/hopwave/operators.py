@@ -82,7 +82,7 @@ class BinaryOp:
         if self.kind in ("x", "y"):
             return x if self.kind == "x" else y
         found = np.result_type(x, y)
-        if found == np.bool_ and self.name in ("plus", "minus", "times", "div", "abs_diff"):
+        if found == np.bool_ and self.name in ("plus", "minus", "times", "div"):
             return np.dtype(np.int64)  # numbers, not truths
         return np.dtype(np.float64) if self.name == "div" and found.kind == "i" else found
 

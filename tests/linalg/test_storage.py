@@ -145,6 +145,24 @@ def test_switches_show_in_what_is_touched() -> None:
     assert not plain.structure_only and quick.structure_only
 
 
+def test_threads_change_no_bit_of_a_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even of sums that are rounded, nor when the list that is pushed comes in another order."""
+    monkeypatch.setattr(cpu_share, "ENTRIES_PER_THREAD", 64)
+    A = la.Matrix.from_graph(hw.generate.kronecker(10))
+    n, rng = A.shape[0], np.random.default_rng(2)
+    x = la.Vector.from_dense(rng.random(n), rng.random(n) < 0.3)
+    places, values = x.entries()
+    mixed = rng.permutation(len(places))
+    y = la.Vector.sparse(n, places[mixed], values[mixed], ascending=False)
+    for direction in ("push", "pull"):
+        sums = [
+            la.mxv(A, one.copy(), la.semiring.plus_second, direction=direction, threads=threads).to_dict()
+            for one in (x, y)
+            for threads in (1, 2, 3)
+        ]
+        assert all(one == sums[0] for one in sums), direction
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_helpers_and_hubs_change_no_sum(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With work enough for helpers, hubs found, and columns so much longer than rows that entries are sought."""
@@ -155,9 +173,10 @@ def test_helpers_and_hubs_change_no_sum(threads: int, monkeypatch: pytest.Monkey
     x, half = entries(G.n, G.n // 2), la.Vector.from_entries(np.arange(0, G.n, 2), True, G.n)
     for name in ("any_pair", "plus_second"):
         for mask in (None, half):
-            y = la.mxv(A, x, la.semiring[name], mask=mask, direction="pull", threads=threads)
             z = la.mxv(A, x, la.semiring[name], mask=mask, device="reference")
-            assert y.to_dict() == z.to_dict(), name
+            for direction in ("push", "pull"):
+                y = la.mxv(A, x, la.semiring[name], mask=mask, direction=direction, threads=threads)
+                assert y.to_dict() == z.to_dict(), name
     parents = la.mxv(A, x, la.semiring.any_secondi, direction="pull", threads=threads)
     assert all(x[p] and p in G.indices[G.indptr[v] : G.indptr[v + 1]] for v, p in parents.to_dict().items())
     star = la.Matrix.from_graph(hw.generate.star(400))

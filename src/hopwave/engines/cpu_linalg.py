@@ -10,12 +10,13 @@ from hopwave.engines import reference_linalg
 from hopwave.engines.cpu_crew import CHECKED, FOUND
 from hopwave.engines.cpu_graph import IRREGULAR, find_hubs
 from hopwave.engines.cpu_rings import callable_from_compiled, compiled
-from hopwave.engines.cpu_share import fixed, share, unsigned, unsigned_rows
+from hopwave.engines.cpu_share import crew_size, fixed, share, unsigned, unsigned_rows
 from hopwave.linalg.engine import Touched
 from hopwave.linalg.vector import Vector
 
 MIXED = 0.05  # share of entries from which a branch for each is no longer foreseen
 MOST_LOOPS = 64  # compiled for users' functions and kept
+PARTS_PER_THREAD = 2  # of the rows in a push: more even, but each goes through all columns
 PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
 NO_BITS = fixed(np.empty(0, np.uint8))
 NO_ROWS = fixed(np.empty(0, np.uint32))
@@ -28,6 +29,12 @@ def filled_rows(A, part):
     if found is None:
         found = A.prepared[key] = unsigned(np.diff(part.indptr) != 0)
     return found
+
+
+def is_exact(product):
+    """Whether the order of terms changes no bit of a sum: else a list is pushed in ascending order."""
+    add = product.add
+    return add.any_term or (add.op.built_in and (product.dtype.kind != "f" or add.name in ("min", "max")))
 
 
 class Algebra(reference_linalg.Algebra):
@@ -108,7 +115,7 @@ class Algebra(reference_linalg.Algebra):
     def push(self, A, x, product, allowed, threads):
         part = A.columns
         n, dtype = A.shape[0], product.dtype
-        places, values = x.listed()
+        places, values = x.listed() if is_exact(product) else x.entries()
         kernel, a, b = self._operands(kernels.push, product, part, values)
         carries = not (product.term == "one" and product.add.any_term)
         bits, complement = NO_BITS, 0
@@ -120,12 +127,18 @@ class Algebra(reference_linalg.Algebra):
             )
         mark, queue = self._borrow(n)
         total = np.empty(n if carries else 0, dtype)
-        tail, touched, _ = kernel(*unsigned_rows(part), a, b, unsigned(places), bits, complement, mark, total, queue)
-        found = queue[:tail].view(np.int32).copy()
-        kernels.clear(mark, queue, tail)
+        indptr, indices, places = *unsigned_rows(part), unsigned(places)
+        work = kernels.entries_of(indptr, places)
+        crewed = crew_size(work, threads)
+        parts = 1 if crewed == 1 else PARTS_PER_THREAD * crewed
+        bounds, counts = np.arange(parts + 1) * n // parts, np.zeros(parts, np.int64)
+        arguments = (indptr, indices, a, b, places, bits, complement, mark, total, queue, bounds, counts)
+        share(kernel, arguments, parts, work, threads, chunk=1)
+        found = np.empty(sum(counts.tolist()), np.int32)
+        kernels.collect(mark, queue, bounds, counts, found.view(np.uint32))
         self._scratch.append((mark, queue))
-        sums = total[found] if carries else np.ones(tail, dtype)
-        return Vector.sparse(n, found, sums, ascending=False), Touched(int(touched))
+        sums = total[found] if carries else np.ones(len(found), dtype)
+        return Vector.sparse(n, found, sums, ascending=False), Touched(int(work))
 
     def _operands(self, kernel, product, part, values):
         """The kernel for this product, and the values it is to read: of matrix and vector, or none."""

@@ -14,28 +14,10 @@ from numba import njit
 
 from hopwave.engines.cpu_atoms import COMPILED, INNER, ONE, U0, U1, U6, U63, atomic_add, ordered_add
 from hopwave.engines.cpu_crew import CHECKED, CHUNK
+from hopwave.engines.cpu_products import locate
 
 WORKER = np.int64(112)  # the board's cell that numbers workers as they come
 LONGER = np.int64(16)  # times a row of A: columns of B in which its entries are sought instead of met
-
-
-@njit(**INNER)
-def locate(array, begin, end, value):
-    """The first place in array[begin:end], ascending, that is not below value: strides that double, then halve."""
-    step = np.int64(1)
-    low, high = begin, begin
-    while high < end and array[high] < value:
-        low = high + 1
-        high += step
-        step <<= 1
-    high = min(high, end)
-    while low < high:
-        middle = (low + high) >> 1
-        if array[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 def dots(

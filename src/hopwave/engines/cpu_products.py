@@ -169,37 +169,87 @@ def gather(indptr, indices, a, x, out, found, identity, end, size, board):
     return weight
 
 
-def push(indptr, indices, a, x, places, bits, complement, mark, total, queue):
-    """The columns that x names, scattered: y(v) ⊕= A(v,u) ⊗ x(u). Returns how many v there are, and entries touched.
+@njit(**INNER)
+def locate(array, begin, end, value):
+    """The first place in array[begin:end], ascending, that is not below value: strides that double, then halve."""
+    step = np.int64(1)
+    low, high = begin, begin
+    while high < end and array[high] < value:
+        low = high + 1
+        high += step
+        step <<= 1
+    high = min(high, end)
+    while low < high:
+        middle = (low + high) >> 1
+        if array[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
-    mark    a byte a row, all 0 before and after        total   sums, where marked        queue   the rows marked
+
+def push(indptr, indices, a, x, places, bits, complement, mark, total, queue, bounds, counts, end, size, board):
+    """The columns that x names, scattered: y(v) ⊕= A(v,u) ⊗ x(u).
+
+    bounds   parts of the rows: each is filled by one thread, which goes through all columns but seeks its part of them,
+             so that a row's terms are added in the order of x whoever does it
+    mark     a byte a row, all 0 before and after      total    sums, where marked
+    queue    the rows marked, each part's from its first row on          counts    how many there are of each part
     """
     masked = bits.size > 0
-    tail = 0
-    touched = 0
     weight = 0.0
-    for i in range(places.size):
-        if i + AHEAD < places.size:
-            prefetch(indptr, places[i + AHEAD])
-        u = places[i]
-        first = np.int64(indptr[u])
-        last = np.int64(indptr[u + ONE])
-        touched += last - first
-        for j in range(first, last):
-            v = indices[j]
-            if masked and bits[v] == complement:
-                continue
-            if mark[v] == 0:
-                mark[v] = 1
-                queue[tail] = v
-                tail += 1
-                if carries():
-                    total[v] = total.dtype.type(term(a[j], x[i], v, u, 0))
-            elif not stops(total[v]):
-                new = total.dtype.type(term(a[j], x[i], v, u, 0))
-                total[v] = total.dtype.type(plus(total[v], new))
-            weight = weighed(weight, a[j], x[i])
-    return tail, touched, weight
+    while True:
+        part = atomic_add(board, CHUNK, size)
+        if part >= end:
+            break
+        low, high = np.uint32(bounds[part]), np.uint32(bounds[part + 1])
+        tail = bounds[part]
+        for i in range(places.size):
+            if i + AHEAD < places.size:
+                prefetch(indptr, places[i + AHEAD])
+            u = places[i]
+            first = np.int64(indptr[u])
+            last = np.int64(indptr[u + ONE])
+            if end > 1:
+                first = locate(indices, first, last, low)
+                last = locate(indices, first, last, high)
+            for j in range(first, last):
+                v = indices[j]
+                if masked and bits[v] == complement:
+                    continue
+                if mark[v] == 0:
+                    mark[v] = 1
+                    queue[tail] = v
+                    tail += 1
+                    if carries():
+                        total[v] = total.dtype.type(term(a[j], x[i], v, u, 0))
+                elif not stops(total[v]):
+                    new = total.dtype.type(term(a[j], x[i], v, u, 0))
+                    total[v] = total.dtype.type(plus(total[v], new))
+                weight = weighed(weight, a[j], x[i])
+        counts[part] = tail - bounds[part]
+    return weight
+
+
+@njit(**COMPILED)
+def entries_of(indptr, rows):
+    """How many entries these rows have."""
+    total = np.int64(0)
+    for i in range(rows.size):
+        total += np.int64(indptr[rows[i] + ONE]) - np.int64(indptr[rows[i]])
+    return total
+
+
+@njit(**COMPILED)
+def collect(mark, queue, bounds, counts, found):
+    """The rows that a push marked, one part after the other; the marks are cleared."""
+    tail = 0
+    for part in range(counts.size):
+        for i in range(bounds[part], bounds[part] + counts[part]):
+            v = queue[i]
+            mark[v] = 0
+            found[tail] = v
+            tail += 1
 
 
 @njit(**COMPILED)
@@ -218,9 +268,3 @@ def fill(values, present, bits, complement, value):
     for i in range(values.size):
         count += np.int64(present[i])
     return count
-
-
-@njit(**COMPILED)
-def clear(mark, queue, tail):
-    for i in range(tail):
-        mark[queue[i]] = 0

@@ -28,14 +28,23 @@ def unsigned_rows(part):
     return unsigned(part.indptr), unsigned(part.indices)
 
 
-def share(kernel, arguments, size, work, threads):
+def crew_size(work, threads):
+    """How many threads that many entries are worth, the calling one included."""
+    most = int(work) // ENTRIES_PER_THREAD
+    return 1 if most < 2 and threads is None else max(1, min(thread_count(threads), most))
+
+
+def share(kernel, arguments, size, work, threads, chunk=None):
     """kernel(*arguments, size, chunk, board) over the rows [0, size). Returns the board, with the sums it was given."""
     board = new_board()
+    helpers = crew_size(work, threads) - 1
+    if helpers == 0:
+        kernel(*arguments, size, chunk or CHUNK_ROWS, board)
+        return board
+    if chunk is None:
+        chunk = max(8, min(CHUNK_ROWS, size // (32 * (helpers + 1)) & ~7))
     board[EPOCH] = 1  # open: whoever is called may join at once
-    helpers = max(0, min(thread_count(threads), int(work) // ENTRIES_PER_THREAD) - 1)
-    chunk = CHUNK_ROWS if helpers == 0 else max(8, min(CHUNK_ROWS, size // (32 * (helpers + 1)) & ~7))
-    if helpers:
-        crew.call(helpers, assist, kernel, arguments, size, chunk, board)
+    crew.call(helpers, assist, kernel, arguments, size, chunk, board)
     try:
         kernel(*arguments, size, chunk, board)
     finally:
