@@ -6,7 +6,8 @@ Every graph of the folder with over 300,000 arcs. Answers are compared before an
 that are ready (with their transpose, for PageRank); what an algorithm makes of its matrix, such as its lower part, is
 timed on both. python-graphblas runs LAGraph's methods (benchmarks/graphblas_peer.py), for shortest paths each of two,
 Δ-stepping with several widths, and for triangles with and without sorting by degree first; its best counts. hopwave
-runs what its public functions choose by themselves; shortest paths also by products alone, the better of its two. Rounds of both alternate; the best of each is reported.
+runs what its public functions choose by themselves; shortest paths also by products alone, the better of its two.
+Rounds of both alternate; the best of each is reported.
 """
 
 from __future__ import annotations
