@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from operands import machines
 
 from hopwave import LinalgError
 from hopwave import linalg as la
+from operands import machines
 
 
 @machines
@@ -49,7 +49,7 @@ def test_a_vector_is_compared_place_by_place(device: str, kind: Any) -> None:
     assert la.select(u, la.binary.ge, v, device=device).to_dict() == {
         3: 3.0,
         5: 5.0,
-    }  # where v has nothing, none passes
+    }  # none where v has none
 
 
 def test_places_that_are_not_known() -> None:
