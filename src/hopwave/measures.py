@@ -155,7 +155,7 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
     [2, 2, 2, 1]
     """
     graph = _pattern(G)
-    return _scores("core number", algorithms.core_numbers(graph, device=device), graph)
+    return _scores("core number", algorithms.core_numbers(graph, graph.directed, device=device), graph)
 
 
 def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -> npt.NDArray[np.int32]:
@@ -198,11 +198,12 @@ def _by_lowest_vertex(label: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
 
 
 def _pattern(G: Any) -> Graph:
-    return weighted(G, None)[0] if isinstance(G, Matrix) else as_graph(G)
+    """The graph, undirected where a matrix is symmetric."""
+    return Graph.from_scipy(G.to("cpu").to_scipy()) if isinstance(G, Matrix) else as_graph(G)
 
 
 def _undirected(G: Any, what: str) -> Graph:
-    graph = Graph.from_scipy(G.to("cpu").to_scipy()) if isinstance(G, Matrix) else as_graph(G)
+    graph = _pattern(G)
     if graph.directed:
         raise GraphError(
             f"{what} is asked of undirected graphs; forget directions with Graph.from_edges(*G.to_edges(), n=G.n)"
