@@ -94,6 +94,8 @@ FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
     "color": ("bipartite", "", {}),
     "is_bipartite": ("bipartite", "", {}),
     "sets": ("bipartite", "", {}),
+    "triangles": ("structure", "Of all vertices, in graphs without parallel edges.", {}),
+    "core_number": ("structure", "", {}),
 }
 
 

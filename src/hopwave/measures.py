@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algorithms.dijkstra import dijkstra
 from hopwave.answers import Communities, ShortestPaths, VertexScores
 from hopwave.api import as_graph, is_whole, source_ids
 from hopwave.errors import GraphError
@@ -20,12 +21,15 @@ from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.vector import Vector
 from hopwave.weighted import per_vertex, weighted
 
+METHODS = ("auto", "dijkstra", "delta-stepping", "bellman-ford")
+MANY_ARCS = 1 << 21  # from which rounds on several threads are faster than one core that follows no arc twice
+
 
 def sssp(
     G: Any,
     source: Any,
     weights: Any = None,
-    method: Literal["auto", "delta-stepping", "bellman-ford"] = "auto",
+    method: Literal["auto", "dijkstra", "delta-stepping", "bellman-ford"] = "auto",
     delta: float | None = None,
     *,
     device: str = "auto",
@@ -36,8 +40,10 @@ def sssp(
     undirected edge is two arcs, which may differ); the name of an edge attribute of a NetworkX graph; a matrix has its
     values. Without any, every arc is 1 long (`hopwave.bfs` is the faster way to count hops).
 
-    Δ-stepping goes bucket by bucket of distances, each `delta` wide; Bellman-Ford in rounds, whatever the distance:
-    better where few arcs lead everywhere. "auto" looks for hubs. The answer is the same.
+    Dijkstra's algorithm takes the nearest vertex next, on one core of the CPU. Δ-stepping goes bucket by bucket of
+    distances, each `delta` wide, and Bellman-Ford in rounds, whatever the distance: products, for any device and many
+    threads. "auto" takes Dijkstra's, but rounds for large graphs with hubs, and products on a GPU. The answer is the
+    same, to the last bit.
 
     For several calls on one graph, make the matrix once: `linalg.Matrix.from_graph(G, weights)`.
 
@@ -49,21 +55,29 @@ def sssp(
     """
     graph, A = weighted(G, weights)
     sources = source_ids(graph, source)
-    if method not in ("auto", "delta-stepping", "bellman-ford"):
-        raise GraphError(f"method={method!r} is not known; use 'auto', 'delta-stepping' or 'bellman-ford'")
-    if delta is not None and method == "bellman-ford":
+    if method not in METHODS:
+        raise GraphError(f"method={method!r} is not known; use {', '.join(map(repr, METHODS))}")
+    if delta is not None and method not in ("auto", "delta-stepping"):
         raise GraphError("delta= is the width of Δ-stepping's buckets; leave it out, or use method='delta-stepping'")
-    rounds = method == "bellman-ford" or (method == "auto" and delta is None and _has_hubs(graph))
-    if rounds:
-        found = algorithms.sssp(A, sources, device=device)
+    place = A.device if device == "auto" else device
+    if method == "dijkstra" and place != "cpu":
+        raise GraphError(f"Dijkstra's algorithm runs on the CPU, not on {place!r}; use method='delta-stepping'")
+    chosen = method if method != "auto" else "delta-stepping" if delta is not None else _method(graph, place)
+    if chosen == "dijkstra":
+        distances = dijkstra(A, sources)
+    elif chosen == "bellman-ford":
+        distances = _numbers(algorithms.sssp(A, sources, device=device))
     else:
-        found = algorithms.delta_stepping(A, sources, delta, device=device)
-    return ShortestPaths(_numbers(found), sources, "bellman-ford" if rounds else "delta-stepping", graph, A)
+        distances = _numbers(algorithms.delta_stepping(A, sources, delta, device=device))
+    return ShortestPaths(distances, sources, chosen, graph, A)
 
 
-def _has_hubs(graph: Graph) -> bool:
-    """A vertex that most are near to: few rounds reach everybody then."""
-    return graph.n > 0 and int(graph.degrees.max()) ** 2 > graph.n
+def _method(graph: Graph, place: str) -> str:
+    """With a hub, which most are near to, few rounds reach everybody; else nearest first."""
+    hubs = graph.n > 0 and int(graph.degrees.max()) ** 2 > graph.n
+    if place == "cpu":
+        return "bellman-ford" if hubs and graph.m >= MANY_ARCS else "dijkstra"
+    return "bellman-ford" if hubs else "delta-stepping"
 
 
 def pagerank(
@@ -141,7 +155,7 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
     [2, 2, 2, 1]
     """
     graph = _pattern(G)
-    return _scores("core number", algorithms.core_numbers(graph, device=device), graph)
+    return _scores("core number", algorithms.core_numbers(graph, graph.directed, device=device), graph)
 
 
 def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -> npt.NDArray[np.int32]:
@@ -184,11 +198,12 @@ def _by_lowest_vertex(label: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
 
 
 def _pattern(G: Any) -> Graph:
-    return weighted(G, None)[0] if isinstance(G, Matrix) else as_graph(G)
+    """The graph, undirected where a matrix is symmetric."""
+    return Graph.from_scipy(G.to("cpu").to_scipy()) if isinstance(G, Matrix) else as_graph(G)
 
 
 def _undirected(G: Any, what: str) -> Graph:
-    graph = Graph.from_scipy(G.to("cpu").to_scipy()) if isinstance(G, Matrix) else as_graph(G)
+    graph = _pattern(G)
     if graph.directed:
         raise GraphError(
             f"{what} is asked of undirected graphs; forget directions with Graph.from_edges(*G.to_edges(), n=G.n)"

@@ -67,6 +67,13 @@ def test_core_numbers_are_those_of_networkx(trap: str, device: str) -> None:
     check_cores(TRAPS[trap](), device)
 
 
+def test_arcs_both_ways_count_twice_in_a_directed_graph() -> None:
+    graph = hw.Graph.from_edges([0, 1], [1, 0], directed=True)
+    check_cores(graph)
+    assert hw.core_numbers(graph).scores.tolist() == [2, 2]
+    assert hw.core_numbers(la.Matrix.from_graph(graph)).scores.tolist() == [1, 1]  # as a matrix it has no directions
+
+
 @given(graphs())
 def test_core_numbers_of_random_graphs(graph: hw.Graph) -> None:
     check_cores(graph)

@@ -139,13 +139,21 @@ ARGUMENTS: dict[str, Calls] = {
 UNDIRECTED = {
     "connected_components", "number_connected_components", "is_connected", "node_connected_component", "efficiency",
     "global_efficiency", "local_efficiency", "schultz_index", "gutman_index", "hyper_wiener_index",
+    "triangles",
 }  # fmt: skip
 DIRECTED = {
     "weakly_connected_components", "number_weakly_connected_components", "is_weakly_connected", "is_semiconnected",
     "strongly_connected_components", "number_strongly_connected_components", "is_strongly_connected", "condensation",
     "attracting_components", "number_attracting_components", "is_attracting_component",
 }  # fmt: skip
-SIMPLE = {"schultz_index", "gutman_index", "hyper_wiener_index", "edge_betweenness_centrality"}
+SIMPLE = {
+    "schultz_index",
+    "gutman_index",
+    "hyper_wiener_index",
+    "edge_betweenness_centrality",
+    "triangles",
+    "core_number",
+}
 # Dictionaries whose order NetworkX does not promise: it comes from sets, or from another walk.
 UNORDERED = {"harmonic_centrality", "color", "bipartite_closeness_centrality"}
 

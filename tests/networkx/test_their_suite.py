@@ -29,6 +29,7 @@ PARTS = {
         "algorithms/tests/test_distance_regular.py",
     ],
     "components": ["algorithms/components", "algorithms/connectivity/tests/test_connectivity.py"],
+    "structure": ["algorithms/tests/test_cluster.py", "algorithms/tests/test_core.py"],
     "efficiency": ["algorithms/tests/test_efficiency.py", "algorithms/tests/test_smallworld.py"],
 }
 HOME = Path(nx.__file__).parent

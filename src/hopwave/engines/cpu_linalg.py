@@ -173,6 +173,11 @@ class Algebra(reference_linalg.Algebra):
 
         return count_triangles(part, most)
 
+    def dijkstra(self, part, sources):
+        from hopwave.engines.cpu_dijkstra import dijkstra
+
+        return dijkstra(part, sources)
+
     def ranks(self, A, total, alpha, p, q, x):
         from hopwave.engines.cpu_ranks import Ranks
 

@@ -17,6 +17,7 @@ from hopwave.networkx_backend import (  # noqa: F401
     efficiency_measures,
     ego,
     generic,
+    structure,
     traversal,
     unweighted,
 )

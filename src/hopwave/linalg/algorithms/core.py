@@ -19,8 +19,10 @@ from hopwave.operators import binary, monoid, unary
 from hopwave.semiring import semiring
 
 
-def core_numbers(A: Any, *, device: str = "auto") -> Vector:
-    """The core number of every vertex. Loops do not count; where A is not symmetric, arcs in and out both do.
+def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") -> Vector:
+    """The core number of every vertex. Loops do not count; of a directed graph, arcs in and out both do.
+
+    Unless `directed` says so, a matrix is that of a directed graph if it is not symmetric.
 
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 1, 2, 2], [1, 2, 0, 3], shape=4)
@@ -29,7 +31,7 @@ def core_numbers(A: Any, *, device: str = "auto") -> Vector:
     """
     A = loopless(square(A, device))
     n = A.shape[0]
-    both = not is_symmetric(A)
+    both = not is_symmetric(A) if directed is None else directed
     d = Vector.full(n, 0, "int64", device=A.device)
     for axis in (1, 0) if both else (1,):
         assign(d, reduce(A, monoid.plus, axis=axis), accum=binary.plus)
