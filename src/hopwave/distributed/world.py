@@ -198,5 +198,5 @@ def started_by_mpi() -> bool:
     >>> isinstance(started_by_mpi(), bool)
     True
     """
-    sizes = ("PMI_SIZE", "PMIX_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS")
+    sizes = ("PMI_SIZE", "PMIX_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS")
     return any(os.environ.get(name, "1") not in ("", "1") for name in sizes) or "PMIX_RANK" in os.environ
