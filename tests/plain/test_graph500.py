@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import hopwave as hw
 from hopwave import graph500
@@ -15,6 +16,7 @@ from hopwave.errors import GraphError
 from hopwave.graph500.on_cpu import OnCpu, validated
 from hopwave.graph500.outcome import Outcome, Searched, harmonic
 from hopwave.graph500.run import draw_roots
+from hopwave.graph500.shortest import ShortestPaths
 
 KEYS = ["SCALE", "edgefactor", "NBFS", "graph_generation", "construction_time"]
 for what in ("time", "nedge"):
@@ -124,3 +126,35 @@ def test_gap_runs_both_kernels(capsys: pytest.CaptureFixture[str]) -> None:
 def test_gap_refuses(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["gap", *wrong]) == 2
     assert "hopwave: error:" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- shortest paths
+
+
+def test_the_third_kernel_runs_when_asked() -> None:
+    outcome = graph500.run(8, roots=3, device="cpu", sssp=True)
+    values = outcome.values()
+    assert outcome.valid and list(values) == KEYS + [k.replace("bfs", "sssp") for k in KEYS if k.startswith("bfs")]
+    assert values["sssp_max_nedge"] == values["bfs_max_nedge"], "the same components"
+    with pytest.raises(GraphError, match="one process"):
+        graph500.run(8, sssp=True, device="cuda")
+
+
+def test_shortest_paths_are_right_and_wrong_ones_are_found() -> None:
+    machine = OnCpu(7, 16, seed=3, threads=1)
+    kernel = ShortestPaths(machine.graph, machine.tuples, seed=3)
+    root = int(np.argmax(machine.graph.degrees))
+    found = hw.sssp(kernel.matrix, root, device="cpu")
+    distances, parents = found.distances, found.predecessors
+    matrix = sp.csr_array((kernel.lengths, machine.graph.indices, machine.graph.indptr))
+    np.testing.assert_allclose(distances, sp.csgraph.dijkstra(matrix, indices=root))
+    assert kernel.broken(root, distances, parents) == ()
+    far = int(np.argmax(np.where(np.isfinite(distances), distances, 0)))
+    for change, rule in ((9.0, "edges"), (distances[far] / 2, "levels"), (np.inf, "span")):
+        wrong = distances.copy()
+        wrong[far] = change
+        assert rule in kernel.broken(root, wrong, parents)
+    for change, rule in ((far, "roots"), (-1, "span")):
+        other = parents.copy()
+        other[far] = change
+        assert rule in kernel.broken(root, distances, other)

@@ -18,6 +18,9 @@ def graph500(
     nbfs: Annotated[int, typer.Option(min=1, help="Searches, each from its own root; the rules ask for 64.")] = 64,
     seed: Annotated[int, typer.Option(help="Of the graph and of the roots.")] = 1,
     layout: Annotated[str, typer.Option(help="1d or 2d: how ranks share the graph.")] = "1d",
+    sssp: Annotated[
+        bool, typer.Option("--sssp", help="Shortest paths too: kernel 3, in one process, on the CPU.")
+    ] = False,
     threads: terminal.Threads = None,
     as_json: terminal.Json = False,
 ) -> None:
@@ -34,7 +37,16 @@ def graph500(
             meter.update(number)
 
         outcome = benchmark.run(
-            scale, edgefactor, device, nbfs, seed, layout=layout, threads=threads, ranks=ranks, progress=searched
+            scale,
+            edgefactor,
+            device,
+            nbfs,
+            seed,
+            layout=layout,
+            threads=threads,
+            ranks=ranks,
+            sssp=sssp,
+            progress=searched,
         )
     if speaks and as_json:
         facts = {"valid": outcome.valid, "wall_seconds": time.perf_counter() - began, **outcome.about}
@@ -47,7 +59,7 @@ def graph500(
             f"validation: {'passed' if outcome.valid else 'FAILED'}, {len(outcome.searches)} searches ({about})"
         )
     if not outcome.valid:
-        bad = next(one for one in outcome.searches if one.broken)
+        bad = next(one for one in (*outcome.searches, *outcome.paths) if one.broken)
         failed = terminal.CheckFailed(f"the search from root {bad.root} broke the rules: {', '.join(bad.broken)}")
         failed.everywhere = ranks
         raise failed

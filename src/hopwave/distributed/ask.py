@@ -35,7 +35,6 @@ class DistributedBFSResult:
     first: int
     depth: int
     reached: int
-    edges: int  # those given, repeats and loops included, in the part that was reached
     sources: tuple[int, ...]
     plan: Ran
     trace: Trace
@@ -51,6 +50,16 @@ class DistributedBFSResult:
         distances = self.graph.gather(self.distances)
         predecessors = None if self.predecessors is None else self.graph.gather(self.predecessors)
         return None if distances is None else (distances, predecessors)
+
+    def edges(self) -> int:
+        """Edges given, repeats and loops included, in the part that was reached; all ranks must ask.
+
+        >>> from hopwave import distributed
+        >>> distributed.bfs(distributed.from_edges([0, 0, 2], [1, 1, 3]), 0).edges()
+        2
+        """
+        tuples = self.graph.tuples if self.graph.part.xp is np else self.graph.tuples.get()
+        return self.graph.world.total(int(tuples[self.distances >= 0].sum())) // (1 if self.graph.directed else 2)
 
     def __repr__(self) -> str:
         return f"DistributedBFSResult(reached={self.reached:,}, depth={self.depth}, plan={self.plan.name})"
@@ -83,14 +92,12 @@ def bfs(
     last = search.levels[-1] if search.levels else None
     depth = search.depth - (last is not None and last.found == 0)
     xp = G.part.xp
-    edges = int(G.tuples[search.distance >= 0].sum())
     return DistributedBFSResult(
         search.distance if xp is np else search.distance.get(),
         None if search.parent is None else search.parent if xp is np else search.parent.get(),
         G.first,
         depth,
         search.reached,
-        G.world.total(edges) // (1 if G.directed else 2),
         sources,
         Ran(chosen, why, ("thread mappings", "queue making")),
         Trace(search.levels),

@@ -23,6 +23,7 @@ from hopwave.errors import EngineError, HopwaveError
 T = TypeVar("T")
 
 NAP = 5e-5  # seconds
+LAST_WORDS = 0.3  # seconds for the launcher to pass a line on: what it has not read when it kills the ranks is lost
 
 
 class World:
@@ -108,6 +109,7 @@ class World:
         line = " ".join(message.split())
         sys.stderr.write(f"hopwave: rank {self.rank} of {self.size} failed: {line}\n")  # one piece, so one line
         sys.stderr.flush()
+        time.sleep(LAST_WORDS)
         self.comm.Abort(code)
         raise SystemExit(code)  # where an MPI library came back from Abort
 
@@ -196,5 +198,5 @@ def started_by_mpi() -> bool:
     >>> isinstance(started_by_mpi(), bool)
     True
     """
-    sizes = ("PMI_SIZE", "PMIX_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS")
+    sizes = ("PMI_SIZE", "PMIX_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS")
     return any(os.environ.get(name, "1") not in ("", "1") for name in sizes) or "PMIX_RANK" in os.environ

@@ -53,6 +53,22 @@ def bits(seed: int, stream: str, first: int, count: int, stride: int = 1) -> Wor
     z = np.arange(count, dtype=np.uint64)
     z *= np.uint64((stride * _WEYL) & _MASK)
     z += np.uint64((start(seed, stream) + (first + 1) * _WEYL) & _MASK)
+    return _finish(z)
+
+
+def mixed(counters: Words, seed: int, stream: str) -> Words:
+    """64 random bits for each of these counters, in any order.
+
+    >>> bool(mixed(np.array([11], np.uint64), 1, "example")[0] == bits(1, "example", 11, 1)[0])
+    True
+    """
+    z = counters * np.uint64(_WEYL)
+    z += np.uint64((start(seed, stream) + _WEYL) & _MASK)
+    return _finish(z)
+
+
+def _finish(z: Words) -> Words:
+    """SplitMix64's finaliser, in place."""
     shifted = z >> np.uint64(30)
     z ^= shifted
     z *= np.uint64(_FIRST)

@@ -41,28 +41,22 @@ class Outcome:
     searches: list[Searched]
     generation_seconds: float | None = None
     about: dict[str, Any] = field(default_factory=dict)
+    paths: list[Searched] = field(default_factory=list)  # of the third kernel, where it ran
 
     @property
     def valid(self) -> bool:
         """Whether every search obeyed every rule."""
-        return not any(one.broken for one in self.searches)
+        return not any(one.broken for one in (*self.searches, *self.paths))
 
     def values(self) -> dict[str, int | float]:
         """Every key of the specification's output with its value."""
-        seconds = np.array([one.seconds for one in self.searches])
-        edges = np.array([float(one.edges) for one in self.searches])
         found: dict[str, int | float] = {"SCALE": self.scale, "edgefactor": self.edge_factor}
         found["NBFS"] = len(self.searches)
         if self.generation_seconds is not None:
             found["graph_generation"] = self.generation_seconds
         found["construction_time"] = self.construction_seconds
-        found |= _spread(seconds, "time") | _moments(seconds, "time")
-        found |= _spread(edges, "nedge") | _moments(edges, "nedge")
-        rates = edges / seconds
-        found |= _spread(rates, "TEPS")
-        mean, deviation = harmonic(rates)
-        found |= {"bfs_harmonic_mean_TEPS": mean, "bfs_harmonic_stddev_TEPS": deviation}
-        return found
+        found |= _statistics(self.searches, "bfs")
+        return found | _statistics(self.paths, "sssp") if self.paths else found
 
     def lines(self) -> list[str]:
         """The output as the specification prints it: a key and a value a line."""
@@ -83,14 +77,24 @@ def harmonic(rates: npt.NDArray[np.float64]) -> tuple[float, float]:
     return mean, float(np.sqrt(((1 / rates - 1 / mean) ** 2).sum()) / (len(rates) - 1) * mean**2)
 
 
-def _spread(values: npt.NDArray[np.float64], what: str) -> dict[str, float]:
+def _statistics(searches: list[Searched], kernel: str) -> dict[str, float]:
+    seconds = np.array([one.seconds for one in searches])
+    edges = np.array([float(one.edges) for one in searches])
+    rates = edges / seconds
+    mean, deviation = harmonic(rates)
+    found = _spread(seconds, kernel, "time") | _moments(seconds, kernel, "time")
+    found |= _spread(edges, kernel, "nedge") | _moments(edges, kernel, "nedge") | _spread(rates, kernel, "TEPS")
+    return found | {f"{kernel}_harmonic_mean_TEPS": mean, f"{kernel}_harmonic_stddev_TEPS": deviation}
+
+
+def _spread(values: npt.NDArray[np.float64], kernel: str, what: str) -> dict[str, float]:
     quartiles = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
-    return {f"bfs_{name}_{what}": value for name, value in zip(NAMES, quartiles, strict=True)}
+    return {f"{kernel}_{name}_{what}": value for name, value in zip(NAMES, quartiles, strict=True)}
 
 
-def _moments(values: npt.NDArray[np.float64], what: str) -> dict[str, float]:
+def _moments(values: npt.NDArray[np.float64], kernel: str, what: str) -> dict[str, float]:
     deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    return {f"bfs_mean_{what}": float(values.mean()), f"bfs_stddev_{what}": deviation}
+    return {f"{kernel}_mean_{what}": float(values.mean()), f"{kernel}_stddev_{what}": deviation}
 
 
 def _shown(value: int | float) -> str:

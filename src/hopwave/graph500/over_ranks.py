@@ -62,4 +62,4 @@ class OverRanks:
         found = bfs(self.graph, root)
         seconds = max(self.world.allgather(time.perf_counter() - began))
         verdict = validate(self.graph, found.sources, found.distances, found.predecessors)
-        return Searched(root, seconds, found.edges, found.depth, verdict.broken)
+        return Searched(root, seconds, found.edges(), found.depth, verdict.broken)

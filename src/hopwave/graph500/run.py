@@ -41,11 +41,13 @@ def run(
     layout: str = "1d",
     threads: int | None = None,
     ranks: bool = False,
+    sssp: bool = False,
     progress: Callable[[int, Searched], None] | None = None,
 ) -> Outcome:
-    """The Graph500 benchmark of one scale, kernels 1 and 2. device: "cpu", "cuda" or "auto".
+    """The Graph500 benchmark of one scale. device: "cpu", "cuda" or "auto".
 
-    ranks=True runs it over all ranks of this MPI job, which must all call this; the outcome is the same on each.
+    sssp=True runs the third kernel too, shortest paths, in one process on the CPU. ranks=True runs the first two over
+    all ranks of this MPI job, which must all call this; the outcome is the same on each.
 
     >>> run(scale=7, roots=2, device="cpu").valid
     True
@@ -56,15 +58,26 @@ def run(
     seed = seeded(seed)
     if layout != "1d" and not ranks:
         raise GraphError(f"layout={layout!r} shares vertices out among ranks; start this with mpiexec, or leave it out")
+    if sssp and (ranks or device == "cuda"):
+        raise GraphError("shortest paths (sssp) run in one process on the CPU; leave out ranks, and give device='cpu'")
+    device = "cpu" if sssp else device
     machine = _machine(scale, edge_factor, device, seed, layout, threads, ranks)
     searches = []
     for number, root in enumerate(draw_roots(machine, 1 << scale, roots, seed), start=1):
         searches.append(machine.search(root))
         if progress is not None:
             progress(number, searches[-1])
+    paths = _shortest(machine, [one.root for one in searches], seed) if sssp else []
     return Outcome(
-        scale, edge_factor, machine.construction_seconds, searches, machine.generation_seconds, machine.about
+        scale, edge_factor, machine.construction_seconds, searches, machine.generation_seconds, machine.about, paths
     )
+
+
+def _shortest(machine: Any, roots: list[int], seed: int) -> list[Searched]:
+    from hopwave.graph500.shortest import ShortestPaths
+
+    kernel = ShortestPaths(machine.graph, machine.tuples, seed)
+    return [kernel.search(root) for root in roots]
 
 
 def _machine(

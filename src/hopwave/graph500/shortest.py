@@ -1,0 +1,69 @@
+"""Graph500's third kernel: shortest paths over edges of random length, from the same roots, and their validation.
+
+An edge's length is a hash of its two ends, uniform in (0, 1]: so the repeats of an edge are all of one length, where
+the reference generator gives each its own.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import hopwave as hw
+from hopwave.generate import counter
+from hopwave.graph import Graph
+from hopwave.graph500.outcome import Searched
+from hopwave.linalg import Matrix
+
+
+class ShortestPaths:
+    """The graph with its lengths; `tuples` as OnCpu counts them."""
+
+    def __init__(self, graph: Graph, tuples: Any, seed: int) -> None:
+        self.graph, self.tuples = graph, tuples
+        self.tails = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
+        self.lengths = lengths(self.tails, graph.indices, graph.n, seed)
+        self.matrix = Matrix.from_graph(graph, self.lengths)
+        hw.sssp(self.matrix, 0, device="cpu").predecessors  # noqa: B018 (compiles what there is to compile)
+
+    def search(self, root: int) -> Searched:
+        """Distances and predecessors of one root, timed; then validated."""
+        began = time.perf_counter()
+        found = hw.sssp(self.matrix, root, device="cpu")
+        parents = found.predecessors
+        seconds = time.perf_counter() - began
+        edges = int(self.tuples[np.isfinite(found.distances)].sum()) // 2
+        return Searched(root, seconds, edges, 0, self.broken(root, found.distances, parents))
+
+    def broken(self, root: int, distances: npt.NDArray[np.float64], parents: Any) -> tuple[str, ...]:
+        """The rules that an answer breaks: the same five, with lengths for levels."""
+        reached = np.isfinite(distances)
+        ids = np.arange(self.graph.n)
+        at_root, heads = ids == root, self.graph.indices
+        through = distances[self.tails] + self.lengths
+        linked = np.zeros(self.graph.n, bool)
+        is_link = parents[heads] == self.tails
+        linked[heads[is_link]] = True
+        found = {
+            "roots": (parents[root] != root) or bool((~at_root & (parents == ids)).any()),
+            "levels": distances[root] != 0 or bool((is_link & (through != distances[heads]) & (heads != root)).any()),
+            "edges": bool((through < distances[heads]).any()),
+            "span": bool((reached != (parents >= 0)).any() or (reached[self.tails] & ~reached[heads]).any()),
+            "links": bool((reached & ~at_root & ~linked).any()),
+        }
+        return tuple(rule for rule, failed in found.items() if failed)
+
+
+def lengths(u: Any, v: Any, n: int, seed: int) -> npt.NDArray[np.float64]:
+    """The length of every arc u → v, the same as of v → u: multiples of 2^-53 in (0, 1].
+
+    >>> both = lengths(np.array([3, 5]), np.array([5, 3]), 8, seed=1)
+    >>> bool(both[0] == both[1] > 0)
+    True
+    """
+    pair = np.minimum(u, v).astype(np.uint64) * np.uint64(n) + np.maximum(u, v).astype(np.uint64)
+    drawn = counter.mixed(pair, seed, "graph500 lengths") >> np.uint64(11)
+    return (drawn + np.uint64(1)).astype(np.float64) * 2.0**-53
