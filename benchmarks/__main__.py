@@ -17,6 +17,7 @@ ORDER = [
     "cpu_scaling",
     "linalg_products",
     "linalg_search",
+    "linalg_algorithms",
 ]
 
 
