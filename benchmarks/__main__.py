@@ -18,6 +18,7 @@ ORDER = [
     "linalg_products",
     "linalg_search",
     "ranks",
+    "linalg_algorithms",
 ]
 
 
