@@ -17,6 +17,7 @@ from hopwave.linalg.vector import Vector
 MIXED = 0.05  # share of entries from which a branch for each is no longer foreseen
 MOST_LOOPS = 64  # compiled for users' functions and kept
 PARTS_PER_THREAD = 2  # of the rows in a push: more even, but each goes through all columns
+DENSE_FROM = 16  # a push that finds one place in so many does not list them
 PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
 NO_BITS = fixed(np.empty(0, np.uint8))
 NO_ROWS = fixed(np.empty(0, np.uint32))
@@ -134,7 +135,12 @@ class Algebra(reference_linalg.Algebra):
         bounds, counts = np.arange(parts + 1) * n // parts, np.zeros(parts, np.int64)
         arguments = (indptr, indices, a, b, places, bits, complement, mark, total, queue, bounds, counts)
         share(kernel, arguments, parts, work, threads, chunk=1)
-        found = np.empty(sum(counts.tolist()), np.int32)
+        count = sum(counts.tolist())
+        if count * DENSE_FROM > n:  # the marks are that vector's places already
+            present = mark.view(np.bool_)
+            values = total if carries else present if dtype == np.bool_ else present.astype(dtype)
+            return Vector.dense(values, present, count), Touched(int(work))
+        found = np.empty(count, np.int32)
         kernels.collect(mark, queue, bounds, counts, found.view(np.uint32))
         self._scratch.append((mark, queue))
         sums = total[found] if carries else np.ones(len(found), dtype)
@@ -184,10 +190,11 @@ class Algebra(reference_linalg.Algebra):
         return Ranks(A, total, alpha, p, q, x)
 
     def fill(self, values, present, allowed, value):
+        value, places = values.dtype.type(value), present.view(np.uint8)
         if allowed.rows is not None:
-            return super().fill(values, present, allowed, value)
-        bits = unsigned(allowed.bits)
-        return kernels.fill(values, present.view(np.uint8), bits, int(allowed.complement), values.dtype.type(value))
+            kernels.fill_rows(values, places, unsigned(allowed.rows), value)
+            return None
+        return kernels.fill(values, places, unsigned(allowed.bits), int(allowed.complement), value)
 
     def binary(self, op):
         return super().binary(op) if op.array or op.built_in else vectorised(op)

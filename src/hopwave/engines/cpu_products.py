@@ -268,3 +268,11 @@ def fill(values, present, bits, complement, value):
     for i in range(values.size):
         count += np.int64(present[i])
     return count
+
+
+@njit(**COMPILED)
+def fill_rows(values, present, rows, value):
+    """One value in every one of these rows."""
+    for i in range(rows.size):
+        values[rows[i]] = value
+        present[rows[i]] = 1
