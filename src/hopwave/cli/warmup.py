@@ -39,9 +39,10 @@ def paths() -> None:
 
 
 def betweenness() -> None:
-    """Of vertices and of edges."""
+    """Of vertices, also where they are numbered by degree first, and of edges."""
     graph = hw.generate.grid(8, 8)
     hw.betweenness_centrality(graph, device="cpu")
+    hw.betweenness_centrality(hw.generate.star(40_000), k=32, device="cpu")
     hw.edge_betweenness_centrality(graph, device="cpu")
 
 
