@@ -84,9 +84,11 @@ def growing(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: 
     rule then pulls, level after level, through rows that nothing reaches. A pull must read every unvisited vertex, so
     it also has to have as many arcs to save as there are words of 64 vertices to read. And a frontier of hubs, whose
     mean degree is above the graph's, is pulled up to four times sooner: hubs stand first in their neighbours' rows.
+
+    A pull looks at no more than the unvisited arcs and those words, so it also goes on where that is less than a push.
     """
     if last == 1:
-        return 0 if nf < nf0 and nf * b <= n else 1
+        return 0 if nf < nf0 and nf * b <= n and mf * 64 < mu * 64 + n else 1
     if nf <= nf0 or mf * 64 <= n:
         return 0
     hubs = min(4.0, max(1.0, (mf / nf) * (n / max(m, 1))))

@@ -180,6 +180,13 @@ def test_growing_needs_arcs_enough_to_be_worth_reading_the_bitmap() -> None:
     assert Growing(15, 18).choose(Sizes(6399, 20_000, nf=9, mf=100, mu=10, nf0=1, mf0=5, last=PUSH)) == PULL
 
 
+@pytest.mark.parametrize("mu, step", [(99, PULL), (100, PULL), (101, PUSH)])
+def test_growing_goes_on_pulling_where_little_is_left_to_look_at(mu: int, step: int) -> None:
+    """A push would follow 200 arcs; a pull reads 100 words of 64 vertices and at most mu arcs."""
+    here = Sizes(6400, 20_000, nf=20, mf=200, mu=mu, nf0=500, mf0=5000, last=PULL)
+    assert Growing(15, 18).choose(here) == step
+
+
 @pytest.mark.parametrize("nf, sooner", [(100, 1), (50, 2), (25, 4), (5, 4)])
 def test_growing_pulls_a_frontier_of_hubs_sooner(nf: int, sooner: int) -> None:
     """1000 arcs leave nf vertices of a graph whose mean degree is 10: α counts up to four times."""

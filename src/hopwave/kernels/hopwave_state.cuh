@@ -133,7 +133,8 @@ __device__ __forceinline__ i64 nanoseconds() {
 constexpr double HUBS = 4.0;  // how many times sooner a frontier of hubs is pulled, at most
 // rules.growing, word for word.
 __device__ __forceinline__ int growing(double a, double b, i64 n, i64 m, const Standing &s) {
-  if (s.last == PULL) return s.nf < s.nf0 && s.nf * b <= (double)n ? PUSH : PULL;
+  if (s.last == PULL)
+    return s.nf < s.nf0 && s.nf * b <= (double)n && s.mf * 64 < s.mu * 64 + (u64)n ? PUSH : PULL;
   if (s.nf <= s.nf0 || s.mf * 64 <= (u64)n) return PUSH;
   const double hubs = min(HUBS, max(1.0, ((double)s.mf / (double)s.nf) * ((double)n / (double)max(m, 1ll))));
   return (double)s.mf * a * hubs > (double)s.mu ? PULL : PUSH;
