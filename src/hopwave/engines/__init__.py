@@ -101,10 +101,16 @@ def engine(name: str) -> Engine:
     >>> engine("reference").name
     'reference'
     """
+    found: Engine = ready(name, f"hopwave.engines.{name}", "Engine")
+    return found
+
+
+def ready(name: str, module: str, kind: str) -> Any:
+    """One of a device's engines, made and not missing anything; shared with hopwave.linalg, which has its own kind."""
     if name not in NAMES:
         raise EngineError(f"device {name!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
     try:
-        found: Engine = import_module(f"hopwave.engines.{name}").Engine()
+        found = getattr(import_module(module), kind)()
     except ModuleNotFoundError as error:
         raise EngineError(f"device {name!r} cannot run here: {error}; install it, or use device='cpu'") from None
     reason = found.missing()

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from hopwave.errors import EngineError
+from hopwave.engines import ready
 from hopwave.operators import BinaryOp, Monoid, UnaryOp
 
 if TYPE_CHECKING:
@@ -134,15 +133,7 @@ def algebra(name: str) -> Algebra:
     >>> algebra("reference").name
     'reference'
     """
-    if name not in ("cuda", "cpu", "reference"):
-        raise EngineError(f"device {name!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
-    try:
-        found: Algebra = import_module(f"hopwave.engines.{name}_linalg").Algebra()
-    except ModuleNotFoundError as error:
-        raise EngineError(f"device {name!r} cannot run here: {error}; install it, or use device='cpu'") from None
-    reason = found.missing()
-    if reason:
-        raise EngineError(reason)
+    found: Algebra = ready(name, f"hopwave.engines.{name}_linalg", "Algebra")
     return found
 
 
