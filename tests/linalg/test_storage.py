@@ -187,3 +187,13 @@ def test_helpers_and_hubs_change_no_sum(threads: int, monkeypatch: pytest.Monkey
                 D = la.mxm(B, B, la.semiring[name], mask=B, device="reference")
                 assert np.array_equal(C.rows.indices, D.rows.indices)
                 assert name == "any_secondi" or np.array_equal(C.stored_values(), D.stored_values())
+
+
+def test_threads_are_the_cpu_engines_alone() -> None:
+    A, x = la.Matrix.from_graph(hw.generate.path(4)), la.Vector.full(4, 1.0)
+    for product in (
+        lambda: la.mxv(A, x, device="reference", threads=2),
+        lambda: la.mxm(A, A, device="reference", threads=2),
+    ):
+        with pytest.raises(hw.EngineError, match="threads=2 is for device='cpu', not 'reference'"):
+            product()

@@ -72,7 +72,6 @@ class Algebra:
 
     @explained
     def pull(self, A, x, product, allowed, threads):
-        _refuse(threads)
         here = room()
         part, n, dtype = A.rows, A.shape[0], product.dtype
         values, present = x.arrays()
@@ -119,7 +118,6 @@ class Algebra:
 
     @explained
     def push(self, A, x, product, allowed, threads):
-        _refuse(threads)
         here = room()
         part, n, dtype = A.columns, A.shape[0], product.dtype
         places, values = x.listed()
@@ -173,7 +171,6 @@ class Algebra:
     def multiply(self, A, B, product, mask, complement, by, threads):
         from hopwave.engines import cuda_matrices
 
-        _refuse(threads)
         if mask is not None and not complement and by != "push":
             return cuda_matrices.dots(A, B, product, mask)
         return cuda_matrices.expanded(A, B, product, mask, complement)
@@ -326,11 +323,6 @@ def operands(here, product, part, values):
 
 # Kernels that are instances for a ring, by header; those of pull also for a list of rows or none.
 HEADERS = {"pull": "linalg_pull.cuh", "dots": "linalg_pull.cuh", "push": "linalg_push.cuh", "expand": "linalg_push.cuh"}
-
-
-def _refuse(threads):
-    if threads is not None:
-        raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
 
 
 def _ones(size, dtype):

@@ -55,7 +55,7 @@ def interleaved(x, y):
     return apart(x) | apart(y) << np.uint32(1)
 
 
-def landmarks(search, first, n):
+def landmarks(search, first):
     """Distances from two vertices far apart, and not at opposite ends: -1 where not reached.
 
     The second landmark is as far from the first as from what lies farthest from it, as far as can be had.
@@ -69,7 +69,7 @@ def landmarks(search, first, n):
 def renumbered(loaded, search):
     """The graph in Morton's order of distances; search(v) gives distances from v on the device."""
     on_device, n, m = loaded.on_device, loaded.n, loaded.m
-    one, other = (cupy.where(d < 0, d.max() + 1, d) for d in landmarks(search, int(loaded.graph.degrees.argmax()), n))
+    one, other = (cupy.where(d < 0, d.max() + 1, d) for d in landmarks(search, int(loaded.graph.degrees.argmax())))
     step = max(1, -(-int(max(one.max(), other.max())) // (1 << BITS)))
     order = cupy.argsort(interleaved(one // step, other // step)).astype(np.int32)
     rank = cupy.empty_like(order)

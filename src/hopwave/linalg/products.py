@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.errors import LinalgError
+from hopwave.errors import EngineError, LinalgError
 from hopwave.linalg.engine import (
     LEFT_MEANS,
     LEFT_PLACES,
@@ -183,6 +183,7 @@ def _product(
     rows, inner = A.shape
     x = as_vector(x, inner, "x")
     engine = choose(device, x, A)
+    check_threads(threads, engine)
     A, x = A.to(engine.name), x.to(engine.name)
     product = arithmetic(ring, A, x.dtype, flip, dtype, early_exit, structure_only)
     allowed = allowed_places(how, rows, engine)
@@ -245,6 +246,14 @@ def _arithmetic(
     # Without it a pattern's values are read as well, and a list's carried along: the paper's ablation (section 5.5).
     skips = structure_only and (term not in ("a", "both") or not has_values)
     return Product(add, multiply, term, flip, kind, early_exit and add.short_circuits, skips)
+
+
+def check_threads(threads: int | None, engine: Algebra) -> None:
+    """Only the CPU engine can be told how many threads to take."""
+    if threads is not None and engine.name != "cpu":
+        raise EngineError(
+            f"threads={threads!r} is for device='cpu', not {engine.name!r}; leave it out, or change device="
+        )
 
 
 def check_reuse(ring: Semiring, how: Writing, rows: int, inner: int) -> None:
@@ -337,6 +346,7 @@ def mxm(
     if left.shape[1] != right.shape[0]:
         raise LinalgError(f"{left.shape} times {right.shape}: A needs as many columns as B has rows")
     engine = choose(device, left, right)
+    check_threads(threads, engine)
     left, right = left.to(engine.name), right.to(engine.name)
     shape = (left.shape[0], right.shape[1])
     let = mask_rows(how, shape, engine)
