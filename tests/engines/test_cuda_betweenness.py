@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import hopwave as hw
+import oracle
 from hopwave import EngineError, Graph, engines, generate
 from hopwave.algorithms import regimes
 from hopwave.algorithms.brandes import Job, accumulate
@@ -289,3 +290,19 @@ def test_another_device_is_refused(tmp_path: Path) -> None:
     hw.betweenness_centrality(graph("mesh"), device="cpu", **options)
     with pytest.raises(hw.GraphError, match="another graph, question, plan or device"):
         hw.betweenness_centrality(graph("mesh"), device="cuda", **options)
+
+
+@pytest.mark.slow
+def test_a_mesh_of_a_million_vertices() -> None:
+    """A mesh whose path counts no float64 holds, on which other GPU codes return NaN or garbage."""
+    graph = generate.delaunay(1 << 20, seed=1)
+    sources = [0, graph.n // 2 + 321]
+    expected = np.zeros(graph.n)
+    for s in sources:
+        one = oracle.Scaled(graph, s)
+        one.delta[s] = 0
+        expected += one.delta / 2
+    for plan in PLANS:
+        found = hw.betweenness_centrality(graph, sources=sources, normalized=False, plan=plan, device="cuda")
+        np.testing.assert_allclose(found.scores, expected, rtol=1e-9, atol=1e-290)
+        assert found.certificate.error < 1e-10

@@ -99,14 +99,6 @@ def test_huge_graphs(device: str, plan: str, name: str) -> None:
     assert found.certificate.error < 1e-10
 
 
-@pytest.mark.gpu
-@pytest.mark.slow
-@pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-batch", "hopwave-wide"])
-def test_a_mesh_of_a_million_vertices(plan: str) -> None:
-    """The mesh on which every other GPU code returns NaN or garbage."""
-    test_huge_graphs("cuda", plan, "delaunay-20")
-
-
 @pytest.mark.slow
 @machines
 @pytest.mark.parametrize("name", ["grid-1000", "delaunay-18"])
