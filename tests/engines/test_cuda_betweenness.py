@@ -294,7 +294,7 @@ def test_another_device_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_mesh_of_a_million_vertices() -> None:
-    """A mesh whose path counts no float64 holds, on which other GPU codes return NaN or garbage."""
+    """Path counts up to 2^162, which no float32 holds: a mesh on which other GPU codes return NaN or garbage."""
     graph = generate.delaunay(1 << 20, seed=1)
     sources = [0, graph.n // 2 + 321]
     expected = np.zeros(graph.n)
