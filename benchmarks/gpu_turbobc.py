@@ -126,7 +126,8 @@ def checked(graph: Graph, sources: list[int]) -> Any:
 def measure(graph: Graph, plan: str, sources: list[int], expected: Any, seconds: float) -> dict[str, Any]:
     """Milliseconds a source of one of the paper's algorithms, once it was found right; its memory."""
     engine, pool = engines.engine("cuda"), cp.get_default_memory_pool()
-    graph._prepared.pop("cuda", None)
+    # As if it had just been made: what earlier runs keep on the GPU, also of its transpose, is not used again.
+    graph = Graph(graph.indptr, graph.indices, directed=graph.directed)
     pool.free_all_blocks()
     before = pool.used_bytes()
     few = Job(np.array(sources[:CHECKED], np.int64))
@@ -177,9 +178,12 @@ def timed(name: str, graph: Graph, given: argparse.Namespace, record: dict[str, 
         return
     record["ours"] = own = ours(graph, sources, expected)
     if name in (*EXACT, *MESHES) and own["ms"] * graph.n / 1e3 < given.exact:
-        began = time.perf_counter()
-        result = hw.betweenness_centrality(graph, device="cuda")
-        record["exact"] = {"seconds": time.perf_counter() - began, "certificate": result.certificate.error}
+        seconds = []
+        for _ in range(2):  # the first may compile
+            began = time.perf_counter()
+            result = hw.betweenness_centrality(graph, device="cuda")
+            seconds.append(time.perf_counter() - began)
+        record["exact"] = {"seconds": min(seconds), "certificate": result.certificate.error}
 
 
 def main() -> None:
