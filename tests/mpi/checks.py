@@ -23,7 +23,7 @@ import pytest  # noqa: E402
 import hopwave as hw  # noqa: E402
 from graphs import TRAPS  # noqa: E402
 from hopwave import distributed as hd  # noqa: E402
-from hopwave.distributed import codec, layout  # noqa: E402
+from hopwave.distributed import codec, layout, wire  # noqa: E402
 from hopwave.distributed.layout import Layout  # noqa: E402
 from hopwave.distributed.validate import validate as validate_in_parts  # noqa: E402
 from hopwave.errors import FormatError, GraphError, PlanError  # noqa: E402
@@ -346,6 +346,39 @@ def check_packets() -> None:
                 np.testing.assert_array_equal(back, heads)
                 np.testing.assert_array_equal(codec.numbers(np, columns), values)
     assert forms == {0, 1, 2, 4, 8} - {4} or forms == {0, 1, 2, 4, 8}
+
+
+def wires() -> Iterator[tuple[wire.HostWire, Any]]:
+    """Every way between ranks that can be tried here. NCCL wants a GPU a rank: it is tried within each rank alone."""
+    yield wire.wire_for(WORLD, DEVICE), WORLD.comm
+    if DEVICE == "cuda":
+        yield wire.PinnedWire(), WORLD.comm
+        if wire.has_nccl():
+            from mpi4py import MPI
+
+            yield wire.NcclWire(), MPI.COMM_SELF
+
+
+def check_wires() -> None:
+    """Packets of all sizes, none among them, arrive whole and at the right rank."""
+    for line, comm in wires():
+        size, me = comm.Get_size(), comm.Get_rank()
+
+        def packet(frm: int, to: int, line: wire.HostWire = line) -> Any:  # (frm + to) % 3 = 0: an empty one
+            return line.xp.full(8 * ((frm + to) % 3) * 1000, 10 * frm + to, np.uint8)
+
+        def same_bytes(found: Any, right: Any) -> None:
+            assert found.dtype == right.dtype and found.tolist() == right.tolist()
+
+        sizes = [len(packet(rank, 7)) for rank in range(size)]
+        found = line.all_to_one(comm, packet(me, 7), sizes)()
+        same_bytes(found, line.xp.concatenate([packet(rank, 7) for rank in range(size)]))
+        shapes = [(len(packet(me, to)) // 8, 8, 0) for to in range(size)]
+        _, pending = line.deal(comm, shapes, [packet(me, to) for to in range(size)], 1 << 20)
+        for rank, piece in enumerate(pending()):
+            same_bytes(piece, packet(rank, me) if rank != me else packet(rank, me)[:0])
+        turned = line.turn(comm, packet(me, 0).view(np.uint64), len(packet((me + 1) % size, 0)) // 8)
+        same_bytes(turned, packet((me + 1) % size, 0).view(np.uint64))
 
 
 CHECKS = {name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")}

@@ -61,7 +61,8 @@ def test_ranks_that_share_a_gpu(ranks: int, tmp_path: Path) -> None:
     if not api.has_gpu():
         pytest.skip("no GPU")
     names = ["every_trap_in_every_layout", "sources_and_limits", "wide_slots", "bytes_sent", "generated_in_place"]
-    done = start(ranks, str(HERE / "checks.py"), str(tmp_path), *names, "validation_finds_what_is_wrong", device="cuda")
+    names += ["validation_finds_what_is_wrong", "wires"]
+    done = start(ranks, str(HERE / "checks.py"), str(tmp_path), *names, device="cuda")
     assert done.returncode == 0, done.stdout + done.stderr
 
 

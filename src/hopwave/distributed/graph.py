@@ -140,6 +140,11 @@ class DistributedGraph:
             self._tail_groups[rank] = group
         return self._tail_groups[rank]
 
+    def edges_within(self, distances: Any) -> int:
+        """Edges given, repeats and loops included, between vertices with a distance; all ranks ask, with their own."""
+        inside = self.part.xp.asarray(distances) >= 0
+        return self.world.total(int((self.tuples * inside).sum())) // (1 if self.directed else 2)
+
     # ------------------------------------------------------------------ whole again
 
     def gather(self, values: Any) -> npt.NDArray[Any] | None:

@@ -107,6 +107,11 @@ class Search:
             self.reached += found
         self._settle()
 
+    @property
+    def deepest(self) -> int:
+        """The greatest distance: the last level looked for more, and mostly found none."""
+        return self.depth - bool(self.levels and not self.levels[-1].found)
+
     def _sums(self, checked: int) -> tuple[int, int, int, int, int]:
         """Over all ranks: the frontier's vertices and arcs, arcs looked at; bytes sent, by all and by the busiest."""
         told = 32 * (self.graph.world.size - 1)  # by this very exchange

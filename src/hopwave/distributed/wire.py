@@ -82,15 +82,19 @@ class HostWire:
 
     # -------------------------------------------------------------- how; other wires do this their own way
 
+    def room(self, size: int) -> Any:
+        """So many bytes that MPI can write to."""
+        return np.empty(size, np.uint8)
+
     def all_to_one(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
         """Allgatherv of bytes."""
-        received = np.empty(sum(sizes), np.uint8)
+        received = self.room(sum(sizes))
         request = comm.Iallgatherv([data, len(data), _byte()], [received, sizes, _starts(sizes), _byte()])
         return self._after(request, received, data)
 
     def one_to_one(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
         """Alltoallv of bytes."""
-        received = np.empty(sum(into), np.uint8)
+        received = self.room(sum(into))
         request = comm.Ialltoallv([data, out, _starts(out), _byte()], [received, into, _starts(into), _byte()])
         return self._after(request, received, data)
 
@@ -124,6 +128,12 @@ class PinnedWire(HostWire):
 
         self.xp = cupy
 
+    def room(self, size: int) -> Any:
+        """Pinned, so that the way up is as fast as the way down."""
+        from cupyx import empty_pinned
+
+        return empty_pinned((size,), np.uint8) if size else np.empty(0, np.uint8)
+
     def all_to_one(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
         """Down, across, and up again."""
         return self._up(super().all_to_one(comm, self._down(data), sizes))
@@ -133,16 +143,19 @@ class PinnedWire(HostWire):
         return self._up(super().one_to_one(comm, self._down(data), out, into))
 
     def _down(self, data: Any) -> Any:
-        from cupyx import empty_pinned
-
-        if not data.size:
-            return np.empty(0, data.dtype)
-        host = empty_pinned(data.shape, data.dtype)
-        data.get(out=host)
+        host = self.room(data.size)
+        if data.size:
+            data.get(out=host)
         return host
 
     def _up(self, pending: Pending) -> Pending:
-        return lambda: self.xp.asarray(pending())
+        def wait() -> Any:
+            host = pending()
+            there = self.xp.asarray(host)
+            self.xp.cuda.get_current_stream().synchronize()  # CuPy reads pinned memory later, and does not keep it
+            return there
+
+        return wait
 
 
 class AwareWire(PinnedWire):
@@ -150,19 +163,19 @@ class AwareWire(PinnedWire):
 
     name = "CUDA-aware MPI"
 
+    def room(self, size: int) -> Any:
+        """On the GPU."""
+        return self.xp.empty(size, np.uint8)
+
     def all_to_one(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
-        """The stream is waited for first: MPI knows nothing of streams."""
-        received = self.xp.empty(sum(sizes), np.uint8)
+        """As between hosts, once the stream is through: MPI knows nothing of streams."""
         self.xp.cuda.get_current_stream().synchronize()
-        request = comm.Iallgatherv([data, len(data), _byte()], [received, sizes, _starts(sizes), _byte()])
-        return self._after(request, received, data)
+        return HostWire.all_to_one(self, comm, data, sizes)
 
     def one_to_one(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
-        """The stream is waited for first."""
-        received = self.xp.empty(sum(into), np.uint8)
+        """As between hosts, once the stream is through."""
         self.xp.cuda.get_current_stream().synchronize()
-        request = comm.Ialltoallv([data, out, _starts(out), _byte()], [received, into, _starts(into), _byte()])
-        return self._after(request, received, data)
+        return HostWire.one_to_one(self, comm, data, out, into)
 
 
 class NcclWire(PinnedWire):
@@ -212,7 +225,7 @@ def wire_for(joined: World, device: str) -> HostWire:
     """The best way between these ranks for arrays of that device; all ranks choose the same one."""
     if device != "cuda":
         return HostWire(joined.crowded)
-    if _own_gpus(joined) and _has_nccl():
+    if _own_gpus(joined) and has_nccl():
         return NcclWire(joined.crowded)
     aware = joined.total(int(takes_device_pointers())) == joined.size
     return AwareWire(joined.crowded) if aware else PinnedWire(joined.crowded)
@@ -233,7 +246,8 @@ def _host() -> str:
     return str(MPI.Get_processor_name())
 
 
-def _has_nccl() -> bool:
+def has_nccl() -> bool:
+    """Whether CuPy finds NCCL."""
     try:
         from cupy.cuda import nccl
     except ImportError:

@@ -162,6 +162,9 @@ class Part:
             return [work(begin, end) for begin, end in stretches]
         return list(self._pool.map(lambda stretch: work(*stretch), stretches))
 
+    def finish(self):
+        """Nothing is left under way when a loop returns."""
+
     def push(self, frontier, sent):
         """New (heads, tails), in no order, one for each head; their bits in sent are set."""
         degrees = self.out_offsets[frontier.astype(np.int64) + 1] - self.out_offsets[frontier.astype(np.int64)]
