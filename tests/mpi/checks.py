@@ -94,7 +94,10 @@ def check_sources_and_limits() -> None:
         agrees(graph, parts, 5, depth_limit=0)
         agrees(graph, parts, 5, depth_limit=4)
         agrees(graph, parts, 5, plan="merrill", compress=False)
-        assert hd.bfs(parts, 5, predecessors=False).predecessors is None
+        for plan in ("turbobfs-bu-sc", "merrill"):
+            alone = hd.bfs(parts, 5, predecessors=False, plan=plan)
+            assert alone.predecessors is None
+            np.testing.assert_array_equal(alone.distances, hd.bfs(parts, 5).distances)
         for wrong in (340, -1, "a", []):
             with pytest.raises(GraphError):
                 hd.bfs(parts, wrong)
@@ -118,21 +121,26 @@ def check_wide_slots() -> None:
 
 
 def check_bytes_sent() -> None:
-    """A pull sends a rank's share of the bitmap to each other rank: n/8 bytes or less, and little beside."""
+    """A pull's bitmaps are n/8 bytes from each rank or less, in every layout; parents are counted apart, and without
+    them nothing else is sent. Numbers of the ranks' progress, 200 bytes a rank, come on top.
+    """
+    hub = int(np.argmax(np.bincount(hw.generate.kronecker_edges(14)[0])))
+    for ranges in ("1d", "2d", (1, WORLD.size), (WORLD.size, 1)):
+        parts = hd.kronecker(14, device=DEVICE, layout=ranges)
+        for wanted in (True, False):
+            found = hd.bfs(parts, hub, plan="turbobfs-bu-sc", predecessors=wanted)  # the fullest bitmaps there are
+            for level in (*found.trace, *hd.bfs(parts, hub, predecessors=wanted).trace):
+                assert (level.sent > 0) == (WORLD.size > 1)
+                assert max(level.sent_by_one, level.sent_for_parents) <= level.sent <= WORLD.size * level.sent_by_one
+                assert level.sets_by_one <= level.sent_by_one and (wanted or level.sent_for_parents == 0)
+                if level.direction == "pull":
+                    assert level.sets_by_one <= parts.n / 8 + 200 * WORLD.size, (ranges, wanted, level)
     parts = hd.kronecker(14, device=DEVICE)
-    found = hd.bfs(parts, int(np.argmax(np.bincount(hw.generate.kronecker_edges(14)[0]))))
-    assert "pull" in found.trace.directions
-    overhead = 100 * WORLD.size
-    for level in found.trace:
-        assert (level.sent > 0) == (WORLD.size > 1)
-        assert level.sent_by_one <= level.sent <= WORLD.size * level.sent_by_one
-        if level.direction == "pull":
-            assert level.sent_by_one <= parts.n / 8 + overhead
     plain = hd.bfs(parts, 1, plan="merrill", compress=False)
     packed = hd.bfs(parts, 1, plan="merrill")
     if WORLD.size > 1:
         assert sum(level.sent for level in packed.trace) < sum(level.sent for level in plain.trace) / 2
-        assert ("bytes sent" in str(found.trace)) and plain.reached == packed.reached
+        assert "bytes sent" in str(packed.trace) and plain.reached == packed.reached
 
 
 # ---------------------------------------------------------------- graphs
@@ -377,8 +385,9 @@ def check_wires() -> None:
         _, pending = line.deal(comm, shapes, [packet(me, to) for to in range(size)], 1 << 20)
         for rank, piece in enumerate(pending()):
             same_bytes(piece, packet(rank, me) if rank != me else packet(rank, me)[:0])
-        turned = line.turn(comm, packet(me, 0).view(np.uint64), len(packet((me + 1) % size, 0)) // 8)
-        same_bytes(turned, packet((me + 1) % size, 0).view(np.uint64))
+        shape, turned = line.turn(comm, (len(packet(me, 0)) // 8, 8, 0), packet(me, 0), 1 << 20)
+        same_bytes(turned, packet((me + 1) % size, 0))
+        assert shape == (len(turned) // 8, 8, 0)
 
 
 CHECKS = {name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")}

@@ -69,6 +69,25 @@ def pack_set(xp: Any, heads: Any, length: int, compress: bool = True) -> tuple[S
     return pack(xp, xp.sort(heads), None, length, compress)
 
 
+def pack_bits(xp: Any, words: Any, length: int, compress: bool = True) -> tuple[Shape, Any]:
+    """A bitmap as a packet: as it is, unless it is so sparse that gaps are shorter.
+
+    >>> pack_bits(np, np.array([0, 0, 0, 2], np.uint64), 256)[0], pack_bits(np, np.array([7], np.uint64), 3)[0]
+    ((1, 1, 0), (3, 1, 0))
+    """
+    listed = places(xp, words)
+    if not compress or len(listed) > 8 * len(words):
+        return (len(listed), 0, 0), words.view(np.uint8)[: words.nbytes if len(listed) else 0]
+    return pack(xp, listed, None, length)
+
+
+def unpack_bits(xp: Any, shape: Shape, data: Any, length: int) -> Any:
+    """The bitmap that a packet holds."""
+    if shape[0] and shape[1] == 0:
+        return data.view(np.uint64)
+    return bits_from(xp, unpack(xp, shape, data, length)[0], length)
+
+
 def unpack(xp: Any, shape: Shape, data: Any, length: int) -> tuple[Any, Any]:
     """The places and the values of a packet.
 

@@ -17,6 +17,7 @@ import numpy as np
 from hopwave.distributed.codec import Shape, packed_size
 from hopwave.distributed.world import World, wait_for
 
+TURN = 3  # the tag of what goes round a ring
 Pending = Callable[[], Any]  # call it to wait for what was begun, and to get it
 
 
@@ -63,13 +64,23 @@ class HostWire:
         data = self.xp.concatenate([p if r != me else p[:0] for r, p in enumerate(packets)])
         return arriving, _cut(self.one_to_one(comm, data, out, sizes), sizes)
 
-    def turn(self, comm: Any, data: Any, length: int) -> Any:
-        """Give an array to the rank before us in the ring, and get that of the rank behind, of that many items."""
+    def turn(self, comm: Any, shape: Shape, data: Any, length: int) -> tuple[Shape, Any]:
+        """Give a packet to the rank before us in the ring, and get that of the rank behind, about places below length.
+
+        In a ring of one, what was given comes back.
+        """
         size, me = comm.Get_size(), comm.Get_rank()
+        before, behind = (me - 1) % size, (me + 1) % size
+        mine, theirs = np.array(shape, np.int64), np.empty(3, np.int64)
+        requests = [comm.Irecv(theirs, behind, TURN), comm.Isend(mine, before, TURN)]
+        for request in requests:
+            wait_for(request, self.crowded)
+        count, gap, value = theirs.tolist()
+        arriving = (count, gap, value)
         out, into = [0] * size, [0] * size
-        out[(me - 1) % size], into[(me + 1) % size] = data.nbytes, length * data.itemsize
-        self.sent += data.nbytes
-        return self.one_to_one(comm, data.view(np.uint8), out, into)().view(data.dtype)
+        out[before], into[behind] = len(data), packed_size(arriving, length)
+        self.sent += mine.nbytes + len(data)
+        return arriving, self.one_to_one(comm, data, out, into)()
 
     def _after(self, request: Any, received: Any, kept: Any) -> Pending:
         def wait() -> Any:
