@@ -16,10 +16,11 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not api.has_gpu(), reason="no 
 @pytest.mark.parametrize(("scale", "edge_factor"), [(1, 3), (5, 16), (11, 16), (14, 1), (17, 16)])
 def test_a_gpu_finds_what_the_cpu_finds(scale: int, edge_factor: int) -> None:
     there, here = (
-        graph500.run(scale, edge_factor, device, roots=min(8, 1 << scale), seed=2) for device in ("cuda", "cpu")
+        graph500.run(scale, edge_factor, device, roots=min(8, 1 << scale), seed=2, sssp=True)
+        for device in ("cuda", "cpu")
     )
     assert there.valid and here.valid
-    for one, other in zip(there.searches, here.searches, strict=True):
+    for one, other in zip(there.searches + there.paths, here.searches + here.paths, strict=True):
         assert (one.root, one.edges, one.depth) == (other.root, other.edges, other.depth)
 
 
@@ -35,6 +36,20 @@ def test_the_rows_hold_every_input_edge() -> None:
     rows.neighbours[0] ^= 1
     with pytest.raises(hw.errors.EngineError, match="not the one"):
         rows.check()
+
+
+def test_shortest_paths_are_those_of_the_cpu() -> None:
+    from hopwave.distributed.shortest import NEVER, UNIT
+    from hopwave.graph500.on_cpu import OnCpu
+    from hopwave.graph500.on_cuda import OnCuda
+
+    there, here = OnCuda(10, 16, seed=4), OnCpu(10, 16, seed=4, threads=1)
+    kernel, matrix = there.shortest(4), here.shortest(4).matrix
+    for root in (0, int(np.argmax(here.graph.degrees)), 1023):
+        assert kernel.search(root).broken == ()
+        found = kernel.paths.distance.get()
+        right = hw.sssp(matrix, root, device="cpu").distances
+        np.testing.assert_array_equal(np.where(found == NEVER, np.inf, found / UNIT), right)
 
 
 @pytest.mark.parametrize("rule", ["edges", "levels", "span", "roots", "links"])

@@ -19,14 +19,17 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
+import scipy.sparse as sp  # noqa: E402
 
 import hopwave as hw  # noqa: E402
 from graphs import TRAPS  # noqa: E402
 from hopwave import distributed as hd  # noqa: E402
-from hopwave.distributed import codec, layout, wire  # noqa: E402
+from hopwave.distributed import codec, layout, shortest, wire  # noqa: E402
 from hopwave.distributed.layout import Layout  # noqa: E402
 from hopwave.distributed.validate import validate as validate_in_parts  # noqa: E402
 from hopwave.errors import FormatError, GraphError, PlanError  # noqa: E402
+from hopwave.generate import counter  # noqa: E402
+from hopwave.graph500.shortest import STREAM, lengths  # noqa: E402
 from hopwave.validate import validate  # noqa: E402
 
 WORLD = hd.world()
@@ -261,6 +264,14 @@ def check_betweenness() -> None:
             hd.betweenness_centrality(graph, k=3)
 
 
+def check_betweenness_by_sources() -> None:
+    """With the engine of the device that is checked: ranks that share a GPU take turns on it."""
+    for name in ("kronecker", "grid-with-missing-edges", "kronecker-directed"):
+        graph = TRAPS[name]()
+        same(graph, graph, "sources", device=DEVICE)
+    same(graph, hd.spread(graph, device=DEVICE), "sources", device=DEVICE, k=7, seed=5)
+
+
 def check_path_counts_beyond_float64() -> None:
     """32 vertices a layer, all joined to the next: 2^1150 shortest paths from end to end."""
     width, depth = 32, 230
@@ -335,6 +346,45 @@ def check_validation_finds_what_is_wrong() -> None:
         assert "roots" in judged(parent(far))
         assert "span" in judged(parent(-1))
         assert "levels" in judged(level(0))
+
+
+def check_shortest_paths() -> None:
+    """Graph500's third kernel: the distances of Dijkstra's algorithm, to the last bit, and a validator that judges."""
+    for scale, ranges in ((8, "1d"), (8, "2d"), (1, "1d"), (2, "2d")):
+        parts = hd.kronecker(scale, 4, seed=3, layout=ranges, device=DEVICE)
+        graph = parts.replicated()
+        tails = np.repeat(np.arange(graph.n), graph.degrees)
+        matrix = sp.csr_array((lengths(tails, graph.indices, graph.n, 3), graph.indices, graph.indptr))
+        paths = shortest.Paths(parts, counter.start(3, STREAM))
+        for root in {0, int(np.argmax(graph.degrees)), graph.n - 1}:
+            paths.run(root)
+            assert paths.broken(root) == ()
+            found = parts.gather(paths.distance)
+            if found is not None:
+                found = np.where(found == shortest.NEVER, np.inf, found / shortest.UNIT)
+                np.testing.assert_array_equal(found, sp.csgraph.dijkstra(matrix, indices=root))
+        if scale < 8:
+            continue
+        hub = int(np.argmax(graph.degrees))
+        right = sp.csgraph.dijkstra(matrix, indices=hub)
+        far = int(np.argmax(np.where(np.isfinite(right), right, 0)))
+        near = graph.indices[slice(*graph.indptr[far : far + 2])]
+        stranger = next(v for v in range(graph.n) if v not in near and v != far)
+        longer = int(right[far] * shortest.UNIT) + 1
+        for name, value, rule in (
+            ("distance", 9 * shortest.UNIT, "edges"),
+            ("distance", longer, "edges"),
+            ("distance", longer - 2, "levels"),
+            ("distance", 0, "levels"),
+            ("distance", shortest.NEVER, "span"),
+            ("parent", far, "roots"),
+            ("parent", -1, "span"),
+            ("parent", stranger, "links"),
+        ):
+            paths.run(hub)
+            if parts.first <= far < parts.first + parts.own:
+                getattr(paths, name)[far - parts.first] = value
+            assert rule in paths.broken(hub), (name, value, rule)
 
 
 def check_packets() -> None:

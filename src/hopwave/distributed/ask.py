@@ -58,7 +58,7 @@ class DistributedBFSResult:
         >>> distributed.bfs(distributed.from_edges([0, 0, 2], [1, 1, 3]), 0).edges()
         2
         """
-        return self.graph.edges_within(self.distances)
+        return self.graph.edges_within(self.distances >= 0)
 
     def __repr__(self) -> str:
         return f"DistributedBFSResult(reached={self.reached:,}, depth={self.depth}, plan={self.plan.name})"

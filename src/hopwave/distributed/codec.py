@@ -112,8 +112,16 @@ def columns(xp: Any, values: Any, compress: bool = True) -> Any:
     """Numbers from 0 as rows of bytes, as few as the greatest needs."""
     if len(values) == 0:
         return xp.empty((0, 1), np.uint8)
-    width = max(1, -(-int(values.max()).bit_length() // 8)) if compress else PLAIN
-    return values.astype(np.uint64).view(np.uint8).reshape(-1, 8)[:, :width]
+    return rows_of(values, max(1, -(-int(values.max()).bit_length() // 8)) if compress else PLAIN)
+
+
+def rows_of(values: Any, width: int) -> Any:
+    """Numbers from 0 as rows of so many bytes, the lowest first.
+
+    >>> rows_of(np.array([1, 256]), 2).tolist()
+    [[1, 0], [0, 1]]
+    """
+    return values.astype(np.uint64).view(np.uint8).reshape(len(values), 8)[:, :width]
 
 
 def numbers(xp: Any, rows: Any) -> Any:

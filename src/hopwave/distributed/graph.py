@@ -140,10 +140,10 @@ class DistributedGraph:
             self._tail_groups[rank] = group
         return self._tail_groups[rank]
 
-    def edges_within(self, distances: Any) -> int:
-        """Edges given, repeats and loops included, between vertices with a distance; all ranks ask, with their own."""
-        inside = self.part.xp.asarray(distances) >= 0
-        return self.world.total(int((self.tuples * inside).sum())) // (1 if self.directed else 2)
+    def edges_within(self, reached: Any) -> int:
+        """Edges given, repeats and loops included, in what was reached; all ranks ask, a flag for each own vertex."""
+        tuples = int((self.tuples * self.part.xp.asarray(reached)).sum())
+        return self.world.total(tuples) // (1 if self.directed else 2)
 
     # ------------------------------------------------------------------ whole again
 

@@ -208,3 +208,9 @@ class Part:
         wrong = np.zeros((3, 3), np.int64)
         check_rows(self.in_offsets, self.tails, 0, levels, tail_levels, parents, linked, wrong)
         return wrong
+
+    def lengths(self, out_names, into_names, n, start):
+        """Lengths for all arcs: see Lengths."""
+        from hopwave.engines.cpu_part_lengths import Lengths
+
+        return Lengths(self, out_names, into_names, n, start)

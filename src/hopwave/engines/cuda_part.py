@@ -134,3 +134,9 @@ class Part:
     def check(self, levels, tail_levels, parents, linked):
         """See check."""
         return check(self.in_offsets, self.tails, levels, tail_levels, parents, linked, self._longs)
+
+    def lengths(self, out_names, into_names, n, start):
+        """Lengths for all arcs: see Lengths."""
+        from hopwave.engines.cuda_part_lengths import Lengths
+
+        return Lengths(self, out_names, into_names, n, start)

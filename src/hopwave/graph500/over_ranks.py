@@ -12,7 +12,7 @@ from hopwave.distributed import bfs, kronecker, world
 from hopwave.distributed.ask import choose_plan
 from hopwave.distributed.search import Search
 from hopwave.distributed.validate import validate
-from hopwave.graph500.outcome import Searched
+from hopwave.graph500.outcome import Kernel, Searched
 
 
 class OverRanks:
@@ -57,6 +57,12 @@ class OverRanks:
         begin, end = graph.part.out_offsets[row : row + 2].tolist()
         return bool((graph.part.heads[begin:end] == graph.push_heads.first + own).any())
 
+    def shortest(self, seed: int) -> Kernel:
+        """Over all ranks, too."""
+        from hopwave.graph500.shortest import InParts
+
+        return InParts(self.graph, self.graph.edges_within, seed)
+
     def search(self, root: int) -> Searched:
         """The time is the slowest rank's: all begin together, and a search ends on all at once. As with one GPU, the
         answer stays where the graph is.
@@ -69,4 +75,4 @@ class OverRanks:
         self.graph.part.finish()
         seconds = max(self.world.allgather(time.perf_counter() - began))
         verdict = validate(self.graph, (root,), found.distance, found.parent)
-        return Searched(root, seconds, self.graph.edges_within(found.distance), found.deepest, verdict.broken)
+        return Searched(root, seconds, self.graph.edges_within(found.distance >= 0), found.deepest, verdict.broken)
