@@ -63,6 +63,8 @@ def work(asked: dict[str, Any]) -> None:
     pulls = [level.sent_by_one for level in found.trace if level.direction == "pull"]
     if world.rank:
         return
+    if asked["device"] == "cuda":
+        agree_with_one_gpu(scale, roots[0], found.depth, sum(sums))
     values = outcome.values()
     row = {
         "device": asked["device"],
@@ -82,6 +84,16 @@ def work(asked: dict[str, Any]) -> None:
         "searches valid": f"{sum(not one.broken for one in outcome.searches)} of {len(outcome.searches)}",
     }
     print(json.dumps({"row": row, "valid": outcome.valid, "sums": [roots, found.reached, found.depth, sum(sums)]}))
+
+
+def agree_with_one_gpu(scale: int, root: int, depth: int, total: int) -> None:
+    """The same search by one GPU for itself, in one launch: another graph in memory, another kernel, one answer."""
+    from hopwave.graph500.on_cuda import OnCuda
+
+    alone = OnCuda(scale, 16, 1)
+    searched = alone.search(root)
+    if searched.broken or (searched.depth, int(alone.distance.sum(dtype=np.int64))) != (depth, total):
+        raise SystemExit(f"scale {scale}, root {root}: ranks found depth {depth}, one GPU alone {searched.depth}")
 
 
 def rows(title: str, kind: str, jobs: list[tuple[int, dict[str, Any]]]) -> list[dict[str, Any]]:

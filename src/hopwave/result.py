@@ -24,7 +24,9 @@ class Level:
     `vertices` and `edges` are the frontier's size and the arcs that leave it, `unvisited_edges` the arcs that leave
     vertices not yet visited: the sizes the rule looked at. `found` vertices came out; `checked` arcs were looked at;
     `ahead` of the found ones belong to the level after (asynchronous pulls only). Over several ranks, `sent` bytes went
-    from rank to rank, `sent_by_one` of them from the rank that sent most.
+    from rank to rank, `sent_for_parents` of them to tell owners a vertex's predecessor; `sent_by_one` is what the rank
+    that sent most did send, and `sets_by_one` the same with the parents left out: sets of vertices, as bitmaps or
+    shorter, and a few words beside.
 
     >>> import hopwave as hw
     >>> level = hw.bfs(hw.generate.star(5), 0, plan="merrill", trace=True).trace[0]
@@ -43,7 +45,9 @@ class Level:
     seconds: float
     ahead: int = 0
     sent: int = 0
+    sent_for_parents: int = 0
     sent_by_one: int = 0
+    sets_by_one: int = 0
 
     @property
     def direction(self) -> str:
@@ -68,10 +72,12 @@ class Trace(tuple[Level, ...]):
         wide = max([len(level.step) for level in self], default=4)
         over_ranks = any(level.sent for level in self)
         head = f"{'level':>5} {'step':<{wide}} {'vertices':>11} {'edges':>13} {'found':>11} {'checked':>13} {'ms':>9}"
-        head += f" {'bytes sent':>13}" * over_ranks
+        head += f" {'bytes sent':>13} {'for parents':>13}" * over_ranks
         rows = [
             f"{level.depth:>5} {level.step:<{wide}} {level.vertices:>11,} {level.edges:>13,} {level.found:>11,} "
-            f"{level.checked:>13,} {level.seconds * 1e3:>9.3f}" + f" {level.sent:>13,}" * over_ranks
+            f"{level.checked:>13,} {level.seconds * 1e3:>9.3f}"
+            + f" {level.sent:>13,} {level.sent_for_parents:>13,}"
+            * over_ranks
             for level in self
         ]
         return "\n".join([head, *rows])

@@ -49,6 +49,7 @@ def instances() -> dict[str, list[str]]:
         cuda_kronecker,
         cuda_many,
         cuda_part,
+        cuda_part_lengths,
         cuda_steps,
         cuda_turbobc,
     )
@@ -64,6 +65,7 @@ def instances() -> dict[str, list[str]]:
         *cuda_hopwave.instances(),
         *cuda_betweenness.instances(),
         *cuda_part.instances(),
+        *cuda_part_lengths.instances(),
         *cuda_kronecker.instances(),
     ):
         found[header].append(name)

@@ -19,14 +19,17 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
+import scipy.sparse as sp  # noqa: E402
 
 import hopwave as hw  # noqa: E402
 from graphs import TRAPS  # noqa: E402
 from hopwave import distributed as hd  # noqa: E402
-from hopwave.distributed import codec, layout  # noqa: E402
+from hopwave.distributed import codec, layout, shortest, wire  # noqa: E402
 from hopwave.distributed.layout import Layout  # noqa: E402
 from hopwave.distributed.validate import validate as validate_in_parts  # noqa: E402
 from hopwave.errors import FormatError, GraphError, PlanError  # noqa: E402
+from hopwave.generate import counter  # noqa: E402
+from hopwave.graph500.shortest import STREAM, lengths  # noqa: E402
 from hopwave.validate import validate  # noqa: E402
 
 WORLD = hd.world()
@@ -94,7 +97,10 @@ def check_sources_and_limits() -> None:
         agrees(graph, parts, 5, depth_limit=0)
         agrees(graph, parts, 5, depth_limit=4)
         agrees(graph, parts, 5, plan="merrill", compress=False)
-        assert hd.bfs(parts, 5, predecessors=False).predecessors is None
+        for plan in ("turbobfs-bu-sc", "merrill"):
+            alone = hd.bfs(parts, 5, predecessors=False, plan=plan)
+            assert alone.predecessors is None
+            np.testing.assert_array_equal(alone.distances, hd.bfs(parts, 5).distances)
         for wrong in (340, -1, "a", []):
             with pytest.raises(GraphError):
                 hd.bfs(parts, wrong)
@@ -118,21 +124,26 @@ def check_wide_slots() -> None:
 
 
 def check_bytes_sent() -> None:
-    """A pull sends a rank's share of the bitmap to each other rank: n/8 bytes or less, and little beside."""
+    """A pull's bitmaps are n/8 bytes from each rank or less, in every layout; parents are counted apart, and without
+    them nothing else is sent. Numbers of the ranks' progress, 200 bytes a rank, come on top.
+    """
+    hub = int(np.argmax(np.bincount(hw.generate.kronecker_edges(14)[0])))
+    for ranges in ("1d", "2d", (1, WORLD.size), (WORLD.size, 1)):
+        parts = hd.kronecker(14, device=DEVICE, layout=ranges)
+        for wanted in (True, False):
+            found = hd.bfs(parts, hub, plan="turbobfs-bu-sc", predecessors=wanted)  # the fullest bitmaps there are
+            for level in (*found.trace, *hd.bfs(parts, hub, predecessors=wanted).trace):
+                assert (level.sent > 0) == (WORLD.size > 1)
+                assert max(level.sent_by_one, level.sent_for_parents) <= level.sent <= WORLD.size * level.sent_by_one
+                assert level.sets_by_one <= level.sent_by_one and (wanted or level.sent_for_parents == 0)
+                if level.direction == "pull":
+                    assert level.sets_by_one <= parts.n / 8 + 200 * WORLD.size, (ranges, wanted, level)
     parts = hd.kronecker(14, device=DEVICE)
-    found = hd.bfs(parts, int(np.argmax(np.bincount(hw.generate.kronecker_edges(14)[0]))))
-    assert "pull" in found.trace.directions
-    overhead = 100 * WORLD.size
-    for level in found.trace:
-        assert (level.sent > 0) == (WORLD.size > 1)
-        assert level.sent_by_one <= level.sent <= WORLD.size * level.sent_by_one
-        if level.direction == "pull":
-            assert level.sent_by_one <= parts.n / 8 + overhead
     plain = hd.bfs(parts, 1, plan="merrill", compress=False)
     packed = hd.bfs(parts, 1, plan="merrill")
     if WORLD.size > 1:
         assert sum(level.sent for level in packed.trace) < sum(level.sent for level in plain.trace) / 2
-        assert ("bytes sent" in str(found.trace)) and plain.reached == packed.reached
+        assert "bytes sent" in str(packed.trace) and plain.reached == packed.reached
 
 
 # ---------------------------------------------------------------- graphs
@@ -253,6 +264,14 @@ def check_betweenness() -> None:
             hd.betweenness_centrality(graph, k=3)
 
 
+def check_betweenness_by_sources() -> None:
+    """With the engine of the device that is checked: ranks that share a GPU take turns on it."""
+    for name in ("kronecker", "grid-with-missing-edges", "kronecker-directed"):
+        graph = TRAPS[name]()
+        same(graph, graph, "sources", device=DEVICE)
+    same(graph, hd.spread(graph, device=DEVICE), "sources", device=DEVICE, k=7, seed=5)
+
+
 def check_path_counts_beyond_float64() -> None:
     """32 vertices a layer, all joined to the next: 2^1150 shortest paths from end to end."""
     width, depth = 32, 230
@@ -329,6 +348,45 @@ def check_validation_finds_what_is_wrong() -> None:
         assert "levels" in judged(level(0))
 
 
+def check_shortest_paths() -> None:
+    """Graph500's third kernel: the distances of Dijkstra's algorithm, to the last bit, and a validator that judges."""
+    for scale, ranges in ((8, "1d"), (8, "2d"), (1, "1d"), (2, "2d")):
+        parts = hd.kronecker(scale, 4, seed=3, layout=ranges, device=DEVICE)
+        graph = parts.replicated()
+        tails = np.repeat(np.arange(graph.n), graph.degrees)
+        matrix = sp.csr_array((lengths(tails, graph.indices, graph.n, 3), graph.indices, graph.indptr))
+        paths = shortest.Paths(parts, counter.start(3, STREAM))
+        for root in {0, int(np.argmax(graph.degrees)), graph.n - 1}:
+            paths.run(root)
+            assert paths.broken(root) == ()
+            found = parts.gather(paths.distance)
+            if found is not None:
+                found = np.where(found == shortest.NEVER, np.inf, found / shortest.UNIT)
+                np.testing.assert_array_equal(found, sp.csgraph.dijkstra(matrix, indices=root))
+        if scale < 8:
+            continue
+        hub = int(np.argmax(graph.degrees))
+        right = sp.csgraph.dijkstra(matrix, indices=hub)
+        far = int(np.argmax(np.where(np.isfinite(right), right, 0)))
+        near = graph.indices[slice(*graph.indptr[far : far + 2])]
+        stranger = next(v for v in range(graph.n) if v not in near and v != far)
+        longer = int(right[far] * shortest.UNIT) + 1
+        for name, value, rule in (
+            ("distance", 9 * shortest.UNIT, "edges"),
+            ("distance", longer, "edges"),
+            ("distance", longer - 2, "levels"),
+            ("distance", 0, "levels"),
+            ("distance", shortest.NEVER, "span"),
+            ("parent", far, "roots"),
+            ("parent", -1, "span"),
+            ("parent", stranger, "links"),
+        ):
+            paths.run(hub)
+            if parts.first <= far < parts.first + parts.own:
+                getattr(paths, name)[far - parts.first] = value
+            assert rule in paths.broken(hub), (name, value, rule)
+
+
 def check_packets() -> None:
     """What is packed comes out again, in whichever form was shorter."""
     random = np.random.default_rng(WORLD.rank)
@@ -346,6 +404,40 @@ def check_packets() -> None:
                 np.testing.assert_array_equal(back, heads)
                 np.testing.assert_array_equal(codec.numbers(np, columns), values)
     assert forms == {0, 1, 2, 4, 8} - {4} or forms == {0, 1, 2, 4, 8}
+
+
+def wires() -> Iterator[tuple[wire.HostWire, Any]]:
+    """Every way between ranks that can be tried here. NCCL wants a GPU a rank: it is tried within each rank alone."""
+    yield wire.wire_for(WORLD, DEVICE), WORLD.comm
+    if DEVICE == "cuda":
+        yield wire.PinnedWire(), WORLD.comm
+        if wire.has_nccl():
+            from mpi4py import MPI
+
+            yield wire.NcclWire(), MPI.COMM_SELF
+
+
+def check_wires() -> None:
+    """Packets of all sizes, none among them, arrive whole and at the right rank."""
+    for line, comm in wires():
+        size, me = comm.Get_size(), comm.Get_rank()
+
+        def packet(frm: int, to: int, line: wire.HostWire = line) -> Any:  # (frm + to) % 3 = 0: an empty one
+            return line.xp.full(8 * ((frm + to) % 3) * 1000, 10 * frm + to, np.uint8)
+
+        def same_bytes(found: Any, right: Any) -> None:
+            assert found.dtype == right.dtype and found.tolist() == right.tolist()
+
+        sizes = [len(packet(rank, 7)) for rank in range(size)]
+        found = line.all_to_one(comm, packet(me, 7), sizes)()
+        same_bytes(found, line.xp.concatenate([packet(rank, 7) for rank in range(size)]))
+        shapes = [(len(packet(me, to)) // 8, 8, 0) for to in range(size)]
+        _, pending = line.deal(comm, shapes, [packet(me, to) for to in range(size)], 1 << 20)
+        for rank, piece in enumerate(pending()):
+            same_bytes(piece, packet(rank, me) if rank != me else packet(rank, me)[:0])
+        shape, turned = line.turn(comm, (len(packet(me, 0)) // 8, 8, 0), packet(me, 0), 1 << 20)
+        same_bytes(turned, packet((me + 1) % size, 0))
+        assert shape == (len(turned) // 8, 8, 0)
 
 
 CHECKS = {name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")}

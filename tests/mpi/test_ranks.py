@@ -61,7 +61,8 @@ def test_ranks_that_share_a_gpu(ranks: int, tmp_path: Path) -> None:
     if not api.has_gpu():
         pytest.skip("no GPU")
     names = ["every_trap_in_every_layout", "sources_and_limits", "wide_slots", "bytes_sent", "generated_in_place"]
-    done = start(ranks, str(HERE / "checks.py"), str(tmp_path), *names, "validation_finds_what_is_wrong", device="cuda")
+    names += ["validation_finds_what_is_wrong", "wires", "shortest_paths", "betweenness_by_sources"]
+    done = start(ranks, str(HERE / "checks.py"), str(tmp_path), *names, device="cuda")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -102,14 +103,14 @@ def test_a_damaged_file_ends_the_job_with_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("layout", ["1d", "2d"])
 def test_graph500_over_two_ranks(layout: str) -> None:
     """One report, every search valid, and as many input edges in each component as one process finds."""
-    options = ["--scale", "10", "--nbfs", "4", "--seed", "7", "--device", "cpu", "--json"]
+    options = ["--scale", "10", "--nbfs", "4", "--seed", "7", "--device", "cpu", "--json", "--sssp"]
     done = start(2, "-m", "hopwave", "graph500", *options, "--layout", layout)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     alone = graph500.run(10, roots=4, seed=7, device="cpu").values()
     assert found["valid"] and found["ranks"] == 2 and found["NBFS"] == 4
     for name in ("min", "median", "max"):
-        assert found[f"bfs_{name}_nedge"] == alone[f"bfs_{name}_nedge"]
+        assert found[f"bfs_{name}_nedge"] == found[f"sssp_{name}_nedge"] == alone[f"bfs_{name}_nedge"]
 
 
 def test_a_command_that_fails_says_so_once() -> None:

@@ -18,9 +18,7 @@ def graph500(
     nbfs: Annotated[int, typer.Option(min=1, help="Searches, each from its own root; the rules ask for 64.")] = 64,
     seed: Annotated[int, typer.Option(help="Of the graph and of the roots.")] = 1,
     layout: Annotated[str, typer.Option(help="1d or 2d: how ranks share the graph.")] = "1d",
-    sssp: Annotated[
-        bool, typer.Option("--sssp", help="Shortest paths too: kernel 3, in one process, on the CPU.")
-    ] = False,
+    sssp: Annotated[bool, typer.Option("--sssp", help="Kernel 3 too: shortest paths over random lengths.")] = False,
     threads: terminal.Threads = None,
     as_json: terminal.Json = False,
 ) -> None:
@@ -31,7 +29,7 @@ def graph500(
     ranks = started_by_mpi()
     speaks = not ranks or world().rank == 0
     began = time.perf_counter()
-    with Meter(f"graph500, scale {scale}", nbfs, None if speaks else False) as meter:
+    with Meter(f"graph500, scale {scale}", nbfs * (2 if sssp else 1), None if speaks else False) as meter:
 
         def searched(number: int, _: object) -> None:
             meter.update(number)
@@ -56,7 +54,8 @@ def graph500(
             terminal.line(line)
         about = ", ".join(f"{key} {value}" for key, value in outcome.about.items())
         terminal.line(
-            f"validation: {'passed' if outcome.valid else 'FAILED'}, {len(outcome.searches)} searches ({about})"
+            f"validation: {'passed' if outcome.valid else 'FAILED'}, "
+            f"{len(outcome.searches) + len(outcome.paths)} searches ({about})"
         )
     if not outcome.valid:
         bad = next(one for one in (*outcome.searches, *outcome.paths) if one.broken)

@@ -58,8 +58,7 @@ class DistributedBFSResult:
         >>> distributed.bfs(distributed.from_edges([0, 0, 2], [1, 1, 3]), 0).edges()
         2
         """
-        tuples = self.graph.tuples if self.graph.part.xp is np else self.graph.tuples.get()
-        return self.graph.world.total(int(tuples[self.distances >= 0].sum())) // (1 if self.graph.directed else 2)
+        return self.graph.edges_within(self.distances >= 0)
 
     def __repr__(self) -> str:
         return f"DistributedBFSResult(reached={self.reached:,}, depth={self.depth}, plan={self.plan.name})"
@@ -89,14 +88,12 @@ def bfs(
     chosen, why = choose_plan(plan)
     search = Search(G, sources, predecessors, limit, compress)
     search.run(chosen)
-    last = search.levels[-1] if search.levels else None
-    depth = search.depth - (last is not None and last.found == 0)
     xp = G.part.xp
     return DistributedBFSResult(
         search.distance if xp is np else search.distance.get(),
         None if search.parent is None else search.parent if xp is np else search.parent.get(),
         G.first,
-        depth,
+        search.deepest,
         search.reached,
         sources,
         Ran(chosen, why, ("thread mappings", "queue making")),

@@ -93,13 +93,12 @@ def build(
     else:
         tails = heads = layout.alone(world.rank).size
     row, column = _joined(xp, kept.pop("out"), slot_type)
-    tuples = xp.bincount(row.astype(np.int64), minlength=tails)
-    out = rows_from(xp, row, column, tails)
+    out, tuples = rows_from(xp, row, column, tails)
     if layout.columns:
-        into = rows_from(xp, column, row, heads)
+        into, _ = rows_from(xp, column, row, heads)
     elif directed:
         del row, column
-        into = rows_from(xp, *_joined(xp, kept.pop("into"), slot_type), heads)
+        into, _ = rows_from(xp, *_joined(xp, kept.pop("into"), slot_type), heads)
     else:
         into = out
     return Built(out, into, tuples, world.total(edges))
@@ -153,17 +152,19 @@ def _joined(xp: Any, pieces: list[Edges], slot_type: Any) -> Edges:
     return rows, columns
 
 
-def rows_from(xp: Any, row: Any, column: Any, count: int) -> Rows:
-    """Sorted rows without repeats.
+def rows_from(xp: Any, row: Any, column: Any, count: int) -> tuple[Rows, Any]:
+    """Sorted rows without repeats, and how many entries each row had with them.
 
-    >>> [part.tolist() for part in rows_from(np, np.array([1, 0, 1], np.uint32), np.array([2, 5, 2], np.uint32), 3)]
-    [[0, 1, 2, 2], [5, 2]]
+    >>> rows, entries = rows_from(np, np.array([1, 0, 1], np.uint32), np.array([2, 5, 2], np.uint32), 3)
+    >>> [part.tolist() for part in rows], entries.tolist()
+    ([[0, 1, 2, 2], [5, 2]], [1, 2, 0])
     """
     if not len(row):
-        return xp.zeros(count + 1, np.int64), column
+        return (xp.zeros(count + 1, np.int64), column), xp.zeros(count, np.int64)
     if row.dtype == np.uint32:
         keys = (row.astype(np.uint64) << np.uint64(32)) | column.astype(np.uint64)
         keys.sort()
+        entries = xp.diff(_offsets(xp, (keys >> np.uint64(32)).astype(np.uint32), count))
         new = xp.ones(len(keys), bool)
         new[1:] = keys[1:] != keys[:-1]
         keys = keys[new]
@@ -171,12 +172,21 @@ def rows_from(xp: Any, row: Any, column: Any, count: int) -> Rows:
     else:
         order = xp.lexsort(xp.stack([column, row]))
         row, column = row[order], column[order]
+        entries = xp.diff(_offsets(xp, row, count))
         new = xp.ones(len(row), bool)
         new[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
         row, column = row[new], column[new]
-    offsets = xp.zeros(count + 1, np.int64)
-    xp.cumsum(xp.bincount(row.astype(np.int64), minlength=count), out=offsets[1:])
-    return offsets, column
+    return (_offsets(xp, row, count), column), entries
+
+
+def _offsets(xp: Any, row: Any, count: int) -> Any:
+    """Where each row begins in a sorted column of rows, and the end.
+
+    Looked up, not counted: CuPy's bincount keeps a histogram for every thread block, which no GPU has room for.
+    """
+    offsets = xp.full(count + 1, len(row), np.int64)
+    offsets[:count] = xp.searchsorted(row, xp.arange(count, dtype=row.dtype))
+    return offsets
 
 
 Blocks = Callable[[], Iterable[Edges]]  # called once for each time the edges are needed

@@ -69,6 +69,25 @@ def pack_set(xp: Any, heads: Any, length: int, compress: bool = True) -> tuple[S
     return pack(xp, xp.sort(heads), None, length, compress)
 
 
+def pack_bits(xp: Any, words: Any, length: int, compress: bool = True) -> tuple[Shape, Any]:
+    """A bitmap as a packet: as it is, unless it is so sparse that gaps are shorter.
+
+    >>> pack_bits(np, np.array([0, 0, 0, 2], np.uint64), 256)[0], pack_bits(np, np.array([7], np.uint64), 3)[0]
+    ((1, 1, 0), (3, 1, 0))
+    """
+    listed = places(xp, words)
+    if not compress or len(listed) > 8 * len(words):
+        return (len(listed), 0, 0), words.view(np.uint8)[: words.nbytes if len(listed) else 0]
+    return pack(xp, listed, None, length)
+
+
+def unpack_bits(xp: Any, shape: Shape, data: Any, length: int) -> Any:
+    """The bitmap that a packet holds."""
+    if shape[0] and shape[1] == 0:
+        return data.view(np.uint64)
+    return bits_from(xp, unpack(xp, shape, data, length)[0], length)
+
+
 def unpack(xp: Any, shape: Shape, data: Any, length: int) -> tuple[Any, Any]:
     """The places and the values of a packet.
 
@@ -93,8 +112,16 @@ def columns(xp: Any, values: Any, compress: bool = True) -> Any:
     """Numbers from 0 as rows of bytes, as few as the greatest needs."""
     if len(values) == 0:
         return xp.empty((0, 1), np.uint8)
-    width = max(1, -(-int(values.max()).bit_length() // 8)) if compress else PLAIN
-    return values.astype(np.uint64).view(np.uint8).reshape(-1, 8)[:, :width]
+    return rows_of(values, max(1, -(-int(values.max()).bit_length() // 8)) if compress else PLAIN)
+
+
+def rows_of(values: Any, width: int) -> Any:
+    """Numbers from 0 as rows of so many bytes, the lowest first.
+
+    >>> rows_of(np.array([1, 256]), 2).tolist()
+    [[1, 0], [0, 1]]
+    """
+    return values.astype(np.uint64).view(np.uint8).reshape(len(values), 8)[:, :width]
 
 
 def numbers(xp: Any, rows: Any) -> Any:

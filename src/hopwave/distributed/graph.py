@@ -140,6 +140,11 @@ class DistributedGraph:
             self._tail_groups[rank] = group
         return self._tail_groups[rank]
 
+    def edges_within(self, reached: Any) -> int:
+        """Edges given, repeats and loops included, in what was reached; all ranks ask, a flag for each own vertex."""
+        tuples = int((self.tuples * self.part.xp.asarray(reached)).sum())
+        return self.world.total(tuples) // (1 if self.directed else 2)
+
     # ------------------------------------------------------------------ whole again
 
     def gather(self, values: Any) -> npt.NDArray[Any] | None:

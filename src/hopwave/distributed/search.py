@@ -6,6 +6,9 @@
            bit that is set (section 4.2). In a 2D layout a vertex's in-arcs lie on the ranks of one row: its open bits
            go round that row, so that each rank looks only for those that none before it has found
 
+On a grid of R × C ranks a pull's bitmaps are n/8 · (R + C - 1)/(R C) bytes from each rank, or less: never over n/8.
+What tells owners their vertices' parents is counted apart: a search for distances alone does not send it.
+
 Sums over all ranks go into the rule, so every rank chooses the same step. What a rank sends itself never travels, and
 is claimed while the rest is on its way.
 """
@@ -70,7 +73,7 @@ class Search:
         self.visited = graph.closed.copy()
         self.sent = xp.zeros(graph.push_heads.group.size // 64, np.uint64)
         self.levels: list[Level] = []
-        self.depth = self.reached = 0
+        self.depth = self.reached = self.for_parents = 0
         mine = np.array([s - graph.first for s in sources if graph.first <= s < graph.first + graph.own], np.int64)
         self.frontier = xp.asarray(np.sort(mine))
         self.visited |= codec.bits_from(xp, self.frontier, graph.own)
@@ -91,29 +94,39 @@ class Search:
         mu = self.graph.m - mf
         self.reached = nf
         while nf and (self.limit is None or self.depth < self.limit):
-            began, self.wire.sent = time.perf_counter(), 0
+            began, self.wire.sent, self.for_parents = time.perf_counter(), 0, 0
             choice = plan.rule.choose(Sizes(self.graph.n, self.graph.m, nf, mf, mu, nf0, mf0, last))
             step = plan.steps[choice]
             checked = self._push() if isinstance(step, Push) else self._pull()
             self.depth += 1
-            found, edges, looked, sent, most = self._sums(checked)
+            found, edges, looked, traffic = self._sums(checked)
             seconds = time.perf_counter() - began
-            self.levels.append(
-                Level(self.depth, choice, str(step), nf, mf, mu, found, looked, seconds, sent=sent, sent_by_one=most)
-            )
+            self.levels.append(Level(self.depth, choice, str(step), nf, mf, mu, found, looked, seconds, **traffic))
             nf0, mf0, last = nf, mf, choice
             nf, mf = found, edges
             mu -= edges
             self.reached += found
         self._settle()
 
-    def _sums(self, checked: int) -> tuple[int, int, int, int, int]:
+    @property
+    def deepest(self) -> int:
+        """The greatest distance: the last level looked for more, and mostly found none."""
+        return self.depth - bool(self.levels and not self.levels[-1].found)
+
+    def _sums(self, checked: int) -> tuple[int, int, int, dict[str, int]]:
         """Over all ranks: the frontier's vertices and arcs, arcs looked at; bytes sent, by all and by the busiest."""
-        told = 32 * (self.graph.world.size - 1)  # by this very exchange
-        mine = len(self.frontier), int(self.graph.degrees[self.frontier].sum()), checked, self.wire.sent + told
+        told = 40 * (self.graph.world.size - 1)  # by this very exchange
+        arcs = int(self.graph.degrees[self.frontier].sum())
+        mine = len(self.frontier), arcs, checked, self.wire.sent + told, self.for_parents
         everybody = self.wire.tell(self.graph.world.comm, np.array(mine, np.int64))
-        found, edges, looked, sent = everybody.sum(axis=0).tolist()
-        return found, edges, looked, sent, int(everybody[:, 3].max())
+        found, edges, looked, sent, for_parents = everybody.sum(axis=0).tolist()
+        traffic = {
+            "sent": sent,
+            "sent_for_parents": for_parents,
+            "sent_by_one": int(everybody[:, 3].max()),
+            "sets_by_one": int((everybody[:, 3] - everybody[:, 4]).max()),
+        }
+        return found, edges, looked, traffic
 
     def _settle(self) -> None:
         """Write the frontier's distances: at the end of a search, or while its bitmap is on its way to the others."""
@@ -150,6 +163,7 @@ class Search:
                 length = int(heads.group.lengths[place])
                 values = codec.columns(xp, parents[begin:end], self.compress) if wanted else None
                 shape, data = codec.pack(xp, offsets, values, length, self.compress)
+                self.for_parents += len(data) - codec.packed_size((*shape[:2], 0), length)
             shapes.append(shape)
             packets.append(data)
         assert own is not None
@@ -203,8 +217,10 @@ class Search:
         return int(checked)
 
     def _pull_round(self, tails: Group, row: Side, front: Any) -> int:
-        """Open bits go round the row; what was found for others is sent to its owners at the end."""
-        graph, xp, size = self.graph, self.xp, len(row.group.ranks)
+        """Open bits go round the row, and home again; where parents are wanted, each rank tells owners what it found
+        for them, and then the bits need not come home.
+        """
+        graph, xp, size, wanted = self.graph, self.xp, len(row.group.ranks), self.parent is not None
         closed, checked = self.visited.copy(), 0
         shapes: list[codec.Shape] = [(0, 0, 0)] * size
         packets: list[Any] = [xp.empty(0, np.uint8)] * size
@@ -215,21 +231,35 @@ class Search:
             slots, before = xp.empty(length, graph.tail_type), closed.copy()
             _, looked = self.part.pull(int(row.group.slots[place]), closed, front, slots)
             checked += looked
-            found = codec.places(xp, closed ^ before)
-            if place == row.place:
-                new.append(self._claim(found, slots[found], tails))
-            else:
-                values = codec.columns(xp, slots[found], self.compress) if self.parent is not None else None
-                shapes[place], packets[place] = codec.pack(xp, found, values, length, self.compress)
-            if turn < size - 1:
-                closed = self.wire.turn(row.comm, closed, row.group.words((place + 1) % size))
+            if wanted:
+                found = codec.places(xp, closed ^ before)
+                if place == row.place:
+                    new.append(self._claim(found, slots[found], tails))
+                else:
+                    values = codec.columns(xp, slots[found], self.compress)
+                    shapes[place], packets[place] = codec.pack(xp, found, values, length, self.compress)
+            if turn < size - 1 or not wanted:
+                closed = self._turned(row, closed, place)
+        if not wanted:
+            self.frontier = codec.places(xp, closed ^ self.visited)
+            self.visited = closed
+            return int(checked)
+        sent = self.wire.sent
         arriving, pending = self.wire.deal(row.comm, shapes, packets, graph.own)
+        self.for_parents += self.wire.sent - sent
         for place, (shape, data) in enumerate(zip(arriving, pending(), strict=True)):
             if shape[0]:
                 vertices, values = codec.unpack(xp, shape, data, graph.own)
                 new.append(self._claim(vertices, codec.numbers(xp, values), graph.tails_of(row.group.ranks[place])))
         self.frontier = xp.concatenate(new)
         return int(checked)
+
+    def _turned(self, row: Side, closed: Any, place: int) -> Any:
+        """The bitmap of one rank's vertices goes on round the row; that of the next rank's comes."""
+        group, behind = row.group, (place + 1) % len(row.group.ranks)
+        shape, data = codec.pack_bits(self.xp, ~closed, int(group.lengths[place]), self.compress)
+        length = int(group.lengths[behind])
+        return ~codec.unpack_bits(self.xp, *self.wire.turn(row.comm, shape, data, length), length)
 
     def _bitmap_of(self, side: Side) -> Any:
         """The frontier of all ranks of a side, as a bitmap of its slots; distances are written meanwhile."""
@@ -243,12 +273,8 @@ class Search:
         bits = xp.zeros(group.size // 64, np.uint64)
         for place, (one, piece) in enumerate(zip(shapes, pending(), strict=True)):
             first, words = int(group.slots[place]) // 64, group.words(place)
-            if one[0] and one[1] == 0:
-                bits[first : first + words] = piece.view(np.uint64)
-            elif one[0]:
-                length = int(group.lengths[place])
-                found, _ = codec.unpack(xp, one, piece, length)
-                bits[first : first + words] = codec.bits_from(xp, found, length)
+            if one[0]:
+                bits[first : first + words] = codec.unpack_bits(xp, one, piece, int(group.lengths[place]))
         return bits
 
 

@@ -40,13 +40,13 @@ def validate(graph: DistributedGraph, sources: tuple[int, ...], distances: Any, 
     tails, heads = graph.pull_tails, graph.pull_heads
     deepest = max(graph.world.allgather(int(levels.max()) if graph.own else 0))
     kind = np.int8 if deepest < 1 << 7 else np.int16 if deepest < 1 << 15 else np.int32
-    tail_levels = _of_side(graph, levels.astype(kind), tails)
-    head_levels = _of_side(graph, levels.astype(kind), heads)
-    head_parents = _of_side(graph, parents, heads)
+    tail_levels = of_side(graph, levels.astype(kind), tails)
+    head_levels = of_side(graph, levels.astype(kind), heads)
+    head_parents = of_side(graph, parents, heads)
     linked = xp.zeros(len(head_parents), np.uint8)
     # A vertex that is its own predecessor was judged already; an arc to itself says nothing about it.
     itself = head_parents == heads.group.ids(xp.arange(len(head_parents)))
-    slots = xp.where(itself, -1, _slots(xp, tails, head_parents))
+    slots = xp.where(itself, -1, slots_of(xp, tails, head_parents))
     wrong = part.check(head_levels, tail_levels, slots, linked)
     wrong = np.asarray(wrong if xp is np else wrong.get())
     for rule, (count, row, tail) in zip(ARC_RULES, wrong.tolist(), strict=True):
@@ -83,14 +83,7 @@ def _judge_links(
     graph: DistributedGraph, sources: tuple[int, ...], parents: Any, linked: Any, failures: Failures
 ) -> None:
     """Rule 5: some rank of the row holds the arc from each predecessor."""
-    xp, heads = graph.part.xp, graph.pull_heads
-    if heads.comm is not None:
-        host = np.ascontiguousarray(linked if xp is np else linked.get())
-        everybody = np.empty_like(host)
-        graph.world.queue()
-        heads.comm.Allreduce(host, everybody, op=_greatest())
-        linked = xp.asarray(everybody)
-    own = linked[heads.first : heads.first + graph.own]
+    xp, own = graph.part.xp, any_of_row(graph, linked)
     ids = xp.arange(graph.own) + graph.first
     is_source = xp.isin(ids, xp.asarray(np.array(sources, np.int64)))
     bad = (parents >= 0) & ~is_source & (own == 0)
@@ -103,7 +96,19 @@ def _note(xp: Any, sentences: list[tuple[int, str]], bad: Any, sentence: str, fi
         sentences.append((count, sentence.format(v=first + int(xp.argmax(bad)))))
 
 
-def _of_side(graph: DistributedGraph, own: Any, side: Side) -> Any:
+def any_of_row(graph: Any, flags: Any) -> Any:
+    """Flags of the heads of a row of ranks: those of own vertices that any of these ranks has set."""
+    xp, heads = graph.part.xp, graph.pull_heads
+    if heads.comm is not None:
+        host = np.ascontiguousarray(flags if xp is np else flags.get())
+        everybody = np.empty_like(host)
+        graph.world.queue()
+        heads.comm.Allreduce(host, everybody, op=_greatest())
+        flags = xp.asarray(everybody)
+    return flags[heads.first : heads.first + graph.own]
+
+
+def of_side(graph: Any, own: Any, side: Side) -> Any:
     """Values of all vertices of a side, by slot."""
     padded = graph.part.xp.full(graph.words * 64, -1, own.dtype)
     padded[: graph.own] = own
@@ -113,7 +118,7 @@ def _of_side(graph: DistributedGraph, own: Any, side: Side) -> Any:
     return graph.wire.all_to_one(side.comm, padded.view(np.uint8), sizes)().view(own.dtype)
 
 
-def _slots(xp: Any, side: Side, ids: Any) -> Any:
+def slots_of(xp: Any, side: Side, ids: Any) -> Any:
     """The slots of vertices in a side's group; -1 for those that are none of its."""
     group = side.group
     if not len(ids):

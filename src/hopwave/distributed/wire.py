@@ -17,6 +17,7 @@ import numpy as np
 from hopwave.distributed.codec import Shape, packed_size
 from hopwave.distributed.world import World, wait_for
 
+TURN = 3  # the tag of what goes round a ring
 Pending = Callable[[], Any]  # call it to wait for what was begun, and to get it
 
 
@@ -34,7 +35,7 @@ class HostWire:
     def tell(self, comm: Any, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Everybody's numbers, a row a rank."""
         numbers = np.ascontiguousarray(numbers)
-        if comm.Get_size() == 1:
+        if comm is None or comm.Get_size() == 1:
             return numbers.reshape(1, -1)
         everybody = np.empty((comm.Get_size(), numbers.size), numbers.dtype)
         wait_for(comm.Iallgather(numbers, everybody), self.crowded)
@@ -63,13 +64,23 @@ class HostWire:
         data = self.xp.concatenate([p if r != me else p[:0] for r, p in enumerate(packets)])
         return arriving, _cut(self.one_to_one(comm, data, out, sizes), sizes)
 
-    def turn(self, comm: Any, data: Any, length: int) -> Any:
-        """Give an array to the rank before us in the ring, and get that of the rank behind, of that many items."""
+    def turn(self, comm: Any, shape: Shape, data: Any, length: int) -> tuple[Shape, Any]:
+        """Give a packet to the rank before us in the ring, and get that of the rank behind, about places below length.
+
+        In a ring of one, what was given comes back.
+        """
         size, me = comm.Get_size(), comm.Get_rank()
+        before, behind = (me - 1) % size, (me + 1) % size
+        mine, theirs = np.array(shape, np.int64), np.empty(3, np.int64)
+        requests = [comm.Irecv(theirs, behind, TURN), comm.Isend(mine, before, TURN)]
+        for request in requests:
+            wait_for(request, self.crowded)
+        count, gap, value = theirs.tolist()
+        arriving = (count, gap, value)
         out, into = [0] * size, [0] * size
-        out[(me - 1) % size], into[(me + 1) % size] = data.nbytes, length * data.itemsize
-        self.sent += data.nbytes
-        return self.one_to_one(comm, data.view(np.uint8), out, into)().view(data.dtype)
+        out[before], into[behind] = len(data), packed_size(arriving, length)
+        self.sent += mine.nbytes + len(data)
+        return arriving, self.one_to_one(comm, data, out, into)()
 
     def _after(self, request: Any, received: Any, kept: Any) -> Pending:
         def wait() -> Any:
@@ -82,15 +93,19 @@ class HostWire:
 
     # -------------------------------------------------------------- how; other wires do this their own way
 
+    def room(self, size: int) -> Any:
+        """So many bytes that MPI can write to."""
+        return np.empty(size, np.uint8)
+
     def all_to_one(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
         """Allgatherv of bytes."""
-        received = np.empty(sum(sizes), np.uint8)
+        received = self.room(sum(sizes))
         request = comm.Iallgatherv([data, len(data), _byte()], [received, sizes, _starts(sizes), _byte()])
         return self._after(request, received, data)
 
     def one_to_one(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
         """Alltoallv of bytes."""
-        received = np.empty(sum(into), np.uint8)
+        received = self.room(sum(into))
         request = comm.Ialltoallv([data, out, _starts(out), _byte()], [received, into, _starts(into), _byte()])
         return self._after(request, received, data)
 
@@ -124,6 +139,12 @@ class PinnedWire(HostWire):
 
         self.xp = cupy
 
+    def room(self, size: int) -> Any:
+        """Pinned, so that the way up is as fast as the way down."""
+        from cupyx import empty_pinned
+
+        return empty_pinned((size,), np.uint8) if size else np.empty(0, np.uint8)
+
     def all_to_one(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
         """Down, across, and up again."""
         return self._up(super().all_to_one(comm, self._down(data), sizes))
@@ -133,16 +154,19 @@ class PinnedWire(HostWire):
         return self._up(super().one_to_one(comm, self._down(data), out, into))
 
     def _down(self, data: Any) -> Any:
-        from cupyx import empty_pinned
-
-        if not data.size:
-            return np.empty(0, data.dtype)
-        host = empty_pinned(data.shape, data.dtype)
-        data.get(out=host)
+        host = self.room(data.size)
+        if data.size:
+            data.get(out=host)
         return host
 
     def _up(self, pending: Pending) -> Pending:
-        return lambda: self.xp.asarray(pending())
+        def wait() -> Any:
+            host = pending()
+            there = self.xp.asarray(host)
+            self.xp.cuda.get_current_stream().synchronize()  # CuPy reads pinned memory later, and does not keep it
+            return there
+
+        return wait
 
 
 class AwareWire(PinnedWire):
@@ -150,19 +174,19 @@ class AwareWire(PinnedWire):
 
     name = "CUDA-aware MPI"
 
+    def room(self, size: int) -> Any:
+        """On the GPU."""
+        return self.xp.empty(size, np.uint8)
+
     def all_to_one(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
-        """The stream is waited for first: MPI knows nothing of streams."""
-        received = self.xp.empty(sum(sizes), np.uint8)
+        """As between hosts, once the stream is through: MPI knows nothing of streams."""
         self.xp.cuda.get_current_stream().synchronize()
-        request = comm.Iallgatherv([data, len(data), _byte()], [received, sizes, _starts(sizes), _byte()])
-        return self._after(request, received, data)
+        return HostWire.all_to_one(self, comm, data, sizes)
 
     def one_to_one(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
-        """The stream is waited for first."""
-        received = self.xp.empty(sum(into), np.uint8)
+        """As between hosts, once the stream is through."""
         self.xp.cuda.get_current_stream().synchronize()
-        request = comm.Ialltoallv([data, out, _starts(out), _byte()], [received, into, _starts(into), _byte()])
-        return self._after(request, received, data)
+        return HostWire.one_to_one(self, comm, data, out, into)
 
 
 class NcclWire(PinnedWire):
@@ -212,7 +236,7 @@ def wire_for(joined: World, device: str) -> HostWire:
     """The best way between these ranks for arrays of that device; all ranks choose the same one."""
     if device != "cuda":
         return HostWire(joined.crowded)
-    if _own_gpus(joined) and _has_nccl():
+    if _own_gpus(joined) and has_nccl():
         return NcclWire(joined.crowded)
     aware = joined.total(int(takes_device_pointers())) == joined.size
     return AwareWire(joined.crowded) if aware else PinnedWire(joined.crowded)
@@ -233,7 +257,8 @@ def _host() -> str:
     return str(MPI.Get_processor_name())
 
 
-def _has_nccl() -> bool:
+def has_nccl() -> bool:
+    """Whether CuPy finds NCCL."""
     try:
         from cupy.cuda import nccl
     except ImportError:

@@ -162,6 +162,9 @@ class Part:
             return [work(begin, end) for begin, end in stretches]
         return list(self._pool.map(lambda stretch: work(*stretch), stretches))
 
+    def finish(self):
+        """Nothing is left under way when a loop returns."""
+
     def push(self, frontier, sent):
         """New (heads, tails), in no order, one for each head; their bits in sent are set."""
         degrees = self.out_offsets[frontier.astype(np.int64) + 1] - self.out_offsets[frontier.astype(np.int64)]
@@ -205,3 +208,9 @@ class Part:
         wrong = np.zeros((3, 3), np.int64)
         check_rows(self.in_offsets, self.tails, 0, levels, tail_levels, parents, linked, wrong)
         return wrong
+
+    def lengths(self, out_names, into_names, n, start):
+        """Lengths for all arcs: see Lengths."""
+        from hopwave.engines.cpu_part_lengths import Lengths
+
+        return Lengths(self, out_names, into_names, n, start)

@@ -115,8 +115,10 @@ class CudaGraph:
         in_offsets = cupy.zeros(self.n + 1, offsets.dtype)
         if not self.m:
             return in_offsets, neighbours
-        in_offsets[1:] = cupy.cumsum(cupy.bincount(neighbours, minlength=self.n))
         order = cupy.argsort(neighbours, kind="stable")
+        # Looked up, not counted: CuPy's bincount keeps a histogram of n for every thread block.
+        in_offsets[: self.n] = cupy.searchsorted(neighbours[order], cupy.arange(self.n, dtype=neighbours.dtype))
+        in_offsets[self.n] = self.m
         return in_offsets, self.arc_rows(offsets, self.m)[order]
 
     def columns_alone(self):

@@ -86,6 +86,10 @@ class Part:
         (self.out_offsets, self.heads), (self.in_offsets, self.tails) = out, into
         self.slot = SLOTS[self.heads.dtype]
 
+    def finish(self):
+        """Wait until everything asked of the GPU is done."""
+        cupy.cuda.get_current_stream().synchronize()
+
     def push(self, frontier, sent):
         """New (heads, tails), in no order, one for each head; their bits in sent are set."""
         if not len(frontier):
@@ -130,3 +134,9 @@ class Part:
     def check(self, levels, tail_levels, parents, linked):
         """See check."""
         return check(self.in_offsets, self.tails, levels, tail_levels, parents, linked, self._longs)
+
+    def lengths(self, out_names, into_names, n, start):
+        """Lengths for all arcs: see Lengths."""
+        from hopwave.engines.cuda_part_lengths import Lengths
+
+        return Lengths(self, out_names, into_names, n, start)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.catalogue import CATALOGUE
-from hopwave.graph500.outcome import Searched
+from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.semiring import Question
 
 
@@ -32,6 +32,7 @@ class OnCuda:
         began = time.perf_counter()
         self.graph = Rows(scale, edge_factor, seed)
         self.workspace = Workspace(self.graph)
+        self.workspace.kernel(parents=True)  # loaded here, not in the first search's time
         cupy.cuda.get_current_stream().synchronize()
         self.construction_seconds = time.perf_counter() - began
         self.graph.check()
@@ -54,6 +55,15 @@ class OnCuda:
             answer[number] = bool((self.graph.neighbours[begin:end] != vertex).any())
         return answer
 
+    def shortest(self, seed: int) -> Kernel:
+        """As over ranks, with all of the graph in one part."""
+        from hopwave.graph500.shortest import InParts
+
+        return InParts(OnePart(self.graph), self._edges_within, seed)
+
+    def _edges_within(self, reached: Any) -> int:
+        return int((self.graph.degrees * reached).sum(dtype=np.int64)) // 2
+
     def search(self, root: int) -> Searched:
         """Distances and predecessors of one root, on the GPU; the time is the host's, from launch to the end."""
         source = self.cp.full(1, root, np.int32)
@@ -63,11 +73,38 @@ class OnCuda:
         self.cp.cuda.get_current_stream().synchronize()
         seconds = time.perf_counter() - began
         standing = self.workspace.standing()
-        edges = int(self.graph.degrees[self.distance >= 0].sum(dtype=np.int64)) // 2
+        edges = self._edges_within(self.distance >= 0)
         broken = broken_rules(self.graph, self.distance, self.parent, root)
         from hopwave.engines.cuda_hopwave import deepest
 
         return Searched(root, seconds, edges, deepest(standing), broken)
+
+
+class OnePart:
+    """A graph of cuda_kronecker.Rows, dressed up as a distributed one on a single rank (distributed.shortest.Parts)."""
+
+    first, id_type = 0, np.int32
+
+    def __init__(self, graph: Any) -> None:
+        import cupy
+
+        from hopwave.distributed.layout import Layout
+        from hopwave.distributed.search import Side
+        from hopwave.distributed.wire import HostWire
+        from hopwave.distributed.world import Alone
+        from hopwave.engines.cuda_part import Part
+
+        self.n = self.own = graph.n
+        self.words = -(-graph.n // 64)
+        self.group = Layout.even(graph.n, 1).alone(0)
+        self.push_tails = self.push_heads = self.pull_tails = self.pull_heads = Side(None, self.group, 0)
+        rows = graph.offsets, graph.neighbours.view(np.uint32)
+        self.part, self.world, self.wire = Part(rows, rows), Alone(), HostWire()
+        self.wire.xp = cupy
+
+    def tails_of(self, rank: int) -> Any:
+        """There is one group."""
+        return self.group
 
 
 def broken_rules(graph: Any, distance: Any, parent: Any, root: int) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ Their mean is harmonic, and its deviation that of the specification (Norris 1940
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,13 @@ class Searched:
     edges: int
     depth: int
     broken: tuple[str, ...] = ()
+
+
+class Kernel(Protocol):
+    """What is timed, once a root."""
+
+    def search(self, root: int) -> Searched:
+        """Search, timed; then validate, not timed."""
 
 
 @dataclass(frozen=True)

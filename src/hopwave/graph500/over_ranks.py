@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.distributed import bfs, kronecker, world
+from hopwave.distributed.ask import choose_plan
+from hopwave.distributed.search import Search
 from hopwave.distributed.validate import validate
-from hopwave.graph500.outcome import Searched
+from hopwave.graph500.outcome import Kernel, Searched
 
 
 class OverRanks:
@@ -55,11 +57,22 @@ class OverRanks:
         begin, end = graph.part.out_offsets[row : row + 2].tolist()
         return bool((graph.part.heads[begin:end] == graph.push_heads.first + own).any())
 
+    def shortest(self, seed: int) -> Kernel:
+        """Over all ranks, too."""
+        from hopwave.graph500.shortest import InParts
+
+        return InParts(self.graph, self.graph.edges_within, seed)
+
     def search(self, root: int) -> Searched:
-        """The time is the slowest rank's: all begin together, and a search ends on all at once."""
+        """The time is the slowest rank's: all begin together, and a search ends on all at once. As with one GPU, the
+        answer stays where the graph is.
+        """
+        plan, _ = choose_plan("auto")
         self.world.meet()
         began = time.perf_counter()
-        found = bfs(self.graph, root)
+        found = Search(self.graph, (root,), True, None, True)
+        found.run(plan)
+        self.graph.part.finish()
         seconds = max(self.world.allgather(time.perf_counter() - began))
-        verdict = validate(self.graph, found.sources, found.distances, found.predecessors)
-        return Searched(root, seconds, found.edges(), found.depth, verdict.broken)
+        verdict = validate(self.graph, (root,), found.distance, found.parent)
+        return Searched(root, seconds, self.graph.edges_within(found.distance >= 0), found.deepest, verdict.broken)

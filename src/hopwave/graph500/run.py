@@ -12,12 +12,12 @@ from hopwave import api
 from hopwave.errors import GraphError
 from hopwave.generate import counter
 from hopwave.generate.parameters import seeded, whole
-from hopwave.graph500.outcome import Outcome, Searched
+from hopwave.graph500.outcome import Kernel, Outcome, Searched
 
 ROOTS = 64
 
 
-class Machine(Protocol):
+class Machine(Kernel, Protocol):
     """Whatever holds the graph and searches it: this process, its GPU, or all ranks of a job."""
 
     generation_seconds: float | None
@@ -27,8 +27,8 @@ class Machine(Protocol):
     def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Which of these vertices have an edge to another vertex."""
 
-    def search(self, root: int) -> Searched:
-        """Search, timed; then validate, not timed."""
+    def shortest(self, seed: int) -> Kernel:
+        """The third kernel on the same graph."""
 
 
 def run(
@@ -46,8 +46,8 @@ def run(
 ) -> Outcome:
     """The Graph500 benchmark of one scale. device: "cpu", "cuda" or "auto".
 
-    sssp=True runs the third kernel too, shortest paths, in one process on the CPU. ranks=True runs the first two over
-    all ranks of this MPI job, which must all call this; the outcome is the same on each.
+    sssp=True runs the third kernel too, shortest paths. ranks=True runs everything over all ranks of this MPI job, who
+    must all call this; the outcome is the same on each. `progress` is called after every search of either kernel.
 
     >>> run(scale=7, roots=2, device="cpu").valid
     True
@@ -58,26 +58,23 @@ def run(
     seed = seeded(seed)
     if layout != "1d" and not ranks:
         raise GraphError(f"layout={layout!r} shares vertices out among ranks; start this with mpiexec, or leave it out")
-    if sssp and (ranks or device == "cuda"):
-        raise GraphError("shortest paths (sssp) run in one process on the CPU; leave out ranks, and give device='cpu'")
-    device = "cpu" if sssp else device
     machine = _machine(scale, edge_factor, device, seed, layout, threads, ranks)
-    searches = []
-    for number, root in enumerate(draw_roots(machine, 1 << scale, roots, seed), start=1):
-        searches.append(machine.search(root))
-        if progress is not None:
-            progress(number, searches[-1])
-    paths = _shortest(machine, [one.root for one in searches], seed) if sssp else []
+    drawn = list(draw_roots(machine, 1 << scale, roots, seed))
+    searches: list[Searched] = []
+    paths: list[Searched] = []
+
+    def each(kernel: Kernel, found: list[Searched]) -> None:
+        for root in drawn:
+            found.append(kernel.search(root))
+            if progress is not None:
+                progress(len(searches) + len(paths), found[-1])
+
+    each(machine, searches)
+    if sssp:
+        each(machine.shortest(seed), paths)
     return Outcome(
         scale, edge_factor, machine.construction_seconds, searches, machine.generation_seconds, machine.about, paths
     )
-
-
-def _shortest(machine: Any, roots: list[int], seed: int) -> list[Searched]:
-    from hopwave.graph500.shortest import ShortestPaths
-
-    kernel = ShortestPaths(machine.graph, machine.tuples, seed)
-    return [kernel.search(root) for root in roots]
 
 
 def _machine(

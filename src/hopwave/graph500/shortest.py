@@ -1,22 +1,26 @@
 """Graph500's third kernel: shortest paths over edges of random length, from the same roots, and their validation.
 
-An edge's length is a hash of its two ends, uniform in (0, 1]: so the repeats of an edge are all of one length, where
-the reference generator gives each its own.
+An edge's length is a hash of its two ends, uniform in (0, 1], in 24 bits: so the repeats of an edge are all of one
+length, where the reference generator gives each its own; and distances are exact sums, the same on every machine.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 import hopwave as hw
+from hopwave.distributed.shortest import NEVER, UNIT, Parts, Paths
 from hopwave.generate import counter
 from hopwave.graph import Graph
 from hopwave.graph500.outcome import Searched
 from hopwave.linalg import Matrix
+
+STREAM = "graph500 lengths"
 
 
 class ShortestPaths:
@@ -57,13 +61,36 @@ class ShortestPaths:
         return tuple(rule for rule, failed in found.items() if failed)
 
 
+class InParts:
+    """The same on a graph in parts, or on one GPU, over lengths that are drawn in place. All ranks search together.
+
+    edges_within: input edges among the own vertices that a flag each says were reached.
+    """
+
+    def __init__(self, graph: Parts, edges_within: Callable[[Any], int], seed: int) -> None:
+        self.graph, self.edges_within = graph, edges_within
+        self.paths = Paths(graph, counter.start(seed, STREAM))
+        self.paths.run(0)  # compiles what there is to compile
+        self.paths.broken(0)
+
+    def search(self, root: int) -> Searched:
+        """Timed as searches are; then validated."""
+        world, paths = self.graph.world, self.paths
+        world.meet()
+        began = time.perf_counter()
+        paths.run(root)
+        self.graph.part.finish()
+        seconds = max(world.allgather(time.perf_counter() - began))
+        return Searched(root, seconds, self.edges_within(paths.distance != NEVER), 0, paths.broken(root))
+
+
 def lengths(u: Any, v: Any, n: int, seed: int) -> npt.NDArray[np.float64]:
-    """The length of every arc u → v, the same as of v → u: multiples of 2^-53 in (0, 1].
+    """The length of every arc u → v, the same as of v → u: multiples of 2^-24 in (0, 1].
 
     >>> both = lengths(np.array([3, 5]), np.array([5, 3]), 8, seed=1)
     >>> bool(both[0] == both[1] > 0)
     True
     """
     pair = np.minimum(u, v).astype(np.uint64) * np.uint64(n) + np.maximum(u, v).astype(np.uint64)
-    drawn = counter.mixed(pair, seed, "graph500 lengths") >> np.uint64(11)
-    return (drawn + np.uint64(1)).astype(np.float64) * 2.0**-53
+    drawn = counter.mixed(pair, seed, STREAM) >> np.uint64(40)
+    return (drawn + np.uint64(1)).astype(np.float64) / UNIT

@@ -1,0 +1,76 @@
+"""Graph500 on one GPU: the same graph, roots and components as on the CPU, and a validator that sees what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import api, graph500
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not api.has_gpu(), reason="no GPU")]
+
+
+@pytest.mark.parametrize(("scale", "edge_factor"), [(1, 3), (5, 16), (11, 16), (14, 1), (17, 16)])
+def test_a_gpu_finds_what_the_cpu_finds(scale: int, edge_factor: int) -> None:
+    there, here = (
+        graph500.run(scale, edge_factor, device, roots=min(8, 1 << scale), seed=2, sssp=True)
+        for device in ("cuda", "cpu")
+    )
+    assert there.valid and here.valid
+    for one, other in zip(there.searches + there.paths, here.searches + here.paths, strict=True):
+        assert (one.root, one.edges, one.depth) == (other.root, other.edges, other.depth)
+
+
+def test_the_rows_hold_every_input_edge() -> None:
+    from hopwave.engines.cuda_kronecker import Rows
+
+    rows = Rows(9, 16, seed=3)
+    rows.check()
+    u, v = hw.generate.kronecker_edges(9, seed=3)
+    right = sorted(zip([*u.tolist(), *v.tolist()], [*v.tolist(), *u.tolist()], strict=True))
+    tails = np.repeat(np.arange(rows.n), np.diff(rows.offsets.get()))
+    assert sorted(zip(tails.tolist(), rows.neighbours.get().tolist(), strict=True)) == right
+    rows.neighbours[0] ^= 1
+    with pytest.raises(hw.errors.EngineError, match="not the one"):
+        rows.check()
+
+
+def test_shortest_paths_are_those_of_the_cpu() -> None:
+    from hopwave.distributed.shortest import NEVER, UNIT
+    from hopwave.graph500.on_cpu import OnCpu
+    from hopwave.graph500.on_cuda import OnCuda
+
+    there, here = OnCuda(10, 16, seed=4), OnCpu(10, 16, seed=4, threads=1)
+    kernel, matrix = there.shortest(4), here.shortest(4).matrix
+    for root in (0, int(np.argmax(here.graph.degrees)), 1023):
+        assert kernel.search(root).broken == ()
+        found = kernel.paths.distance.get()
+        right = hw.sssp(matrix, root, device="cpu").distances
+        np.testing.assert_array_equal(np.where(found == NEVER, np.inf, found / UNIT), right)
+
+
+@pytest.mark.parametrize("rule", ["edges", "levels", "span", "roots", "links"])
+def test_the_validator_on_the_gpu_finds_what_is_wrong(rule: str) -> None:
+    from hopwave.graph500.on_cuda import OnCuda, broken_rules
+
+    machine = OnCuda(8, 16, seed=1)
+    graph = hw.generate.kronecker(8, seed=1)
+    root = int(np.argmax(graph.degrees))
+    assert machine.search(root).broken == ()
+    distance, parent = machine.distance.get(), machine.parent.get()
+    deepest = np.flatnonzero(distance == distance.max()).tolist()
+    far = next(v for v in deepest if (v + 1) % 256 not in graph.indices[slice(*graph.indptr[v : v + 2])])
+    changes: dict[str, tuple[Any, Any]] = {
+        "edges": (distance, 100),
+        "levels": (distance, 1),
+        "span": (distance, -1),
+        "roots": (parent, far),
+        "links": (parent, (far + 1) % 256),
+    }
+    array, value = changes[rule]
+    array[far] = value
+    found = broken_rules(machine.graph, machine.cp.asarray(distance), machine.cp.asarray(parent), root)
+    assert rule in found
