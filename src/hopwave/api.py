@@ -153,6 +153,7 @@ def betweenness_centrality(
     if epsilon is not None and checkpoint is not None:
         raise GraphError("an adaptive sample (epsilon=) cannot be checkpointed; use k= with checkpoint=")
     job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, memory_limit, deterministic)
+    endpoints = bool(endpoints)
     job = replace(job, endpoints=endpoints)
     engine = betweenness_engine(device, graph, job, plan, threads)
     if epsilon is not None:

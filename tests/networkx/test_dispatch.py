@@ -121,6 +121,13 @@ def test_tiny_graphs_stay_with_networkx() -> None:
     assert backend.should_run("betweenness_centrality", (convert_from_nx(tiny),), {}) is True
 
 
+def test_graphs_of_other_backends_are_not_looked_into() -> None:
+    other = type("Other", (), {"__networkx_backend__": "other", "is_multigraph": lambda self: False})()
+    for name in ("betweenness_centrality", "connected_components"):
+        assert backend.can_run(name, (other,), {}) is True and backend.should_run(name, (other,), {}) is True
+    assert backend.should_run("has_path", (other, 0, 1), {}) is not True
+
+
 @installed
 def test_one_pair_is_no_reason_to_convert() -> None:
     G = nx.path_graph(FEW_ARCS_ONE_SEARCH)
@@ -203,7 +210,8 @@ def test_golden_samples() -> None:
 def test_pages_of_networkx_tell_of_hopwave() -> None:
     page = nx.betweenness_centrality.__doc__
     assert "hopwave : Searches" in page and "device : str, optional" in page
-    assert "hopwave" not in (nx.edge_betweenness_centrality_subset.__doc__ or "")
+    assert "By the definition" in (nx.edge_betweenness_centrality_subset.__doc__ or "")
+    assert "hopwave" not in (nx.pagerank.__doc__ or "")
 
 
 # ------------------------------------------------------------------ configuration

@@ -112,10 +112,11 @@ def one_search(asked: Asked) -> str | None:
 
 
 def _too_small(G: Any, enough: int) -> str | None:
-    if is_converted(G):
+    adjacency = getattr(G, "_adj", None)  # another backend's graph may have none
+    if is_converted(G) or adjacency is None:
         return None
     arcs = 0
-    for neighbours in G._adj.values():  # not G.size(), which walks the whole graph
+    for neighbours in adjacency.values():  # not G.size(), which walks the whole graph
         arcs += len(neighbours)
         if arcs >= enough:
             return None
