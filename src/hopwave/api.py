@@ -262,7 +262,7 @@ def betweenness_job(
     mask = None
     if targets is not None:
         mask = np.zeros(graph.n, np.bool_)
-        mask[list(source_ids(graph, targets))] = True
+        mask[list(source_ids(graph, targets, "targets"))] = True
     limit = hops("cutoff", cutoff)
     return Job(chosen, mask, limit, memory_limit=memory_limit, deterministic=deterministic), drawn, subset
 
@@ -332,7 +332,7 @@ def as_graph(G: Any) -> Graph:
     )
 
 
-def source_ids(graph: Graph, source: Any) -> tuple[int, ...]:
+def source_ids(graph: Graph, source: Any, what: str = "sources") -> tuple[int, ...]:
     """The ids of one source, or of several without repeats, in the order given."""
     several = isinstance(source, Iterable) and not isinstance(source, str | bytes)
     if several and graph.labels is not None and _is_label(graph, source):
@@ -343,7 +343,10 @@ def source_ids(graph: Graph, source: Any) -> tuple[int, ...]:
         return (graph.index(source),)
     ids = tuple(dict.fromkeys(graph.index(one) for one in source))
     if not ids:
-        raise GraphError("the list of sources is empty; a search needs at least one vertex to start from")
+        remedy = (
+            "a search needs at least one vertex to start from" if what == "sources" else f"leave out {what}= for all"
+        )
+        raise GraphError(f"the list of {what} is empty; {remedy}")
     return ids
 
 
