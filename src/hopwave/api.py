@@ -178,6 +178,7 @@ def betweenness_centrality(
             scores = _brandes.scale(
                 run.total, n, normalized=normalized, directed=graph.directed, endpoints=endpoints, sampled=drawn
             )
+    scores, bounds = (beside(graph, engine, array) for array in (scores, bounds))
     return BetweennessResult(
         scores, certificate, count, Ran(chosen, why, engine.without(chosen)), engine.name, bounds, graph
     )
@@ -226,8 +227,8 @@ def edge_betweenness_centrality(
             sums, graph.n, normalized=normalized, directed=graph.directed, endpoints=True, sampled=drawn
         )
     return EdgeBetweennessResult(
-        scores,
-        (source, graph.indices),
+        beside(graph, engine, scores),
+        (beside(graph, engine, source), beside(graph, engine, graph.indices)),
         certificate,
         len(job.sources),
         Ran(chosen, why, engine.without(chosen)),
@@ -308,6 +309,15 @@ def reverse_arcs(graph: Graph, values: npt.NDArray[np.float64]) -> npt.NDArray[n
     """
     source = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
     return values[np.lexsort((source, graph.indices))]
+
+
+def beside(graph: Graph, engine: engines.Engine, array: Any) -> Any:
+    """An answer where the graph came from: a CuPy array if it was made of such and the GPU computed, else as it is."""
+    if array is None or engine.name != "cuda" or "device" not in graph._prepared:
+        return array
+    import cupy
+
+    return cupy.asarray(array)
 
 
 def hops(name: str, value: Any) -> int | None:
