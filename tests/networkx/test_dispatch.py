@@ -113,6 +113,33 @@ def test_what_cannot_be_served_gets_a_reason(name: str, arguments: dict[str, Any
     assert isinstance(reason, str) and word in reason
 
 
+class Marked(nx.DiGraph):  # type: ignore[type-arg]
+    """More than a DiGraph, but with a DiGraph's neighbours."""
+
+    def marks(self) -> list[Any]:
+        return [node for node, data in self.nodes(data=True) if data.get("mark")]
+
+
+class Complement(nx.Graph):  # type: ignore[type-arg]
+    """Neighbours are those that are not stored, as in networkx.algorithms.approximation.kcomponents."""
+
+    def neighbors(self, n: Any) -> Any:
+        return iter(set(self) - set(self._adj[n]) - {n})
+
+    def __getitem__(self, n: Any) -> Any:
+        return {v: {} for v in self.neighbors(n)}
+
+
+def test_graphs_that_look_up_neighbours_in_their_own_way_stay_with_networkx() -> None:
+    assert backend.can_run("core_number", (Marked([(0, 1)]),), {}) is True
+    for kind in (*KINDS, nx.PlanarEmbedding):
+        assert backend.can_run("descendants", (kind(),), {"source": 0}) is True
+    view = nx.subgraph_view(Marked([(0, 1)]), filter_node=bool)
+    assert backend.can_run("core_number", (view,), {}) is True
+    reason = backend.can_run("core_number", (Complement([(0, 1)]),), {})
+    assert reason == "Complement.__getitem__ is not NetworkX's own, and hopwave does not call it"
+
+
 def test_tiny_graphs_stay_with_networkx() -> None:
     tiny, small = nx.path_graph(10), nx.path_graph(FEW_ARCS)
     reason = backend.should_run("betweenness_centrality", (tiny,), {})
