@@ -75,7 +75,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
         asked = served.asked(args, kwargs)
     except TypeError as error:
         return str(error)
-    return other_neighbours(type(asked["G"])) or served.can_run(asked) or True
+    return other_neighbours(asked["G"].__class__) or served.can_run(asked) or True
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
