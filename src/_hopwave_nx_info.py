@@ -18,10 +18,8 @@ PLAN = {"plan : str, optional": 'A name from hopwave.plans(); "auto" (default) c
 ORDER = "Counted in hops, in NetworkX's order."
 PAIR = "Runs where the graph has been converted before; else NetworkX's own search ends sooner."
 HOPS = "Counted in hops (weights go to NetworkX); all sources at once, 64 to a machine word."
-BRANDES = (
-    "Unweighted. Path counts never overflow; every run is checked against an identity that exact ones satisfy. "
-    "Samples (k, seed) are those that NetworkX draws."
-)
+CERTIFIED = "Unweighted. Path counts never overflow; every run is checked against an identity that exact ones satisfy."
+BRANDES = CERTIFIED + " Samples (k, seed) are those that NetworkX draws."
 
 # name: (family, what to add to NetworkX's page, additional keywords)
 FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
@@ -53,9 +51,21 @@ FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
     "average_shortest_path_length": ("distance_measures", HOPS, PLACE),
     "betweenness_centrality": ("betweenness", BRANDES, PLACE | PLAN),
     "edge_betweenness_centrality": ("betweenness", BRANDES + " Graphs without parallel edges.", PLACE | PLAN),
-    "betweenness_centrality_subset": ("betweenness", BRANDES, PLACE | PLAN),
+    "betweenness_centrality_subset": ("betweenness", CERTIFIED, PLACE | PLAN),
+    "edge_betweenness_centrality_subset": (
+        "betweenness",
+        CERTIFIED + " Graphs without parallel edges. By the definition, where NetworkX's own values differ from it: "
+        "at a vertex that is no target, dependencies are shared out by path counts.",
+        PLACE | PLAN,
+    ),
+    "group_betweenness_centrality": (
+        "group",
+        "Unweighted. By the definition, where NetworkX's own values differ from it: for some groups of three and more, "
+        "and in directed graphs that are not strongly connected.",
+        {},
+    ),
     "newman_betweenness_centrality": ("betweenness", "Unweighted load centrality.", {}),
-    "bipartite_betweenness_centrality": ("betweenness", BRANDES, PLACE | PLAN),
+    "bipartite_betweenness_centrality": ("betweenness", CERTIFIED, PLACE | PLAN),
     "closeness_centrality": ("closeness", HOPS, PLACE),
     "harmonic_centrality": ("closeness", HOPS, PLACE),
     "group_closeness_centrality": ("closeness", "Unweighted.", {}),

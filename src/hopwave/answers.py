@@ -14,7 +14,7 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.parts import kept, row_of_each
-from hopwave.result import vertex_names
+from hopwave.result import on_host, vertex_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,8 +41,9 @@ class VertexScores:
 
     def top(self, k: int = 10) -> list[tuple[Any, Any]]:
         """The k vertices of highest score, by label or id, highest first; ties in vertex order."""
-        best = np.argsort(-self.scores, kind="stable")[:k]
-        return [(self.graph.label(int(self.vertices[i])), self.scores[i].item()) for i in best]
+        scores = on_host(self.scores)
+        best = np.argsort(-scores, kind="stable")[:k]
+        return [(self.graph.label(int(self.vertices[i])), scores[i].item()) for i in best]
 
     def to_dict(self) -> dict[Any, Any]:
         """Score by vertex (label or id), as NetworkX gives it."""
@@ -52,9 +53,9 @@ class VertexScores:
         """One row a vertex: its score, and the bound where there is one."""
         import pandas as pd
 
-        columns = {self.name: self.scores}
+        columns = {self.name: on_host(self.scores)}
         if self.bounds is not None:
-            columns["bound"] = self.bounds
+            columns["bound"] = on_host(self.bounds)
         return pd.DataFrame(columns, index=pd.Index(self._names(), name="vertex"))
 
     def _names(self) -> npt.NDArray[Any]:
@@ -64,7 +65,7 @@ class VertexScores:
         return len(self.scores)
 
     def __repr__(self) -> str:
-        sampled = "" if self.bounds is None else f", bounds up to {self.bounds.max(initial=0.0):.3g}"
+        sampled = "" if self.bounds is None else f", bounds up to {on_host(self.bounds).max(initial=0.0):.3g}"
         return f"VertexScores({self.name}, {len(self.scores):,} vertices{sampled})"
 
 

@@ -153,6 +153,7 @@ def betweenness_centrality(
     if epsilon is not None and checkpoint is not None:
         raise GraphError("an adaptive sample (epsilon=) cannot be checkpointed; use k= with checkpoint=")
     job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, memory_limit, deterministic)
+    endpoints = bool(endpoints)
     job = replace(job, endpoints=endpoints)
     engine = betweenness_engine(device, graph, job, plan, threads)
     if epsilon is not None:
@@ -177,6 +178,7 @@ def betweenness_centrality(
             scores = _brandes.scale(
                 run.total, n, normalized=normalized, directed=graph.directed, endpoints=endpoints, sampled=drawn
             )
+    scores, bounds = (beside(graph, engine, array) for array in (scores, bounds))
     return BetweennessResult(
         scores, certificate, count, Ran(chosen, why, engine.without(chosen)), engine.name, bounds, graph
     )
@@ -225,8 +227,8 @@ def edge_betweenness_centrality(
             sums, graph.n, normalized=normalized, directed=graph.directed, endpoints=True, sampled=drawn
         )
     return EdgeBetweennessResult(
-        scores,
-        (source, graph.indices),
+        beside(graph, engine, scores),
+        (beside(graph, engine, source), beside(graph, engine, graph.indices)),
         certificate,
         len(job.sources),
         Ran(chosen, why, engine.without(chosen)),
@@ -261,7 +263,7 @@ def betweenness_job(
     mask = None
     if targets is not None:
         mask = np.zeros(graph.n, np.bool_)
-        mask[list(source_ids(graph, targets))] = True
+        mask[list(source_ids(graph, targets, "targets"))] = True
     limit = hops("cutoff", cutoff)
     return Job(chosen, mask, limit, memory_limit=memory_limit, deterministic=deterministic), drawn, subset
 
@@ -309,6 +311,15 @@ def reverse_arcs(graph: Graph, values: npt.NDArray[np.float64]) -> npt.NDArray[n
     return values[np.lexsort((source, graph.indices))]
 
 
+def beside(graph: Graph, engine: engines.Engine, array: Any) -> Any:
+    """An answer where the graph came from: a CuPy array if it was made of such and the GPU computed, else as it is."""
+    if array is None or engine.name != "cuda" or "device" not in graph._prepared:
+        return array
+    import cupy
+
+    return cupy.asarray(array)
+
+
 def hops(name: str, value: Any) -> int | None:
     """A limit of hops: None, or a whole number from 0."""
     if value is None:
@@ -331,7 +342,7 @@ def as_graph(G: Any) -> Graph:
     )
 
 
-def source_ids(graph: Graph, source: Any) -> tuple[int, ...]:
+def source_ids(graph: Graph, source: Any, what: str = "sources") -> tuple[int, ...]:
     """The ids of one source, or of several without repeats, in the order given."""
     several = isinstance(source, Iterable) and not isinstance(source, str | bytes)
     if several and graph.labels is not None and _is_label(graph, source):
@@ -342,7 +353,10 @@ def source_ids(graph: Graph, source: Any) -> tuple[int, ...]:
         return (graph.index(source),)
     ids = tuple(dict.fromkeys(graph.index(one) for one in source))
     if not ids:
-        raise GraphError("the list of sources is empty; a search needs at least one vertex to start from")
+        remedy = (
+            "a search needs at least one vertex to start from" if what == "sources" else f"leave out {what}= for all"
+        )
+        raise GraphError(f"the list of {what} is empty; {remedy}")
     return ids
 
 

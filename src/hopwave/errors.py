@@ -8,6 +8,18 @@ from __future__ import annotations
 import os
 
 
+def amount(size: float) -> str:
+    """Bytes as people read them.
+
+    >>> amount(520), amount(3_200_000), amount(1.5e12)
+    ('520 bytes', '3.20 MB', '1500.00 GB')
+    """
+    for unit, many in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= many:
+            return f"{size / many:.2f} {unit}"
+    return f"{size:.0f} bytes"
+
+
 class HopwaveError(Exception):
     """The parent of every error hopwave raises on purpose.
 

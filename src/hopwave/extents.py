@@ -15,7 +15,7 @@ from hopwave.algorithms import sampled as _sampled
 from hopwave.algorithms.brandes import Progress
 from hopwave.algorithms.many import Sweep
 from hopwave.answers import Estimate, VertexScores
-from hopwave.api import as_graph
+from hopwave.api import as_graph, beside
 from hopwave.asked import answering, sampling, vertex_ids
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -47,7 +47,7 @@ def eccentricity(
     if vertices is None:
         _distances.check_connected(engine, graph, "eccentricity")
         exact, _ = _distances.bounded_eccentricities(engine, graph, "eccentricity", progress, threads)
-        return VertexScores("eccentricity", exact.astype(np.int64), ids, graph)
+        return VertexScores("eccentricity", beside(graph, engine, exact.astype(np.int64)), ids, graph)
     found = _many.sweep(engine, graph, Sweep(ids, "sums"), "eccentricity", progress, threads)
     if (found.reached < graph.n).any():
         lost = int(np.argmax(found.reached < graph.n))
@@ -55,7 +55,7 @@ def eccentricity(
             f"eccentricity of {graph.label(int(ids[lost]))!r} is infinite: it reaches {found.reached[lost]:,} of "
             f"{graph.n:,} vertices; take a connected component"
         )
-    return VertexScores("eccentricity", found.farthest, ids, graph)
+    return VertexScores("eccentricity", beside(graph, engine, found.farthest), ids, graph)
 
 
 def diameter(G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None) -> int:

@@ -19,9 +19,11 @@ from hopwave.algorithms import sampled as _sampled
 from hopwave.algorithms.brandes import Progress
 from hopwave.algorithms.many import Integers, Sweep
 from hopwave.answers import DistanceHistogram, VertexScores
-from hopwave.api import as_graph, bfs, hops
+from hopwave.api import as_graph, beside, bfs, hops
 from hopwave.asked import answering, sampling, vertex_ids, walked
+from hopwave.engines import Engine
 from hopwave.errors import GraphError
+from hopwave.graph import Graph
 
 
 def bfs_many(
@@ -102,11 +104,11 @@ def closeness_centrality(
     ids = vertex_ids(graph, sources)
     engine = answering("sweep", device, graph, threads, drawn or len(ids))
     if drawn is not None:
-        scores, bounds = _sampled.closeness(engine, graph, drawn, seed, delta, wf_improved, progress, threads)
-        return VertexScores("closeness", scores, ids, graph, bounds)
-    found = _many.sweep(engine, graph.reversed(), Sweep(ids, "sums"), "closeness", progress, threads)
-    scores = _distances.closeness(found.reached, found.total, graph.n, wf_improved)
-    return VertexScores("closeness", scores, ids, graph, None if k is None else np.zeros(len(ids)))
+        found = _sampled.closeness(engine, graph, drawn, seed, delta, wf_improved, progress, threads)
+        return _scores("closeness", *found, ids, graph, engine)
+    sums = _many.sweep(engine, graph.reversed(), Sweep(ids, "sums"), "closeness", progress, threads)
+    scores = _distances.closeness(sums.reached, sums.total, graph.n, wf_improved)
+    return _scores("closeness", scores, None if k is None else np.zeros(len(ids)), ids, graph, engine)
 
 
 def harmonic_centrality(
@@ -136,15 +138,20 @@ def harmonic_centrality(
     chosen = None if among is None else np.unique(vertex_ids(graph, among))
     engine = answering("sweep", device, graph, threads, drawn or len(ids if chosen is None else chosen))
     if drawn is not None:
-        scores, bounds = _sampled.harmonic(engine, graph, drawn, seed, delta, progress, threads)
-        return VertexScores("harmonic", scores, ids, graph, bounds)
+        estimate = _sampled.harmonic(engine, graph, drawn, seed, delta, progress, threads)
+        return _scores("harmonic", *estimate, ids, graph, engine)
     if chosen is not None:
         shift = _sampled.reciprocal_bits(len(chosen))
         job = Sweep(chosen, "columns", weight="inverse", shift=shift)
         columns = _many.sweep(engine, graph, job, "harmonic centrality", progress, threads).columns
-        return VertexScores("harmonic", columns[ids, 1] / 2.0**shift, ids, graph)
+        return _scores("harmonic", columns[ids, 1] / 2.0**shift, None, ids, graph, engine)
     found = _many.sweep(engine, graph.reversed(), Sweep(ids, "sums"), "harmonic centrality", progress, threads)
-    return VertexScores("harmonic", found.inverse, ids, graph, None if k is None else np.zeros(len(ids)))
+    return _scores("harmonic", found.inverse, None if k is None else np.zeros(len(ids)), ids, graph, engine)
+
+
+def _scores(name: str, scores: Any, bounds: Any, ids: Integers, graph: Graph, engine: Engine) -> VertexScores:
+    scores, bounds = (beside(graph, engine, array) for array in (scores, bounds))
+    return VertexScores(name, scores, ids, graph, bounds)
 
 
 # ------------------------------------------------------------------ distances counted

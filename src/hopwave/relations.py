@@ -11,12 +11,12 @@ import numpy.typing as npt
 from hopwave.algorithms import components as _components
 from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import paths as _paths
-from hopwave.algorithms.many import on_host
 from hopwave.answers import Components
 from hopwave.api import as_graph, bfs
 from hopwave.asked import answering
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.result import on_host
 
 
 def connected_components(G: Any, device: str = "auto") -> Components:

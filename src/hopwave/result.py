@@ -203,20 +203,21 @@ class BFSResult:
         >>> hw.bfs(hw.Graph.from_edges(["a"], ["b"]), "a").to_dict()
         {'a': 0, 'b': 1}
         """
-        reached = np.flatnonzero(self.distances >= 0).tolist()
-        return dict(zip(map(self._name, reached), self.distances[reached].tolist(), strict=True))
+        distances = on_host(self.distances)
+        reached = np.flatnonzero(distances >= 0).tolist()
+        return dict(zip(map(self._name, reached), distances[reached].tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a vertex: distance, and predecessor and path count where they were asked for."""
         import pandas as pd
 
-        columns: dict[str, Any] = {"distance": self.distances}
+        columns: dict[str, Any] = {"distance": on_host(self.distances)}
         if self.predecessors is not None:
-            columns["predecessor"] = self.predecessors
+            columns["predecessor"] = on_host(self.predecessors)
         if isinstance(self.path_counts, ScaledCounts):
             columns["path_count_log2"] = self.path_counts.log2()
         elif self.path_counts is not None:
-            columns["path_count"] = self.path_counts
+            columns["path_count"] = on_host(self.path_counts)
         return pd.DataFrame(columns, index=pd.Index(vertex_names(self.graph), name="vertex"))
 
     def _name(self, vertex: int) -> Any:
@@ -275,8 +276,9 @@ class BetweennessResult:
         >>> hw.betweenness_centrality(hw.generate.path(3)).top(1)
         [(1, 1.0)]
         """
-        best = np.argsort(-self.scores, kind="stable")[:k].tolist()
-        return [(self.graph.label(v), float(self.scores[v])) for v in best]
+        scores = on_host(self.scores)
+        best = np.argsort(-scores, kind="stable")[:k].tolist()
+        return [(self.graph.label(v), float(scores[v])) for v in best]
 
     def to_dict(self) -> dict[Any, float]:
         """Score by vertex, as NetworkX gives it."""
@@ -286,9 +288,9 @@ class BetweennessResult:
         """One row a vertex: its score, and the bound where there is one."""
         import pandas as pd
 
-        columns = {"betweenness": self.scores}
+        columns = {"betweenness": on_host(self.scores)}
         if self.bounds is not None:
-            columns["bound"] = self.bounds
+            columns["bound"] = on_host(self.bounds)
         return pd.DataFrame(columns, index=pd.Index(vertex_names(self.graph), name="vertex"))
 
     def __repr__(self) -> str:
@@ -314,38 +316,41 @@ class EdgeBetweennessResult:
     engine: str
     graph: Graph = field(repr=False, compare=False)
 
-    def _once(self) -> npt.NDArray[np.intp]:
-        """The arcs that stand for edges: all of a directed graph, those with src ≤ dst of an undirected one."""
-        source, target = self.edges
-        return np.arange(len(source)) if self.graph.directed else np.flatnonzero(source <= target)
+    def _once(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+        """Ends and scores of the arcs that stand for edges: of an undirected graph those with src ≤ dst."""
+        source, target, scores = (on_host(array) for array in (*self.edges, self.scores))
+        once = slice(None) if self.graph.directed else source <= target
+        return source[once], target[once], scores[once]
 
     def top(self, k: int = 10) -> list[tuple[tuple[Any, Any], float]]:
         """The k edges of highest score, highest first."""
-        once = self._once()
-        best = once[np.argsort(-self.scores[once], kind="stable")[:k]]
-        source, target = self.edges
-        return [
-            ((self.graph.label(int(source[j])), self.graph.label(int(target[j]))), float(self.scores[j])) for j in best
-        ]
+        source, target, scores = self._once()
+        best = np.argsort(-scores, kind="stable")[:k]
+        return [((self.graph.label(int(source[j])), self.graph.label(int(target[j]))), float(scores[j])) for j in best]
 
     def to_dict(self) -> dict[tuple[Any, Any], float]:
         """Score by edge (u, v), as NetworkX gives it; an undirected edge once, with u before v in vertex order."""
-        once = self._once()
+        source, target, scores = self._once()
         names = np.asarray(vertex_names(self.graph)).tolist()
-        source, target = (side[once].tolist() for side in self.edges)
-        pairs = ((names[u], names[v]) for u, v in zip(source, target, strict=True))
-        return dict(zip(pairs, self.scores[once].tolist(), strict=True))
+        pairs = ((names[u], names[v]) for u, v in zip(source.tolist(), target.tolist(), strict=True))
+        return dict(zip(pairs, scores.tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an edge: source, target, betweenness."""
         import pandas as pd
 
-        once, names = self._once(), np.asarray(vertex_names(self.graph))
-        source, target = (names[side[once]] for side in self.edges)
-        return pd.DataFrame({"source": source, "target": target, "betweenness": self.scores[once]})
+        source, target, scores = self._once()
+        names = np.asarray(vertex_names(self.graph))
+        return pd.DataFrame({"source": names[source], "target": names[target], "betweenness": scores})
 
     def __repr__(self) -> str:
         return f"EdgeBetweennessResult(arcs={len(self.scores):,}, sources={self.sources:,}, {self.certificate})"
+
+
+def on_host(array: Any) -> npt.NDArray[Any]:
+    """A NumPy array of what may be on a device, where it stays if the graph came from there."""
+    found: npt.NDArray[Any] = array.get() if hasattr(array, "get") else array
+    return found
 
 
 def vertex_names(graph: Graph) -> Any:

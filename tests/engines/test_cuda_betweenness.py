@@ -189,7 +189,7 @@ def test_a_limit_is_kept(pool: Any) -> None:
 
 @every_plan
 def test_what_does_not_fit_is_told_before_it_runs(plan: str) -> None:
-    with pytest.raises(EngineError, match=r"needs .* GB for one source and may use 0.00 GB; raise memory_limit="):
+    with pytest.raises(EngineError, match=r"needs .*B for one source and may use 10.00 kB; raise memory_limit="):
         hw.betweenness_centrality(graph("mesh"), device="cuda", plan=plan, memory_limit=10_000)
 
 

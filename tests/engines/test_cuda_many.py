@@ -273,6 +273,26 @@ def test_distances_stay_where_the_graph_is() -> None:
     assert hw.diameter(fresh_grid(cupy), device="cuda") == 30
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        hw.betweenness_centrality,
+        hw.edge_betweenness_centrality,
+        hw.closeness_centrality,
+        lambda G, **where: hw.closeness_centrality(G, k=20, seed=1, **where),
+        hw.harmonic_centrality,
+        hw.eccentricity,
+    ],
+)
+def test_scores_stay_where_the_graph_is(ask: Any) -> None:
+    cupy = pytest.importorskip("cupy")
+    there, here = ask(fresh_grid(cupy), device="cuda"), ask(generate.grid(21, 11), device="cuda")
+    assert isinstance(there.scores, cupy.ndarray) and isinstance(here.scores, np.ndarray)
+    assert np.array_equal(there.scores.get(), here.scores)
+    assert there.to_dict() == here.to_dict() and there.top(3) == here.top(3) and repr(there) == repr(here)
+    assert there.to_pandas().equals(here.to_pandas())
+
+
 def fresh_grid(cupy: Any) -> Graph:
     graph = generate.grid(21, 11)
     return Graph.from_csr(cupy.asarray(graph.indptr), cupy.asarray(graph.indices), directed=False)

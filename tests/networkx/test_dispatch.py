@@ -113,12 +113,46 @@ def test_what_cannot_be_served_gets_a_reason(name: str, arguments: dict[str, Any
     assert isinstance(reason, str) and word in reason
 
 
+class Marked(nx.DiGraph):  # type: ignore[type-arg]
+    """More than a DiGraph, but with a DiGraph's neighbours."""
+
+    def marks(self) -> list[Any]:
+        return [node for node, data in self.nodes(data=True) if data.get("mark")]
+
+
+class Complement(nx.Graph):  # type: ignore[type-arg]
+    """Neighbours are those that are not stored, as in networkx.algorithms.approximation.kcomponents."""
+
+    def neighbors(self, n: Any) -> Any:
+        return iter(set(self) - set(self._adj[n]) - {n})
+
+    def __getitem__(self, n: Any) -> Any:
+        return {v: {} for v in self.neighbors(n)}
+
+
+def test_graphs_that_look_up_neighbours_in_their_own_way_stay_with_networkx() -> None:
+    assert backend.can_run("core_number", (Marked([(0, 1)]),), {}) is True
+    for kind in (*KINDS, nx.PlanarEmbedding):
+        assert backend.can_run("descendants", (kind(),), {"source": 0}) is True
+    view = nx.subgraph_view(Marked([(0, 1)]), filter_node=bool)
+    assert backend.can_run("core_number", (view,), {}) is True
+    reason = backend.can_run("core_number", (Complement([(0, 1)]),), {})
+    assert reason == "Complement.__getitem__ is not NetworkX's own, and hopwave does not call it"
+
+
 def test_tiny_graphs_stay_with_networkx() -> None:
     tiny, small = nx.path_graph(10), nx.path_graph(FEW_ARCS)
     reason = backend.should_run("betweenness_centrality", (tiny,), {})
     assert isinstance(reason, str) and "18 arcs" in reason
     assert backend.should_run("betweenness_centrality", (small,), {}) is True
     assert backend.should_run("betweenness_centrality", (convert_from_nx(tiny),), {}) is True
+
+
+def test_graphs_of_other_backends_are_not_looked_into() -> None:
+    other = type("Other", (), {"__networkx_backend__": "other", "is_multigraph": lambda self: False})()
+    for name in ("betweenness_centrality", "connected_components"):
+        assert backend.can_run(name, (other,), {}) is True and backend.should_run(name, (other,), {}) is True
+    assert backend.should_run("has_path", (other, 0, 1), {}) is not True
 
 
 @installed
@@ -203,7 +237,8 @@ def test_golden_samples() -> None:
 def test_pages_of_networkx_tell_of_hopwave() -> None:
     page = nx.betweenness_centrality.__doc__
     assert "hopwave : Searches" in page and "device : str, optional" in page
-    assert "hopwave" not in (nx.edge_betweenness_centrality_subset.__doc__ or "")
+    assert "By the definition" in (nx.edge_betweenness_centrality_subset.__doc__ or "")
+    assert "hopwave" not in (nx.pagerank.__doc__ or "")
 
 
 # ------------------------------------------------------------------ configuration

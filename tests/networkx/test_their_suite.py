@@ -29,7 +29,11 @@ PARTS = {
         "algorithms/tests/test_distance_regular.py",
     ],
     "components": ["algorithms/components", "algorithms/connectivity/tests/test_connectivity.py"],
-    "structure": ["algorithms/tests/test_cluster.py", "algorithms/tests/test_core.py"],
+    "structure": [
+        "algorithms/tests/test_cluster.py",
+        "algorithms/tests/test_core.py",
+        "algorithms/approximation/tests/test_kcomponents.py",
+    ],
     "efficiency": ["algorithms/tests/test_efficiency.py", "algorithms/tests/test_smallworld.py"],
 }
 HOME = Path(nx.__file__).parent

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import networkx as nx
@@ -198,3 +201,50 @@ def test_a_search_leaves_the_graph_as_it_was() -> None:
     for plan in ("hopwave", "hiragushi-hybrid", "pushpull"):
         hw.bfs(PATH, 0, plan=plan)
     assert before == PATH
+
+
+# ---------------------------------------------------------------- answers that stay on a device
+
+
+class OnDevice:
+    """As much of a CuPy array as answers touch."""
+
+    def __init__(self, array: Any) -> None:
+        self.get, self.tolist, self.size = array.copy, array.tolist, len(array)
+
+    def __len__(self) -> int:
+        return self.size
+
+
+def test_scores_are_where_the_graph_came_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(asarray=OnDevice))
+    graph, scores = Graph.from_edges([0], [1]), np.ones(2)
+    gpu: Any = SimpleNamespace(name="cuda")
+    assert api.beside(graph, gpu, scores) is scores
+    graph._prepared["device"] = ()  # as if made of CuPy arrays
+    assert isinstance(api.beside(graph, gpu, scores), OnDevice) and api.beside(graph, gpu, None) is None
+    assert api.beside(graph, engines.engine("cpu"), scores) is scores
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: hw.bfs(PATH, 0, path_counts=True),
+        lambda: hw.betweenness_centrality(PATH),
+        lambda: hw.edge_betweenness_centrality(NAMED),
+        lambda: hw.harmonic_centrality(PATH, k=2, seed=1),
+    ],
+)
+def test_comfort_for_answers_on_a_device(ask: Any) -> None:
+    answer = ask()
+    there = {
+        field.name: OnDevice(value)
+        for field in dataclasses.fields(answer)
+        if field.name != "vertices" and isinstance(value := getattr(answer, field.name), np.ndarray)
+    }
+    if hasattr(answer, "edges"):
+        there["edges"] = tuple(map(OnDevice, answer.edges))
+    moved = dataclasses.replace(answer, **there)
+    assert moved.to_dict() == answer.to_dict() and moved.to_pandas().equals(answer.to_pandas())
+    assert repr(moved) == repr(answer)
+    assert not hasattr(answer, "top") or moved.top(2) == answer.top(2)

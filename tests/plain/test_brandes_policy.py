@@ -281,7 +281,7 @@ def test_the_memory_of_the_machine_is_not_all_taken(monkeypatch: pytest.MonkeyPa
     ],
 )
 def test_what_does_not_fit_is_told_before_it_runs(call: Any) -> None:
-    with pytest.raises(EngineError, match=r"needs .* GB for one worker and may use 0.00 GB; raise memory_limit="):
+    with pytest.raises(EngineError, match=r"needs .*B for one worker and may use 10.00 kB; raise memory_limit="):
         call(generate.grid(40, 40))
 
 
@@ -337,7 +337,9 @@ def test_wide_has_no_edges_and_no_bounds() -> None:
         ({"cutoff": 1.5}, "cutoff=1.5"),
         ({"memory_limit": 0}, "memory_limit=0 is not a number of bytes"),
         ({"sources": []}, "the list of sources is empty"),
-        ({"targets": []}, "is empty"),
+        ({"targets": []}, "the list of targets is empty; leave out targets= for all"),
+        ({"epsilon": "small"}, "epsilon='small' and delta=0.1 must lie between 0 and 1"),
+        ({"progress": "yes"}, "progress='yes' is not known; use None, True, False or a function"),
         ({"sources": [9]}, "9 is not a vertex"),
         ({"targets": ["x"]}, "'x' is not a vertex"),
         ({"k": 9}, "k=9 sources cannot be drawn"),
@@ -346,6 +348,16 @@ def test_wide_has_no_edges_and_no_bounds() -> None:
 def test_arguments_that_cannot_be(asked: dict[str, Any], words: str) -> None:
     with pytest.raises(GraphError, match=words):
         hw.betweenness_centrality(generate.path(4), **asked)
+
+
+@pytest.mark.parametrize("yes", [1, 2, -1, "yes", [0]])
+def test_endpoints_are_a_matter_of_truth(yes: Any) -> None:
+    graph = generate.grid(3, 4)
+    for plan in ("hopwave-block", "hopwave-wide"):
+        found = hw.betweenness_centrality(graph, endpoints=yes, plan=plan).scores
+        assert np.array_equal(found, hw.betweenness_centrality(graph, endpoints=True, plan=plan).scores)
+    no = hw.betweenness_centrality(graph, endpoints=None).scores  # type: ignore[arg-type]
+    assert np.array_equal(no, hw.betweenness_centrality(graph).scores)
 
 
 def test_graphs_of_other_libraries() -> None:

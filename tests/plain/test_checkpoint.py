@@ -113,6 +113,26 @@ def test_ctrl_c_before_the_first_block_of_a_resumed_run_loses_nothing(tmp_path: 
         assert np.array_equal(run(checkpoint=path).scores, run().scores)
 
 
+def test_ctrl_c_while_a_source_is_added_up_counts_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy ends its addition before Python hears of a Ctrl-C: the sums then hold a source that is not yet counted."""
+
+    class Heard(np.ndarray):  # type: ignore[type-arg]
+        def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **more: Any) -> Any:
+            plain = [np.asarray(one) for one in inputs]
+            more["out"] = tuple(np.asarray(one) for one in more["out"]) if "out" in more else None
+            getattr(ufunc, method)(*plain, **more)
+            raise KeyboardInterrupt
+
+    run = engines.engine("cpu").accumulation(GRAPH, Job(np.arange(3)), CATALOGUE["hopwave-wide"], 1)
+    run.advance(0, lambda done: done == 1)
+    before = run.total.copy()
+    scores = type(run)._scores
+    monkeypatch.setattr(type(run), "_scores", lambda self, number: scores(self, number).view(Heard))
+    with pytest.raises(KeyboardInterrupt):
+        run.advance(1, lambda done: False)
+    assert run.done == 1 and np.array_equal(run.total, before)
+
+
 def test_other_errors_leave_the_last_checkpoint(tmp_path: Path) -> None:
     path = tmp_path / "run.npz"
     broken_off(CALLS["vertices"], path)

@@ -231,7 +231,7 @@ def adaptive(
     Sources are drawn in rounds that double the sample. After each, every vertex has a bound that holds with risk
     delta / (n · 2^round); the run ends when the widest is below epsilon, or, exactly, when all sources were cheaper.
     """
-    if not 0 < epsilon < 1 or not 0 < delta < 1:
+    if not all(isinstance(part, int | float | np.number) and 0 < part < 1 for part in (epsilon, delta)):
         raise GraphError(f"epsilon={epsilon!r} and delta={delta!r} must lie between 0 and 1, for example 0.01 and 0.1")
     if isinstance(seed, np.random.Generator):
         generator = seed

@@ -16,10 +16,11 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.algorithms.brandes import Progress
-from hopwave.algorithms.many import Integers, Sweep, block_rows, on_host, sweep
+from hopwave.algorithms.many import Integers, Sweep, block_rows, sweep
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.result import on_host
 
 Floats = npt.NDArray[np.float64]
 Goal = Literal["eccentricity", "diameter", "radius", "periphery", "center"]

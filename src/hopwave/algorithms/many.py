@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -125,12 +125,6 @@ def polled(title: str, count: int, progress: Progress) -> Iterator[Poll]:
         yield poll
         if callable(progress):
             progress(count, count)
-
-
-def on_host(array: Any) -> npt.NDArray[Any]:
-    """A NumPy array of what may be on a device, where it stays if the graph came from there."""
-    found: npt.NDArray[Any] = array.get() if hasattr(array, "get") else array
-    return found
 
 
 def _depth(engine: Engine, graph: Graph, job: Sweep, threads: int | None) -> int:

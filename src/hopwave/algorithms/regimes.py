@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from hopwave.errors import EngineError
+from hopwave.errors import EngineError, amount
 
 Regime = Literal["block", "batch", "wide"]
 
@@ -158,8 +158,8 @@ def block_fit(n: int, width: int, shape: Shape, size: int, room: int) -> tuple[i
     state, row = block_state(n, NUMBER, shape.shared), NUMBER * width + 64
     if state + row > room:
         raise EngineError(
-            f"betweenness of this graph needs {(state + row) / 1e9:.2f} GB for one source and may use "
-            f"{room / 1e9:.2f} GB; raise memory_limit=, or use device='cpu'"
+            f"betweenness of this graph needs {amount(state + row)} for one source and may use "
+            f"{amount(room)}; raise memory_limit=, or use device='cpu'"
         )
     blocks = min(shape.blocks, size, room // (state + row))
     return blocks, max(blocks, min(size, (room - blocks * state) // row))
@@ -219,7 +219,7 @@ def batch_fit(n: int, m: int, lanes: int, batches: int, levels: int, room: int) 
         lanes //= 2
     if batch_bytes(n, m, lanes, levels) > room:
         raise EngineError(
-            f"betweenness of this graph needs {batch_bytes(n, m, lanes, levels) / 1e9:.2f} GB for one source and may "
-            f"use {room / 1e9:.2f} GB; raise memory_limit=, or use device='cpu'"
+            f"betweenness of this graph needs {amount(batch_bytes(n, m, lanes, levels))} for one source and may "
+            f"use {amount(room)}; raise memory_limit=, or use device='cpu'"
         )
     return lanes, batches

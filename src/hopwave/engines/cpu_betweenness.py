@@ -10,7 +10,7 @@ from hopwave.engines import cpu_brandes as kernels
 from hopwave.engines.cpu_crew import thread_count, workers
 from hopwave.engines.cpu_notice import compiling
 from hopwave.engines.host_memory import available_memory
-from hopwave.errors import EngineError
+from hopwave.errors import EngineError, amount
 from hopwave.plan import Pull
 
 NO_CUTOFF = np.iinfo(np.int32).max
@@ -68,7 +68,7 @@ class Accumulation:
         share = room if limit is not None else room * 3 // 4
         if each > share:
             raise EngineError(
-                f"betweenness of this graph needs {each / 1e9:.2f} GB for one worker and may use {share / 1e9:.2f} GB; "
+                f"betweenness of this graph needs {amount(each)} for one worker and may use {amount(share)}; "
                 "raise memory_limit=, or use a machine with more memory"
             )
         return max(1, min(workers, share // max(1, each)))

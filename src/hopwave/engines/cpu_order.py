@@ -131,6 +131,47 @@ def strong_components(indptr, indices, label):
 
 
 @numba.njit(**COMPILE)
+def through_group(indptr, indices, group, ends):
+    """Σ over all pairs of the part of their shortest paths that touches the group; pairs with an end in it if `ends`.
+
+    Every vertex holds its path count, by a power of two per level, and the part of these paths that avoid the group.
+    """
+    n = len(indptr) - 1
+    level, order, parent = np.full(n, -1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    count, avoiding, source = np.zeros(n), np.zeros(n), np.empty(1, np.int32)
+    total = 0.0
+    for s in range(n):
+        if group[s] and not ends:
+            continue
+        source[0] = s
+        found = search(indptr, indices, source, np.inf, order, level, parent)
+        count[s], avoiding[s] = 1.0, 0.0 if group[s] else 1.0
+        begin = 0
+        while begin < found:
+            end, greatest = begin, 0.0
+            while end < found and level[order[end]] == level[order[begin]]:
+                greatest = max(greatest, count[order[end]])
+                end += 1
+            scale = 2.0**-512 if greatest > 2.0**512 else 1.0
+            for i in range(begin, end):
+                v = order[i]
+                if v != s:
+                    avoiding[v] = 0.0 if group[v] else avoiding[v] / count[v]
+                    if ends or not group[v]:
+                        total += 1.0 - avoiding[v]
+                for j in range(indptr[v], indptr[v + 1]):
+                    w = indices[j]
+                    if level[w] == level[v] + 1:
+                        count[w] += count[v] * scale
+                        avoiding[w] += count[v] * scale * avoiding[v]
+            begin = end
+        for i in range(found):
+            v = order[i]
+            level[v], count[v], avoiding[v] = -1, 0.0, 0.0
+    return total
+
+
+@numba.njit(**COMPILE)
 def loads(indptr, indices, limit, total):
     """Add every source's even split of loads to total."""
     n = len(indptr) - 1

@@ -91,22 +91,25 @@ class WideAccumulation:
 
     def __init__(self, engine, loaded, job, plan, threads):
         self.engine, self.loaded, self.job, self.plan, self.threads = engine, loaded, job, plan, threads
-        self.blocks, self.size, self.done, self.extended = len(job.sources), 1, 0, 0
+        self.blocks, self.size, self.extended = len(job.sources), 1, 0
         Accumulation._fitting(1, loaded.n, 0, loaded.n, job.memory_limit)  # or an error
-        self.total = np.zeros(loaded.n)
+        # Sums, and of how many sources: one takes the place of the other, so that a Ctrl-C finds both or neither.
+        self._state = np.zeros(loaded.n), 0
         self.certificate = np.zeros((self.blocks, 2))
         self._targets = np.empty(0) if job.targets is None else job.targets.astype(np.float64)
 
+    total = property(lambda self: self._state[0])
+    done = property(lambda self: self._state[1])
+
     def advance(self, first, poll):
-        self.done = first
+        self._state = self.total, first
         for number in range(first, self.blocks):
             if number > first and poll(number):  # at least one, so that a caller who always pauses gets on
                 return number
-            self._add(number)
-            self.done = number + 1
+            self._state = self.total + self._scores(number), number + 1
         return self.blocks
 
-    def _add(self, number):
+    def _scores(self, number):
         source, job = int(self.job.sources[number]), self.job
         question = Question(path_counts=True, depth_limit=job.cutoff)
         state = self.engine.start(self.loaded, (source,), question, self.threads)
@@ -114,8 +117,7 @@ class WideAccumulation:
         with self.engine.searched(state, self.plan) as W:
             here = state.here
             if here[search.OVERFLOWED]:
-                self._add_extended(number)
-                return
+                return self._extended_scores(number)
             segments, end = W.segments[: here[search.SEGMENTS]], int(here[search.QUEUE_END])
             levels = np.vstack([segments[:, [0, 2]], [[end, 0]]])
             if levels[-2, 0] == end:  # the last level was looked for and not found
@@ -123,7 +125,10 @@ class WideAccumulation:
             board, size = new_board(), state.crew
             part = (state.A, W, share, delta, self._targets, np.ascontiguousarray(levels), board, size)
             crew.call(size - 1, walk_back, *part)
-            walk_back(*part, 0)
+            try:
+                walk_back(*part, 0)
+            finally:
+                dismiss(board)  # after a Ctrl-C, too, or the helpers wait for ever
             reached = W.queue[1:end].astype(np.int64)
             distance = W.distance[reached].astype(np.float64)
         weight = np.ones(len(reached)) if job.targets is None else self._targets[reached]
@@ -131,13 +136,13 @@ class WideAccumulation:
         if job.endpoints:
             delta[reached] += weight
             delta[source] += weight.sum()
-        self.total += delta
+        return delta
 
-    def _add_extended(self, number):
+    def _extended_scores(self, number):
         """A level spans more than float64: the careful way, one thread."""
         one = replace(self.job, sources=self.job.sources[number : number + 1])
         careful = Accumulation(self.loaded, one, self.plan, 1)
         careful.advance(0, lambda done: False)
-        self.total += careful.total
         self.certificate[number] = careful.certificate[0]
         self.extended += 1
+        return careful.total

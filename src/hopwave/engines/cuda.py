@@ -11,7 +11,7 @@ import warnings
 
 from hopwave.catalogue import CATALOGUE
 from hopwave.errors import EngineError
-from hopwave.result import Later
+from hopwave.result import Later, on_host
 from hopwave.semiring import Question
 
 LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and say with whom they act together
@@ -169,7 +169,6 @@ class Engine:
     def shortest_path(self, graph, source, target):
         """The ids of one shortest path, or None: one search, then back from the target by way of the lowest ids."""
         from hopwave.algorithms.bfs import search
-        from hopwave.algorithms.many import on_host
         from hopwave.algorithms.paths import all_paths
 
         question, plan = Question(predecessors=False), CATALOGUE["hopwave-gpu"]

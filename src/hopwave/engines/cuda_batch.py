@@ -127,7 +127,11 @@ class Batches:
         masks = self._search(state, ids)
         if masks is None:
             del state, parts
-            both = self.alone.add(sources, total)
+            own = (
+                total.copy()
+            )  # of which nothing is left where memory runs out: the piece is then halved and done again
+            both = self.alone.add(sources, own)
+            total[:] = own
             return lambda: both
         for depth in range(len(masks) - 1, -1 if job.edges else 0, -1):
             leaf = depth == len(masks) - 1

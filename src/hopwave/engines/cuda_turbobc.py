@@ -23,7 +23,7 @@ from hopwave.engines import nvrtc
 from hopwave.engines.cuda import explained
 from hopwave.engines.cuda_graph import BLOCK, NULL, instance
 from hopwave.engines.cuda_search import COUNTERS, GREATEST, LARGEST, LEAST, SMALLEST
-from hopwave.errors import EngineError
+from hopwave.errors import EngineError, amount
 from hopwave.plan import Push
 
 HEADER = "turbobc.cuh"
@@ -94,8 +94,8 @@ class Accumulation:
         needed = 4 * needed_words(self.n, self.m, self.product, True, *asked)
         if needed > limit:
             raise EngineError(
-                f"plan {self.plan.name!r} needs {needed / 1e9:.3f} GB on the GPU for this graph and may use "
-                f"{limit / 1e9:.3f} GB; raise memory_limit=, or use device='cpu'"
+                f"plan {self.plan.name!r} needs {amount(needed)} on the GPU for this graph and may use "
+                f"{amount(limit)}; raise memory_limit=, or use device='cpu'"
             )
 
     def _matrix(self):

@@ -7,6 +7,8 @@ import threading
 from types import TracebackType
 from typing import Any
 
+from hopwave.errors import GraphError
+
 PATIENCE = 2.0  # seconds before a bar appears by itself
 
 
@@ -21,6 +23,8 @@ class Meter:
     """
 
     def __init__(self, title: str, total: int | None, show: bool | None) -> None:
+        if show not in (None, True, False):
+            raise GraphError(f"progress={show!r} is not known; use None, True, False or a function of (done, all)")
         self._title = title
         self._total = total
         self._done = 0

@@ -1,14 +1,14 @@
 """Betweenness and load (networkx.algorithms.centrality: betweenness, betweenness_subset, load; bipartite.centrality).
 
-`edge_betweenness_centrality_subset` is not here: for paths that pass through vertices that are no targets NetworkX's
-values differ from the definition, which `hopwave.edge_betweenness_centrality(sources=, targets=)` follows.
+`edge_betweenness_centrality_subset` follows the definition. NetworkX's own values differ from it for paths that meet at
+a vertex that is no target: there it shares a dependency out by the number of predecessors, not by their path counts.
 """
 
 from __future__ import annotations
 
-import math
 import random
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 import hopwave as hw
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import Asked, serves, unweighted
-from hopwave.networkx_backend.order import loads
+from hopwave.networkx_backend.order import loads, steps
 
 Scores = dict[Any, float]
 
@@ -116,16 +116,19 @@ def edge_betweenness_centrality(
         progress=False,
         threads=threads,
     )
+    return by_edge(G, normalize(G, result.scores, True) if normalized and k is None else result.scores)
+
+
+def by_edge(G: NetworkXGraph, scores: Any) -> Scores:
+    """One score an arc of G.graph, by edge in the order of `G.edges`."""
     indptr, indices = G.out_rows
     source = np.repeat(np.arange(len(G), dtype=np.int32), np.diff(indptr))
-    # The result follows ascending rows; the arcs of NetworkX's order are found there by sorting within each row.
-    scores = np.empty(len(indices))
-    scores[np.lexsort((indices, source))] = (
-        normalize(G, result.scores, True) if normalized and k is None else result.scores
-    )
+    # Scores follow ascending rows; the arcs of NetworkX's order are found there by sorting within each row.
+    ordered = np.empty(len(indices))
+    ordered[np.lexsort((indices, source))] = scores
     once = slice(None) if G.directed else source <= indices
     edges = zip(G.names(source[once]), G.names(indices[once]), strict=True)
-    return dict(zip(edges, scores[once].tolist(), strict=True))
+    return dict(zip(edges, ordered[once].tolist(), strict=True))
 
 
 @serves(can_run=unweighted)
@@ -141,22 +144,41 @@ def betweenness_centrality_subset(
     threads: int | None = None,
 ) -> Scores:
     """How many shortest paths from sources to targets lead through every vertex."""
-    times = Counter(G.number[source] for source in sources)
-    goal = [G.number[target] for target in set(targets) if target in G]
     total = np.zeros(len(G))
-    # NetworkX searches once from every mention of a source; a set of sources is the usual case and one round.
-    for mention in range(1, max(times.values(), default=0) + 1 if goal else 1):
+    for some in subsets(G, sources, targets):
         total += hw.betweenness_centrality(
-            G.graph,
-            sources=[v for v, mentions in times.items() if mentions >= mention],
-            targets=goal,
-            normalized=False,
-            device=device,
-            plan=plan,
-            progress=False,
-            threads=threads,
+            G.graph, **some, normalized=False, device=device, plan=plan, progress=False, threads=threads
         ).scores
     return G.by_node(normalize(G, total, False) if normalized else total)
+
+
+@serves(can_run=without_keys)
+def edge_betweenness_centrality_subset(
+    G: NetworkXGraph,
+    sources: Any,
+    targets: Any,
+    normalized: bool = False,
+    weight: Any = None,
+    *,
+    device: str = "auto",
+    plan: Any = "auto",
+    threads: int | None = None,
+) -> Scores:
+    """How many shortest paths from sources to targets lead over every edge, in the order of `G.edges`."""
+    total = np.zeros(len(G.out_rows[1]))
+    for some in subsets(G, sources, targets):
+        total += hw.edge_betweenness_centrality(
+            G.graph, **some, normalized=False, device=device, plan=plan, progress=False, threads=threads
+        ).scores
+    return by_edge(G, normalize(G, total, True) if normalized else total)
+
+
+def subsets(G: NetworkXGraph, sources: Any, targets: Any) -> Iterator[dict[str, Any]]:
+    """NetworkX searches once from every mention of a source; a set of sources is the usual case and one round."""
+    times = Counter(G.number[source] for source in sources)
+    goal = [G.number[target] for target in set(targets) if target in G]
+    for mention in range(1, max(times.values(), default=0) + 1 if goal else 1):
+        yield {"sources": [v for v, mentions in times.items() if mentions >= mention], "targets": goal}
 
 
 @serves(can_run=unweighted)
@@ -164,7 +186,7 @@ def newman_betweenness_centrality(
     G: NetworkXGraph, v: Any = None, cutoff: Any = None, normalized: bool = True, weight: Any = None
 ) -> Any:
     """Load centrality: betweenness with every fork split evenly."""
-    total = loads(G.out_rows, max(1, math.ceil(cutoff)) if cutoff else math.inf)
+    total = loads(G.out_rows, steps(cutoff))
     n = len(G)
     if normalized and n > 2:
         total *= 1.0 / ((n - 1) * (n - 2))

@@ -53,7 +53,7 @@ def harmonic_centrality(
     threads: int | None = None,
 ) -> Scores:
     """The sum of one over the hops to a vertex, over the sources."""
-    nodes = list(dict.fromkeys(G.nodes if nbunch is None else chosen(G, nbunch)))
+    nodes = list(set(G.nodes if nbunch is None else chosen(G, nbunch)))  # a set, as NetworkX takes: its order too
     ids = [G.number[node] for node in nodes]
     if sources is None:
         scores = sums(G.graph.reversed(), ids, device, threads).inverse

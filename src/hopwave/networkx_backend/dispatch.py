@@ -9,8 +9,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar
+
+import networkx as nx
 
 Asked = dict[str, Any]
 Question = Callable[[Asked], str | None]
@@ -73,7 +75,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
         asked = served.asked(args, kwargs)
     except TypeError as error:
         return str(error)
-    return served.can_run(asked) or True
+    return other_neighbours(asked["G"].__class__) or served.can_run(asked) or True
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
@@ -83,6 +85,23 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
 
 
 # ------------------------------------------------------------------ reasons not to
+
+
+KINDS = (nx.MultiDiGraph, nx.MultiGraph, nx.DiGraph, nx.Graph)
+LOOKS_UP = (
+    "__iter__", "__len__", "__contains__", "__getitem__", "neighbors", "successors", "predecessors", "adj", "succ",
+    "pred", "adjacency", "degree", "in_degree", "out_degree", "edges", "nodes", "nbunch_iter",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def other_neighbours(kind: Any) -> str | None:
+    """A subclass that looks up its neighbours in its own way keeps something else in `_adj`, which is what is read."""
+    base = next((known for known in KINDS if issubclass(kind, known)), kind)
+    for name in LOOKS_UP:
+        if getattr(kind, name, None) is not getattr(base, name, None):
+            return f"{kind.__name__}.{name} is not NetworkX's own, and hopwave does not call it"
+    return None
 
 
 def unweighted(asked: Asked) -> str | None:
@@ -112,10 +131,11 @@ def one_search(asked: Asked) -> str | None:
 
 
 def _too_small(G: Any, enough: int) -> str | None:
-    if is_converted(G):
+    adjacency = getattr(G, "_adj", None)  # another backend's graph may have none
+    if is_converted(G) or adjacency is None:
         return None
     arcs = 0
-    for neighbours in G._adj.values():  # not G.size(), which walks the whole graph
+    for neighbours in adjacency.values():  # not G.size(), which walks the whole graph
         arcs += len(neighbours)
         if arcs >= enough:
             return None

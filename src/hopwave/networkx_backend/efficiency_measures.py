@@ -9,15 +9,15 @@ import networkx as nx
 import hopwave as hw
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import only_if_converted, serves
+from hopwave.networkx_backend.generic import shortest_path_length
 from hopwave.networkx_backend.hops import sums
-from hopwave.networkx_backend.unweighted import bidirectional_shortest_path
 
 
 @serves(should_run=only_if_converted)
 def efficiency(G: NetworkXGraph, u: Any, v: Any) -> float:
     """One over the hops between two vertices; 0 where there is no way."""
     try:
-        return 1 / (len(bidirectional_shortest_path(G, u, v)) - 1)
+        return float(1 / shortest_path_length(G, u, v))
     except nx.NetworkXNoPath:
         return 0
 

@@ -9,7 +9,6 @@ import networkx as nx
 
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import Asked, one_search, only_if_converted, serves, unweighted
-from hopwave.networkx_backend.order import pair
 from hopwave.networkx_backend.unweighted import (
     all_pairs_shortest_path,
     all_pairs_shortest_path_length,
@@ -37,10 +36,11 @@ def check_method(method: Any) -> None:
 @serves(should_run=only_if_converted)
 def has_path(G: NetworkXGraph, source: Any, target: Any) -> bool:
     """Whether the target can be reached from the source."""
-    for role, node in (("Source", source), ("Target", target)):
-        if node not in G:
-            raise nx.NodeNotFound(f"{role} {node} is not in G")
-    return pair(G.out_rows, G.in_rows, G.number[source], G.number[target]) is not None
+    try:
+        shortest_path(G, source, target)
+    except nx.NetworkXNoPath:
+        return False
+    return True
 
 
 @serves(can_run=unweighted, should_run=pair_or_search)

@@ -17,6 +17,7 @@ from hopwave.networkx_backend import (  # noqa: F401
     efficiency_measures,
     ego,
     generic,
+    group,
     structure,
     traversal,
     unweighted,
@@ -36,6 +37,16 @@ class Backend:
     convert_to_nx = staticmethod(convert.convert_to_nx)
     can_run = staticmethod(dispatch.can_run)
     should_run = staticmethod(dispatch.should_run)
+
+    @staticmethod
+    def on_start_tests(items: list[Any]) -> None:
+        """NetworkX's own suite expects, in one test, values that the definition contradicts (see betweenness.py)."""
+        import pytest
+
+        reason = "three of five paths lead over vertex 6; NetworkX says two"
+        for item in items:
+            if item.nodeid.endswith("TestEdgeSubsetBetweennessCentrality::test_diamond_multi_path"):
+                item.add_marker(pytest.mark.xfail(reason=reason))
 
     @property
     def functions(self) -> dict[str, dispatch.Served]:

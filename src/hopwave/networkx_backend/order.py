@@ -28,6 +28,11 @@ class Search:
     parent: Ids
 
 
+def steps(cutoff: Any) -> float:
+    """How many levels NetworkX's loops over levels make: always one, and a cutoff of 0 is read as none."""
+    return max(1, cutoff) if cutoff else float("inf")
+
+
 def search(rows: Rows, sources: list[int], limit: float = float("inf")) -> Search:
     """Breadth first from the sources in their order, `limit` hops deep."""
     n = len(rows[0]) - 1
@@ -66,6 +71,13 @@ def loads(rows: Rows, limit: float) -> npt.NDArray[np.float64]:
     total = np.zeros(len(rows[0]) - 1)
     compiled().loads(*rows, float(limit), total)
     return total
+
+
+def through_group(rows: Rows, group: list[int], ends: bool) -> float:
+    """Σ over ordered pairs of the part of their shortest paths that touches the group."""
+    member = np.zeros(len(rows[0]) - 1, np.bool_)
+    member[group] = True
+    return float(compiled().through_group(*rows, member, ends))
 
 
 @cache

@@ -55,10 +55,9 @@ def bfs_tree(
     G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> nx.DiGraph:
     """The tree of a search, as a NetworkX DiGraph."""
-    found = tree(G, source, reverse, depth_limit)
     T = nx.DiGraph()
     T.add_node(source)
-    T.add_edges_from(tree_edges(G, found))
+    T.add_edges_from(tree_edges(G, tree(G, source, reverse, depth_limit)))
     return T
 
 

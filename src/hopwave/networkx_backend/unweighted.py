@@ -11,7 +11,7 @@ import numpy as np
 
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows
 from hopwave.networkx_backend.dispatch import one_search, only_if_converted, serves
-from hopwave.networkx_backend.order import pair, search
+from hopwave.networkx_backend.order import pair, search, steps
 from hopwave.networkx_backend.traversal import arcs_from
 
 Paths = dict[Any, list[Any]]
@@ -97,8 +97,7 @@ def predecessor(G: NetworkXGraph, source: Any, target: Any = None, cutoff: Any =
     """For everything the source reaches, the vertices before it on shortest paths."""
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} not in G")
-    # NetworkX always makes one step, and reads a cutoff of 0 as none.
-    found = search(G.out_rows, [G.number[source]], max(1, math.ceil(cutoff)) if cutoff else math.inf)
+    found = search(G.out_rows, [G.number[source]], steps(cutoff))
     names = G.names(found.order)
     place = np.full(len(G), -1, np.int32)
     place[found.order] = np.arange(len(found.order), dtype=np.int32)

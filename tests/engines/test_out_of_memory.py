@@ -1,0 +1,45 @@
+"""What the GPU engine does where memory runs out, with a memory that can be made to: no GPU is needed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cupy")
+
+from cupy.cuda.memory import OutOfMemoryError
+
+from hopwave.engines import cuda_batch
+
+
+class Alone:
+    """The block regime, as a piece that leaves its batch meets it: one source after another, then no more room."""
+
+    def __init__(self, fails_after: int) -> None:
+        self.left, self.fails = fails_after, True
+
+    def add(self, sources: Any, total: Any) -> Any:
+        for source in sources:
+            if self.fails and not self.left:
+                self.fails = False
+                raise OutOfMemoryError(1, 1, 1)
+            self.left -= 1
+            total[source] += 1.0
+        return np.ones((len(sources), 2))
+
+
+@pytest.mark.parametrize("fails_after", [0, 1, 3])
+def test_a_piece_done_again_counts_once(fails_after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda_batch, "cupy", np)
+    monkeypatch.setattr(cuda_batch, "State", lambda *given: None)
+    regime: Any = object.__new__(cuda_batch.Batches)
+    regime.loaded = SimpleNamespace(n=8, device=SimpleNamespace(multiprocessors=1))
+    regime.job, regime.alone, regime.lanes, regime.at_once = None, Alone(fails_after), 4, 1
+    monkeypatch.setattr(cuda_batch.Batches, "_search", lambda self, state, ids: None)
+    total = np.zeros(8)
+    certificate = regime.add(np.arange(8), total)
+    assert not regime.alone.fails, "memory did run out"
+    assert total.tolist() == [1.0] * 8 and (certificate == 1.0).all()
