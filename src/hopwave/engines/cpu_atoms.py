@@ -37,7 +37,7 @@ COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck":
 # Functions that only compiled ones call need no way in from Python, which saves a fifth of the time to compile.
 INNER = COMPILED | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-U0, U1, U6, U63 = (np.uint64(x) for x in (0, 1, 6, 63))
+U0, U1, U4, U6, U8, U16, U63 = (np.uint64(x) for x in (0, 1, 4, 6, 8, 16, 63))
 ONE = np.uint32(1)
 
 

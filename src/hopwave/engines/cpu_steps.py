@@ -24,7 +24,10 @@ from hopwave.engines.cpu_atoms import (
     ONE,
     U0,
     U1,
+    U4,
     U6,
+    U8,
+    U16,
     U63,
     atomic_add,
     compare_and_swap,
@@ -68,31 +71,32 @@ def push_alone(A, parent, queue, begin, end, tail):
     """
     kept_apart()
     indptr, indices = A.indptr, A.indices
+    end, tail = np.uint64(end), np.uint64(tail)
     edges = 0
-    for i in range(begin, end):
-        if i + 16 < end:
-            prefetch(indptr, queue[i + 16])
-            prefetch(indices, indptr[queue[i + 8]])
-            x = queue[i + 4]
-            first = np.int64(indptr[x])
-            for j in range(first, min(first + 8, np.int64(indptr[x + ONE]))):
+    for i in range(np.uint64(begin), end):
+        if i + U16 < end:
+            prefetch(indptr, queue[i + U16])
+            prefetch(indices, indptr[queue[i + U8]])
+            x = queue[i + U4]
+            first = np.uint64(indptr[x])
+            for j in range(first, min(first + U8, np.uint64(indptr[x + ONE]))):
                 prefetch(parent, indices[j])
         u = queue[i]
-        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
             v = indices[j]
             c = parent[v]
             if c < 0:
                 parent[v] = np.int32(u)
                 queue[tail] = v
-                tail += 1
+                tail += U1
                 edges -= c + 1
-    return tail, edges
+    return np.int64(tail), edges
 
 
 @njit(**INNER)
 def empty(buffer, kept, queue, board):
     """Found vertices into the queue, all at once."""
-    place = atomic_add(board, TAIL, kept)
+    place = np.uint64(atomic_add(board, TAIL, kept))
     for i in range(kept):
         queue[place + i] = buffer[i]
 
@@ -102,30 +106,30 @@ def push_shared(A, W, board, me, end, size):
     """Chunks of the frontier until none is left; a vertex belongs to whoever swaps its parent first."""
     kept_apart()
     indptr, indices, parent, queue, buffer = A.indptr, A.indices, W.parent, W.queue, W.buffers[me]
-    kept = 0
+    end, size, room, kept = np.uint64(end), np.uint64(size), np.uint64(buffer.size), U0
     edges = 0
     while True:
-        begin = atomic_add(board, CHUNK, size)
+        begin = np.uint64(atomic_add(board, CHUNK, size))
         if begin >= end:
             break
         for i in range(begin, min(begin + size, end)):
-            if i + 16 < end:
-                prefetch(indptr, queue[i + 16])
-                prefetch(indices, indptr[queue[i + 8]])
-                x = queue[i + 4]
-                first = np.int64(indptr[x])
-                for j in range(first, min(first + 8, np.int64(indptr[x + ONE]))):
+            if i + U16 < end:
+                prefetch(indptr, queue[i + U16])
+                prefetch(indices, indptr[queue[i + U8]])
+                x = queue[i + U4]
+                first = np.uint64(indptr[x])
+                for j in range(first, min(first + U8, np.uint64(indptr[x + ONE]))):
                     prefetch(parent, indices[j])
             u = queue[i]
-            for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+            for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
                 v = indices[j]
                 c = parent[v]
                 if c < 0 and compare_and_swap(parent, v, c, u):
-                    if kept == buffer.size:
+                    if kept == room:
                         empty(buffer, kept, queue, board)
-                        kept = 0
+                        kept = U0
                     buffer[kept] = v
-                    kept += 1
+                    kept += U1
                     edges -= c + 1
     empty(buffer, kept, queue, board)
     ordered_add(board, EDGES, edges)
@@ -143,13 +147,13 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
     checked = 0
     early_exit = flags & EARLY_EXIT != 0
     own_mask = flags & OPERAND_VISITED == 0
-    in_indptr, in_indices, hub, skip, padding = A.in_indptr, A.in_indices, A.hub, A.skip, A.padding
+    in_indptr, in_indices, hub, skip, padding = A.in_indptr, A.in_indices, A.hub, np.uint64(A.skip), A.padding
     use_hub = hub.size > 0
-    for w in range(first, last):
+    for w in range(np.uint64(first), np.uint64(last)):
         mask = ~visited[w]
         rows = ~padding[w] if flags & ROWS_ALL else mask
         fresh = U0
-        base = np.uint64(w) << U6
+        base = w << U6
         while rows != U0:
             bit = trailing_zeros(rows)
             rows &= rows - U1
@@ -161,17 +165,16 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
                 if (operand[u >> U6] >> (u & U63)) & U1:
                     chosen = np.int64(u)
             if chosen < 0 or not early_exit:
-                begin = np.int64(in_indptr[v])
-                end = np.int64(in_indptr[v + U1])
-                j = begin + skip
+                j = begin = np.uint64(in_indptr[v]) + skip
+                end = np.uint64(in_indptr[v + U1])
                 while j < end:
                     u = np.uint64(in_indices[j])
-                    j += 1
+                    j += U1
                     if (operand[u >> U6] >> (u & U63)) & U1:
                         chosen = np.int64(u)
                         if early_exit:
                             break
-                checked += j - begin - skip
+                checked += np.int64(j - begin)
             if chosen >= 0 and (mask >> bit) & U1:
                 edges -= parent[v] + 1
                 parent[v] = np.int32(chosen)
@@ -269,11 +272,31 @@ def fill_distances(W, segments, begin, end):
     i = begin
     while i < end:
         stop = end if low + 1 == segments else min(end, places[low + 1, 0])
-        depth = places[low, 1]
-        while i < stop:
-            distance[queue[i]] = depth
-            i += 1
+        depth = np.int32(places[low, 1])
+        for place in range(np.uint64(i), np.uint64(stop)):
+            distance[queue[place]] = depth
+        i = stop
         low += 1
+
+
+@njit(**INNER)
+def forget(parent, distance, unvisited, begin, end, distances_too):
+    """Nothing is visited. Distances that a level looks at must be there before it; others are filled in at the end."""
+    kept_apart()
+    for v in range(begin, end):
+        parent[v] = unvisited[v]
+    if distances_too:
+        for v in range(begin, end):
+            distance[v] = -1
+
+
+@njit(**INNER)
+def mark_unreached(parent, distance, begin, end):
+    """-1 for what was never visited. No branches, so that it is done many vertices at a time."""
+    kept_apart()
+    for v in range(begin, end):
+        distance[v] = distance[v] if parent[v] >= 0 else np.int32(-1)
+        parent[v] = max(parent[v], np.int32(-1))
 
 
 @njit(**INNER)
@@ -315,19 +338,13 @@ def work(A, W, board, me):
             ahead += a
             edges_ahead += ea
         elif kind == INIT:
-            for v in range(begin, stop):
-                parent[v] = unvisited[v]
-            if flags:  # distances that a level looks at must be there before it
-                for v in range(begin, stop):
-                    distance[v] = -1
+            forget(parent, distance, unvisited, np.uint64(begin), np.uint64(stop), flags)
         elif kind == GATHER:
             count_paths(A, W, begin, stop, depth)
         elif kind == FILL:
             fill_distances(W, flags, begin, stop)
-        else:  # FIX: what was never visited
-            for v in range(begin, stop):
-                if parent[v] < 0:
-                    parent[v] = distance[v] = -1
+        else:
+            mark_unreached(parent, distance, np.uint64(begin), np.uint64(stop))
     if found + ahead + checked:
         ordered_add(board, FOUND, found)
         ordered_add(board, EDGES, edges)
