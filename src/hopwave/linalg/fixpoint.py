@@ -99,7 +99,7 @@ def waves(
         if found is not None:
             levels, values, trace = found
             reached = Waves(levels, values)
-            return (reached, _traced(trace, matrix, semiring, engine, direction)) if explain else reached
+            return (reached, _traced(trace, matrix, product, semiring, engine, direction)) if explain else reached
     return _one_by_one(x, matrix.T, semiring, product, depth_limit, direction, explain, engine, threads)
 
 
@@ -154,10 +154,12 @@ def _one_by_one(
 
 
 def _traced(
-    trace: list[list[int]], A: Matrix, ring: Semiring, engine: Algebra, direction: Direction
+    trace: list[list[int]], A: Matrix, product: Product, ring: Semiring, engine: Algebra, direction: Direction
 ) -> list[Explanation]:
     """What the device wrote down of each product: see TRACE_COLUMNS in kernels/hopwave_state.cuh."""
-    n, d, told, missing = A.shape[0], A.nnz / max(A.shape[0], 1), [], A.shape[0]
+    d, told, missing = A.nnz / max(A.shape[0], 1), [], A.shape[0]
+    at_once = product.add.any_term and product.structure_only
+    sums = () if at_once else ("touched to find places; every entry of their rows is read once more, to add up",)
     for _, choice, nf, mf, mu, _, touched, blocks, _ in trace:
         pull = choice == 1
         missing -= nf
@@ -175,8 +177,8 @@ def _traced(
                 touched=touched,
                 early_exit=pull,
                 operand_reuse=pull,
-                structure_only=True,
-                notes=("one launch for all", f"{blocks} blocks of {n:,} places"),
+                structure_only=product.structure_only,
+                notes=(f"all in one launch; this one by {blocks} of its blocks", *sums),
             )
         )
     return told
