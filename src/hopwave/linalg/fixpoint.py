@@ -31,8 +31,9 @@ from hopwave.operators import binary
 from hopwave.rules import Growing
 from hopwave.semiring import Semiring, any_pair
 
-# Where one launch makes all the products, the arcs of a level are known before it is begun, so that the direction can
-# be chosen by them. Section 6.3 approximates arcs by vertices to save the counting.
+# Where one launch makes all the products, a level's arcs are counted on the way, and decide its direction. Section 6.3
+# takes f's share of the vertices for theirs of the arcs, to save the counting; that is the rule where products are made
+# one by one. But few vertices may hold most arcs, if they are hubs.
 RULE = Growing(alpha=12, beta=18)
 
 
