@@ -1,15 +1,18 @@
-"""Every plan, searches from many sources and components on a few small traps, for compute-sanitizer to watch:
+"""Every plan, searches from many sources, components and linear algebra on a few small traps, for compute-sanitizer to
+watch:
 
 for tool in memcheck racecheck synccheck; do
     PYTHONPATH=src compute-sanitizer --tool $tool --error-exitcode 1 python benchmarks/sanitize.py
 done
 
-Names of plans after it choose some; "many" chooses the searches from many sources, and components.
+Names of plans after it choose some; "many" chooses the searches from many sources, and components; "linalg" chooses
+products over semirings, and what is made of them.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,8 +21,10 @@ from scipy.sparse.csgraph import connected_components
 
 import hopwave as hw
 from hopwave import engines, generate
+from hopwave import linalg as la
 from hopwave.algorithms.brandes import Job
 from hopwave.catalogue import CATALOGUE
+from hopwave.linalg import algorithms
 from hopwave.plan import Plan
 from hopwave.semiring import Question
 
@@ -73,9 +78,47 @@ def many(graph: hw.Graph) -> bool:
     )
 
 
+def algebra(graph: hw.Graph) -> list[str]:
+    """What hopwave.linalg answers otherwise on the GPU than on the CPU: nothing."""
+    n, weights = graph.n, 1.0 + np.arange(graph.m) % 7
+    W, A = la.Matrix.from_graph(graph, weights), la.Matrix.from_graph(graph)
+    ends = la.Vector.from_entries([0, n - 1] if n > 1 else [0], True, n)
+
+    def hops(device: str, semiring: Any, **how: Any) -> Any:
+        levels, values = la.waves(ends.astype("int64"), A, semiring, device=device, **how)
+        return levels if semiring.any_term else la.ewise_add(levels.astype("int64"), values, la.binary.times)
+
+    undirected = {
+        "triangles": lambda d: algorithms.triangles(A, device=d),
+        "components": lambda d: algorithms.connected_components(A, device=d),
+    }
+    asked: dict[str, Callable[[str], la.Vector]] = {
+        "bfs": lambda d: la.bfs(A, 0, device=d),
+        "waves": lambda d: hops(d, la.semiring.any_pair),
+        "waves, pushed": lambda d: hops(d, la.semiring.any_secondi, direction="push"),
+        "waves, pulled": lambda d: hops(d, la.semiring.any_first, direction="pull"),
+        "waves, some": lambda d: hops(d, la.semiring.any_first, depth_limit=2),
+        "path counts": lambda d: hops(d, la.semiring.plus_first, depth_limit=20),
+        "sssp": lambda d: algorithms.sssp(W, 0, device=d),
+        "pagerank": lambda d: algorithms.pagerank(A, device=d),
+        **({} if graph.directed else undirected),
+    }
+    wrong = []
+    for name, ask in asked.items():
+        found, right = ask("cuda").to("cpu").to_dense(-1), ask("cpu").to_dense(-1)
+        if not np.allclose(found, right, rtol=1e-9, atol=0):
+            wrong.append(name)
+    return wrong
+
+
 def main() -> int:
     wrong = runs = 0
     for name, graph in traps().items():
+        if not sys.argv[1:] or "linalg" in sys.argv[1:]:
+            runs += 1
+            for what in algebra(graph):
+                wrong += 1
+                print(f"{what} by linalg is wrong on {name}")
         if not sys.argv[1:] or "many" in sys.argv[1:]:
             runs += 1
             if not many(graph):

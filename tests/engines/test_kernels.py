@@ -96,10 +96,10 @@ def test_a_kernel_that_does_not_compile_says_so() -> None:
 @compiles
 def test_every_kernel_is_an_instance_of_some_step() -> None:
     """A __global__ function that no step asks for would never be compiled, so never be tested."""
-    from hopwave.engines import cuda_linalg
+    from hopwave.engines import cuda_linalg, cuda_waves
 
     names = [name for some in instances().values() for name in some]
-    names += [name for _, name in cuda_linalg.instances("int")]
+    names += [name for file in (cuda_linalg, cuda_waves) for _, name in file.instances("int")]
     names += [name for some in cuda_linalg.array_instances() for name in some]
     asked = {re.sub(r"<.*|.*::", "", name.partition("<")[0]) for name in names}
     for header in HEADERS:

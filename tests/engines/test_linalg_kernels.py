@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_kernels import compiles
+from test_kernels import ARCHITECTURES, compiles
 
 from hopwave import EngineError
 from hopwave import linalg as la
@@ -43,6 +43,47 @@ def test_a_semiring_compiles(ring: la.Semiring, a: str | None, x: str, architect
         names[header].append(name)
     for header, some in names.items():
         assert nvrtc.compile_only(header, architecture, some, text=text).startswith(b"\x7fELF")
+
+
+WAVES = [
+    *(("waves", la.semiring.any_pair, None, "bool", architecture, "int") for architecture in ARCHITECTURES),
+    ("waves", la.semiring.any_secondi, None, "int32", "sm_90", "long long"),
+    ("waves", la.semiring.any_first, None, "float64", "sm_90", "int"),
+    *(("sum_levels", la.semiring.plus_first, None, "int64", architecture, "int") for architecture in ARCHITECTURES),
+    ("sum_levels", la.semiring.min_plus, "float32", "float64", "sm_90", "long long"),
+    ("sum_levels", la.semiring.or_and, "bool", "bool", "sm_90", "int"),
+]
+
+
+@compiles
+@pytest.mark.parametrize("kernel, ring, a, x, architecture, offset", WAVES, ids=str)
+def test_a_sequence_of_products_compiles(
+    kernel: str, ring: la.Semiring, a: str | None, x: str, architecture: str, offset: str
+) -> None:
+    from cupy_backends.cuda.libs import nvrtc as compiler
+
+    from hopwave.engines.cuda_rings import ring_text
+    from hopwave.engines.cuda_waves import instances
+    from hopwave.linalg.fixpoint import settled
+
+    if int(architecture.removeprefix("sm_")) not in compiler.getSupportedArchs():
+        pytest.skip(f"NVRTC {compiler.getVersion()} knows no {architecture}")
+    A = la.Matrix.from_dense(np.eye(2))
+    matrix = A.pattern() if a is None else A.astype(a)
+    product = settled(ring, matrix, np.dtype(x), None)
+    text = ring_text(product, matrix.dtype, product.dtype, a is None)
+    of_kernel = [(header, name) for header, name in instances(offset) if name.startswith(kernel)]
+    assert of_kernel
+    for header, name in of_kernel:
+        assert nvrtc.compile_only(header, architecture, [name], text=text).startswith(b"\x7fELF")
+
+
+@compiles
+@pytest.mark.parametrize("offset", ["int", "long long"])
+def test_hubs_of_rows_compile(offset: str) -> None:
+    from hopwave.engines.cuda_waves import HEADER
+
+    assert nvrtc.compile_only(HEADER, "sm_90", [f"fullest<{offset}>"]).startswith(b"\x7fELF")
 
 
 @compiles

@@ -104,6 +104,14 @@ def test_bfs_in_six_lines(device: str, name: str) -> None:
     assert la.bfs(G, 0, device=device).to_dense(-1).tolist() == hw.bfs(G, 0, device="reference").distances.tolist()
 
 
+@machines
+def test_a_count_that_was_not_known_is_right_after_accumulating(device: str) -> None:
+    bits = np.array([True, False, False, True])
+    w = la.Vector.from_dense(np.arange(4.0), bits).to(device)
+    la.assign(w, la.Vector.from_entries([0, 1, 2], [5.0, 6.0, 7.0], 4), accum=la.binary.plus, device=device)
+    assert w.nnz == 4 and w.to("cpu").to_dense().tolist() == [5.0, 6.0, 7.0, 3.0]
+
+
 def test_an_explanation_counts_what_was_touched() -> None:
     """Table 1: a row product touches all, a masked one the mask's rows, a column one the vector's columns."""
     G = hw.generate.kronecker(10)

@@ -162,6 +162,12 @@ class Algebra:
                 here.launch(take, size, (totals, queue, np.uint64(size), sums))
         return Vector.sparse(n, queue, sums, ascending=False), Touched(told.touched())
 
+    @explained
+    def waves(self, A, x, product, depth_limit, alpha, beta, trace):
+        from hopwave.engines import cuda_waves
+
+        return cuda_waves.waves(A, x, product, depth_limit, alpha, beta, trace)
+
     def _nothing(self, n, dtype):
         return Vector.sparse(n, cupy.empty(0, np.int32), cupy.empty(0, dtype))
 

@@ -47,6 +47,7 @@ class Room:
         self.progress = cupy.zeros(4, np.uint64)
         self.pages, self.slots = [], []
         self.arrays = {}
+        self.arena = None  # of cuda_waves
         self.stamp = 0
         self.kernels = {}
 

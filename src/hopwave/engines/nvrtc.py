@@ -58,20 +58,20 @@ def kernel(header, name, text=""):
 
 
 @cache
-def _cooperative(header, name, block, device):
+def _cooperative(header, name, block, device, text):
     import cupy
     from cupy_backends.cuda.api import driver
 
-    found = module(header, (name,)).get_function(name)
+    found = module(header, (name,), text=text).get_function(name)
     fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(found.kernel.ptr, block, 0)
     return found, fit * cupy.cuda.Device().attributes["MultiProcessorCount"]
 
 
-def cooperative(header, name, block):
+def cooperative(header, name, block, text=""):
     """One instance for a cooperative launch on the current device, and how many blocks of it are at work at once."""
     import cupy
 
-    return _cooperative(header, name, block, cupy.cuda.runtime.getDevice())
+    return _cooperative(header, name, block, cupy.cuda.runtime.getDevice(), text)
 
 
 def forget():

@@ -82,14 +82,14 @@ __device__ __forceinline__ Places reserve(bool fresh, Offset begin, Offset end, 
 }
 
 // Write them there, as far as they fit; `part` is the shared address of a Part.
-template <class Offset, bool PARENTS>
+template <class Offset, bool FROM>
 __device__ __forceinline__ void store(Places my, int u, Offset begin, int shift, u32 most_pieces, u32 part) {
   using P = Part<Offset>;
   constexpr u32 FEW = 8;
   auto write = [&](u32 to, int v, Offset first, int length) {
     put<0>(part + to * (u32)sizeof(Offset), first);
     put<P::PIECES * sizeof(Offset)>(part + to * 4, length);
-    if (PARENTS) put<P::PIECES * (sizeof(Offset) + 4)>(part + to * 4, v);
+    if (FROM) put<P::PIECES * (sizeof(Offset) + 4)>(part + to * 4, v);
   };
   if (my.place + my.pieces > most_pieces) my.pieces = 0;
   if (my.pieces) write(my.place, u, begin, my.degree);

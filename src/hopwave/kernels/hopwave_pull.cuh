@@ -11,7 +11,7 @@ constexpr int MANY = 16;        // neighbours a thread looks at at a time when t
 constexpr int PATIENCE = 32;    // neighbours a thread looks at alone before its warp helps
 static_assert(WORDS * 33 * WARPS * 4 <= ROOM, "the warps' lists must fit");
 
-template <class Offset, bool PARENTS>
+template <class Offset, class Answer>
 struct Pulling {
   const Graph<Offset> &graph;
   const Work &work;
@@ -23,8 +23,7 @@ struct Pulling {
   u32 found, checked;
 
   __device__ __forceinline__ void reach(int v, int u) {
-    answer.distance[v] = depth;
-    if (PARENTS) answer.parent[v] = u;
+    answer.reach(v, u, depth);
     edges += (u64)(__ldg(graph.offsets + v + 1) - __ldg(graph.offsets + v));
   }
 
@@ -114,10 +113,7 @@ struct Pulling {
         for (int k = 0; k < ABREAST; k++) {
           const int v = (first + j + k) * 32 + lane();
           const u32 hits = __ballot_sync(ALL, hit[k]), misses = mask[k] & ~hits;
-          if (hit[k]) {
-            answer.distance[v] = depth;
-            if (PARENTS) answer.parent[v] = u[k];
-          }
+          if (hit[k]) answer.reach(v, u[k], depth);
           if (misses >> lane() & 1) list[left + __popc(misses & below())] = v;
           if (lane() == j + k) got = hits;
           left += __popc(misses), checked += u[k] >= 0;
@@ -129,7 +125,7 @@ struct Pulling {
       for (u32 i = lane(); i < ((left + 31) & ~31u); i += 32) {
         int v = i < left ? list[i] : -1, u = -1;
         i64 e = 0, end = 0;
-        if (v >= 0) e = __ldg(graph.in_offsets + v) + 1, end = __ldg(graph.in_offsets + v + 1);
+        if (v >= 0) e = __ldg(graph.in_offsets + v) + Answer::HUB, end = __ldg(graph.in_offsets + v + 1);
         u = words == 1 ? look<MANY>(v, e, end, sums) : look<ABREAST>(v, e, end, sums);
         if (u >= 0) {
           reach(v, u);
@@ -153,11 +149,11 @@ struct Pulling {
   }
 };
 
-template <class Offset, bool PARENTS>
+template <class Offset, class Answer>
 __device__ void pull_level(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here, Sums *sums,
                            unsigned char *room) {
-  Pulling<Offset, PARENTS> pulling{graph,          work, answer, work.visited(here.which), work.visited(here.which ^ 1),
-                                   here.depth + 1, 0,    0,      0};
+  Pulling<Offset, Answer> pulling{graph,          work, answer, work.visited(here.which), work.visited(here.which ^ 1),
+                                  here.depth + 1, 0,    0,      0};
   int *list = (int *)room + block_warp() * WORDS * 32;
   u32 *late = (u32 *)room + WARPS * WORDS * 32 + block_warp() * WORDS;
   if (lane() < WORDS) late[lane()] = 0;
@@ -170,11 +166,11 @@ __device__ void pull_level(const Graph<Offset> &graph, const Work &work, Answer 
 }
 
 // What the rows cut short have left, after a barrier: a piece a warp.
-template <class Offset, bool PARENTS>
+template <class Offset, class Answer>
 __device__ void pull_rest(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here, Sums *sums,
                           u32 pieces) {
-  Pulling<Offset, PARENTS> pulling{graph,          work, answer, work.visited(here.which), work.visited(here.which ^ 1),
-                                   here.depth + 1, 0,    0,      0};
+  Pulling<Offset, Answer> pulling{graph,          work, answer, work.visited(here.which), work.visited(here.which ^ 1),
+                                  here.depth + 1, 0,    0,      0};
   for (u32 i = grid_warp(); i < pieces; i += grid_warps()) {
     Chunk piece = work.rest[i];
     u32 *word = pulling.after + (piece.v >> 5), bit = 1u << (piece.v & 31);

@@ -15,7 +15,7 @@ struct Finds {
 };
 
 // One level's push as each warp sees it.
-template <class Offset, bool PARENTS>
+template <class Offset, class Answer>
 struct Pushing {
   const Graph<Offset> &graph;
   const Work &work;
@@ -44,8 +44,7 @@ struct Pushing {
     for (int k = 0; k < UNROLL; k++) {
       const u32 all = __ballot_sync(ALL, bit[k]);
       if (bit[k]) {
-        answer.distance[u[k]] = depth;
-        if (PARENTS) answer.parent[u[k]] = from[k];
+        answer.reach(u[k], from[k], depth);
         finds.buffer[finds.count + __popc(all & below())] = u[k];
       }
       finds.count += __popc(all);
@@ -106,8 +105,8 @@ struct Pushing {
 };
 
 // What a whole block found, summed up and queued with one addition for all of it.
-template <class Offset, bool PARENTS>
-__device__ __forceinline__ void block_finish(Pushing<Offset, PARENTS> &pushing, Sums *sums) {
+template <class Offset, class Answer>
+__device__ __forceinline__ void block_finish(Pushing<Offset, Answer> &pushing, Sums *sums) {
   __shared__ u32 begins[WARPS];
   if (lane() == 0) begins[block_warp()] = pushing.finds.count;
   const Finds &finds = pushing.finds;
@@ -125,11 +124,11 @@ __device__ __forceinline__ void block_finish(Pushing<Offset, PARENTS> &pushing, 
   pushing.write_out(begins[block_warp()]);
 }
 
-template <class Offset, bool PARENTS>
+template <class Offset, class Answer>
 __device__ void push_level(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here, u32 chunks,
                            Sums *sums, unsigned char *room) {
-  Pushing<Offset, PARENTS> pushing{graph, work, answer, work.visited(here.which), here.depth + 1,
-                                   {(int *)room + block_warp() * BUFFER, 0, 0, 0, 0}};
+  Pushing<Offset, Answer> pushing{graph, work, answer, work.visited(here.which), here.depth + 1,
+                                  {(int *)room + block_warp() * BUFFER, 0, 0, 0, 0}};
   u32 warps = grid_warps();
   u32 size = min(32u, (here.nf + warps - 1) / warps), tiles = (here.nf + size - 1) / size;
   for (u32 task = grid_warp(); task < chunks + tiles; task += warps) {

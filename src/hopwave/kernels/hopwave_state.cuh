@@ -76,8 +76,32 @@ struct Work {
   __device__ __forceinline__ u32 *visited(int which) const { return which ? odd : even; }
 };
 
-struct Answer {
+// Where a search begins and what it writes down are its template parameter `Answer`: hops here, sums over a semiring in
+// linalg_waves.cuh.
+//   FROM     whether it must be told from where a vertex was reached
+//   EVERY    whether every vertex is closed, or those that were not reached
+//   HUB      how many entries at the beginning of a row its hub stands for: 1 if it is the first, 0 if it is anywhere
+//   source   the i-th of them       begin    at it             reach   a vertex, from a neighbour, at a depth
+//   close    a vertex, at the end: was it reached?             tell    where the search ended
+template <bool PARENTS>
+struct Hops {
+  static constexpr bool FROM = PARENTS, EVERY = false;
+  static constexpr int HUB = 1;
   int *distance, *parent;
+  const int *sources;
+  Standing *out;
+
+  __device__ __forceinline__ int source(u32 i) const { return sources[i]; }
+  __device__ __forceinline__ void begin(u32, int s) const { reach(s, s, 0); }
+  __device__ __forceinline__ void reach(int v, int from, int depth) const {
+    distance[v] = depth;
+    if (PARENTS) parent[v] = from;
+  }
+  __device__ __forceinline__ void close(i64 v, bool) const {
+    distance[v] = -1;
+    if (PARENTS) parent[v] = -1;
+  }
+  __device__ __forceinline__ void tell(const Standing &here) const { *out = here; }
 };
 
 __device__ __forceinline__ u32 lane() { return threadIdx.x & 31; }

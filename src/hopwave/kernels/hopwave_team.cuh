@@ -48,7 +48,7 @@ struct Board {
 enum { ON, LEAVE, AGAIN, REFUSE };  // the next level; leave; deal the frontier out anew; this team cannot take it
 
 // A worker's part in the levels of a team.
-template <class Offset, bool PARENTS, bool ALONE>
+template <class Offset, class Answer, bool ALONE>
 struct Worker {
   using P = Part<Offset>;
   const Graph<Offset> &graph;
@@ -95,22 +95,19 @@ struct Worker {
       const bool fresh = bit & ~claim(word, bit);
       const Places my = reserve<Offset>(fresh, begin, end, shift, size);
       if (!my.all) continue;
-      store<Offset, PARENTS>(my, u, begin, shift, most_pieces, there);
+      store<Offset, Answer::FROM>(my, u, begin, shift, most_pieces, there);
       if (!fresh) continue;
       put<2 * sizeof(P)>(parts + my.found * 4, u);
-      answer.distance[u] = depth;
-      if (PARENTS) {
-        int v;
-        get<P::PIECES * (sizeof(Offset) + 4)>(here + ((first + lane()) >> shift) * 4, v);
-        answer.parent[u] = v;
-      }
+      int v = -1;
+      if (Answer::FROM) get<P::PIECES * (sizeof(Offset) + 4)>(here + ((first + lane()) >> shift) * 4, v);
+      answer.reach(u, v, depth);
     }
     here = there;
   }
 };
 
 // What a team is to do, and where it is.
-template <class Offset>
+template <class Offset, class Answer>
 struct Task {
   const Graph<Offset> &graph;
   const Work &work;
@@ -125,14 +122,14 @@ struct Task {
 };
 
 // The workers' part of the frontier, from the queue, or after a pull from the difference of the bitmaps.
-template <class Offset, bool PARENTS>
-__device__ __forceinline__ void deal(const Task<Offset> &task, bool queued, u32 begin, u32 count, int which, int shift,
+template <class Offset, class Answer>
+__device__ __forceinline__ void deal(const Task<Offset, Answer> &task, bool queued, u32 begin, u32 count, int which, int shift,
                                      u32 most_pieces, u32 size, u32 part) {
   const Graph<Offset> &graph = task.graph;
   auto take = [&](bool mine, int v) {
     const Offset first = __ldg(graph.offsets + (mine ? v : 0)), end = __ldg(graph.offsets + (mine ? v + 1 : 0));
     const Places my = reserve<Offset>(mine, first, end, shift, size);
-    if (my.all) store<Offset, PARENTS>(my, v, first, shift, most_pieces, part);
+    if (my.all) store<Offset, Answer::FROM>(my, v, first, shift, most_pieces, part);
   };
   if (queued) {
     const u32 mine = count / task.blocks + (blockIdx.x < count % task.blocks);
@@ -155,9 +152,9 @@ __device__ __forceinline__ void deal(const Task<Offset> &task, bool queued, u32 
 
 // The messenger of a block: one thread that meets those of the other blocks, and decides. What it knows is in shared
 // memory, for the registers are the workers'.
-template <class Offset, bool ALONE>
+template <class Offset, class Answer, bool ALONE>
 struct Messenger {
-  const Task<Offset> &task;
+  const Task<Offset, Answer> &task;
   Board &board;
   const int shift;
   const u32 blocks, most_pieces;
@@ -248,8 +245,8 @@ struct Messenger {
 };
 
 // The team takes levels as long as they suit it and the rule surely pushes. A grid barrier must follow.
-template <class Offset, bool PARENTS, bool ALONE>
-__device__ void team_levels(const Task<Offset> &task, const Standing &at, unsigned char *room) {
+template <class Offset, class Answer, bool ALONE>
+__device__ void team_levels(const Task<Offset, Answer> &task, const Standing &at, unsigned char *room) {
   const Graph<Offset> &graph = task.graph;
   const Work &work = task.work;
   Team<Offset> &team = *(Team<Offset> *)room;
@@ -258,8 +255,8 @@ __device__ void team_levels(const Task<Offset> &task, const Standing &at, unsign
   const u32 most_pieces = Part<Offset>::LANES >> shift;
   const bool works = threadIdx.x < WORKERS, leads = threadIdx.x == WORKERS;
   const u32 sizes = address_of(board.sizes), part = address_of(team.part), warp_first = threadIdx.x & ~31u;
-  Worker<Offset, PARENTS, ALONE> worker{graph, task.answer, work.visited(at.which), part, shift, most_pieces};
-  Messenger<Offset, ALONE> messenger{task, board, shift, ALONE ? 1 : task.blocks, most_pieces};
+  Worker<Offset, Answer, ALONE> worker{graph, task.answer, work.visited(at.which), part, shift, most_pieces};
+  Messenger<Offset, Answer, ALONE> messenger{task, board, shift, ALONE ? 1 : task.blocks, most_pieces};
   int depth = at.depth, turn = 0, next = ON;
   if (threadIdx.x < 4) board.sizes[threadIdx.x] = Size{};
   if (leads) messenger.begin(at);
@@ -267,7 +264,7 @@ __device__ void team_levels(const Task<Offset> &task, const Standing &at, unsign
   do {
     const bool own = next == AGAIN;
     if (works)
-      deal<Offset, PARENTS>(task, own || at.queued, board.begin, board.count, at.which, shift, most_pieces, sizes + 24,
+      deal<Offset, Answer>(task, own || at.queued, board.begin, board.count, at.which, shift, most_pieces, sizes + 24,
                             worker.here);
     __syncthreads();
     if (works)

@@ -1,6 +1,6 @@
 """hopwave.linalg: masked products over semirings, by rows or by columns (the GraphBLAS face).
 
-A search in six lines (push-pull, Algorithm 1; `hopwave.linalg.bfs` is this):
+A search in six lines (push-pull, Algorithm 1; `waves` is this over any semiring, `bfs` over any_pair):
 
 >>> import hopwave as hw
 >>> from hopwave.linalg import *
@@ -20,6 +20,7 @@ from hopwave.errors import LinalgError
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.bfs import bfs
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
+from hopwave.linalg.fixpoint import Waves, waves
 from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import Explanation, mxm, mxv, vxm
@@ -37,6 +38,7 @@ __all__ = [
     "Semiring",
     "UnaryOp",
     "Vector",
+    "Waves",
     "algorithms",
     "apply",
     "assign",
@@ -53,4 +55,5 @@ __all__ = [
     "semiring",
     "unary",
     "vxm",
+    "waves",
 ]

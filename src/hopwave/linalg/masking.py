@@ -102,12 +102,13 @@ def write(out: Vector | None, t: Vector, how: Writing, allowed: Allowed | None, 
 def _accumulate_list(out: Vector, t: Vector, accum: Any, xp: Any) -> Vector:
     """A few entries into a dense vector, in place."""
     places, new = t.listed()
+    count = out.nnz  # before bits are set
     values, present = out.writable()
     old = values[places]
     there = present[places]
     values[places] = xp.where(there, accum(old, new), new).astype(out.dtype, copy=False)
     present[places] = True
-    out._set_dense(values, present, out.nnz + len(places) - int(xp.count_nonzero(there)))
+    out._set_dense(values, present, count + len(places) - int(xp.count_nonzero(there)))
     return out
 
 

@@ -1,0 +1,185 @@
+"""Waves: what a vector reaches through a matrix, level by level (push-pull, Algorithm 1, over any semiring).
+
+    f   the newest level    v   all that was reached    d   the depth
+
+    f, v, d = x, empty, 0
+    while f is not empty:
+        v⟨f⟩ = f, with level d
+        f⟨¬v⟩ = f ⊕.⊗ A
+        d += 1
+
+Which places a level has is decided by A's pattern alone, whatever ⊕ and ⊗ are. So all that a place outside v can take
+from inside v comes from f: else it would have been reached before. A product by rows may therefore read v in f's stead
+for every semiring. That is the paper's operand reuse (section 5.4), which it has for truths.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.errors import LinalgError
+from hopwave.linalg.engine import Algebra, Product, choose
+from hopwave.linalg.matrix import Matrix, as_matrix
+from hopwave.linalg.placing import assign
+from hopwave.linalg.products import Direction, Explanation, arithmetic, check_threads, vxm
+from hopwave.linalg.vector import Vector, as_vector
+from hopwave.operators import binary
+from hopwave.rules import Growing
+from hopwave.semiring import Semiring, any_pair
+
+# Where one launch makes all the products, a level's arcs are counted on the way, and decide its direction. Section 6.3
+# takes f's share of the vertices for theirs of the arcs, to save the counting; that is the rule where products are made
+# one by one. But few vertices may hold most arcs, if they are hubs.
+RULE = Growing(alpha=12, beta=18)
+
+
+class Waves(NamedTuple):
+    """What was reached: after how many products, and with which value.
+
+    `values` is None over any_pair, which carries none: its places are those of `levels`.
+    """
+
+    levels: Vector
+    values: Vector | None
+
+
+def waves(
+    x: Any,
+    A: Any,
+    semiring: Semiring = any_pair,
+    *,
+    depth_limit: int | None = None,
+    dtype: npt.DTypeLike | None = None,
+    direction: Direction = "auto",
+    explain: bool = False,
+    device: str = "auto",
+    threads: int | None = None,
+) -> Any:
+    """Repeat f⟨¬v⟩ = f ⊕.⊗ A and v⟨f⟩ = f, from f = x, until f is empty: `Waves` of levels and values.
+
+    Every place is given its value once, when it is first reached; x's own places keep x's values, with level 0.
+
+    any_pair       hops alone                        any_secondi    a parent each
+    any_first      the value of a nearest entry      plus_first     how many shortest paths lead here
+    min_plus       the shortest among the ways with fewest hops; and so on: any semiring will do
+
+    depth_limit    how many products at most
+    dtype          of the values; by default the type that ⊕.⊗ settles on
+    direction      "push" or "pull" for every product; "auto": on a GPU by the arcs of a level (`RULE`) where all are
+                   made in one launch, else as the vector converts itself
+    explain        an `Explanation` of every product, in a list, comes back too
+
+    >>> import hopwave as hw
+    >>> from hopwave import linalg as la
+    >>> G = hw.generate.grid(2, 3)
+    >>> corner = la.Vector.from_entries([0], [1], n=6)
+    >>> reached = la.waves(corner, G, la.semiring.plus_first)
+    >>> reached.levels.to_dense().tolist(), reached.values.to_dense().tolist()
+    ([0, 1, 2, 1, 2, 3], [1, 1, 1, 1, 2, 3])
+    """
+    if direction not in ("auto", "push", "pull"):
+        raise LinalgError(f"direction={direction!r} is not known; use 'auto', 'push' or 'pull'")
+    if depth_limit is not None and (type(depth_limit) is bool or depth_limit != int(depth_limit) or depth_limit < 0):
+        raise LinalgError(f"depth_limit={depth_limit!r} is no number of products; give 0 or more, or None")
+    matrix = as_matrix(A)
+    rows, columns = matrix.shape
+    if rows != columns:
+        raise LinalgError(f"A is {rows} × {columns}; waves go through a square matrix again and again")
+    x = as_vector(x, rows, "x")
+    engine = choose(device, x, matrix)
+    check_threads(threads, engine)
+    matrix = matrix.to(engine.name).T
+    product = settled(semiring, matrix, x.dtype, dtype)
+    if direction != "pull" and hasattr(engine, "waves"):
+        alpha, beta = RULE.parameters()
+        found = engine.waves(matrix, x, product, depth_limit, 0.0 if direction == "push" else alpha, beta, explain)
+        if found is not None:
+            levels, values, trace = found
+            reached = Waves(levels, values)
+            return (reached, _traced(trace, matrix, product, semiring, engine, direction)) if explain else reached
+    return _one_by_one(x, matrix.T, semiring, product, depth_limit, direction, explain, engine, threads)
+
+
+def settled(ring: Semiring, A: Matrix, x: np.dtype[Any], dtype: npt.DTypeLike | None) -> Product:
+    """The arithmetic of all products but perhaps the first: on values of the type that its own results have."""
+    kind = arithmetic(ring, A, x, True, dtype, True, True).dtype
+    return arithmetic(ring, A, kind, True, dtype, True, True)
+
+
+def carries(product: Product) -> bool:
+    """Whether there are values at all: any_pair has none."""
+    return not (product.term == "one" and product.add.any_term)
+
+
+def _one_by_one(
+    x: Vector,
+    A: Matrix,
+    ring: Semiring,
+    product: Product,
+    depth_limit: int | None,
+    direction: Direction,
+    explain: bool,
+    engine: Algebra,
+    threads: int | None,
+) -> Any:
+    """The loop at the top of this file."""
+    n, here, kind = A.shape[0], engine.name, product.dtype
+    f = x.to(here).astype(kind)
+    f = f.copy() if f is x else f  # products convert their vectors: not the caller's
+    levels = Vector(n, np.int32).to(here)
+    v = Vector(n, kind).to(here) if carries(product) else levels
+    d, told = 0, []
+    while f.nnz:
+        assign(levels, d, mask=f, structural=True, device=here)
+        if v is not levels:
+            assign(v, f, accum=binary.second, device=here)
+        if d == depth_limit:
+            break
+        pull = direction == "pull" or (direction == "auto" and f.decide() == "dense")
+        found = vxm(
+            v if pull else f, A, ring, mask=levels, complement=True, structural=True, dtype=kind,
+            direction="pull" if pull else "push", explain=explain, device=here, threads=threads,
+        )  # fmt: skip
+        if explain:
+            found, why = found
+            by = why.why if direction != "auto" else f"f holds {f.nnz / n:.2%} of its places"
+            told.append(replace(why, why=by, nnz_x=f.nnz, operand_reuse=pull))
+        f = found.follow(f)
+        d += 1
+    reached = Waves(levels, None if v is levels else v)
+    return (reached, told) if explain else reached
+
+
+def _traced(
+    trace: list[list[int]], A: Matrix, product: Product, ring: Semiring, engine: Algebra, direction: Direction
+) -> list[Explanation]:
+    """What the device wrote down of each product: see TRACE_COLUMNS in kernels/hopwave_state.cuh."""
+    d, told, missing = A.nnz / max(A.shape[0], 1), [], A.shape[0]
+    at_once = product.add.any_term and product.structure_only
+    sums = () if at_once else ("touched to find places; every entry of their rows is read once more, to add up",)
+    for _, choice, nf, mf, mu, _, touched, blocks, _ in trace:
+        pull = choice == 1
+        missing -= nf
+        told.append(
+            Explanation(
+                operation="vxm",
+                semiring=ring.name,
+                engine=engine.name,
+                direction="pull" if pull else "push",
+                product="by rows, masked" if pull else "by columns, masked",
+                why="as asked" if direction != "auto" else f"{mf:,} entries in f's rows, {mu:,} in what is not reached",
+                nnz_x=nf,
+                nnz_mask=missing,
+                expected=round(d * (missing if pull else nf)),
+                touched=touched,
+                early_exit=pull,
+                operand_reuse=pull,
+                structure_only=product.structure_only,
+                notes=(f"all in one launch; this one by {blocks} of its blocks", *sums),
+            )
+        )
+    return told

@@ -1,0 +1,233 @@
+"""`waves`: the same as the loop it stands for, on every engine and over every kind of semiring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hopwave as hw
+from dense import NOTHING, multiplied, same, table
+from graphs import TRAPS
+from hopwave import LinalgError
+from hopwave import linalg as la
+from hopwave.linalg.engine import algebra
+from hopwave.linalg.fixpoint import RULE, settled
+from hopwave.rules import Sizes
+from operands import MACHINES, able, drawn, machines, matrix, on, vector
+
+# Semirings with the types of matrix (None: no values) and vector. On the CPU each is compiled, which takes a second.
+RINGS = [
+    ("any_pair", None, "bool"),
+    ("any_secondi", None, "int32"),
+    ("any_first", None, "float64"),
+    ("any_second", "int32", "int32"),
+    ("plus_first", None, "int64"),
+    ("min_plus", "float64", "float64"),
+]
+MORE = [
+    ("any_firsti", None, "bool"),
+    ("any_secondj", None, "int64"),
+    ("any_first", "float64", "bool"),
+    ("plus_times", "int32", "float32"),
+    ("or_and", "bool", "bool"),
+    ("max_min", "int64", "int64"),
+    ("min_secondi", None, "bool"),
+]
+
+
+def cases() -> Any:
+    """(device, semiring, type of the matrix, type of the vector)."""
+    return [on(name, *one) for name in MACHINES for one in (RINGS if name == "cpu" else RINGS + MORE)]
+
+
+def check(found: la.Waves, x: la.Vector, A: la.Matrix, ring: la.Semiring, depth_limit: int | None = None) -> None:
+    """Levels are those of the definition; every value is a sum over the level before it, whichever term ANY took."""
+    levels = found.levels.to("cpu").to_dict()
+    n = A.shape[0]
+    values = dict.fromkeys(levels, True) if found.values is None else found.values.to("cpu").to_dict()
+    assert values.keys() == levels.keys()
+    kind = settled(ring, A.T, x.dtype, None).dtype
+    own = x.to("cpu").to_dict()
+    assert {v for v, level in levels.items() if level == 0} == set(own)
+    if found.values is not None:
+        assert found.values.dtype == kind
+        assert all(values[v] == np.asarray(own[v]).astype(kind) for v in own)
+    entries, depth = table(A), 0
+    while True:
+        frontier = [[values[v] if levels.get(v) == depth else None for v in range(n)]]
+        if depth == depth_limit or frontier == [[None] * n]:
+            break
+        sums = multiplied(frontier, entries, ring, kind, n)[0]
+        depth += 1
+        for v in range(n):
+            if v in levels and levels[v] < depth:
+                continue
+            assert (levels.get(v) == depth) == (sums[v] != NOTHING), (v, depth)
+            assert levels.get(v) != depth or same(values[v], sums[v]), (v, depth, values[v], sums[v])
+    assert all(level <= depth for level in levels.values())
+
+
+@pytest.mark.parametrize("device, ring, a, x", cases())
+@settings(max_examples=25)
+@given(data=st.data())
+def test_waves_are_what_they_are_defined_as(device: str, ring: str, a: str | None, x: str, data: Any) -> None:
+    draw = drawn(data)
+    n, limit = draw(1, 12), draw(-1, 3)
+    A, given_x = matrix(n, n, a, draw), vector(n, x, draw)
+    depth_limit = None if limit < 0 else limit
+    format, before = given_x.format, given_x.to_dict()
+    found = la.waves(given_x, A, la.semiring[ring], depth_limit=depth_limit, device=device)
+    check(found, given_x, A, la.semiring[ring], depth_limit)
+    assert given_x.format == format and given_x.to_dict() == before
+
+
+def six_lines(G: hw.Graph, source: int, device: str) -> list[int]:
+    """The loop of docs/linear-algebra.md."""
+    A = la.Matrix.from_graph(G).to(device)
+    f = la.Vector.from_entries([source], True, G.n).to(device)
+    v, d = la.Vector(G.n, "int32").to(device), 0
+    while f.nnz:
+        la.assign(v, d, mask=f, structural=True, device=device)
+        f = la.vxm(f, A, la.semiring.any_pair, mask=v, complement=True, structural=True, device=device)
+        d += 1
+    found: list[int] = v.to("cpu").to_dense(-1).tolist()
+    return found
+
+
+def searches() -> Any:
+    """(device, graph, whether offsets have 64 bits). Deep graphs on the GPU alone: elsewhere a level is a product."""
+    for device in MACHINES:
+        for name, make in TRAPS.items():
+            if device == "cuda" or make().n <= 600:
+                yield on(device, name, False)
+            if device == "cuda" or name.startswith("kronecker"):
+                yield on(device, name, True)
+
+
+@pytest.mark.parametrize("device, name, wide", list(searches()))
+def test_hops_parents_and_the_six_lines_agree(device: str, name: str, wide: bool) -> None:
+    G = TRAPS[name]()
+    A = la.Matrix.from_graph(G)
+    if wide:
+        A = la.Matrix.from_rows(A.rows._replace(indptr=A.rows.indptr.astype(np.int64)), A.shape)
+    A = A.to(device)
+    for source in {0, G.n - 1}:
+        hops = la.bfs(A, source, device=device).to("cpu").to_dense(-1)
+        assert np.array_equal(hops, hw.bfs(G, source, device="reference", predecessors=False).distances)
+        if not wide and G.n <= 600:
+            assert six_lines(G, source, device) == hops.tolist()
+        start = la.Vector.from_entries([source], [source], G.n)
+        levels, parents = la.waves(start, A, la.semiring.any_secondi, device=device)
+        tree = levels.to("cpu").to_dense(-1), parents.to("cpu").to_dense(-1)
+        assert hw.validate(G, source, *tree).ok
+
+
+@machines
+@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+def test_every_direction_gives_the_same(device: str, direction: Any) -> None:
+    G = hw.generate.kronecker(9, edge_factor=8, directed=True, seed=3)
+    x = la.Vector.from_entries([7, 300], [1, 1], G.n)
+    right = la.waves(x, G, la.semiring.plus_first, device="reference")
+    found = la.waves(x, G, la.semiring.plus_first, direction=direction, device=device)
+    hops = la.waves(x, G, direction=direction, device=device)
+    assert found.levels.to("cpu").to_dict() == hops.levels.to("cpu").to_dict() == right.levels.to_dict()
+    assert found.values.to("cpu").to_dict() == right.values.to_dict()
+    assert hops.values is None
+
+
+@machines
+def test_one_record_a_product(device: str) -> None:
+    G = hw.generate.kronecker(9, edge_factor=8, seed=3)
+    x = la.Vector.from_entries([int(np.flatnonzero(G.degrees == 1)[0])], True, G.n)
+    (levels, _), told = la.waves(x, G, explain=True, device=device)
+    counts = np.bincount(levels.to("cpu").values).tolist()
+    assert [why.nnz_x for why in told] in (counts, counts[:-1])  # nothing is left to look for: a product less
+    assert [why.nnz_mask for why in told] == (G.n - np.cumsum(counts))[: len(told)].tolist()
+    assert {"push", "pull"} == {why.direction for why in told}
+    for why in told:
+        assert why.engine == device and why.operation == "vxm" and why.semiring == "any_pair"
+        assert why.operand_reuse == (why.direction == "pull") and "masked" in why.product
+        assert why.touched <= G.m
+
+
+@machines
+@pytest.mark.parametrize("dense", [False, True])
+def test_from_many_places_and_from_none(device: str, dense: bool) -> None:
+    """Each place takes the value of a nearest entry of x; x may lie on the device already."""
+    G = hw.generate.grid(20, 17)
+    places = np.arange(0, G.n, 7)
+    x = la.Vector.from_entries(places, places.astype(np.float64), G.n)
+    x.convert("dense" if dense else "sparse")
+    right = hw.bfs(G, places, device="reference", predecessors=False).distances
+    for start in (x, x.to(device)):
+        found = la.waves(start, G, la.semiring.any_first, device=device)
+        assert np.array_equal(found.levels.to("cpu").to_dense(-1), right)
+        nearest = found.values.to("cpu").to_dense(-1).astype(int)
+        for v in range(0, G.n, 11):
+            assert hw.bfs(G, int(nearest[v]), device="reference").distances[v] == right[v]
+    nothing = la.waves(la.Vector(G.n, "int32"), G, la.semiring.any_secondi, device=device)
+    assert nothing.levels.nnz == nothing.values.nnz == 0
+    alone = la.waves(x, la.Matrix.from_edges([], [], shape=G.n), device=device)
+    assert alone.levels.to("cpu").to_dict() == dict.fromkeys(places.tolist(), 0)
+
+
+@machines
+def test_what_comes_back_can_be_changed_by_itself(device: str) -> None:
+    G = hw.generate.path(40)
+    levels, values = la.waves(la.Vector.from_entries([3], [3], G.n), G, la.semiring.any_secondi, device=device)
+    la.assign(levels, 9, [39])
+    la.select(levels, la.binary.lt, 5, out=levels)
+    assert values.nnz == 40 and values.to("cpu").to_dict()[39] == 38
+    again = la.waves(la.Vector.from_entries([3], [3], G.n), G, la.semiring.any_secondi, device=device)
+    assert again.levels.nnz == 40
+
+
+@machines
+def test_types_settle(device: str) -> None:
+    """Truths are counted as whole numbers from the first product on, unless another type is asked for."""
+    G = hw.generate.complete(5)
+    x = la.Vector.from_entries([0], True, 5)
+    assert la.waves(x, G, la.semiring.plus_first, device=device).values.dtype == np.int64
+    counted = la.waves(x, G, la.semiring.plus_first, dtype="float64", device=device).values
+    assert counted.dtype == np.float64 and counted.to("cpu").to_dense().tolist() == [1.0] * 5
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    x = la.Vector.from_entries([0], True, 3)
+    with pytest.raises(LinalgError, match="3 × 4"):
+        la.waves(x, la.Matrix.from_edges([0], [1], shape=(3, 4)))
+    square = la.Matrix.from_edges([0], [1], shape=3)
+    for limit in (-1, 1.5, True):
+        with pytest.raises(LinalgError, match="depth_limit"):
+            la.waves(x, square, depth_limit=limit)
+    with pytest.raises(LinalgError, match="direction='down'"):
+        la.waves(x, square, direction="down")  # type: ignore[arg-type]
+    with pytest.raises(LinalgError, match="x has 3 places"):
+        la.waves(x, la.Matrix.from_edges([0], [1], shape=4))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", TRAPS)
+def test_the_device_follows_the_rule(name: str) -> None:
+    """Every product of a launch went the way that hopwave.rules says, from numbers that are right."""
+    if not able("cuda"):
+        pytest.skip("no GPU here")
+    G = TRAPS[name]()
+    A = la.Matrix.from_graph(G).to("cuda").T
+    x = la.Vector.from_entries([0], True, G.n)
+    product = settled(la.semiring.any_pair, A, x.dtype, None)
+    levels, _, trace = algebra("cuda").waves(A, x, product, None, *RULE.parameters(), True)  # type: ignore[attr-defined]
+    hops = levels.to("cpu").to_dense(-1)
+    degrees = np.diff(G.indptr)
+    nf0 = mf0 = reached_arcs = 0
+    last = -1
+    for depth, choice, nf, mf, mu, found, *_ in trace:
+        reached_arcs += mf
+        assert nf == np.count_nonzero(hops == depth - 1) and found == np.count_nonzero(hops == depth)
+        assert mf == degrees[hops == depth - 1].sum() and mu == G.m - reached_arcs
+        assert choice == RULE.choose(Sizes(G.n, G.m, nf, mf, mu, nf0, mf0, last)), depth
+        nf0, mf0, last = nf, mf, choice
