@@ -135,7 +135,7 @@ def betweenness_centrality(
     `progress` is None (a bar on a terminal after two seconds), True, False, or a function of (sources done, all).
     `checkpoint` names a file that the run writes every minute and on Ctrl-C, and goes on from when called again; the
     result is the same, bit for bit. `memory_limit` is in bytes. `threads` changes no bit either. `deterministic=True`
-    refuses the plans that may give other bits on the next run (TurboBC's on a GPU, by atomics); ours never do.
+    refuses what may give other bits on the next run: TurboBC's atomics, and on a GPU ways that depend on free memory.
 
     Path counts never overflow, whatever the graph; every result carries a certificate.
 

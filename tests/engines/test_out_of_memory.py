@@ -37,7 +37,8 @@ def test_a_piece_done_again_counts_once(fails_after: int, monkeypatch: pytest.Mo
     monkeypatch.setattr(cuda_batch, "State", lambda *given: None)
     regime: Any = object.__new__(cuda_batch.Batches)
     regime.loaded = SimpleNamespace(n=8, device=SimpleNamespace(multiprocessors=1))
-    regime.job, regime.alone, regime.lanes, regime.at_once = None, Alone(fails_after), 4, 1
+    regime.job, regime.alone = None, Alone(fails_after)
+    regime.lanes, regime.at_once, regime.least = 4, 1, 1
     monkeypatch.setattr(cuda_batch.Batches, "_search", lambda self, state, ids: None)
     total = np.zeros(8)
     certificate = regime.add(np.arange(8), total)

@@ -108,6 +108,13 @@ def test_lanes(k: int, lanes: int) -> None:
 # ---------------------------------------------------------------- memory
 
 
+def test_a_batch_keeps_its_size_where_bits_matter() -> None:
+    assert regimes.batch_fit(1000, 10_000, 64, 1, 8, 1 << 20)[0] == 32
+    assert regimes.batch_fit(1000, 10_000, 64, 1, 8, 2 << 20, fixed=True)[0] == 64
+    with pytest.raises(EngineError, match=r"needs 1.1\d MB for 64 sources that deterministic=True keeps together"):
+        regimes.batch_fit(1000, 10_000, 64, 1, 8, 1 << 20, fixed=True)
+
+
 @given(graphs, st.integers(1, 10**5), machines, st.integers(1, 1 << 38))
 def test_blocks_fit_or_it_is_told(graph: tuple[int, int], k: int, machine: Machine, room: int) -> None:
     n, m = graph

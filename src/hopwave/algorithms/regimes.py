@@ -205,21 +205,22 @@ def rounds(m: int, k: int, sources: int) -> int:
     return max(1, min(-(-k // sources), 8, (1 << 36) // work))
 
 
-def batch_fit(n: int, m: int, lanes: int, batches: int, levels: int, room: int) -> tuple[int, int]:
+def batch_fit(n: int, m: int, lanes: int, batches: int, levels: int, room: int, fixed: bool = False) -> tuple[int, int]:
     """Sources a batch and batches at once that fit: fewer batches first, then smaller ones, but never one source, which
-    would be added up in another order.
+    would be added up in another order. Scores of arcs are: `fixed` keeps a batch's size for those who mind.
 
     >>> batch_fit(1000, 10_000, 64, 16, 8, 3 << 20), batch_fit(1000, 10_000, 64, 16, 8, 1 << 20)
     ((64, 2), (32, 1))
     """
-    least = min(lanes, 2)
+    least = lanes if fixed else min(lanes, 2)
     while batches > 1 and batches * batch_bytes(n, m, lanes, levels) > room:
         batches //= 2
     while lanes > least and batch_bytes(n, m, lanes, levels) > room:
         lanes //= 2
     if batch_bytes(n, m, lanes, levels) > room:
+        what = f"{lanes} sources that deterministic=True keeps together" if fixed else "one source"
         raise EngineError(
-            f"betweenness of this graph needs {amount(batch_bytes(n, m, lanes, levels))} for one source and may "
+            f"betweenness of this graph needs {amount(batch_bytes(n, m, lanes, levels))} for {what} and may "
             f"use {amount(room)}; raise memory_limit=, or use device='cpu'"
         )
     return lanes, batches

@@ -82,7 +82,9 @@ class Batches:
         at_once = regimes.batches_at_once(n, m, k, lanes, machine, job.edges)
         self.size = lanes * at_once * regimes.rounds(m, k, lanes * at_once)
         levels = min(depth, regimes.LEVELS) + 2
-        self.lanes, self.at_once = regimes.batch_fit(n, m, lanes, at_once, levels, room())
+        fixed = job.deterministic and job.edges  # a batch adds its sources' flows over an arc among themselves first
+        self.lanes, self.at_once = regimes.batch_fit(n, m, lanes, at_once, levels, room(), fixed)
+        self.least = self.lanes if fixed else 1
         self.kernels = Kernels(loaded)
         self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
         self.levels = min(regimes.LEVELS, regimes.BITS // max(1, loaded.on_device.degree_bits))
@@ -109,7 +111,7 @@ class Batches:
 
         What a batch was certified with is fetched when all are on their way: the GPU need not wait for the host.
         """
-        pieces, sides = Pieces(len(sources), self.lanes * self.at_once), {}
+        pieces, sides = Pieces(len(sources), self.lanes * self.at_once, self.least), {}
         for begin, end in pieces:
             with pieces.halving():
                 lanes = min(self.lanes, max(2, pieces.size))  # one alone would be added up in another order
@@ -127,9 +129,7 @@ class Batches:
         masks = self._search(state, ids)
         if masks is None:
             del state, parts
-            own = (
-                total.copy()
-            )  # of which nothing is left where memory runs out: the piece is then halved and done again
+            own = total.copy()  # forgotten where memory runs out: the piece is then halved and done again
             both = self.alone.add(sources, own)
             total[:] = own
             return lambda: both

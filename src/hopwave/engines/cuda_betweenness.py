@@ -1,7 +1,9 @@
 """Sums of dependencies on the GPU: our three regimes under one roof (algorithms/regimes.py says which is for what).
 
 Whatever the regime, sources are taken in order, block by block; no sum is made by atomics on floating point numbers. So
-the same run on the same GPU gives the same bits, and so does one that was broken off and taken up again.
+the same run on the same GPU gives the same bits, and so does one that was broken off and taken up again. Two things
+depend on the memory there is: the regime that is chosen, and the size of a batch that scores arcs. deterministic=True
+holds them still.
 """
 
 from __future__ import annotations
@@ -53,8 +55,10 @@ def near(loaded, job, depth):
 
 
 def choose(loaded, job):
-    """The regime for a job, and why."""
+    """The regime for a job, and why. Regimes differ in their last bits: where those matter, what is free must not."""
     room = free_memory() if job.memory_limit is None else job.memory_limit
+    if job.deterministic:
+        room = machine().memory
     return regimes.choose(loaded.n, loaded.m, len(job.sources), probe(loaded), room)
 
 

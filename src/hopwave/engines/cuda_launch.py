@@ -94,10 +94,10 @@ class Kernels:
 
 
 class Pieces:
-    """[begin, end) after [begin, end) of so many items; halved and tried again where memory ran out."""
+    """[begin, end) after [begin, end) of so many items; halved, down to `least`, and tried again where memory ran out."""
 
-    def __init__(self, count, size):
-        self.count, self.size = count, max(1, min(size, count))
+    def __init__(self, count, size, least=1):
+        self.count, self.size, self.least = count, max(1, min(size, count)), least
         self.done = True
 
     def __iter__(self):
@@ -115,6 +115,6 @@ class Pieces:
         try:
             yield
         except cupy.cuda.memory.OutOfMemoryError:
-            if self.size == 1:
+            if self.size // 2 < self.least:
                 raise
             self.size, self.done = self.size // 2, False
