@@ -42,7 +42,8 @@ def probe(loaded):
 
 def near(loaded, job, depth):
     """The graph with near vertices near in memory, where it is deep and the run repays it; kept with the graph."""
-    room = free_memory() if job.memory_limit is None else job.memory_limit
+    # Not what is free: who else is on the GPU must change no bit.
+    room = machine().memory // 4 if job.memory_limit is None else job.memory_limit
     if not regimes.worth_renumbering(loaded.n, loaded.m, len(job.sources), depth, room):
         return None
     if "near" not in loaded.kept:
@@ -76,10 +77,9 @@ class Accumulation:
 
     def advance(self, first, poll):
         """Blocks from number first on, until all are done or poll(done) says pause. Returns how many are done then."""
-        from hopwave.engines.cuda import explained
+        from hopwave.engines.cuda import LESS_MEMORY, explained
 
-        remedy = "give a memory_limit= below what is free"
-        with explained("adding up dependencies", self.loaded.graph, remedy), self.loaded.lock:
+        with explained("adding up dependencies", self.loaded.graph, LESS_MEMORY), self.loaded.lock:
             # What a block adds to is a copy, and it counts from the moment that it takes the place of the sums before:
             # a Ctrl-C finds either all of a block or nothing.
             self._state = cupy.asarray(self.total) if first else cupy.zeros(len(self.total), np.float64), first
