@@ -232,8 +232,8 @@ class Certificate:
     """How far a betweenness run is from the identity that every right one satisfies.
 
     For each source s, Σ_v δ_s(v) over v ≠ s equals Σ_t (d(s, t) − 1) over the targets reached (for edges: Σ_t d(s, t)):
-    both sides fall out of the run. `error` is the greatest relative difference over all sources; a run whose error
-    exceeds the tolerance raises instead of returning.
+    both sides fall out of the run. `error` is the greatest relative difference over all sources, and over their sum; a
+    run whose error exceeds the tolerance raises instead of returning.
 
     >>> import hopwave as hw
     >>> hw.betweenness_centrality(hw.generate.path(4)).certificate.error

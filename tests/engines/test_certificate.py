@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,14 @@ from hopwave.catalogue import CATALOGUE
 def test_sides_that_differ_are_an_error(sides: list[list[float]], words: str) -> None:
     with pytest.raises(EngineError, match=words):
         certify(np.array(sides))
+
+
+@pytest.mark.parametrize("sums", [[3.0, 3.9], [7.0, 7.0], [math.nan, 7.0]])
+def test_sums_that_hold_more_or_less_than_their_sources_are_an_error(sums: list[float]) -> None:
+    sides = np.array([[3.0, 3.0], [4.0, 4.0]])
+    assert certify(sides, np.array([2.0, 5.0])).error == 0.0
+    with pytest.raises(EngineError, match=r"all sources together sum to .* instead of 7.0; .* please report"):
+        certify(sides, np.array(sums))
 
 
 def test_sides_that_agree_are_certified() -> None:
@@ -62,6 +71,39 @@ def test_a_wrong_sum_raises(device: str, function: Any, monkeypatch: pytest.Monk
     monkeypatch.setattr(engine, "accumulation", damaged)
     with pytest.raises(EngineError, match=r"source number 2 sums to .* instead of .* please report"):
         function(TRAPS["binary-tree"](), device=device)
+
+
+@machines
+@pytest.mark.parametrize(
+    "ask",
+    [
+        hw.betweenness_centrality,
+        hw.edge_betweenness_centrality,
+        lambda graph, **where: hw.betweenness_centrality(graph, targets=[0, 4], cutoff=5, **where),
+        lambda graph, **where: hw.betweenness_centrality(graph, epsilon=0.3, seed=1, **where),
+    ],
+)
+def test_a_source_added_twice_raises(device: str, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each source's own sums are right, and the scores are not."""
+    engine = engines.engine(device)
+    accumulation = engine.accumulation
+
+    def damaged(graph: Any, job: Any, *given: Any) -> Any:
+        run, again = (accumulation(graph, one, *given) for one in (job, replace(job, sources=job.sources[:1])))
+        advance = run.advance
+
+        def wrong(*arguments: Any) -> int:
+            done: int = advance(*arguments)
+            again.advance(0, lambda done: False)
+            run.total[:] += again.total
+            return done
+
+        run.advance = wrong
+        return run
+
+    monkeypatch.setattr(engine, "accumulation", damaged)
+    with pytest.raises(EngineError, match=r"all sources together sum to .* instead of .* please report"):
+        ask(TRAPS["binary-tree"](), device=device)
 
 
 @machines

@@ -86,13 +86,15 @@ def accumulate(
             raise
         if callable(progress):
             progress(sources, sources)
-    return certify(run.certificate)
+    sums = run.total[: len(run.total) // 2] if job.squares else run.total
+    return certify(run.certificate, None if job.endpoints else sums)  # the ends of paths are in the sums, too
 
 
-def certify(both_sides: npt.NDArray[np.float64]) -> Certificate:
-    """How far each source's Σ δ is from what it must be, Σ (d − 1); an error where that is too far.
+def certify(both_sides: npt.NDArray[np.float64], sums: npt.NDArray[np.float64] | None = None) -> Certificate:
+    """How far each source's Σ δ is from what it must be, Σ (d − 1); an error where that is too far. So it is with the
+    sums over all sources, which a lost or repeated addition would change.
 
-    >>> certify(np.array([[3.0, 3.0], [0.0, 0.0]])).error
+    >>> certify(np.array([[3.0, 3.0], [0.0, 0.0]]), np.array([1.0, 2.0])).error
     0.0
     """
     found, due = both_sides[:, 0], both_sides[:, 1]
@@ -104,6 +106,15 @@ def certify(both_sides: npt.NDArray[np.float64]) -> Certificate:
             f"betweenness failed its own check: source number {bad} sums to {found[bad]!r} instead of {due[bad]!r}; "
             "this is a fault of hopwave or of the hardware: please report it, and try another device="
         )
+    if sums is not None:
+        whole, right = float(sums.sum()), float(due.sum())
+        apart = abs(whole - right) / max(right, 1.0)
+        if not apart <= TOLERANCE:
+            raise EngineError(
+                f"betweenness failed its own check: all sources together sum to {whole!r} instead of {right!r}; "
+                "this is a fault of hopwave or of the hardware: please report it, and try another device="
+            )
+        worst = max(worst, apart)
     return Certificate(worst, TOLERANCE, len(both_sides))
 
 

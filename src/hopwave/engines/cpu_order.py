@@ -131,8 +131,9 @@ def strong_components(indptr, indices, label):
 
 
 @numba.njit(**COMPILE)
-def through_group(indptr, indices, group, ends):
-    """Σ over all pairs of the part of their shortest paths that touches the group; pairs with an end in it if `ends`.
+def through_group(indptr, indices, sources, group, ends):
+    """Σ over pairs from these sources of the part of their shortest paths that touches the group; pairs with an end in
+    it if `ends`.
 
     Every vertex holds its path count, by a power of two per level, and the part of these paths that avoid the group.
     """
@@ -140,7 +141,7 @@ def through_group(indptr, indices, group, ends):
     level, order, parent = np.full(n, -1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     count, avoiding, source = np.zeros(n), np.zeros(n), np.empty(1, np.int32)
     total = 0.0
-    for s in range(n):
+    for s in sources:
         if group[s] and not ends:
             continue
         source[0] = s
@@ -172,14 +173,14 @@ def through_group(indptr, indices, group, ends):
 
 
 @numba.njit(**COMPILE)
-def loads(indptr, indices, limit, total):
-    """Add every source's even split of loads to total."""
+def loads(indptr, indices, sources, limit, total):
+    """Add these sources' even splits of loads to total."""
     n = len(indptr) - 1
     level, order, parent = np.full(n, -1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     before = np.zeros(n, np.int32)  # how many vertices of the level before lead here
     load = np.empty(n)
     source = np.empty(1, np.int32)
-    for s in range(n):
+    for s in sources:
         source[0] = s
         found = search(indptr, indices, source, limit, order, level, parent)
         for i in range(found):

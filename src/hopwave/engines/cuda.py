@@ -14,6 +14,8 @@ from hopwave.errors import EngineError
 from hopwave.result import Later, on_host
 from hopwave.semiring import Question
 
+# What to do where memory runs out: our regimes can do with less, TurboBC cannot.
+LESS_MEMORY, OTHERS_LESS = "give a memory_limit= below what is free", "end other programs on this GPU"
 LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and say with whom they act together
 
 
@@ -181,7 +183,7 @@ class Engine:
     def regime(self, graph, job, plan):
         """Which of our betweenness regimes suits the job, and why; the plan says how the graph is loaded."""
         loaded = self.load(graph, plan)
-        with explained("choosing a regime", graph):
+        with explained("choosing a regime", graph, LESS_MEMORY):
             return betweenness(plan).choose(loaded, job)
 
     def accumulation(self, graph, job, plan, threads=None):
@@ -189,7 +191,8 @@ class Engine:
         if threads is not None:
             raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
         loaded = self.load(graph, plan)
-        with explained("preparing betweenness", graph):
+        remedy = OTHERS_LESS if plan.regime == "source" else LESS_MEMORY
+        with explained("preparing betweenness", graph, remedy):
             return betweenness(plan).Accumulation(loaded, job, plan)
 
 

@@ -80,10 +80,9 @@ class Accumulation:
 
     def advance(self, first, poll):
         """Blocks from number first on, until all are done or poll(done) says pause. Returns how many are done then."""
-        from hopwave.engines.cuda import explained
+        from hopwave.engines.cuda import LESS_MEMORY, explained
 
-        remedy = "give a memory_limit= below what is free"
-        with explained("adding up dependencies", self.loaded.graph, remedy), self.loaded.lock:
+        with explained("adding up dependencies", self.loaded.graph, LESS_MEMORY), self.loaded.lock:
             # What a block adds to is a copy, and it counts from the moment that it takes the place of the sums before:
             # a Ctrl-C finds either all of a block or nothing.
             self._state = cupy.asarray(self.total) if first else cupy.zeros(len(self.total), np.float64), first

@@ -94,7 +94,7 @@ class Kernels:
 
 
 class Pieces:
-    """[begin, end) after [begin, end) of so many items; halved, down to `least`, and tried again where memory ran out."""
+    """[begin, end) after [begin, end) of so many items; halved, down to `least`, and tried again if memory ran out."""
 
     def __init__(self, count, size, least=1):
         self.count, self.size, self.least = count, max(1, min(size, count)), least

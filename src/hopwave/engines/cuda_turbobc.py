@@ -20,7 +20,7 @@ import numpy as np
 
 from hopwave import engines
 from hopwave.engines import nvrtc
-from hopwave.engines.cuda import explained
+from hopwave.engines.cuda import OTHERS_LESS, explained
 from hopwave.engines.cuda_graph import BLOCK, NULL, instance
 from hopwave.engines.cuda_search import COUNTERS, GREATEST, LARGEST, LEAST, SMALLEST
 from hopwave.errors import EngineError, amount
@@ -112,7 +112,7 @@ class Accumulation:
         self.done = first
         if first >= self.blocks:
             return first
-        with explained("computing betweenness", self.graph):
+        with explained("computing betweenness", self.graph, OTHERS_LESS):
             self.sums.set(self.total)
             self._seen["done"] = first
             self.standing.set(self._seen.view(np.uint8))

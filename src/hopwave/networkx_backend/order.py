@@ -7,6 +7,7 @@ path out of several that it returns, the sequence of strong components), these s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from hopwave.networkx_backend.convert import Rows
 
 Ids = npt.NDArray[np.int32]
+SOURCES_A_CALL = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +68,17 @@ def strong_components(rows: Rows) -> tuple[Ids, int]:
     return label, int(compiled().strong_components(*rows, label))
 
 
+def every_source(rows: Rows) -> Iterator[Ids]:
+    """All vertices, some at a time: between two calls of a kernel Python hears a Ctrl-C."""
+    ids = np.arange(len(rows[0]) - 1, dtype=np.int32)
+    return (ids[first : first + SOURCES_A_CALL] for first in range(0, len(ids), SOURCES_A_CALL))
+
+
 def loads(rows: Rows, limit: float) -> npt.NDArray[np.float64]:
     """Newman's load: from every source, what arrives at a vertex is split evenly over the vertices that found it."""
     total = np.zeros(len(rows[0]) - 1)
-    compiled().loads(*rows, float(limit), total)
+    for sources in every_source(rows):
+        compiled().loads(*rows, sources, float(limit), total)
     return total
 
 
@@ -77,7 +86,7 @@ def through_group(rows: Rows, group: list[int], ends: bool) -> float:
     """Σ over ordered pairs of the part of their shortest paths that touches the group."""
     member = np.zeros(len(rows[0]) - 1, np.bool_)
     member[group] = True
-    return float(compiled().through_group(*rows, member, ends))
+    return float(sum(compiled().through_group(*rows, sources, member, ends) for sources in every_source(rows)))
 
 
 @cache
