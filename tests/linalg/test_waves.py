@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -231,3 +232,63 @@ def test_the_device_follows_the_rule(name: str) -> None:
         assert mf == degrees[hops == depth - 1].sum() and mu == G.m - reached_arcs
         assert choice == RULE.choose(Sizes(G.n, G.m, nf, mf, mu, nf0, mf0, last)), depth
         nf0, mf0, last = nf, mf, choice
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["undirected", "directed"])
+def large(request: pytest.FixtureRequest) -> hw.Graph:
+    """Teams, the whole grid, chunks of long lists, rows cut short and rows that a block adds up: all are needed."""
+    if not able("cuda"):
+        pytest.skip("no GPU here")
+    return hw.generate.kronecker(15, edge_factor=32, directed=request.param, seed=5)
+
+
+@pytest.mark.gpu
+def test_large_levels(large: hw.Graph) -> None:
+    A = la.Matrix.from_graph(large).to("cuda")
+    assert large.degrees.max() > 4096
+    for source in np.flatnonzero(large.degrees)[:: large.n // 12].tolist():
+        right = hw.bfs(large, source, path_counts=True, device="cpu")
+        assert np.array_equal(la.bfs(A, source).to("cpu").to_dense(-1), right.distances)
+        tree = la.waves(la.Vector.from_entries([source], [source], large.n), A, la.semiring.any_secondi)
+        assert hw.validate(large, source, *(part.to("cpu").to_dense(-1) for part in tree)).ok
+        one = la.Vector.from_entries([source], [1.0], large.n)
+        counts = la.waves(one, A, la.semiring.plus_first).values.to("cpu").to_dense()
+        assert np.allclose(counts, right.path_counts, rtol=1e-12)
+
+
+@pytest.mark.gpu
+def test_sums_are_the_same_in_every_run(large: hw.Graph) -> None:
+    weights = np.random.default_rng(1).random(large.m)
+    W, x = la.Matrix.from_graph(large, weights).to("cuda"), la.Vector.from_entries([1, 2], [0.1, 0.7], large.n)
+    first = la.waves(x, W, la.semiring.plus_times).values.to("cpu")
+    right = la.waves(x, W, la.semiring.plus_times, device="cpu").values
+    assert np.allclose(first.to_dense(), right.to_dense(), rtol=1e-9, atol=0)
+    for _ in range(5):
+        again = la.waves(x, W, la.semiring.plus_times).values.to("cpu")
+        assert np.array_equal(again.values, first.values) and np.array_equal(again.indices, first.indices)
+
+
+@pytest.mark.gpu
+def test_streams_and_threads_do_not_disturb_each_other(large: hw.Graph) -> None:
+    import cupy
+
+    A = la.Matrix.from_graph(large).to("cuda")
+    sources = np.flatnonzero(large.degrees)[:24].tolist()
+    right = {s: hw.bfs(large, s, predecessors=False, device="cpu").distances for s in sources}
+    la.bfs(A, sources[0])  # prepared before anybody races for it
+    cupy.cuda.runtime.deviceSynchronize()
+    wrong: list[Any] = []
+
+    def some(mine: list[int]) -> None:
+        try:
+            with cupy.cuda.Stream(non_blocking=True):
+                wrong.extend(s for s in mine if not np.array_equal(la.bfs(A, s).to("cpu").to_dense(-1), right[s]))
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=some, args=(sources[i::3],)) for i in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
