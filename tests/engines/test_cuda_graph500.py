@@ -38,6 +38,17 @@ def test_the_rows_hold_every_input_edge() -> None:
         rows.check()
 
 
+def test_edges_of_huge_graphs_are_those_of_the_cpu() -> None:
+    """Ids of 36 bits, edges past the 2^39th: a block of a graph that no GPU holds."""
+    from hopwave.engines.cuda_kronecker import edges
+
+    there = edges(36, 5, (1 << 39) + 7, 1000)
+    here = hw.generate.kronecker_edges(36, seed=5, first=(1 << 39) + 7, count=1000)
+    for one, other in zip(there, here, strict=True):
+        assert one.dtype == np.int64 and int(one.max()) > 1 << 32
+        np.testing.assert_array_equal(one.get(), other)
+
+
 def test_shortest_paths_are_those_of_the_cpu() -> None:
     from hopwave.distributed.shortest import NEVER, UNIT
     from hopwave.graph500.on_cpu import OnCpu

@@ -25,7 +25,7 @@ import hopwave as hw  # noqa: E402
 from graphs import TRAPS  # noqa: E402
 from hopwave import distributed as hd  # noqa: E402
 from hopwave.distributed import codec, layout, shortest, wire  # noqa: E402
-from hopwave.distributed.layout import Layout  # noqa: E402
+from hopwave.distributed.layout import Layout, grid_columns  # noqa: E402
 from hopwave.distributed.validate import validate as validate_in_parts  # noqa: E402
 from hopwave.errors import FormatError, GraphError, PlanError  # noqa: E402
 from hopwave.generate import counter  # noqa: E402
@@ -121,6 +121,38 @@ def check_wide_slots() -> None:
                 agrees(TRAPS[name](), parts, 3)
     finally:
         layout.NARROW = graph_module.NARROW = before
+
+
+def check_ids_beyond_32_bits() -> None:
+    """A small stretch of a huge range of ids: all that this job's ranks own. Searches, shortest paths, betweenness."""
+    far = (1 << 40) + 3
+    for name in ("kronecker", "kronecker-directed"):
+        graph = TRAPS[name]()
+        u, v = (ends.astype(np.int64)[WORLD.rank :: WORLD.size] + far for ends in graph.to_edges())
+        for columns in {0, grid_columns("2d", WORLD.size)}:
+            stretch = Layout(Layout.even(graph.n, WORLD.size).starts + far, columns)
+            parts = hd.from_edges(u, v, n=far + graph.n, directed=graph.directed, layout=stretch, device=DEVICE)
+            assert parts.id_type == np.int64 and parts.m == graph.m
+            hub = int(np.argmax(graph.degrees))
+            for plan in ("auto", "turbobfs-bu-sc", "merrill"):
+                found = hd.bfs(parts, hub + far, plan=plan)
+                assert validate_in_parts(parts, found.sources, found.distances, found.predecessors).ok
+                whole = found.gather()
+                if whole is not None:
+                    np.testing.assert_array_equal(whole[0], hw.bfs(graph, hub).distances)
+                    near = np.where(whole[1] < 0, -1, whole[1] - far)
+                    assert validate(graph, hub, whole[0], near).ok
+            if not graph.directed:
+                paths = shortest.Paths(parts, counter.start(3, STREAM))
+                paths.run(hub + far)
+                assert paths.broken(hub + far) == ()
+            if DEVICE == "cpu":
+                scores = hd.betweenness_centrality(parts, sources=[hub + far], split="graph", normalized=False).gather()
+                right = hw.betweenness_centrality(graph, sources=[hub], normalized=False).scores
+                if scores is not None:
+                    np.testing.assert_allclose(scores, right, rtol=1e-9, atol=1e-12)
+    with pytest.raises(GraphError, match="not a vertex"):
+        hd.from_edges([far], [far + 1000], n=far + graph.n, layout=stretch)
 
 
 def check_bytes_sent() -> None:
@@ -227,6 +259,11 @@ def check_damaged_files() -> None:
         assert WORLD.allgather(str(caught.value)).count(str(caught.value)) == WORLD.size
     with pytest.raises(FormatError, match="no such file"):
         hd.read(FOLDER / "nowhere.mtx")
+    if WORLD.size > 1:  # a copy on every rank, of which the last is cut short: no edge may be lost or read twice
+        mine = FOLDER / f"copy-{WORLD.rank}.txt"
+        mine.write_text("\n".join(lines[2:] if WORLD.rank < WORLD.size - 1 else lines[2:40]) + "\n")
+        with pytest.raises(FormatError, match=rf"on rank 0 and .* on rank {WORLD.size - 1}; expected the same file"):
+            hd.read(mine)
 
 
 # ---------------------------------------------------------------- betweenness
@@ -404,6 +441,10 @@ def check_packets() -> None:
                 np.testing.assert_array_equal(back, heads)
                 np.testing.assert_array_equal(codec.numbers(np, columns), values)
     assert forms == {0, 1, 2, 4, 8} - {4} or forms == {0, 1, 2, 4, 8}
+    wide = np.array([0, 1 << 33, (1 << 40) - 1])
+    shape, data = codec.pack(np, wide, codec.columns(np, wide), 1 << 40)
+    back, columns = codec.unpack(np, shape, data, 1 << 40)
+    assert shape == (3, 8, 5) and back.tolist() == codec.numbers(np, columns).tolist() == wide.tolist()
 
 
 def wires() -> Iterator[tuple[wire.HostWire, Any]]:

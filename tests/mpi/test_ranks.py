@@ -61,7 +61,13 @@ def test_ranks_that_share_a_gpu(ranks: int, tmp_path: Path) -> None:
     if not api.has_gpu():
         pytest.skip("no GPU")
     names = ["every_trap_in_every_layout", "sources_and_limits", "wide_slots", "bytes_sent", "generated_in_place"]
-    names += ["validation_finds_what_is_wrong", "wires", "shortest_paths", "betweenness_by_sources"]
+    names += [
+        "validation_finds_what_is_wrong",
+        "wires",
+        "shortest_paths",
+        "betweenness_by_sources",
+        "ids_beyond_32_bits",
+    ]
     done = start(ranks, str(HERE / "checks.py"), str(tmp_path), *names, device="cuda")
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -70,6 +76,7 @@ FAILURES = {
     "raises": ("raise ValueError('out of sorts')", "failed: ValueError: out of sorts"),
     "is killed": ("os.kill(os.getpid(), 9)", "Killed (signal 9)"),
     "leaves": ("os._exit(3)", ""),
+    "ends too soon": ("raise SystemExit(3)", "rank 1 has ended, and the others wait for it"),
     "a fault of the library's": ("parts.part = None; distributed.bfs(parts, 0)", "failed: AttributeError"),
 }
 

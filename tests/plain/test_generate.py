@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,8 +73,9 @@ def test_blocks_made_apart_are_the_whole(edges) -> None:  # type: ignore[no-unty
         np.testing.assert_array_equal(np.concatenate([part[side] for part in parts]), whole[side])
 
 
-def test_ids_past_31_bits_are_int64() -> None:
-    src, dst = generate.kronecker_edges(40, first=10**12, count=1000)
+@pytest.mark.parametrize(("edges", "size"), [(generate.kronecker_edges, 40), (generate.uniform_edges, 1 << 40)])
+def test_ids_past_31_bits_are_int64(edges: Any, size: int) -> None:
+    src, dst = edges(size, first=10**12, count=1000)
     assert src.dtype == dst.dtype == np.int64
     assert 1 << 38 < src.max() < 1 << 40
     assert src.min() >= 0 <= dst.min()

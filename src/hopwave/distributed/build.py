@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from hopwave.distributed.layout import Layout, bucket
+from hopwave.distributed.sorting import Rows, packed, rows_from, turned
 from hopwave.distributed.wire import HostWire
-from hopwave.distributed.world import World
+from hopwave.distributed.world import World, wait_for
 from hopwave.errors import GraphError
 
 Edges = tuple[Any, Any]
-Rows = tuple[Any, Any]  # offsets, neighbours
 
-BLOCK = 1 << 22  # edges that are dealt out at a time
+BLOCK = 1 << 21  # edges that are dealt out at a time
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ def build(
     slot_type: Any,
 ) -> Built:
     """Deal out every arc and sort what arrived; blocks hold this rank's edges by global ids."""
-    xp = wire.xp
+    xp, wide = wire.xp, slot_type != np.uint32
     one_copy = layout.columns > 0 or not directed
-    kept: dict[str, list[Edges]] = {"out": [], "into": []}
+    kept: dict[str, list[Any]] = {"out": [], "into": []}
     edges = 0
     for u, v in _in_step(world, blocks, layout.n):
         u, v = xp.asarray(u, dtype=np.int64), xp.asarray(v, dtype=np.int64)
@@ -80,25 +80,25 @@ def build(
         if layout.columns:
             place = of_v // layout.columns * layout.columns + of_u % layout.columns
             names = layout.slots(u, of_u, "column"), layout.slots(v, of_v, "row")
-            kept["out"].append(_dealt(world, wire, place, *names, slot_type))
+            kept["out"].append(_dealt(world, wire, place, packed(xp, *names, wide)))
             continue
         names = layout.slots(u, of_u, "alone"), layout.slots(v, of_v, "world")
-        kept["out"].append(_dealt(world, wire, of_u, *names, slot_type))
+        kept["out"].append(_dealt(world, wire, of_u, packed(xp, *names, wide)))
         if not one_copy:
             names = layout.slots(v, of_v, "alone"), layout.slots(u, of_u, "world")
-            kept["into"].append(_dealt(world, wire, of_v, *names, slot_type))
+            kept["into"].append(_dealt(world, wire, of_v, packed(xp, *names, wide)))
 
     if layout.columns:
         tails, heads = layout.column(world.rank).size, layout.row(world.rank).size
     else:
         tails = heads = layout.alone(world.rank).size
-    row, column = _joined(xp, kept.pop("out"), slot_type)
-    out, tuples = rows_from(xp, row, column, tails)
+    out, arcs, tuples = rows_from(xp, _joined(xp, kept.pop("out"), wide), tails)
     if layout.columns:
-        into, _ = rows_from(xp, column, row, heads)
+        arcs = turned(xp, arcs)
+        into, _, _ = rows_from(xp, arcs, heads)
     elif directed:
-        del row, column
-        into, _ = rows_from(xp, *_joined(xp, kept.pop("into"), slot_type), heads)
+        del arcs
+        into, _, _ = rows_from(xp, _joined(xp, kept.pop("into"), wide), heads)
     else:
         into = out
     return Built(out, into, tuples, world.total(edges))
@@ -125,68 +125,27 @@ def _checked(block: Edges | None, n: int) -> Edges | None:
     return block
 
 
-def _dealt(world: World, wire: HostWire, place: Any, row: Any, column: Any, slot_type: Any) -> Edges:
+def _dealt(world: World, wire: HostWire, place: Any, arcs: Any) -> Any:
     """Arcs to the ranks that keep them; those for us come back."""
-    row, column = row.astype(slot_type), column.astype(slot_type)
     if world.size == 1:
-        return row, column
+        return arcs
     xp = wire.xp
     counts = xp.bincount(place, minlength=world.size)
     counts = np.asarray(counts if xp is np else counts.get(), np.int64)
     arriving = np.empty_like(counts)
-    world.queue()
-    world.comm.Alltoall(counts, arriving)
+    wait_for(world.comm.Ialltoall(counts, arriving), world.crowded)
     # Sixteen bits sort in two counting passes.
     order = xp.argsort(place.astype(np.int16) if world.size < 1 << 15 else place, kind="stable")
-    width = row.itemsize
+    width = arcs.itemsize * arcs.ndim  # a table of wide slots has two columns
     out, into = (counts * width).tolist(), (arriving * width).tolist()
-    pending = [wire.one_to_one(world.comm, one[order].view(np.uint8), out, into) for one in (row, column)]
-    return pending[0]().view(slot_type), pending[1]().view(slot_type)
+    data = wire.one_to_one(world.comm, arcs[order].ravel().view(np.uint8), out, into)()
+    return data.view(np.uint64).reshape(-1, *arcs.shape[1:])
 
 
-def _joined(xp: Any, pieces: list[Edges], slot_type: Any) -> Edges:
-    empty = xp.empty(0, slot_type)
-    rows = xp.concatenate([empty, *(row for row, _ in pieces)])
-    columns = xp.concatenate([empty, *(column for _, column in pieces)])
+def _joined(xp: Any, pieces: list[Any], wide: bool) -> Any:
+    arcs = xp.concatenate([xp.empty((0, 2) if wide else 0, np.uint64), *pieces])
     pieces.clear()
-    return rows, columns
-
-
-def rows_from(xp: Any, row: Any, column: Any, count: int) -> tuple[Rows, Any]:
-    """Sorted rows without repeats, and how many entries each row had with them.
-
-    >>> rows, entries = rows_from(np, np.array([1, 0, 1], np.uint32), np.array([2, 5, 2], np.uint32), 3)
-    >>> [part.tolist() for part in rows], entries.tolist()
-    ([[0, 1, 2, 2], [5, 2]], [1, 2, 0])
-    """
-    if not len(row):
-        return (xp.zeros(count + 1, np.int64), column), xp.zeros(count, np.int64)
-    if row.dtype == np.uint32:
-        keys = (row.astype(np.uint64) << np.uint64(32)) | column.astype(np.uint64)
-        keys.sort()
-        entries = xp.diff(_offsets(xp, (keys >> np.uint64(32)).astype(np.uint32), count))
-        new = xp.ones(len(keys), bool)
-        new[1:] = keys[1:] != keys[:-1]
-        keys = keys[new]
-        row, column = (keys >> np.uint64(32)).astype(np.uint32), keys.astype(np.uint32)
-    else:
-        order = xp.lexsort(xp.stack([column, row]))
-        row, column = row[order], column[order]
-        entries = xp.diff(_offsets(xp, row, count))
-        new = xp.ones(len(row), bool)
-        new[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
-        row, column = row[new], column[new]
-    return (_offsets(xp, row, count), column), entries
-
-
-def _offsets(xp: Any, row: Any, count: int) -> Any:
-    """Where each row begins in a sorted column of rows, and the end.
-
-    Looked up, not counted: CuPy's bincount keeps a histogram for every thread block, which no GPU has room for.
-    """
-    offsets = xp.full(count + 1, len(row), np.int64)
-    offsets[:count] = xp.searchsorted(row, xp.arange(count, dtype=row.dtype))
-    return offsets
+    return arcs
 
 
 Blocks = Callable[[], Iterable[Edges]]  # called once for each time the edges are needed

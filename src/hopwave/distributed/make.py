@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,9 @@ def read(
     """
     joined = world()
     part = joined.together(lambda: read_part(path, format, directed, joined.rank, joined.size))
+    sizes = joined.allgather(Path(path).stat().st_size)
+    if len(set(sizes)) > 1:
+        joined.together(lambda: _differing(path, sizes))
     found, n, kind = joined.total(len(part.u)), part.n, bool(joined.allgather(part.directed)[0])
     if part.declared is not None and found != part.declared:
         joined.together(lambda: _truncated(path, found, part.declared))
@@ -91,6 +95,13 @@ def read(
     n = max(joined.allgather(n))
     options = {"layout": layout, "balance": balance, "device": device, "threads": threads}
     return _from_columns(joined, part.u, part.v, n, kind, **options)
+
+
+def _differing(path: Any, sizes: list[int]) -> None:
+    other = next(rank for rank, size in enumerate(sizes) if size != sizes[0])
+    raise FormatError(
+        f"{sizes[0]:,} bytes long on rank 0 and {sizes[other]:,} on rank {other}; expected the same file on all", path
+    )
 
 
 def _truncated(path: Any, found: int, declared: int | None) -> None:

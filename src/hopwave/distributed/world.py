@@ -2,6 +2,7 @@
 
 MPI itself waits for ever for a rank that has raised. So errors that can be foreseen are shared (`World.together`):
 every rank raises the same one. What nobody foresaw ends the whole job at once, with one line that says where and why.
+A rank that simply ends is missed by its neighbours (leaving.py).
 """
 
 from __future__ import annotations
@@ -18,11 +19,15 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from hopwave import errors
+from hopwave.distributed.leaving import Watch
 from hopwave.errors import EngineError, HopwaveError
 
 T = TypeVar("T")
 
+_watches: list[Watch] = []  # one, once this process has joined several ranks
+
 NAP = 5e-5  # seconds
+BETWEEN_ROLL_CALLS = 1 << 10  # looks at a request between two looks at who has left
 LAST_WORDS = 0.3  # seconds for the launcher to pass a line on: what it has not read when it kills the ranks is lost
 
 
@@ -42,7 +47,8 @@ class World:
         self.machine_rank: int = near.Get_rank()
         self.near: int = near.Get_size()
         near.Free()
-        self.crowded = self.near > _cores()
+        # On any machine: all ranks must wait the same way, for one way has an exchange more.
+        self.crowded = bool(comm.allreduce(int(self.near > _cores()), _mpi().MAX))
         self._grids: dict[int, tuple[Any, Any]] = {}
 
     def together(self, action: Callable[[], T]) -> T:
@@ -77,9 +83,8 @@ class World:
             wait_for(self.comm.Ibarrier(), self.crowded)
 
     def queue(self) -> None:
-        """Before an exchange that waits MPI's way: where that would keep a core from whoever is late, wait here."""
-        if self.crowded:
-            self.meet()
+        """Before an exchange that waits MPI's way, which takes a core and never ends where a rank is missing."""
+        self.meet()
 
     def allgather(self, mine: Any) -> list[Any]:
         """Everybody's object, on every rank."""
@@ -145,12 +150,27 @@ def wait_for(request: Any, crowded: bool) -> None:
     """Wait; where ranks outnumber cores, by looking now and then, so that those who are waited for can run.
 
     MPI waits by looking all the time, and gives its core away only when the system takes it: some milliseconds each.
+    Whoever is waited for may have left: that is looked for, too, and ends the job.
     """
-    if not crowded:
-        request.Wait()
-        return
+    watch = _watches[-1] if _watches else None
+    if watch is not None:
+        watch.exchanges += 1
+    looks = 0
     while not request.Test():
-        time.sleep(NAP)
+        looks += 1
+        if crowded:
+            nap()
+        if watch is not None and looks % BETWEEN_ROLL_CALLS == 0:
+            gone = watch.missing()
+            if gone is not None:
+                if world().rank != (gone + 1) % world().size:
+                    time.sleep(2 * LAST_WORDS)  # the neighbour on the other side says it
+                world().abort(f"rank {gone} has ended, and the others wait for it")
+
+
+def nap() -> None:
+    """Leave the core to others for a moment."""
+    time.sleep(NAP)
 
 
 def _cores() -> int:
@@ -192,6 +212,7 @@ def world() -> World:
     joined = World(_mpi().COMM_WORLD)
     if joined.size > 1:
         _end_all_on_error(joined)
+        _watches.append(Watch(joined.comm, _mpi()))
     return joined
 
 

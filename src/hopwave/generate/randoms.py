@@ -15,6 +15,8 @@ from hopwave.graph import Graph
 
 Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
+MOST_SHARED = 1 << 40  # vertices of a graph that ranks draw together; one process numbers fewer
+
 
 def uniform(n: int, edge_factor: int = 16, seed: int = 1, directed: bool = False) -> Graph:
     """A uniform random graph: n * edge_factor edges, both ends drawn uniformly (GAPBS's urand: n = 2**scale).
@@ -31,18 +33,19 @@ def uniform(n: int, edge_factor: int = 16, seed: int = 1, directed: bool = False
 
 
 def uniform_edges(n: int, edge_factor: int = 16, seed: int = 1, first: int = 0, count: int | None = None) -> Edges:
-    """Edges first ... first + count - 1 of the list that `uniform` draws, each block on its own.
+    """Edges first ... first + count - 1 of the list that `uniform` draws, each block on its own; int32 where they fit.
 
     >>> from hopwave.generate import uniform_edges
     >>> bool((uniform_edges(100, count=20)[0][15:] == uniform_edges(100, first=15, count=5)[0]).all())
     True
     """
-    n = whole("n", n, 1)
+    n = whole("n", n, 1, MOST_SHARED)
     draws = n * whole("edge_factor", edge_factor, 1, 1 << 20)
     seed = seeded(seed)
     first = whole("first", first, 0, draws)
     count = whole("count", draws - first if count is None else count, 0, draws - first)
-    src, dst = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
+    id_type = np.int32 if n <= LARGEST_N else np.int64
+    src, dst = np.empty(count, dtype=id_type), np.empty(count, dtype=id_type)
 
     def draw(begin: int, end: int) -> None:
         ends = counter.integers(seed, "uniform", 2 * (first + begin), 2 * (end - begin), n)
