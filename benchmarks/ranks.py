@@ -42,7 +42,8 @@ def job(ranks: int, **asked: Any) -> dict[str, Any]:
     done = subprocess.run(command, capture_output=True, text=True, env=known, cwd=ROOT, check=False)
     if done.returncode:
         raise SystemExit(f"{ranks} ranks, {asked}: {done.stdout}{done.stderr}")
-    return dict(json.loads(done.stdout.strip().splitlines()[-1]))
+    (said,) = (line for line in done.stdout.splitlines() if line.startswith("{"))  # mpiexec may add its own
+    return dict(json.loads(said))
 
 
 def work(asked: dict[str, Any]) -> None:
