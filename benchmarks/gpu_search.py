@@ -1,6 +1,6 @@
 """Every search plan on many graphs, on one GPU: milliseconds, GTEPS, levels, bytes.
 
-    PYTHONPATH=src python benchmarks/gpu_search.py [--data FOLDER] [--sources 8] [--plans a,b] [--graphs x,y]
+    PYTHONPATH=src python -m benchmarks.gpu_search [--data FOLDER] [--sources 8] [--plans a,b] [--graphs x,y]
 
 Every search that is timed is checked against the CPU engine's. A time is the GPU's own, between two events around a
 whole search (its reset and Python's launches included, the copy of the answer to the host not), the median over
@@ -25,6 +25,7 @@ import cupy
 import numpy as np
 
 import hopwave as hw
+from benchmarks.setting import gpu
 from hopwave import Graph, engines, generate
 from hopwave.algorithms.bfs import host_loop
 from hopwave.catalogue import CATALOGUE
@@ -138,17 +139,8 @@ def measure(engine: Any, name: str, graph: Graph, plans: list[Any], count: int, 
 
 
 def head() -> dict[str, Any]:
-    about = cupy.cuda.runtime.getDeviceProperties(0)
-    return {
-        "gpu": about["name"].decode(),
-        "multiprocessors": int(about["multiProcessorCount"]),
-        "driver": cupy.cuda.runtime.driverGetVersion(),
-        "cuda": cupy.cuda.runtime.runtimeGetVersion(),
-        "cupy": cupy.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "hopwave": hw.__version__,
-    }
+    versions = {"numpy": np.__version__, "python": platform.python_version(), "hopwave": hw.__version__}
+    return gpu() | versions
 
 
 def table(about: dict[str, Any], rows: list[dict[str, Any]]) -> str:

@@ -9,7 +9,7 @@ import argparse
 import time
 from typing import Any
 
-from benchmarks.setting import publish
+from benchmarks.setting import gpu, publish
 from hopwave import graph500
 
 
@@ -37,12 +37,6 @@ def measure(scale: int, device: str, roots: int, seed: int) -> dict[str, Any]:
     return row
 
 
-def gpu() -> dict[str, Any]:
-    from benchmarks.gpu_search import head
-
-    return head()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=int, nargs="*", default=[26, 28])
@@ -55,7 +49,7 @@ def main() -> None:
         "TEPS are input edges of the component over the time from the launch to its end, as the host sees it; both "
         "distances and predecessors are written. Validated on the device, by the five rules, against every input edge."
     )
-    publish("graph500", "Graph500", rows, note, gpu() if given.device == "cuda" else None)
+    publish("graph500", "Graph500", rows, note, gpu(given.device))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import RESULTS, generate, hw, publish
+from benchmarks.setting import RESULTS, generate, gpu, hw, publish
 from hopwave.linalg.engine import module_of
 
 la = hw.linalg
@@ -153,7 +153,7 @@ def main() -> None:
         f"{growth}."
         f"\n\n![the four products]({name}.png)"
     )
-    publish(name, title, rows, note)
+    publish(name, title, rows, note, gpu(options.device))
     draw(rows, title, RESULTS / f"{name}.png")
 
 

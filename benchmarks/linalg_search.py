@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cpu_search import graphblas_search
-from benchmarks.setting import GRAPHS, giant_sources, hw, publish
+from benchmarks.setting import GRAPHS, giant_sources, gpu, hw, publish
 from hopwave import linalg as la
 
 EACH = {"cpu": 3, "cuda": 10}
@@ -109,7 +109,7 @@ def main() -> None:
     graphs = options.graphs or (ON_GPU if options.device == "cuda" else ON_CPU)
     rows = [measure(name, options.device, options.sources) for name in graphs]
     name = "linalg-search" if options.device == "cpu" else "linalg-search-cuda"
-    publish(name, "BFS through linalg beside the dedicated search: median ms a source", rows)
+    publish(name, "BFS through linalg beside the dedicated search: median ms a source", rows, more=gpu(options.device))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from typing import Any
 
 import networkx as nx
 
-from benchmarks.setting import ROOT, hw, publish
+from benchmarks.setting import ROOT, gpu, hw, publish
 
 ROUNDS = 5
 
@@ -153,14 +153,6 @@ class Bench:
         return rows
 
 
-def gpu() -> dict[str, Any]:
-    """Which GPU this is."""
-    import cupy
-
-    properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())
-    return {"gpu": properties["name"].decode(), "cupy": cupy.__version__}
-
-
 def main() -> None:
     """Measure and publish."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -177,7 +169,7 @@ def main() -> None:
     rows += bench.centralities("email-Enron", enron)
     giant = enron.subgraph(max(nx.connected_components(enron), key=len)).copy()
     rows += bench.extents("email-Enron, giant component", giant)
-    where = gpu() if arguments.device == "cuda" else {}
+    where = gpu(arguments.device)
     name = where["gpu"].split()[-1].lower() if where else arguments.device
     note = "Conversion of the graph is part of every time of hopwave's, the first call's compilation of kernels is not."
     publish(f"networkx-{name}", f"NetworkX {nx.__version__} through hopwave, device={bench.device}", rows, note, where)

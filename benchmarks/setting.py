@@ -57,6 +57,22 @@ def machine() -> dict[str, Any]:
     }
 
 
+def gpu(device: str = "cuda") -> dict[str, Any]:
+    """The GPU and what drives it; nothing for another device."""
+    if device != "cuda":
+        return {}
+    import cupy
+
+    about = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())
+    return {
+        "gpu": about["name"].decode(),
+        "multiprocessors": int(about["multiProcessorCount"]),
+        "driver": cupy.cuda.runtime.driverGetVersion(),
+        "cuda": cupy.cuda.runtime.runtimeGetVersion(),
+        "cupy": cupy.__version__,
+    }
+
+
 def table(rows: Iterable[dict[str, Any]]) -> str:
     """Rows as a Markdown table, columns in the order of the first."""
     rows = list(rows)
