@@ -152,6 +152,7 @@ def betweenness_centrality(
         )
     if epsilon is not None and checkpoint is not None:
         raise GraphError("an adaptive sample (epsilon=) cannot be checkpointed; use k= with checkpoint=")
+    _brandes.check_risk(delta)
     job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, memory_limit, deterministic)
     endpoints = bool(endpoints)
     job = replace(job, endpoints=endpoints)

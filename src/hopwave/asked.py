@@ -9,6 +9,7 @@ import numpy as np
 
 from hopwave import engines
 from hopwave.algorithms import sampled as _sampled
+from hopwave.algorithms.brandes import check_risk
 from hopwave.algorithms.many import Integers
 from hopwave.api import choose_device
 from hopwave.errors import EngineError, GraphError
@@ -52,9 +53,10 @@ def vertex_ids(graph: Graph, vertices: Iterable[Any] | None) -> Integers:
 
 def sampling(graph: Graph, k: int | None, chosen: Any, delta: float) -> int | None:
     """How many sources to draw, where k was given and is less than all; else None."""
+    check_risk(delta)
     if k is None:
         return None
     if chosen is not None:
         raise GraphError("k= draws its own sources, and others were chosen too; give one or the other")
-    drawn = _sampled.check_sample(k, delta)
+    drawn = _sampled.check_sample(k)
     return drawn if drawn < graph.n else None

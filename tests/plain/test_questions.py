@@ -305,6 +305,7 @@ EMPTY = Graph.from_edges([], [], n=0)
         (lambda: hw.pairs_within(P3, None), "d=None is not a number of hops"),
         (lambda: hw.closeness_centrality(P3, k=0), "k=0 is not a number of sources to draw"),
         (lambda: hw.closeness_centrality(P3, k=1, delta=2), "delta=2 is not a risk"),
+        (lambda: hw.closeness_centrality(P3, delta=2), "delta=2 is not a risk"),
         (lambda: hw.harmonic_centrality(P3, [0], k=1), "k= draws its own sources"),
         (lambda: hw.harmonic_centrality(P3, among=[0], k=1), "k= draws its own sources"),
         (lambda: hw.diameter(EMPTY), "this graph has no vertices, so it has no diameter"),

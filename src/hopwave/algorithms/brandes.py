@@ -234,6 +234,12 @@ def half_width(
     return np.asarray(np.sqrt(2 * variance * weight / k) + 7 * weight / (3 * (k - 1)))
 
 
+def check_risk(delta: Any) -> None:
+    """An error where delta is none, asked for or not."""
+    if not isinstance(delta, int | float | np.number) or not 0 < delta < 1:
+        raise GraphError(f"delta={delta!r} is not a risk; give a number between 0 and 1, for example 0.1")
+
+
 def adaptive(
     start: Callable[[Job], Accumulation], n: int, epsilon: float, delta: float, seed: Any, job: Job, progress: Progress
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], int, Certificate]:
@@ -242,8 +248,8 @@ def adaptive(
     Sources are drawn in rounds that double the sample. After each, every vertex has a bound that holds with risk
     delta / (n · 2^round); the run ends when the widest is below epsilon, or, exactly, when all sources were cheaper.
     """
-    if not all(isinstance(part, int | float | np.number) and 0 < part < 1 for part in (epsilon, delta)):
-        raise GraphError(f"epsilon={epsilon!r} and delta={delta!r} must lie between 0 and 1, for example 0.01 and 0.1")
+    if not isinstance(epsilon, int | float | np.number) or not 0 < epsilon < 1:
+        raise GraphError(f"epsilon={epsilon!r} is no precision of a score; give a number between 0 and 1, say 0.01")
     if isinstance(seed, np.random.Generator):
         generator = seed
     else:

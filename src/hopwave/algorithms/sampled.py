@@ -26,12 +26,10 @@ from hopwave.graph import Graph
 BITS = 62  # of a whole number that sums up to k reciprocals
 
 
-def check_sample(k: Any, delta: float) -> int:
-    """k and delta, or an error."""
+def check_sample(k: Any) -> int:
+    """k, or an error."""
     if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
         raise GraphError(f"k={k!r} is not a number of sources to draw; give a whole number from 1, or None for all")
-    if not 0 < delta < 1:
-        raise GraphError(f"delta={delta!r} is not a risk; give a number between 0 and 1, for example 0.1")
     return int(k)
 
 
