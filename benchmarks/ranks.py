@@ -61,7 +61,7 @@ def work(asked: dict[str, Any]) -> None:
     found = distributed.bfs(machine.graph, roots[0])
     plain = distributed.bfs(machine.graph, roots[0], compress=False)
     sums = world.allgather(int(found.distances.sum(dtype=np.int64)))
-    pulls = [level.sent_by_one for level in found.trace if level.direction == "pull"]
+    pulls = [level for level in found.trace if level.direction == "pull"]
     if world.rank:
         return
     if asked["device"] == "cuda":
@@ -79,7 +79,8 @@ def work(asked: dict[str, Any]) -> None:
         "harmonic mean MTEPS": values["bfs_harmonic_mean_TEPS"] / 1e6,
         "KB sent a search": sum(level.sent for level in found.trace) / 1e3,
         "uncompressed": sum(level.sent for level in plain.trace) / 1e3,
-        "most KB of a rank in a pull": max(pulls, default=0) / 1e3,
+        "most KB of a rank in a pull": max((level.sent_by_one for level in pulls), default=0) / 1e3,
+        "parents aside": max((level.sets_by_one for level in pulls), default=0) / 1e3,
         "n/8 in KB": (1 << scale) / 8e3,
         "transport": machine.about["transport"],
         "searches valid": f"{sum(not one.broken for one in outcome.searches)} of {len(outcome.searches)}",

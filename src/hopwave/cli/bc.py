@@ -47,6 +47,10 @@ def bc(
     plan: Annotated[str, typer.Option(help="A name from 'hopwave plans'.")] = "auto",
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     threads: terminal.Threads = None,
+    memory_limit: Annotated[int | None, typer.Option(help="Bytes that the run may take beside the graph.")] = None,
+    deterministic: Annotated[
+        bool, typer.Option("--deterministic", help="Refuse what may give other last bits on the next run.")
+    ] = False,
     top: Annotated[int, typer.Option(min=0, help="How many rows to show.")] = 10,
     directed: Directed = None,
     format: Format = None,
@@ -79,6 +83,8 @@ def bc(
         "plan": plan,
         "device": device,
         "threads": threads,
+        "memory_limit": memory_limit,
+        "deterministic": deterministic,
         "checkpoint": checkpoint,
     }
     if not edges:

@@ -25,7 +25,7 @@ from hopwave.distributed.dealing import Dealer
 from hopwave.distributed.graph import DistributedGraph, choose_gpu
 from hopwave.distributed.paths import Dependencies
 from hopwave.distributed.world import World, world
-from hopwave.errors import EngineError, GraphError
+from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.io.progress import Meter
 from hopwave.result import BetweennessResult, Certificate, Ran
@@ -200,8 +200,6 @@ def _in_parts(
     scaled: Scale,
     progress: bool | None,
 ) -> DistributedBetweennessResult:
-    if G.device != "cpu":
-        raise EngineError("split='graph' computes on the CPU; make the graph with device='cpu', or use split='sources'")
     if k is not None and sources is not None:
         raise GraphError("k= draws sources and sources= names them; give one of the two")
     drawn = None if sources is not None else brandes.draw_sources(G.n, k, seed)

@@ -70,6 +70,8 @@ class DistributedGraph:
         self.part = self._part(made.out, made.into, threads)
         self._count(made.tuples)
         self._arrange()
+        del made
+        self.part.tidy()
 
     def _sides(self) -> tuple[Side, Side, Side, Side]:
         comm, rank, layout = self.world.comm, self.world.rank, self.layout

@@ -18,6 +18,7 @@ import numpy as np
 from hopwave.distributed import codec
 from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.search import Side
+from hopwave.distributed.wire import HostWire
 from hopwave.engines.cpu_part_paths import add_all, scatter
 
 VALUE = np.dtype([("mantissa", "<f8"), ("exponent", "<i4")])  # 12 bytes: how a number travels
@@ -25,10 +26,17 @@ NOTHING = np.empty(0, np.uint64)
 
 
 class Dependencies:
-    """Σ δ over sources for own vertices, in `total`; every rank adds the same sources."""
+    """Σ δ over sources for own vertices, in `total`; every rank adds the same sources. Computes on the CPU."""
 
     def __init__(self, graph: DistributedGraph, cutoff: int | None, endpoints: bool) -> None:
         self.graph, self.cutoff, self.endpoints = graph, cutoff, endpoints
+        part, self.wire = graph.part, HostWire(graph.world.crowded)
+        out, into = (part.out_offsets, part.heads), (part.in_offsets, part.tails)
+        if graph.device != "cpu":  # a copy in host memory, one where the two are one
+            same = part.tails is part.heads
+            out = tuple(array.get() for array in out)
+            into = out if same else tuple(array.get() for array in into)
+        self.out, self.into = out, into
         self.total = np.zeros(graph.own)
         size = max(graph.push_heads.group.size, graph.pull_tails.group.size)
         self.sums, self.powers = np.zeros(size), np.zeros(size, np.int32)
@@ -46,7 +54,7 @@ class Dependencies:
         if 0 <= here < own:
             delta[here] = 0.0
         mine = np.array([delta.sum(), (self.distance[reached] - 1.0).sum(), np.count_nonzero(reached)])
-        found, due, count = self.graph.wire.tell(self.graph.world.comm, mine).sum(axis=0).tolist()
+        found, due, count = self.wire.tell(self.graph.world.comm, mine).sum(axis=0).tolist()
         if self.endpoints:
             delta[reached] += 1.0
             if 0 <= here < own:
@@ -62,14 +70,15 @@ class Dependencies:
         self.distance[frontier], self.mantissa[frontier], self.exponent[frontier] = 0, 0.5, 1
         met = np.zeros(graph.push_heads.group.size // 64, np.uint64)
         while self.cutoff is None or len(levels) <= self.cutoff:
-            if not any(graph.wire.tell(graph.world.comm, np.array([len(frontier)], np.int64)).ravel()):
+            if not any(self.wire.tell(graph.world.comm, np.array([len(frontier)], np.int64)).ravel()):
                 break
             levels.append(frontier)
             if len(levels) - 1 == self.cutoff:
                 break
-            rows = graph.part.out_offsets, graph.part.heads
             numbers = self.mantissa[frontier], self.exponent[frontier]
-            places, mantissas, exponents = self._give(rows, graph.push_tails, graph.push_heads, frontier, *numbers, met)
+            places, mantissas, exponents = self._give(
+                self.out, graph.push_tails, graph.push_heads, frontier, *numbers, met
+            )
             new = places[self.distance[places] < 0]
             self.distance[new] = len(levels)
             take = self.distance[places] == len(levels)
@@ -83,10 +92,9 @@ class Dependencies:
         for depth in range(len(levels) - 1, 0, -1):
             level = levels[depth]
             share, power = np.frexp((1.0 + delta[level]) / self.mantissa[level])
-            rows = graph.part.in_offsets, graph.part.tails
             numbers = share, power - self.exponent[level]
             places, mantissas, exponents = self._give(
-                rows, graph.pull_heads, graph.pull_tails, level, *numbers, NOTHING
+                self.into, graph.pull_heads, graph.pull_tails, level, *numbers, NOTHING
             )
             take = self.distance[places] == depth - 1
             places = places[take]
@@ -98,7 +106,7 @@ class Dependencies:
         self, rows: Any, near: Side, far: Side, own: Any, mantissas: Any, exponents: Any, met: Any
     ) -> tuple[Any, Any, Any]:
         """Numbers of own vertices to all of their neighbours: own vertices that got any, and the sums they got."""
-        graph, wire = self.graph, self.graph.wire
+        graph, wire = self.graph, self.wire
         if near.comm is not None:
             own, mantissas, exponents = self._shared(near, own, mantissas, exponents)
         count = scatter(*rows, own, mantissas, exponents.astype(np.int32), met, self.sums, self.powers, self.touched)
@@ -142,7 +150,7 @@ class Dependencies:
         values["mantissa"], values["exponent"] = mantissas[order], exponents[order]
         columns = values.view(np.uint8).reshape(-1, VALUE.itemsize)
         shape, data = codec.pack(np, own[order], columns, self.graph.own)
-        shapes, pending = self.graph.wire.gather(near.comm, shape, data, near.group.lengths)
+        shapes, pending = self.wire.gather(near.comm, shape, data, near.group.lengths)
         slots, numbers = [], []
         for place, (one, piece) in enumerate(zip(shapes, pending(), strict=True)):
             places, columns = codec.unpack(np, one, piece, int(near.group.lengths[place]))

@@ -162,6 +162,9 @@ class Part:
             return [work(begin, end) for begin, end in stretches]
         return list(self._pool.map(lambda stretch: work(*stretch), stretches))
 
+    def tidy(self):
+        """Host memory goes back by itself."""
+
     def finish(self):
         """Nothing is left under way when a loop returns."""
 

@@ -86,6 +86,10 @@ class Part:
         (self.out_offsets, self.heads), (self.in_offsets, self.tails) = out, into
         self.slot = SLOTS[self.heads.dtype]
 
+    def tidy(self):
+        """Give back what building took: other ranks may share this GPU."""
+        cupy.get_default_memory_pool().free_all_blocks()
+
     def finish(self):
         """Wait until everything asked of the GPU is done."""
         cupy.cuda.get_current_stream().synchronize()
