@@ -83,7 +83,7 @@ def choose(code, a, b, n, m, nf, mf, mu, nf0, mf0, last):
 @njit(**INNER)
 def set_bits(words, queue, begin, end):
     kept_apart()
-    for i in range(begin, end):
+    for i in range(np.uint64(begin), np.uint64(end)):
         v = np.uint64(queue[i])
         words[v >> U6] |= U1 << (v & U63)
 
@@ -92,14 +92,15 @@ def set_bits(words, queue, begin, end):
 def append_bits(words, queue, tail):
     """The vertices of a bitmap, ascending, at the end of the queue."""
     kept_apart()
-    for w in range(words.size):
+    place = np.uint64(tail)
+    for w in range(np.uint64(words.size)):
         x = words[w]
-        base = np.uint64(w) << U6
+        base = w << U6
         while x != U0:
-            queue[tail] = np.uint32(base + trailing_zeros(x))
-            tail += 1
+            queue[place] = np.uint32(base + trailing_zeros(x))
+            place += U1
             x &= x - U1
-    return tail
+    return np.int64(place)
 
 
 @njit(**INNER)
