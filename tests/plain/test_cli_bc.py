@@ -294,11 +294,11 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
         (3, "use .csv", ["bc", "karate.npz", "--out", "out.txt"]),
         (3, "use .png", ["bc", "karate.npz", "--plot", "out.gif"]),
         (3, "make it first", ["bc", "karate.npz", "--checkpoint", "missing/run.npz"]),
-        (3, "for one worker and may use 10 B; raise memory_limit=", ["bc", "karate.npz", "--memory-limit", "10"]),
         (3, "expected a checkpoint", ["bc", "karate.npz", "--checkpoint", "karate.npz"]),
         (4, "threads=0 is not a number of threads", ["bc", "karate.npz", "--threads", "0"]),
         (4, "threads=-1 is not a number of threads", ["bfs", "karate.npz", "--threads", "-1"]),
         (4, "device 'tpu' is not known", ["bc", "karate.npz", "--device", "tpu"]),
+        (4, "for one worker and may use 10 bytes; raise memory_limit=", ["bc", "karate.npz", "--memory-limit", "10"]),
     ],
 )
 def test_wrong_arguments(fail: Fail, karate: Path, code: int, words: str, arguments: list[str]) -> None:
