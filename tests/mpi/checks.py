@@ -475,7 +475,8 @@ def check_wires() -> None:
         _, pending = line.deal(comm, shapes, [packet(me, to) for to in range(size)], 1 << 20)
         for rank, piece in enumerate(pending()):
             same_bytes(piece, packet(rank, me) if rank != me else packet(rank, me)[:0])
-        shape, turned = line.turn(comm, (len(packet(me, 0)) // 8, 8, 0), packet(me, 0), 1 << 20)
+        shape, pending = line.turn(comm, (len(packet(me, 0)) // 8, 8, 0), packet(me, 0), 1 << 20)
+        turned = pending()
         same_bytes(turned, packet((me + 1) % size, 0))
         assert shape == (len(turned) // 8, 8, 0)
 
