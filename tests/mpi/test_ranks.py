@@ -55,20 +55,18 @@ def test_everything_holds_on_so_many_ranks(ranks: int, tmp_path: Path) -> None:
     assert done.stdout.count("passed") == text.count("\ndef check_")
 
 
+ON_A_GPU = (
+    *("packets", "wires", "generated_in_place", "sources_and_limits", "bytes_sent", "wide_slots", "ids_beyond_32_bits"),
+    *("validation_finds_what_is_wrong", "shortest_paths", "betweenness_by_sources", "every_trap_in_every_layout"),
+)
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_ranks_that_share_a_gpu(ranks: int, tmp_path: Path) -> None:
     if not api.has_gpu():
         pytest.skip("no GPU")
-    names = ["every_trap_in_every_layout", "sources_and_limits", "wide_slots", "bytes_sent", "generated_in_place"]
-    names += [
-        "validation_finds_what_is_wrong",
-        "wires",
-        "shortest_paths",
-        "betweenness_by_sources",
-        "ids_beyond_32_bits",
-    ]
-    done = start(ranks, str(HERE / "checks.py"), str(tmp_path), *names, device="cuda")
+    done = start(ranks, str(HERE / "checks.py"), str(tmp_path), *ON_A_GPU, device="cuda")
     assert done.returncode == 0, done.stdout + done.stderr
 
 

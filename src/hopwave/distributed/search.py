@@ -23,6 +23,7 @@ import numpy as np
 
 from hopwave.distributed import codec
 from hopwave.distributed.layout import Group
+from hopwave.distributed.wire import Pending
 from hopwave.errors import PlanError
 from hopwave.plan import Plan, Pull, Push
 from hopwave.result import Level
@@ -167,9 +168,10 @@ class Search:
             shapes.append(shape)
             packets.append(data)
         assert own is not None
-        new = [self._claim(own[0], own[1], tails.group)]
-        if heads.comm is not None:
-            arriving, pending = self.wire.deal(heads.comm, shapes, packets, graph.own)
+        others = None if heads.comm is None else self.wire.deal(heads.comm, shapes, packets, graph.own)
+        new = [self._claim(own[0], own[1], tails.group)]  # while the rest is on its way
+        if others is not None:
+            arriving, pending = others
             for place, (shape, data) in enumerate(zip(arriving, pending(), strict=True)):
                 if place != heads.place and shape[0]:
                     vertices, values = codec.unpack(xp, shape, data, graph.own)
@@ -231,15 +233,16 @@ class Search:
             slots, before = xp.empty(length, graph.tail_type), closed.copy()
             _, looked = self.part.pull(int(row.group.slots[place]), closed, front, slots)
             checked += looked
-            if wanted:
+            coming = self._turned(row, closed, place) if turn < size - 1 or not wanted else None
+            if wanted:  # packed while the bits are on their way
                 found = codec.places(xp, closed ^ before)
                 if place == row.place:
                     new.append(self._claim(found, slots[found], tails))
                 else:
                     values = codec.columns(xp, slots[found], self.compress)
                     shapes[place], packets[place] = codec.pack(xp, found, values, length, self.compress)
-            if turn < size - 1 or not wanted:
-                closed = self._turned(row, closed, place)
+            if coming is not None:
+                closed = coming()
         if not wanted:
             self.frontier = codec.places(xp, closed ^ self.visited)
             self.visited = closed
@@ -254,12 +257,13 @@ class Search:
         self.frontier = xp.concatenate(new)
         return int(checked)
 
-    def _turned(self, row: Side, closed: Any, place: int) -> Any:
-        """The bitmap of one rank's vertices goes on round the row; that of the next rank's comes."""
+    def _turned(self, row: Side, closed: Any, place: int) -> Pending:
+        """The bitmap of one rank's vertices goes on round the row; the call ends with that of the next rank's."""
         group, behind = row.group, (place + 1) % len(row.group.ranks)
         shape, data = codec.pack_bits(self.xp, ~closed, int(group.lengths[place]), self.compress)
         length = int(group.lengths[behind])
-        return ~codec.unpack_bits(self.xp, *self.wire.turn(row.comm, shape, data, length), length)
+        arriving, pending = self.wire.turn(row.comm, shape, data, length)
+        return lambda: ~codec.unpack_bits(self.xp, arriving, pending(), length)
 
     def _bitmap_of(self, side: Side) -> Any:
         """The frontier of all ranks of a side, as a bitmap of its slots; distances are written meanwhile."""

@@ -101,15 +101,17 @@ class Paths:
             mine = found[begin:end]
             places, offers, tails = mine - int(heads.group.slots[place]), self.best[mine], self.who[mine]
             if place == heads.place:
-                self._better(places, offers, graph.push_tails.group.ids(tails))
+                own = places, offers, graph.push_tails.group.ids(tails)
                 places, offers, tails = places[:0], offers[:0], tails[:0]
             values = xp.concatenate([codec.rows_of(offers, width), codec.columns(xp, tails)], axis=1)
             shape, data = codec.pack(xp, places, values, int(heads.group.lengths[place]))
             shapes.append(shape)
             packets.append(data)
-        if heads.comm is None:
+        others = None if heads.comm is None else graph.wire.deal(heads.comm, shapes, packets, graph.own)
+        self._better(*own)  # while the rest is on its way
+        if others is None:
             return
-        arriving, pending = graph.wire.deal(heads.comm, shapes, packets, graph.own)
+        arriving, pending = others
         for place, (shape, data) in enumerate(zip(arriving, pending(), strict=True)):
             if shape[0]:
                 places, values = codec.unpack(xp, shape, data, graph.own)

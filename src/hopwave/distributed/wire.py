@@ -64,8 +64,9 @@ class HostWire:
         data = self.xp.concatenate([p if r != me else p[:0] for r, p in enumerate(packets)])
         return arriving, _cut(self.one_to_one(comm, data, out, sizes), sizes)
 
-    def turn(self, comm: Any, shape: Shape, data: Any, length: int) -> tuple[Shape, Any]:
-        """Give a packet to the rank before us in the ring, and get that of the rank behind, about places below length.
+    def turn(self, comm: Any, shape: Shape, data: Any, length: int) -> tuple[Shape, Pending]:
+        """Begin to give a packet to the rank before us in the ring; the call ends with that of the rank behind, about
+        places below length.
 
         In a ring of one, what was given comes back.
         """
@@ -80,7 +81,7 @@ class HostWire:
         out, into = [0] * size, [0] * size
         out[before], into[behind] = len(data), packed_size(arriving, length)
         self.sent += mine.nbytes + len(data)
-        return arriving, self.one_to_one(comm, data, out, into)()
+        return arriving, self.one_to_one(comm, data, out, into)
 
     def _after(self, request: Any, received: Any, kept: Any) -> Pending:
         def wait() -> Any:

@@ -63,7 +63,7 @@ class Rows:
         self.degrees = cupy.zeros(n, np.uint32)
         _launch("count_ends", count, made, np.int64(count), self.degrees)
         self.offsets = cupy.zeros(n + 1, np.int64)
-        cupy.cumsum(self.degrees, dtype=np.int64, out=self.offsets[1:])
+        self.offsets[1:] = cupy.cumsum(self.degrees, dtype=np.int64)
         self.neighbours = cupy.empty(self.m, np.int32)
         filled = cupy.zeros(n, np.uint32)
         _launch("fill_rows", count, made, np.int64(count), self.offsets, filled, self.neighbours)
