@@ -198,7 +198,7 @@ def check_generated_in_place() -> None:
     with pytest.raises(GraphError, match="scale"):
         hd.kronecker(-1)
     for ranges in ("1d", "2d"):
-        with pytest.raises(EngineError, match="GB a rank while the graph is built"):
+        with pytest.raises(EngineError, match="GB a rank while it is built"):
             hd.kronecker(39, layout=ranges, device=DEVICE)
         with pytest.raises(EngineError, match="use more ranks"):
             hd.uniform(1 << 39, layout=ranges, device=DEVICE)

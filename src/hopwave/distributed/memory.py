@@ -29,12 +29,14 @@ def bytes_a_rank(n: int, edges: int, directed: bool, layout: Any, size: int) -> 
 def check_memory(world: World, n: int, edges: int, directed: bool, layout: Any, device: str) -> None:
     """An EngineError, on all ranks, where some have not the memory for their share."""
     need = bytes_a_rank(n, edges, directed, layout, world.size)
+    if device == "cuda":
+        need += need // 2  # a GPU does not sort in place
 
     def look() -> None:
         have = _free(world, device)
         if have is not None and need > have:
             raise EngineError(
-                f"{edges:,} edges on {world.size} ranks take some {need / 1e9:,.1f} GB a rank while the graph is built, "
+                f"{edges:,} edges on {world.size} ranks take some {need / 1e9:,.1f} GB a rank while it is built, "
                 f"and {have / 1e9:,.1f} GB are free for each; use more ranks on more machines, or a smaller graph"
             )
 
