@@ -27,7 +27,7 @@ from hopwave import distributed as hd  # noqa: E402
 from hopwave.distributed import codec, layout, shortest, wire  # noqa: E402
 from hopwave.distributed.layout import Layout, grid_columns  # noqa: E402
 from hopwave.distributed.validate import validate as validate_in_parts  # noqa: E402
-from hopwave.errors import FormatError, GraphError, PlanError  # noqa: E402
+from hopwave.errors import EngineError, FormatError, GraphError, PlanError  # noqa: E402
 from hopwave.generate import counter  # noqa: E402
 from hopwave.graph500.shortest import STREAM, lengths  # noqa: E402
 from hopwave.validate import validate  # noqa: E402
@@ -197,6 +197,11 @@ def check_generated_in_place() -> None:
             )
     with pytest.raises(GraphError, match="scale"):
         hd.kronecker(-1)
+    for ranges in ("1d", "2d"):
+        with pytest.raises(EngineError, match="GB a rank while it is built"):
+            hd.kronecker(39, layout=ranges, device=DEVICE)
+        with pytest.raises(EngineError, match="use more ranks"):
+            hd.uniform(1 << 39, layout=ranges, device=DEVICE)
 
 
 def check_every_rank_brings_its_part() -> None:

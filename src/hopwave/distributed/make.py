@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from hopwave.distributed.build import BLOCK, Edges, in_blocks
-from hopwave.distributed.graph import DistributedGraph
+from hopwave.distributed.graph import DistributedGraph, choose_gpu
 from hopwave.distributed.layout import Layout
+from hopwave.distributed.memory import check_memory
 from hopwave.distributed.parts import read_part
 from hopwave.distributed.world import World, world
 from hopwave.errors import FormatError, GraphError
@@ -129,6 +130,7 @@ def kronecker(
     joined = world()
     joined.together(lambda: kronecker_edges(scale, edge_factor, seed, 0, 0))  # refuses what cannot be, before any work
     n, edges = 1 << scale, edge_factor << scale
+    _prepare(joined, n, edges, directed, layout, device)
 
     def draw(first: int, count: int) -> Edges:
         if device == "cuda":
@@ -167,6 +169,7 @@ def uniform(
     """
     joined = world()
     joined.together(lambda: uniform_edges(n, edge_factor, seed, 0, 0))
+    _prepare(joined, n, n * edge_factor, directed, layout, device)
     return DistributedGraph(
         joined,
         lambda: _drawn(joined, n * edge_factor, lambda first, count: uniform_edges(n, edge_factor, seed, first, count)),
@@ -177,6 +180,12 @@ def uniform(
         device=device,
         threads=threads,
     )
+
+
+def _prepare(joined: World, n: int, edges: int, directed: bool, layout: Any, device: str) -> None:
+    if device == "cuda":
+        joined.together(lambda: choose_gpu(joined))
+    check_memory(joined, n, edges, directed, layout, device)
 
 
 def _drawn(joined: World, edges: int, draw: Any) -> Iterator[Edges]:

@@ -14,11 +14,14 @@ def available_memory():
         return None
 
 
-def check_room(size, what):
+FEWER = "ask for fewer sources at a time or for sums of distances"
+
+
+def check_room(size, what, remedy=FEWER):
     """An error where an answer cannot be held."""
     room = available_memory()
     if room is not None and size > room * 3 // 4:
         raise EngineError(
             f"{what} need {size / 1e9:.1f} GB and {room / 1e9:.1f} GB are free; "
-            "ask for fewer sources at a time or for sums of distances, or use a machine with more memory"
+            f"{remedy}, or use a machine with more memory"
         )

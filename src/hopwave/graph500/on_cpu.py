@@ -14,12 +14,14 @@ from hopwave.algorithms.bfs import search as bfs_search
 from hopwave.catalogue import CATALOGUE
 from hopwave.engines.cpu_crew import thread_count
 from hopwave.engines.cpu_part import check_rows
+from hopwave.engines.host_memory import check_room
 from hopwave.generate.recursive import kronecker_edges
 from hopwave.graph import Graph
 from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.io.sorting import sorted_rows
 from hopwave.semiring import Question
 
+BUILDING, WEIGHTED = 42, 102  # bytes an edge at their peak: from a list to rows; shortest paths, beside the rows
 WARM_UP = 8  # vertices of a graph whose search compiles what there is to compile
 
 
@@ -28,8 +30,9 @@ class OnCpu:
 
     def __init__(self, scale: int, edge_factor: int, seed: int, threads: int | None) -> None:
         self.engine, self.plan, self.threads = engines.engine("cpu"), CATALOGUE["hopwave"], threads
-        self._warm_up()
         n = 1 << scale
+        check_room(BUILDING * edge_factor * n, f"the edges of scale {scale}", "take a smaller scale, or ranks")
+        self._warm_up()
         began = time.perf_counter()
         u, v = kronecker_edges(scale, edge_factor, seed)
         self.generation_seconds: float | None = time.perf_counter() - began
@@ -58,6 +61,7 @@ class OnCpu:
         """By hopwave.sssp, the way that is fastest in one process."""
         from hopwave.graph500.shortest import ShortestPaths
 
+        check_room(WEIGHTED * int(self.tuples.sum()) // 2, "edges with lengths", "take a smaller scale, or ranks")
         return ShortestPaths(self.graph, self.tuples, seed)
 
     def search(self, root: int) -> Searched:
