@@ -202,7 +202,7 @@ def test_what_makes_no_sense_is_refused() -> None:
     with pytest.raises(LinalgError, match="3 × 4"):
         la.waves(x, la.Matrix.from_edges([0], [1], shape=(3, 4)))
     square = la.Matrix.from_edges([0], [1], shape=3)
-    for limit in (-1, 1.5, True):
+    for limit in (-1, 1.5, True, "2"):
         with pytest.raises(LinalgError, match="depth_limit"):
             la.waves(x, square, depth_limit=limit)
     with pytest.raises(LinalgError, match="direction='down'"):

@@ -83,7 +83,8 @@ def waves(
     """
     if direction not in ("auto", "push", "pull"):
         raise LinalgError(f"direction={direction!r} is not known; use 'auto', 'push' or 'pull'")
-    if depth_limit is not None and (type(depth_limit) is bool or depth_limit != int(depth_limit) or depth_limit < 0):
+    whole = isinstance(depth_limit, int | np.integer) and not isinstance(depth_limit, bool)
+    if depth_limit is not None and not (whole and depth_limit >= 0):
         raise LinalgError(f"depth_limit={depth_limit!r} is no number of products; give 0 or more, or None")
     matrix = as_matrix(A)
     rows, columns = matrix.shape
