@@ -84,9 +84,9 @@ def bfs(
     >>> distributed.bfs(distributed.kronecker(5), 3).trace[0].vertices
     1
     """
-    sources = source_ids(G, source)
-    limit = hops("depth_limit", depth_limit)
-    chosen, why = choose_plan(plan)
+    sources, limit, (chosen, why) = G.world.together(
+        lambda: (source_ids(G, source), hops("depth_limit", depth_limit), choose_plan(plan))
+    )
     agree(G, sources, predecessors, limit, chosen, compress)
     search = Search(G, sources, predecessors, limit, compress)
     search.run(chosen)
