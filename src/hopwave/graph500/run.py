@@ -79,8 +79,10 @@ def run(
                 progress(len(searches) + len(paths), found[-1])
 
     each(machine, searches)
-    if sssp:
-        each(machine.shortest(seed), paths)
+    if sssp and drawn:
+        kernel = machine.shortest(seed)
+        kernel.search(drawn[0])  # compiles what there is to compile
+        each(kernel, paths)
     return Outcome(
         scale, edge_factor, machine.construction_seconds, searches, machine.generation_seconds, machine.about, paths
     )
