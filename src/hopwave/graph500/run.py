@@ -73,16 +73,16 @@ def run(
     paths: list[Searched] = []
 
     def each(kernel: Kernel, found: list[Searched]) -> None:
+        for root in drawn[:1]:
+            kernel.search(root)  # compiles what is left to compile, and is not counted
         for root in drawn:
             found.append(kernel.search(root))
             if progress is not None:
                 progress(len(searches) + len(paths), found[-1])
 
     each(machine, searches)
-    if sssp and drawn:
-        kernel = machine.shortest(seed)
-        kernel.search(drawn[0])  # compiles what there is to compile
-        each(kernel, paths)
+    if sssp:
+        each(machine.shortest(seed), paths)
     return Outcome(
         scale, edge_factor, machine.construction_seconds, searches, machine.generation_seconds, machine.about, paths
     )
