@@ -106,6 +106,9 @@ def check_sources_and_limits() -> None:
                 hd.bfs(parts, wrong)
         with pytest.raises(PlanError, match="hiragushi-hybrid"):
             hd.bfs(parts, 0, plan="xbfs")
+        if WORLD.size > 1:
+            with pytest.raises(GraphError, match="rank 1 asks another question"):
+                hd.bfs(parts, int(WORLD.rank == 1))
 
 
 def check_wide_slots() -> None:

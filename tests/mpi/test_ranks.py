@@ -75,7 +75,7 @@ FAILURES = {
     "is killed": ("os.kill(os.getpid(), 9)", "Killed (signal 9)"),
     "leaves": ("os._exit(3)", ""),
     "ends too soon": ("raise SystemExit(3)", "rank 1 has ended, and the others wait for it"),
-    "a fault of the library's": ("parts.part = None; distributed.bfs(parts, 0)", "failed: AttributeError"),
+    "a fault of the library's": ("parts.part = None", "failed: AttributeError"),
 }
 
 
@@ -121,4 +121,4 @@ def test_graph500_over_two_ranks(layout: str) -> None:
 def test_a_command_that_fails_says_so_once() -> None:
     done = start(2, "-m", "hopwave", "graph500", "--scale", "99", seconds=UNTIL_ALL_END)
     assert done.returncode == 3
-    assert any("scale=99" in line for line in done.stderr.splitlines())
+    assert sum("scale=99" in line for line in done.stderr.splitlines()) == 1

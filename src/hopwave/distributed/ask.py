@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -83,9 +84,10 @@ def bfs(
     >>> distributed.bfs(distributed.kronecker(5), 3).trace[0].vertices
     1
     """
-    sources = source_ids(G, source)
-    limit = hops("depth_limit", depth_limit)
-    chosen, why = choose_plan(plan)
+    sources, limit, (chosen, why) = G.world.together(
+        lambda: (source_ids(G, source), hops("depth_limit", depth_limit), choose_plan(plan))
+    )
+    agree(G, sources, predecessors, limit, chosen, compress)
     search = Search(G, sources, predecessors, limit, compress)
     search.run(chosen)
     xp = G.part.xp
@@ -100,6 +102,19 @@ def bfs(
         Trace(search.levels),
         G,
     )
+
+
+def agree(G: DistributedGraph, *question: Any) -> None:
+    """An error on every rank where they do not all ask the same: their answers would be parts of different ones."""
+    mine = np.array([zlib.crc32(repr(question).encode())], np.int64)
+    asked = G.wire.tell(G.world.comm, mine).ravel()
+    other = int(np.argmax(asked != asked[0]))
+
+    def refuse() -> None:
+        raise GraphError(f"rank {other} asks another question than rank 0; all ranks must give the same arguments")
+
+    if other:
+        G.world.together(refuse)
 
 
 def choose_plan(plan: str | Plan) -> tuple[Plan, str]:

@@ -82,10 +82,14 @@ def betweenness_centrality(
     [0.0, 1.0, 0.0]
     """
     joined = world()
-    if split not in ("auto", "sources", "graph"):
-        raise GraphError(f"split={split!r} is not known; use 'auto', 'sources' or 'graph'")
-    if k is not None and joined.size > 1 and not isinstance(seed, int | np.integer):
-        raise GraphError(f"seed={seed!r} would draw other sources on every rank; give a whole number")
+
+    def check() -> None:
+        if split not in ("auto", "sources", "graph"):
+            raise GraphError(f"split={split!r} is not known; use 'auto', 'sources' or 'graph'")
+        if k is not None and joined.size > 1 and not isinstance(seed, int | np.integer):
+            raise GraphError(f"seed={seed!r} would draw other sources on every rank; give a whole number")
+
+    joined.together(check)
     scaled = Scale(normalized, endpoints)
     if not isinstance(G, DistributedGraph):
         graph = joined.together(lambda: as_graph(G))

@@ -42,21 +42,15 @@ class DistributedGraph:
         device: str = "cpu",
         threads: int | None = None,
     ) -> None:
-        if device not in ("cpu", "cuda"):
-            raise EngineError(f"device={device!r} cannot hold a part of a graph; use 'cpu' or 'cuda'")
-        if device == "cuda":
-            world.together(lambda: choose_gpu(world))
+        world.together(lambda: choose_device(world, device))
+        columns = world.together(lambda: fitting_columns(layout, world.size, n))
         self.world, self.directed, self.device = world, directed, device
         if isinstance(layout, Layout):
-            if layout.size != world.size or layout.n != n:
-                raise GraphError(f"this layout is for {layout.size} ranks and {layout.n} vertices; make one for these")
             self.layout = layout
+        elif balance and world.size > 1:
+            self.layout = Layout.balanced(n, world.size, weights(world, blocks(), n), columns)
         else:
-            columns = grid_columns(layout, world.size)
-            if balance and world.size > 1:
-                self.layout = Layout.balanced(n, world.size, weights(world, blocks(), n), columns)
-            else:
-                self.layout = Layout.even(n, world.size, columns)
+            self.layout = Layout.even(n, world.size, columns)
         self.n, self.first = n, int(self.layout.starts[world.rank])
         self.own = int(self.layout.starts[world.rank + 1]) - self.first
         self.words = -(-self.own // 64)
@@ -187,6 +181,23 @@ class DistributedGraph:
         kind = "directed" if self.directed else "undirected"
         shape = f"{self.layout.rows} × {self.layout.columns}" if self.layout.columns else "1D"
         return f"DistributedGraph(n={self.n:,}, m={self.m:,}, {kind}, {self.world.size} ranks, {shape})"
+
+
+def fitting_columns(layout: str | tuple[int, int] | Layout, size: int, n: int) -> int:
+    """The columns of the grid of a layout for so many ranks and vertices, or a GraphError."""
+    if not isinstance(layout, Layout):
+        return grid_columns(layout, size)
+    if layout.size != size or layout.n != n:
+        raise GraphError(f"this layout is for {layout.size} ranks and {layout.n} vertices; make one for these")
+    return layout.columns
+
+
+def choose_device(world: World, device: str) -> None:
+    """Check what is to hold this rank's part, and take it."""
+    if device not in ("cpu", "cuda"):
+        raise EngineError(f"device={device!r} cannot hold a part of a graph; use 'cpu' or 'cuda'")
+    if device == "cuda":
+        choose_gpu(world)
 
 
 def choose_gpu(world: World) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hopwave.distributed.build import BLOCK, Edges, in_blocks
-from hopwave.distributed.graph import DistributedGraph, choose_gpu
+from hopwave.distributed.graph import DistributedGraph, choose_device
 from hopwave.distributed.layout import Layout
 from hopwave.distributed.memory import check_memory
 from hopwave.distributed.parts import read_part
@@ -183,8 +183,7 @@ def uniform(
 
 
 def _prepare(joined: World, n: int, edges: int, directed: bool, layout: Any, device: str) -> None:
-    if device == "cuda":
-        joined.together(lambda: choose_gpu(joined))
+    joined.together(lambda: choose_device(joined, device))
     check_memory(joined, n, edges, directed, layout, device)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hopwave.distributed.layout import NARROW, grid_columns
+from hopwave.distributed.graph import fitting_columns
+from hopwave.distributed.layout import NARROW
 from hopwave.distributed.world import World
 from hopwave.errors import EngineError
 
@@ -12,13 +13,14 @@ AN_ARC, AN_ARC_2D = 22, 31  # bytes at the peak, while a graph is built (docs/di
 A_VERTEX = 44  # bytes: offsets, degrees, distance, predecessor
 
 
-def bytes_a_rank(n: int, edges: int, directed: bool, layout: Any, size: int) -> int:
+def bytes_a_rank(n: int, edges: int, directed: bool, columns: int, size: int) -> int:
     """About what each of so many ranks takes while a graph is built and searched, if all have equal shares.
 
-    >>> bytes_a_rank(1 << 20, 16 << 20, False, "1d", 4) < bytes_a_rank(1 << 20, 16 << 20, False, "2d", 4) < 10**9
+    columns: of the grid that they stand in, 0 for a 1D layout.
+
+    >>> bytes_a_rank(1 << 20, 16 << 20, False, 0, 4) < bytes_a_rank(1 << 20, 16 << 20, False, 2, 4) < 10**9
     True
     """
-    columns = grid_columns(layout, size) if isinstance(layout, str | tuple) else layout.columns
     arcs = edges * (1 if directed and columns else 2) // size
     group = n // min(columns, size // columns) if columns else n
     an_arc = (AN_ARC_2D if columns else AN_ARC) * (1 if group <= NARROW else 2)
@@ -28,7 +30,8 @@ def bytes_a_rank(n: int, edges: int, directed: bool, layout: Any, size: int) -> 
 
 def check_memory(world: World, n: int, edges: int, directed: bool, layout: Any, device: str) -> None:
     """An EngineError, on all ranks, where some have not the memory for their share."""
-    need = bytes_a_rank(n, edges, directed, layout, world.size)
+    columns = world.together(lambda: fitting_columns(layout, world.size, n))
+    need = bytes_a_rank(n, edges, directed, columns, world.size)
     if device == "cuda":
         need += need // 2  # a GPU does not sort in place
 

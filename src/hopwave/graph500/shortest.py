@@ -31,7 +31,6 @@ class ShortestPaths:
         self.tails = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
         self.lengths = lengths(self.tails, graph.indices, graph.n, seed)
         self.matrix = Matrix.from_graph(graph, self.lengths)
-        hw.sssp(self.matrix, 0, device="cpu").predecessors  # noqa: B018 (compiles what there is to compile)
 
     def search(self, root: int) -> Searched:
         """Distances and predecessors of one root, timed; then validated."""
@@ -70,8 +69,6 @@ class InParts:
     def __init__(self, graph: Parts, edges_within: Callable[[Any], int], seed: int) -> None:
         self.graph, self.edges_within = graph, edges_within
         self.paths = Paths(graph, counter.start(seed, STREAM))
-        self.paths.run(0)  # compiles what there is to compile
-        self.paths.broken(0)
 
     def search(self, root: int) -> Searched:
         """Timed as searches are; then validated."""
