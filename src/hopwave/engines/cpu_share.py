@@ -42,7 +42,7 @@ def share(kernel, arguments, size, work, threads, chunk=None):
         kernel(*arguments, size, chunk or CHUNK_ROWS, board)
         return board
     if chunk is None:
-        chunk = max(8, min(CHUNK_ROWS, size // (32 * (helpers + 1)) & ~7))
+        chunk = max(64, min(CHUNK_ROWS, size // (32 * (helpers + 1)) & ~63))
     board[EPOCH] = 1  # open: whoever is called may join at once
     crew.call(helpers, assist, kernel, arguments, size, chunk, board)
     try:
