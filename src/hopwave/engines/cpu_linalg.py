@@ -66,8 +66,7 @@ class Algebra(reference_linalg.Algebra):
         part = A.rows
         n, dtype = A.shape[0], product.dtype
         values, present = x.arrays()
-        full = x.nnz == x.n
-        if full and allowed is None and not product.early_exit:
+        if allowed is None and not product.early_exit and x.nnz == x.n:
             return self._gather(A, values, product, threads)
         kernel, a, b = self._operands(kernels.pull, product, part, values)
         rows, bits, complement = NO_ROWS, NO_BITS, 0
@@ -152,7 +151,8 @@ class Algebra(reference_linalg.Algebra):
         work = kernels.entries_of(indptr, places)
         crewed = crew_size(work, threads)
         parts = 1 if crewed == 1 else PARTS_PER_THREAD * crewed
-        bounds, counts = np.arange(parts + 1) * n // parts, np.zeros(parts, np.int64)
+        bounds = np.array([n * part // parts for part in range(parts + 1)], np.int64)
+        counts = np.zeros(parts, np.int64)
         arguments = (indptr, indices, a, b, places, bits, complement, mark, total, queue, bounds, counts)
         share(kernel, arguments, parts, work, threads, chunk=1)
         count = sum(counts.tolist())

@@ -27,7 +27,7 @@ from hopwave.linalg.masking import Writing, allowed_places
 from hopwave.linalg.matrix import Matrix, as_matrix
 from hopwave.linalg.placing import assign, fill
 from hopwave.linalg.products import Direction, Explanation, arithmetic, check_threads, explained
-from hopwave.linalg.vector import Vector, as_vector
+from hopwave.linalg.vector import CONVERT, Vector, as_vector
 from hopwave.operators import binary
 from hopwave.rules import Growing, Sizes
 from hopwave.semiring import Semiring, any_pair
@@ -36,6 +36,8 @@ from hopwave.semiring import Semiring, any_pair
 # the products. Section 6.3 takes f's share of the vertices for theirs of the arcs, to save the counting; that is the
 # rule elsewhere. But few vertices may hold most arcs, if they are hubs.
 RULE = Growing(alpha=12, beta=18)
+# Products made one by one go back to lists as section 6.3 does, at 1%: a pull has fewer rows to look at at every level.
+ONE_BY_ONE = Growing(alpha=12, beta=100)
 
 
 class Waves(NamedTuple):
@@ -70,8 +72,9 @@ def waves(
 
     depth_limit    how many products at most
     dtype          of the values; by default the type that ⊕.⊗ settles on
-    direction      "push" or "pull" for every product; "auto": by the arcs of a level (`RULE`) on the CPU, and on a GPU
-                   where all are made in one launch; else as the vector converts itself
+    direction      "push" or "pull" for every product; "auto": by the arcs of a level on a GPU (`RULE`) where all are
+                   made in one launch, and on the CPU (`ONE_BY_ONE`) unless x has a rule of its own; else as the vector
+                   converts itself
     explain        an `Explanation` of every product, in a list, comes back too
 
     >>> import hopwave as hw
@@ -134,15 +137,16 @@ def _one_by_one(
     n, here, kind = A.shape[0], engine.name, product.dtype
     f = x.to(here).astype(kind)
     f = f.copy() if f is x else f  # products convert their vectors: not the caller's
-    levels = Vector(n, np.int32).to(here)
+    levels = Vector.dense(engine.xp.empty(n, np.int32), engine.xp.zeros(n, np.bool_), 0)
     v = Vector(n, kind).to(here) if carries(product) else levels
     outside = Writing(levels, complement=True, structural=True)
-    d, told, arcs = 0, [], _Arcs(A, engine) if direction == "auto" and hasattr(engine, "entries") else None
+    counted = direction == "auto" and x.rule is CONVERT and hasattr(engine, "entries")
+    d, told, arcs = 0, [], _Arcs(A, engine) if counted else None
     while f.nnz:
         fill(levels, d, f, engine)
         if v is not levels:
             assign(v, f, accum=binary.second, device=here)
-        if d == depth_limit:
+        if d == depth_limit or levels.count_if_known() == n:  # nothing is left to look for
             break
         if arcs is not None:
             pull = arcs.choose(f)
@@ -172,11 +176,11 @@ class _Arcs:
 
     def choose(self, f: Vector) -> bool:
         n, nf, mf = f.n, f.nnz, 0
-        if not (self.pull == 1 and nf * RULE.beta > n):  # there the rule pulls on whatever mf is
+        if not (self.pull == 1 and nf * ONE_BY_ONE.beta > n):  # there the rule pulls on whatever mf is
             mf = self.engine.entries(self.A, f)  # type: ignore[attr-defined]
             self.mu -= mf
             sizes = Sizes(n, self.A.nnz, nf, mf, self.mu, self.nf, self.mf, self.pull)
-            self.pull = RULE.choose(sizes)
+            self.pull = ONE_BY_ONE.choose(sizes)
         self.nf, self.mf = nf, mf
         return self.pull == 1
 
