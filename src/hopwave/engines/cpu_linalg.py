@@ -17,7 +17,8 @@ from hopwave.linalg.vector import Vector
 MIXED = 0.05  # share of entries from which a branch for each is no longer foreseen
 MOST_LOOPS = 64  # compiled for users' functions and kept
 PARTS_PER_THREAD = 2  # of the rows in a push: more even, but each goes through all columns
-DENSE_FROM = 16  # a product that finds more than one place in so many does not list them
+DENSE_FROM = 16  # a push that finds one place in so many does not list them
+FEW = 100  # a pull that finds fewer than one place in so many does
 PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
 NO_BITS = fixed(np.empty(0, np.uint8))
 NO_ROWS = fixed(np.empty(0, np.uint32))
@@ -95,7 +96,7 @@ class Algebra(reference_linalg.Algebra):
             places = allowed.rows[found]
             sums = out[found] if carries else np.ones(count, dtype)
             return Vector.sparse(n, places, sums, ascending=allowed.ascending), touched
-        if count * DENSE_FROM <= n:
+        if count * FEW < n:
             places = listed(found, count)
             return Vector.sparse(n, places, out[places] if carries else np.ones(count, dtype)), touched
         if not carries:
