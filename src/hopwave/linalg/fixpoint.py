@@ -29,7 +29,7 @@ from hopwave.linalg.placing import assign, fill
 from hopwave.linalg.products import Direction, Explanation, arithmetic, check_threads, explained
 from hopwave.linalg.vector import CONVERT, Vector, as_vector
 from hopwave.operators import binary
-from hopwave.rules import Growing, Sizes
+from hopwave.rules import Growing, growing
 from hopwave.semiring import Semiring, any_pair
 
 # A level's direction is decided by its arcs where they are cheap to count: on the CPU, and where one launch makes all
@@ -170,17 +170,16 @@ class _Arcs:
     """The direction of each product by the arcs of f and of what is not reached, counted where that needs them."""
 
     def __init__(self, A: Matrix, engine: Algebra) -> None:
-        self.A, self.engine = A, engine
+        self.A, self.engine, self.parameters = A, engine, ONE_BY_ONE.parameters()
         self.nf = self.mf = 0
-        self.mu, self.pull = A.nnz, -1
+        self.m, self.mu, self.pull = A.nnz, A.nnz, -1
 
     def choose(self, f: Vector) -> bool:
         n, nf, mf = f.n, f.nnz, 0
         if not (self.pull == 1 and nf * ONE_BY_ONE.beta > n):  # there the rule pulls on whatever mf is
             mf = self.engine.entries(self.A, f)  # type: ignore[attr-defined]
             self.mu -= mf
-            sizes = Sizes(n, self.A.nnz, nf, mf, self.mu, self.nf, self.mf, self.pull)
-            self.pull = ONE_BY_ONE.choose(sizes)
+            self.pull = growing(*self.parameters, n, self.m, nf, mf, self.mu, self.nf, self.mf, self.pull)
         self.nf, self.mf = nf, mf
         return self.pull == 1
 
