@@ -34,11 +34,12 @@ def rows_of(A, columns=False):
 
 
 def filled_rows(A, part):
-    """Which rows have entries, a byte each; kept with the matrix."""
+    """Which rows have entries, a byte each, and how many have none; kept with the matrix."""
     key = "cpu filled columns" if A.turned else "cpu filled rows"
     found = A.prepared.get(key)
     if found is None:
-        found = A.prepared[key] = unsigned(np.diff(part.indptr) != 0)
+        filled = np.diff(part.indptr) != 0
+        found = A.prepared[key] = unsigned(filled), len(filled) - np.count_nonzero(filled)
     return found
 
 
@@ -83,11 +84,13 @@ class Algebra(reference_linalg.Algebra):
         carries = not (product.term == "one" and product.add.any_term)
         out = np.empty(size if carries else 0, dtype)
         identity = dtype.type(product.add.identity(dtype))
+        filled, empty = filled_rows(A, part)
         work = len(part.indices)
         if allowed is not None and allowed.count is not None:
-            work = work * allowed.count // max(n, 1)
+            # Where rows are let through that were not reached yet, those without entries are among them.
+            work = work * max(allowed.count - empty * allowed.complement, 0) // max(n, 1)
         hub = NO_ROWS if len(rows) else self._hubs(A, part, product)
-        matrix = (*rows_of(A), filled_rows(A, part), hub, a)
+        matrix = (*rows_of(A), filled, hub, a)
         mask = (rows, bits, complement)
         how = (int(product.early_exit), int(self._blends(product, a, x)))
         board = share(kernel, (*matrix, b, unsigned(present), *mask, *how, out, found, identity), size, work, threads)
@@ -149,7 +152,7 @@ class Algebra(reference_linalg.Algebra):
         mark, queue = self._borrow(n)
         total = np.empty(n if carries else 0, dtype)
         (indptr, indices), places = rows_of(A, columns=True), unsigned(places)
-        work = kernels.entries_of(indptr, places)
+        work = kernels.entries_of(indptr, places, len(indices))
         crewed = crew_size(work, threads)
         parts = 1 if crewed == 1 else PARTS_PER_THREAD * crewed
         bounds = np.array([n * part // parts for part in range(parts + 1)], np.int64)
@@ -167,12 +170,12 @@ class Algebra(reference_linalg.Algebra):
         sums = total[found] if carries else np.ones(len(found), dtype)
         return Vector.sparse(n, found, sums, ascending=False), Touched(int(work))
 
-    def entries(self, A, x):
-        """How many entries A has in the columns that x names."""
+    def entries(self, A, x, enough):
+        """How many entries A has in the columns that x names; perhaps not all, where they are more than enough."""
         indptr, _ = rows_of(A, columns=True)
         if x.format == "dense":
             return kernels.entries_where(indptr, unsigned(x.arrays()[1]))
-        return kernels.entries_of(indptr, unsigned(x.listed()[0]))
+        return kernels.entries_of(indptr, unsigned(x.listed()[0]), enough)
 
     def _operands(self, kernel, product, part, values):
         """The kernel for this product, and the values it is to read: of matrix and vector, or none."""

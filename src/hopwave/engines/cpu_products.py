@@ -265,11 +265,13 @@ def push(indptr, indices, a, x, places, bits, complement, mark, total, queue, bo
 
 
 @njit(**COMPILED)
-def entries_of(indptr, rows):
-    """How many entries these rows have."""
+def entries_of(indptr, rows, enough):
+    """How many entries these rows have; not counted further once they are more than enough."""
     total = np.int64(0)
     for i in range(U0, np.uint64(rows.size)):
         total += np.int64(indptr[rows[i] + ONE]) - np.int64(indptr[rows[i]])
+        if total > enough:
+            break
     return total
 
 
@@ -284,16 +286,20 @@ def entries_where(indptr, bits):
 
 @njit(**COMPILED)
 def places_of(bits, places):
-    """The places whose bit is set, ascending: few, so that most words of eight are 0."""
-    whole = np.uint64(bits.size & ~7)
+    """The places whose bit is set, ascending: few, so that most of 64 places have none."""
+    whole = np.uint64(bits.size & ~63)
     words = bits[:whole].view(np.uint64)
     count = U0
-    for w in range(U0, np.uint64(words.size)):
-        word = words[w]
-        while word != U0:
-            places[count] = np.uint32((w << U3) + (trailing_zeros(word) >> U3))
-            count += U1
-            word &= word - U1
+    for group in range(U0, whole >> U6):
+        first = group << U3
+        together = U0
+        for w in range(first, first + U8):
+            together |= words[w]
+        if together != U0:
+            for i in range(group << U6, (group + U1) << U6):
+                if bits[i]:
+                    places[count] = np.uint32(i)
+                    count += U1
     for i in range(whole, np.uint64(bits.size)):
         if bits[i]:
             places[count] = np.uint32(i)

@@ -173,18 +173,19 @@ class _Arcs:
         self.A, self.engine, self.parameters = A, engine, ONE_BY_ONE.parameters()
         self.nf = self.mf = 0
         self.m, self.mu, self.pull = A.nnz, A.nnz, -1
+        self.enough = int(self.m // ONE_BY_ONE.alpha)  # of f's arcs: from there on a growing f is pulled
 
     def choose(self, f: Vector) -> bool:
         n, nf, mf = f.n, f.nnz, 0
         if not (self.pull == 1 and nf * ONE_BY_ONE.beta > n):  # there the rule pulls on whatever mf is
-            mf = self.engine.entries(self.A, f)  # type: ignore[attr-defined]
+            mf = self.engine.entries(self.A, f, self.enough)  # type: ignore[attr-defined]
             self.mu -= mf
             self.pull = growing(*self.parameters, n, self.m, nf, mf, self.mu, self.nf, self.mf, self.pull)
         self.nf, self.mf = nf, mf
         return self.pull == 1
 
     def __str__(self) -> str:
-        return f"f holds {self.nf:,} places" + (f" and {self.mf:,} entries in their rows" if self.mf else "")
+        return f"f holds {self.nf:,} places" + (f", {self.mf:,} entries or more in their rows" if self.mf else "")
 
 
 def _traced(
