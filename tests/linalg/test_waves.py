@@ -17,7 +17,7 @@ from hopwave import LinalgError
 from hopwave import linalg as la
 from hopwave.linalg.engine import algebra
 from hopwave.linalg.fixpoint import RULE, settled
-from hopwave.rules import Sizes
+from hopwave.rules import Ratio, Sizes
 from operands import MACHINES, able, drawn, machines, matrix, on, vector
 
 # Semirings with the types of matrix (None: no values) and vector. On the CPU each is compiled, which takes a second.
@@ -153,6 +153,20 @@ def test_one_record_a_product(device: str) -> None:
         assert why.engine == device and why.operation == "vxm" and why.semiring == "any_pair"
         assert why.operand_reuse == (why.direction == "pull") and "masked" in why.product
         assert why.touched <= G.m
+
+
+def test_few_places_that_hold_most_entries_are_pulled() -> None:
+    """Not so by their share of the places, which a vector with a rule of its own still goes by."""
+    n = 1000
+    hubs, others = np.repeat([1, 2], n - 3), np.tile(np.arange(3, n), 2)
+    G = hw.Graph.from_edges(np.concatenate([[0, 0], hubs]), np.concatenate([[1, 2], others]), n=n)
+    x = la.Vector.from_entries([0], True, n)
+    hops = [0, 1, 1] + [2] * (n - 3)
+    for rule, directions in ((x.rule, ["push", "pull"]), (Ratio(rising=0.01, falling=0.01), ["push", "push"])):
+        x.rule = rule
+        (levels, _), told = la.waves(x, G, explain=True, device="cpu")
+        assert [why.direction for why in told][:2] == directions
+        assert levels.to_dense(-1).tolist() == hops
 
 
 @machines

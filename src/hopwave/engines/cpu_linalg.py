@@ -18,18 +18,36 @@ MIXED = 0.05  # share of entries from which a branch for each is no longer fores
 MOST_LOOPS = 64  # compiled for users' functions and kept
 PARTS_PER_THREAD = 2  # of the rows in a push: more even, but each goes through all columns
 DENSE_FROM = 16  # a push that finds one place in so many does not list them
+FEW = 100  # a pull that finds fewer than one place in so many does
 PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
 NO_BITS = fixed(np.empty(0, np.uint8))
 NO_ROWS = fixed(np.empty(0, np.uint32))
 
 
+def rows_of(A, columns=False):
+    """A's rows, or its columns, as kernels read them; kept with the matrix."""
+    key = "cpu columns" if A.turned != columns else "cpu rows"
+    found = A.prepared.get(key)
+    if found is None:
+        found = A.prepared[key] = unsigned_rows(A.columns if columns else A.rows)
+    return found
+
+
 def filled_rows(A, part):
-    """Which rows have entries, a byte each; kept with the matrix."""
+    """Which rows have entries, a byte each, and how many have none; kept with the matrix."""
     key = "cpu filled columns" if A.turned else "cpu filled rows"
     found = A.prepared.get(key)
     if found is None:
-        found = A.prepared[key] = unsigned(np.diff(part.indptr) != 0)
+        filled = np.diff(part.indptr) != 0
+        found = A.prepared[key] = unsigned(filled), len(filled) - np.count_nonzero(filled)
     return found
+
+
+def listed(present, count):
+    """The places that are present, of which there are so many."""
+    places = np.empty(count, np.int32)
+    kernels.places_of(unsigned(present), places.view(np.uint32))
+    return places
 
 
 def is_exact(product):
@@ -50,8 +68,7 @@ class Algebra(reference_linalg.Algebra):
         part = A.rows
         n, dtype = A.shape[0], product.dtype
         values, present = x.arrays()
-        full = x.nnz == x.n
-        if full and allowed is None and not product.early_exit:
+        if allowed is None and not product.early_exit and x.nnz == x.n:
             return self._gather(A, values, product, threads)
         kernel, a, b = self._operands(kernels.pull, product, part, values)
         rows, bits, complement = NO_ROWS, NO_BITS, 0
@@ -67,10 +84,13 @@ class Algebra(reference_linalg.Algebra):
         carries = not (product.term == "one" and product.add.any_term)
         out = np.empty(size if carries else 0, dtype)
         identity = dtype.type(product.add.identity(dtype))
+        filled, empty = filled_rows(A, part)
         work = len(part.indices)
         if allowed is not None and allowed.count is not None:
-            work = work * allowed.count // max(n, 1)
-        matrix = (*unsigned_rows(part), filled_rows(A, part), self._hubs(A, part, product), a)
+            # Where rows are let through that were not reached yet, those without entries are among them.
+            work = work * max(allowed.count - empty * allowed.complement, 0) // max(n, 1)
+        hub = NO_ROWS if len(rows) else self._hubs(A, part, product)
+        matrix = (*rows_of(A), filled, hub, a)
         mask = (rows, bits, complement)
         how = (int(product.early_exit), int(self._blends(product, a, x)))
         board = share(kernel, (*matrix, b, unsigned(present), *mask, *how, out, found, identity), size, work, threads)
@@ -79,6 +99,9 @@ class Algebra(reference_linalg.Algebra):
             places = allowed.rows[found]
             sums = out[found] if carries else np.ones(count, dtype)
             return Vector.sparse(n, places, sums, ascending=allowed.ascending), touched
+        if count * FEW < n:
+            places = listed(found, count)
+            return Vector.sparse(n, places, out[places] if carries else np.ones(count, dtype)), touched
         if not carries:
             return Vector.dense(found if dtype == np.bool_ else found.astype(dtype), found, count), touched
         return Vector.dense(out, found, count), touched
@@ -93,7 +116,7 @@ class Algebra(reference_linalg.Algebra):
         out, found = np.empty(n, dtype), np.empty(n, np.bool_)
         identity = dtype.type(product.add.identity(dtype))
         work = len(part.indices)
-        board = share(kernel, (*unsigned_rows(part), a, b, out, found, identity), n, work, threads)
+        board = share(kernel, (*rows_of(A), a, b, out, found, identity), n, work, threads)
         return Vector.dense(out, found, int(board[FOUND])), Touched(work)
 
     def _hubs(self, A, part, product):
@@ -109,7 +132,7 @@ class Algebra(reference_linalg.Algebra):
             counts = np.bincount(part.indices, minlength=A.shape[1])
             hub = np.zeros(A.shape[0] if counts.max() > IRREGULAR * counts.mean() else 0, np.uint32)
             if len(hub):
-                find_hubs(*unsigned_rows(part), counts, hub)
+                find_hubs(*rows_of(A), counts, hub)
             kept[ready] = fixed(hub)
         return kept[ready]
 
@@ -128,11 +151,12 @@ class Algebra(reference_linalg.Algebra):
             )
         mark, queue = self._borrow(n)
         total = np.empty(n if carries else 0, dtype)
-        indptr, indices, places = *unsigned_rows(part), unsigned(places)
-        work = kernels.entries_of(indptr, places)
+        (indptr, indices), places = rows_of(A, columns=True), unsigned(places)
+        work = kernels.entries_of(indptr, places, len(indices))
         crewed = crew_size(work, threads)
         parts = 1 if crewed == 1 else PARTS_PER_THREAD * crewed
-        bounds, counts = np.arange(parts + 1) * n // parts, np.zeros(parts, np.int64)
+        bounds = np.array([n * part // parts for part in range(parts + 1)], np.int64)
+        counts = np.zeros(parts, np.int64)
         arguments = (indptr, indices, a, b, places, bits, complement, mark, total, queue, bounds, counts)
         share(kernel, arguments, parts, work, threads, chunk=1)
         count = sum(counts.tolist())
@@ -145,6 +169,13 @@ class Algebra(reference_linalg.Algebra):
         self._scratch.append((mark, queue))
         sums = total[found] if carries else np.ones(len(found), dtype)
         return Vector.sparse(n, found, sums, ascending=False), Touched(int(work))
+
+    def entries(self, A, x, enough):
+        """How many entries A has in the columns that x names; perhaps not all, where they are more than enough."""
+        indptr, _ = rows_of(A, columns=True)
+        if x.format == "dense":
+            return kernels.entries_where(indptr, unsigned(x.arrays()[1]))
+        return kernels.entries_of(indptr, unsigned(x.listed()[0]), enough)
 
     def _operands(self, kernel, product, part, values):
         """The kernel for this product, and the values it is to read: of matrix and vector, or none."""

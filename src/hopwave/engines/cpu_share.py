@@ -10,11 +10,14 @@ from hopwave.engines.cpu_crew import ACTIVE, DONE, EPOCH, close_job, crew, join_
 
 ENTRIES_PER_THREAD = 1 << 16  # below this, waking a helper costs more than it brings
 CHUNK_ROWS = 4096  # the most rows that are taken at a time
+UNSIGNED = {1: np.uint8, 4: np.uint32, 8: np.uint64}
 
 
 def unsigned(array):
     """The same memory, read as unsigned numbers; bools as bytes."""
-    return fixed(array.view(f"u{array.dtype.itemsize}"))
+    view = array.view(UNSIGNED[array.dtype.itemsize])
+    view.flags.writeable = False
+    return view
 
 
 def fixed(array):
@@ -42,7 +45,7 @@ def share(kernel, arguments, size, work, threads, chunk=None):
         kernel(*arguments, size, chunk or CHUNK_ROWS, board)
         return board
     if chunk is None:
-        chunk = max(8, min(CHUNK_ROWS, size // (32 * (helpers + 1)) & ~7))
+        chunk = max(64, min(CHUNK_ROWS, size // (32 * (helpers + 1)) & ~63))
     board[EPOCH] = 1  # open: whoever is called may join at once
     crew.call(helpers, assist, kernel, arguments, size, chunk, board)
     try:

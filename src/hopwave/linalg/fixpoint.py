@@ -23,18 +23,21 @@ import numpy.typing as npt
 
 from hopwave.errors import LinalgError
 from hopwave.linalg.engine import Algebra, Product, choose
+from hopwave.linalg.masking import Writing, allowed_places
 from hopwave.linalg.matrix import Matrix, as_matrix
-from hopwave.linalg.placing import assign
-from hopwave.linalg.products import Direction, Explanation, arithmetic, check_threads, vxm
-from hopwave.linalg.vector import Vector, as_vector
+from hopwave.linalg.placing import assign, fill
+from hopwave.linalg.products import Direction, Explanation, arithmetic, check_threads, explained
+from hopwave.linalg.vector import CONVERT, Vector, as_vector
 from hopwave.operators import binary
-from hopwave.rules import Growing
+from hopwave.rules import Growing, growing
 from hopwave.semiring import Semiring, any_pair
 
-# Where one launch makes all the products, a level's arcs are counted on the way, and decide its direction. Section 6.3
-# takes f's share of the vertices for theirs of the arcs, to save the counting; that is the rule where products are made
-# one by one. But few vertices may hold most arcs, if they are hubs.
+# A level's direction is decided by its arcs where they are cheap to count: on the CPU, and where one launch makes all
+# the products. Section 6.3 takes f's share of the vertices for theirs of the arcs, to save the counting; that is the
+# rule elsewhere. But few vertices may hold most arcs, if they are hubs.
 RULE = Growing(alpha=12, beta=18)
+# Products made one by one go back to lists as section 6.3 does, at 1%: a pull has fewer rows to look at at every level.
+ONE_BY_ONE = Growing(alpha=12, beta=100)
 
 
 class Waves(NamedTuple):
@@ -69,8 +72,9 @@ def waves(
 
     depth_limit    how many products at most
     dtype          of the values; by default the type that ⊕.⊗ settles on
-    direction      "push" or "pull" for every product; "auto": on a GPU by the arcs of a level (`RULE`) where all are
-                   made in one launch, else as the vector converts itself
+    direction      "push" or "pull" for every product; "auto": by the arcs of a level on a GPU (`RULE`) where all are
+                   made in one launch, and on the CPU (`ONE_BY_ONE`) unless x has a rule of its own; else as the vector
+                   converts itself
     explain        an `Explanation` of every product, in a list, comes back too
 
     >>> import hopwave as hw
@@ -102,7 +106,7 @@ def waves(
             levels, values, trace = found
             reached = Waves(levels, values)
             return (reached, _traced(trace, matrix, product, semiring, engine, direction)) if explain else reached
-    return _one_by_one(x, matrix.T, semiring, product, depth_limit, direction, explain, engine, threads)
+    return _one_by_one(x, matrix, semiring, product, depth_limit, direction, explain, engine, threads)
 
 
 def settled(ring: Semiring, A: Matrix, x: np.dtype[Any], dtype: npt.DTypeLike | None) -> Product:
@@ -127,32 +131,62 @@ def _one_by_one(
     engine: Algebra,
     threads: int | None,
 ) -> Any:
-    """The loop at the top of this file."""
+    """The loop at the top of this file, given A's transpose: a result's places are its rows, as engines want it.
+
+    `assign` and `vxm` are asked for without their keywords: to look at those takes as long as a small level.
+    """
     n, here, kind = A.shape[0], engine.name, product.dtype
     f = x.to(here).astype(kind)
     f = f.copy() if f is x else f  # products convert their vectors: not the caller's
-    levels = Vector(n, np.int32).to(here)
+    levels = Vector.dense(engine.xp.empty(n, np.int32), engine.xp.zeros(n, np.bool_), 0)
     v = Vector(n, kind).to(here) if carries(product) else levels
-    d, told = 0, []
+    outside = Writing(levels, complement=True, structural=True)
+    counted = direction == "auto" and x.rule is CONVERT and hasattr(engine, "entries")
+    d, told, arcs = 0, [], _Arcs(A, engine) if counted else None
     while f.nnz:
-        assign(levels, d, mask=f, structural=True, device=here)
+        fill(levels, d, f, engine)
         if v is not levels:
             assign(v, f, accum=binary.second, device=here)
-        if d == depth_limit:
+        if d == depth_limit or levels.count_if_known() == n:  # nothing is left to look for
             break
-        pull = direction == "pull" or (direction == "auto" and f.decide() == "dense")
-        found = vxm(
-            v if pull else f, A, ring, mask=levels, complement=True, structural=True, dtype=kind,
-            direction="pull" if pull else "push", explain=explain, device=here, threads=threads,
-        )  # fmt: skip
+        if arcs is not None:
+            pull = arcs.choose(f)
+        else:
+            pull = direction == "pull" or (direction == "auto" and f.decide() == "dense")
+        operand = v if pull else f
+        operand.convert("dense" if pull else "sparse")
+        missing = allowed_places(outside, n, engine)
+        found, touched = (engine.pull if pull else engine.push)(A, operand, product, missing, threads)
         if explain:
-            found, why = found
-            by = why.why if direction != "auto" else f"f holds {f.nnz / n:.2%} of its places"
-            told.append(replace(why, why=by, nnz_x=f.nnz, operand_reuse=pull))
+            why = explained("vxm", ring, engine, A, pull, direction, f.nnz, missing, product, touched, pull)
+            by = why.why if direction != "auto" else str(arcs) if arcs else f"f holds {f.nnz / n:.2%} of its places"
+            told.append(replace(why, why=by))
         f = found.follow(f)
         d += 1
     reached = Waves(levels, None if v is levels else v)
     return (reached, told) if explain else reached
+
+
+class _Arcs:
+    """The direction of each product by the arcs of f and of what is not reached, counted where that needs them."""
+
+    def __init__(self, A: Matrix, engine: Algebra) -> None:
+        self.A, self.engine, self.parameters = A, engine, ONE_BY_ONE.parameters()
+        self.nf = self.mf = 0
+        self.m, self.mu, self.pull = A.nnz, A.nnz, -1
+        self.enough = int(self.m // ONE_BY_ONE.alpha)  # of f's arcs: from there on a growing f is pulled
+
+    def choose(self, f: Vector) -> bool:
+        n, nf, mf = f.n, f.nnz, 0
+        if not (self.pull == 1 and nf * ONE_BY_ONE.beta > n):  # there the rule pulls on whatever mf is
+            mf = self.engine.entries(self.A, f, self.enough)  # type: ignore[attr-defined]
+            self.mu -= mf
+            self.pull = growing(*self.parameters, n, self.m, nf, mf, self.mu, self.nf, self.mf, self.pull)
+        self.nf, self.mf = nf, mf
+        return self.pull == 1
+
+    def __str__(self) -> str:
+        return f"f holds {self.nf:,} places" + (f", {self.mf:,} entries or more in their rows" if self.mf else "")
 
 
 def _traced(

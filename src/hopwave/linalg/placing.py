@@ -52,8 +52,15 @@ def assign(
     return _assign_list(w, u, places, how, allowed, engine)
 
 
+def fill(w: Vector, value: Any, f: Vector, engine: Algebra) -> Vector:
+    """w⟨f⟩ = value, for every entry of f: what a search does at every level."""
+    allowed = allowed_places(Writing(f, structural=True), w.n, engine)
+    assert allowed is not None
+    return _fill(w, value, allowed, engine)
+
+
 def _fill(w: Vector, value: Any, allowed: Allowed, engine: Algebra) -> Vector:
-    """One number where the mask lets it, in place: what a search does at every level."""
+    """One number where the mask lets it, in place."""
     values, present = w.writable()
     w._set_dense(values, present, engine.fill(values, present, allowed, value))
     return w

@@ -204,7 +204,7 @@ def _product(
         result.follow(x)
     if not explain:
         return result
-    return result, _explained(name, ring, engine, A, pull, direction, nnz, allowed, product, touched, reused)
+    return result, explained(name, ring, engine, A, pull, direction, nnz, allowed, product, touched, reused)
 
 
 def arithmetic(
@@ -269,7 +269,7 @@ def check_reuse(ring: Semiring, how: Writing, rows: int, inner: int) -> None:
         raise LinalgError(f"operand_reuse=True with {ring.name} would read values that x does not have; use any_pair")
 
 
-def _explained(
+def explained(
     name: str,
     ring: Semiring,
     engine: Algebra,
@@ -282,6 +282,7 @@ def _explained(
     touched: Touched,
     reused: bool,
 ) -> Explanation:
+    """What a product was."""
     rows, inner = A.shape
     count = None
     if allowed is not None:

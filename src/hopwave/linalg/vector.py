@@ -291,7 +291,10 @@ class Vector:
         if self._present is None:
             twin = Vector.sparse(self.n, self._indices, self._values.astype(kind), ascending=self._ascending)
         else:
-            twin = Vector.dense(self._values.astype(kind), self._present, self._count)
+            values = self._values
+            if values.dtype.kind == "f" and kind.kind != "f":  # what lies where no value is need not fit
+                values = module_of(values).where(self._present, values, values.dtype.type(0))
+            twin = Vector.dense(values.astype(kind), self._present, self._count)
         return twin.follow(self)
 
     def to(self, device: str) -> Vector:
