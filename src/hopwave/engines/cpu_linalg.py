@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numba import njit
 
@@ -48,6 +50,12 @@ def listed(present, count):
     places = np.empty(count, np.int32)
     kernels.places_of(unsigned(present), places.view(np.uint32))
     return places
+
+
+@cache
+def nothing(dtype):
+    """No values, for kernels that read none."""
+    return fixed(np.empty(0, dtype))
 
 
 def is_exact(product):
@@ -182,11 +190,12 @@ class Algebra(reference_linalg.Algebra):
         pattern = part.values is None and product.structure_only
         ready = compiled(kernel, product, pattern)
         weighs = not product.structure_only
-        nothing = np.empty(0, product.dtype)
-        a = nothing
+        a = b = nothing(product.dtype)
         if not pattern and (product.term in ("a", "both") or weighs):
-            a = np.ones(len(part.indices), np.bool_) if part.values is None else part.values
-        return ready, fixed(a), fixed(values if product.term in ("x", "both") or weighs else nothing)
+            a = fixed(np.ones(len(part.indices), np.bool_) if part.values is None else part.values)
+        if product.term in ("x", "both") or weighs:
+            b = fixed(values)
+        return ready, a, b
 
     def _borrow(self, n):
         while self._scratch:

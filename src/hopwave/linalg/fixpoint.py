@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from hopwave.errors import LinalgError
 from hopwave.linalg.engine import Algebra, Product, choose
-from hopwave.linalg.masking import Writing, allowed_places
+from hopwave.linalg.masking import places_of
 from hopwave.linalg.matrix import Matrix, as_matrix
 from hopwave.linalg.placing import assign, fill
 from hopwave.linalg.products import Direction, Explanation, arithmetic, check_threads, explained
@@ -140,7 +140,6 @@ def _one_by_one(
     f = f.copy() if f is x else f  # products convert their vectors: not the caller's
     levels = Vector.dense(engine.xp.empty(n, np.int32), engine.xp.zeros(n, np.bool_), 0)
     v = Vector(n, kind).to(here) if carries(product) else levels
-    outside = Writing(levels, complement=True, structural=True)
     counted = direction == "auto" and x.rule is CONVERT and hasattr(engine, "entries")
     d, told, arcs = 0, [], _Arcs(A, engine) if counted else None
     while f.nnz:
@@ -155,7 +154,7 @@ def _one_by_one(
             pull = direction == "pull" or (direction == "auto" and f.decide() == "dense")
         operand = v if pull else f
         operand.convert("dense" if pull else "sparse")
-        missing = allowed_places(outside, n, engine)
+        missing = places_of(levels, complement=True)
         found, touched = (engine.pull if pull else engine.push)(A, operand, product, missing, threads)
         if explain:
             why = explained("vxm", ring, engine, A, pull, direction, f.nnz, missing, product, touched, pull)

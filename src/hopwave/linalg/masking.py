@@ -50,20 +50,30 @@ def allowed_places(how: Writing, n: int, engine: Algebra) -> Allowed | None:
     if how.mask is None:
         return None
     m = as_vector(how.mask, n, "mask").to(engine.name)
-    truths = how.structural or m._present is m._values
+    if how.structural or m._present is m._values:
+        return places_of(m, how.complement)
     if m.format == "sparse" and not how.complement:
         rows, values = m.listed()
-        rows = rows if truths else rows[values.astype(bool)]
+        rows = rows[values.astype(bool)]
         return Allowed(rows=rows, ascending=m._ascending, count=len(rows))
     if m.format == "sparse":
         m._set_dense(*m.arrays(), m.nnz)
     values, present = m.arrays()
-    if truths:
-        count = m.count_if_known()
-        if count is not None and how.complement:
-            count = n - count
-        return Allowed(bits=present, complement=how.complement, count=count)
     return Allowed(bits=present & values.astype(bool), complement=how.complement)
+
+
+def places_of(m: Vector, complement: bool = False) -> Allowed:
+    """All the places where m has a value, or has none, whatever the values are."""
+    if m.format == "sparse":
+        if not complement:
+            rows, _ = m.listed()
+            return Allowed(rows=rows, ascending=m._ascending, count=len(rows))
+        m._set_dense(*m.arrays(), m.nnz)
+    _, present = m.arrays()
+    count = m.count_if_known()
+    if count is not None and complement:
+        count = m.n - count
+    return Allowed(bits=present, complement=complement, count=count)
 
 
 def write(out: Vector | None, t: Vector, how: Writing, allowed: Allowed | None, engine: Algebra) -> Vector:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hopwave.errors import LinalgError
 from hopwave.linalg.elementwise import _finish, _let_through
 from hopwave.linalg.engine import Algebra, Allowed, choose
-from hopwave.linalg.masking import Writing, allowed_places, keys_of, write, writing
+from hopwave.linalg.masking import Writing, allowed_places, keys_of, places_of, write, writing
 from hopwave.linalg.matrix import Matrix, as_matrix
 from hopwave.linalg.vector import Vector, as_vector
 from hopwave.operators import BinaryOp
@@ -54,9 +54,7 @@ def assign(
 
 def fill(w: Vector, value: Any, f: Vector, engine: Algebra) -> Vector:
     """w⟨f⟩ = value, for every entry of f: what a search does at every level."""
-    allowed = allowed_places(Writing(f, structural=True), w.n, engine)
-    assert allowed is not None
-    return _fill(w, value, allowed, engine)
+    return _fill(w, value, places_of(f), engine)
 
 
 def _fill(w: Vector, value: Any, allowed: Allowed, engine: Algebra) -> Vector:

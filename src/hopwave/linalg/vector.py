@@ -62,10 +62,12 @@ class Vector:
             found = xp.full(len(places), found)
         if found.shape != places.shape:
             raise LinalgError(f"{len(places)} indices do not go with values of shape {found.shape}; give one a place")
-        if len(places) and not (int(places.min()) >= 0 and int(places.max()) < n):
-            raise LinalgError(f"place {int(places.max())} or {int(places.min())} is outside 0 … {n - 1}")
+        one = len(places) == 1  # the usual source of a search
+        low, high = (int(places[0]),) * 2 if one else (int(places.min()), int(places.max())) if len(places) else (0, -1)
+        if low < 0 or high >= n:
+            raise LinalgError(f"place {high} or {low} is outside 0 … {n - 1}")
         places = places.astype(xp.int32, copy=False)
-        ascending = bool((places[1:] > places[:-1]).all()) if len(places) else True
+        ascending = one or bool((places[1:] > places[:-1]).all())
         if not ascending:
             order = xp.argsort(places)
             places, found = places[order], found[order]
