@@ -8,24 +8,13 @@ Scores are compared before anything is timed.
 from __future__ import annotations
 
 import argparse
-import time
 from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import GRAPHS, giant_sources, hw, publish
+from benchmarks.setting import GRAPHS, giant_sources, hw, publish, timed
 
 SAMPLED = ["smallworld", "delaunay18", "mycielskian14", "kron18"]
-
-
-def timed(call: Any, rounds: int) -> tuple[float, Any]:
-    """The best of some rounds, and the last result."""
-    best, result = float("inf"), None
-    for _ in range(rounds):
-        began = time.perf_counter()
-        result = call()
-        best = min(best, time.perf_counter() - began)
-    return best, result
 
 
 def sampled(name: str, count: int) -> dict[str, Any]:

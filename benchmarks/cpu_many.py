@@ -17,21 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import ROOT, hw, publish
+from benchmarks.setting import ROOT, hw, publish, timed
 
 SAMPLE = 12  # sources on which NetworkX is timed
 IGRAPH_SAMPLE = 400
 NOTE = "NetworkX's times, and igraph's without `--whole`, are extrapolated from a sample of sources."
-
-
-def timed(call: Any, rounds: int = 3) -> tuple[float, Any]:
-    """The best of some rounds, and the last result."""
-    best, result = float("inf"), None
-    for _ in range(rounds):
-        began = time.perf_counter()
-        result = call()
-        best = min(best, time.perf_counter() - began)
-    return best, result
 
 
 def agree(what: str, ours: Any, theirs: Any) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks.gpu_search import head, kronecker, made, sources_of, uniform_ends
 from benchmarks.gpu_turbobc import mycielskian
-from benchmarks.setting import RESULTS, generate, hw, table
+from benchmarks.setting import RESULTS, generate, hw, table, timed
 from hopwave import Graph
 
 SOURCES, CHECKED = 64, 4
@@ -79,16 +79,6 @@ def apart(found: Any, expected: Any) -> float:
     if not worst <= 1e-9:
         raise SystemExit(f"{found} differs from the CPU engine's result by {worst:g}")
     return worst
-
-
-def timed(call: Callable[[], Any], rounds: int = 3) -> tuple[float, Any]:
-    """Seconds of the best of some rounds, and the last result."""
-    best, result = float("inf"), None
-    for _ in range(rounds):
-        began = time.perf_counter()
-        result = call()
-        best = min(best, time.perf_counter() - began)
-    return best, result
 
 
 def sampled(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.networkx_backend import gpu
-from benchmarks.setting import ROOT, hw, publish
+from benchmarks.setting import ROOT, hw, publish, timed
 
 # graph: sources for the GPU (None: all), sources for the CPU
 REAL = {
@@ -38,15 +38,6 @@ MADE: dict[str, tuple[Callable[[], hw.Graph], int | None, int | None]] = {
     "kron18": (lambda: hw.generate.kronecker(18, 16, seed=1), 4096, 1024),
     "grid1000": (lambda: hw.generate.grid(1000, 1000, missing=0.03, seed=1), 1024, 64),
 }
-
-
-def timed(call: Callable[[], Any], rounds: int = 3) -> tuple[float, Any]:
-    best, result = float("inf"), None
-    for _ in range(rounds):
-        began = time.perf_counter()
-        result = call()
-        best = min(best, time.perf_counter() - began)
-    return best, result
 
 
 def row(name: str, graph: hw.Graph, many: int | None, few: int | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import sys
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,16 @@ def machine() -> dict[str, Any]:
         "numba": numba.__version__,
         "hopwave": hw.__version__,
     }
+
+
+def timed(call: Callable[[], Any], rounds: int = 3) -> tuple[float, Any]:
+    """Seconds of the best of some rounds, and the last result."""
+    best, result = float("inf"), None
+    for _ in range(rounds):
+        began = time.perf_counter()
+        result = call()
+        best = min(best, time.perf_counter() - began)
+    return best, result
 
 
 def gpu(device: str = "cuda") -> dict[str, Any]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from hopwave import EngineError, engines
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -28,3 +31,12 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"{folder} is not there; set HOPWAVE_DATA to a folder of .mtx.gz graphs")
     return folder
+
+
+@pytest.fixture(scope="session")
+def gpu() -> Any:
+    """The CUDA engine; without a GPU the test is skipped, and the engine's own words say why."""
+    try:
+        return engines.engine("cuda")
+    except EngineError as error:
+        pytest.skip(str(error))

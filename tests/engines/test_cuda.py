@@ -18,16 +18,8 @@ from hopwave.plan import Plan, Pull, Push
 from hopwave.rules import XBFS, Always, OneWay
 from hopwave.validate import validate
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 SEARCHES = [plan.name for plan in CATALOGUE.values() if plan.task == "search"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def gpu() -> None:
-    try:
-        engines.engine("cuda")
-    except EngineError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture

@@ -20,18 +20,10 @@ from hopwave.algorithms import regimes
 from hopwave.algorithms.brandes import Job, accumulate
 from hopwave.catalogue import CATALOGUE
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide")
 every_plan = pytest.mark.parametrize("plan", PLANS)
 both = pytest.mark.parametrize("call", [hw.betweenness_centrality, hw.edge_betweenness_centrality])
-
-
-@pytest.fixture(scope="module", autouse=True)
-def gpu() -> None:
-    try:
-        engines.engine("cuda")
-    except EngineError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture

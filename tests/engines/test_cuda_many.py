@@ -13,7 +13,7 @@ from graphs import TRAPS
 from hopwave import EngineError, Graph, GraphError, engines, generate
 from hopwave.algorithms.many import Sweep, Swept
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
 SOME = [
     "kronecker",
@@ -24,14 +24,6 @@ SOME = [
     "two-components",
 ]
 FIELDS = ("reached", "total", "farthest", "inverse", "histogram", "columns", "rows")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def gpu() -> None:
-    try:
-        engines.engine("cuda")
-    except EngineError as error:
-        pytest.skip(str(error))
 
 
 def swept(device: str, graph: Graph, sources: Any, keep: Any, **more: Any) -> Swept:

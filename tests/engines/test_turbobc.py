@@ -72,14 +72,6 @@ def test_both_sides_agree_where_a_run_stands(turbobc: Any) -> None:
 # ---------------------------------------------------------------- on a GPU
 
 
-@pytest.fixture
-def gpu() -> Any:
-    try:
-        return engines.engine("cuda")
-    except EngineError as error:
-        pytest.skip(str(error))
-
-
 on_a_gpu = pytest.mark.gpu
 
 

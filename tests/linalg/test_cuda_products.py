@@ -11,17 +11,8 @@ import pytest
 import hopwave as hw
 from hopwave import EngineError
 from hopwave import linalg as la
-from hopwave.linalg.engine import algebra
 
-pytestmark = pytest.mark.gpu
-
-
-@pytest.fixture(scope="module", autouse=True)
-def gpu() -> None:
-    try:
-        algebra("cuda")
-    except EngineError as error:
-        pytest.skip(str(error))
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
 
 @pytest.fixture(scope="module")

@@ -59,7 +59,12 @@ def room(edges: int) -> None:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a generator: its name, what to parse it as, its default (None where `required`)."""
+    """One parameter of a generator: its name, what to parse it as, its default (None where `required`).
+
+    >>> from hopwave.generate import generators
+    >>> [parameter.name for parameter in generators()["grid"].parameters][:2]
+    ['rows', 'columns']
+    """
 
     name: str
     kind: str  # "int", "float", "bool" or "numbers"

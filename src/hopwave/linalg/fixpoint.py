@@ -44,6 +44,13 @@ class Waves(NamedTuple):
     """What was reached: after how many products, and with which value.
 
     `values` is None over any_pair, which carries none: its places are those of `levels`.
+
+    >>> import hopwave as hw
+    >>> from hopwave import linalg as la
+    >>> end = la.Vector.from_entries([0], True, n=3)
+    >>> levels, parents = la.waves(end, hw.generate.path(3), la.semiring.any_secondi)
+    >>> levels.to_dict(), parents.to_dict()[2]
+    ({0: 0, 1: 1, 2: 2}, 1)
     """
 
     levels: Vector

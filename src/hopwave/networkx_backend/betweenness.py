@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -144,11 +143,8 @@ def betweenness_centrality_subset(
     threads: int | None = None,
 ) -> Scores:
     """How many shortest paths from sources to targets lead through every vertex."""
-    total = np.zeros(len(G))
-    for some in subsets(G, sources, targets):
-        total += hw.betweenness_centrality(
-            G.graph, **some, normalized=False, device=device, plan=plan, progress=False, threads=threads
-        ).scores
+    how = {"device": device, "plan": plan, "threads": threads}
+    total = between(hw.betweenness_centrality, len(G), G, sources, targets, **how)
     return G.by_node(normalize(G, total, False) if normalized else total)
 
 
@@ -165,20 +161,23 @@ def edge_betweenness_centrality_subset(
     threads: int | None = None,
 ) -> Scores:
     """How many shortest paths from sources to targets lead over every edge, in the order of `G.edges`."""
-    total = np.zeros(len(G.out_rows[1]))
-    for some in subsets(G, sources, targets):
-        total += hw.edge_betweenness_centrality(
-            G.graph, **some, normalized=False, device=device, plan=plan, progress=False, threads=threads
-        ).scores
+    how = {"device": device, "plan": plan, "threads": threads}
+    total = between(hw.edge_betweenness_centrality, len(G.out_rows[1]), G, sources, targets, **how)
     return by_edge(G, normalize(G, total, True) if normalized else total)
 
 
-def subsets(G: NetworkXGraph, sources: Any, targets: Any) -> Iterator[dict[str, Any]]:
-    """NetworkX searches once from every mention of a source; a set of sources is the usual case and one round."""
+def between(score: Any, size: int, G: NetworkXGraph, sources: Any, targets: Any, **how: Any) -> Any:
+    """Sums of a score over the paths from sources to targets.
+
+    NetworkX searches once from every mention of a source; a set of sources is the usual case and one round.
+    """
     times = Counter(G.number[source] for source in sources)
     goal = [G.number[target] for target in set(targets) if target in G]
+    total = np.zeros(size)
     for mention in range(1, max(times.values(), default=0) + 1 if goal else 1):
-        yield {"sources": [v for v, mentions in times.items() if mentions >= mention], "targets": goal}
+        some = [v for v, mentions in times.items() if mentions >= mention]
+        total += score(G.graph, sources=some, targets=goal, normalized=False, progress=False, **how).scores
+    return total
 
 
 @serves(can_run=unweighted)
