@@ -15,21 +15,21 @@ from typing import Any
 import numpy as np
 
 from benchmarks.setting import GRAPHS, giant_sources, hw, publish
-from hopwave.engines import cpu_ranked
+from hopwave.engines.cpu.betweenness import by_degree
 
 
 def measure(name: str, count: int) -> dict[str, Any]:
-    graph, worth = GRAPHS[name](), cpu_ranked.worth_ranking
+    graph, worth = GRAPHS[name](), by_degree.worth_ranking
     sources = giant_sources(graph, count)
 
     def run(ranked: bool) -> tuple[Any, float]:
-        cpu_ranked.worth_ranking = worth if ranked else lambda loaded, job: False
+        by_degree.worth_ranking = worth if ranked else lambda loaded, job: False
         began = time.perf_counter()
         scores = hw.betweenness_centrality(graph, sources=sources, device="cpu", progress=False).scores
         return scores, (time.perf_counter() - began) / count
 
     began = time.perf_counter()
-    cpu_ranked.RankedGraph(graph)
+    by_degree.RankedGraph(graph)
     numbering = time.perf_counter() - began
     plain, ranked = run(False)[0], run(True)[0]
     np.testing.assert_allclose(ranked, plain, rtol=1e-9)

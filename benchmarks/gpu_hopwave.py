@@ -17,11 +17,11 @@ import cupy as cp
 import numpy as np
 
 import hopwave as hw
-from hopwave.engines import cuda_hopwave
-from hopwave.engines.cuda_hopwave import Sizes, Workspace
+from hopwave.engines.cuda.search import one_launch
+from hopwave.engines.cuda.search.one_launch import Sizes, Workspace
+from hopwave.jobs import Question
 from hopwave.rules import Growing
 from hopwave.rules import Sizes as RuleSizes
-from hopwave.semiring import Question
 
 # Milliseconds: the aim, and half of the best code there was before (device time, one H200).
 TARGETS = {
@@ -256,7 +256,7 @@ def check(loaded, W, sources, rule, parents, limit=None):
     plan, question = replace(hw.plan("hopwave"), rule=rule), Question(parents, False, limit)
     distance = cp.full(loaded.n, -77, np.int32)
     parent = cp.full(loaded.n, -77, np.int32) if parents else None
-    rows = cp.zeros((20_001, cuda_hopwave.TRACE_COLUMNS), np.int64)
+    rows = cp.zeros((20_001, one_launch.TRACE_COLUMNS), np.int64)
     W.launch(distance, parent, cp.asarray(np.array(sources, np.int32)), question, plan, rows)
     standing = W.standing()
     expected = loaded.reference(sources, limit)
@@ -267,7 +267,7 @@ def check(loaded, W, sources, rule, parents, limit=None):
         return f"{bad} parents of {loaded.n}"
     if int(standing["reached"]) != int((expected >= 0).sum()):
         return f"reached {standing['reached']}"
-    if cuda_hopwave.deepest(standing) != int(expected.max()):
+    if one_launch.deepest(standing) != int(expected.max()):
         return f"depth {standing['depth']} nf {standing['nf']}"
     traced = rows[: int(standing["levels"])].tolist()
     if not replayed(traced, loaded.n, loaded.m, rule):
@@ -318,7 +318,7 @@ def check_paths():
             loaded.graph = graph
             search = SimpleNamespace(loaded=loaded, sources=(source,), question=Question(True, True))
             search.distance, search.parent = cp.empty(graph.n, np.int32), cp.empty(graph.n, np.int32)
-            cuda_hopwave.run(search, hw.plan("hopwave-paths"), True)
+            one_launch.run(search, hw.plan("hopwave-paths"), True)
             expected = hw.bfs(graph, source, path_counts=True, device="cpu").path_counts
             logs = [c.log2() if isinstance(c, hw.ScaledCounts) else log2(c) for c in (search.counts, expected)]
             finite = np.isfinite(logs[1])
@@ -408,7 +408,7 @@ def measure(name, make, sizes_list, rules, options, report, show_trace):
                 flush=True,
             )
         if show_trace:
-            rows = cp.zeros((20_001, cuda_hopwave.TRACE_COLUMNS), np.int64)
+            rows = cp.zeros((20_001, one_launch.TRACE_COLUMNS), np.int64)
             W.launch(cp.empty(W.n, np.int32), None, cp.asarray(np.array(sources[:1], np.int32)), Question(False),
                      plans[rules[0]], rows)  # fmt: skip
             levels, table = int(W.standing()["levels"]), rows.get()

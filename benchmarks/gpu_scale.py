@@ -2,7 +2,7 @@
 
     PYTHONPATH=src python -m benchmarks.gpu_scale --scale 26 28 [--sources 8]
 
-The graph is the one that `hopwave graph500` builds (engines/cuda_kronecker.py), with loops and repeats. Every search
+The graph is the one that `hopwave graph500` builds (engines/cuda/kronecker.py), with loops and repeats. Every search
 is validated on the GPU by Graph500's five rules; then distances alone are timed.
 """
 
@@ -19,10 +19,10 @@ import numpy as np
 from benchmarks.gpu_hopwave import milliseconds
 from benchmarks.gpu_search import head
 from benchmarks.setting import RESULTS, hw, table
-from hopwave.engines.cuda_hopwave import Workspace
-from hopwave.engines.cuda_kronecker import Rows
+from hopwave.engines.cuda.kronecker import Rows
+from hopwave.engines.cuda.search.one_launch import Workspace
 from hopwave.graph500.on_cuda import broken_rules
-from hopwave.semiring import Question
+from hopwave.jobs import Question
 
 
 def build(scale: int, edge_factor: int) -> tuple[Any, float]:

@@ -28,9 +28,9 @@ import hopwave as hw
 from benchmarks.setting import gpu
 from hopwave import Graph, engines, generate
 from hopwave.algorithms.bfs import host_loop
+from hopwave.arrays import DeferredArray
 from hopwave.catalogue import CATALOGUE
-from hopwave.result import Later
-from hopwave.semiring import Question
+from hopwave.jobs import Question
 
 ACROSS = 5  # graphs in one table
 GENERATED: dict[str, Callable[[], Graph]] = {
@@ -102,7 +102,7 @@ def timed(engine: Any, graph: Graph, plan: Any, source: int, expected: Any) -> d
     seen |= {"gteps": arcs / ms / 1e6, "checked": sum(level.checked for level in levels)}
     seen |= {"ahead": sum(level.ahead for level in levels), "found": int(search.reached) - 1}
     distances = engine.fetch(search)["distances"]
-    distances = distances.fetch() if isinstance(distances, Later) else distances
+    distances = distances.fetch() if isinstance(distances, DeferredArray) else distances
     seen["verified"] = np.array_equal(distances, expected)
     seen["bytes"] = int(search.distance.nbytes) + int(loaded.on_device.bytes)
     for level in levels:

@@ -28,9 +28,10 @@ import numpy as np
 from benchmarks.gpu_search import head, kronecker, made
 from benchmarks.setting import RESULTS, generate, hw, table
 from hopwave import Graph, engines
-from hopwave.algorithms.brandes import Job, accumulate
+from hopwave.algorithms.brandes import accumulate
 from hopwave.catalogue import CATALOGUE
-from hopwave.engines.cuda_graph import CudaGraph
+from hopwave.engines.cuda.graph import CudaGraph
+from hopwave.jobs import Job
 
 PLANS = ("turbobc-sccooc", "turbobc-sccsc", "turbobc-vecsc")
 CHECKED = 2  # sources that every algorithm is verified from

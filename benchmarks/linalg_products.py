@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.setting import RESULTS, generate, gpu, hw, publish
-from hopwave.linalg.engine import module_of
+from hopwave.arrays import module_of
 
 la = hw.linalg
 SHARES = [1 / 4096, 1 / 1024, 1 / 256, 1 / 64, 1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]

@@ -22,11 +22,10 @@ from scipy.sparse.csgraph import connected_components
 import hopwave as hw
 from hopwave import engines, generate
 from hopwave import linalg as la
-from hopwave.algorithms.brandes import Job
 from hopwave.catalogue import CATALOGUE
+from hopwave.jobs import Job, Question
 from hopwave.linalg import algorithms
 from hopwave.plan import Plan
-from hopwave.semiring import Question
 
 
 def traps() -> dict[str, hw.Graph]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hopwave import EngineError
 from hopwave import linalg as la
-from hopwave.linalg.engine import algebra
+from hopwave.engines import algebra
 
 WORDS = ("bool", "int32", "int64", "float32", "float64")
 # Semirings with the types of matrix (None: no values) and vector they are tried with: some on every engine, more where

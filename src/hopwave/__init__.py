@@ -3,26 +3,7 @@
 from __future__ import annotations
 
 from hopwave import generate, linalg
-from hopwave.answers import Communities, Components, DistanceHistogram, Estimate, ShortestPaths, VertexScores
-from hopwave.api import betweenness_centrality, bfs, bfs_each, edge_betweenness_centrality, plans
-from hopwave.catalogue import plan
-from hopwave.devices import Device, devices
-from hopwave.errors import EngineError, FormatError, GraphError, HopwaveError, LinalgError, PlanError
-from hopwave.extents import (
-    average_shortest_path_length,
-    barycenter,
-    center,
-    diameter,
-    eccentricity,
-    global_efficiency,
-    local_efficiency,
-    periphery,
-    radius,
-    wiener_index,
-)
-from hopwave.graph import Graph
-from hopwave.io import formats, read, write
-from hopwave.measures import (
+from hopwave.api.algebra import (
     core_numbers,
     label_propagation,
     maximal_independent_set,
@@ -31,16 +12,8 @@ from hopwave.measures import (
     triangle_count,
     triangles,
 )
-from hopwave.questions import (
-    bfs_many,
-    closeness_centrality,
-    distance_blocks,
-    distance_histogram,
-    harmonic_centrality,
-    k_hop,
-    pairs_within,
-)
-from hopwave.relations import (
+from hopwave.api.betweenness import betweenness_centrality, edge_betweenness_centrality
+from hopwave.api.connectivity import (
     all_shortest_paths,
     bipartite_sides,
     connected_components,
@@ -53,16 +26,37 @@ from hopwave.relations import (
     strongly_connected_components,
     weakly_connected_components,
 )
-from hopwave.result import (
-    BetweennessResult,
-    BFSResult,
-    Certificate,
-    EdgeBetweennessResult,
-    Level,
-    ScaledCounts,
-    Trace,
+from hopwave.api.distances import (
+    average_shortest_path_length,
+    barycenter,
+    center,
+    closeness_centrality,
+    diameter,
+    distance_histogram,
+    eccentricity,
+    global_efficiency,
+    harmonic_centrality,
+    k_hop,
+    local_efficiency,
+    pairs_within,
+    periphery,
+    radius,
+    wiener_index,
 )
+from hopwave.api.search import bfs, bfs_each, bfs_many, distance_blocks
+from hopwave.arrays import ScaledCounts
+from hopwave.catalogue import plan, plans
+from hopwave.devices import Device, devices
+from hopwave.errors import EngineError, FormatError, GraphError, HopwaveError, LinalgError, PlanError
+from hopwave.graph import Graph
+from hopwave.io import formats, read, write
+from hopwave.results.betweenness import BetweennessResult, Certificate, EdgeBetweennessResult
+from hopwave.results.components import Communities, Components
+from hopwave.results.scores import DistanceHistogram, Estimate, VertexScores
+from hopwave.results.search import BFSResult
+from hopwave.results.shortest_paths import ShortestPaths
 from hopwave.statistics import Statistics
+from hopwave.trace import Level, Trace
 from hopwave.validate import Validation, validate
 
 __version__ = "0.1.0"

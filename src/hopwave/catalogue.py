@@ -6,6 +6,7 @@ without early exit, so it is a pull; only its COOC variant scatters.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from hopwave.errors import PlanError
@@ -260,3 +261,42 @@ def plan(name: str | Plan) -> Plan:
     if not isinstance(name, str) or name not in CATALOGUE:
         raise PlanError(f"plan {name!r} is not known; use 'auto' or one of {', '.join(CATALOGUE)}")
     return CATALOGUE[name]
+
+
+def plans() -> PlanTable:
+    """Every plan there is; prints as a table.
+
+    >>> import hopwave as hw
+    >>> "xbfs" in [plan.name for plan in hw.plans()]
+    True
+    """
+    return PlanTable(CATALOGUE.values())
+
+
+class PlanTable(tuple[Plan, ...]):
+    """The catalogue; prints as a table, iterates over plans.
+
+    >>> import hopwave as hw
+    >>> [plan.name for plan in hw.plans()][0]
+    'hopwave'
+    """
+
+    def __str__(self) -> str:
+        width = max(len(plan.name) for plan in self)
+        return "\n".join(f"{plan.name:<{width}}  {plan.summary}  [{plan.paper}, {plan.section}]" for plan in self)
+
+    __repr__ = __str__
+
+    def rows(self) -> Iterator[tuple[str, str, str, str, str]]:
+        """Name, what it is, steps, rule, paper: what the README's table shows."""
+        for plan in self:
+            steps = " · ".join(str(step) for step in plan.steps)
+            yield plan.name, plan.summary, steps, str(plan.rule), f"{plan.paper}, {plan.section}"
+
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        lines = ["| plan | what it is | steps | rule | paper |", "|---|---|---|---|---|"]
+        lines += [
+            f"| `{name}` | {what} | {steps} | {rule} | {paper} |" for name, what, steps, rule, paper in self.rows()
+        ]
+        return "\n".join(lines)

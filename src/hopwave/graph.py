@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from hopwave.arcs import (
+from hopwave.arrays import on_device
+from hopwave.csr import (
     LARGEST_VERTEX_COUNT,
     as_column,
     check_rows,
@@ -24,12 +25,15 @@ from hopwave.arcs import (
     is_symmetric,
     object_array,
     offset_type,
-    on_device,
     rows_of,
     whole_numbers,
 )
 from hopwave.errors import GraphError
 from hopwave.statistics import Statistics, measure
+
+pass
+if TYPE_CHECKING:
+    pass
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -527,3 +531,8 @@ def _hashable(value: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def vertex_names(graph: Graph) -> Any:
+    """The vertices' labels, or their ids."""
+    return np.arange(graph.n, dtype=np.int32) if graph.labels is None else graph.labels

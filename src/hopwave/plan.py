@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hopwave.errors import PlanError
+from hopwave.jobs import Question
 from hopwave.rules import Rule
-from hopwave.semiring import Question
 
 
 @dataclass(frozen=True)
@@ -135,3 +135,32 @@ class Plan:
 
     def __str__(self) -> str:
         return self.name
+
+
+@dataclass(frozen=True)
+class PlanUsed:
+    """Which plan ran, why it was chosen, and which of its choices had no meaning on the engine.
+
+    Compares equal to its name: `result.plan == "hopwave"`.
+    """
+
+    plan: Plan
+    why: str
+    without: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The plan's name in the catalogue."""
+        return self.plan.name
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, PlanUsed):
+            return (self.plan, self.why, self.without) == (other.plan, other.why, other.without)
+        return other == self.name if isinstance(other, str) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        without = f"; without {', '.join(self.without)}" if self.without else ""
+        return f"{self.name} ({self.why}{without})"

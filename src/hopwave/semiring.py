@@ -69,6 +69,7 @@ class Semiring:
 
 # Which ⊗ go with which ⊕, by name: any_pair, plus_times, …; or_and is the one whose parts are called otherwise.
 PLACES = ("firsti", "firstj", "secondi", "secondj")
+
 MADE_OF = {
     "any": ("pair", "first", "second", *PLACES),
     "plus": ("times", "first", "second", "pair", "plus", "min", "land"),
@@ -77,6 +78,7 @@ MADE_OF = {
     "times": ("first", "second"),
     "lxor": ("land",),
 }
+
 semiring = Named(
     "semiring",
     Semiring("or_and", monoid.lor, binary.land),
@@ -84,25 +86,7 @@ semiring = Named(
 )
 
 any_pair: Semiring = semiring.any_pair
+
 any_secondi: Semiring = semiring.any_secondi
+
 plus_first: Semiring = semiring.plus_first
-
-
-@dataclass(frozen=True)
-class Question:
-    """What a search is asked for. Distances always fall out; predecessors and path counts are asked for.
-
-    >>> Question(path_counts=True).semiring.name
-    'plus_first'
-    """
-
-    predecessors: bool = True
-    path_counts: bool = False
-    depth_limit: int | None = None
-
-    @property
-    def semiring(self) -> Semiring:
-        """The cheapest semiring whose ⊕ keeps everything that was asked for."""
-        if self.path_counts:
-            return plus_first
-        return any_secondi if self.predecessors else any_pair

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arcs import as_column, whole_numbers
+from hopwave.csr import as_column, whole_numbers
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 

@@ -21,8 +21,8 @@ import hopwave as hw
 import oracle
 from graphs import TRAPS, graphs
 from hopwave import EngineError, Graph, engines, generate
-from hopwave.algorithms.brandes import Job
 from hopwave.catalogue import CATALOGUE
+from hopwave.jobs import Job
 from hopwave.plan import Plan
 
 PLANS = [plan for plan in CATALOGUE.values() if plan.task == "betweenness"]

@@ -15,8 +15,9 @@ import oracle
 from graphs import TRAPS
 from hopwave import EngineError, engines
 from hopwave.algorithms import brandes
-from hopwave.algorithms.brandes import TOLERANCE, Job, certify
+from hopwave.algorithms.brandes import TOLERANCE, certify
 from hopwave.catalogue import CATALOGUE
+from hopwave.jobs import Job
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_out_of_memory_is_one_sentence_and_the_next_call_works(little_memory: An
 def test_a_launch_that_fails_is_one_sentence_and_the_next_call_works(
     cupy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hopwave.engines import cuda_graph
+    from hopwave.engines.cuda import graph as cuda_graph
 
     graph = fresh(TRAPS["kronecker"]())
     with monkeypatch.context() as broken:

@@ -16,9 +16,10 @@ import pytest
 import hopwave as hw
 import oracle
 from hopwave import EngineError, Graph, engines, generate
-from hopwave.algorithms import regimes
-from hopwave.algorithms.brandes import Job, accumulate
+from hopwave.algorithms.brandes import accumulate
 from hopwave.catalogue import CATALOGUE
+from hopwave.engines.cuda.betweenness import regimes
+from hopwave.jobs import Job
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide")
@@ -199,7 +200,7 @@ def test_what_does_not_fit_is_told_before_it_runs(plan: str) -> None:
 @every_plan
 def test_out_of_memory_halves_and_goes_on(plan: str, pool: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The estimate says all fits; the pool knows better."""
-    from hopwave.engines import cuda_betweenness
+    from hopwave.engines.cuda.betweenness import run as cuda_betweenness
 
     G, options = graph("kronecker"), asked(plan)
     whole = hw.betweenness_centrality(G, device="cuda", **options)

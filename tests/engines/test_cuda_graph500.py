@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import hopwave as hw
-from hopwave import api, graph500
+from hopwave import graph500
+from hopwave.api import choice
 
-pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not api.has_gpu(), reason="no GPU")]
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not choice.has_gpu(), reason="no GPU")]
 
 
 @pytest.mark.parametrize(("scale", "edge_factor"), [(1, 3), (5, 16), (11, 16), (14, 1), (17, 16)])
@@ -25,7 +26,7 @@ def test_a_gpu_finds_what_the_cpu_finds(scale: int, edge_factor: int) -> None:
 
 
 def test_the_rows_hold_every_input_edge() -> None:
-    from hopwave.engines.cuda_kronecker import Rows
+    from hopwave.engines.cuda.kronecker import Rows
 
     rows = Rows(9, 16, seed=3)
     rows.check()
@@ -40,7 +41,7 @@ def test_the_rows_hold_every_input_edge() -> None:
 
 def test_edges_of_huge_graphs_are_those_of_the_cpu() -> None:
     """Ids of 36 bits, edges past the 2^39th: a block of a graph that no GPU holds."""
-    from hopwave.engines.cuda_kronecker import edges
+    from hopwave.engines.cuda.kronecker import edges
 
     there = edges(36, 5, (1 << 39) + 7, 1000)
     here = hw.generate.kronecker_edges(36, seed=5, first=(1 << 39) + 7, count=1000)
@@ -50,7 +51,7 @@ def test_edges_of_huge_graphs_are_those_of_the_cpu() -> None:
 
 
 def test_shortest_paths_are_those_of_the_cpu() -> None:
-    from hopwave.distributed.shortest import NEVER, UNIT
+    from hopwave.distributed.delta_stepping import NEVER, UNIT
     from hopwave.graph500.on_cpu import OnCpu
     from hopwave.graph500.on_cuda import OnCuda
 

@@ -11,7 +11,7 @@ import pytest
 import hopwave as hw
 from graphs import TRAPS
 from hopwave import EngineError, Graph, GraphError, engines, generate
-from hopwave.algorithms.many import Sweep, Swept
+from hopwave.jobs import Sweep, Swept
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
@@ -45,38 +45,38 @@ def check(graph: Graph, sources: Any, keep: Any, **more: Any) -> None:
 
 
 def only_pushes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.engines.cuda_many.PUSH_COST", 0)
+    monkeypatch.setattr("hopwave.engines.cuda.many.PUSH_COST", 0)
 
 
 def only_pulls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.engines.cuda_many.PUSH_COST", 1 << 40)
+    monkeypatch.setattr("hopwave.engines.cuda.many.PUSH_COST", 1 << 40)
 
 
 def rows_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.engines.cuda_many.LONG_ROW", 3)
+    monkeypatch.setattr("hopwave.engines.cuda.many.LONG_ROW", 3)
 
 
 def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.engines.cuda_many.words_for", lambda sources, n, free: 2)
+    monkeypatch.setattr("hopwave.engines.cuda.many.words_for", lambda sources, n, free: 2)
 
 
 def many_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.engines.cuda_many.words_for", lambda sources, n, free: 16)
+    monkeypatch.setattr("hopwave.engines.cuda.many.words_for", lambda sources, n, free: 16)
 
 
 def little_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.engines.cuda_many.FIRST_ROOM", 5)
-    monkeypatch.setattr("hopwave.engines.cuda_many.TABLE_BYTES", 1)
+    monkeypatch.setattr("hopwave.engines.cuda.many.FIRST_ROOM", 5)
+    monkeypatch.setattr("hopwave.engines.cuda.many.TABLE_BYTES", 1)
 
 
 def one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """So many rows a team that its counters of 63 run over."""
-    monkeypatch.setattr("hopwave.engines.cuda_many.parts_for", lambda *sizes: (1, 1))
+    monkeypatch.setattr("hopwave.engines.cuda.many.parts_for", lambda *sizes: (1, 1))
 
 
 def parts_of_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     few_words(monkeypatch)
-    monkeypatch.setattr("hopwave.engines.cuda_many.parts_for", lambda *sizes: (2, 3))
+    monkeypatch.setattr("hopwave.engines.cuda.many.parts_for", lambda *sizes: (2, 3))
 
 
 WAYS = [only_pushes, only_pulls, rows_cut_short, few_words, many_words, little_room, one_block, parts_of_the_grid]
@@ -116,7 +116,7 @@ LARGER: dict[str, Callable[[], Graph]] = {
 def test_larger_graphs(name: str, parts: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = LARGER[name]()
     if parts is not None:
-        monkeypatch.setattr("hopwave.engines.cuda_many.parts_for", lambda *sizes: parts)
+        monkeypatch.setattr("hopwave.engines.cuda.many.parts_for", lambda *sizes: parts)
     sources = np.random.default_rng(4).integers(0, graph.n, 1500)
     check(graph, sources, "sums", depth=50)
     check(graph, sources, "columns", weight="inverse", shift=40)

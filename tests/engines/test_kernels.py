@@ -11,12 +11,12 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from hopwave.catalogue import CATALOGUE
-from hopwave.engines import nvrtc
+from hopwave.engines.cuda import nvrtc
 from hopwave.plan import Plan, Pull, Push
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
 OFFSETS = ("int", "long long")
-HEADERS = sorted(path.name for path in nvrtc.KERNELS.glob("*.cuh"))
+HEADERS = sorted(path.relative_to(nvrtc.KERNELS).as_posix() for path in nvrtc.KERNELS.rglob("*.cuh"))
 SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
 
 
@@ -42,31 +42,19 @@ compiles = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 @cache
 def instances() -> dict[str, list[str]]:
     """Header → the instances of its templates that the engine may ask for, both widths of offsets."""
-    from hopwave.engines import (
-        cuda_betweenness,
-        cuda_components,
-        cuda_hopwave,
-        cuda_kronecker,
-        cuda_many,
-        cuda_part,
-        cuda_part_lengths,
-        cuda_steps,
-        cuda_turbobc,
-    )
+    from hopwave.engines.cuda import components, kronecker, many
+    from hopwave.engines.cuda.betweenness import run, turbobc
+    from hopwave.engines.cuda.rank import lengths, part
+    from hopwave.engines.cuda.search import one_launch, steps
 
     found = defaultdict(list)
     for header, name in (
-        *(
-            pair
-            for file in (cuda_steps, cuda_many, cuda_components, cuda_turbobc)
-            for wide in OFFSETS
-            for pair in file.instances(wide)
-        ),
-        *cuda_hopwave.instances(),
-        *cuda_betweenness.instances(),
-        *cuda_part.instances(),
-        *cuda_part_lengths.instances(),
-        *cuda_kronecker.instances(),
+        *(pair for file in (steps, many, components, turbobc) for wide in OFFSETS for pair in file.instances(wide)),
+        *one_launch.instances(),
+        *run.instances(),
+        *part.instances(),
+        *lengths.instances(),
+        *kronecker.instances(),
     ):
         found[header].append(name)
     return found
@@ -90,17 +78,18 @@ def test_kernels_compile(header: str, architecture: str) -> None:
 @compiles
 def test_a_kernel_that_does_not_compile_says_so() -> None:
     with pytest.raises(RuntimeError, match="no_such_kernel"):
-        nvrtc.compile_only("atoms.cuh", "sm_90", ["hopwave::no_such_kernel<int>"])
+        nvrtc.compile_only("common/atoms.cuh", "sm_90", ["hopwave::no_such_kernel<int>"])
 
 
 @compiles
 def test_every_kernel_is_an_instance_of_some_step() -> None:
     """A __global__ function that no step asks for would never be compiled, so never be tested."""
-    from hopwave.engines import cuda_linalg, cuda_waves
+    from hopwave.engines.cuda import linalg
+    from hopwave.engines.cuda.linalg import waves
 
     names = [name for some in instances().values() for name in some]
-    names += [name for file in (cuda_linalg, cuda_waves) for _, name in file.instances("int")]
-    names += [name for some in cuda_linalg.array_instances() for name in some]
+    names += [name for file in (linalg, waves) for _, name in file.instances("int")]
+    names += [name for some in linalg.array_instances() for name in some]
     asked = {re.sub(r"<.*|.*::", "", name.partition("<")[0]) for name in names}
     for header in HEADERS:
         text = (nvrtc.KERNELS / header).read_text()
@@ -109,9 +98,9 @@ def test_every_kernel_is_an_instance_of_some_step() -> None:
 
 
 def enumerators(name: str) -> set[str]:
-    text = (nvrtc.KERNELS / "atoms.cuh").read_text()
+    text = (nvrtc.KERNELS / "common/atoms.cuh").read_text()
     found = re.search(rf"enum class {name} \{{([^}}]*)\}}", text)
-    assert found, f"atoms.cuh has no enum class {name}"
+    assert found, f"common/atoms.cuh has no enum class {name}"
     return {word.strip().removesuffix("_") for word in found[1].split(",")}
 
 
@@ -125,22 +114,23 @@ def test_words_of_a_plan_are_enumerators(record: Any, field: str) -> None:
 
 @compiles
 def test_numbers_that_both_sides_must_agree_on() -> None:
-    from hopwave.engines import cuda_graph, cuda_search
+    from hopwave.engines.cuda import graph
+    from hopwave.engines.cuda.search import state
 
-    text = (nvrtc.KERNELS / "atoms.cuh").read_text()
+    text = (nvrtc.KERNELS / "common/atoms.cuh").read_text()
     counters = re.search(r"enum Counter \{([^}]*)\}", text)
     assert counters
     for place, name in enumerate(counters[1].replace(" ", "").split(",")):
-        assert getattr(cuda_search, name) == place
-    assert f"constexpr int BLOCK = {cuda_graph.BLOCK};" in text
-    assert cuda_graph.PINNED >= 8 * cuda_search.COUNTERS
+        assert getattr(state, name) == place
+    assert f"constexpr int BLOCK = {graph.BLOCK};" in text
+    assert graph.PINNED >= 8 * state.COUNTERS
 
 
 @compiles
 def test_records_of_many_searches_are_the_same_on_both_sides() -> None:
-    from hopwave.engines import cuda_many
+    from hopwave.engines.cuda import many
 
-    text = (nvrtc.KERNELS / "many_state.cuh").read_text()
+    text = (nvrtc.KERNELS / "many/state.cuh").read_text()
     fields = re.search(r"struct Many \{(.*?)\n\};", text, re.S)
     kept = re.search(r"enum Keep \{([^}]*)\}", text)
     assert fields and kept
@@ -150,10 +140,10 @@ def test_records_of_many_searches_are_the_same_on_both_sides() -> None:
         for name in re.sub(r"^\s*(const )?(long long|[A-Za-z]+)", "", declaration).split(","):
             name = name.strip(" *\n")
             names += [f"{name[:-3]}_even", f"{name[:-3]}_odd"] if name.endswith("[2]") else [name]
-    assert tuple(names) == cuda_many.MANY.names
+    assert tuple(names) == many.MANY.names
     for pair in kept[1].split(","):
         name, value = pair.split("=")
-        assert getattr(cuda_many, name.strip()) == int(value)
+        assert getattr(many, name.strip()) == int(value)
 
 
 def test_mappings_of_a_pull_are_mappings() -> None:
@@ -163,7 +153,7 @@ def test_mappings_of_a_pull_are_mappings() -> None:
 @compiles
 @pytest.mark.parametrize("plan", SEARCHES, ids=str)
 def test_every_published_plan_has_kernels(plan: Plan) -> None:
-    from hopwave.engines.cuda_steps import kind_of, lacks
+    from hopwave.engines.cuda.search.steps import kind_of, lacks
 
     assert lacks(plan) is None
     assert all(kind_of(step) is not None for step in plan.steps)
@@ -186,7 +176,7 @@ def test_every_published_plan_has_kernels(plan: Plan) -> None:
     ids=repr,
 )
 def test_steps_without_a_kernel_are_refused(step: Push | Pull) -> None:
-    from hopwave.engines.cuda_steps import lacks
+    from hopwave.engines.cuda.search.steps import lacks
     from hopwave.rules import Always
 
     reason = lacks(Plan("mine", "none", "none", "a step of my own", (step,), Always()))
@@ -195,7 +185,7 @@ def test_steps_without_a_kernel_are_refused(step: Push | Pull) -> None:
 
 @compiles
 def test_a_look_ahead_beside_bitmaps_is_refused() -> None:
-    from hopwave.engines.cuda_steps import lacks
+    from hopwave.engines.cuda.search.steps import lacks
     from hopwave.rules import OneWay
 
     ahead = Pull("thread", "compacted", asynchronous=True)
@@ -205,6 +195,7 @@ def test_a_look_ahead_beside_bitmaps_is_refused() -> None:
 
 def test_the_hash_covers_every_header(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for header in HEADERS:
+        (tmp_path / header).parent.mkdir(exist_ok=True)
         (tmp_path / header).write_bytes((nvrtc.KERNELS / header).read_bytes())
     before = nvrtc.sources_hash.__wrapped__()
     monkeypatch.setattr(nvrtc, "KERNELS", tmp_path)

@@ -13,8 +13,8 @@ from test_kernels import ARCHITECTURES, compiles
 
 from hopwave import EngineError
 from hopwave import linalg as la
-from hopwave.engines import nvrtc
-from hopwave.engines.cuda_functions import translated
+from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda.linalg.translate import translated
 from hopwave.linalg.products import arithmetic
 
 OWN = la.Semiring.define("own", lambda x, y: max(x, y), lambda x, y: x // y if y else math.sqrt(x * x), identity=0)
@@ -31,8 +31,8 @@ RINGS: list[tuple[la.Semiring, str | None, str, str, str]] = [
 @compiles
 @pytest.mark.parametrize("ring, a, x, architecture, offset", RINGS, ids=str)
 def test_a_semiring_compiles(ring: la.Semiring, a: str | None, x: str, architecture: str, offset: str) -> None:
-    from hopwave.engines.cuda_linalg import instances
-    from hopwave.engines.cuda_rings import ring_text
+    from hopwave.engines.cuda.linalg import instances
+    from hopwave.engines.cuda.linalg.semiring_source import ring_text
 
     A = la.Matrix.from_dense(np.eye(2))
     matrix = A.pattern() if a is None else A.astype(a)
@@ -62,8 +62,8 @@ def test_a_sequence_of_products_compiles(
 ) -> None:
     from cupy_backends.cuda.libs import nvrtc as compiler
 
-    from hopwave.engines.cuda_rings import ring_text
-    from hopwave.engines.cuda_waves import instances
+    from hopwave.engines.cuda.linalg.semiring_source import ring_text
+    from hopwave.engines.cuda.linalg.waves import instances
     from hopwave.linalg.fixpoint import settled
 
     if int(architecture.removeprefix("sm_")) not in compiler.getSupportedArchs():
@@ -81,15 +81,15 @@ def test_a_sequence_of_products_compiles(
 @compiles
 @pytest.mark.parametrize("offset", ["int", "long long"])
 def test_hubs_of_rows_compile(offset: str) -> None:
-    from hopwave.engines.cuda_waves import HEADER
+    from hopwave.engines.cuda.linalg.waves import HEADER
 
     assert nvrtc.compile_only(HEADER, "sm_90", [f"fullest<{offset}>"]).startswith(b"\x7fELF")
 
 
 @compiles
 def test_operators_on_arrays_compile() -> None:
-    from hopwave.engines.cuda_linalg import array_instances
-    from hopwave.engines.cuda_rings import binary_text, monoid_text, unary_text
+    from hopwave.engines.cuda.linalg import array_instances
+    from hopwave.engines.cuda.linalg.semiring_source import binary_text, monoid_text, unary_text
 
     kinds = np.dtype(np.int32), np.dtype(np.float64)
     halved = la.UnaryOp.define("halved", lambda x: x / 2 if x > 1 else x % 3)
@@ -101,18 +101,18 @@ def test_operators_on_arrays_compile() -> None:
         ([one], unary_text(la.unary.isfinite, kinds[1], np.dtype(np.bool_))),
         (of_types, ""),
     ):
-        assert nvrtc.compile_only("linalg_arrays.cuh", "sm_90", names, text=text).startswith(b"\x7fELF")
+        assert nvrtc.compile_only("linalg/arrays.cuh", "sm_90", names, text=text).startswith(b"\x7fELF")
 
 
 @compiles
 def test_numbers_that_both_sides_must_agree_on() -> None:
-    from hopwave.engines import cuda_room
+    from hopwave.engines.cuda.linalg import scratch
 
-    text = (nvrtc.KERNELS / "linalg.cuh").read_text()
-    assert f"constexpr int PIECE = {cuda_room.PIECE};" in text
+    text = (nvrtc.KERNELS / "linalg/products.cuh").read_text()
+    assert f"constexpr int PIECE = {scratch.PIECE};" in text
     assert "number found, touched, cut, done;" in text  # the four of Room.progress
     told = max(int(place) for place in re.findall(r"host\[(\d)\]", text))
-    assert 8 * (told + 1) <= cuda_room.SLOT
+    assert 8 * (told + 1) <= scratch.SLOT
 
 
 # ---------------------------------------------------------------- users' functions
@@ -156,7 +156,7 @@ def compiled_by_the_host(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("functions")
     lines = [
         "#include <cmath>\n#include <cstring>\n#define __device__\nusing namespace std;",
-        f'#include "{nvrtc.KERNELS / "linalg_python.cuh"}"',
+        f'#include "{nvrtc.KERNELS / "linalg/python.cuh"}"',
     ]
     for number, (kinds, function) in enumerate(FUNCTIONS):
         expression, _ = translated("function", function, kinds)

@@ -17,9 +17,9 @@ import hopwave as hw
 import oracle
 from graphs import TRAPS, graphs
 from hopwave import EngineError, Graph, engines, generate
-from hopwave.algorithms.many import Sweep, Swept
-from hopwave.engines.cpu_many import batch_width
-from hopwave.engines.cpu_neighbourhoods import neighbourhoods
+from hopwave.engines.cpu.many.run import batch_width
+from hopwave.engines.cpu.many.source_order import neighbourhoods
+from hopwave.jobs import Sweep, Swept
 
 SMALL = [name for name, make in TRAPS.items() if make().n <= 220]
 LARGE = [name for name in TRAPS if name not in SMALL]

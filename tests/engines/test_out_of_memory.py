@@ -12,7 +12,7 @@ pytest.importorskip("cupy")
 
 from cupy.cuda.memory import OutOfMemoryError
 
-from hopwave.engines import cuda_batch
+from hopwave.engines.cuda.betweenness import batch
 
 
 class Alone:
@@ -33,13 +33,13 @@ class Alone:
 
 @pytest.mark.parametrize("fails_after", [0, 1, 3])
 def test_a_piece_done_again_counts_once(fails_after: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuda_batch, "cupy", np)
-    monkeypatch.setattr(cuda_batch, "State", lambda *given: None)
-    regime: Any = object.__new__(cuda_batch.Batches)
+    monkeypatch.setattr(batch, "cupy", np)
+    monkeypatch.setattr(batch, "State", lambda *given: None)
+    regime: Any = object.__new__(batch.Batches)
     regime.loaded = SimpleNamespace(n=8, device=SimpleNamespace(multiprocessors=1))
     regime.job, regime.alone = None, Alone(fails_after)
     regime.lanes, regime.at_once, regime.least = 4, 1, 1
-    monkeypatch.setattr(cuda_batch.Batches, "_search", lambda self, state, ids: None)
+    monkeypatch.setattr(batch.Batches, "_search", lambda self, state, ids: None)
     total = np.zeros(8)
     certificate = regime.add(np.arange(8), total)
     assert not regime.alone.fails, "memory did run out"

@@ -18,10 +18,10 @@ import hopwave as hw
 import oracle
 from hopwave import Graph, engines, generate
 from hopwave.algorithms import brandes
-from hopwave.algorithms.brandes import Job
+from hopwave.arrays import ScaledCounts
 from hopwave.catalogue import CATALOGUE
+from hopwave.jobs import Job
 from hopwave.plan import Plan
-from hopwave.result import ScaledCounts
 
 every_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
 CHAIN = 2200  # float64 spans 2^2098, from its least to its greatest

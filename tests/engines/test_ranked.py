@@ -10,9 +10,9 @@ import pytest
 import hopwave as hw
 from graphs import TRAPS
 from hopwave import generate
-from hopwave.algorithms.brandes import Job
-from hopwave.engines import cpu_ranked
-from hopwave.engines.cpu_graph import CpuGraph
+from hopwave.engines.cpu.betweenness import by_degree
+from hopwave.engines.cpu.graph import CpuGraph
+from hopwave.jobs import Job
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def ranked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         seen.append(loaded.n)
         return not job.edges
 
-    monkeypatch.setattr(cpu_ranked, "worth_ranking", always)
+    monkeypatch.setattr(by_degree, "worth_ranking", always)
     return seen
 
 
@@ -44,7 +44,7 @@ def test_the_same_scores(trap: str, ranked: list[int], monkeypatch: pytest.Monke
 @pytest.mark.parametrize("directed", [False, True])
 def test_rows_are_the_same_graph(directed: bool) -> None:
     graph = generate.kronecker(8, 8, seed=3, directed=directed)
-    new = cpu_ranked.RankedGraph(graph)
+    new = by_degree.RankedGraph(graph)
     source, target = graph.to_edges()
     again = hw.Graph.from_edges(new.rank[source], new.rank[target], n=graph.n, directed=directed)
     assert new.loaded.graph == again
@@ -82,8 +82,8 @@ def test_large_graphs_with_hubs_and_many_sources_alone() -> None:
     star = CpuGraph(hw.Graph.from_edges(np.zeros(40_000, int), np.arange(1, 40_001)))
     path = CpuGraph(generate.grid(1, 40_000))
     many, few = Job(np.arange(32)), Job(np.arange(31))
-    assert cpu_ranked.worth_ranking(star, many)
-    assert not cpu_ranked.worth_ranking(star, few)
-    assert not cpu_ranked.worth_ranking(path, many)
-    assert not cpu_ranked.worth_ranking(star, Job(np.arange(32), edges=True))
-    assert not cpu_ranked.worth_ranking(star, Job(np.arange(32), memory_limit=10**9))
+    assert by_degree.worth_ranking(star, many)
+    assert not by_degree.worth_ranking(star, few)
+    assert not by_degree.worth_ranking(path, many)
+    assert not by_degree.worth_ranking(star, Job(np.arange(32), edges=True))
+    assert not by_degree.worth_ranking(star, Job(np.arange(32), memory_limit=10**9))

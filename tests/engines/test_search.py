@@ -19,11 +19,12 @@ import hopwave as hw
 import oracle
 from graphs import TRAPS, graphs
 from hopwave import EngineError, Graph, engines, generate
+from hopwave.arrays import ScaledCounts
 from hopwave.catalogue import CATALOGUE
+from hopwave.jobs import Question
 from hopwave.plan import Plan, Pull
-from hopwave.result import BFSResult, ScaledCounts
+from hopwave.results.search import BFSResult
 from hopwave.rules import Sizes
-from hopwave.semiring import Question
 from hopwave.validate import validate
 
 SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]

@@ -16,8 +16,9 @@ import pytest
 
 import hopwave as hw
 from hopwave import EngineError, Graph, generate
-from hopwave.engines import cpu, cpu_betweenness, cpu_brandes
-from hopwave.engines.cpu_crew import available_cores, thread_count
+from hopwave.engines import cpu
+from hopwave.engines.cpu.betweenness import run, source
+from hopwave.engines.cpu.crew import available_cores, thread_count
 
 COUNTS = (2, 3, 5)
 
@@ -139,19 +140,19 @@ def test_many_python_threads_at_once(same: bool) -> None:
 
 def test_a_worker_that_fails_is_heard_and_nobody_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first worker takes a block and dies with it; the others must not wait for that block for ever."""
-    working = cpu_brandes.take_sources
+    working = source.take_sources
     desks = []
 
     def failing(A: Any, desk: Any, task: Any) -> None:
         desks.append(desk)
         if len(desks) == 1:
-            task.control[cpu_brandes.NEXT_BLOCK] += 1
+            task.control[source.NEXT_BLOCK] += 1
             raise MemoryError("no room for a worker")
-        while task.control[cpu_brandes.NEXT_BLOCK] == 0:
+        while task.control[source.NEXT_BLOCK] == 0:
             time.sleep(0.001)
         working(A, desk, task)
 
-    monkeypatch.setattr(cpu_betweenness.kernels, "take_sources", failing)
+    monkeypatch.setattr(run.kernels, "take_sources", failing)
     with pytest.raises(MemoryError, match="no room for a worker"):
         hw.betweenness_centrality(graph("delaunay"), threads=3, device="cpu")
     monkeypatch.undo()

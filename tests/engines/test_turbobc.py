@@ -13,9 +13,9 @@ import oracle
 from graphs import TRAPS
 from hopwave import EngineError, Graph, PlanError, engines, generate
 from hopwave.algorithms import brandes
-from hopwave.algorithms.brandes import Job
 from hopwave.catalogue import CATALOGUE
-from hopwave.engines import nvrtc
+from hopwave.engines.cuda import nvrtc
+from hopwave.jobs import Job
 
 PLANS = ["turbobc-sccooc", "turbobc-sccsc", "turbobc-vecsc"]
 every_plan = pytest.mark.parametrize("plan", PLANS)
@@ -24,7 +24,7 @@ every_plan = pytest.mark.parametrize("plan", PLANS)
 @pytest.fixture
 def turbobc() -> Any:
     pytest.importorskip("cupy", reason="CuPy is not installed")
-    from hopwave.engines import cuda_turbobc
+    from hopwave.engines.cuda.betweenness import turbobc as cuda_turbobc
 
     return cuda_turbobc
 
@@ -59,7 +59,7 @@ def test_memory_is_the_papers_with_float64(turbobc: Any) -> None:
 
 
 def test_both_sides_agree_where_a_run_stands(turbobc: Any) -> None:
-    text = (nvrtc.KERNELS / "turbobc.cuh").read_text()
+    text = (nvrtc.KERNELS / "betweenness/turbobc.cuh").read_text()
     body = re.search(r"struct Standing \{([^}]*)\}", text)
     assert body
     fields = re.findall(r"^\s*(number|double) (\w+);", body[1], re.MULTILINE)

@@ -65,7 +65,7 @@ def test_hubs_decide_the_method_where_there_are_many_arcs(monkeypatch: pytest.Mo
     star, path = hw.generate.star(50), hw.generate.path(50)
     assert (hw.sssp(star, 1).method, hw.sssp(path, 1).method) == ("dijkstra", "dijkstra")
     assert hw.sssp(star, 1, delta=2).method == "delta-stepping"
-    monkeypatch.setattr("hopwave.measures.MANY_ARCS", 50)
+    monkeypatch.setattr("hopwave.api.algebra.MANY_ARCS", 50)
     assert (hw.sssp(star, 1).method, hw.sssp(path, 1).method) == ("bellman-ford", "dijkstra")
 
 
@@ -220,7 +220,7 @@ def test_ranks_are_the_same_by_products_and_in_one_pass(graph: hw.Graph, alpha: 
     options = {name: given and given[: graph.n] for name, given in options.items()}
     one_pass = hw.pagerank(graph, alpha, tol=1e-9, max_iter=1000, weights=weights, **options).scores
     with pytest.MonkeyPatch.context() as patch:
-        patch.delattr("hopwave.engines.cpu_linalg.Algebra.ranks")
+        patch.delattr("hopwave.engines.cpu.linalg.Algebra.ranks")
         found = hw.pagerank(graph, alpha, tol=1e-9, max_iter=1000, weights=weights, **options).scores
     assert np.allclose(found, one_pass, rtol=1e-9, atol=1e-14)
 

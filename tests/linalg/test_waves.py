@@ -15,7 +15,7 @@ from dense import NOTHING, multiplied, same, table
 from graphs import TRAPS
 from hopwave import LinalgError
 from hopwave import linalg as la
-from hopwave.linalg.engine import algebra
+from hopwave.engines import algebra
 from hopwave.linalg.fixpoint import RULE, settled
 from hopwave.rules import Ratio, Sizes
 from operands import MACHINES, able, drawn, machines, matrix, on, vector

@@ -24,7 +24,7 @@ import scipy.sparse as sp  # noqa: E402
 import hopwave as hw  # noqa: E402
 from graphs import TRAPS  # noqa: E402
 from hopwave import distributed as hd  # noqa: E402
-from hopwave.distributed import codec, layout, shortest, wire  # noqa: E402
+from hopwave.distributed import codec, delta_stepping, layout, wire  # noqa: E402
 from hopwave.distributed.layout import Layout, grid_columns  # noqa: E402
 from hopwave.distributed.validate import validate as validate_in_parts  # noqa: E402
 from hopwave.errors import EngineError, FormatError, GraphError, PlanError  # noqa: E402
@@ -146,7 +146,7 @@ def check_ids_beyond_32_bits() -> None:
                     near = np.where(whole[1] < 0, -1, whole[1] - far)
                     assert validate(graph, hub, whole[0], near).ok
             if not graph.directed:
-                paths = shortest.Paths(parts, counter.start(3, STREAM))
+                paths = delta_stepping.Paths(parts, counter.start(3, STREAM))
                 paths.run(hub + far)
                 assert paths.broken(hub + far) == ()
             scores = hd.betweenness_centrality(parts, sources=[hub + far], split="graph", normalized=False).gather()
@@ -399,13 +399,13 @@ def check_shortest_paths() -> None:
         graph = parts.replicated()
         tails = np.repeat(np.arange(graph.n), graph.degrees)
         matrix = sp.csr_array((lengths(tails, graph.indices, graph.n, 3), graph.indices, graph.indptr))
-        paths = shortest.Paths(parts, counter.start(3, STREAM))
+        paths = delta_stepping.Paths(parts, counter.start(3, STREAM))
         for root in {0, int(np.argmax(graph.degrees)), graph.n - 1}:
             paths.run(root)
             assert paths.broken(root) == ()
             found = parts.gather(paths.distance)
             if found is not None:
-                found = np.where(found == shortest.NEVER, np.inf, found / shortest.UNIT)
+                found = np.where(found == delta_stepping.NEVER, np.inf, found / delta_stepping.UNIT)
                 np.testing.assert_array_equal(found, sp.csgraph.dijkstra(matrix, indices=root))
         if scale < 8:
             continue
@@ -414,13 +414,13 @@ def check_shortest_paths() -> None:
         far = int(np.argmax(np.where(np.isfinite(right), right, 0)))
         near = graph.indices[slice(*graph.indptr[far : far + 2])]
         stranger = next(v for v in range(graph.n) if v not in near and v != far)
-        longer = int(right[far] * shortest.UNIT) + 1
+        longer = int(right[far] * delta_stepping.UNIT) + 1
         for name, value, rule in (
-            ("distance", 9 * shortest.UNIT, "edges"),
+            ("distance", 9 * delta_stepping.UNIT, "edges"),
             ("distance", longer, "edges"),
             ("distance", longer - 2, "levels"),
             ("distance", 0, "levels"),
-            ("distance", shortest.NEVER, "span"),
+            ("distance", delta_stepping.NEVER, "span"),
             ("parent", far, "roots"),
             ("parent", -1, "span"),
             ("parent", stranger, "links"),

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hopwave import api, graph500
+from hopwave import graph500
+from hopwave.api import choice
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -64,7 +65,7 @@ ON_A_GPU = (
 @pytest.mark.gpu
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_ranks_that_share_a_gpu(ranks: int, tmp_path: Path) -> None:
-    if not api.has_gpu():
+    if not choice.has_gpu():
         pytest.skip("no GPU")
     done = start(ranks, str(HERE / "checks.py"), str(tmp_path), *ON_A_GPU, device="cuda")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -9,10 +9,11 @@ from typing import Any
 
 from hopwave.engines import Engine
 from hopwave.graph import Graph
-from hopwave.plan import Plan
-from hopwave.result import BFSResult, Level, Ran, Trace
+from hopwave.jobs import Question
+from hopwave.plan import Plan, PlanUsed
+from hopwave.results.search import BFSResult
 from hopwave.rules import Sizes
-from hopwave.semiring import Question
+from hopwave.trace import Level, Trace
 
 
 def search(
@@ -35,7 +36,7 @@ def search(
     return BFSResult(
         **found,
         sources=sources,
-        plan=Ran(plan, why, engine.without(plan)),
+        plan=PlanUsed(plan, why, engine.without(plan)),
         engine=engine.name,
         trace=Trace(levels) if trace else None,
         graph=graph,

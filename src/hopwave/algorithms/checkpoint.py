@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hopwave.atomic_file import replacing
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.io.atomic import replacing
 
 if TYPE_CHECKING:
-    from hopwave.algorithms.brandes import Accumulation, Job
+    from hopwave.jobs import Accumulation, Job
 
 INTERVAL = 60.0  # seconds between two checkpoints
 FORMAT = "hopwave betweenness checkpoint 1"

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
-from hopwave.algorithms.brandes import Progress
-from hopwave.algorithms.many import Integers, Sweep, block_rows, sweep
+from hopwave.algorithms.many_sources import block_rows, sweep
+from hopwave.arrays import on_host
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.result import on_host
+from hopwave.jobs import Integers, Progress, Sweep
 
 Floats = npt.NDArray[np.float64]
 Goal = Literal["eccentricity", "diameter", "radius", "periphery", "center"]

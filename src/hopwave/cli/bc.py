@@ -18,8 +18,8 @@ from hopwave.cli.bfs import vertex
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
 from hopwave.cli.info import sentence
 from hopwave.graph import Graph
-from hopwave.io.progress import Meter
-from hopwave.result import BetweennessResult, EdgeBetweennessResult
+from hopwave.progress import Meter
+from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 
 Result = BetweennessResult | EdgeBetweennessResult
 

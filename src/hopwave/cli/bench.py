@@ -19,8 +19,8 @@ from hopwave.cli.files import Directed, File, Format, ReadOptions, load
 from hopwave.cli.info import sentence
 from hopwave.errors import EngineError, GraphError, PlanError
 from hopwave.graph import Graph
-from hopwave.io.progress import Meter
 from hopwave.plan import Plan
+from hopwave.progress import Meter
 from hopwave.validate import validate
 
 

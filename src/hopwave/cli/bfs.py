@@ -18,8 +18,8 @@ from hopwave.cli.info import sentence
 from hopwave.cli.levels import level_table, reach, rows, title
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.io.progress import Meter
-from hopwave.result import BFSResult
+from hopwave.progress import Meter
+from hopwave.results.search import BFSResult
 from hopwave.validate import Validation, validate
 
 

@@ -10,11 +10,13 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.arrays import ScaledCounts
+from hopwave.atomic_file import replacing
 from hopwave.cli import terminal
 from hopwave.errors import FormatError
-from hopwave.graph import Graph
-from hopwave.io.atomic import replacing
-from hopwave.result import BetweennessResult, BFSResult, EdgeBetweennessResult, ScaledCounts, vertex_names
+from hopwave.graph import Graph, vertex_names
+from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
+from hopwave.results.search import BFSResult
 
 Columns = dict[str, npt.NDArray[Any]]
 

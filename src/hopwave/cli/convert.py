@@ -11,7 +11,7 @@ from hopwave.cli.files import Directed, File, Out, ReadOptions, WriteOptions, lo
 from hopwave.cli.info import record, sentence
 from hopwave.errors import FormatError
 from hopwave.io import formats
-from hopwave.io.progress import Meter
+from hopwave.progress import Meter
 
 
 def convert(

@@ -17,8 +17,9 @@ from hopwave.cli.bfs import busiest
 from hopwave.cli.info import sentence
 from hopwave.cli.levels import level_table, reach, rows, title
 from hopwave.graph import Graph
-from hopwave.io.progress import Meter
-from hopwave.result import BetweennessResult, BFSResult
+from hopwave.progress import Meter
+from hopwave.results.betweenness import BetweennessResult
+from hopwave.results.search import BFSResult
 
 PICTURE = Path("hopwave-demo.png")
 TOP = 10

@@ -14,7 +14,7 @@ from rich.text import Text
 import hopwave as hw
 from hopwave.cli import selftest, terminal
 from hopwave.devices import Device, cuda_extra, devices
-from hopwave.io.progress import Meter
+from hopwave.progress import Meter
 
 REQUIRED = ("numpy", "scipy", "numba", "typer", "rich")
 # What to import, which distributions it comes from, which extra installs it, what it is for.

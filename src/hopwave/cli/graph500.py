@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hopwave.cli import terminal
-from hopwave.io.progress import Meter
+from hopwave.progress import Meter
 
 
 def graph500(

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hopwave.cli import terminal
 from hopwave.graph import Graph
-from hopwave.result import BFSResult
+from hopwave.results.search import BFSResult
 
 MOST_ROWS = 40  # a road network has a thousand levels: more than these are shown in equal groups
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from hopwave.atomic_file import replacing
 from hopwave.cli import columns, terminal
 from hopwave.cli.levels import Row
-from hopwave.io.atomic import replacing
 
 ENDINGS = (".png", ".svg", ".pdf")
 COLOURS = {"source": "#6b7280", "push": "#0e8fa9", "pull": "#b0468f"}

@@ -13,7 +13,7 @@ import numpy as np
 import hopwave as hw
 from hopwave.cli import terminal
 from hopwave.graph import Graph
-from hopwave.io.progress import Meter
+from hopwave.progress import Meter
 
 
 @dataclass(frozen=True)

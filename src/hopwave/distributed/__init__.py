@@ -10,11 +10,11 @@ True
 
 from __future__ import annotations
 
-from hopwave.distributed.ask import DistributedBFSResult, bfs
 from hopwave.distributed.betweenness import DistributedBetweennessResult, betweenness_centrality
+from hopwave.distributed.bfs import DistributedBFSResult, bfs
+from hopwave.distributed.construct import from_edges, kronecker, read, spread, uniform
 from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.layout import Layout
-from hopwave.distributed.make import from_edges, kronecker, read, spread, uniform
 from hopwave.distributed.world import World, world
 
 __all__ = [

@@ -18,17 +18,20 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
-from hopwave.algorithms import brandes
-from hopwave.api import as_graph, betweenness_job, choose_betweenness_plan, hops
-from hopwave.distributed.ask import source_ids
-from hopwave.distributed.dealing import Dealer
+from hopwave.algorithms import brandes, sampling, scaling
+from hopwave.api.arguments import as_graph, hops
+from hopwave.api.betweenness import betweenness_job
+from hopwave.api.choice import choose_betweenness_plan
+from hopwave.distributed.bfs import source_ids
+from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, choose_gpu
-from hopwave.distributed.paths import Dependencies
+from hopwave.distributed.work_queue import Dealer
 from hopwave.distributed.world import World, world
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.io.progress import Meter
-from hopwave.result import BetweennessResult, Certificate, Ran
+from hopwave.plan import PlanUsed
+from hopwave.progress import Meter
+from hopwave.results.betweenness import BetweennessResult, Certificate
 
 LARGEST_WHOLE = 1 << 31  # vertices that a rank can number by itself
 BYTES_A_VERTEX, BYTES_AN_ARC = 80, 8  # of a rank with the whole graph: rows, and one worker's state
@@ -118,8 +121,8 @@ class Scale:
         """Scores; drawn: the places in sums of the sources of a sample, or None."""
         how = {"normalized": self.normalized, "directed": directed, "endpoints": self.endpoints}
         if subset:
-            return brandes.scale_subset(sums, n, **how)
-        return brandes.scale(sums, n, **how, sampled=drawn)
+            return scaling.scale_subset(sums, n, **how)
+        return scaling.scale(sums, n, **how, sampled=drawn)
 
 
 def fits(G: DistributedGraph, memory_limit: int | None) -> bool:
@@ -155,7 +158,7 @@ def _by_sources(
     engine = engines.engine(device)
     chosen, why = choose_betweenness_plan("auto", job, graph, engine)
     if threads is None:
-        from hopwave.engines.cpu_crew import thread_count
+        from hopwave.engines.cpu.crew import thread_count
 
         threads = max(1, thread_count() // joined.near)
     total = np.zeros(graph.n)
@@ -178,7 +181,7 @@ def _by_sources(
     certificate = Certificate(max(joined.allgather(worst)), brandes.TOLERANCE, len(job.sources))
     scores = scaled.of(sums, graph.n, graph.directed, drawn, subset)
     return BetweennessResult(
-        scores, certificate, len(job.sources), Ran(chosen, why, engine.without(chosen)), engine.name, None, graph
+        scores, certificate, len(job.sources), PlanUsed(chosen, why, engine.without(chosen)), engine.name, None, graph
     )
 
 
@@ -206,7 +209,7 @@ def _in_parts(
 ) -> DistributedBetweennessResult:
     if k is not None and sources is not None:
         raise GraphError("k= draws sources and sources= names them; give one of the two")
-    drawn = None if sources is not None else brandes.draw_sources(G.n, k, seed)
+    drawn = None if sources is not None else sampling.draw_sources(G.n, k, seed)
     chosen = np.array(source_ids(G, sources), np.int64) if sources is not None else drawn
     count = G.n if chosen is None else len(chosen)
     run = Dependencies(G, cutoff, scaled.endpoints)

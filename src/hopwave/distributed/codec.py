@@ -159,6 +159,6 @@ def places(xp: Any, words: Any) -> Any:
 
 def _compiled() -> Any:
     """The CPU's loops over bitmaps, imported when first needed: with them comes the compiler."""
-    from hopwave.engines import cpu_part
+    from hopwave.engines.cpu.rank import part
 
-    return cpu_part
+    return part

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
-from hopwave.distributed.build import Blocks, build, weights
+from hopwave.distributed.exchange import Blocks, build, weights
 from hopwave.distributed.layout import NARROW, Group, Layout, grid_columns
 from hopwave.distributed.search import Side
 from hopwave.distributed.wire import HostWire, wire_for
@@ -82,11 +82,11 @@ class DistributedGraph:
 
     def _part(self, out: Any, into: Any, threads: int | None) -> Any:
         if self.device == "cuda":
-            from hopwave.engines.cuda_part import Part as CudaPart
+            from hopwave.engines.cuda.rank.part import Part as CudaPart
 
             return CudaPart(out, into)
-        from hopwave.engines.cpu_crew import thread_count
-        from hopwave.engines.cpu_part import Part
+        from hopwave.engines.cpu.crew import thread_count
+        from hopwave.engines.cpu.rank.part import Part
 
         return Part(out, into, thread_count(threads) if threads else max(1, thread_count() // self.world.near))
 

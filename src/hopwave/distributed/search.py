@@ -26,8 +26,8 @@ from hopwave.distributed.layout import Group
 from hopwave.distributed.wire import Pending
 from hopwave.errors import PlanError
 from hopwave.plan import Plan, Pull, Push
-from hopwave.result import Level
 from hopwave.rules import Sizes
+from hopwave.trace import Level
 
 if TYPE_CHECKING:
     from hopwave.distributed.graph import DistributedGraph

@@ -6,22 +6,30 @@ Six verbs: `load` a graph once; say what it `supports`; `start` a search; `advan
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+import numpy as np
+
+from hopwave.arrays import Array
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
+from hopwave.jobs import Allowed, Product, Question, Touched
+from hopwave.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.plan import Plan, Step
-from hopwave.result import Level
-from hopwave.semiring import Question
+from hopwave.trace import Level
+
+if TYPE_CHECKING:
+    from hopwave.linalg.matrix import Matrix, Rows
+    from hopwave.linalg.vector import Vector
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from hopwave.algorithms.brandes import Accumulation, Job
-    from hopwave.algorithms.many import Poll, Sweep, Swept
+    from hopwave.jobs import Accumulation, Job, Poll, Sweep, Swept
 
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 
@@ -74,7 +82,7 @@ class Engine(Protocol):
         """None, or why this engine does not answer a question by one of the verbs below; "strong_components" too."""
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
-        """Searches from many sources, and what is kept of them (algorithms/many.py)."""
+        """Searches from many sources, and what is kept of them (algorithms/many_sources.py)."""
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         """The number of every vertex's component, weak or strong, counted by lowest vertex."""
@@ -116,4 +124,58 @@ def ready(name: str, module: str, kind: str) -> Any:
     reason = found.missing()
     if reason:
         raise EngineError(reason)
+    return found
+
+
+class Algebra(Protocol):
+    """What every file `engines/NAME_linalg.py` offers as its class `Algebra`."""
+
+    name: str
+    xp: Any  # numpy or cupy
+
+    def missing(self) -> str | None:
+        """Why this engine cannot run here and what to do about it, or None."""
+
+    def push(
+        self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
+    ) -> tuple[Vector, Touched]:
+        """The product by columns of A (rows of A.T): x is sparse; the result may be either."""
+
+    def pull(
+        self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
+    ) -> tuple[Vector, Touched]:
+        """The product by rows of A, only those allowed: x is dense; the result may be either."""
+
+    def multiply(
+        self, A: Matrix, B: Matrix, product: Product, mask: Rows | None, complement: bool, by: str, threads: int | None
+    ) -> tuple[Rows, Touched]:
+        """A ⊕.⊗ B; by rows of B ("push", Gustavson) or by dot products with its columns ("pull", masked only).
+
+        In a term, a is A's value and x is B's; `out` is the row of A, `zero` the column of B.
+        """
+
+    def binary(self, op: BinaryOp) -> Callable[[Array, Array], Array]:
+        """The operator on whole arrays."""
+
+    def unary(self, op: UnaryOp) -> Callable[[Array], Array]:
+        """The operator on a whole array."""
+
+    def reduce(self, add: Monoid, values: Array, dtype: np.dtype[Any]) -> Any:
+        """The sum of an array that is not empty, as a Python scalar."""
+
+    def fill(self, values: Array, present: Array, allowed: Allowed, value: Any) -> int | None:
+        """Write value, and set the bit, where the mask lets it; returns how many bits are set then, if it is known."""
+
+    def scatter(self, op: BinaryOp, target: Array, places: Array, values: Array) -> None:
+        """target[places] = op(target[places], values), where places may repeat: all of them are combined."""
+
+
+@cache
+def algebra(name: str) -> Algebra:
+    """The engine of that name, ready to compute, or an EngineError that says what it lacks.
+
+    >>> algebra("reference").name
+    'reference'
+    """
+    found: Algebra = ready(name, f"hopwave.engines.{name}.linalg", "Algebra")
     return found

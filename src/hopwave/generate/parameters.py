@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
-from hopwave.arcs import LARGEST_VERTEX_COUNT as LARGEST_N
+from hopwave.csr import LARGEST_VERTEX_COUNT as LARGEST_N
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 

@@ -12,14 +12,14 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.algorithms.bfs import search as bfs_search
 from hopwave.catalogue import CATALOGUE
-from hopwave.engines.cpu_crew import thread_count
-from hopwave.engines.cpu_part import check_rows
+from hopwave.csr_compiled import sorted_rows
+from hopwave.engines.cpu.crew import thread_count
+from hopwave.engines.cpu.rank.part import check_rows
 from hopwave.engines.host_memory import check_room
 from hopwave.generate.recursive import kronecker_edges
 from hopwave.graph import Graph
 from hopwave.graph500.outcome import Kernel, Searched
-from hopwave.io.sorting import sorted_rows
-from hopwave.semiring import Question
+from hopwave.jobs import Question
 
 BUILDING, WEIGHTED = 42, 102  # bytes an edge at their peak: from a list to rows; shortest paths, beside the rows
 WARM_UP = 8  # vertices of a graph whose search compiles what there is to compile

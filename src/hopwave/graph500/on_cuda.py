@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hopwave.catalogue import CATALOGUE
 from hopwave.graph500.outcome import Kernel, Searched
-from hopwave.semiring import Question
+from hopwave.jobs import Question
 
 
 class OnCuda:
@@ -21,8 +21,8 @@ class OnCuda:
     def __init__(self, scale: int, edge_factor: int, seed: int) -> None:
         import cupy
 
-        from hopwave.engines.cuda_hopwave import Workspace
-        from hopwave.engines.cuda_kronecker import Rows
+        from hopwave.engines.cuda.kronecker import Rows
+        from hopwave.engines.cuda.search.one_launch import Workspace
 
         self.cp, self.plan = cupy, CATALOGUE["hopwave-gpu"]
         warm = Rows(4, edge_factor, seed)  # compiles all there is: no part of any kernel
@@ -75,13 +75,13 @@ class OnCuda:
         standing = self.workspace.standing()
         edges = self._edges_within(self.distance >= 0)
         broken = broken_rules(self.graph, self.distance, self.parent, root)
-        from hopwave.engines.cuda_hopwave import deepest
+        from hopwave.engines.cuda.search.one_launch import deepest
 
         return Searched(root, seconds, edges, deepest(standing), broken)
 
 
 class OnePart:
-    """A graph of cuda_kronecker.Rows, dressed up as a distributed one on a single rank (distributed.shortest.Parts)."""
+    """A graph of engines/cuda/kronecker.Rows as a distributed one on a single rank (distributed/delta_stepping.Parts)."""
 
     first, id_type = 0, np.int32
 
@@ -92,7 +92,7 @@ class OnePart:
         from hopwave.distributed.search import Side
         from hopwave.distributed.wire import HostWire
         from hopwave.distributed.world import Alone
-        from hopwave.engines.cuda_part import Part
+        from hopwave.engines.cuda.rank.part import Part
 
         self.n = self.own = graph.n
         self.words = -(-graph.n // 64)
@@ -108,10 +108,10 @@ class OnePart:
 
 
 def broken_rules(graph: Any, distance: Any, parent: Any, root: int) -> tuple[str, ...]:
-    """The rules that a search on a graph of cuda_kronecker.Rows broke, by name; all of it on the GPU."""
+    """The rules that a search on a graph of engines.cuda.kronecker.Rows broke, by name; all of it on the GPU."""
     import cupy as cp
 
-    from hopwave.engines.cuda_part import check
+    from hopwave.engines.cuda.rank.part import check
 
     n, deepest = graph.n, int(distance.max())
     kind = np.int8 if deepest < 1 << 7 else np.int16 if deepest < 1 << 15 else np.int32

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.distributed import bfs, kronecker, world
-from hopwave.distributed.ask import choose_plan
+from hopwave.distributed.bfs import choose_plan
 from hopwave.distributed.search import Search
 from hopwave.distributed.validate import validate
 from hopwave.graph500.outcome import Kernel, Searched

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import api
+from hopwave.api import choice
 from hopwave.errors import GraphError
 from hopwave.generate import counter
 from hopwave.generate.parameters import seeded, whole
@@ -92,7 +92,7 @@ def _machine(
     scale: int, edge_factor: int, device: str, seed: int, layout: str, threads: int | None, ranks: bool
 ) -> Machine:
     if device == "auto":
-        device = "cuda" if threads is None and api.has_gpu() else "cpu"
+        device = "cuda" if threads is None and choice.has_gpu() else "cpu"
     if ranks:
         from hopwave.graph500.over_ranks import OverRanks
 

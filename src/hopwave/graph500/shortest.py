@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import hopwave as hw
-from hopwave.distributed.shortest import NEVER, UNIT, Parts, Paths
+from hopwave.distributed.delta_stepping import NEVER, UNIT, Parts, Paths
 from hopwave.generate import counter
 from hopwave.graph import Graph
 from hopwave.graph500.outcome import Searched

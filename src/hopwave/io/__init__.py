@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 from typing import Any
 
-from hopwave.arcs import LARGEST_VERTEX_COUNT
+from hopwave.atomic_file import replacing
+from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.io.atomic import replacing
 from hopwave.io.detect import FORMATS, by_name, by_title, detect, unknown
 from hopwave.io.format import Format, Request, Target
-from hopwave.io.progress import Meter
 from hopwave.io.source import Source
+from hopwave.progress import Meter
 
 __all__ = ["Format", "formats", "read", "replacing", "write"]
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arcs import LARGEST_VERTEX_COUNT
+from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.io.source import Source
@@ -74,7 +74,7 @@ class Request:
         names = labels if self.labels else None
         if len(u) < SORTED_BY_US:
             return self.turned(Graph.from_edges(u, v, n, directed_now, labels=names))
-        from hopwave.io.sorting import sorted_rows
+        from hopwave.csr_compiled import sorted_rows
 
         u, v = np.ascontiguousarray(u, np.int32), np.ascontiguousarray(v, np.int32)
         rows = sorted_rows(u, v, n, symmetric=not directed_now)

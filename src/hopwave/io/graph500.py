@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arcs import LARGEST_VERTEX_COUNT
+from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, require_last_vertex
 from hopwave.io.source import BLOCK, Source

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from hopwave.arcs import LARGEST_VERTEX_COUNT, factorize
+from hopwave.csr import LARGEST_VERTEX_COUNT, factorize
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target

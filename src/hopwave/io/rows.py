@@ -17,7 +17,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arcs import LARGEST_VERTEX_COUNT
+from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.io.source import Source
 
 COMPILED_FROM = 1 << 20  # bytes; below, Python is done before Numba is imported

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from hopwave.errors import FormatError
-from hopwave.io.progress import Meter
+from hopwave.progress import Meter
 
 BLOCK = 4 << 20  # bytes: some hundred thousand edges, a few milliseconds of work
 LONGEST_HEADER_LINE = 1 << 20

@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.arrays import module_of
+from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
-from hopwave.linalg.engine import Algebra, choose, module_of
+from hopwave.linalg.engine import choose
 from hopwave.linalg.masking import (
     Writing,
     allowed_places,

@@ -21,8 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
-from hopwave.linalg.engine import Algebra, Product, choose
+from hopwave.jobs import Product
+from hopwave.linalg.engine import choose
 from hopwave.linalg.masking import places_of
 from hopwave.linalg.matrix import Matrix, as_matrix
 from hopwave.linalg.placing import assign, fill
@@ -198,7 +200,7 @@ class _Arcs:
 def _traced(
     trace: list[list[int]], A: Matrix, product: Product, ring: Semiring, engine: Algebra, direction: Direction
 ) -> list[Explanation]:
-    """What the device wrote down of each product: see TRACE_COLUMNS in kernels/hopwave_state.cuh."""
+    """What the device wrote down of each product: see TRACE_COLUMNS in kernels/one_launch/state.cuh."""
     d, told, missing = A.nnz / max(A.shape[0], 1), [], A.shape[0]
     at_once = product.add.any_term and product.structure_only
     sums = () if at_once else ("touched to find places; every entry of their rows is read once more, to add up",)

@@ -12,8 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
-from hopwave.linalg.engine import Algebra, Allowed
+from hopwave.jobs import Allowed
 from hopwave.linalg.matrix import Matrix, Rows
 from hopwave.linalg.vector import Vector, as_vector
 from hopwave.operators import BinaryOp, Monoid

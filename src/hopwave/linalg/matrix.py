@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from hopwave.arcs import check_rows, is_ascending, offset_type
+from hopwave.arrays import Array, module_of, on_gpu
+from hopwave.csr import check_rows, is_ascending, offset_type
 from hopwave.errors import LinalgError
 from hopwave.graph import Graph
-from hopwave.linalg.engine import Array, module_of, on_gpu
 from hopwave.operators import checked_dtype
 
 

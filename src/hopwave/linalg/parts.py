@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from hopwave.arrays import Array
+from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
-from hopwave.linalg.engine import Algebra, Array
 from hopwave.linalg.matrix import Rows
 
 SELECTORS = ("tril", "triu", "diag", "offdiag")

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
+from hopwave.jobs import Allowed
 from hopwave.linalg.elementwise import _finish, _let_through
-from hopwave.linalg.engine import Algebra, Allowed, choose
+from hopwave.linalg.engine import choose
 from hopwave.linalg.masking import Writing, allowed_places, keys_of, places_of, write, writing
 from hopwave.linalg.matrix import Matrix, as_matrix
 from hopwave.linalg.vector import Vector, as_vector

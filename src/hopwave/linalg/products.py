@@ -13,28 +13,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.engines import Algebra
 from hopwave.errors import EngineError, LinalgError
-from hopwave.linalg.engine import (
-    LEFT_MEANS,
-    LEFT_PLACES,
-    RIGHT_MEANS,
-    RIGHT_PLACES,
-    Algebra,
-    Allowed,
-    Product,
-    Touched,
-    choose,
-)
+from hopwave.jobs import Allowed, Product, Term, Touched
+from hopwave.linalg.engine import choose
 from hopwave.linalg.masking import Writing, allowed_places, mask_rows, write, write_matrix, writing
 from hopwave.linalg.matrix import Matrix, as_matrix
 from hopwave.linalg.vector import Vector, as_vector
 from hopwave.operators import checked_dtype
 from hopwave.semiring import Semiring, semiring
+
+if TYPE_CHECKING:
+    from hopwave.linalg.matrix import Matrix
+    from hopwave.linalg.vector import Vector
 
 Direction = Literal["auto", "push", "pull"]
 
@@ -379,3 +375,12 @@ def mxm(
         structure_only=product.structure_only,
         notes=tuple(touched.notes[1:]),
     )
+
+
+LEFT_MEANS: dict[str, Term] = {"pair": "one", "any": "a", "first": "a", "second": "x"}
+
+RIGHT_MEANS: dict[str, Term] = {"pair": "one", "any": "x", "first": "x", "second": "a"}
+
+LEFT_PLACES: dict[str, Term] = {"firsti": "out", "firstj": "inner", "secondi": "inner", "secondj": "zero"}
+
+RIGHT_PLACES: dict[str, Term] = {"firsti": "zero", "firstj": "inner", "secondi": "inner", "secondj": "out"}

@@ -8,8 +8,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.arrays import Array, module_of, on_gpu
+from hopwave.engines import algebra
 from hopwave.errors import LinalgError
-from hopwave.linalg.engine import Array, algebra, module_of, on_gpu
 from hopwave.operators import checked_dtype
 from hopwave.rules import Ratio, Rule, Sizes
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from hopwave.arcs import offset_type
+from hopwave.csr import offset_type
 from hopwave.graph import Graph
 
 Rows = tuple[npt.NDArray[Any], npt.NDArray[np.int32]]

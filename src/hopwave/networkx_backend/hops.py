@@ -9,16 +9,17 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algorithms.many import Integers, Sweep, Swept, distance_blocks, sweep
-from hopwave.asked import answering
+from hopwave.algorithms.many_sources import distance_blocks, sweep
+from hopwave.api.choice import engine_for
 from hopwave.graph import Graph
+from hopwave.jobs import Integers, Sweep, Swept
 from hopwave.networkx_backend.convert import NetworkXGraph
 
 
 def sums(graph: Graph, sources: list[int] | None, device: str, threads: int | None) -> Swept:
     """For each source (all, if None): how many vertices it reaches, Σ d, Σ 1/d, the greatest d."""
     ids = _ids(graph, sources)
-    engine = answering("sweep", device, graph, threads, len(ids))
+    engine = engine_for("sweep", device, graph, threads, len(ids))
     return sweep(engine, graph, Sweep(ids, "sums"), "distances", False, threads)
 
 
@@ -27,7 +28,7 @@ def blocks(
 ) -> Iterator[tuple[Integers, npt.NDArray[np.int32]]]:
     """Distances (−1: no way) of a few sources at a time."""
     ids = _ids(graph, sources)
-    return distance_blocks(answering("sweep", device, graph, threads, len(ids)), graph, ids, threads)
+    return distance_blocks(engine_for("sweep", device, graph, threads, len(ids)), graph, ids, threads)
 
 
 def chosen(G: NetworkXGraph, nbunch: Any) -> list[Any]:

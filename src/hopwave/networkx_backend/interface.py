@@ -5,22 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 # Importing a family registers its functions.
-from hopwave.networkx_backend import (  # noqa: F401
-    betweenness,
-    bipartite,
-    closeness,
-    components,
+from hopwave.networkx_backend import (
     convert,
-    dag,
     dispatch,
-    distance_measures,
-    efficiency_measures,
-    ego,
-    generic,
-    group,
-    structure,
-    traversal,
-    unweighted,
 )
 
 

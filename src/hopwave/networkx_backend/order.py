@@ -92,6 +92,6 @@ def through_group(rows: Rows, group: list[int], ends: bool) -> float:
 @cache
 def compiled() -> Any:
     """The kernels; imported late, since Numba is heavy."""
-    from hopwave.engines import cpu_order
+    from hopwave.engines.cpu import row_order
 
-    return cpu_order
+    return row_order

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from hopwave.arrays import module_of
 from hopwave.linalg.algorithms.operands import is_symmetric, square
 from hopwave.linalg.elementwise import ewise_add, ewise_mult, reduce
-from hopwave.linalg.engine import module_of
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxv, vxm
 from hopwave.linalg.vector import Vector

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.arrays import module_of
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import loopless, square
 from hopwave.linalg.elementwise import reduce
-from hopwave.linalg.engine import module_of
 from hopwave.linalg.matrix import Matrix, Rows
 from hopwave.linalg.products import mxm
 from hopwave.linalg.vector import Vector

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.engines import algebra
 from hopwave.errors import GraphError, LinalgError
 from hopwave.linalg.elementwise import reduce, select
-from hopwave.linalg.engine import algebra
 from hopwave.linalg.matrix import Matrix, as_matrix
 from hopwave.operators import monoid
 

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.arrays import module_of
+from hopwave.engines import algebra
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
-from hopwave.linalg.engine import algebra, module_of
 from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import vxm

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from hopwave.arrays import module_of
+from hopwave.engines import algebra
 from hopwave.linalg.algorithms.operands import square
 from hopwave.linalg.elementwise import reduce, select
-from hopwave.linalg.engine import algebra, module_of
 from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxm

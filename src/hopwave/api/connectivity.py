@@ -1,0 +1,186 @@
+"""Who is connected to whom: components, the sides of a bipartite graph, one shortest path or all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.algorithms import components as _components
+from hopwave.algorithms import distances as _distances
+from hopwave.algorithms import paths as _paths
+from hopwave.api.arguments import as_graph
+from hopwave.api.choice import engine_for
+from hopwave.api.search import bfs
+from hopwave.arrays import on_host
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.results.components import Components
+
+
+def connected_components(G: Any, device: str = "auto") -> Components:
+    """The components of an undirected graph.
+
+    >>> import hopwave as hw
+    >>> hw.connected_components(hw.generate.path(3)).count
+    1
+    """
+    return _numbered(_undirected(as_graph(G), "components"), False, device)
+
+
+def weakly_connected_components(G: Any, device: str = "auto") -> Components:
+    """The components of a graph whose arcs may be walked both ways.
+
+    >>> import hopwave as hw
+    >>> hw.weakly_connected_components(hw.generate.path(3, directed=True)).count
+    1
+    """
+    return _numbered(as_graph(G), False, device)
+
+
+def strongly_connected_components(G: Any, device: str = "auto") -> Components:
+    """The sets of vertices that can all reach one another.
+
+    >>> import hopwave as hw
+    >>> hw.strongly_connected_components(hw.Graph.from_edges([0, 1, 1], [1, 0, 2], directed=True)).labels.tolist()
+    [0, 0, 1]
+    """
+    return _numbered(as_graph(G), True, device)
+
+
+def is_connected(G: Any, device: str = "auto") -> bool:
+    """Whether an undirected graph has one component.
+
+    >>> import hopwave as hw
+    >>> hw.is_connected(hw.generate.path(3))
+    True
+    """
+    return _is_one(_undirected(as_graph(G), "connection"), False, device)
+
+
+def is_weakly_connected(G: Any, device: str = "auto") -> bool:
+    """Whether a graph whose arcs may be walked both ways has one component.
+
+    >>> import hopwave as hw
+    >>> hw.is_weakly_connected(hw.generate.path(3, directed=True))
+    True
+    """
+    return _is_one(as_graph(G), False, device)
+
+
+def is_strongly_connected(G: Any, device: str = "auto") -> bool:
+    """Whether every vertex can reach every other.
+
+    >>> import hopwave as hw
+    >>> hw.is_strongly_connected(hw.generate.path(3, directed=True))
+    False
+    """
+    return _is_one(as_graph(G), True, device)
+
+
+def is_bipartite(G: Any, device: str = "auto") -> bool:
+    """Whether the vertices have two sides such that every edge joins one with the other; directions do not matter.
+
+    >>> import hopwave as hw
+    >>> hw.is_bipartite(hw.generate.grid(3, 3)), hw.is_bipartite(hw.generate.complete(3))
+    (True, False)
+    """
+    return isinstance(_sides(as_graph(G), device), np.ndarray)
+
+
+def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
+    """The side of every vertex, 0 or 1; the lowest vertex of every component is on side 0.
+
+    >>> import hopwave as hw
+    >>> hw.bipartite_sides(hw.generate.path(4)).tolist()
+    [0, 1, 0, 1]
+    """
+    graph = as_graph(G)
+    found = _sides(graph, device)
+    if isinstance(found, tuple):
+        u, v = (graph.label(end) for end in found)
+        raise GraphError(
+            f"the graph is not bipartite: edge {u!r}, {v!r} closes a cycle of odd length; ask is_bipartite first"
+        )
+    return found
+
+
+def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
+    """Whether there is a way from source to target.
+
+    >>> import hopwave as hw
+    >>> hw.has_path(hw.generate.path(3, directed=True), 2, 0)
+    False
+    """
+    graph = as_graph(G)
+    return _one_path(graph, graph.index(source), graph.index(target), device) is not None
+
+
+def shortest_path(G: Any, source: Any, target: Any, device: str = "auto") -> list[Any]:
+    """One shortest path from source to target, by labels or ids; searched for from both ends.
+
+    >>> import hopwave as hw
+    >>> hw.shortest_path(hw.generate.path(4), 3, 1)
+    [3, 2, 1]
+    """
+    graph = as_graph(G)
+    found = _one_path(graph, graph.index(source), graph.index(target), device)
+    if found is None:
+        raise _no_path(source, target)
+    return [graph.label(v) for v in found]
+
+
+def all_shortest_paths(G: Any, source: Any, target: Any, device: str = "auto") -> Iterator[list[Any]]:
+    """Every shortest path from source to target, one at a time, by labels or ids.
+
+    >>> import hopwave as hw
+    >>> sorted(hw.all_shortest_paths(hw.generate.cycle(4), 0, 2))
+    [[0, 1, 2], [0, 3, 2]]
+    """
+    graph = as_graph(G)
+    s, t = graph.index(source), graph.index(target)
+    one = _one_path(graph, s, t, device)
+    if one is None:
+        raise _no_path(source, target)
+    found = bfs(graph, graph.label(s), predecessors=False, depth_limit=len(one) - 1, device=device)
+    return ([graph.label(v) for v in path] for path in _paths.all_paths(graph, on_host(found.distances), t))
+
+
+def _one_path(graph: Graph, source: int, target: int, device: str) -> list[int] | None:
+    return engine_for("shortest_path", device, graph, None, sources=0).shortest_path(graph, source, target)
+
+
+def _no_path(source: Any, target: Any) -> GraphError:
+    return GraphError(f"there is no path from {source!r} to {target!r}; ask has_path first, or choose another target")
+
+
+def _numbered(graph: Graph, strong: bool, device: str) -> Components:
+    verb = "strong_components" if strong else "components"
+    return Components(engine_for(verb, device, graph, None).components(graph, strong).copy(), graph)
+
+
+def _is_one(graph: Graph, strong: bool, device: str) -> bool:
+    if graph.n == 0:
+        raise GraphError("this graph has no vertices, so it is neither connected nor not; give at least one")
+    if strong and graph.directed:
+        return _distances.connected(engine_for("sweep", device, graph, None), graph)
+    return _numbered(graph, False, device).count == 1
+
+
+def _undirected(graph: Graph, what: str) -> Graph:
+    if graph.directed:
+        raise GraphError(f"{what} of a directed graph may be weak or strong; say weakly_… or strongly_connected")
+    return graph
+
+
+def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:
+    if graph.directed:
+        graph = Graph.from_edges(*graph.to_edges(), n=graph.n, directed=False)
+    if graph.n == 0:
+        return np.zeros(0, np.int8)
+    label = engine_for("components", device, graph, None).components(graph, False)
+    unlabelled = graph if graph.labels is None else Graph(graph.indptr, graph.indices, directed=False)
+    found = bfs(unlabelled, _components.roots(label), predecessors=False, device=device)
+    return _components.sides(graph, on_host(found.distances))

@@ -1,0 +1,123 @@
+"""A file read by several ranks at once: each its share of the bytes, cut where a line or an edge begins.
+
+Only files that can be entered in the middle are shared: Matrix Market and SNAP edge lists of integers, unpacked, and
+Graph500's binary lists. Any other is read whole by rank 0. A share is read by the same grammar as the whole file.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.errors import FormatError
+from hopwave.io import edge_list, matrix_market, read
+from hopwave.io.detect import by_title, detect
+from hopwave.io.graph500 import columns_of
+from hopwave.io.rows import read_rows
+from hopwave.io.source import Source
+from hopwave.progress import Meter
+
+Ids = npt.NDArray[np.int64]
+LINES = ("matrix-market", "snap")
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one rank read: edges by id, and what the file says of vertices, directedness and the edges in all."""
+
+    u: Ids
+    v: Ids
+    n: int
+    directed: bool
+    declared: int | None = None
+
+
+def read_part(path: str | os.PathLike[str], format: str | None, directed: bool | None, rank: int, size: int) -> Share:
+    """Rank's share of a file, or for rank 0 the whole of a file that cannot be cut, and for the others nothing."""
+    source = Source(Path(path), Meter("", None, False))
+    if source.size == 0:
+        raise source.fail("empty; expected a graph", 1)
+    chosen = by_title(format) if format is not None else detect(source)
+    if source.packed or chosen.name not in (*LINES, "graph500"):
+        return _whole(path, format, directed, rank)
+    if chosen.name == "graph500":
+        return _records(source, directed, rank, size)
+    return _lines(source, chosen.name, directed, rank, size)
+
+
+def _whole(path: str | os.PathLike[str], format: str | None, directed: bool | None, rank: int) -> Share:
+    if rank:
+        nothing = np.empty(0, np.int64)
+        return Share(nothing, nothing, 0, False)
+    graph = read(path, format, directed, labels=False, progress=False)
+    u, v = graph.to_edges()
+    return Share(u.astype(np.int64), v.astype(np.int64), graph.n, graph.directed)
+
+
+def _records(source: Source, directed: bool | None, rank: int, size: int) -> Share:
+    """Graph500 edges of 16 bytes, or of 12 where only that divides the file."""
+    width = 16 if source.size % 16 == 0 else 12
+    if source.size % width:
+        raise source.fail(
+            f"{source.size:,} bytes; expected a multiple of 12 or 16, one edge after the other: truncated?"
+        )
+    count = source.size // width
+    begin, end = rank * count // size, (rank + 1) * count // size
+    with source.open() as stream:
+        stream.seek(begin * width)
+        data = source.exactly(stream, (end - begin) * width, "edges")
+    u, v = (np.asarray(ends, np.int64) for ends in columns_of(data, packed=width == 12))
+    for ends in (u, v):
+        if len(ends) and int(ends.min()) < 0:
+            raise source.fail(f"edge {begin + int(ends.argmin())} has the end {int(ends.min())}; expected ids from 0")
+    return Share(u, v, 0, bool(directed))
+
+
+def _lines(source: Source, format: str, directed: bool | None, rank: int, size: int) -> Share:
+    """Lines that begin in the rank-th of `size` equal stretches behind the header."""
+    declared: int | None
+    with source.open() as stream:
+        if format == "matrix-market":
+            entries = matrix_market.read_header(source, stream)
+            grammar, kind = entries.grammar(), entries.symmetry == "general"
+            start, n, declared = stream.tell(), entries.size, entries.entries
+        else:
+            header = edge_list.read_header(source, stream)
+            if header.names or not all(end.lstrip(b"-").isdigit() for end in header.first_row.split()[:2]):
+                raise source.fail(
+                    "ids that are names; expected whole numbers: number them with hopwave convert first", 1
+                )
+            grammar, kind = edge_list.integer_grammar(), bool(header.directed)
+            start, n, declared = 0, header.nodes or 0, header.edges
+        begin, end = (
+            _next_line(stream, start + (source.size - start) * part // size, start) for part in (rank, rank + 1)
+        )
+        stream.seek(begin)
+        share = io.BytesIO(stream.read(end - begin))
+        try:
+            u, v, _ = read_rows(source, share, 1, grammar)
+        except FormatError as error:
+            stream.seek(0)
+            raise _at_its_line(source, error, stream.read(begin).count(b"\n")) from None
+    return Share(u.astype(np.int64), v.astype(np.int64), n, kind if directed is None else directed, declared)
+
+
+def _next_line(stream: Any, place: int, start: int) -> int:
+    """The beginning of the first line that begins at place or behind it."""
+    if place <= start:
+        return start
+    stream.seek(place - 1)
+    stream.readline()
+    return int(stream.tell())
+
+
+def _at_its_line(source: Source, error: FormatError, before: int) -> FormatError:
+    """The same error with its line counted from the file's beginning; only now is that worth counting."""
+    what = str(error).removeprefix(f"{source.path}:{error.line}: ")
+    return source.fail(what, (error.line or 1) + before)

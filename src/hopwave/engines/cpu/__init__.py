@@ -1,0 +1,222 @@
+"""The CPU engine: Numba, a crew of helper threads, the default where there is no GPU.
+
+It honours a plan's rule, mask, early exit, operand reuse and look ahead. Thread mappings and the making of queues are a
+GPU's concern: here a frontier is a queue when it is pushed and a bitmap when it is pulled, whatever the plan says.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import lru_cache
+
+import numpy as np
+
+from hopwave.arrays import ScaledCounts
+from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.crew import crew, new_board, thread_count
+from hopwave.engines.cpu.graph import CpuGraph
+from hopwave.engines.cpu.search import loop as kernels
+from hopwave.engines.cpu.search.steps import EARLY_EXIT, OPERAND_VISITED, ROWS_ALL
+from hopwave.plan import Pull
+from hopwave.trace import Level
+
+# Below these, waking a helper costs more than it brings. (Of a dense graph's arcs a search looks at few.)
+VERTICES_PER_THREAD = 1 << 14
+ARCS_PER_THREAD = 1 << 25
+NO_LIMIT = np.iinfo(np.int32).max
+TRACE_ROWS = 4096
+
+
+class Search:
+    """A search under way: its arrays, and where it stands."""
+
+    def __init__(self, loaded, sources, question, threads):
+        self.loaded = loaded
+        self.question = question
+        self.sources = np.array(sources, np.int64)
+        self.crew = max(1, min(threads, loaded.n // VERTICES_PER_THREAD + loaded.m // ARCS_PER_THREAD))
+        self.here = np.zeros(kernels.HERE_CELLS, np.int64)
+        self.W = self.A = None
+        self.counts = None
+
+    depth = property(lambda self: int(self.here[kernels.DEPTH]))
+    nf = property(lambda self: int(self.here[kernels.NF]))
+    mf = property(lambda self: int(self.here[kernels.MF]))
+    mu = property(lambda self: int(self.here[kernels.MU]))
+
+
+class Engine:
+    """See hopwave.engines.Engine."""
+
+    name = "cpu"
+
+    def missing(self):
+        return None
+
+    def load(self, graph, plan):
+        if "cpu" not in graph._prepared:
+            graph._prepared.setdefault("cpu", CpuGraph(graph))
+        return graph._prepared["cpu"]
+
+    def supports(self, plan, question):
+        return plan.refuses(question)
+
+    def without(self, plan):
+        return ("thread mappings", "queue making")
+
+    def start(self, loaded, sources, question, threads=None):
+        return Search(loaded, sources, question, thread_count(threads))
+
+    def advance(self, search, step, choice):
+        raise NotImplementedError("the CPU engine runs every plan whole: see run")
+
+    def run(self, search, plan, trace):
+        """The whole search in compiled code, rule and all; returns its levels when they are traced."""
+        with self.searched(search, plan, trace):
+            if search.question.path_counts:
+                search.counts = self._counts(search, plan)
+        return [
+            Level(depth, choice, str(plan.steps[choice]), nf, mf, mu, found, checked, elapsed * 1e-9, ahead)
+            for depth, choice, nf, mf, mu, found, checked, ahead, elapsed in search.rows
+        ]
+
+    @contextmanager
+    def searched(self, search, plan, trace=False):
+        """The workspace after the search, until it is lent to another."""
+        order = "any" if plan.order == "any" else "paper" if plan.loop == "host" else "degree"
+        search.A = search.loaded.adjacency(order)
+        with search.loaded.workspace(search.crew, search.question.path_counts) as search.W:
+            search.rows = self._search(search, plan, trace)
+            yield search.W
+
+    def _search(self, search, plan, trace):
+        A, W, here = search.A, search.W, search.here
+        steps, rule, fill_now = _encode(plan)
+        depth_limit = search.question.depth_limit
+        limits = (
+            NO_LIMIT if depth_limit is None else depth_limit,
+            search.crew,
+            search.loaded.degree_bits,
+            fill_now,
+            search.loaded.findable if plan.loop == "device" else -NO_LIMIT,
+        )
+        buffer = np.empty((TRACE_ROWS if trace else 0, kernels.TRACE_COLUMNS), np.int64)
+        rows, board = [], new_board()
+        here[:] = 0
+        part = (
+            A,
+            W,
+            board,
+            here,
+            search.sources,
+            steps,
+            rule,
+            np.array(limits, np.int64),
+            buffer,
+            np.zeros(2, np.int64),
+        )
+        with compiling(kernels.take_part):
+            crew.call(search.crew - 1, kernels.take_part, *part)
+            try:
+                while here[kernels.PHASE] != kernels.OVER:
+                    here[kernels.TRACED] = 0
+                    kernels.take_part(*part, 0)
+                    rows += buffer[: here[kernels.TRACED]].tolist()
+            finally:
+                kernels.dismiss(board)
+        return rows
+
+    def _counts(self, search, plan):
+        """σ from σ̂ and each level's shift; by mantissa and exponent where a level spans more than float64."""
+        W, here = search.W, search.here
+        if here[kernels.OVERFLOWED]:
+            search.W = W = W._replace(sigma=np.empty(0))
+            self._search(search, plan, trace=False)
+            reached = np.flatnonzero(W.distance >= 0)
+            order = reached[np.argsort(W.distance[reached], kind="stable")].astype(np.uint32)
+            mantissa, exponent = np.zeros(search.loaded.n), np.zeros(search.loaded.n, np.int64)
+            kernels.count_extended(search.A, order, W.distance, mantissa, exponent)
+            return ScaledCounts.plain(mantissa, exponent)
+        segments = W.segments[: here[kernels.SEGMENTS]]
+        if not segments[:, 2].any():
+            return W.sigma
+        mantissa, exponent = np.frexp(W.sigma)
+        exponent = exponent.astype(np.int64)
+        lengths = np.diff(segments[:, 0], append=here[kernels.QUEUE_END])
+        exponent[W.queue[: here[kernels.QUEUE_END]]] += np.repeat(segments[:, 2], lengths)
+        return ScaledCounts.plain(mantissa, exponent)
+
+    def accumulation(self, graph, job, plan, threads=None):
+        """Sums of dependencies: see hopwave.algorithms.brandes."""
+        loaded = self.load(graph, plan)
+        if plan.regime == "wide":
+            from hopwave.engines.cpu.betweenness.wide import WideAccumulation  # compiled when first used
+
+            return WideAccumulation(self, loaded, job, plan, threads)
+        from hopwave.engines.cpu.betweenness.by_degree import RankedAccumulation, RankedGraph, worth_ranking
+        from hopwave.engines.cpu.betweenness.run import Accumulation
+
+        if not worth_ranking(loaded, job):
+            return Accumulation(loaded, job, plan, threads)
+        if "cpu-ranked" not in graph._prepared:
+            graph._prepared.setdefault("cpu-ranked", RankedGraph(graph))
+        return RankedAccumulation(graph._prepared["cpu-ranked"], job, plan, threads)
+
+    def declines(self, verb, graph):
+        return None
+
+    def sweep(self, graph, job, poll, threads=None):
+        """Searches from many sources: see hopwave.algorithms.many_sources."""
+        from hopwave.engines.cpu.many.run import sweep
+
+        return sweep(self.load(graph, None), job, poll, threads)
+
+    def components(self, graph, strong):
+        """The number of every vertex's component, by lowest vertex; kept with the graph."""
+        from hopwave.engines.cpu.many.run import component_labels
+
+        return component_labels(self.load(graph, None), strong)
+
+    def shortest_path(self, graph, source, target):
+        """The ids of one shortest path, or None."""
+        from hopwave.engines.cpu.shortest_path import shortest_path
+
+        return shortest_path(self.load(graph, None), source, target)
+
+    def local_efficiencies(self, graph, poll, threads=None):
+        """The efficiency among each vertex's neighbours."""
+        from hopwave.engines.cpu.many.local_efficiency import local_efficiencies
+
+        return local_efficiencies(self.load(graph, None), poll, threads)
+
+    def refuses(self, plan, job):
+        """Why this engine cannot run the plan for that job, or None."""
+        if plan.regime == "batch":
+            return f"plan {plan.name!r} shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'"
+        if plan.regime == "wide" and (job.edges or job.squares):
+            return f"plan {plan.name!r} scores vertices alone, without bounds; use 'hopwave-block' or plan='auto'"
+        return None
+
+    def fetch(self, search):
+        W, here = search.W, search.here
+        # The last level looked for more and found none, unless a limit stopped the search before.
+        depth = int(here[kernels.DEPTH]) - (not here[kernels.NF] and here[kernels.DEPTH] > 0)
+        return {
+            "distances": W.distance,
+            "predecessors": W.parent if search.question.predecessors else None,
+            "path_counts": search.counts,
+            "depth": int(depth),
+            "reached": int(here[kernels.REACHED]),
+        }
+
+
+@lru_cache(maxsize=64)
+def _encode(plan):
+    """A plan as the compiled loop reads it: steps (pull?, flags, asynchronous?), rule, whether it reads distances."""
+    rule = np.array([plan.rule.code, *plan.rule.parameters()])
+    steps = np.zeros((len(plan.steps), 3), np.int64)
+    for row, step in zip(steps, plan.steps, strict=True):
+        if isinstance(step, Pull):
+            flags = ROWS_ALL * (step.rows == "all") | OPERAND_VISITED * (step.operand == "visited")
+            row[:] = 1, flags | EARLY_EXIT * step.early_exit, step.asynchronous
+    return steps, rule, bool(steps[:, 2].any())

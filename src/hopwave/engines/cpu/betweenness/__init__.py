@@ -1,0 +1,1 @@
+"""Betweenness on the CPU."""

@@ -1,0 +1,206 @@
+"""What Numba lacks: atomics, bit counting, prefetching, a clock and a polite pause, as LLVM instructions.
+
+All of Numba's internals that hopwave leans on are in this file.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+def forget_outdated(folder: Path) -> None:
+    """Drop machine code kept on disk that is older than any source it may contain.
+
+    Numba looks at the file of the function itself, not at those of the functions compiled into it.
+    """
+    sources = [*folder.rglob("*.py"), folder.parents[1] / "rules.py"]
+    newest = max(source.stat().st_mtime for source in sources)
+    for index in folder.rglob("__pycache__/*.nbi"):
+        try:
+            if index.stat().st_mtime < newest:
+                index.unlink()
+        except OSError:  # another process was faster, or the folder is not ours to write
+            pass
+
+
+forget_outdated(Path(__file__).parent)
+
+# One set of options for every compiled function: no GIL, no bounds checks, the result kept on disk.
+COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
+# Functions that only compiled ones call need no way in from Python, which saves a fifth of the time to compile.
+INNER = COMPILED | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+U0, U1, U4, U6, U8, U16, U63 = (np.uint64(x) for x in (0, 1, 4, 6, 8, 16, 63))
+ONE = np.uint32(1)
+
+
+def _pointer(context, builder, array_type, array, index_type, index):
+    """Where array[index] is; in a table, where its row begins."""
+    array = context.make_array(array_type)(context, builder, array)
+    index = context.cast(builder, index, index_type, types.intp if index_type.signed else types.uintp)
+    place = [index] + [context.get_constant(types.intp, 0)] * (array_type.ndim - 1)
+    return cgutils.get_item_pointer(context, builder, array_type, array, place, wraparound=False)
+
+
+def _read_modify_write(operation, ordering):
+    @intrinsic
+    def instruction(typing, array, index, value):
+        signature = array.dtype(array, index, value)
+
+        def build(context, builder, signature, arguments):
+            kinds = signature.args
+            place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+            value = context.cast(builder, arguments[2], kinds[2], kinds[0].dtype)
+            return builder.atomic_rmw(operation, place, value, ordering)
+
+        return signature, build
+
+    return instruction
+
+
+# The relaxed form counts; the ordered one also publishes what was written before it.
+atomic_add = _read_modify_write("add", "monotonic")
+atomic_or = _read_modify_write("or", "monotonic")
+ordered_add = _read_modify_write("add", "seq_cst")
+
+
+@intrinsic
+def compare_and_swap(typing, array, index, old, new):
+    """Whether array[index] was old and now is new."""
+    signature = types.boolean(array, index, old, new)
+
+    def build(context, builder, signature, arguments):
+        kinds = signature.args
+        place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+        old, new = (context.cast(builder, arguments[i], kinds[i], kinds[0].dtype) for i in (2, 3))
+        return builder.extract_value(builder.cmpxchg(place, old, new, "monotonic", "monotonic"), 1)
+
+    return signature, build
+
+
+@intrinsic
+def ordered_load(typing, array, index):
+    """array[index], and all that was written before it was stored."""
+    signature = array.dtype(array, index)
+
+    def build(context, builder, signature, arguments):
+        kinds = signature.args
+        place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+        return builder.load_atomic(place, "seq_cst", kinds[0].dtype.bitwidth // 8)
+
+    return signature, build
+
+
+@intrinsic
+def ordered_store(typing, array, index, value):
+    """Store value after all that was written before."""
+    signature = types.void(array, index, value)
+
+    def build(context, builder, signature, arguments):
+        kinds = signature.args
+        place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+        value = context.cast(builder, arguments[2], kinds[2], kinds[0].dtype)
+        builder.store_atomic(value, place, "seq_cst", kinds[0].dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return signature, build
+
+
+@intrinsic
+def prefetch(typing, array, index):
+    """Ask for the cache line of array[index] without waiting for it."""
+    signature = types.void(array, index)
+
+    def build(context, builder, signature, arguments):
+        kinds = signature.args
+        place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+        place = builder.bitcast(place, ir.IntType(8).as_pointer())
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [place, word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return signature, build
+
+
+@intrinsic
+def kept_apart(typing):
+    """Stands first in a function that is not to be pasted into its caller, where its loops would lack registers."""
+
+    def build(context, builder, signature, arguments):
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.void(), build
+
+
+@intrinsic
+def trailing_zeros(typing, word):
+    """The place of the lowest set bit of a word that is not 0."""
+
+    def build(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+    return types.uint64(types.uint64), build
+
+
+@intrinsic
+def count_ones(typing, word):
+    """The number of set bits."""
+
+    def build(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), build
+
+
+if sys.platform == "win32":
+    _switch_to_thread = types.ExternalFunction("SwitchToThread", types.int32())
+    _sleep = types.ExternalFunction("Sleep", types.void(types.uint32))
+    _performance_counter = types.ExternalFunction("QueryPerformanceCounter", types.int32(types.CPointer(types.int64)))
+
+    @njit(**INNER)
+    def pause():
+        """Give the processor to whoever wants it."""
+        _switch_to_thread()
+
+    @njit(**INNER)
+    def nap():
+        """Sleep a moment."""
+        _sleep(np.uint32(1))
+
+    @njit(**INNER)
+    def nanoseconds(scratch):
+        """A clock that never goes back; scratch is two int64 of the caller's. (The counter ticks at 10 MHz.)"""
+        _performance_counter(scratch.ctypes)
+        return scratch[0] * 100
+
+else:
+    _sched_yield = types.ExternalFunction("sched_yield", types.int32())
+    _usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
+    _clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.CPointer(types.int64)))
+    MONOTONIC = 6 if sys.platform == "darwin" else 1
+
+    @njit(**INNER)
+    def pause():
+        """Give the processor to whoever wants it."""
+        _sched_yield()
+
+    @njit(**INNER)
+    def nap():
+        """Sleep a moment."""
+        _usleep(np.uint32(50))
+
+    @njit(**INNER)
+    def nanoseconds(scratch):
+        """A clock that never goes back; scratch is two int64 of the caller's."""
+        _clock_gettime(MONOTONIC, scratch.ctypes)
+        return scratch[0] * 1_000_000_000 + scratch[1]

@@ -1,0 +1,310 @@
+"""Products on the CPU: Numba kernels specialised to the semiring, rows dealt to the crew."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu.crew import CHECKED, FOUND, crew_size, fixed, share, unsigned, unsigned_rows
+from hopwave.engines.cpu.graph import IRREGULAR, find_hubs
+from hopwave.engines.cpu.linalg import vector_kernels as kernels
+from hopwave.engines.cpu.linalg.specialise import callable_from_compiled, compiled
+from hopwave.engines.reference import linalg
+from hopwave.jobs import Touched
+from hopwave.linalg.vector import Vector
+
+MIXED = 0.05  # share of entries from which a branch for each is no longer foreseen
+MOST_LOOPS = 64  # compiled for users' functions and kept
+PARTS_PER_THREAD = 2  # of the rows in a push: more even, but each goes through all columns
+DENSE_FROM = 16  # a push that finds one place in so many does not list them
+FEW = 100  # a pull that finds fewer than one place in so many does
+PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
+NO_BITS = fixed(np.empty(0, np.uint8))
+NO_ROWS = fixed(np.empty(0, np.uint32))
+
+
+def rows_of(A, columns=False):
+    """A's rows, or its columns, as kernels read them; kept with the matrix."""
+    key = "cpu columns" if A.turned != columns else "cpu rows"
+    found = A.prepared.get(key)
+    if found is None:
+        found = A.prepared[key] = unsigned_rows(A.columns if columns else A.rows)
+    return found
+
+
+def filled_rows(A, part):
+    """Which rows have entries, a byte each, and how many have none; kept with the matrix."""
+    key = "cpu filled columns" if A.turned else "cpu filled rows"
+    found = A.prepared.get(key)
+    if found is None:
+        filled = np.diff(part.indptr) != 0
+        found = A.prepared[key] = unsigned(filled), len(filled) - np.count_nonzero(filled)
+    return found
+
+
+def listed(present, count):
+    """The places that are present, of which there are so many."""
+    places = np.empty(count, np.int32)
+    kernels.places_of(unsigned(present), places.view(np.uint32))
+    return places
+
+
+@cache
+def nothing(dtype):
+    """No values, for kernels that read none."""
+    return fixed(np.empty(0, dtype))
+
+
+def is_exact(product):
+    """Whether the order of terms changes no bit of a sum: else a list is pushed in ascending order."""
+    add = product.add
+    return add.any_term or (add.op.built_in and (product.dtype.kind != "f" or add.name in ("min", "max")))
+
+
+class Algebra(linalg.Algebra):
+    """See hopwave.linalg.engine.Algebra."""
+
+    name = "cpu"
+
+    def __init__(self):
+        self._scratch = []  # of pushes: (n, mark, queue); taken and put back, so that threads never share one
+
+    def pull(self, A, x, product, allowed, threads):
+        part = A.rows
+        n, dtype = A.shape[0], product.dtype
+        values, present = x.arrays()
+        if allowed is None and not product.early_exit and x.nnz == x.n:
+            return self._gather(A, values, product, threads)
+        kernel, a, b = self._operands(kernels.pull, product, part, values)
+        rows, bits, complement = NO_ROWS, NO_BITS, 0
+        if allowed is not None:
+            if allowed.rows is not None:
+                rows = unsigned(allowed.rows)
+                if rows.size == 0:
+                    return Vector.sparse(n, allowed.rows, np.empty(0, dtype)), Touched()
+            else:
+                bits, complement = unsigned(allowed.bits), int(allowed.complement)
+        size = len(rows) or n
+        found = np.zeros(size, np.bool_)
+        carries = not (product.term == "one" and product.add.any_term)
+        out = np.empty(size if carries else 0, dtype)
+        identity = dtype.type(product.add.identity(dtype))
+        filled, empty = filled_rows(A, part)
+        work = len(part.indices)
+        if allowed is not None and allowed.count is not None:
+            # Where rows are let through that were not reached yet, those without entries are among them.
+            work = work * max(allowed.count - empty * allowed.complement, 0) // max(n, 1)
+        hub = NO_ROWS if len(rows) else self._hubs(A, part, product)
+        matrix = (*rows_of(A), filled, hub, a)
+        mask = (rows, bits, complement)
+        how = (int(product.early_exit), int(self._blends(product, a, x)))
+        board = share(kernel, (*matrix, b, unsigned(present), *mask, *how, out, found, identity), size, work, threads)
+        count, touched = int(board[FOUND]), Touched(int(board[CHECKED]))
+        if len(rows):
+            places = allowed.rows[found]
+            sums = out[found] if carries else np.ones(count, dtype)
+            return Vector.sparse(n, places, sums, ascending=allowed.ascending), touched
+        if count * FEW < n:
+            places = listed(found, count)
+            return Vector.sparse(n, places, out[places] if carries else np.ones(count, dtype)), touched
+        if not carries:
+            return Vector.dense(found if dtype == np.bool_ else found.astype(dtype), found, count), touched
+        return Vector.dense(out, found, count), touched
+
+    def _blends(self, product, a, x):
+        """Whether x is so mixed that asking for each entry is dearer than reading them all."""
+        return product.add.op.built_in and not product.add.any_term and len(a) == 0 and x.nnz > MIXED * x.n
+
+    def _gather(self, A, values, product, threads):
+        part, n, dtype = A.rows, A.shape[0], product.dtype
+        kernel, a, b = self._operands(kernels.gather, product, part, values)
+        out, found = np.empty(n, dtype), np.empty(n, np.bool_)
+        identity = dtype.type(product.add.identity(dtype))
+        work = len(part.indices)
+        board = share(kernel, (*rows_of(A), a, b, out, found, identity), n, work, threads)
+        return Vector.dense(out, found, int(board[FOUND])), Touched(work)
+
+    def _hubs(self, A, part, product):
+        """Each row's entry in the fullest column, where any term will do and earlier pulls have earned it."""
+        if not (product.early_exit and product.add.any_term and product.structure_only and product.term != "a"):
+            return NO_ROWS
+        kept = A.prepared
+        done, ready = ("cpu pulls back", "cpu hubs back") if A.turned else ("cpu pulls", "cpu hubs")
+        kept[done] = kept.get(done, 0) + 1
+        if kept[done] <= PULLS_BEFORE_HUBS:
+            return NO_ROWS
+        if ready not in kept:
+            counts = np.bincount(part.indices, minlength=A.shape[1])
+            hub = np.zeros(A.shape[0] if counts.max() > IRREGULAR * counts.mean() else 0, np.uint32)
+            if len(hub):
+                find_hubs(*rows_of(A), counts, hub)
+            kept[ready] = fixed(hub)
+        return kept[ready]
+
+    def push(self, A, x, product, allowed, threads):
+        part = A.columns
+        n, dtype = A.shape[0], product.dtype
+        places, values = x.listed() if is_exact(product) else x.entries()
+        kernel, a, b = self._operands(kernels.push, product, part, values)
+        carries = not (product.term == "one" and product.add.any_term)
+        bits, complement = NO_BITS, 0
+        if allowed is not None:
+            bits, complement = (
+                (unsigned(allowed.bits), int(allowed.complement))
+                if allowed.bits is not None
+                else (unsigned(allowed.as_bits(n, np)), 0)
+            )
+        mark, queue = self._borrow(n)
+        total = np.empty(n if carries else 0, dtype)
+        (indptr, indices), places = rows_of(A, columns=True), unsigned(places)
+        work = kernels.entries_of(indptr, places, len(indices))
+        crewed = crew_size(work, threads)
+        parts = 1 if crewed == 1 else PARTS_PER_THREAD * crewed
+        bounds = np.array([n * part // parts for part in range(parts + 1)], np.int64)
+        counts = np.zeros(parts, np.int64)
+        arguments = (indptr, indices, a, b, places, bits, complement, mark, total, queue, bounds, counts)
+        share(kernel, arguments, parts, work, threads, chunk=1)
+        count = sum(counts.tolist())
+        if count * DENSE_FROM > n:  # the marks are that vector's places already
+            present = mark.view(np.bool_)
+            values = total if carries else present if dtype == np.bool_ else present.astype(dtype)
+            return Vector.dense(values, present, count), Touched(int(work))
+        found = np.empty(count, np.int32)
+        kernels.collect(mark, queue, bounds, counts, found.view(np.uint32))
+        self._scratch.append((mark, queue))
+        sums = total[found] if carries else np.ones(len(found), dtype)
+        return Vector.sparse(n, found, sums, ascending=False), Touched(int(work))
+
+    def entries(self, A, x, enough):
+        """How many entries A has in the columns that x names; perhaps not all, where they are more than enough."""
+        indptr, _ = rows_of(A, columns=True)
+        if x.format == "dense":
+            return kernels.entries_where(indptr, unsigned(x.arrays()[1]))
+        return kernels.entries_of(indptr, unsigned(x.listed()[0]), enough)
+
+    def _operands(self, kernel, product, part, values):
+        """The kernel for this product, and the values it is to read: of matrix and vector, or none."""
+        pattern = part.values is None and product.structure_only
+        ready = compiled(kernel, product, pattern)
+        weighs = not product.structure_only
+        a = b = nothing(product.dtype)
+        if not pattern and (product.term in ("a", "both") or weighs):
+            a = fixed(np.ones(len(part.indices), np.bool_) if part.values is None else part.values)
+        if product.term in ("x", "both") or weighs:
+            b = fixed(values)
+        return ready, a, b
+
+    def _borrow(self, n):
+        while self._scratch:
+            mark, queue = self._scratch.pop()
+            if len(mark) == n:
+                return mark, queue
+        return np.zeros(n, np.uint8), np.empty(n, np.uint32)
+
+    def multiply(self, A, B, product, mask, complement, by, threads):
+        from hopwave.engines.cpu.linalg.matrix import multiply
+
+        return multiply(A, B, product, mask, complement, by, threads)
+
+    def triangle(self, part, lower, diagonal):
+        from hopwave.engines.cpu.linalg.tril import triangle
+
+        return triangle(part, lower, diagonal)
+
+    def count_triangles(self, part, most):
+        from hopwave.engines.cpu.linalg.triangles import count_triangles
+
+        return count_triangles(part, most)
+
+    def dijkstra(self, part, sources):
+        from hopwave.engines.cpu.linalg.dijkstra import dijkstra
+
+        return dijkstra(part, sources)
+
+    def ranks(self, A, total, alpha, p, q, x):
+        from hopwave.engines.cpu.linalg.pagerank import Ranks
+
+        return Ranks(A, total, alpha, p, q, x)
+
+    def fill(self, values, present, allowed, value):
+        value, places = values.dtype.type(value), present.view(np.uint8)
+        if allowed.rows is not None:
+            kernels.fill_rows(values, places, unsigned(allowed.rows), value)
+            return None
+        return kernels.fill(values, places, unsigned(allowed.bits), int(allowed.complement), value)
+
+    def binary(self, op):
+        return super().binary(op) if op.array or op.built_in else vectorised(op)
+
+    def unary(self, op):
+        return super().unary(op) if op.array else vectorised(op)
+
+    def scatter(self, op, target, places, values):
+        if op.array or op.built_in:
+            super().scatter(op, target, places, values)
+        else:
+            scatter_loop(op)(target, places, values)
+
+
+_loops = {}
+
+
+def loop_over(function, operands):
+    """A user's function compiled into a loop. The same lambda met again in a loop of theirs is not compiled again."""
+    try:
+        inside = tuple(cell.cell_contents for cell in function.__closure__ or ())
+        key = (function.__code__, inside, function.__defaults__, operands)
+        hash(key)
+    except (AttributeError, TypeError):  # not plain Python, or closes over something that may change
+        key = (function, operands)
+    if key not in _loops:
+        while len(_loops) >= MOST_LOOPS:
+            _loops.pop(next(iter(_loops)))
+        _loops[key] = _looped(callable_from_compiled(function), operands)
+    return _loops[key]
+
+
+def _looped(one, operands):
+    if operands == 1:
+
+        @njit(nogil=True)
+        def loop(x):
+            return [one(v) for v in x]
+    else:
+
+        @njit(nogil=True)
+        def loop(x, y):
+            return [one(x[i], y[i]) for i in range(x.size)]
+
+    return loop
+
+
+def vectorised(op):
+    """A user's operator on whole arrays."""
+
+    def on_arrays(*arrays):
+        arrays = [np.ascontiguousarray(array) for array in np.broadcast_arrays(*arrays)]
+        kind = op.result_type(*(array.dtype for array in arrays))
+        if arrays[0].size == 0:
+            return np.empty(0, kind)
+        found = np.array(loop_over(op.function, len(arrays))(*arrays))
+        if op.kind != "same":
+            return found.astype(kind)
+        narrow = found.dtype == np.int64 and all(array.dtype == np.int32 for array in arrays)
+        return found.astype(np.int32) if narrow else found
+
+    return on_arrays
+
+
+def scatter_loop(op):
+    """target[p] = op(target[p], value) for one place after the other."""
+    one = callable_from_compiled(op.function)
+
+    @njit(nogil=True)
+    def loop(target, places, values):
+        for i in range(places.size):
+            target[places[i]] = one(target[places[i]], values[i])
+
+    return loop

@@ -1,0 +1,86 @@
+"""Dijkstra's algorithm on one core: a heap of four children a place, whose entries know where they stand."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu.crew import unsigned_rows
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1
+
+NOWHERE = np.uint32(0xFFFFFFFF)
+TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
+
+
+@njit(**INNER)
+def rise(heap, stands, d, place):
+    """Move the vertex at that place towards the root, past those that are farther."""
+    v = heap[place]
+    while place > U0:
+        parent = (place - U1) >> TWO
+        u = heap[parent]
+        if d[u] <= d[v]:
+            break
+        heap[place] = u
+        stands[u] = np.uint32(place)
+        place = parent
+    heap[place] = v
+    stands[v] = np.uint32(place)
+
+
+@njit(**INNER)
+def sink(heap, stands, d, size, v):
+    """Put v at the root's place and move it away from there, past those that are nearer."""
+    place = U0
+    while True:
+        child = (place << TWO) + U1
+        if child >= size:
+            break
+        best = child
+        for other in range(child + U1, min(child + FOUR, size)):
+            if d[heap[other]] < d[heap[best]]:
+                best = other
+        u = heap[best]
+        if d[v] <= d[u]:
+            break
+        heap[place] = u
+        stands[u] = np.uint32(place)
+        place = best
+    heap[place] = v
+    stands[v] = np.uint32(place)
+
+
+@njit(**COMPILED)
+def search(indptr, indices, weights, sources, d, heap, stands):
+    """Distances into d, which is infinite everywhere before; stands is NOWHERE."""
+    size = U0
+    for s in sources:
+        d[s] = 0.0
+        heap[size] = s
+        stands[s] = np.uint32(size)
+        size += U1
+    while size > U0:
+        u = heap[U0]
+        size -= U1
+        if size > U0:
+            sink(heap, stands, d, size, heap[size])
+        stands[u] = NOWHERE
+        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+            v = indices[j]
+            offer = d[u] + (weights[j] if weights.size else 1.0)
+            if offer < d[v]:
+                d[v] = offer
+                if stands[v] == NOWHERE:
+                    heap[size] = v
+                    stands[v] = np.uint32(size)
+                    size += U1
+                rise(heap, stands, d, np.uint64(stands[v]))
+
+
+def dijkstra(part, sources):
+    """The distance of every vertex from the nearest source; weights are not negative."""
+    n = len(part.indptr) - 1
+    d, heap, stands = np.full(n, np.inf), np.empty(n, np.uint32), np.full(n, NOWHERE, np.uint32)
+    weights = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
+    search(*unsigned_rows(part), weights, np.asarray(sources, np.uint32), d, heap, stands)
+    return d

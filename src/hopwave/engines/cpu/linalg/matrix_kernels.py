@@ -1,0 +1,229 @@
+"""Matrix times matrix: kernels for any semiring (see specialise.py for the words in them).
+
+Both mark a row in an array of the worker's own and look places up there. A push marks row i of the *mask* and scatters
+the rows of B that row i of A names (Gustavson); a pull marks row i of *A* and gathers along the columns of B that row i
+of the mask names. Rows are computed by one thread each, in the order of their entries: threads change no bit.
+"""
+
+# ruff: noqa: F821 — term, plus, joined, stops and weighed are written in by specialise.py
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu.crew import CHECKED, CHUNK
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, U6, U63, atomic_add, ordered_add
+from hopwave.engines.cpu.linalg.vector_kernels import locate
+
+WORKER = np.int64(112)  # the board's cell that numbers workers as they come
+LONGER = np.int64(16)  # times a row of A: columns of B in which its entries are sought instead of met
+
+
+def dots(
+    indptr, indices, a, column_ptr, column_rows, x, mask_ptr, mask_columns, exits, out, found, identity, marks,
+    end, size, board,
+):  # fmt: skip
+    """C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j) for every entry (i,j) of the mask; found says whether there was a term.
+
+    marks[worker, k] is where k stands in row i of A, plus 1; 0 where it does not.
+    """
+    place = marks[atomic_add(board, WORKER, 1)]
+    touched = 0
+    weight = 0.0
+    while True:
+        begin = atomic_add(board, CHUNK, size)
+        if begin >= end:
+            break
+        for i in range(begin, min(begin + size, end)):
+            first, last = np.int64(mask_ptr[i]), np.int64(mask_ptr[i + 1])
+            row, row_end = np.int64(indptr[i]), np.int64(indptr[i + 1])
+            if first == last or row == row_end:
+                continue
+            for p in range(row, row_end):
+                place[indices[p]] = p + 1
+            for c in range(first, last):
+                j = mask_columns[c]
+                total = identity
+                here = False
+                q, ends = np.int64(column_ptr[j]), np.int64(column_ptr[j + ONE])
+                seeks = ends - q > LONGER * (row_end - row)  # a column much longer than the row is not walked along
+                p = row
+                while q < ends:
+                    if seeks:
+                        if p == row_end:
+                            break
+                        k = indices[p]
+                        p += 1
+                        q = locate(column_rows, q, ends, k)
+                        at = p if q < ends and column_rows[q] == k else np.int64(0)
+                    else:
+                        k = column_rows[q]
+                        at = place[k]
+                        q += 1
+                    touched += 1
+                    if at:
+                        b = q if seeks else q - 1
+                        new = out.dtype.type(term(a[at - 1], x[b], i, k, j))
+                        total = out.dtype.type(joined(total, new, here))
+                        weight = weighed(weight, a[at - 1], x[b])
+                        here = True
+                        if exits and stops(total):
+                            break
+                out[c] = total
+                found[c] = here
+            for p in range(row, row_end):
+                place[indices[p]] = 0
+    ordered_add(board, CHECKED, touched)
+    return weight
+
+
+@njit(**COMPILED)
+def count_pairs(indptr, indices, column_ptr, column_rows, mask_ptr, mask_columns, out, marks, end, size, board):
+    """`dots` for PLUS.PAIR, what triangles are counted with: marks are bits, and no branch is taken."""
+    bits = marks[atomic_add(board, WORKER, 1)]
+    touched = 0
+    while True:
+        begin = atomic_add(board, CHUNK, size)
+        if begin >= end:
+            break
+        for i in range(begin, min(begin + size, end)):
+            first, last = np.int64(mask_ptr[i]), np.int64(mask_ptr[i + 1])
+            row, row_end = np.int64(indptr[i]), np.int64(indptr[i + 1])
+            if first == last or row == row_end:
+                continue
+            for p in range(row, row_end):
+                k = np.uint64(indices[p])
+                bits[k >> U6] |= U1 << (k & U63)
+            for c in range(first, last):
+                j = mask_columns[c]
+                begins, ends = np.int64(column_ptr[j]), np.int64(column_ptr[j + ONE])
+                total = U0
+                if ends - begins > LONGER * (row_end - row):
+                    q = begins
+                    for p in range(row, row_end):
+                        q = locate(column_rows, q, ends, indices[p])
+                        if q == ends:
+                            break
+                        total += np.uint64(column_rows[q] == indices[p])
+                    touched += row_end - row
+                else:
+                    for q in range(begins, ends):
+                        k = np.uint64(column_rows[q])
+                        total += (bits[k >> U6] >> (k & U63)) & U1
+                    touched += ends - begins
+                out[c] = total
+            for p in range(row, row_end):
+                bits[np.uint64(indices[p]) >> U6] = U0
+    ordered_add(board, CHECKED, touched)
+
+
+@njit(**INNER)
+def mark_mask(mask_ptr, mask_columns, i, marked, stamp):
+    for c in range(np.int64(mask_ptr[i]), np.int64(mask_ptr[i + 1])):
+        marked[mask_columns[c]] = stamp
+
+
+@njit(**COMPILED)
+def row_lengths(
+    indptr, indices, row_ptr, columns, mask_ptr, mask_columns, masked, complement, stamps, lengths, end, size, board
+):  # fmt: skip
+    """How many entries each row of C = A B will have: what a push needs to know before it writes."""
+    me = atomic_add(board, WORKER, 1)
+    seen, marked = stamps[me, 0], stamps[me, 1]
+    while True:
+        begin = atomic_add(board, CHUNK, size)
+        if begin >= end:
+            break
+        for i in range(begin, min(begin + size, end)):
+            stamp = np.int32(i + 1)
+            if masked:
+                mark_mask(mask_ptr, mask_columns, i, marked, stamp)
+            count = 0
+            for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
+                k = indices[p]
+                for q in range(np.int64(row_ptr[k]), np.int64(row_ptr[k + ONE])):
+                    j = columns[q]
+                    if seen[j] != stamp and not (masked and (marked[j] == stamp) == complement):
+                        seen[j] = stamp
+                        count += 1
+            lengths[i] = count
+
+
+def scatter_rows(
+    indptr, indices, a, row_ptr, columns, x, mask_ptr, mask_columns, masked, complement, stamps, sums,
+    out_ptr, out_columns, out, end, size, board,
+):  # fmt: skip
+    """C(i,:) ⊕= A(i,k) ⊗ B(k,:), entries of each row ascending. Stamps are those after the rows were counted."""
+    me = atomic_add(board, WORKER, 1)
+    seen, marked, total = stamps[me, 0], stamps[me, 1], sums[me]
+    touched = 0
+    weight = 0.0
+    while True:
+        begin = atomic_add(board, CHUNK, size)
+        if begin >= end:
+            break
+        for i in range(begin, min(begin + size, end)):
+            stamp = np.int32(-1 - i)
+            if masked:
+                mark_mask(mask_ptr, mask_columns, i, marked, stamp)
+            tail = out_ptr[i]
+            for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
+                k = indices[p]
+                first, last = np.int64(row_ptr[k]), np.int64(row_ptr[k + ONE])
+                touched += last - first
+                for q in range(first, last):
+                    j = columns[q]
+                    if masked and (marked[j] == stamp) == complement:
+                        continue
+                    if seen[j] != stamp:
+                        seen[j] = stamp
+                        out_columns[tail] = j
+                        tail += 1
+                        total[j] = total.dtype.type(term(a[p], x[q], i, k, j))
+                    elif not stops(total[j]):
+                        new = total.dtype.type(term(a[p], x[q], i, k, j))
+                        total[j] = total.dtype.type(plus(total[j], new))
+                    weight = weighed(weight, a[p], x[q])
+            ascend(out_columns, out_ptr[i], tail)
+            for c in range(out_ptr[i], tail):
+                out[c] = total[out_columns[c]]
+    ordered_add(board, CHECKED, touched)
+    return weight
+
+
+@njit(**INNER)
+def ascend(array, begin, end):
+    """Sort a part: by insertion where it is short, else as NumPy does."""
+    if end - begin > 24:
+        part = array[begin:end]
+        part.sort()
+        return
+    for i in range(begin + 1, end):
+        value = array[i]
+        j = i - 1
+        while j >= begin and array[j] > value:
+            array[j + 1] = array[j]
+            j -= 1
+        array[j + 1] = value
+
+
+@njit(**COMPILED)
+def terms_of(indices, lengths):
+    """Σ lengths[k] over the entries: how many terms a product looks at."""
+    total = np.int64(0)
+    for p in range(indices.size):
+        total += np.int64(lengths[indices[p]])
+    return total
+
+
+@njit(**COMPILED)
+def dot_terms(mask_ptr, mask_columns, indptr, column_ptr):
+    """The same for dot products: the length of a column for every entry of the mask, or less where it is sought in."""
+    total = np.int64(0)
+    for i in range(mask_ptr.size - 1):
+        most = LONGER * (np.int64(indptr[i + 1]) - np.int64(indptr[i]))
+        for c in range(np.int64(mask_ptr[i]), np.int64(mask_ptr[i + 1])):
+            j = mask_columns[c]
+            total += min(most, np.int64(column_ptr[j + ONE]) - np.int64(column_ptr[j]))
+    return total

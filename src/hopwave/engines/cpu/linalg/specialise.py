@@ -1,0 +1,131 @@
+"""Kernels written for any semiring, compiled for one: its operators are written into the kernel's text.
+
+A kernel is an ordinary Python function that calls the words below. `specialise` takes its syntax tree and puts in their
+place what they mean in a given ring, then has Numba compile it, under a name of its own. That compiles three times as
+fast as calling operators as functions, and Numba's cache on disk knows the result again in later processes.
+
+    term(a, x, out, inner, zero)   one term: of the matrix's value, the vector's, the row computed, the entry met
+    plus(s, t)                     ⊕
+    joined(s, t, more)             ⊕ where s may still be the identity: where there are `more` terms than t, it is not
+    stops(s)                       whether no further term changes the sum s
+    can_stop()                     whether there are such sums
+    carries()                      whether sums have values at all: those of ANY.PAIR are 1
+    weighed(w, a, x)               w; without structure-only w + a·x, so that values not needed are read nevertheless
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from functools import lru_cache
+from types import FunctionType
+
+from numba import njit
+
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER
+from hopwave.jobs import Product
+
+COMMUTE = {"plus", "times", "min", "max", "lor", "land", "lxor", "eq", "ne"}  # flipped, they are the same kernel
+WORDS = ("term", "plus", "joined", "stops", "can_stop", "carries", "weighed")
+
+
+@lru_cache(maxsize=256)
+def specialise(kernel, add, multiply, term, flip, pattern, weighs):
+    """The kernel, compiled for that arithmetic when it is first called. `pattern`: matrix values are 1, not read."""
+    ring = Ring(add, multiply, term, flip, pattern, weighs)
+    tree = _tree(kernel)
+    tree.body[0].name = name = f"{kernel.__name__}_{ring.name}"
+    tree = ast.fix_missing_locations(ring.visit(tree))
+    scope = dict(kernel.__globals__) | ring.functions
+    exec(compile(tree, inspect.getsourcefile(kernel), "exec"), scope)
+    options = COMPILED if not ring.functions else COMPILED | {"cache": False}  # a user's function may change
+    return njit(**options)(scope[name])
+
+
+def compiled(kernel, product: Product, pattern):
+    """The kernel for a product; what its term does not look at makes no difference."""
+    both = product.term == "both"
+    reads = product.term in ("a", "both")
+    return specialise(
+        kernel,
+        product.add,
+        product.multiply if both else None,
+        product.term,
+        both and product.flip and product.multiply.name not in COMMUTE,
+        reads and pattern,
+        not product.structure_only and not reads,
+    )
+
+
+def callable_from_compiled(function):
+    """A user's function for a kernel to call: built-in ones (max) and compiled ones are known to Numba as they are."""
+    return njit(**INNER | {"cache": False})(function) if isinstance(function, FunctionType) else function
+
+
+def _tree(kernel):
+    """The kernel's syntax tree, at the lines where it stands."""
+    lines, first = inspect.getsourcelines(kernel)
+    return ast.increment_lineno(ast.parse(textwrap.dedent("".join(lines))), first - 1)
+
+
+class Ring(ast.NodeTransformer):
+    """Writes a semiring into a tree."""
+
+    def __init__(self, add, multiply, term, flip, pattern, weighs):
+        self.add, self.multiply, self.kind, self.flip, self.pattern = add, multiply, term, flip, pattern
+        self.weighs = weighs
+        self.functions = {}
+        words = [add.name, term if multiply is None else multiply.name]
+        words += ["flipped"] * flip + ["pattern"] * pattern + ["weighed"] * weighs
+        self.name = "_".join(word if word.isidentifier() else "unnamed" for word in words)
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        word = node.func.id if isinstance(node.func, ast.Name) else None
+        return getattr(self, f"_{word}")(*node.args) if word in WORDS else node
+
+    def _term(self, a, x, out, inner, zero):
+        a = ast.Constant(1) if self.pattern else a
+        if self.kind == "both":
+            return self._call("multiply", self.multiply, *((x, a) if self.flip else (a, x)))
+        return {"one": ast.Constant(True), "a": a, "x": x, "out": out, "inner": inner, "zero": zero}[self.kind]
+
+    def _plus(self, s, t):
+        return self._call("add", self.add.op, s, t)
+
+    def _joined(self, s, t, more):
+        if self.add.any_term:
+            return t
+        together = self._plus(s, t)
+        # A user's identity is not relied upon: the first term is the sum of one.
+        return together if self.add.op.python is not None else ast.IfExp(more, together, t)
+
+    def _stops(self, s):
+        if self.add.any_term or self.add.terminal is None:
+            return ast.Constant(self.add.any_term)
+        return ast.Compare(s, [ast.Eq()], [ast.Constant(self.add.terminal)])
+
+    def _can_stop(self):
+        return ast.Constant(self.add.short_circuits)
+
+    def _carries(self):
+        return ast.Constant(not (self.add.any_term and self.kind == "one"))
+
+    def _weighed(self, w, a, x):
+        return ast.BinOp(w, ast.Add(), ast.BinOp(a, ast.Mult(), x)) if self.weighs else w
+
+    def _call(self, role, op, x, y):
+        """A built-in operator's own text, with its operands in it; a user's function is called."""
+        if op.python is not None:
+            return _Operands(x, y).visit(ast.parse(op.python, mode="eval").body)
+        self.functions[role] = callable_from_compiled(op.function)
+        return ast.Call(ast.Name(role, ast.Load()), [x, y], [])
+
+
+class _Operands(ast.NodeTransformer):
+    def __init__(self, x, y):
+        self.operands = {"x": x, "y": y}
+
+    def visit_Name(self, node):
+        return self.operands.get(node.id, node)

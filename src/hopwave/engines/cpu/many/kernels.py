@@ -1,0 +1,369 @@
+"""Searches from many sources, compiled: 64 at a time as bits of a word, or one by one, and workers that take batches.
+
+    lane         a source's place among the 64 of its batch: the bit that stands for it
+    seen[v]      the lanes that have reached v            front[v], fresh[v]   those that did in this level, in the next
+    active       the vertices with front[v] ≠ 0           found                those with fresh[v] ≠ 0
+
+A level costs one pass over the arcs of the active vertices, whichever of the 64 they are active for: what neighbouring
+sources have in common is walked once. What is kept of a search is added up level by level (`KEEP` bits):
+
+    SUMS      per source: how many it reached, Σ d, Σ 1/d, the greatest d; and how many pairs there are at each distance
+    COLUMNS   per vertex, over all sources: how many reached it, Σ w(d), Σ w(d)²; in whole numbers, so that the order
+              in which workers add them changes nothing
+    ROWS      every distance
+    PAIRS     (vertex, distance) for each source in turn, in the order found
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu.betweenness.source import STOP
+from hopwave.engines.cpu.intrinsics import (
+    COMPILED,
+    INNER,
+    ONE,
+    U0,
+    U1,
+    atomic_add,
+    count_ones,
+    kept_apart,
+    ordered_load,
+    prefetch,
+    trailing_zeros,
+)
+
+LANES = 64
+SUMS, COLUMNS, ROWS, PAIRS = 1, 2, 4, 8
+
+# One worker's arrays; those that its searches do not need are empty. lanes: newly reached, by lane.
+Desk = namedtuple("Desk", "seen front fresh active found depth lanes histogram columns")
+# What all workers share. sources: in the order of their batches; places: the row of the answer each one fills;
+# reach: how many vertices it can reach at most; starts: where its pairs begin.
+Task = namedtuple("Task", "sources places reach sums inverse rows starts pair_vertex pair_depth control limits")
+
+NEXT_BATCH, DONE = 0, 16  # cells of control; STOP is Brandes'
+WIDTH, LIMIT, KEEP, SHIFT, WEIGHT, UPWARDS, PULL_SHARE = range(7)  # of limits
+REACHED, TOTAL, FARTHEST = 0, 1, 2  # columns of sums
+HOPS, INVERSE = 0, 1  # what WEIGHT may be: w(d) = d, or 2^SHIFT / d rounded
+
+PUSH_COST = 2  # of an arc, against one that a pull looks at
+
+BYTES = np.uint64(0x0101010101010101)
+BYTE = np.uint64(255)
+U2, U3, U4, U5, U6, U7, U8 = (np.uint64(x) for x in range(2, 9))
+
+
+# ------------------------------------------------------------------ one level, 64 searches
+
+
+@njit(**INNER)
+def push_wide(indptr, indices, seen, front, fresh, active, size, found):
+    """Active vertices hand their lanes on. Returns how many vertices were found."""
+    kept_apart()
+    tail = 0
+    for i in range(size):
+        if i + 16 < size:
+            prefetch(indptr, active[i + 16])
+            prefetch(indices, indptr[active[i + 8]])
+        u = active[i]
+        lanes = front[u]
+        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+            v = indices[j]
+            new = lanes & ~seen[v]
+            if new != U0:
+                before = fresh[v]
+                if before == U0:
+                    found[tail] = v
+                    tail += 1
+                fresh[v] = before | new
+    return tail
+
+
+@njit(**INNER)
+def pull_wide(in_indptr, in_indices, seen, front, fresh, full, found):
+    """Vertices that miss lanes look for them in their neighbours. Returns how many found some, and the arcs checked."""
+    kept_apart()
+    tail = 0
+    checked = 0
+    for vertex in range(seen.size):
+        v = np.uint64(vertex)
+        missing = full & ~seen[v]
+        if missing == U0:
+            continue
+        left = missing
+        begin = np.int64(in_indptr[v])
+        end = np.int64(in_indptr[v + U1])
+        j = begin
+        while j < end:
+            left &= ~front[in_indices[j]]
+            j += 1
+            if left == U0:
+                break
+        checked += j - begin
+        new = missing & ~left
+        if new != U0:
+            fresh[v] = new
+            found[tail] = np.uint32(vertex)
+            tail += 1
+    return tail, checked
+
+
+@njit(**INNER)
+def settle(seen, fresh, found, tail, unvisited):
+    """The found are seen from now on. Returns the arcs that leave them, and how many (source, vertex) pairs are new."""
+    kept_apart()
+    arcs = 0
+    pairs = 0
+    for i in range(tail):
+        v = found[i]
+        new = fresh[v]
+        seen[v] |= new
+        pairs += count_ones(new)
+        arcs -= unvisited[v] + 1
+    return arcs, pairs
+
+
+@njit(**INNER)
+def count_lanes(fresh, found, tail, lanes):
+    """lanes[i] += how many of the found have bit i: eight bytes at a time in each of eight counters.
+
+    A byte holds up to 255, so that the counters are emptied after so many vertices.
+    """
+    kept_apart()
+    lanes[:] = 0
+    begin = 0
+    while begin < tail:
+        end = min(begin + 255, tail)
+        a, b, c, d, e, f, g, h = U0, U0, U0, U0, U0, U0, U0, U0
+        for i in range(begin, end):
+            x = fresh[found[i]]
+            a += x & BYTES
+            b += (x >> U1) & BYTES
+            c += (x >> U2) & BYTES
+            d += (x >> U3) & BYTES
+            e += (x >> U4) & BYTES
+            f += (x >> U5) & BYTES
+            g += (x >> U6) & BYTES
+            h += (x >> U7) & BYTES
+        for lane in range(0, LANES, 8):
+            lanes[lane] += np.int64(a & BYTE)
+            lanes[lane + 1] += np.int64(b & BYTE)
+            lanes[lane + 2] += np.int64(c & BYTE)
+            lanes[lane + 3] += np.int64(d & BYTE)
+            lanes[lane + 4] += np.int64(e & BYTE)
+            lanes[lane + 5] += np.int64(f & BYTE)
+            lanes[lane + 6] += np.int64(g & BYTE)
+            lanes[lane + 7] += np.int64(h & BYTE)
+            a >>= U8
+            b >>= U8
+            c >>= U8
+            d >>= U8
+            e >>= U8
+            f >>= U8
+            g >>= U8
+            h >>= U8
+        begin = end
+
+
+@njit(**INNER)
+def weights(limits, depth):
+    """w(d) and w(d)² as whole numbers; the square of 1/d in the same unit as 1/d."""
+    if depth == 0:
+        return np.int64(0), np.int64(0)
+    if limits[WEIGHT] == HOPS:
+        return np.int64(depth), np.int64(depth) * depth
+    unit = np.float64(np.int64(1) << limits[SHIFT])
+    return np.int64(np.rint(unit / depth)), np.int64(np.rint(unit / (np.float64(depth) * depth)))
+
+
+@njit(**INNER)
+def fill_columns(fresh, found, tail, columns, weight, square):
+    kept_apart()
+    for i in range(tail):
+        v = found[i]
+        count = count_ones(fresh[v])
+        columns[v, 0] += count
+        columns[v, 1] += count * weight
+        columns[v, 2] += count * square
+
+
+@njit(**INNER)
+def fill_rows(fresh, found, tail, rows, places, first, depth):
+    kept_apart()
+    for i in range(tail):
+        v = found[i]
+        new = fresh[v]
+        while new != U0:
+            lane = trailing_zeros(new)
+            new &= new - U1
+            rows[places[first + np.int64(lane)], v] = depth
+
+
+@njit(**INNER)
+def fill_sums(D, T, first, count, depth):
+    """What a level's counts add to the sums of the sources from number first on."""
+    lanes, sums, inverse, places, histogram = D.lanes, T.sums, T.inverse, T.places, D.histogram
+    reciprocal = 1.0 / depth if depth else 0.0
+    for lane in range(count):
+        new = lanes[lane]
+        if new:
+            place = places[first + lane]
+            sums[place, REACHED] += new
+            sums[place, TOTAL] += new * depth
+            sums[place, FARTHEST] = depth
+            inverse[place] += new * reciprocal
+            histogram[depth] += new
+
+
+@njit(**INNER)
+def keep_wide(D, T, first, count, fresh, found, tail, depth):
+    """What is kept of a level."""
+    keep = T.limits[KEEP]
+    if keep & SUMS:
+        count_lanes(fresh, found, tail, D.lanes)
+        fill_sums(D, T, first, count, depth)
+    if keep & COLUMNS:
+        weight, square = weights(T.limits, depth)
+        fill_columns(fresh, found, tail, D.columns, weight, square)
+    if keep & ROWS:
+        fill_rows(fresh, found, tail, T.rows, T.places, first, np.int32(depth))
+
+
+@njit(**INNER)
+def wide_search(A, D, T, first, count):
+    """Up to 64 searches at once, from the sources number first and on."""
+    kept_apart()
+    seen, front, fresh, active, found = D.seen, D.front, D.fresh, D.active, D.found
+    sources, reach, unvisited = T.sources, T.reach, A.unvisited
+    # What a pull would look at: a guess, and after the first one what the last one did, which the next seldom exceeds.
+    expected = np.int64(A.indices.size) // T.limits[PULL_SHARE]
+    seen[:] = U0
+    front[:] = U0
+    fresh[:] = U0
+    full = U0
+    size = 0
+    left = 0
+    for lane in range(count):
+        s = sources[first + lane]
+        bit = U1 << np.uint64(lane)
+        full |= bit
+        left += reach[first + lane]
+        if front[s] == U0:
+            active[size] = np.uint32(s)
+            size += 1
+        front[s] |= bit
+    arcs, pairs = settle(seen, front, active, size, unvisited)
+    left -= pairs
+    depth = 0
+    keep_wide(D, T, first, count, front, active, size, depth)
+    while size > 0 and left > 0 and depth < T.limits[LIMIT]:
+        depth += 1
+        if arcs * PUSH_COST <= expected:
+            tail = push_wide(A.indptr, A.indices, seen, front, fresh, active, size, found)
+        else:
+            tail, expected = pull_wide(A.in_indptr, A.in_indices, seen, front, fresh, full, found)
+        for i in range(size):
+            front[active[i]] = U0
+        arcs, pairs = settle(seen, fresh, found, tail, unvisited)
+        left -= pairs
+        keep_wide(D, T, first, count, fresh, found, tail, depth)
+        front, fresh = fresh, front
+        active, found = found, active
+        size = tail
+
+
+# ------------------------------------------------------------------ one search
+
+
+@njit(**INNER)
+def push_one(indptr, indices, depth, queue, begin, end, level):
+    """Returns the new end of the queue."""
+    kept_apart()
+    tail = end
+    for i in range(begin, end):
+        if i + 16 < end:
+            prefetch(indptr, queue[i + 16])
+            prefetch(indices, indptr[queue[i + 8]])
+        u = queue[i]
+        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+            v = indices[j]
+            if depth[v] < 0:
+                depth[v] = level
+                queue[tail] = v
+                tail += 1
+    return tail
+
+
+@njit(**INNER)
+def single_search(A, D, T, number):
+    """One search from source number, pushed; depth is -1 everywhere before it, and after it again."""
+    kept_apart()
+    queue, lanes, keep, columns = D.active, D.lanes, T.limits[KEEP], D.columns
+    place = T.places[number]
+    depth = T.rows[place] if keep & ROWS else D.depth
+    source = T.sources[number]
+    pair = T.starts[place] if keep & PAIRS else np.int64(0)
+    begin, tail, level = 0, 1, 0
+    depth[source] = 0
+    queue[0] = np.uint32(source)
+    while tail > begin:
+        if keep & SUMS:
+            lanes[0] = tail - begin
+            fill_sums(D, T, number, 1, level)
+        if keep & COLUMNS:
+            weight, square = weights(T.limits, level)
+            for i in range(begin, tail):
+                v = queue[i]
+                columns[v, 0] += 1
+                columns[v, 1] += weight
+                columns[v, 2] += square
+        if keep & PAIRS and level:
+            pair = fill_pairs(queue, begin, tail, T, source, level, pair)
+        if level == T.limits[LIMIT] or tail >= T.reach[number]:
+            break
+        level += 1
+        end = tail
+        tail = push_one(A.indptr, A.indices, depth, queue, begin, end, np.int32(level))
+        begin = end
+    if keep & PAIRS:
+        T.sums[place, REACHED] = pair - T.starts[place]
+    if not keep & ROWS:
+        for i in range(tail):
+            depth[queue[i]] = -1
+
+
+@njit(**INNER)
+def fill_pairs(queue, begin, end, T, source, level, pair):
+    """A level's vertices behind the pairs so far, or only counted, where there is no room for them yet."""
+    kept_apart()
+    vertices, depths, upwards = T.pair_vertex, T.pair_depth, T.limits[UPWARDS]
+    for i in range(begin, end):
+        v = queue[i]
+        if upwards and np.int64(v) < source:
+            continue
+        if vertices.size:
+            vertices[pair] = np.int32(v)
+            depths[pair] = np.int32(level)
+        pair += 1
+    return pair
+
+
+@njit(**COMPILED)
+def take_batches(A, D, T):
+    """A worker: batch after batch until none is left."""
+    control, limits, size = T.control, T.limits, T.sources.size
+    width = limits[WIDTH]
+    while ordered_load(control, STOP) == 0:
+        first = atomic_add(control, NEXT_BATCH, 1) * width
+        if first >= size:
+            break
+        count = min(width, size - first)
+        if width == 1:
+            single_search(A, D, T, first)
+        else:
+            wide_search(A, D, T, first, count)
+        atomic_add(control, DONE, count)

@@ -1,0 +1,56 @@
+"""Which sources share a word of 64: neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu.intrinsics import COMPILED, ONE
+from hopwave.engines.cpu.many.kernels import LANES
+
+
+@njit(**COMPILED)
+def neighbourhoods(indptr, indices, order):
+    """order: all vertices, each run of 64 grown around its first by breadth-first search, runs beside one another.
+
+    Sources that lie close together are active for the same vertices at almost the same time, which is what makes a
+    search of 64 cheap where levels are many.
+    """
+    n = order.size
+    state = np.zeros(n, np.uint8)  # 1: waits at the border of what is placed; 2: placed
+    waiting = np.empty(n, np.uint32)
+    first, last, lowest, placed = 0, 0, 0, 0
+    while placed < n:
+        group = placed
+        stop = min(group + LANES, n)
+        head = group
+        while placed < stop:
+            if head == placed:  # nothing left to grow from: the next that waits, else the next at all
+                while first < last and state[waiting[first]] == 2:
+                    first += 1
+                if first < last:
+                    v = waiting[first]
+                else:
+                    while state[lowest] == 2:
+                        lowest += 1
+                    v = np.uint32(lowest)
+                state[v] = 2
+                order[placed] = v
+                placed += 1
+                continue
+            u = order[head]
+            head += 1
+            for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+                w = indices[j]
+                if state[w] != 2 and placed < stop:
+                    state[w] = 2
+                    order[placed] = w
+                    placed += 1
+        for i in range(group, placed):
+            u = order[i]
+            for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+                w = indices[j]
+                if state[w] == 0:
+                    state[w] = 1
+                    waiting[last] = w
+                    last += 1

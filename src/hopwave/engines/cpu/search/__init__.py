@@ -1,0 +1,1 @@
+"""One search on the CPU: its levels, and the compiled loop around them."""

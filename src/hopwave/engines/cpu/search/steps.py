@@ -1,0 +1,347 @@
+"""One level of a search, compiled: the ways to compute it, and the jobs a crew shares.
+
+Encodings
+    parent[v]     of a vertex not yet visited is -1 - degree(v): one load tells that v is new and what it adds to the
+                  frontier's arcs. Copied from a prepared array at the start.
+    queue         every vertex in the order it was found; segments of it are the levels that were pushed.
+    bitmaps       rows of 64-vertex words: rows 0 and 1 take turns as frontier and next frontier, rows 2 and 3 as the
+                  vertices that an asynchronous pull finds a level early. Bits past the last vertex count as visited.
+    distance      of pushed levels is filled in at the end, from the queue, where it is one pass instead of many.
+
+ids, offsets and counters of loops are unsigned, so that no code for negative indices is made: on a small world a search
+is an eighth faster for it, and loops that copy do many vertices at a time. (Unsigned and signed together would make a
+float64: hence U1 and its like.) Loops read arrays from local names: an array taken out of a record inside a loop is
+counted as one more reference every time, atomically.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu.crew import AHEAD, CHECKED, CHUNK, EDGES, EDGES_AHEAD, FOUND, JOB, TAIL
+from hopwave.engines.cpu.intrinsics import (
+    INNER,
+    ONE,
+    U0,
+    U1,
+    U4,
+    U6,
+    U8,
+    U16,
+    U63,
+    atomic_add,
+    compare_and_swap,
+    count_ones,
+    kept_apart,
+    ordered_add,
+    prefetch,
+    trailing_zeros,
+)
+
+# hub[v] is v's in-neighbour of highest degree, or hub is empty; skip is 1 where it also stands first in v's row.
+# The bits of closed are vertices without in-arcs, those of padding are none; scattered: see cpu/graph.py.
+Adjacency = namedtuple("Adjacency", "indptr indices in_indptr in_indices hub skip unvisited closed padding scattered")
+Workspace = namedtuple("Workspace", "parent distance queue visited bitmaps buffers segments sigma")
+
+# NumPy's integers, not Python's: of those Numba compiles one version of a function for every value it meets.
+INIT, PUSH, PULL, PULL_AHEAD, GATHER, FILL, FIX = (np.int64(kind) for kind in range(7))
+ROWS_ALL, OPERAND_VISITED, EARLY_EXIT = 1, 2, 4  # flags of a pull
+BUFFER = 4096  # found vertices a worker keeps before it makes room for them in the queue
+
+
+# ------------------------------------------------------------------ one level, pushed
+
+
+@njit(**INNER)
+def push_alone(A, parent, queue, begin, end, tail):
+    """Returns the new end of the queue and the arcs that leave the found vertices.
+
+    Ahead of the work, memory is asked for what the vertices 4, 8 and 16 places on will need. (Here and below, these
+    lines are no function of their own: a call would count references to four arrays for every vertex.)
+    """
+    kept_apart()
+    indptr, indices = A.indptr, A.indices
+    end, tail = np.uint64(end), np.uint64(tail)
+    edges = 0
+    for i in range(np.uint64(begin), end):
+        if i + U16 < end:
+            prefetch(indptr, queue[i + U16])
+            prefetch(indices, indptr[queue[i + U8]])
+            x = queue[i + U4]
+            first = np.uint64(indptr[x])
+            for j in range(first, min(first + U8, np.uint64(indptr[x + ONE]))):
+                prefetch(parent, indices[j])
+        u = queue[i]
+        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+            v = indices[j]
+            c = parent[v]
+            if c < 0:
+                parent[v] = np.int32(u)
+                queue[tail] = v
+                tail += U1
+                edges -= c + 1
+    return np.int64(tail), edges
+
+
+@njit(**INNER)
+def empty(buffer, kept, queue, board):
+    """Found vertices into the queue, all at once."""
+    place = np.uint64(atomic_add(board, TAIL, kept))
+    for i in range(kept):
+        queue[place + i] = buffer[i]
+
+
+@njit(**INNER)
+def push_shared(A, W, board, me, end, size):
+    """Chunks of the frontier until none is left; a vertex belongs to whoever swaps its parent first."""
+    kept_apart()
+    indptr, indices, parent, queue, buffer = A.indptr, A.indices, W.parent, W.queue, W.buffers[me]
+    end, size, room, kept = np.uint64(end), np.uint64(size), np.uint64(buffer.size), U0
+    edges = 0
+    while True:
+        begin = np.uint64(atomic_add(board, CHUNK, size))
+        if begin >= end:
+            break
+        for i in range(begin, min(begin + size, end)):
+            if i + U16 < end:
+                prefetch(indptr, queue[i + U16])
+                prefetch(indices, indptr[queue[i + U8]])
+                x = queue[i + U4]
+                first = np.uint64(indptr[x])
+                for j in range(first, min(first + U8, np.uint64(indptr[x + ONE]))):
+                    prefetch(parent, indices[j])
+            u = queue[i]
+            for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+                v = indices[j]
+                c = parent[v]
+                if c < 0 and compare_and_swap(parent, v, c, u):
+                    if kept == room:
+                        empty(buffer, kept, queue, board)
+                        kept = U0
+                    buffer[kept] = v
+                    kept += U1
+                    edges -= c + 1
+    empty(buffer, kept, queue, board)
+    ordered_add(board, EDGES, edges)
+
+
+# ------------------------------------------------------------------ one level, pulled
+
+
+@njit(**INNER)
+def pull_words(A, parent, distance, visited, operand, new, first, last, depth, flags):
+    """Unvisited vertices of words [first, last) look for a parent in the operand. Returns found, edges, checked."""
+    kept_apart()
+    found = 0
+    edges = 0
+    checked = 0
+    early_exit = flags & EARLY_EXIT != 0
+    own_mask = flags & OPERAND_VISITED == 0
+    in_indptr, in_indices, hub, skip, padding = A.in_indptr, A.in_indices, A.hub, np.uint64(A.skip), A.padding
+    use_hub = hub.size > 0
+    for w in range(np.uint64(first), np.uint64(last)):
+        mask = ~visited[w]
+        rows = ~padding[w] if flags & ROWS_ALL else mask
+        fresh = U0
+        base = w << U6
+        while rows != U0:
+            bit = trailing_zeros(rows)
+            rows &= rows - U1
+            v = base + bit
+            chosen = np.int64(-1)
+            if use_hub:
+                u = np.uint64(hub[v])
+                checked += 1
+                if (operand[u >> U6] >> (u & U63)) & U1:
+                    chosen = np.int64(u)
+            if chosen < 0 or not early_exit:
+                j = begin = np.uint64(in_indptr[v]) + skip
+                end = np.uint64(in_indptr[v + U1])
+                while j < end:
+                    u = np.uint64(in_indices[j])
+                    j += U1
+                    if (operand[u >> U6] >> (u & U63)) & U1:
+                        chosen = np.int64(u)
+                        if early_exit:
+                            break
+                checked += np.int64(j - begin)
+            if chosen >= 0 and (mask >> bit) & U1:
+                edges -= parent[v] + 1
+                parent[v] = np.int32(chosen)
+                distance[v] = depth
+                fresh |= U1 << bit
+        new[w] = fresh
+        if fresh:
+            found += count_ones(fresh)
+            if own_mask:  # nobody else reads this word; with visited as operand others do: merged afterwards
+                visited[w] |= fresh
+    return found, edges, checked
+
+
+@njit(**INNER)
+def pull_words_ahead(A, parent, distance, visited, new, early, first, last, depth):
+    """XBFS, Algorithm 3: as above, and a vertex without a parent at depth - 1 but with a neighbour already at depth is
+    taken at depth + 1 at once. Levels are read while others write them; either value leads to a right answer."""
+    kept_apart()
+    found = 0
+    edges = 0
+    checked = 0
+    ahead = 0
+    edges_ahead = 0
+    in_indptr, in_indices = A.in_indptr, A.in_indices
+    for w in range(np.uint64(first), np.uint64(last)):
+        rows = ~visited[w]
+        fresh = U0
+        sooner = U0
+        base = w << U6
+        while rows != U0:
+            bit = trailing_zeros(rows)
+            rows &= rows - U1
+            v = base + bit
+            beside = np.int64(-1)
+            for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
+                u = in_indices[j]
+                level = distance[u]
+                checked += 1
+                if level == depth - 1:
+                    edges -= parent[v] + 1
+                    parent[v] = np.int32(u)
+                    distance[v] = depth
+                    fresh |= U1 << bit
+                    beside = -1
+                    break
+                if level == depth:
+                    beside = np.int64(u)
+            if beside >= 0:
+                edges_ahead -= parent[v] + 1
+                parent[v] = np.int32(beside)
+                distance[v] = depth + 1
+                sooner |= U1 << bit
+        new[w] = fresh
+        early[w] = sooner
+        if fresh | sooner:
+            found += count_ones(fresh)
+            ahead += count_ones(sooner)
+            visited[w] |= fresh | sooner
+    return found, edges, checked, ahead, edges_ahead
+
+
+# ------------------------------------------------------------------ what the crew is given to do
+
+
+@njit(**INNER)
+def count_paths(A, W, begin, end, depth):
+    """σ[v] = Σ σ[u] over the in-neighbours one level up, in the order of v's row: the same whoever computes it."""
+    kept_apart()
+    in_indptr, in_indices, queue, distance, sigma = A.in_indptr, A.in_indices, W.queue, W.distance, W.sigma
+    end = np.uint64(end)
+    for i in range(np.uint64(begin), end):
+        if i + U16 < end:
+            prefetch(in_indptr, queue[i + U16])
+            prefetch(in_indices, in_indptr[queue[i + U8]])
+        v = queue[i]
+        total = 0.0
+        for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + ONE])):
+            u = in_indices[j]
+            if distance[u] == depth - 1:
+                total += sigma[u]
+        sigma[v] = total
+
+
+@njit(**INNER)
+def fill_distances(W, segments, begin, end):
+    """Distances of queue[begin:end] from the segments (begin, depth) that cover them."""
+    kept_apart()
+    places, queue, distance = W.segments, W.queue, W.distance
+    low, high = 0, segments
+    while high - low > 1:
+        middle = (low + high) // 2
+        if places[middle, 0] <= begin:
+            low = middle
+        else:
+            high = middle
+    i = begin
+    while i < end:
+        stop = end if low + 1 == segments else min(end, places[low + 1, 0])
+        depth = np.int32(places[low, 1])
+        for place in range(np.uint64(i), np.uint64(stop)):
+            distance[queue[place]] = depth
+        i = stop
+        low += 1
+
+
+@njit(**INNER)
+def forget(parent, distance, unvisited, begin, end, distances_too):
+    """Nothing is visited. Distances that a level looks at must be there before it; others are filled in at the end."""
+    kept_apart()
+    for v in range(begin, end):
+        parent[v] = unvisited[v]
+    if distances_too:
+        for v in range(begin, end):
+            distance[v] = -1
+
+
+@njit(**INNER)
+def mark_unreached(parent, distance, begin, end):
+    """-1 for what was never visited. No branches, so that many vertices are done at a time."""
+    kept_apart()
+    for v in range(begin, end):
+        distance[v] |= parent[v] >> 31  # every bit where the sign is set
+        parent[v] = max(parent[v], np.int32(-1))
+
+
+@njit(**INNER)
+def work(A, W, board, me):
+    """One worker's share of the open job."""
+    kept_apart()
+    kind = board[JOB]
+    end = board[JOB + 1]
+    size = board[JOB + 2]
+    depth = np.int32(board[JOB + 3])
+    flags = board[JOB + 4]
+    which = board[JOB + 5]
+    if kind == PUSH:
+        push_shared(A, W, board, me, end, size)
+        return
+    parent, distance, visited, unvisited = W.parent, W.distance, W.visited, A.unvisited
+    front, new, early = W.bitmaps[which], W.bitmaps[1 - which], W.bitmaps[3 - which]
+    found = 0
+    edges = 0
+    checked = 0
+    ahead = 0
+    edges_ahead = 0
+    while True:
+        begin = atomic_add(board, CHUNK, size)
+        if begin >= end:
+            break
+        stop = min(begin + size, end)
+        if kind == PULL:
+            operand = visited if flags & OPERAND_VISITED else front
+            f, e, c = pull_words(A, parent, distance, visited, operand, new, begin, stop, depth, flags)
+            found += f
+            edges += e
+            checked += c
+        elif kind == PULL_AHEAD:
+            f, e, c, a, ea = pull_words_ahead(A, parent, distance, visited, new, early, begin, stop, depth)
+            found += f
+            edges += e
+            checked += c
+            ahead += a
+            edges_ahead += ea
+        elif kind == INIT:
+            forget(parent, distance, unvisited, np.uint64(begin), np.uint64(stop), flags)
+        elif kind == GATHER:
+            count_paths(A, W, begin, stop, depth)
+        elif kind == FILL:
+            fill_distances(W, flags, begin, stop)
+        else:
+            mark_unreached(parent, distance, np.uint64(begin), np.uint64(stop))
+    if found + ahead + checked:
+        ordered_add(board, FOUND, found)
+        ordered_add(board, EDGES, edges)
+        ordered_add(board, CHECKED, checked)
+        ordered_add(board, AHEAD, ahead)
+        ordered_add(board, EDGES_AHEAD, edges_ahead)

@@ -1,0 +1,150 @@
+"""Matrix times matrix on the GPU: dot products where a mask says, or all terms written out, sorted and added up."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import cupy
+import numpy as np
+
+from hopwave.engines.cuda.linalg import kernels_of, operands
+from hopwave.engines.cuda.linalg.scratch import BLOCK, Cuts, Pending, room
+from hopwave.errors import EngineError
+from hopwave.jobs import Touched
+from hopwave.linalg.masking import inside, row_numbers
+from hopwave.linalg.matrix import Rows
+
+MOST_TERMS = 1 << 27  # terms written out at a time: about 40 bytes each with their sort
+MOST_ENTRIES = 2**31 - 1
+
+
+def dots(A, B, product, mask):
+    """C at the places of the mask: for each, a row of A and a column of B."""
+    here = room()
+    left, right = _same_offsets(A.rows, B.columns)
+    count = len(mask.indices)
+    _check(count)
+    found, sums = cupy.zeros(count, np.bool_), cupy.empty(count, product.dtype)
+    touched = 0
+    if count and len(left.indices) and len(right.indices):
+        rows = row_numbers(mask.indptr, count, cupy).astype(np.int32)
+        lengths = cupy.minimum(cupy.diff(left.indptr)[rows], cupy.diff(right.indptr)[mask.indices])
+        cuts = Cuts(lengths)
+        first, second = _kernels(here, product, left, right).get("dots")
+        a, x = _values(here, product, left, right)
+        both = left.indptr, left.indices, a, right.indptr, right.indices, x
+        group, ledger, told = here.group(count), cuts.arguments(here), Pending(here)
+        first(
+            (here.spread(count, group),), (BLOCK,),
+            (rows, mask.indices, np.uint64(count), np.int32(group), *both, sums, found, *ledger, here.progress,
+             told.address),
+        )  # fmt: skip
+        if cuts.rows:
+            partial = here.take("partial", 8 * cuts.pieces, np.uint8)
+            second(
+                cuts.grid(here), (BLOCK,),
+                (rows, mask.indices, *both, sums, found, *ledger, partial, here.progress, told.address),
+            )  # fmt: skip
+        touched = told.touched
+    before = cupy.concatenate([cupy.zeros(1, np.int64), cupy.cumsum(found, dtype=np.int64)])
+    indptr = before[mask.indptr].astype(mask.indptr.dtype)
+    if product.add.any_term and product.term == "one":
+        sums.fill(1)
+    return Rows(indptr, mask.indices[found], sums[found]), Touched(touched, notes=["pull"])
+
+
+def expanded(A, B, product, mask, complement):
+    """C by all its terms (expand, sort, reduce), some rows of A at a time; the mask comes last."""
+    left, right = A.rows, B.rows
+    shape = A.shape[0], B.shape[1]
+    counts = cupy.diff(right.indptr).astype(np.int64)[left.indices]
+    starts = cupy.concatenate([cupy.zeros(1, np.int64), cupy.cumsum(counts)])
+    total = int(starts[-1])
+    keys, sums = [], []
+    for begin, end in _stretches(left, starts, total):
+        some = _expand(product, left, right, shape[1], starts[begin : end + 1], begin, end, counts[begin:end])
+        keys.append(some[0])
+        sums.append(some[1])
+    keys = cupy.concatenate(keys) if keys else cupy.empty(0, np.int64)
+    sums = cupy.concatenate(sums) if sums else cupy.empty(0, product.dtype)
+    if mask is not None:
+        keep = inside(keys, mask, shape, complement, cupy)
+        keys, sums = keys[keep], sums[keep]
+    indptr = cupy.searchsorted(keys, cupy.arange(shape[0] + 1, dtype=np.int64) * shape[1])
+    indptr = indptr.astype(np.int64 if len(keys) > MOST_ENTRIES else np.int32)
+    return Rows(indptr, (keys % max(shape[1], 1)).astype(np.int32), sums), Touched(total, notes=["push"])
+
+
+def _stretches(left, starts, total):
+    """Entries [begin, end) of A, whole rows of it, with about MOST_TERMS terms."""
+    if not total:
+        return []
+    by_row = starts[left.indptr]  # terms before each row
+    edges = cupy.searchsorted(by_row, cupy.arange(MOST_TERMS, total, MOST_TERMS, dtype=np.int64)).tolist()
+    rows = sorted({0, *edges, len(left.indptr) - 1})
+    cuts = left.indptr[cupy.asarray(rows)].tolist()
+    return [(begin, end) for begin, end in pairwise(cuts) if begin < end]
+
+
+def _expand(product, left, right, columns, starts, begin, end, counts):
+    """Keys and sums of some entries of A times all of B."""
+    here, count = room(), end - begin
+    total = int(starts[-1]) - int(starts[0])
+    if not total:
+        return cupy.empty(0, np.int64), cupy.empty(0, product.dtype)
+    _check(count)
+    cuts = Cuts(counts)
+    rows = row_numbers(left.indptr, len(left.indices), cupy)[begin:end].astype(np.int32)
+    keys, terms = cupy.empty(total, np.int64), cupy.empty(total, product.dtype)
+    kernels = _kernels(here, product, left, right)
+    first, second = kernels.get("expand")
+    a, x = _values(here, product, left, right)
+    arguments = (
+        rows, left.indices[begin:end], a[begin:end] if isinstance(a, cupy.ndarray) else a, right.indptr, right.indices,
+        x, starts - starts[0], np.int64(columns), keys, terms,
+    )  # fmt: skip
+    group, ledger, told = here.group(count), cuts.arguments(here), Pending(here)
+    first(
+        (here.spread(count, group),), (BLOCK,),
+        (*arguments, np.uint64(count), np.int32(group), *ledger, here.progress, told.address),
+    )  # fmt: skip
+    if cuts.rows:
+        second(cuts.grid(here), (BLOCK,), (*arguments, *ledger, here.progress, told.address))
+    order = cupy.argsort(keys, kind="stable").astype(np.int64, copy=False)
+    keys = keys[order]
+    heads = cupy.flatnonzero(cupy.concatenate([cupy.ones(1, np.bool_), keys[1:] != keys[:-1]]))
+    size = len(heads)
+    _check(size)
+    heads = cupy.concatenate([heads.astype(np.int64), cupy.full(1, total, np.int64)])
+    sums, found = cupy.empty(size, product.dtype), cupy.empty(size, np.bool_)
+    told = Pending(here)
+    group = here.group(size)
+    here.kernel("linalg/pull.cuh", "segments<hopwave::Ring>", kernels.text)(
+        (here.spread(size, group),), (BLOCK,),
+        (heads, order, terms, np.uint64(size), np.int32(group), sums, found, here.progress, told.address),
+    )  # fmt: skip
+    if product.add.any_term and product.term == "one":
+        sums.fill(1)
+    return keys[heads[:-1]], sums
+
+
+def _kernels(here, product, left, right):
+    x = np.dtype(np.bool_) if right.values is None else right.values.dtype
+    return kernels_of(here, product, left._replace(indptr=right.indptr), x)  # only B's offsets are looked at
+
+
+def _values(here, product, left, right):
+    """As for a vector; of a right matrix without values, each is 1."""
+    ones = here.truths(len(right.indices), np.dtype(np.bool_)) if right.values is None else right.values
+    return operands(here, product, left, ones)
+
+
+def _same_offsets(left, right):
+    if left.indptr.dtype == right.indptr.dtype:
+        return left, right
+    return left._replace(indptr=left.indptr.astype(np.int64)), right._replace(indptr=right.indptr.astype(np.int64))
+
+
+def _check(count):
+    if count > MOST_ENTRIES:
+        raise EngineError(f"{count} entries are more than one product can number; take fewer rows, or device='cpu'")

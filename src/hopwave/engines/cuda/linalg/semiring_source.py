@@ -1,0 +1,138 @@
+"""Semirings and operators as C++ types, which the templates of kernels/linalg*.cuh are instances of.
+
+Built-in operators come with their C expression; a user's function is translated (translate.py). Operands are first
+brought to the type that NumPy would compute in, so that both engines mean the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hopwave.engines.cuda.linalg.translate import literal, translated
+
+NAMES = {"bool": "bool", "int32": "int", "int64": "long long", "float32": "float", "float64": "double"}
+KIND = {"b": "b", "i": "i", "u": "i", "f": "f"}
+TERMS = {"one": "1", "x": "x", "a": "a", "out": "out", "inner": "inner", "zero": "zero"}
+
+
+def c_type(dtype):
+    """A dtype in C++."""
+    return NAMES[np.dtype(dtype).name]
+
+
+def ring_text(product, a, x, pattern):
+    """The arithmetic of a product over matrix values of type `a` and vector values of type `x`.
+
+    `pattern`: the matrix has no values, each counts as 1.
+    """
+    add, both = product.add, product.term == "both"
+    reads_a, reads_x = product.term == "a" or both, product.term == "x" or both
+    term = f"multiply({'x, a' if product.flip else 'a, x'})" if both else TERMS[product.term]
+    lines = [
+        *_types(product.dtype, a, x),
+        *_truths(
+            any=add.any_term,
+            adds=add.op.built_in and add.name == "plus",
+            exits=product.early_exit,
+            carries=not (add.any_term and product.term == "one"),
+            reads_a=reads_a and not pattern,
+            reads_x=reads_x,
+            # Without structure-only: what need not be read is read all the same (push-pull, section 5.5).
+            weighs_a=not product.structure_only and not (reads_a and not pattern),
+            weighs_x=not product.structure_only and not reads_x,
+        ),
+    ]
+    if both:
+        first, second = (x, a) if product.flip else (a, x)
+        kind = product.multiply.result_type(np.dtype(first), np.dtype(second))
+        lines.append(_function("multiply", product.multiply, first, second, kind))
+    lines += [
+        f"__device__ static Sum term(A a, X x, int out, int inner, int zero) {{ return (Sum)({term}); }}",
+        _function("plus", add.op, product.dtype, product.dtype, product.dtype),
+        f"__device__ static bool stops(Sum s) {{ return {_stops(add, product.early_exit)}; }}",
+    ]
+    return _struct(lines)
+
+
+def monoid_text(add, values, dtype):
+    """⊕ alone: over an array of `values`, summed in `dtype`."""
+    return _struct(
+        [
+            *_types(dtype, values, values),
+            *_truths(adds=add.built_in and add.name == "plus", exits=False, carries=True),
+            _function("plus", add, dtype, dtype, dtype),
+            "__device__ static bool stops(Sum) { return false; }",
+        ]
+    )
+
+
+def binary_text(op, x, y, result):
+    """z = op(x, y)."""
+    return _struct([*_types(result, x, y), _function("two", op, x, y, result)])
+
+
+def unary_text(op, x, result):
+    """z = op(x)."""
+    expression = op.expression
+    if expression is None:
+        expression, _ = translated(op.name, op.function, KIND[np.dtype(x).kind])
+        inner = _wide(x)
+    else:
+        inner = c_type(result if op.kind == "float" else x)
+    body = f"const {inner} x = value; return ({c_type(result)})({expression});"
+    return _struct([*_types(result, x, x), f"__device__ static Sum one(A value) {{ {body} }}"])
+
+
+def unary_result(op, x):
+    """The type of a unary operator's results; of a user's function, what it makes of such numbers."""
+    if op.built_in or op.kind != "same":
+        return op.result_type(x)
+    _, kind = translated(op.name, op.function, KIND[x.kind])
+    if kind == KIND[x.kind] or (kind == "i" and x.kind in "if"):
+        return x
+    return np.dtype({"b": np.bool_, "i": np.int64, "f": np.float64}[kind])
+
+
+def _function(name, op, x, y, result):
+    """A binary operator as a static function; operands in the type that NumPy computes in."""
+    x, y, result = np.dtype(x), np.dtype(y), np.dtype(result)
+    if op.expression is None:
+        expression, _ = translated(op.name, op.function, KIND[x.kind] + KIND[y.kind])
+        wide = "double" if "f" in (x.kind, y.kind) and not x == y == np.float32 else None
+        first, second = ((wide if wide and t.kind == "f" else None) or _wide(t) for t in (x, y))
+    else:
+        expression = op.expression
+        if op.kind == "same":
+            first = second = c_type(op.result_type(x, y))
+        elif op.kind == "bool":
+            first = second = c_type(np.result_type(x, y))
+        else:
+            first, second = c_type(x), c_type(y)
+    return (
+        f"__device__ static {c_type(result)} {name}({c_type(x)} first, {c_type(y)} second) {{ "
+        f"const {first} x = first; const {second} y = second; return ({c_type(result)})({expression}); }}"
+    )
+
+
+def _wide(dtype):
+    """Whole numbers of users' functions are computed with as in Python, as far as 64 bits go."""
+    return "long long" if np.dtype(dtype).kind == "i" else c_type(dtype)
+
+
+def _stops(add, early_exit):
+    if not early_exit:
+        return "false"
+    return "true" if add.any_term else f"s == (Sum)({literal(add.terminal)})"
+
+
+def _types(sum_type, a, x):
+    return [f"typedef {c_type(t)} {name};" for name, t in (("Sum", sum_type), ("A", a), ("X", x))]
+
+
+def _truths(**values):
+    return [f"static constexpr bool {name} = {literal(bool(value))};" for name, value in values.items()]
+
+
+def _struct(lines):
+    body = "\n".join(f"    {line}" for line in lines)
+    return f'#include "linalg/python.cuh"\nnamespace hopwave {{\nstruct Ring {{\n{body}\n}};\n}}\n'

@@ -1,0 +1,116 @@
+"""From kernels/*.cuh to something to launch: template instances, compiled when first needed, kept on disk by CuPy.
+
+CuPy's cache knows the text it was given and its options, not the headers that text includes. So a hash of all our
+headers goes into the options: a changed kernel is compiled again, an unchanged one never.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from functools import cache
+from pathlib import Path
+
+KERNELS = Path(__file__).resolve().parent / "kernels"
+
+
+@cache
+def sources_hash():
+    """Sixteen digits that change when any kernel does."""
+    digest = hashlib.sha256()
+    for path in sorted(KERNELS.rglob("*.cuh")):
+        digest.update(path.relative_to(KERNELS).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def options():
+    """What every kernel is compiled with."""
+    return ("-std=c++17", f"-I{KERNELS}", f"-DHOPWAVE_SOURCES=0x{sources_hash()}")
+
+
+def module(header, names, more=(), cooperative=True, text=""):
+    """The instances `names` of the templates in one header, as a CuPy module; compiled or read from CuPy's cache.
+
+    `text` comes after the header: types that the templates are to be instances of.
+    """
+    import cupy
+
+    return cupy.RawModule(
+        code=f'#include "{header}"\n{text}',
+        options=(*options(), *more),
+        name_expressions=tuple(names),
+        backend="nvrtc",
+        enable_cooperative_groups=cooperative,
+    )
+
+
+@cache
+def _kernel(header, name, device, text):
+    found = module(header, (name,), cooperative=False, text=text).get_function(name)
+    return found.kernel  # the bare function: cheaper to call
+
+
+def kernel(header, name, text=""):
+    """One instance, ready to launch on the current device."""
+    import cupy
+
+    return _kernel(header, name, cupy.cuda.runtime.getDevice(), text)
+
+
+@cache
+def _cooperative(header, name, block, device, text):
+    import cupy
+    from cupy_backends.cuda.api import driver
+
+    found = module(header, (name,), text=text).get_function(name)
+    fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(found.kernel.ptr, block, 0)
+    return found, fit * cupy.cuda.Device().attributes["MultiProcessorCount"]
+
+
+def cooperative(header, name, block, text=""):
+    """One instance for a cooperative launch on the current device, and how many blocks of it are at work at once."""
+    import cupy
+
+    return _cooperative(header, name, block, cupy.cuda.runtime.getDevice(), text)
+
+
+def forget():
+    """Drop every loaded kernel: after a device was lost they belong to a context that is no more."""
+    _kernel.cache_clear()
+    _cooperative.cache_clear()
+
+
+def include_folders():
+    """Where cooperative_groups.h and its kin lie: the toolkit's folder, or its wheels."""
+    from cupy import _environment
+
+    roots = [_environment.get_cuda_path(), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    try:
+        import nvidia
+
+        roots += [folder for root in nvidia.__path__ for folder in sorted(Path(root).iterdir(), reverse=True)]
+    except ImportError:
+        pass
+    folders = [Path(root) / "include" for root in roots if root]
+    return [folder for folder in folders if (folder / "cooperative_groups.h").is_file()][:1]
+
+
+def compile_only(header, arch, names, more=(), text=""):
+    """Compile instances for a GPU that need not be here: the machine code for arch, such as "sm_90", as bytes.
+
+    Raises RuntimeError with the compiler's words.
+    """
+    from cupy_backends.cuda.libs import nvrtc
+
+    program = nvrtc.createProgram(f'#include "{header}"\n{text}', "hopwave.cu", (), ())
+    try:
+        for name in names:
+            nvrtc.addNameExpression(program, name)
+        folders = tuple(f"-I{folder}" for folder in include_folders())
+        try:
+            nvrtc.compileProgram(program, (*options(), *more, *folders, f"--gpu-architecture={arch}"))
+        except nvrtc.NVRTCError as error:
+            raise RuntimeError(f"{header} for {arch}: {error}\n{nvrtc.getProgramLog(program)}") from None
+        return nvrtc.getCUBIN(program)
+    finally:
+        nvrtc.destroyProgram(program)

@@ -1,0 +1,1 @@
+"""What one rank of a distributed graph computes on its GPU."""

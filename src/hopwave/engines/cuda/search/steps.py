@@ -1,0 +1,377 @@
+"""The steps of plans on the GPU: one function a kind of level, and which kinds there are.
+
+A function launches a level's kernels and says, by `search.stands`, which forms the new frontier has. Nothing waits for
+the GPU until the level's counters are read.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import cupy
+import numpy as np
+
+from hopwave.engines.cuda.graph import BLOCK, NULL, instance
+from hopwave.engines.cuda.search.state import AHEAD, AHEAD_EDGES, CHECKED, EDGES, FOUND
+from hopwave.errors import EngineError
+from hopwave.plan import Pull, Push
+from hopwave.trace import Level
+
+LARGEST_ARC_LIST = 2**32 - 1  # arcs of one frontier that benign claims can number
+
+
+def advance(search, step, choice):
+    """One level by that step."""
+    search.begin()
+    sizes = search.nf, search.mf, search.mu
+    search.began.record()
+    early, early_edges = search.early, search.early_edges
+    kind_of(step)(search, step)
+    search.ended.record()
+    counters = search.read_counters()
+    if isinstance(step, Push) and step.output == "scan":  # the scan met what had been found early, too
+        counters[FOUND] -= early
+        counters[EDGES] -= early_edges
+    found = counters[FOUND] + counters[AHEAD]
+    search.depth += 1
+    search.nf, search.mf = counters[FOUND] + early, counters[EDGES] + early_edges
+    search.early, search.early_edges = counters[AHEAD], counters[AHEAD_EDGES]
+    search.mu -= counters[EDGES] + counters[AHEAD_EDGES]
+    search.reached += found
+    if search.sigma is not None:
+        search.rescale()
+    seconds = cupy.cuda.get_elapsed_time(search.began, search.ended) * 1e-3
+    return Level(search.depth, choice, str(step), *sizes, found, counters[CHECKED], seconds, counters[AHEAD])
+
+
+# ---------------------------------------------------------------- pushes
+
+
+def push_fused(search, step):
+    """Gather and claim in one kernel: XBFS's scan-free, single-scan and no queue generation (section 4.1)."""
+    output = step.output
+    if output == "reuse" and search.waiting:
+        queue, length = search.work.arrays["waiting"], search.waiting
+    else:
+        search.need_queue()
+        queue, length, output = search.queue, search.nf, "queue" if output == "reuse" else output
+    search.clear_counters()
+    if output != "scan":
+        early_first(search)
+    loaded = search.loaded
+    search.launch(
+        "steps/push.cuh", "push", length, loaded.offsets, loaded.neighbours, queue, np.uint64(length), search.level,
+        search.distance, search.parents, search.sigmas, search.next_queue, search.counters,
+        shape=push_shape(step.mapping, output, search.counting), blocks=even_shares(search, length),
+    )  # fmt: skip
+    if output == "scan":
+        search.launch(
+            "steps/state.cuh", "single_scan", search.n, loaded.offsets, search.distance, search.vertices,
+            np.int32(search.depth + 1), search.next_queue, search.counters,
+        )  # fmt: skip
+    search.stands(queue=True)
+
+
+def even_shares(search, length):
+    """Blocks for even shares of a queue: as many as the GPU holds, down to one vertex each."""
+    return min(length, search.on_device.device.blocks)
+
+
+def early_first(search):
+    """What an asynchronous pull has found of the next level, from among the vertices it went through."""
+    if not search.early:
+        return
+    search.launch(
+        "steps/state.cuh", "list_of_level", search.waiting, search.work.arrays["waiting"], np.uint64(search.waiting),
+        search.distance, np.int32(search.depth + 1), search.next_queue, search.counters,
+    )  # fmt: skip
+
+
+def push_two_phase(search, step):
+    """Expand, then contract: Merrill's, with Hiragushi's exact bitmap where the claim is atomic (section 3.2)."""
+    search.need_queue()
+    loaded, arcs = search.loaded, np.uint64(search.mf)
+    if step.claim == "atomic":
+        search.need_visited()
+    else:
+        search.need_marks()
+        if search.mf > LARGEST_ARC_LIST:
+            raise EngineError(
+                f"a frontier of {search.mf} arcs is more than benign claims can number; use plan='hiragushi-hybrid'"
+            )
+    search.clear_counters()
+    targets = search.work.take("targets", search.mf, np.int32)
+    sources = NULL
+    if search.parent is not None or search.sigma is not None:
+        sources = search.work.take("sources", search.mf, np.int32)
+    visited = search.bits("visited")
+    search.launch(
+        "steps/two_phase.cuh", "expand", search.nf, loaded.offsets, loaded.neighbours, search.queue,
+        np.uint64(search.nf),
+        targets, sources, search.counters, blocks=even_shares(search, search.nf),
+    )  # fmt: skip
+    if step.claim == "atomic":
+        search.launch(
+            "steps/two_phase.cuh", "contract", search.mf, loaded.offsets, targets, sources, arcs, search.level, visited,
+            search.distance, search.parents, search.next_queue, search.counters,
+        )  # fmt: skip
+    else:
+        owner = search.work.take("owner", search.n, np.uint32)
+        search.launch("steps/two_phase.cuh", "cull", search.mf, targets, arcs, visited, search.distance, owner)
+        search.launch(
+            "steps/two_phase.cuh", "keep_owners", search.mf, loaded.offsets, targets, sources, arcs, search.level,
+            owner,
+            search.distance, search.parents, search.next_queue, search.counters,
+        )  # fmt: skip
+    if search.sigma is not None:
+        search.launch(
+            "steps/two_phase.cuh", "count_arcs", search.mf, targets, sources, arcs, search.level, search.distance,
+            search.sigma,
+        )  # fmt: skip
+    search.stands(queue=True, visited=step.claim == "atomic")
+
+
+def running_sums(search):
+    """Where each list of the frontier ends when all are laid end to end."""
+    sums = search.work.take("sums", search.n, np.int64)[: search.nf]
+    search.launch(
+        "steps/gather.cuh", "list_lengths", search.nf, search.loaded.offsets, search.queue, np.uint64(search.nf), sums
+    )
+    return cupy.cumsum(sums)
+
+
+def shares(search):
+    """Blocks for equal shares of the frontier's arcs; four a thread."""
+    return min(-(-search.mf // (4 * BLOCK)), 4 * search.on_device.device.blocks)
+
+
+def push_shares(search, step):
+    """Equal shares of the frontier's arcs, claimed on the spot."""
+    search.need_queue()
+    loaded, sums = search.loaded, running_sums(search)
+    search.clear_counters()
+    search.launch(
+        "steps/push.cuh", "push_shares", search.mf, loaded.offsets, loaded.neighbours, search.queue, sums,
+        np.uint64(search.nf), np.uint64(search.mf), search.level, search.distance, search.parents, search.sigmas,
+        search.next_queue, search.counters, shape=search.counting, blocks=shares(search),
+    )  # fmt: skip
+    search.stands(queue=True)
+
+
+def push_sorted(search, step):
+    """The column product: scan, gather, radix sort, segmented reduce, mask (push-pull, Algorithm 3).
+
+    Keys alone are sorted where the semiring allows it: sums need their values, whatever the plan says (section 5.6).
+    """
+    search.need_queue()
+    search.need_visited()
+    loaded, arcs, sums = search.loaded, np.uint64(search.mf), running_sums(search)
+    search.clear_counters()
+    keys = search.work.take("keys", search.mf, np.int32)[: search.mf]
+    sources = weights = order = parent = NULL
+    if search.sigma is not None:
+        weights = search.work.take("weights", search.mf, np.float64)
+        parent = search.parents
+    elif step.structure_only:
+        parent = search.parents
+    else:
+        sources = search.work.take("sources", search.mf, np.int32)
+    search.launch(
+        "steps/sorted.cuh", "gather_pairs", search.mf, loaded.offsets, loaded.neighbours, search.queue, sums,
+        np.uint64(search.nf), arcs, search.distance, keys, sources, weights, search.sigmas, parent, search.counters,
+        blocks=shares(search),
+    )  # fmt: skip
+    if search.mf and step.structure_only and search.sigma is None:
+        keys.sort()
+    elif search.mf:
+        order = cupy.argsort(keys, kind="stable")
+        keys = keys[order]
+    search.launch(
+        "steps/sorted.cuh", "reduce_sorted", search.mf, loaded.offsets, keys, order, sources, weights, arcs,
+        search.level,
+        search.bits("visited"), search.distance, search.parents, search.sigmas, search.next_queue, search.counters,
+    )  # fmt: skip
+    search.stands(queue=True, visited=True)
+
+
+def push_edges(search, step):
+    """A thread an arc of the whole graph scatters into a dense vector, then the mask (TurboBFS, Algorithms 1 and 3)."""
+    loaded = search.loaded
+    product_ = search.work.take("product", search.n, np.int32, fill=-1)
+    sums = NULL if search.sigma is None else search.work.take("product sums", search.n, np.float64, fill=0)
+    search.clear_counters()
+    search.launch(
+        "steps/edges.cuh", "scatter", loaded.m, loaded.in_neighbours, search.on_device.arc_columns, np.uint64(loaded.m),
+        search.level, search.distance, search.sigmas, product_, sums, search.counters, shape=search.counting,
+    )  # fmt: skip
+    search.launch(
+        "steps/edges.cuh", "mask", search.n, loaded.offsets, search.vertices, search.level, product_, sums,
+        search.distance,
+        search.parents, search.sigmas, search.counters, shape=search.counting,
+    )  # fmt: skip
+    search.stands()
+
+
+# ---------------------------------------------------------------- pulls
+
+
+def pull_rows(search, step):
+    """Row products over bitmaps: TurboBFS's gathers and bottom-up searches, push-pull's masked and unmasked ones."""
+    search.need_visited()
+    if step.operand == "frontier":
+        search.need_frontier_bits()
+    loaded, visited, found = search.loaded, search.bits("visited"), search.bits("next bits")
+    operand = search.bits("frontier") if step.operand == "frontier" else visited
+    search.clear_counters()
+    if step.mapping == "warp":
+        found.data.memset_async(0, 4 * search.words)
+    search.launch(
+        "steps/pull.cuh", "pull", search.n * (32 if step.mapping == "warp" else 1), loaded.in_offsets,
+        loaded.in_neighbours,
+        loaded.offsets, search.vertices, search.level, operand, visited, found, search.distance,
+        search.parents, search.sigmas, search.counters,
+        shape=pull_shape(step, search.counting),
+    )  # fmt: skip
+    if step.operand == "visited":
+        search.launch("steps/state.cuh", "merge_bits", search.words, visited, found, np.uint64(search.words))
+    search.stands(bits=True, visited=True)
+
+
+def pull_compacted(search, step):
+    """Hiragushi's Figure 3: unvisited vertices packed in shared memory, updates gathered from there."""
+    search.need_visited()
+    loaded, visited, found = search.loaded, search.bits("visited"), search.bits("next bits")
+    search.clear_counters()
+    search.launch(
+        "steps/compacted.cuh", "pull_compacted", search.words, loaded.in_offsets, loaded.in_neighbours, loaded.offsets,
+        np.uint64(search.words), search.level, visited, search.on_device.closed, found, search.distance,
+        search.parents, search.counters,
+    )  # fmt: skip
+    search.launch("steps/state.cuh", "merge_bits", search.words, visited, found, np.uint64(search.words))
+    search.stands(bits=True, visited=True)
+
+
+def pull_queue(search, step):
+    """XBFS's bottom-up: a sorted queue by double scan, rows dealt out, a look ahead where the limit allows it."""
+    loaded, n = search.loaded, search.n
+    length = n - search.reached + search.early  # what was not visited when this level began
+    waiting = search.work.take("waiting", n, np.int32)
+    segments = min(-(-n // 32), BLOCK * search.on_device.device.blocks)
+    segment_length = -(-n // (32 * segments)) * 32
+    segments = -(-n // segment_length)
+    blocks = -(-segments // BLOCK)
+    places, sums = search.work.take("places", segments, np.uint32), search.work.take("block sums", blocks, np.int64)
+    sizes = np.uint64(n), search.level, np.uint64(segments), np.uint64(segment_length), places, sums, waiting
+    search.launch("steps/double_scan.cuh", "scan_segments", n, search.distance, *sizes, shape="1", blocks=blocks)
+    search.launch("steps/double_scan.cuh", "prefix_sum", blocks, sums, np.uint64(blocks), blocks=1)
+    search.launch("steps/double_scan.cuh", "scan_segments", n, search.distance, *sizes, shape="2", blocks=blocks)
+    search.clear_counters()
+    limit = search.question.depth_limit
+    ahead = step.asynchronous and (limit is None or search.depth + 1 < limit)
+    search.launch(
+        "steps/double_scan.cuh", "pull_queue", length, loaded.in_offsets, loaded.in_neighbours, loaded.offsets, waiting,
+        np.uint64(length), search.level, search.distance, search.parents, search.counters,
+        shape=queue_shape(step.balance, ahead),
+    )  # fmt: skip
+    search.stands(waiting=length)
+
+
+# ---------------------------------------------------------------- what there is
+
+
+def push_shape(mapping, output, counting):
+    return f"hopwave::Mapping::{mapping}, hopwave::Output::{output}, {counting}"
+
+
+def pull_shape(step, counting):
+    return (
+        f"hopwave::Mapping::{step.mapping}, hopwave::Rows::{step.rows}, hopwave::Operand::{step.operand}, "
+        f"{str(step.early_exit).lower()}, {counting}"
+    )
+
+
+def queue_shape(balance, ahead):
+    return f"hopwave::Balance::{'static_' if balance == 'static' else balance}, {str(ahead).lower()}"
+
+
+def kind_of(step):
+    """The function that computes such a level, or None where there is no kernel for it."""
+    if isinstance(step, Push):
+        if step.mapping == "edge":
+            return push_edges if step.output == "dense" else None
+        if step.mapping == "merge":
+            return {"queue": push_shares, "sort": push_sorted}.get(step.output)
+        return {"queue": push_queue, "scan": push_fused, "reuse": push_fused}.get(step.output)
+    if step.rows != "compacted":
+        return None if step.asynchronous or step.balance != "static" else pull_rows
+    if step.mapping != "thread" or not step.early_exit:
+        return None
+    if step.operand == "frontier":
+        return pull_queue
+    return None if step.asynchronous or step.balance != "static" else pull_compacted
+
+
+def push_queue(search, step):
+    """A plan that scans the status array claims there, in one phase (XBFS); others keep a bitmap, in two (Merrill)."""
+    one_phase = step.claim == "atomic" and (search.scans or step.mapping != "twc")
+    (push_fused if one_phase else push_two_phase)(search, step)
+
+
+def lacks(plan):
+    """Why some step of the plan cannot run here, or None."""
+    for step in plan.steps:
+        if kind_of(step) is None or (isinstance(step, Push) and not _claims(step)):
+            return f"no CUDA kernel computes {step!r} of plan {plan.name!r}; use device='cpu', or a plan that has one"
+    if any(isinstance(step, Pull) and step.asynchronous for step in plan.steps) and any(
+        kind_of(step) not in (push_queue, push_fused, pull_queue) for step in plan.steps
+    ):
+        return (
+            f"plan {plan.name!r} mixes an asynchronous pull with steps that know no vertex found early; "
+            "use device='cpu', or asynchronous=False"
+        )
+    return None
+
+
+def _claims(step):
+    """Whether the kernels know this way to claim: plain stores need a second look, which scan and twc give."""
+    if step.claim == "benign":
+        return step.output == "scan" or (step.output, step.mapping) == ("queue", "twc")
+    return step.output != "scan"
+
+
+def instances(offset="int"):
+    """(header, name) of every kernel instance that some step can ask for: what the compile test compiles."""
+    truths = ("true", "false")
+    plain = {
+        "steps/gather.cuh": "list_lengths",
+        "steps/state.cuh": "stand status_to_bits queue_to_bits bits_to_queue single_scan list_of_level merge_bits "
+        "closed_bits arc_rows",
+        "steps/two_phase.cuh": "expand contract cull keep_owners count_arcs",
+        "steps/sorted.cuh": "gather_pairs reduce_sorted",
+        "steps/compacted.cuh": "pull_compacted",
+        "steps/double_scan.cuh": "prefix_sum",
+        "common/counts.cuh": "level_extent scale_level count_extended",
+    }
+    shaped = [(header, name, "") for header, names in plain.items() for name in names.split()]
+    shaped += [("steps/edges.cuh", name, truth) for name in ("scatter", "mask") for truth in truths]
+    shaped += [("steps/double_scan.cuh", "scan_segments", scan) for scan in "12"]
+    shaped += [
+        ("steps/double_scan.cuh", "pull_queue", queue_shape(balance, ahead))
+        for balance, ahead in product(("static", "thread", "warp"), (True, False))
+    ]
+    shaped += [("steps/push.cuh", "push_shares", truth) for truth in truths]
+    shaped += [
+        ("steps/push.cuh", "push", push_shape(mapping, output, counting))
+        for mapping, (output, counting) in product(
+            ("thread", "warp", "block", "twc"), [*product(("queue", "scan", "reuse"), ("false",)), ("queue", "true")]
+        )
+    ]
+    shaped += [
+        ("steps/pull.cuh", "pull", pull_shape(Pull(mapping, rows, operand, early_exit), counting))
+        for mapping, rows, operand, (early_exit, counting) in product(
+            ("thread", "warp"), ("all", "unvisited"), ("frontier", "visited"),
+            [(True, "false"), (False, "false"), (False, "true")],
+        )
+    ]  # fmt: skip
+    for header, name, shape in shaped:
+        yield header, instance(name, offset, shape)

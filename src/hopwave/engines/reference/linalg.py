@@ -1,0 +1,166 @@
+"""Products as they are defined, in NumPy alone: make every term, sort by row, add up. The specification, not fast."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hopwave.jobs import Touched
+from hopwave.linalg.matrix import Rows
+from hopwave.linalg.vector import Vector
+
+
+class Algebra:
+    """See hopwave.linalg.engine.Algebra."""
+
+    name = "reference"
+    xp = np
+
+    def missing(self):
+        return None
+
+    def push(self, A, x, product, allowed, threads):
+        """All terms of the columns that x names."""
+        places, values = x.entries()
+        part = A.columns
+        inner, entry = expand(part.indptr, places)
+        return self._sums(A.shape[0], part.indices[entry], places[inner], values[inner], part, entry, product, allowed)
+
+    def pull(self, A, x, product, allowed, threads):
+        """All terms of the rows that are allowed, without early exit: the sum is the same."""
+        values, present = x.arrays()
+        part = A.rows
+        rows = np.arange(A.shape[0]) if allowed is None else np.flatnonzero(allowed.as_bits(A.shape[0], np))
+        row, entry = expand(part.indptr, rows)
+        there = present[part.indices[entry]]
+        row, entry = row[there], entry[there]
+        inner = part.indices[entry]
+        return self._sums(A.shape[0], rows[row], inner, values[inner], part, entry, product, None)
+
+    def _sums(self, n, out, inner, x, part, entry, product, allowed):
+        a = np.ones(len(entry), np.bool_) if part.values is None else part.values[entry]
+        terms = self.terms(product, out, inner, np.zeros(len(out), np.int32), a, x)
+        touched = Touched(len(entry))
+        if allowed is not None:
+            keep = allowed.as_bits(n, np)[out]
+            out, terms = out[keep], terms[keep]
+        rows, sums = self.add_up(product.add, out, terms)
+        return Vector.sparse(n, rows.astype(np.int32), sums), touched
+
+    def terms(self, product, out, inner, zero, a, x):
+        found = {"one": np.True_, "x": x, "a": a, "out": out, "inner": inner, "zero": zero}.get(product.term)
+        if found is None:
+            function = self.binary(product.multiply)
+            found = function(x, a) if product.flip else function(a, x)
+        return np.broadcast_to(found, out.shape).astype(product.dtype)
+
+    def add_up(self, add, keys, terms):
+        """Sums of the terms with equal keys, in the order they come."""
+        order = np.argsort(keys, kind="stable")
+        keys, terms = keys[order], terms[order]
+        first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
+        if add.any_term or not len(keys):
+            return keys[first], terms[first]
+        return keys[first], ufunc(add.op).reduceat(terms, first).astype(terms.dtype)
+
+    def multiply(self, A, B, product, mask, complement, by, threads):
+        """Every term of every entry; `by` only says which of them would have been looked at."""
+        m, n = A.shape[0], B.shape[1]
+        left, right = A.rows, B.rows
+        i = np.repeat(np.arange(m, dtype=np.int64), np.diff(left.indptr))
+        which, entry = expand(right.indptr, left.indices)
+        out, inner, column = i[which], left.indices[which], right.indices[entry]
+        a = A.stored_values()[which]
+        x = B.stored_values()[entry]
+        terms = self.terms(product, out, inner, column, a, x)
+        keys, sums = self.add_up(product.add, out * n + column, terms)
+        if mask is not None:
+            row = np.repeat(np.arange(m, dtype=np.int64), np.diff(mask.indptr))
+            keep = np.isin(keys, row * n + mask.indices) != complement
+            keys, sums = keys[keep], sums[keep]
+        indptr = np.searchsorted(keys // max(n, 1), np.arange(m + 1)).astype(np.int64)
+        direction = "pull" if by != "push" and mask is not None and not complement else "push"
+        return Rows(indptr, (keys % max(n, 1)).astype(np.int32), sums), Touched(len(entry), notes=[direction])
+
+    def binary(self, op):
+        return array_function(op)
+
+    def unary(self, op):
+        if op.array:
+            return getattr(np, op.array) if op.kind != "float" else in_float(getattr(np, op.array))
+        return lambda values: np.array([op.function(v) for v in values.tolist()]).astype(
+            unary_type(op, values), copy=False
+        )
+
+    def reduce(self, add, values, dtype):
+        if add.any_term:
+            return values[0].item()
+        return (
+            ufunc(add.op).reduce(values.astype(dtype, copy=False)).astype(dtype).item()
+            if add.op.array
+            else dtype.type(ufunc(add.op).reduce(values.astype(dtype))).item()
+        )
+
+    def fill(self, values, present, allowed, value):
+        if allowed.rows is not None:
+            values[allowed.rows] = value
+            present[allowed.rows] = True
+            return None
+        bits = allowed.as_bits(len(values), np)
+        np.copyto(values, values.dtype.type(value), where=bits)
+        present |= bits
+        return None
+
+    def scatter(self, op, target, places, values):
+        if op.name in ("any", "first"):
+            return
+        if op.name == "second":
+            target[places] = values
+        elif op.array and op.kind == "same":
+            getattr(np, op.array).at(target, places, values)
+        else:
+            for place, value in zip(places.tolist(), values, strict=True):
+                target[place] = op.function(target[place], value)
+
+
+def expand(indptr, rows):
+    """The entries of these rows, one after the other: which of the rows, and which entry."""
+    begin = indptr[rows].astype(np.int64)
+    counts = indptr[np.asarray(rows) + 1].astype(np.int64) - begin
+    which = np.repeat(np.arange(len(rows)), counts)
+    ends = np.cumsum(counts)
+    entry = np.arange(len(which)) - np.repeat(ends - counts, counts) + begin[which]
+    return which, entry
+
+
+def ufunc(op):
+    return getattr(np, op.array) if op.array else np.frompyfunc(op.function, 2, 1)
+
+
+def array_function(op):
+    """A binary operator on arrays."""
+    if op.name in ("first", "any"):
+        return lambda x, y: np.broadcast_arrays(x, y)[0].copy()
+    if op.name == "second":
+        return lambda x, y: np.broadcast_arrays(x, y)[1].copy()
+    if op.name == "pair":
+        return lambda x, y: np.ones(np.broadcast_shapes(np.shape(x), np.shape(y)), np.bool_)
+    if op.array is None:
+        called = np.frompyfunc(op.function, 2, 1)
+        return lambda x, y: called(x, y).astype(op.result_type(np.asarray(x).dtype, np.asarray(y).dtype))
+    found = getattr(np, op.array)
+    if op.name in ("plus", "minus", "times"):  # numbers, also where both are truths
+        return lambda x, y: found(x, y, dtype=op.result_type(np.asarray(x).dtype, np.asarray(y).dtype))
+    return found
+
+
+def in_float(function):
+    return lambda values: function(values if values.dtype.kind == "f" else values.astype(np.float64))
+
+
+def unary_type(op, values):
+    """A user's function may give truths or fractions whatever it is given: then the first value tells."""
+    if op.kind != "same" or not len(values):
+        return op.result_type(values.dtype)
+    kind = np.asarray(op.function(values[0].item())).dtype
+    whole = kind.kind in "iu" and values.dtype.kind in "if"
+    return values.dtype if whole or kind.kind == values.dtype.kind else kind

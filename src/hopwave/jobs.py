@@ -1,0 +1,172 @@
+"""What engines are asked to do, and what they hand back. Records and protocols; nothing here computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.arrays import Array
+from hopwave.operators import BinaryOp, Monoid
+from hopwave.semiring import Semiring, any_pair, any_secondi, plus_first
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a search is asked for. Distances always fall out; predecessors and path counts are asked for.
+
+    >>> Question(path_counts=True).semiring.name
+    'plus_first'
+    """
+
+    predecessors: bool = True
+    path_counts: bool = False
+    depth_limit: int | None = None
+
+    @property
+    def semiring(self) -> Semiring:
+        """The cheapest semiring whose ⊕ keeps everything that was asked for."""
+        if self.path_counts:
+            return plus_first
+        return any_secondi if self.predecessors else any_pair
+
+
+Progress = bool | None | Callable[[int, int], object]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What an engine is to sum up: δ over these sources, towards targets (all, if None), along paths up to cutoff.
+
+    `edges` asks for one score an arc instead of one a vertex, `squares` for Σ δ² behind Σ δ, `endpoints` counts the
+    ends of a path as vertices on it, `deterministic` wants the same bits from every run on the same device.
+    """
+
+    sources: npt.NDArray[np.int64]
+    targets: npt.NDArray[np.bool_] | None = None
+    cutoff: int | None = None
+    endpoints: bool = False
+    edges: bool = False
+    squares: bool = False
+    memory_limit: int | None = None
+    deterministic: bool = False
+
+
+class Accumulation(Protocol):
+    """A run of an engine over a job, block of sources after block."""
+
+    blocks: int
+    size: int  # sources a block
+    done: int
+    total: npt.NDArray[np.float64]
+    certificate: npt.NDArray[np.float64]
+
+    def advance(self, first: int, poll: Callable[[int], bool]) -> int:
+        """Run blocks from number first on, until all are done or poll(done) asks for a pause; returns those done."""
+
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Searches from these sources, up to `limit` hops. What to keep:
+
+    "sums"     per source: how many it reached, Σ d, Σ 1/d, the greatest d; and how many pairs lie at each distance
+    "columns"  the same, and per vertex: how many sources reach it, Σ w(d), Σ w(d)², where weight "hops" is w(d) = d and
+               "inverse" is w(d) = 1 / d in units of 2^-shift
+    "rows"     every distance
+    "pairs"    (target, distance) of each source in turn, nearest first; with `upwards` only targets above their source
+
+    `together` lets searches share their steps (a GPU's always do), and `depth` says how many levels to expect, where
+    somebody knows; they change how long the searches take, never what they find.
+    """
+
+    sources: Integers
+    keep: Literal["sums", "columns", "rows", "pairs"]
+    limit: int | None = None
+    together: bool = True
+    weight: Literal["hops", "inverse"] = "hops"
+    shift: int = 0
+    upwards: bool = False
+    depth: int = 0
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What was kept; the arrays that were not asked for are empty. One entry a source in its order, or one a vertex."""
+
+    reached: Integers
+    total: Integers
+    farthest: Integers
+    inverse: npt.NDArray[np.float64]
+    histogram: Integers
+    columns: Integers
+    rows: npt.NDArray[np.int32]
+    pairs: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
+
+
+class Poll(Protocol):
+    """Told now and then how many sources are done."""
+
+    def __call__(self, done: int) -> object: ...
+
+
+# What one term of a product is: 1, the vector's value, the matrix's value, the number of the row computed or of the
+# entry met, 0, or ⊗ of both values. Engines see this instead of operators' names.
+Term = Literal["one", "x", "a", "out", "inner", "zero", "both"]
+
+
+@dataclass(frozen=True)
+class Product:
+    """The arithmetic of y(i) = ⊕ₖ A(i,k) ⊗ x(k), as engines read it.
+
+    `flip` computes x ⊗ a instead of a ⊗ x (vxm). `early_exit` and `structure_only` are what was asked for *and* is
+    legal. Without values, A(i,k) is 1 of type bool.
+    """
+
+    add: Monoid
+    multiply: BinaryOp
+    term: Term
+    flip: bool
+    dtype: np.dtype[Any]  # of sums; terms are cast to it before they are added
+    early_exit: bool
+    structure_only: bool
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """Which rows of a result a mask lets through: those listed, or those whose bit differs from `complement`.
+
+    Either `rows` (int32, each once, in any order unless `ascending`) or `bits` (bool, one a row) is set, not both.
+    """
+
+    rows: Array | None = None
+    bits: Array | None = None
+    complement: bool = False
+    ascending: bool = True
+    count: int | None = None  # how many are let through, where it is known
+
+    def as_bits(self, n: int, xp: Any) -> Array:
+        """One bool a row, True where the row is let through."""
+        if self.bits is not None:
+            return ~self.bits if self.complement else self.bits
+        found = xp.zeros(n, xp.bool_)
+        found[self.rows] = True
+        return found
+
+
+@dataclass
+class Touched:
+    """What a product looked at: stored entries of the matrix, or how to ask for their number once it is known."""
+
+    entries: int | Callable[[], int] = 0
+    rows: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def count(self) -> int:
+        """How many entries."""
+        return self.entries() if callable(self.entries) else self.entries

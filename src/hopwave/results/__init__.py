@@ -1,0 +1,1 @@
+"""What comes back: the answer, how it was found, and how far it can be trusted."""

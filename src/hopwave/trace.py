@@ -1,0 +1,71 @@
+"""What every level of a search did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of a search, as the engine saw it.
+
+    `vertices` and `edges` are the frontier's size and the arcs that leave it, `unvisited_edges` the arcs that leave
+    vertices not yet visited: the sizes the rule looked at. `found` vertices came out; `checked` arcs were looked at;
+    `ahead` of the found ones belong to the level after (asynchronous pulls only). Over several ranks, `sent` bytes went
+    from rank to rank, `sent_for_parents` of them to tell owners a vertex's predecessor; `sent_by_one` is what the rank
+    that sent most did send, and `sets_by_one` the same with the parents left out: sets of vertices, as bitmaps or
+    shorter, and a few words beside.
+
+    >>> import hopwave as hw
+    >>> level = hw.bfs(hw.generate.star(5), 0, plan="merrill", trace=True).trace[0]
+    >>> level.direction, level.vertices, level.edges, level.found
+    ('push', 1, 4, 4)
+    """
+
+    depth: int
+    choice: int
+    step: str
+    vertices: int
+    edges: int
+    unvisited_edges: int
+    found: int
+    checked: int
+    seconds: float
+    ahead: int = 0
+    sent: int = 0
+    sent_for_parents: int = 0
+    sent_by_one: int = 0
+    sets_by_one: int = 0
+
+    @property
+    def direction(self) -> str:
+        """ "push" or "pull"."""
+        return self.step.partition("(")[0]
+
+
+class Trace(tuple[Level, ...]):
+    """The levels of a search in order; `str(trace)` is a table.
+
+    >>> import hopwave as hw
+    >>> hw.bfs(hw.generate.path(3), 0, plan="turbobfs-bu-sc", trace=True).trace.directions
+    ['pull', 'pull', 'pull']
+    """
+
+    @property
+    def directions(self) -> list[str]:
+        """The direction each level took."""
+        return [level.direction for level in self]
+
+    def __str__(self) -> str:
+        wide = max([len(level.step) for level in self], default=4)
+        over_ranks = any(level.sent for level in self)
+        head = f"{'level':>5} {'step':<{wide}} {'vertices':>11} {'edges':>13} {'found':>11} {'checked':>13} {'ms':>9}"
+        head += f" {'bytes sent':>13} {'for parents':>13}" * over_ranks
+        rows = [
+            f"{level.depth:>5} {level.step:<{wide}} {level.vertices:>11,} {level.edges:>13,} {level.found:>11,} "
+            f"{level.checked:>13,} {level.seconds * 1e3:>9.3f}"
+            + f" {level.sent:>13,} {level.sent_for_parents:>13,}"
+            * over_ranks
+            for level in self
+        ]
+        return "\n".join([head, *rows])

@@ -1,0 +1,163 @@
+"""The pages say what the code does: tables, links, examples."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import conftest
+import hopwave as hw
+
+NEEDS_HARDWARE = {"cupy", "cupyx", "cupy_backends", "mpi4py"}
+MODULES = ["hopwave"] + [
+    module.name
+    for module in pkgutil.walk_packages(hw.__path__, "hopwave.")
+    if not module.name.endswith("__main__")  # importing that would run the command
+]
+PUBLIC = sorted(hw.__all__)
+
+
+def _docs() -> ModuleType:
+    """docs/__main__.py, which is no part of the package."""
+    spec = importlib.util.spec_from_file_location("hopwave_docs", conftest.ROOT / "docs" / "__main__.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+docs = _docs()
+every_page = pytest.mark.parametrize("page", docs.pages(), ids=lambda page: page.name)
+
+
+@pytest.mark.parametrize("name", docs.WITH_PLANS)
+def test_the_tables_of_plans_are_true(name: str, root: Path) -> None:
+    page = (root / name).read_text(encoding="utf-8")
+    _, _, rest = page.partition(docs.BEGIN)
+    table, _, _ = rest.partition(docs.END)
+    assert table.strip() == hw.plans().markdown(), "run `make docs`"
+    assert docs.with_plans(page) == page
+
+
+@pytest.mark.parametrize("name", docs.WITH_FUNCTIONS)
+def test_the_tables_of_networkx_functions_are_true(name: str, root: Path) -> None:
+    page = (root / name).read_text(encoding="utf-8")
+    assert docs.with_functions(page) == page, "run `make docs`"
+
+
+@every_page
+def test_links_lead_somewhere(page: Path) -> None:
+    assert docs.broken_links(page) == []
+
+
+def test_broken_links_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docs, "ROOT", tmp_path)
+    (tmp_path / "good.md").write_text("# The House\n")
+    page = tmp_path / "page.md"
+    page.write_text(
+        "[a](good.md) [b](good.md#the-house) [c](https://example.org) `[d](code.md)`\n"
+        "```\n[e](code.md)\n```\n[f](gone.md) [g](good.md#the-garden) [h](#nowhere)\n"
+    )
+    assert [sentence.split()[3] for sentence in docs.broken_links(page)] == [
+        "gone.md",
+        "good.md#the-garden",
+        "#nowhere",
+    ]
+
+
+@every_page
+def test_examples_in_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    # A page's blocks are one session. Other lines are blanked, not cut, so that a failure names the right line.
+    kept, inside = [], False
+    for line in text.splitlines():
+        inside = not inside and line == "```python" if line.startswith("```") else inside
+        kept.append(line if inside and not line.startswith("```") else "")
+    example = doctest.DocTestParser().get_doctest("\n".join(kept), {}, page.name, str(page), 0)
+    assert doctest.DocTestRunner().run(example).failed == 0
+
+
+def test_the_readme_has_an_example(root: Path) -> None:
+    assert ">>> import hopwave as hw" in (root / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_modules(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in NEEDS_HARDWARE:
+            raise
+        pytest.skip(f"{error.name} is not installed")
+    if name.startswith("hopwave.distributed") and importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+    monkeypatch.chdir(tmp_path)  # an example may write a file
+    assert doctest.testmod(module).failed == 0
+
+
+def test_there_are_modules_to_look_at() -> None:
+    assert {"hopwave.graph", "hopwave.engines.reference", "hopwave.algorithms.bfs"} <= set(MODULES)
+
+
+# ---------------------------------------------------------------- every public name is explained
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_names_have_a_docstring_with_an_example(name: str) -> None:
+    text = getattr(hw, name).__doc__
+    assert text, f"hopwave.{name} has no docstring"
+    assert ">>>" in text, f"the docstring of hopwave.{name} has no example"
+
+
+def _members(kind: type) -> list[tuple[str, Any]]:
+    return [
+        (name, member)
+        for name, member in vars(kind).items()
+        if not name.startswith("_") and (callable(member) or isinstance(member, property | classmethod | staticmethod))
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if inspect.isclass(getattr(hw, name))])
+def test_methods_of_public_classes_have_a_docstring(name: str) -> None:
+    for member_name, member in _members(getattr(hw, name)):
+        assert inspect.getdoc(member), f"hopwave.{name}.{member_name} has no docstring"
+
+
+def test_all_is_sorted_and_complete() -> None:
+    assert hw.__all__ == sorted(hw.__all__), "one order, so that two people add names without a conflict"
+    assert all(hasattr(hw, name) for name in hw.__all__)
+    import hopwave.errors
+
+    kinds = {name for name, kind in vars(hopwave.errors).items() if inspect.isclass(kind) and name.endswith("Error")}
+    assert kinds <= set(hw.__all__), "what can be raised can be caught"
+
+
+# ---------------------------------------------------------------- the pages for newcomers
+
+
+def test_the_reading_order(root: Path) -> None:
+    """Five files, shortest first, beginning with the specification."""
+    page = (root / "docs" / "reading-order.md").read_text(encoding="utf-8")
+    files = re.findall(r"^\d\. +\[`?[^\]]+`?\]\(([^)]+)\)", page, re.MULTILINE)
+    assert len(files) == 5 and files[0].endswith("engines/reference/__init__.py")
+    lengths = [len((root / "docs" / file).read_text(encoding="utf-8").splitlines()) for file in files]
+    assert lengths == sorted(lengths)
+
+
+def test_the_changelog_knows_this_version(root: Path) -> None:
+    assert f"## {hw.__version__}" in (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f'version = "{hw.__version__}"' in (root / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_contributing_is_one_page(root: Path) -> None:
+    assert len((root / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 80

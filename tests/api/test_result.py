@@ -1,0 +1,160 @@
+"""Results: the answer by name, as a table and as a path; how it was found; counts beyond float64."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hopwave as hw
+from graphs import graphs
+from hopwave import Graph, GraphError, ScaledCounts
+from hopwave.catalogue import CATALOGUE
+from hopwave.plan import PlanUsed
+
+NAMED = Graph.from_edges(["ann", "bob", "dan"], ["bob", "cyd", "eve"])
+
+
+# ---------------------------------------------------------------- the answer in other shapes
+
+
+def test_to_dict_has_the_reached_by_name() -> None:
+    found = hw.bfs(NAMED, "ann").to_dict()
+    assert found == {"ann": 0, "bob": 1, "cyd": 2}
+    assert all(type(value) is int for value in found.values())
+
+
+@given(graphs(), st.data())
+def test_to_dict_is_networkx_single_source_shortest_path_length(graph: Graph, data: st.DataObject) -> None:
+    source = data.draw(st.integers(0, graph.n - 1))
+    expected = nx.single_source_shortest_path_length(graph.to_networkx(), source)
+    found = hw.bfs(graph, source).to_dict()
+    assert found == expected
+    assert all(type(key) is int for key in found)
+
+
+def test_to_pandas_has_a_row_a_vertex() -> None:
+    frame = hw.bfs(NAMED, "ann", path_counts=True).to_pandas()
+    assert frame.index.tolist() == ["ann", "bob", "cyd", "dan", "eve"] and frame.index.name == "vertex"
+    assert frame["distance"].tolist() == [0, 1, 2, -1, -1]
+    assert frame["predecessor"].tolist()[:2] == [0, 0]
+    assert frame["path_count"].tolist() == [1, 1, 1, 0, 0]
+    assert frame.loc["cyd", "distance"] == 2
+
+
+def test_to_pandas_has_the_columns_that_were_asked_for() -> None:
+    bare = hw.bfs(hw.generate.path(3), 0, predecessors=False).to_pandas()
+    assert bare.columns.tolist() == ["distance"]
+    pd.testing.assert_index_equal(bare.index, pd.Index([0, 1, 2], name="vertex"), exact=False)
+    huge = hw.bfs(hw.generate.diamonds(1100), 0, path_counts=True).to_pandas()
+    assert "path_count" not in huge and huge["path_count_log2"].iloc[-1] == 1100
+
+
+def test_path_to() -> None:
+    assert hw.bfs(NAMED, "ann").path_to("cyd") == ["ann", "bob", "cyd"]
+    assert hw.bfs(NAMED, "ann").path_to("ann") == ["ann"]
+    assert hw.bfs(hw.generate.path(9), [0, 8]).path_to(6) == [8, 7, 6]
+    assert all(type(v) is int for v in hw.bfs(hw.generate.path(3), 0).path_to(np.int64(2)))
+
+
+@given(graphs(), st.data())
+def test_paths_are_shortest_paths(graph: Graph, data: st.DataObject) -> None:
+    source = data.draw(st.integers(0, graph.n - 1))
+    result = hw.bfs(graph, source)
+    for vertex in np.flatnonzero(result.distances >= 0).tolist():
+        path = result.path_to(vertex)
+        assert path[0] == source and path[-1] == vertex and len(path) == result.distances[vertex] + 1
+        for u, v in pairwise(path):
+            assert v in graph.indices[graph.indptr[u] : graph.indptr[u + 1]]
+
+
+def test_path_to_what_has_none() -> None:
+    with pytest.raises(GraphError, match="'eve' was not reached by this search, so it has no path; try another source"):
+        hw.bfs(NAMED, "ann").path_to("eve")
+    with pytest.raises(GraphError, match="2 was not reached by this search"):
+        hw.bfs(hw.generate.path(3), 0, depth_limit=1).path_to(2)
+    with pytest.raises(GraphError, match="'zoe' is not a vertex of this graph"):
+        hw.bfs(NAMED, "ann").path_to("zoe")
+    with pytest.raises(GraphError, match=r"this search kept no predecessors; call bfs\(..., predecessors=True\)"):
+        hw.bfs(NAMED, "ann", predecessors=False).path_to("bob")
+
+
+def test_results_are_frozen_and_print_in_one_line() -> None:
+    result = hw.bfs(hw.generate.path(1200), 0, device="reference")
+    with pytest.raises(AttributeError):
+        result.depth = 3  # type: ignore[misc]
+    assert repr(result) == "BFSResult(reached=1,200, depth=1199, plan=hopwave, engine=reference)"
+    assert result == result and result != hw.bfs(hw.generate.path(1200), 0)
+    assert isinstance(hash(result), int)
+
+
+def test_results_can_be_pickled() -> None:
+    result = hw.bfs(NAMED, "ann", trace=True, path_counts=True)
+    again = pickle.loads(pickle.dumps(result))
+    assert again.to_dict() == result.to_dict() and again.plan == result.plan and again.trace == result.trace
+
+
+# ---------------------------------------------------------------- how it was found
+
+
+def test_what_ran() -> None:
+    ran = hw.bfs(NAMED, "ann", plan="xbfs", device="reference").plan
+    assert ran == "xbfs" and ran != "xbfs-sync" and ran.name == "xbfs"
+    assert ran == PlanUsed(CATALOGUE["xbfs"], "asked for", ran.without) and ran != 5
+    assert {ran: 1}["xbfs"] == 1, "equal things hash alike"
+    assert str(ran).startswith("xbfs (asked for; without ")
+    assert str(PlanUsed(CATALOGUE["xbfs"], "asked for")) == "xbfs (asked for)"
+    assert "look ahead" in ran.without, "the reference engine has none"
+
+
+def test_trace_of_a_star() -> None:
+    trace = hw.bfs(hw.generate.star(5), 0, plan="merrill", trace=True).trace
+    assert trace is not None
+    first, last = trace
+    assert (first.depth, first.choice, first.step, first.direction) == (1, 0, "push(twc, queue)", "push")
+    assert (first.vertices, first.edges, first.unvisited_edges, first.found, first.checked) == (1, 4, 4, 4, 4)
+    assert (last.vertices, last.edges, last.unvisited_edges, last.found, last.checked) == (4, 4, 0, 0, 4)
+    assert trace.directions == ["push", "push"]
+
+
+def test_trace_prints_as_a_table() -> None:
+    trace = hw.bfs(hw.generate.kronecker(8), 0, plan="pushpull", trace=True).trace
+    assert trace is not None and "pull" in trace.directions
+    head, *lines = str(trace).splitlines()
+    assert head.split() == ["level", "step", "vertices", "edges", "found", "checked", "ms"]
+    assert len(lines) == len(trace)
+    assert {len(line) for line in (head, *lines)} == {len(head)}, "columns stand under each other"
+
+
+def test_no_trace_unless_asked() -> None:
+    assert hw.bfs(NAMED, "ann").trace is None
+
+
+# ---------------------------------------------------------------- counts beyond float64
+
+
+def scaled(counts: list[int]) -> ScaledCounts | Any:
+    """Python integers as mantissa and exponent."""
+    exponent = np.array([count.bit_length() for count in counts], np.int64)
+    return ScaledCounts.plain(np.array([count / 2 ** count.bit_length() for count in counts]), exponent)
+
+
+def test_counts_stay_plain_as_long_as_float64_holds_them() -> None:
+    plain = scaled([0, 1, 3, 2**1023, 2**1024 - 2**971])
+    assert isinstance(plain, np.ndarray) and plain.dtype == np.float64
+    assert plain.tolist() == [0.0, 1.0, 3.0, 2.0**1023, float(np.finfo(np.float64).max)]
+    assert scaled([]).tolist() == []
+
+
+def test_counts_beyond_are_pairs() -> None:
+    pair = scaled([0, 1, 2**1024, 3 * 2**5000])
+    assert isinstance(pair, ScaledCounts) and len(pair) == 4
+    assert pair.log2().tolist() == [-np.inf, 0.0, 1024.0, 5000 + np.log2(3)]
+    assert (pair.mantissa[2], pair.exponent[2]) == (0.5, 1025)

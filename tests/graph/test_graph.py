@@ -1,0 +1,377 @@
+"""Graph: from every kind of input, back again, and one clear sentence for what cannot be a graph."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+
+from graphs import graphs
+from hopwave import Graph, GraphError, csr
+
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+SRC, DST = [0, 1, 2], [1, 2, 0]
+TRIANGLE = Graph.from_edges(SRC, DST)
+
+
+def rows(graph: Graph) -> list[list[int]]:
+    return [graph.indices[graph.indptr[v] : graph.indptr[v + 1]].tolist() for v in range(graph.n)]
+
+
+class OnTheGPU:
+    """What hopwave sees of a CuPy array, for machines without one."""
+
+    __cuda_array_interface__: dict[str, Any] = {}  # noqa: RUF012
+
+    def __init__(self, column: list[int]) -> None:
+        self.column = column
+
+    def get(self) -> Any:
+        return np.array(self.column)
+
+
+# ---------------------------------------------------------------- from_edges: columns of every kind
+
+COLUMNS: dict[str, Any] = {
+    "list": list,
+    "tuple": tuple,
+    "iterator": iter,
+    "numpy strided": lambda column: np.repeat(np.array(column), 2)[::2],
+    "numpy big-endian": lambda column: np.array(column, ">i4"),
+    "whole floats": lambda column: np.array(column, np.float64),
+    "list of numpy scalars": lambda column: [np.int16(v) for v in column],
+    "cupy": OnTheGPU,
+    "pandas": pd.Series,
+    "pandas index": pd.Index,
+    "pandas nullable": lambda column: pd.Series(column, dtype="Int64"),
+    "pandas arrow": lambda column: pd.Series(column, dtype="int64[pyarrow]"),
+    "polars": pl.Series,
+    "pyarrow array": pa.array,
+    "pyarrow chunks": lambda column: pa.chunked_array([column[:1], column[1:]]),
+    "pyarrow table": lambda column: pa.table({"v": column})["v"],
+    **{f"numpy {kind}": (lambda column, kind=kind: np.array(column, kind)) for kind in INTEGERS},
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS)
+def test_columns_of_whole_numbers(column: Any) -> None:
+    graph = Graph.from_edges(column(SRC), column(DST))
+    assert graph == TRIANGLE
+    assert graph.labels is None
+    assert (graph.indptr.dtype, graph.indices.dtype) == (np.int32, np.int32)
+    assert all(array.flags.c_contiguous for array in (graph.indptr, graph.indices))
+
+
+STRINGS: dict[str, Any] = {
+    "list": list,
+    "numpy": np.array,
+    "numpy objects": lambda column: np.array(column, object),
+    "pandas": pd.Series,
+    "pandas string": lambda column: pd.Series(column, dtype="string"),
+    "pandas category": lambda column: pd.Series(column, dtype="category"),
+    "polars": pl.Series,
+    "polars category": lambda column: pl.Series(column, dtype=pl.Categorical),
+    "pyarrow array": pa.array,
+    "pyarrow chunks": lambda column: pa.chunked_array([column]),
+    "pyarrow dictionary": lambda column: pa.array(column).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("column", STRINGS.values(), ids=STRINGS)
+def test_columns_of_strings_become_labels_in_order_of_appearance(column: Any) -> None:
+    graph = Graph.from_edges(column(["cyd", "bob"]), column(["ann", "cyd"]), directed=True)
+    assert graph.labels is not None
+    assert graph.labels.tolist() == ["cyd", "ann", "bob"]
+    assert rows(graph) == [[1], [], [0]]
+
+
+@pytest.mark.parametrize("column", [pd.Series, pl.Series, pa.array, lambda c: pa.chunked_array([c])])
+@pytest.mark.parametrize("values", [[0, None], ["a", None]], ids=["numbers", "strings"])
+def test_missing_ends_are_refused(column: Any, values: list[Any]) -> None:
+    with pytest.raises(GraphError, match="drop the rows that miss an end"):
+        Graph.from_edges(column(values), column(values[:1] * 2))
+
+
+@pytest.mark.parametrize("kind", ["string", "category", "Int64", "float64"])
+def test_missing_ends_of_pandas_own_kinds_are_refused(kind: str) -> None:
+    value = "a" if kind in ("string", "category") else 1
+    with pytest.raises(GraphError, match="drop the rows that miss an end"):
+        Graph.from_edges(pd.Series([value, None], dtype=kind), pd.Series([value, value], dtype=kind))
+
+
+def test_mixed_objects_and_tuples_are_labels() -> None:
+    graph = Graph.from_edges([(0, 1), "b", 7], ["b", 7, (2, 3)])
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [(0, 1), "b", 7, (2, 3)]
+    assert graph.index((2, 3)) == 3
+    assert graph.label(0) == (0, 1)
+
+
+def test_a_column_of_numbers_beside_one_of_strings() -> None:
+    graph = Graph.from_edges([1, 2], ["x", "x"])
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [1, "x", 2]
+    assert type(graph.label(0)) is int
+
+
+def test_labels_for_ids() -> None:
+    graph = Graph.from_edges([0, 1], [1, 2], labels=["ann", "bob", "cyd"])
+    assert graph.index("cyd") == 2
+    alone = Graph.from_edges([0], [1], labels=["ann", "bob", "cyd"])
+    assert alone.n == 3, "labels say how many vertices there are"
+
+
+# ---------------------------------------------------------------- from_edges: shapes
+
+
+@pytest.mark.parametrize("directed, expected", [(False, [[1], [0, 2], [1]]), (True, [[1], [2], []])])
+def test_direction(directed: bool, expected: list[list[int]]) -> None:
+    graph = Graph.from_edges([0, 1], [1, 2], directed=directed)
+    assert rows(graph) == expected
+    assert graph.directed is directed
+    assert graph.m == sum(map(len, expected))
+
+
+@pytest.mark.parametrize(
+    "directed, repeats, expected",
+    [
+        (True, "merge", [[0, 1], [0]]),
+        (True, "keep", [[0, 0, 1, 1], [0]]),
+        (False, "merge", [[0, 1], [0]]),
+        (False, "keep", [[0, 0, 1, 1, 1], [0, 0, 0]]),
+    ],
+)
+def test_loops_and_repeats(directed: bool, repeats: Any, expected: list[list[int]]) -> None:
+    graph = Graph.from_edges([0, 0, 0, 0, 1], [1, 0, 1, 0, 0], directed=directed, repeats=repeats)
+    assert rows(graph) == expected
+
+
+def test_isolated_vertices_and_n() -> None:
+    graph = Graph.from_edges([1], [3], n=6)
+    assert graph.n == 6
+    assert graph.degrees.tolist() == [0, 1, 0, 1, 0, 0]
+    assert Graph.from_edges([1], [3]).n == 4
+    assert Graph.from_edges([1], [3], n=np.int64(6)) == graph
+
+
+@pytest.mark.parametrize("empty", [[], (), np.array([]), np.array([], np.int32), pd.Series([], dtype=object)])
+def test_no_edges(empty: Any) -> None:
+    nothing = Graph.from_edges(empty, empty)
+    assert (nothing.n, nothing.m, nothing.labels) == (0, 0, None)
+    assert rows(Graph.from_edges(empty, empty, n=3, directed=True)) == [[], [], []]
+
+
+def test_the_empty_graph_does_everything() -> None:
+    graph = Graph.from_edges([], [])
+    assert graph.arranged() == graph and graph.reversed() == graph
+    assert graph.stats().scf == 0 and graph.stats().mean_degree == 0
+    assert len(graph.to_networkx()) == 0 and graph.to_scipy().shape == (0, 0)
+    assert [column.tolist() for column in graph.to_edges()] == [[], []]
+    assert graph.never_found.tolist() == []
+    assert Graph.from_scipy(graph.to_scipy()) == graph
+
+
+@given(graphs())
+def test_rows_ascend_without_repeats(graph: Graph) -> None:
+    for row in rows(graph):
+        assert row == sorted(set(row))
+
+
+def test_wide_offsets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Offsets turn to int64 by the number of arcs; the border is lowered here, since 2³¹ arcs take 8 GB."""
+    narrow = Graph.from_edges(SRC, DST, directed=True)
+    kept = Graph.from_edges(SRC * 2, DST * 2, repeats="keep")
+    monkeypatch.setattr(csr, "LARGEST_INT32_OFFSET", 2)
+    wide = Graph.from_edges(SRC, DST, directed=True)
+    assert (narrow.indptr.dtype, wide.indptr.dtype, wide.indices.dtype) == (np.int32, np.int64, np.int32)
+    assert wide == narrow and wide.in_indptr.dtype == np.int64
+    assert wide.arranged().indptr.dtype == wide.reversed().indptr.dtype == np.int64
+    assert Graph.from_csr(narrow.indptr, narrow.indices).indptr.dtype == np.int64
+    assert Graph.from_edges(SRC * 2, DST * 2, repeats="keep") == kept
+    assert Graph.from_edges([0, 1], [1, 0], directed=True).indptr.dtype == np.int32
+
+
+# ---------------------------------------------------------------- from_edges: what is refused
+
+REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "negative": (([0, -3], [1, 1]), {}, "vertex id -3 is negative; ids count from 0"),
+    "too large for n": (([0], [5]), {"n": 3}, "vertex id 5 is too large for n=3; ids run from 0 to n - 1"),
+    "too large for int32": (([0], np.array([2**40])), {}, "1099511627777 vertices are more than the 2147483646"),
+    "n too large": (([0], [1]), {"n": 2**31}, "2147483648 vertices are more than the 2147483646"),
+    "too large for int64": (([2**70], [0]), {}, "1180591620717411303424.*renumber sparse ids first"),
+    "unsigned": ((np.array([2**64 - 1], np.uint64), [0]), {}, "src holds 1.84467e[+]19.*renumber sparse ids first"),
+    "huge float": (([1e300], [0.0]), {}, "src holds 1e[+]300.*renumber sparse ids first"),
+    "NaN": (([0.0, float("nan")], [1, 1]), {}, "src holds NaN or infinity; drop the rows"),
+    "infinity": (([0], [float("inf")]), {}, "dst holds NaN or infinity; drop the rows"),
+    "fraction": (([0, 1.5], [1, 1]), {}, "src holds 1.5, which is no whole number; vertices are numbered 0, 1, 2"),
+    "bool": (([True], [False]), {}, "src holds bool; vertices are whole numbers, strings or other labels"),
+    "dates": ((pd.to_datetime(["2020-02-02"]), [0]), {}, "src holds datetime64.*; vertices are whole numbers"),
+    "None": ((["a", None], ["b", "b"]), {}, "None stands where a vertex should; drop the rows"),
+    "NaN label": ((["a", float("nan")], ["b", "b"]), {}, "nan stands where a vertex should; drop the rows"),
+    "unequal": (([0, 1], [1]), {}, "src has 2 entries and dst 1; an edge needs one of each"),
+    "two columns": ((np.zeros((2, 2), int), [0, 1]), {}, "src has 2 dimensions; give one column"),
+    "lists as labels": (([[0], [1]], [1, 2]), {}, "a label cannot be hashed .*; use strings, numbers or tuples"),
+    "no column": ((0, 1), {}, "src=0 is not a column; give a list or an array"),
+    "one string": (("ab", "cd"), {}, "src='ab' is not a column; give a list or an array"),
+    "unknown repeats": (([0], [1]), {"repeats": "sum"}, "repeats='sum' is not known; use 'merge' or 'keep'"),
+    "negative n": (([0], [1]), {"n": -1}, "n=-1 is not a number of vertices; give a whole number"),
+    "float n": (([0], [1]), {"n": 2.0}, "n=2.0 is not a number of vertices; give a whole number"),
+    "n as bool": (([0], [0]), {"n": True}, "n=True is not a number of vertices; give a whole number"),
+    "n beside labels": ((["a"], ["b"]), {"n": 5}, "n=5 does not fit the 2 different labels in the edges; leave n out"),
+    "n as text": ((["a"], ["b"]), {"n": "x"}, "n='x' does not fit the 2 different labels"),
+    "labels twice": ((["a"], ["b"]), {"labels": ["x", "y"]}, "these edges are labels already; drop labels="),
+    "same labels": (([0], [1]), {"labels": ["x", "x"]}, "two vertices have the same label; labels must differ"),
+    "few labels": (([0], [2]), {"labels": ["x", "y"]}, "vertex id 2 is too large|2 labels do not name 3 vertices"),
+    "many labels": (([0], [1]), {"n": 2, "labels": list("xyz")}, "3 labels do not name 2 vertices; give exactly one"),
+    "labels of lists": (([0], [1]), {"labels": [[1], [2]]}, "a label cannot be hashed .*; use strings, numbers"),
+    "labels of shape 0": (([0], [1]), {"n": 2, "labels": np.array("x")}, "is no list of names; give exactly one"),
+    "labels of two columns": (([0], [1]), {"n": 2, "labels": np.zeros((2, 2))}, "label.*(hashed|name)"),
+    "labels without length": (([0], [1]), {"labels": 7}, "labels=7"),
+}
+
+
+@pytest.mark.parametrize("edges, options, message", REFUSED.values(), ids=REFUSED)
+def test_refused_edges(edges: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(GraphError, match=message) as error:
+        Graph.from_edges(*edges, **options)
+    assert "\n" not in str(error.value)
+
+
+# ---------------------------------------------------------------- from_csr
+
+
+def test_csr_copies_nothing_that_fits() -> None:
+    indptr, indices = np.array([0, 2, 3, 3], np.int32), np.array([1, 2, 0], np.int32)
+    graph = Graph.from_csr(indptr, indices)
+    assert np.shares_memory(graph.indptr, indptr) and np.shares_memory(graph.indices, indices)
+    assert indices.flags.writeable, "the caller's arrays stay the caller's"
+    assert not graph.indices.flags.writeable
+    assert Graph.from_csr(indptr, indices, check=False) == graph
+
+
+def test_csr_rows_are_sorted_and_merged() -> None:
+    graph = Graph.from_csr([0, 4, 4, 6], [2, 1, 2, 0, 2, 0])
+    assert rows(graph) == [[0, 1, 2], [], [0, 2]]
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+def test_csr_of_every_integer(kind: str) -> None:
+    graph = Graph.from_csr(np.array([0, 1, 2], kind), np.array([1, 0], kind), directed=False)
+    assert graph == Graph.from_edges([0], [1])
+
+
+def test_csr_with_labels() -> None:
+    assert Graph.from_csr([0, 1, 1], [1], labels=["a", "b"]).index("b") == 1
+
+
+@pytest.mark.parametrize(
+    "indptr, indices, options, message",
+    [
+        ([], [], {}, r"indptr is empty; it holds n \+ 1 offsets, so at least \[0\]"),
+        ([1, 2], [0, 0], {}, r"indptr runs from 1 to 2; it must rise from 0 to len\(indices\) = 2"),
+        ([0, 3], [0, 0], {}, r"indptr runs from 0 to 3; it must rise from 0 to len\(indices\) = 2"),
+        ([0, 2, 1, 3], [0, 1, 2], {}, r"it must rise from 0 to len\(indices\) = 3"),
+        ([0, 1], [4], {}, "indices holds 4, which is not a vertex; vertices are 0 to 0"),
+        ([0, 1], [-4], {}, "indices holds -4, which is not a vertex; vertices are 0 to 0"),
+        ([0, 1], [0.5], {}, "indices holds 0.5, which is no whole number"),
+        ([0, 1, 1], [1], {"directed": False}, "some arc has no reverse; pass directed=True, or add the reverses"),
+        (np.array([0, 2**33], np.uint64), [0], {}, r"it must rise from 0 to len\(indices\) = 1"),
+        (7, [0], {}, "indptr=7 is not a column"),
+    ],
+)
+def test_refused_csr(indptr: Any, indices: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        Graph.from_csr(indptr, indices, **options)
+
+
+# ---------------------------------------------------------------- from_scipy
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"])
+@pytest.mark.parametrize("family", ["array", "matrix"])
+def test_scipy_of_every_form(form: str, family: str) -> None:
+    A = getattr(sp, f"{form}_{family}")(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]))
+    assert Graph.from_scipy(A) == Graph.from_edges([0, 1], [1, 2], n=3, directed=True)
+
+
+def test_scipy_is_undirected_when_its_pattern_is_symmetric() -> None:
+    symmetric = sp.csr_array(np.array([[0, 2.0], [-7.0, 0]]))
+    assert Graph.from_scipy(symmetric) == Graph.from_edges([0], [1])
+    assert Graph.from_scipy(symmetric, directed=True).directed
+    assert Graph.from_scipy(sp.csr_array(np.array([[0, 1], [0, 0]])), directed=False) == Graph.from_edges([0], [1])
+
+
+def test_scipy_stored_zeros_are_arcs() -> None:
+    A = sp.csr_array((np.array([0, 1]), np.array([1, 2], np.int32), np.array([0, 1, 2, 2], np.int32)), shape=(3, 3))
+    graph = Graph.from_scipy(A, directed=True)
+    assert rows(graph) == [[1], [2], []]
+    A.eliminate_zeros()  # in place
+    assert rows(graph) == [[1], [2], []], "the matrix may change later, the graph does not"
+
+
+@pytest.mark.parametrize(
+    "A, message",
+    [
+        (
+            sp.csr_array((2, 3)),
+            r"an adjacency matrix is square, this one is \(2, 3\); give one row and column a vertex",
+        ),
+        (sp.coo_array(np.array([0, 1])), r"an adjacency matrix is square, this one is \(2,\)"),
+        (sp.csr_array(np.array([[0, np.nan], [0, 0]])), "the matrix holds NaN; .* drop or replace those entries"),
+        (np.eye(2), "from_scipy takes a SciPy sparse matrix, not ndarray; use from_edges"),
+    ],
+)
+def test_refused_scipy(A: Any, message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        Graph.from_scipy(A)
+
+
+# ---------------------------------------------------------------- from_networkx
+
+KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_networkx_kinds(kind: Any) -> None:
+    g = kind([("b", "a"), ("a", "a"), ("b", "a"), ("a", "c")])
+    g.add_node("alone")
+    graph = Graph.from_networkx(g)
+    assert graph.labels is not None
+    assert graph.labels.tolist() == list(g)
+    assert graph.directed is g.is_directed()
+    plain = nx.DiGraph(g) if g.is_directed() else nx.Graph(g)
+    assert nx.utils.graphs_equal(graph.to_networkx(), plain)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_networkx_numbers_stay_numbers(kind: Any) -> None:
+    g = kind([(2, 0), (0, 1), (2, 0)])
+    graph = Graph.from_networkx(g)
+    assert graph.labels is None
+    assert rows(graph)[2] == [0]
+
+
+@pytest.mark.parametrize("nodes", [[1, 2, 3], [0, 1, 5], [-1, 0, 1], [True, 2, 3], [(0, 0), (0, 1)], [0.5, 1]])
+def test_networkx_other_nodes_become_labels(nodes: list[Any]) -> None:
+    g = nx.path_graph(nodes)
+    graph = Graph.from_networkx(g)
+    assert graph.labels is not None and graph.labels.tolist() == nodes
+    assert nx.utils.graphs_equal(graph.to_networkx(), g)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_networkx_empty(kind: Any) -> None:
+    assert Graph.from_networkx(kind()).n == 0
+
+
+def test_refused_networkx() -> None:
+    with pytest.raises(GraphError, match=re.escape("takes a NetworkX graph, not int")):
+        Graph.from_networkx(5)  # type: ignore[arg-type]

@@ -1,0 +1,338 @@
+"""What the readers make of files: counts of real graphs, the rules for direction and labels, and the fast paths."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hopwave.io as hio
+from hopwave.csr_compiled import sorted_rows
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.io import rows, scan
+from hopwave.progress import Meter
+
+ROOT = Path(__file__).parents[2]
+DATA = Path(os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))
+MANIFEST = DATA / "MANIFEST.tsv"
+REAL = list(csv.DictReader(MANIFEST.read_text().splitlines(), delimiter="\t")) if MANIFEST.exists() else []
+
+
+@pytest.fixture
+def file(tmp_path):
+    def make(name, text):
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return tmp_path / name
+
+    return make
+
+
+@pytest.mark.skipif(not REAL, reason="the folder of real graphs is not here; set HOPWAVE_DATA to it")
+@pytest.mark.parametrize("known", REAL, ids=[known["file"] for known in REAL])
+def test_real_graphs_have_the_published_counts(known):
+    graph = hio.read(DATA / known["file"])
+    entries, loops = int(known["stored_entries"]), int(known["self_loops"])
+    undirected = known["kind"] == "undirected"
+    assert graph.directed is not undirected
+    assert (graph.n, graph.m) == (int(known["vertices"]), 2 * entries - loops if undirected else entries)
+    assert graph.stats().self_loops == loops
+
+
+# ---------------------------------------------------------------- Matrix Market
+
+
+@pytest.mark.parametrize("field", ["pattern", "real", "integer"])
+@pytest.mark.parametrize("symmetry", ["general", "symmetric"])
+def test_matrix_market_agrees_with_scipy(field, symmetry, tmp_path):
+    rng = np.random.default_rng(3)
+    A = sp.random_array((30, 30), density=0.1, rng=rng)
+    A.data = np.round(A.data * 100) + 1
+    A = (A + A.T) if symmetry == "symmetric" else A
+    scipy.io.mmwrite(tmp_path / "A.mtx", A, field=field, symmetry=symmetry)
+    graph = hio.read(tmp_path / "A.mtx")
+    assert graph.directed == (symmetry == "general")
+    assert graph == Graph.from_scipy(scipy.io.mmread(tmp_path / "A.mtx"), directed=graph.directed)
+
+
+def test_matrix_market_direction_is_what_the_banner_says_unless_asked(file):
+    both = "2 2 2\n1 2\n2 1\n"
+    general = file("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n" + both)
+    assert hio.read(general).directed
+    assert hio.read(general, directed=False) == Graph.from_edges([0], [1])
+    one_way = file("o.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
+    assert hio.read(one_way, directed=False) == Graph.from_edges([0], [1])
+    for field, symmetry, value in (
+        ("real", "skew-symmetric", " 1"),
+        ("complex", "hermitian", " 1 -2"),
+        ("real", "symmetric", " 0.0"),
+    ):
+        path = file("s.mtx", f"%%matrixmarket MATRIX Coordinate {field} {symmetry}\n3 3 1\n2 1{value}\n")
+        assert hio.read(path) == Graph.from_edges([0], [1], n=3)
+        assert hio.read(path, directed=True) == Graph.from_edges([0, 1], [1, 0], n=3, directed=True)
+
+
+def test_more_vertices_than_the_file_tells(file):
+    path = file("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
+    assert hio.read(path, n=5).n == 5
+
+
+# ---------------------------------------------------------------- edge lists
+
+
+def test_ids_of_an_edge_list_become_labels_only_when_they_must(file):
+    assert hio.read(file("a.txt", "0 1\n1 2\n")).labels is None
+    sparse = file("b.txt", "# FromNodeId ToNodeId\n30 10\n10 7\n")
+    graph = hio.read(sparse)
+    assert graph.labels.tolist() == [7, 10, 30] and graph.to_edges()[1].tolist() == [1, 2]
+    assert hio.read(sparse, labels=False).n == 31
+    assert hio.read(sparse, n=40).labels is None and hio.read(sparse, n=40).n == 40
+    assert hio.read(file("c.txt", "# Nodes: 9 Edges: 2\n3 1\n1 7\n")).n == 9
+    big = hio.read(file("d.txt", "5000000000 123456789012345678\n"))
+    assert big.labels.tolist() == [5000000000, 123456789012345678]
+
+
+@pytest.mark.parametrize(
+    ("header", "directed"),
+    [
+        ("", False),
+        ("# Directed graph (each unordered pair of nodes is saved once): web.txt\n", True),
+        ("# Undirected graph: ../../data/ca.txt\n", False),
+        ("% asym unweighted\n", True),
+        ("% sym unweighted\n", False),
+    ],
+)
+def test_comments_of_an_edge_list_tell_the_direction(file, header, directed):
+    path = file("g.txt", header + "0 1\n1 2\n")
+    assert hio.read(path).directed is directed
+    assert hio.read(path, directed=True).directed
+    assert not hio.read(path, directed=False).directed
+
+
+def test_names_in_an_edge_list(file):
+    path = file("g.edges", "ann bob 3\nbob 7\n")
+    assert hio.read(path).labels.tolist() == ["ann", "bob", "7"]
+    assert hio.read(path, labels=False).labels is None
+    assert hio.read(file("h.edges", "1 2\n2 x\n"), names=True).labels.tolist() == ["1", "2", "x"]
+    with pytest.raises(GraphError, match="leave n out"):
+        hio.read(path, n=9)
+
+
+# ---------------------------------------------------------------- tables
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "source,target\na,b\nb,c\n",
+        "a,b\nb,c\n",
+        "weight;to;from\n1;b;a\n2;c;b\n",
+        "src\tdst\na\tb\nb\tc\n",
+        '"Source"|"Target"\n"a"|"b"\n"b"|"c"\n',
+        "\ufeffsource,target\r\na,b\r\n\r\nb,c\r\n",
+        "u v\na b\nb c",
+    ],
+)
+def test_tables_as_people_write_them(file, text):
+    assert hio.read(file("g.csv", text)) == Graph.from_edges(["a", "b"], ["b", "c"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0,1\n1,2\n", "x,y\n0,1\n1,2\n", "0, 1\n 1,2\n", "0 1\n1 2\n", "0;1;9\n1;2;9\n", "0,1,\n1,2,\n", "2,\n0,1\n1,2\n"],
+)
+def test_tables_of_numbers(file, text):
+    assert hio.read(file("g.csv", text)) == Graph.from_edges([0, 1], [1, 2])
+
+
+def test_columns_of_a_table_by_name_and_by_place(file):
+    path = file("g.csv", "id,when,a_end,b_end\n5,1,0,1\n6,2,1,2\n")
+    graph = Graph.from_edges([0, 1], [1, 2])
+    assert hio.read(path, source="a_end", target="b_end") == hio.read(path, source=2, target=3) == graph
+    with pytest.raises(ValueError, match="no column 'c_end'; expected one of 'id', 'when', 'a_end', 'b_end'"):
+        hio.read(path, source="c_end")
+    with pytest.raises(ValueError, match=r"no column 9; expected .* from 0 to 3"):
+        hio.read(path, target=9)
+
+
+def test_quoted_numbers_are_names_unless_asked(file):
+    path = file("g.csv", '"1","2"\n"2","3"\n')
+    assert hio.read(path).labels.tolist() == ["1", "2", "3"]
+    assert hio.read(path, names=False).labels.tolist() == [1, 2, 3]
+    assert hio.read(file("h.csv", "p,q\na,b\n"), header=True).labels.tolist() == ["a", "b"]
+    assert hio.read(file("h.csv", "source,target\na,b\n"), header=False).n == 4
+    assert hio.read(file("h.csv", "a:b\n"), delimiter=":").n == 2
+
+
+# ---------------------------------------------------------------- names of files
+
+
+def test_content_decides_where_names_do_not(file):
+    mtx = b"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n"
+    graph = Graph.from_edges([0], [1], directed=True)
+    for name in ("g.txt", "g", "g.dat", "g.edges"):
+        assert hio.read(file(name, mtx)) == graph
+    assert hio.read(file("packed.mtx", gzip.compress(mtx))) == graph  # packed, whatever it is called
+    assert hio.read(file("plain.mtx.gz", mtx)) == graph
+    assert hio.read(file("G.MTX", mtx)) == graph
+    assert hio.read(str(file("g.csv", mtx)), format="matrix-market") == graph
+    assert hio.read(file("g.gr", "p edge 2 1\ne 1 2\n")) == Graph.from_edges([0], [1])
+    assert hio.read(file("g.txt", "c hi\np sp 2 1\na 1 2 7\n")) == graph
+
+
+def test_packed_in_several_pieces(file):
+    pieces = [b"%%MatrixMarket matrix coordinate pattern general\n3 3 2\n", b"1 2\n", b"2 3\n"]
+    assert hio.read(file("g.mtx.gz", b"".join(map(gzip.compress, pieces)))).m == 2
+
+
+def test_direction_of_serialised_graphs_can_be_changed(tmp_path):
+    graph = Graph.from_edges([0, 1], [1, 2], directed=True)
+    for name in ("g.sg", "g.npz"):
+        hio.write(tmp_path / name, graph)
+        assert hio.read(tmp_path / name, directed=False) == Graph.from_edges([0, 1], [1, 2])
+        with pytest.raises(GraphError, match="leave n out"):
+            hio.read(tmp_path / name, n=9)
+
+
+# ---------------------------------------------------------------- the fast paths
+
+
+@pytest.mark.parametrize("extension", [".mtx", ".txt", ".csv", ".el", ".gr", ".metis", ".txt.gz"])
+def test_large_files_read_like_small_ones(extension, tmp_path, monkeypatch):
+    rng = np.random.default_rng(8)
+    u, v = rng.integers(0, 60_000, (2, 300_000))
+    graph = Graph.from_edges(u[u != v], v[u != v], n=60_000)
+    hio.write(tmp_path / f"g{extension}", graph)
+    fast = hio.read(tmp_path / f"g{extension}", directed=False)
+    assert fast == graph
+    monkeypatch.setattr(rows, "COMPILED_FROM", 1 << 40)
+    assert hio.read(tmp_path / f"g{extension}", directed=False) == fast
+
+
+line = st.text('0123456789 \t,-+.eEnaif#%x\r\0"', max_size=14) | st.sampled_from(
+    ["1 2", "3,4", "a 1 2 -1.5e3", "2 2 7", "", "# x"]
+)
+grammars = st.builds(
+    rows.Grammar,
+    expected=st.just("an edge"),
+    first=st.integers(0, 1),
+    last=st.sampled_from([5, 2**31, rows.LARGEST_NUMBER]),
+    comments=st.sampled_from([b"", b"%", b"#%"]),
+    prefix=st.sampled_from([b"", b"a"]),
+    delimiter=st.sampled_from([b"", b",", b"\t"]),
+    values=st.none(),
+    lone=st.booleans(),
+) | st.builds(
+    rows.Grammar,
+    expected=st.just("an edge"),
+    first=st.integers(0, 1),
+    comments=st.sampled_from([b"", b"%"]),
+    prefix=st.sampled_from([b"", b"a"]),
+    values=st.integers(0, 2),
+    whole=st.booleans(),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(lines=st.lists(line, max_size=6), grammar=grammars)
+def test_the_scanner_never_differs_from_the_definition(lines, grammar):
+    block = "".join(text + "\n" for text in lines).encode()
+    slow, fast = (rows._parse(block, grammar, np.int64, compiled) for compiled in (False, True))
+    assert (slow.u.tolist(), slow.v.tolist(), slow.lines, slow.trouble) == (
+        fast.u.tolist(),
+        fast.v.tolist(),
+        fast.lines,
+        fast.trouble,
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(lines=st.lists(st.text("0123456789 \t%-x\r", max_size=12), max_size=6))
+def test_the_scanner_of_lists_takes_only_what_the_definition_takes(lines):
+    from hopwave.io.metis import _parse
+
+    block = "".join(text.replace("\r", "") + ("\r\n" if "\r" in text else "\n") for text in lines).encode()
+    slow, fast = _parse(block, False), _parse(block, True)
+    if slow[2] is None:
+        assert (fast[0].tolist(), fast[1].tolist(), fast[2]) == (slow[0].tolist(), slow[1].tolist(), None)
+    else:
+        assert fast[2] is not None and fast[2][0] == slow[2][0]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    edges=st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 4000)), max_size=60),
+    hub=st.integers(0, 200),
+    directed=st.booleans(),
+)
+def test_compiled_sorting_agrees_with_the_graph(edges, hub, directed):
+    edges = [*edges, *((7, (37 * i) % 101) for i in range(hub))]
+    u, v = np.array(edges, np.int32).reshape(-1, 2).T.copy()
+    indptr, indices = sorted_rows(u, v, 4001, symmetric=not directed)
+    graph = Graph.from_edges(u, v, 4001, directed)
+    assert np.array_equal(indptr, graph.indptr) and np.array_equal(indices, graph.indices)
+    assert (indptr.dtype, indices.dtype) == (graph.indptr.dtype, graph.indices.dtype)
+
+
+def test_compiled_sorting_of_nothing():
+    none = np.empty(0, np.int32)
+    for n in (0, 1, 5):
+        indptr, indices = sorted_rows(none, none, n, symmetric=True)
+        assert indptr.tolist() == [0] * (n + 1) and len(indices) == 0
+
+
+def test_the_compiled_functions_are_the_plain_ones():
+    """Numba runs the code that is written: the Python bodies give the same on a line of each kind."""
+    block = b"# c\n\n 1 2\n3\t4 x\r\n5 6\n"
+    data = np.frombuffer(block, np.uint8).astype(np.int64)
+    results = []
+    for scanner in (scan._pairs, scan.pairs):
+        u, v = np.zeros(9, np.int64), np.zeros(9, np.int64)
+        results.append((scanner(data, 0, u, v, 0, 0, 99, 0, 35, 37, 0, -1, False), u.tolist(), v.tolist()))
+    assert results[0] == results[1] == ((len(block), 3, 5), [1, 3, 5, 0, 0, 0, 0, 0, 0], [2, 4, 6, 0, 0, 0, 0, 0, 0])
+
+
+# ---------------------------------------------------------------- progress and imports
+
+
+def test_progress_is_shown_when_asked_and_only_then(tmp_path, capfd):
+    hio.write(tmp_path / "web.mtx", Graph.from_edges([0], [1]))
+    hio.read(tmp_path / "web.mtx")
+    hio.read(tmp_path / "web.mtx", progress=False)
+    assert capfd.readouterr().err == ""
+    with Meter("reading web.mtx", 100, True) as meter:
+        meter.update(50)
+    assert "reading web.mtx" in capfd.readouterr().err
+
+
+def test_a_bar_that_starts_late_shows_what_was_done_before(monkeypatch, capfd):
+    monkeypatch.setattr("hopwave.progress.PATIENCE", 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with Meter("reading late.mtx", 200, None) as meter:
+        meter.update(100)
+        meter._timer.join()
+        assert meter._bar.tasks[0].completed == 100
+        meter.stage("building")
+        assert (meter._bar.tasks[0].description, meter._bar.tasks[0].total) == ("building", None)
+
+
+def test_reading_a_small_file_imports_nothing_heavy(tmp_path):
+    hio.write(tmp_path / "g.mtx", Graph.from_edges([0], [1]))
+    code = f"""
+import sys, hopwave.io as h
+h.read({str(tmp_path / "g.mtx")!r})
+print([m for m in ("numba", "pyarrow", "pandas", "networkx", "matplotlib") if m in sys.modules])
+"""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout == "[]\n"

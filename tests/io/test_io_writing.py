@@ -1,0 +1,115 @@
+"""Files are written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+import hopwave.io as hio
+from hopwave.atomic_file import replacing
+from hopwave.errors import FormatError
+from hopwave.graph import Graph
+
+GRAPH = Graph.from_edges([0, 1], [1, 2])
+EXTENSIONS = [known.extensions[0] + packed for known in hio.formats() for packed in ("", ".gz")]
+
+
+class FullDisk(OSError):
+    pass
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+@pytest.mark.parametrize("interruption", [FullDisk, KeyboardInterrupt, MemoryError])
+def test_a_failed_write_leaves_what_was_there(extension, interruption, tmp_path, monkeypatch):
+    path = tmp_path / f"graph{extension}"
+    path.write_bytes(b"what was there")
+    known = next(known for known in hio.formats() if known.extensions[0] == extension.removesuffix(".gz"))
+
+    def fail(target, graph, **options):
+        target.stream.write(b"half of it" * 10_000)
+        raise interruption
+
+    monkeypatch.setitem(known.__dict__, "write", fail)
+    with pytest.raises(interruption):
+        hio.write(path, GRAPH)
+    assert path.read_bytes() == b"what was there"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("name", "graph"),
+    [
+        ("g.metis", Graph.from_edges([0], [1], directed=True)),
+        ("g.metis", Graph.from_edges([0], [0])),
+        ("g.col", Graph.from_edges([0], [1], directed=True)),
+        ("g.el", Graph.from_edges([0], [1], n=5)),
+        ("g.mtx", Graph.from_edges(["a"], ["b"])),
+        ("g.txt", Graph.from_edges(["a b"], ["c"])),
+        ("g.txt", Graph.from_edges([0], [1], labels=[-5, 5])),
+        ("g.csv", Graph.from_edges([" "], ["c"])),
+        ("g.csv", Graph.from_edges([0], [1], labels=[-5, 5])),
+        ("g.npz", Graph.from_edges([0], [1], labels=["a\0", "c"])),
+        ("g.npz", Graph.from_edges([0], [1], labels=["a", 1])),
+        ("g.npz", Graph.from_edges([0], [1], labels=[2**70, 1])),
+    ],
+)
+def test_a_refused_write_leaves_what_was_there(name, graph, tmp_path):
+    (tmp_path / name).write_bytes(b"what was there")
+    with pytest.raises(FormatError, match=name):
+        hio.write(tmp_path / name, graph)
+    assert (tmp_path / name).read_bytes() == b"what was there"
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_rename_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
+    path = tmp_path / "g.mtx"
+    path.write_bytes(b"what was there")
+
+    def fail(self, target):
+        raise FullDisk(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("pathlib.Path.replace", fail)
+    with pytest.raises(FullDisk):
+        hio.write(path, GRAPH)
+    assert path.read_bytes() == b"what was there" and list(tmp_path.iterdir()) == [path]
+
+
+def test_the_old_file_is_replaced_and_keeps_its_permissions(tmp_path):
+    path = tmp_path / "g.mtx"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    hio.write(path, GRAPH)
+    assert hio.read(path) == GRAPH
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path):
+    hio.write(tmp_path / "g.mtx", GRAPH)
+    (tmp_path / "plain").write_bytes(b"")
+    assert (tmp_path / "g.mtx").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "real.mtx").write_bytes(b"old")
+    (tmp_path / "link.mtx").symlink_to("real.mtx")
+    hio.write(tmp_path / "link.mtx", GRAPH)
+    assert (tmp_path / "link.mtx").is_symlink()
+    assert hio.read(tmp_path / "real.mtx") == GRAPH
+
+
+def test_devices_are_written_to_and_not_replaced():
+    before = Path(os.devnull).stat()
+    hio.write(os.devnull, GRAPH, format="matrix-market")
+    after = Path(os.devnull).stat()
+    assert stat.S_ISCHR(after.st_mode) and before.st_ino == after.st_ino
+
+
+def test_a_file_appears_only_when_it_is_complete(tmp_path):
+    with replacing(tmp_path / "out.txt") as stream:
+        stream.write(b"x")
+        assert not (tmp_path / "out.txt").exists()
+    assert (tmp_path / "out.txt").read_bytes() == b"x"

@@ -1,0 +1,378 @@
+"""What is decided about betweenness before and after an engine runs: sources, scales, samples, plans, memory."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from networkx.utils import create_py_random_state
+
+import hopwave as hw
+import oracle
+from hopwave import EngineError, Graph, GraphError, PlanError, engines, generate
+from hopwave.algorithms.sampling import draw_sources, half_width
+from hopwave.algorithms.scaling import scale, scale_subset
+from hopwave.api import choice
+from hopwave.catalogue import CATALOGUE
+from hopwave.engines.cpu import graph as cpu_graph
+from hopwave.engines.cpu.betweenness import run
+from hopwave.engines.cpu.betweenness.run import Accumulation, block_size
+from hopwave.engines.cpu.graph import is_scattered, preparation
+from hopwave.jobs import Job
+
+# ---------------------------------------------------------------- scales
+
+
+def bare(n: int, directed: bool) -> Graph:
+    return Graph.from_edges([], [], n=n, directed=directed)
+
+
+@given(
+    sums=st.lists(st.floats(0, 1e6), max_size=9),
+    normalized=st.booleans(),
+    directed=st.booleans(),
+    endpoints=st.booleans(),
+    data=st.data(),
+)
+def test_scale(sums: list[float], normalized: bool, directed: bool, endpoints: bool, data: st.DataObject) -> None:
+    """Against the oracle's, which stands beside NetworkX in test_oracle.py."""
+    n = len(sums)
+    vertices = st.lists(st.integers(0, n - 1), min_size=1, max_size=n - 1, unique=True)
+    sampled = data.draw(st.none() | vertices) if n > 1 else None
+    factors = oracle.rescaling(bare(n, directed), sampled, normalized, endpoints)
+    found = scale(
+        np.array(sums),
+        n,
+        normalized=normalized,
+        directed=directed,
+        endpoints=endpoints,
+        sampled=None if sampled is None else np.array(sampled, np.int64),
+    )
+    np.testing.assert_allclose(found, np.array(sums) * np.array(factors, float), rtol=1e-14)
+
+
+def test_one_sample_knows_nothing_of_itself() -> None:
+    found = scale(np.ones(4), 4, normalized=True, directed=False, endpoints=False, sampled=np.array([2]))
+    assert np.isnan(found).tolist() == [False, False, True, False]
+    none = scale(np.zeros(4), 4, normalized=True, directed=True, endpoints=False, sampled=np.zeros(0, np.int64))
+    assert np.isnan(none).all()
+
+
+@given(n=st.integers(0, 6), normalized=st.booleans(), directed=st.booleans(), endpoints=st.booleans())
+def test_a_subset_is_scaled_as_all(n: int, normalized: bool, directed: bool, endpoints: bool) -> None:
+    """So that naming all sources changes nothing. (Of fewer than two others there is nothing to scale.)"""
+    how = {"normalized": normalized, "directed": directed, "endpoints": endpoints}
+    sums = np.arange(1.0, n + 1) if (n if endpoints else n - 1) >= 2 else np.zeros(n)
+    np.testing.assert_allclose(scale_subset(sums, n, **how), scale(sums, n, **how), rtol=1e-14)
+
+
+# ---------------------------------------------------------------- sources, as NetworkX draws them
+
+SEEDS = {
+    "int": lambda seed: seed,
+    "numpy int": np.int64,
+    "Random": random.Random,
+    "Generator": np.random.default_rng,
+    "RandomState": np.random.RandomState,
+}
+
+
+@pytest.mark.parametrize("kind", SEEDS)
+@pytest.mark.parametrize(("n", "k"), [(1, 0), (5, 1), (10, 3), (10, 9), (100, 7), (1000, 40), (40_000, 25)])
+def test_sources_are_drawn_as_networkx_draws_them(kind: str, n: int, k: int) -> None:
+    for seed in (0, 1, 42, 2**31):
+        right = create_py_random_state(int(seed) if kind == "numpy int" else SEEDS[kind](seed)).sample(range(n), k)
+        assert draw_sources(n, k, SEEDS[kind](seed)).tolist() == list(right)
+
+
+def test_a_generator_goes_on_where_it_stood() -> None:
+    mine, theirs = np.random.default_rng(3), np.random.default_rng(3)
+    wrapped = create_py_random_state(theirs)
+    for _ in range(3):
+        assert draw_sources(50, 5, mine).tolist() == wrapped.sample(range(50), 5)
+    assert mine.random() == theirs.random()
+
+
+def test_without_a_seed_pythons_own_generator_draws() -> None:
+    random.seed(9)
+    first = draw_sources(50, 5, None)
+    random.seed(9)
+    assert draw_sources(50, 5, None).tolist() == first.tolist() == random.Random(9).sample(range(50), 5)
+
+
+def test_numpys_own_generator() -> None:
+    state = np.random.mtrand._rand
+    before = state.get_state()
+    first = draw_sources(50, 5, state)
+    state.set_state(before)
+    assert create_py_random_state(state).sample(range(50), 5) == first.tolist()
+
+
+def test_all_sources() -> None:
+    generator = random.Random(1)
+    assert draw_sources(7, None, generator) is None and draw_sources(7, 7, generator) is None
+    assert generator.random() == random.Random(1).random(), "nothing is drawn where nothing is left out"
+
+
+@pytest.mark.parametrize("k", [-1, 8, 2.0, True, "3"])
+def test_what_cannot_be_drawn(k: Any) -> None:
+    with pytest.raises(GraphError, match=r"k=.* sources cannot be drawn from 7 vertices"):
+        draw_sources(7, k, 1)
+
+
+@pytest.mark.parametrize("seed", ["one", 1.5, [1]])
+def test_what_is_no_seed(seed: Any) -> None:
+    with pytest.raises(GraphError, match="is not a seed"):
+        draw_sources(7, 2, seed)
+    with pytest.raises(GraphError, match="is not a seed"):
+        hw.betweenness_centrality(generate.path(200), epsilon=0.1, seed=seed)
+
+
+# ---------------------------------------------------------------- samples that are large enough
+
+
+def test_half_width_narrows_with_draws_and_widens_with_care() -> None:
+    mean, square = np.array([0.0, 0.1, 0.3]), np.array([0.0, 0.1, 0.1])
+    widths = [half_width(mean, square, k, 0.01) for k in (10, 100, 1000, 10_000)]
+    assert all((wide > narrow).all() for wide, narrow in itertools.pairwise(widths))
+    assert (half_width(mean, square, 100, 1e-6) > half_width(mean, square, 100, 1e-2)).all()
+    assert widths[1][0] < widths[1][1] and widths[1][2] < widths[1][1], "what varies more is known less"
+
+
+def test_half_width_holds() -> None:
+    """Means of draws whose expectation is known: outside the bound less often than the risk."""
+    generator, risk, k = np.random.default_rng(1), 0.05, 400
+    for p in (0.0, 0.02, 0.3):
+        draws = generator.random((2000, k)) < p
+        mean = draws.mean(axis=1)
+        outside = np.abs(mean - p) > half_width(mean, mean, k, risk)
+        assert outside.mean() <= risk
+
+
+def sampled(graph: Graph, **asked: Any) -> hw.BetweennessResult:
+    return hw.betweenness_centrality(graph, epsilon=0.12, **asked)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("directed", [False, True])
+def test_adaptive_bounds_hold(seed: int, directed: bool) -> None:
+    graph = generate.kronecker(11, edge_factor=4, seed=seed, directed=directed)
+    right = hw.betweenness_centrality(graph).scores
+    found = sampled(graph, seed=seed)
+    assert found.sources < graph.n and found.bounds is not None
+    assert (np.abs(found.scores - right) <= found.bounds).all()
+    assert found.bounds.max() <= 0.12
+    assert found.certificate.error < 1e-12 and found.certificate.sources == found.sources
+    raw = sampled(graph, seed=seed, normalized=False)
+    pairs = (graph.n - 1) * (graph.n - 2) / (1 if directed else 2)
+    np.testing.assert_allclose(raw.scores, found.scores * pairs, rtol=1e-14)
+    np.testing.assert_allclose(raw.bounds, found.bounds * pairs, rtol=1e-14)
+
+
+def test_a_hub_is_known_better_than_epsilon_asks() -> None:
+    """On a star the answer is 1 for the hub and 0 for others, and every source says almost that."""
+    graph = generate.star(4000)
+    found = hw.betweenness_centrality(graph, epsilon=0.05, seed=1)
+    assert 128 <= found.sources < 4000
+    assert abs(found.scores[0] - 1) <= found.bounds[0] <= 0.05 and (found.scores[1:] == 0).all()
+
+
+@pytest.mark.parametrize("kind", SEEDS)
+def test_adaptive_samples_repeat_by_their_seed(kind: str) -> None:
+    graph = generate.kronecker(11, edge_factor=4)
+    first, second, other = (sampled(graph, seed=SEEDS[kind](seed)) for seed in (7, 7, 8))
+    assert np.array_equal(first.scores, second.scores) and np.array_equal(first.bounds, second.bounds)
+    assert not np.array_equal(first.scores, other.scores)
+
+
+def test_adaptive_cutoff() -> None:
+    graph = generate.kronecker(11, edge_factor=4)
+    right = hw.betweenness_centrality(graph, cutoff=2).scores
+    found = sampled(graph, seed=1, cutoff=2)
+    assert (np.abs(found.scores - right) <= found.bounds).all()
+    assert not np.array_equal(found.scores, sampled(graph, seed=1).scores)
+
+
+def test_small_graphs_are_done_exactly() -> None:
+    graph = generate.delaunay(200)
+    found = hw.betweenness_centrality(graph, epsilon=0.01, seed=1)
+    np.testing.assert_allclose(found.scores, hw.betweenness_centrality(graph).scores, rtol=1e-12)
+    assert found.sources == 200 and (found.bounds == 0).all()
+    raw = hw.betweenness_centrality(graph, epsilon=0.01, normalized=False)
+    np.testing.assert_allclose(raw.scores, hw.betweenness_centrality(graph, normalized=False).scores, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0, 0.1), (1, 0.1), (0.1, 0), (0.1, 1), (math.nan, 0.1), (-0.1, 0.1)])
+def test_bounds_that_make_no_sense(epsilon: float, delta: float) -> None:
+    with pytest.raises(GraphError, match="a number between 0 and 1"):
+        hw.betweenness_centrality(generate.path(4), epsilon=epsilon, delta=delta)
+
+
+# ---------------------------------------------------------------- blocks, preparation, memory
+
+
+@given(st.integers(0, 10**7))
+def test_block_size(sources: int) -> None:
+    size = block_size(sources)
+    assert 1 <= size <= 32
+    assert sources < 512 or -(-sources // size) >= 256, "work enough for many threads"
+
+
+@pytest.mark.parametrize(
+    ("searches", "irregular", "order", "expected"),
+    [
+        (0, True, "degree", "plain"),
+        (1, True, "degree", "hubs"),
+        (15, True, "degree", "hubs"),
+        (16, True, "degree", "arranged"),
+        (99, False, "degree", "plain"),
+        (99, True, "any", "plain"),
+        (0, False, "paper", "arranged"),
+    ],
+)
+def test_what_is_prepared_must_be_earned(searches: int, irregular: bool, order: str, expected: str) -> None:
+    assert preparation(searches, irregular, order) == expected
+
+
+def test_is_scattered() -> None:
+    assert not is_scattered(generate.uniform(10_000, edge_factor=4)), "it fits into a cache"
+    assert not is_scattered(generate.grid(200, 200))
+    grid = generate.grid(200, 200)
+    shuffle = np.random.default_rng(1).permutation(grid.n)
+    source, target = grid.to_edges()
+    assert is_scattered(Graph.from_edges(shuffle[source], shuffle[target], n=grid.n))
+
+
+def test_graphs_are_prepared_once() -> None:
+    graph = generate.kronecker(8)
+    engine = engines.engine("cpu")
+    assert engine.load(graph, CATALOGUE["hopwave"]) is engine.load(graph, CATALOGUE["hopwave-block"])
+    prepared = cpu_graph.CpuGraph(graph)
+    kinds = [prepared.adjacency("degree").hub.size for _ in range(3)]
+    assert kinds == [0, graph.n, graph.n]
+
+
+NEEDS = 40 * 1000 + 4 * 2000 + 16 * 1000
+
+
+@pytest.mark.parametrize(("limit", "workers"), [(NEEDS, 1), (3 * NEEDS, 3), (100 * NEEDS, 8)])
+def test_as_many_workers_as_fit(limit: int, workers: int) -> None:
+    assert Accumulation._fitting(8, 1000, 2000, 1000, limit) == workers
+
+
+def test_the_memory_of_the_machine_is_not_all_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "available_memory", lambda: 4 * NEEDS)
+    assert Accumulation._fitting(8, 1000, 2000, 1000, None) == 3
+    monkeypatch.setattr(run, "available_memory", lambda: None)
+    assert Accumulation._fitting(8, 1000, 2000, 1000, None) == 8
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda graph: hw.betweenness_centrality(graph, memory_limit=10_000),
+        lambda graph: hw.betweenness_centrality(graph, memory_limit=10_000, plan="hopwave-wide"),
+        lambda graph: hw.betweenness_centrality(graph, memory_limit=10_000, epsilon=0.1),
+        lambda graph: hw.edge_betweenness_centrality(graph, memory_limit=10_000),
+    ],
+)
+def test_what_does_not_fit_is_told_before_it_runs(call: Any) -> None:
+    with pytest.raises(EngineError, match=r"needs .*B for one worker and may use 10.00 kB; raise memory_limit="):
+        call(generate.grid(40, 40))
+
+
+# ---------------------------------------------------------------- plans and arguments
+
+
+def chosen(sources: int, arcs: int, **asked: Any) -> tuple[str, str]:
+    graph: Any = SimpleNamespace(m=arcs)
+    job = Job(np.arange(sources, dtype=np.int64), **asked)
+    plan, why = choice.choose_betweenness_plan("auto", job, graph, engines.engine("cpu"))
+    return plan.name, why
+
+
+def test_few_sources_on_a_large_graph_get_all_threads() -> None:
+    assert chosen(3, 1 << 20) == ("hopwave-wide", "3 sources on a graph of 1,048,576 arcs")
+    assert chosen(4, 1 << 20)[0] == chosen(3, (1 << 20) - 1)[0] == "hopwave-block"
+    assert chosen(3, 1 << 20, edges=True)[0] == chosen(3, 1 << 20, squares=True)[0] == "hopwave-block"
+
+
+@pytest.mark.parametrize(
+    ("plan", "device", "words"),
+    [
+        ("xbfs", "cpu", "plan 'xbfs' is a search; for betweenness use"),
+        ("hopwave-batch", "cpu", "use 'hopwave-block'"),
+        ("magic", "cpu", "plan 'magic' is not known"),
+        ("auto", "reference", "the reference engine searches only; use device='cpu'"),
+        ("turbobc-sccsc", "reference", "the reference engine searches only; use device='cpu'"),
+    ],
+)
+def test_plans_that_cannot(plan: str, device: str, words: str) -> None:
+    for function in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+        with pytest.raises(PlanError, match=words):
+            function(generate.path(4), plan=plan, device=device)
+
+
+def test_wide_has_no_edges_and_no_bounds() -> None:
+    with pytest.raises(PlanError, match="scores vertices alone"):
+        hw.edge_betweenness_centrality(generate.path(4), plan="hopwave-wide")
+    with pytest.raises(PlanError, match="scores vertices alone"):
+        hw.betweenness_centrality(generate.path(4), plan="hopwave-wide", epsilon=0.1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"k": 2, "sources": [0]}, "k= draws sources and sources= names them"),
+        ({"k": 2, "targets": [0]}, "give sources= with targets="),
+        ({"epsilon": 0.1, "k": 2}, "epsilon= draws its own sample"),
+        ({"epsilon": 0.1, "endpoints": True}, "epsilon= draws its own sample"),
+        ({"epsilon": 0.1, "targets": [1]}, "epsilon= draws its own sample"),
+        ({"epsilon": 0.1, "checkpoint": "run.npz"}, "cannot be checkpointed"),
+        ({"cutoff": -1}, "cutoff=-1 is not a number of hops"),
+        ({"cutoff": 1.5}, "cutoff=1.5"),
+        ({"memory_limit": 0}, "memory_limit=0 is not a number of bytes"),
+        ({"sources": []}, "the list of sources is empty"),
+        ({"targets": []}, "the list of targets is empty; leave out targets= for all"),
+        ({"epsilon": "small"}, "epsilon='small' is no precision of a score"),
+        ({"delta": 7}, "delta=7 is not a risk"),
+        ({"progress": "yes"}, "progress='yes' is not known; use None, True, False or a function"),
+        ({"sources": [9]}, "9 is not a vertex"),
+        ({"targets": ["x"]}, "'x' is not a vertex"),
+        ({"k": 9}, "k=9 sources cannot be drawn"),
+    ],
+)
+def test_arguments_that_cannot_be(asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(GraphError, match=words):
+        hw.betweenness_centrality(generate.path(4), **asked)
+
+
+@pytest.mark.parametrize("yes", [1, 2, -1, "yes", [0]])
+def test_endpoints_are_a_matter_of_truth(yes: Any) -> None:
+    graph = generate.grid(3, 4)
+    for plan in ("hopwave-block", "hopwave-wide"):
+        found = hw.betweenness_centrality(graph, endpoints=yes, plan=plan).scores
+        assert np.array_equal(found, hw.betweenness_centrality(graph, endpoints=True, plan=plan).scores)
+    no = hw.betweenness_centrality(graph, endpoints=None).scores  # type: ignore[arg-type]
+    assert np.array_equal(no, hw.betweenness_centrality(graph).scores)
+
+
+def test_graphs_of_other_libraries() -> None:
+    karate = nx.karate_club_graph()
+    right = nx.betweenness_centrality(karate)
+    for graph in (karate, nx.to_scipy_sparse_array(karate)):
+        np.testing.assert_allclose(hw.betweenness_centrality(graph).scores, list(right.values()), rtol=1e-12)
+
+
+def test_a_progress_function_hears_the_end() -> None:
+    heard: list[tuple[int, int]] = []
+    hw.betweenness_centrality(generate.grid(12, 12), progress=lambda done, total: heard.append((done, total)))
+    assert heard[-1] == (144, 144) and heard == sorted(heard)

@@ -1,0 +1,94 @@
+"""When device="auto" goes to a GPU, and how a GPU's groups are made: decided in Python, so tested without a GPU."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hopwave as hw
+from hopwave import EngineError, engines, generate
+from hopwave.api import choice
+from hopwave.engines.cuda import Engine as CudaEngine
+from hopwave.engines.cuda.many import pair_bits, words_for
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "has_gpu", lambda: True)
+
+
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize(
+    ("arcs", "searches", "device"),
+    [
+        (367_662, 36_692, "cuda"),  # closeness of all of email-Enron
+        (367_662, 100, "cpu"),
+        (367_662, 1, "cpu"),
+        (1 << 20, 1, "cuda"),  # as one search
+        (156, 34, "cpu"),
+        (1 << 30, 0, "cpu"),  # one path, from both its ends
+    ],
+)
+def test_the_gpu_is_for_much_work(arcs: int, searches: int, device: str) -> None:
+    graph: Any = SimpleNamespace(m=arcs)
+    assert choice.choose_device("auto", graph, None, searches) == device
+    assert choice.choose_device("auto", graph, 2, searches) == "cpu"
+    assert choice.choose_device("cuda", graph, None, searches) == "cuda"
+
+
+def test_without_a_gpu_all_goes_to_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "has_gpu", lambda: False)
+    graph: Any = SimpleNamespace(m=1 << 30)
+    assert choice.choose_device("auto", graph, None, 1 << 20) == "cpu"
+
+
+@pytest.fixture
+def cuda_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The CUDA engine as far as it answers without one."""
+    real, cuda = engines.engine, CudaEngine()
+    monkeypatch.setattr(cuda, "_cooperative", lambda: True)
+    monkeypatch.setattr(engines, "engine", lambda name: cuda if name == "cuda" else real(name))
+
+
+@pytest.mark.usefixtures("gpu", "cuda_without_a_gpu")
+def test_what_a_gpu_declines_goes_to_the_cpu() -> None:
+    large: Any = SimpleNamespace(m=1 << 30, n=1 << 20, directed=True)
+    assert choice.engine_for("sweep", "auto", large, None).name == "cuda"
+    assert choice.engine_for("components", "auto", large, None).name == "cuda"
+    assert choice.engine_for("strong_components", "auto", large, None).name == "cpu"
+    assert choice.engine_for("local_efficiencies", "auto", large, None).name == "cpu"
+    with pytest.raises(EngineError, match=r"weak components alone.*device='cpu'"):
+        choice.engine_for("strong_components", "cuda", large, None)
+
+
+@pytest.mark.usefixtures("gpu", "cuda_without_a_gpu")
+def test_a_gpu_that_cannot_launch_cooperatively_declines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines.engine("cuda"), "_cooperative", lambda: False)
+    large: Any = SimpleNamespace(m=1 << 30, n=1 << 20, directed=False)
+    assert choice.engine_for("sweep", "auto", large, None).name == "cpu"
+    with pytest.raises(EngineError, match="cannot launch cooperatively"):
+        choice.engine_for("sweep", "cuda", large, None)
+
+
+@pytest.mark.usefixtures("cuda_without_a_gpu")
+def test_local_efficiency_on_a_gpu_is_refused() -> None:
+    with pytest.raises(EngineError, match="no local efficiency"):
+        hw.local_efficiency(generate.path(3), device="cuda")
+
+
+@given(st.integers(1, 10**6), st.integers(1, 2**31 - 2), st.integers(0, 10**11))
+def test_rows_fit_into_the_memory(sources: int, n: int, free: int) -> None:
+    words = words_for(sources, n, free)
+    assert words == 2 or (24 * words * n <= free and sources > 128)
+
+
+@given(st.integers(1, 2**31 - 2), st.none() | st.integers(0, 2**40))
+def test_a_pair_fits_into_64_bits(n: int, limit: int | None) -> None:
+    vertex, depth, width = pair_bits(n, limit, 1024)
+    assert 1 <= width <= 1024
+    assert n - 1 < 1 << vertex and min(n - 1, n if limit is None else limit) < 1 << depth
+    assert (width - 1).bit_length() + depth + vertex <= 64
