@@ -31,10 +31,6 @@ from hopwave.csr import (
 from hopwave.errors import GraphError
 from hopwave.statistics import Statistics, measure
 
-pass
-if TYPE_CHECKING:
-    pass
-
 if TYPE_CHECKING:
     import networkx as nx
 

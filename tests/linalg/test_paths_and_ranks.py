@@ -19,6 +19,7 @@ import hopwave as hw
 from graphs import TRAPS, graphs
 from hopwave import GraphError, LinalgError
 from hopwave import linalg as la
+from hopwave.api.betweenness import reverse_arcs
 from hopwave.linalg import algorithms
 from operands import able
 
@@ -196,7 +197,7 @@ shares = st.lists(st.floats(0, 10).map(lambda x: round(x, 3)), min_size=14, max_
 def test_ranks_with_everything_given(graph: hw.Graph, alpha: float, data: Any) -> None:
     weights = np.array(data.draw(st.lists(st.integers(0, 5), min_size=graph.m, max_size=graph.m)), np.float64)
     if not graph.directed:
-        weights = np.maximum(weights, hw.api.reverse_arcs(graph, weights))
+        weights = np.maximum(weights, reverse_arcs(graph, weights))
     g = graph.to_networkx()
     row = np.repeat(np.arange(graph.n), graph.degrees)
     for u, v, weight in zip(row.tolist(), graph.indices.tolist(), weights.tolist(), strict=True):

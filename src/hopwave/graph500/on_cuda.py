@@ -81,7 +81,7 @@ class OnCuda:
 
 
 class OnePart:
-    """A graph of engines/cuda/kronecker.Rows as a distributed one on a single rank (distributed/delta_stepping.Parts)."""
+    """A graph of engines/cuda/kronecker.Rows as a distributed one on one rank (distributed/delta_stepping.Parts)."""
 
     first, id_type = 0, np.int32
 

@@ -5,9 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 # Importing a family registers its functions.
-from hopwave.networkx_backend import (
+from hopwave.networkx_backend import (  # noqa: F401
+    betweenness,
+    bipartite,
+    closeness,
+    components,
     convert,
+    dag,
     dispatch,
+    distance_measures,
+    efficiency_measures,
+    ego,
+    generic,
+    group,
+    structure,
+    traversal,
+    unweighted,
 )
 
 
