@@ -16,9 +16,9 @@ from graphs import TRAPS
 from hopwave import linalg as la
 from hopwave.engines.cpu import linalg as cpu_linalg
 from hopwave.rules import Ratio
+from operands import machines
 
 crew_module = sys.modules["hopwave.engines.cpu.crew"]  # the package has an object of that name in its place
-from operands import machines
 
 
 def entries(n: int, count: int) -> la.Vector:
