@@ -1,0 +1,183 @@
+"""The floors of the code base, and a reader of its imports. tests/house checks them, docs/picture.py draws them.
+
+A *room* is a folder or a module directly below src/hopwave, and one level deeper in `engines`: one room per machine.
+A *floor* is a row of rooms. A module may import from its own floor and from floors below it, and no chain of imports
+leads back to where it began. Every import statement counts, wherever it stands: at the top of a module, under
+TYPE_CHECKING, or inside a function. The source is parsed, not run. Two things are not counted: the packages that Python
+loads on the way to a module, and the engines, which `engines.engine` loads by name.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = "hopwave"
+SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
+ONE_LEVEL_DEEPER = "engines"  # the rooms engines/reference, engines/cpu, engines/cuda
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A row of rooms; its modules may import from here and from below."""
+
+    title: str
+    purpose: str
+    rooms: tuple[str, ...]
+
+
+FLOORS = (  # from top to bottom: the one place that says which room is on which floor
+    Floor(
+        "Programs",
+        "ways to use hopwave without writing Python for it",
+        ("__main__", "cli", "networkx_backend", "graph500"),
+    ),
+    Floor("Many machines", "graphs split over the ranks of an MPI job", ("distributed",)),
+    Floor("Public functions", "check arguments, choose a plan and an engine, run", (PACKAGE, "api")),
+    Floor("Algorithms", "loops over levels or sources; what they return", ("results", "algorithms", "linalg")),
+    Floor("Engines", "the same jobs on every machine", ("engines",)),
+    Floor("Graphs in and out", "files, generators, the checker of searches", ("io", "generate", "validate")),
+    Floor(
+        "Records",
+        "what to compute and how; no arrays in them",
+        (
+            "jobs",
+            "catalogue",
+            "plan",
+            "rules",
+            "semiring",
+            "operators",
+            "trace",
+            "devices",
+            "progress",
+            "atomic_file",
+        ),
+    ),
+    Floor("Graph", "the arrays that everything runs on", ("graph", "csr", "csr_compiled", "statistics", "arrays")),
+    Floor("Errors", "everything that hopwave raises", ("errors",)),
+)
+
+
+@dataclass(frozen=True, order=True)
+class Import:
+    """One import of a module of the package by another."""
+
+    importer: str
+    imported: str
+    line: int
+
+
+def modules(source: Path = SOURCE) -> dict[str, Path]:
+    """The file of every module of the package, by the module's full name."""
+    found = {}
+    for file in sorted(source.rglob("*.py")):
+        parts = (source.name, *file.relative_to(source).with_suffix("").parts)
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+def imports(source: Path = SOURCE) -> list[Import]:
+    """Every import between two modules of the package, in alphabetical order."""
+    known = modules(source)
+    found = set()
+    for importer, file in known.items():
+        package = importer if file.name == "__init__.py" else importer.rpartition(".")[0]
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            for name, line in _imported(node, package):
+                imported = _longest_known(name, known)
+                if imported not in (None, importer):
+                    found.add(Import(importer, imported, line))
+    return sorted(found)
+
+
+def _imported(node: ast.AST, package: str) -> Iterator[tuple[str, int]]:
+    """The full names that a statement imports; in `from a import b`, b may be a module or a name inside a."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield alias.name, node.lineno
+    elif isinstance(node, ast.ImportFrom):
+        base = node.module or ""
+        if node.level:
+            above = package.split(".")[: len(package.split(".")) - node.level + 1]
+            base = ".".join([*above, *([base] if base else [])])
+        for alias in node.names:
+            yield f"{base}.{alias.name}", node.lineno
+
+
+def _longest_known(name: str, known: Iterable[str]) -> str | None:
+    while name:
+        if name in known:
+            return name
+        name = name.rpartition(".")[0]
+    return None
+
+
+def room_of(module: str) -> str:
+    """The room of a module: `engines/cpu` for hopwave.engines.cpu.crew, `hopwave` for the package itself."""
+    _, *inside = module.split(".")
+    if not inside:
+        return PACKAGE
+    return "/".join(inside[:2]) if inside[0] == ONE_LEVEL_DEEPER else inside[0]
+
+
+def floor_of(room: str) -> int | None:
+    """The number of a room's floor, 0 at the top; None if the table does not have it."""
+    top = room.partition("/")[0]
+    return next((number for number, floor in enumerate(FLOORS) if top in floor.rooms), None)
+
+
+# ---------------------------------------------------------------- what is wrong, one sentence each
+
+
+def homeless(source: Path = SOURCE) -> list[str]:
+    """A sentence for each room that no floor has."""
+    rooms = sorted({room_of(module) for module in modules(source)})
+    return [f"{room} is on no floor; add it to FLOORS in docs/floors.py" for room in rooms if floor_of(room) is None]
+
+
+def upward(source: Path = SOURCE) -> list[str]:
+    """A sentence for each import that leads to a higher floor."""
+    wrong = []
+    for arrow in imports(source):
+        start, end = floor_of(room_of(arrow.importer)), floor_of(room_of(arrow.imported))
+        if start is not None and end is not None and end < start:
+            wrong.append(
+                f"{arrow.importer} → {arrow.imported} (line {arrow.line}) leads up, from the floor "
+                f"{FLOORS[start].title!r} to {FLOORS[end].title!r}; move what is needed down, or pass it as an argument"
+            )
+    return wrong
+
+
+def circles(source: Path = SOURCE) -> list[str]:
+    """A sentence for each import circle between modules: one shortest circle through the first of its modules."""
+    below: dict[str, list[str]] = {name: [] for name in modules(source)}
+    for arrow in imports(source):
+        below[arrow.importer].append(arrow.imported)
+    told: set[str] = set()
+    wrong = []
+    for name in sorted(below):
+        if name not in told and (circle := shortest_circle(name, below)):
+            told.update(circle)
+            wrong.append(f"{' → '.join(circle)} is an import circle; move what they share to a module below them")
+    return wrong
+
+
+def shortest_circle(start: str, below: dict[str, list[str]]) -> list[str]:
+    """The modules of a shortest way from `start` back to itself, or nothing."""
+    came_from: dict[str, str] = {}
+    queue = deque([start])
+    while queue:
+        here = queue.popleft()
+        for there in below[here]:
+            if there == start:
+                way = [start, here]
+                while way[-1] != start:
+                    way.append(came_from[way[-1]])
+                return way[::-1]
+            if there not in came_from:
+                came_from[there] = here
+                queue.append(there)
+    return []

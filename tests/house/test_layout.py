@@ -1,0 +1,116 @@
+"""The code base has floors: imports lead down, never up and never in a circle. docs/floors.py has the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from docs import floors
+
+JOBS = {"search", "betweenness", "many", "linalg", "rank"}
+ENGINES = floors.SOURCE / "engines"
+KERNELS = ENGINES / "cuda" / "kernels"
+
+
+def test_every_module_is_on_a_floor() -> None:
+    assert not (wrong := floors.homeless()), "\n".join(wrong)
+
+
+def test_every_room_of_the_table_exists() -> None:
+    """Otherwise the table, and the picture made from it, would outlive the code."""
+    named = {room for floor in floors.FLOORS for room in floor.rooms}
+    assert named == {floors.room_of(module).partition("/")[0] for module in floors.modules()}
+
+
+def test_there_is_no_import_circle() -> None:
+    assert not (wrong := floors.circles()), "\n".join(wrong)
+
+
+def test_no_import_leads_up() -> None:
+    assert not (wrong := floors.upward()), "\n".join(wrong)
+
+
+# ---------------------------------------------------------------- one folder per machine, one sub-folder per job
+
+
+def folders(of: Path) -> set[str]:
+    return {entry.name for entry in of.iterdir() if entry.is_dir() and not entry.name.startswith(("_", "."))}
+
+
+def jobs(machine: str) -> set[str]:
+    """The jobs of a machine: folders, or modules where one file is enough."""
+    return {
+        name for name in JOBS if (ENGINES / machine / name).is_dir() or (ENGINES / machine / f"{name}.py").is_file()
+    }
+
+
+@pytest.mark.parametrize("machine", sorted(folders(ENGINES)))
+def test_folders_of_an_engine_are_named_after_jobs(machine: str) -> None:
+    assert folders(ENGINES / machine) - {"kernels"} <= JOBS
+
+
+@pytest.mark.parametrize("machine", ["cpu", "cuda"])
+def test_a_job_has_the_same_name_on_every_machine(machine: str) -> None:
+    assert jobs(machine) == JOBS
+
+
+def test_folders_of_kernels_are_named_after_jobs() -> None:
+    """A search has two folders: one launch for all levels, or one launch per step."""
+    needed = JOBS - {"search"} | {"one_launch", "steps"}
+    assert needed <= folders(KERNELS) <= needed | {"common", "components"}
+
+
+# ---------------------------------------------------------------- the reader itself
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Path:
+    """A small package with one import of every kind, none of them wrong."""
+    source = tmp_path / "hopwave"
+    for file, text in {
+        "__init__.py": "from hopwave.api import search\n",
+        "api/__init__.py": "",
+        "api/search.py": "import hopwave.engines.cpu as cpu\nfrom hopwave.errors import HopwaveError\n",
+        "engines/__init__.py": "import numpy\n",
+        "engines/cpu/__init__.py": "from .. import NAMES\nfrom . import crew\n",
+        "engines/cpu/crew.py": "def run():\n    from ...errors import HopwaveError\n",
+        "errors.py": "class HopwaveError(Exception): ...\n",
+    }.items():
+        (source / file).parent.mkdir(parents=True, exist_ok=True)
+        (source / file).write_text(text)
+    return source
+
+
+def test_imports_of_every_kind_are_read(planted: Path) -> None:
+    assert [(found.importer, found.imported, found.line) for found in floors.imports(planted)] == [
+        ("hopwave", "hopwave.api.search", 1),
+        ("hopwave.api.search", "hopwave.engines.cpu", 1),
+        ("hopwave.api.search", "hopwave.errors", 2),
+        ("hopwave.engines.cpu", "hopwave.engines", 1),
+        ("hopwave.engines.cpu", "hopwave.engines.cpu.crew", 2),
+        ("hopwave.engines.cpu.crew", "hopwave.errors", 2),
+    ]
+    assert floors.homeless(planted) == floors.circles(planted) == floors.upward(planted) == []
+
+
+def test_a_circle_is_found(planted: Path) -> None:
+    with (planted / "engines" / "cpu" / "crew.py").open("a") as file:
+        file.write("    from hopwave.engines import cpu\n")
+    [sentence] = floors.circles(planted)
+    assert sentence.startswith(
+        "hopwave.engines.cpu → hopwave.engines.cpu.crew → hopwave.engines.cpu is an import circle;"
+    )
+
+
+def test_an_upward_arrow_is_found(planted: Path) -> None:
+    with (planted / "engines" / "__init__.py").open("a") as file:
+        file.write("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from hopwave.api.search import bfs\n")
+    [sentence] = floors.upward(planted)
+    assert sentence.startswith(
+        "hopwave.engines → hopwave.api.search (line 4) leads up, from the floor 'Engines' to 'Public functions';"
+    )
+
+
+def test_a_module_without_a_floor_is_found(planted: Path) -> None:
+    (planted / "utils.py").write_text("")
+    assert floors.homeless(planted) == ["utils is on no floor; add it to FLOORS in docs/floors.py"]
