@@ -1,8 +1,9 @@
-"""Keeps the pages true: `python -m docs` (or `make docs`) rewrites the generated tables and follows every link.
+"""Keeps the pages true: `python -m docs` (or `make docs`) rewrites what is generated and follows every link.
 
 The table of plans stands in README.md and docs/plans.md between the lines `<!-- plans -->` and `<!-- /plans -->`, and
 is made from the catalogue; that of the NetworkX functions stands in docs/networkx.md between `<!-- functions -->`
-and `<!-- /functions -->`. A relative link must lead to a file of the repository, and its #part to a heading there.
+and `<!-- /functions -->`. docs/architecture.svg is drawn from the imports by docs/picture.py. A relative link must lead
+to a file of the repository, and its #part to a heading there.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ import re
 import sys
 from pathlib import Path
 
+from docs import picture
+
 ROOT = Path(__file__).resolve().parents[1]
 WITH_PLANS = ("README.md", "docs/plans.md")
 WITH_FUNCTIONS = ("docs/networkx.md",)
+PICTURE = "docs/architecture.svg"
 BEGIN, END = "<!-- plans -->", "<!-- /plans -->"
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -75,15 +79,19 @@ def broken_links(page: Path) -> list[str]:
     return broken
 
 
+def rewrite(name: str, text: str) -> None:
+    """Write a file of the repository if it is not there or says something else."""
+    file = ROOT / name
+    if not file.exists() or file.read_text(encoding="utf-8") != text:
+        file.write_text(text, encoding="utf-8")
+        print(f"{name} was rewritten")
+
+
 def main() -> int:
     """Rewrite what is generated, then say what is broken."""
     for name, make in [(name, with_plans) for name in WITH_PLANS] + [(name, with_functions) for name in WITH_FUNCTIONS]:
-        page = ROOT / name
-        old = page.read_text(encoding="utf-8")
-        new = make(old)
-        if new != old:
-            page.write_text(new, encoding="utf-8")
-            print(f"{name}: its table was rewritten")
+        rewrite(name, make((ROOT / name).read_text(encoding="utf-8")))
+    rewrite(PICTURE, picture.svg())
     broken = [sentence for page in pages() for sentence in broken_links(page)]
     print("\n".join(broken) or f"{len(pages())} pages, every link leads somewhere")
     return 1 if broken else 0

@@ -152,26 +152,30 @@ def upward(source: Path = SOURCE) -> list[str]:
 
 
 def circles(source: Path = SOURCE) -> list[str]:
-    """A sentence for each import circle between modules: one shortest circle through the first of its modules."""
-    below: dict[str, list[str]] = {name: [] for name in modules(source)}
+    """A sentence for each import circle, between modules or between whole rooms: a shortest one through its first."""
+    between_modules: dict[str, set[str]] = {name: set() for name in modules(source)}
+    between_rooms: dict[str, set[str]] = {room_of(name): set() for name in modules(source)}
     for arrow in imports(source):
-        below[arrow.importer].append(arrow.imported)
-    told: set[str] = set()
+        between_modules[arrow.importer].add(arrow.imported)
+        if (start := room_of(arrow.importer)) != (end := room_of(arrow.imported)):
+            between_rooms[start].add(end)
     wrong = []
-    for name in sorted(below):
-        if name not in told and (circle := shortest_circle(name, below)):
-            told.update(circle)
-            wrong.append(f"{' → '.join(circle)} is an import circle; move what they share to a module below them")
+    for below in (between_modules, between_rooms):
+        told: set[str] = set()
+        for name in sorted(below):
+            if name not in told and (circle := shortest_circle(name, below)):
+                told.update(circle)
+                wrong.append(f"{' → '.join(circle)} is an import circle; move what they share below them")
     return wrong
 
 
-def shortest_circle(start: str, below: dict[str, list[str]]) -> list[str]:
-    """The modules of a shortest way from `start` back to itself, or nothing."""
+def shortest_circle(start: str, below: dict[str, set[str]]) -> list[str]:
+    """A shortest way of arrows from `start` back to itself, or nothing."""
     came_from: dict[str, str] = {}
     queue = deque([start])
     while queue:
         here = queue.popleft()
-        for there in below[here]:
+        for there in sorted(below[here]):
             if there == start:
                 way = [start, here]
                 while way[-1] != start:

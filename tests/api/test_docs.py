@@ -9,12 +9,12 @@ import inspect
 import pkgutil
 import re
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from docs import __main__ as docs
+from docs import picture
 
-import conftest
 import hopwave as hw
 
 NEEDS_HARDWARE = {"cupy", "cupyx", "cupy_backends", "mpi4py"}
@@ -26,16 +26,6 @@ MODULES = ["hopwave"] + [
 PUBLIC = sorted(hw.__all__)
 
 
-def _docs() -> ModuleType:
-    """docs/__main__.py, which is no part of the package."""
-    spec = importlib.util.spec_from_file_location("hopwave_docs", conftest.ROOT / "docs" / "__main__.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-docs = _docs()
 every_page = pytest.mark.parametrize("page", docs.pages(), ids=lambda page: page.name)
 
 
@@ -145,13 +135,29 @@ def test_all_is_sorted_and_complete() -> None:
 # ---------------------------------------------------------------- the pages for newcomers
 
 
-def test_the_reading_order(root: Path) -> None:
-    """Five files, shortest first, beginning with the specification."""
-    page = (root / "docs" / "reading-order.md").read_text(encoding="utf-8")
-    files = re.findall(r"^\d\. +\[`?[^\]]+`?\]\(([^)]+)\)", page, re.MULTILINE)
+def test_five_files_to_read_first(root: Path) -> None:
+    """They begin with the specification."""
+    page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
+    files = re.findall(r"^\d\. +\[`[^\]]+`\]\(([^)]+)\), ", page.partition("## Five files")[2], re.MULTILINE)
     assert len(files) == 5 and files[0].endswith("engines/reference/__init__.py")
-    lengths = [len((root / "docs" / file).read_text(encoding="utf-8").splitlines()) for file in files]
-    assert lengths == sorted(lengths)
+
+
+def test_the_picture_shows_the_imports_of_today(root: Path) -> None:
+    assert (root / docs.PICTURE).read_text(encoding="utf-8") == picture.svg(), "run `make docs`"
+
+
+def test_the_picture_has_every_room(root: Path) -> None:
+    drawn = set(re.findall(r'text-anchor="middle">([^<]+)</text>', picture.svg()))
+    assert drawn == {picture.caption(room) for room in picture.arrows()}
+    assert {"api/", "engines/cpu/", "plan", "hopwave"} <= drawn
+
+
+def test_an_arrow_is_left_out_where_a_chain_says_the_same() -> None:
+    assert picture.reduced({"api": {"plan", "rules"}, "plan": {"rules"}, "rules": set()}) == {
+        "api": {"plan"},
+        "plan": {"rules"},
+        "rules": set(),
+    }
 
 
 def test_the_changelog_knows_this_version(root: Path) -> None:
