@@ -24,7 +24,7 @@ ORDER = [
 
 
 def main() -> None:
-    """Run those named on the command line, or all."""
+    """Run the benchmarks named on the command line, or all."""
     for name in sys.argv[1:] or ORDER:
         print(f"== {name}", flush=True)
         options = ["--threads", "1", "2"] if name == "cpu_scaling" else []

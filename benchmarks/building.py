@@ -1,11 +1,11 @@
-"""Building a Graph from random edges, beside SciPy's coo → csr with duplicates summed, in the same run.
+"""Building a Graph from random edges, compared in the same run with SciPy's coo → csr with duplicates summed.
 
     python benchmarks/building.py [--edges 10000000] [--vertices 1000000] [--rounds 5]
 
-Both are checked to give the same rows before anything is timed; then they take turns. For the undirected graph SciPy is
-handed every arc and its reverse ready-made, hopwave makes the reverses itself. Peak memory is measured in a process of
-its own (Linux): the most that was resident while building, less what was resident before (the edges themselves), per
-stored arc. Prints one JSON line.
+Both are checked to give the same rows before anything is timed; then they take turns. For the undirected graph, SciPy
+gets every arc and its reverse; hopwave makes the reverses itself. Peak memory is measured in a separate process
+(Linux): the highest resident size while building, minus the size before (the edges themselves), per stored arc. Prints
+one JSON line.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def random_edges(n: int, edges: int) -> tuple[Any, Any]:
 
 
 def scipy_rows(src: Any, dst: Any, n: int) -> sp.csr_array:
-    """What SciPy does with the same arcs: count, place, sort, sum the repeats."""
+    """The same arcs in SciPy: count, place, sort, sum the repeats."""
     A = sp.coo_array((np.ones(src.size, dtype=np.int8), (src, dst)), shape=(n, n)).tocsr()
     A.sum_duplicates()
     return A
@@ -75,7 +75,7 @@ def measure(n: int, edges: int, directed: bool, rounds: int) -> dict[str, Any]:
 
 
 def seconds(work: Callable[[], Any]) -> float:
-    """Wall-clock time of one call; its result is dropped outside the clock."""
+    """Wall-clock time of one call; dropping its result is not timed."""
     begin = time.perf_counter()
     made = work()
     spent = time.perf_counter() - begin
@@ -84,14 +84,14 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def peak_in_subprocess(n: int, edges: int, directed: bool) -> int:
-    """Bytes that building added at its peak, in a fresh process so that nothing earlier hides it."""
+    """Bytes that building added at its peak, in a new process, so that no earlier peak hides it."""
     command = [sys.executable, __file__, "--peak", "--vertices", str(n), "--edges", str(edges)]
     done = subprocess.run(command + ["--directed"] * directed, capture_output=True, text=True, check=True)
     return int(done.stdout)
 
 
 def print_peak(n: int, edges: int, directed: bool) -> None:
-    """The subprocess: highest resident size while building, less the size just before."""
+    """In the subprocess: highest resident size while building, minus the size just before."""
     src, dst = random_edges(n, edges)
     before = resident("VmRSS")
     graph = hopwave.Graph.from_edges(src, dst, n=n, directed=directed)
@@ -100,14 +100,14 @@ def print_peak(n: int, edges: int, directed: bool) -> None:
 
 
 def resident(kind: str) -> int:
-    """Bytes in memory now (VmRSS) or at most (VmHWM); getrusage would count the parent's peak too."""
+    """Bytes in memory now (VmRSS) or at the peak (VmHWM); getrusage would count the parent's peak too."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(kind))
 
 
 def main() -> None:
     """Read the options, measure both kinds of graph, print one line."""
-    parser = argparse.ArgumentParser(description="Graph.from_edges beside SciPy's coo → csr")
+    parser = argparse.ArgumentParser(description="Graph.from_edges compared with SciPy's coo → csr")
     parser.add_argument("--edges", type=int, default=10_000_000)
     parser.add_argument("--vertices", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)

@@ -1,4 +1,4 @@
-"""Betweenness on the CPU beside igraph (16 sources) and rustworkx (exact, all sources), in one run.
+"""Betweenness on the CPU, compared in one run with igraph (16 sources) and rustworkx (exact, all sources).
 
     python -m benchmarks.cpu_betweenness [--sources 16]
 
@@ -32,9 +32,9 @@ def sampled(name: str, count: int) -> dict[str, Any]:
         raise SystemExit(f"{name}: hopwave and igraph disagree by {difference:g}")
     row = {
         "what": f"{name}, {len(sources)} sources",
-        "hopwave ms a source": ours / len(sources) * 1e3,
+        "hopwave ms per source": ours / len(sources) * 1e3,
         "peer": "igraph",
-        "peer ms a source": theirs / len(sources) * 1e3,
+        "peer ms per source": theirs / len(sources) * 1e3,
         "times faster": theirs / ours,
         "certificate": result.certificate.error,
     }
@@ -56,9 +56,9 @@ def exact(name: str, graph: hw.Graph) -> dict[str, Any]:
         raise SystemExit(f"{name}: hopwave and rustworkx disagree by {difference:g}")
     row = {
         "what": f"{name}, exact",
-        "hopwave ms a source": ours / graph.n * 1e3,
+        "hopwave ms per source": ours / graph.n * 1e3,
         "peer": "rustworkx",
-        "peer ms a source": theirs / graph.n * 1e3,
+        "peer ms per source": theirs / graph.n * 1e3,
         "times faster": theirs / ours,
         "certificate": result.certificate.error,
     }
@@ -66,8 +66,8 @@ def exact(name: str, graph: hw.Graph) -> dict[str, Any]:
     return row
 
 
-def guarding(name: str, count: int) -> dict[str, Any]:
-    """What it costs to watch for overflow where none threatens: the same run with the watch switched off."""
+def checking(name: str, count: int) -> dict[str, Any]:
+    """What the overflow check costs where nothing overflows: the same run with and without it."""
     graph = GRAPHS[name]()
     sources = giant_sources(graph, count)
     call = lambda: hw.betweenness_centrality(graph, sources=sources, progress=False)  # noqa: E731
@@ -83,8 +83,8 @@ def guarding(name: str, count: int) -> dict[str, Any]:
     loaded.degree_bits = bits
     row = {
         "graph": name,
-        "guarded ms a source": on / count * 1e3,
-        "unguarded ms a source": off / count * 1e3,
+        "checked ms per source": on / count * 1e3,
+        "unchecked ms per source": off / count * 1e3,
         "cost": on / off - 1,
     }
     print(row, flush=True)
@@ -99,8 +99,8 @@ def main() -> None:
     rows.append(exact("Barabási–Albert 5000", hw.generate.barabasi_albert(5000, 5, seed=1)))
     rows.append(exact("Delaunay 2^12", hw.generate.delaunay(1 << 12, seed=1)))
     publish("cpu-betweenness", "Betweenness on the CPU", rows)
-    guarded = [guarding(name, options.sources) for name in ("smallworld", "delaunay18", "kron18")]
-    publish("cpu-overflow", "What the watch for overflowing path counts costs where float64 suffices", guarded)
+    checked = [checking(name, options.sources) for name in ("smallworld", "delaunay18", "kron18")]
+    publish("cpu-overflow", "What checking path counts for overflow costs where float64 is enough", checked)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Searches while another process keeps one core busy, beside the same searches on a quiet machine.
+"""Searches while another process keeps one core busy, compared with the same searches on a quiet machine.
 
 python -m benchmarks.cpu_busy
 """

@@ -1,9 +1,9 @@
-"""How long the first search of a process takes: nothing compiled yet, and everything on disk.
+"""How long the first search of a process takes: with nothing compiled yet, and with everything on disk.
 
     python -m benchmarks.cpu_compile
 
-Each is a process of its own, timed from before `import hopwave` to the answer, with a cache folder that is new for the
-first run. The same for betweenness.
+Each is a separate process. The import and the call are timed separately. The cache folder is new for the first run. The
+same is measured for path counts and for betweenness.
 """
 
 from __future__ import annotations

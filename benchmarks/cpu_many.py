@@ -1,10 +1,10 @@
-"""All vertices' closeness, and what else distances answer, on the CPU beside igraph and NetworkX, in one run.
+"""Closeness of all vertices, diameter and mean distance on the CPU, compared in one run with igraph and NetworkX.
 
     python -m benchmarks.cpu_many [--data ../shared/data] [--whole]
 
-Answers are compared before anything is published. The peers' time is a sum over sources: it is measured on some and
-extrapolated, unless `--whole` lets igraph answer everything (some minutes). The graphs are read from HOPWAVE_DATA, or
-from shared/data beside the repository.
+Answers are compared before anything is published. The other libraries' time is a sum over sources: it is measured on
+some sources and extrapolated, unless `--whole` makes igraph compute everything (some minutes). The graphs are read from
+HOPWAVE_DATA, or from shared/data beside the repository.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def row(what: str, ours: float, igraphs: float | None, networkxs: float) -> dict
         "hopwave s": ours,
         "igraph s": igraphs,
         "NetworkX s": networkxs,
-        "times igraph": None if igraphs is None else igraphs / ours,
-        "times NetworkX": networkxs / ours,
+        "times faster than igraph": None if igraphs is None else igraphs / ours,
+        "times faster than NetworkX": networkxs / ours,
     }
     print(found, flush=True)
     return found
@@ -99,7 +99,7 @@ def extents(name: str, graph: hw.Graph, whole: bool) -> list[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))
-    parser.add_argument("--whole", action="store_true", help="let igraph answer everything instead of a sample")
+    parser.add_argument("--whole", action="store_true", help="let igraph compute everything instead of a sample")
     options = parser.parse_args()
     enron = hw.read(Path(options.data) / "email-Enron.mtx.gz", progress=False)
     hw.closeness_centrality(hw.generate.kronecker(9), progress=False)  # compile

@@ -1,9 +1,9 @@
-"""Betweenness on the CPU with and without numbering the vertices by degree first, in one run.
+"""Betweenness on the CPU with and without renumbering the vertices by degree first, in one run.
 
     python -m benchmarks.cpu_ranked [graph …] [--sources 32]
 
-The scores must agree before anything is timed. The numbers are made once a graph, in the first run, and are not in the
-time a source; what they cost is a column of its own.
+The scores must agree before anything is timed. Renumbering happens once per graph, in the first run. It is not part of
+the time per source; its cost is a separate column.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def measure(name: str, count: int) -> dict[str, Any]:
 
     began = time.perf_counter()
     by_degree.RankedGraph(graph)
-    numbering = time.perf_counter() - began
+    renumbering = time.perf_counter() - began
     plain, ranked = run(False)[0], run(True)[0]
     np.testing.assert_allclose(ranked, plain, rtol=1e-9)
     times = [(run(False)[1], run(True)[1]) for _ in range(3)]
     before, after = (min(column) * 1e3 for column in zip(*times, strict=True))
-    row = {"graph": name, "arcs": graph.m, "as given, ms a source": before, "by degree, ms a source": after}
-    return row | {"times faster": before / after, "numbering s": numbering}
+    row = {"graph": name, "arcs": graph.m, "as given, ms per source": before, "by degree, ms per source": after}
+    return row | {"times faster": before / after, "renumbering s": renumbering}
 
 
 def main() -> None:
@@ -44,9 +44,9 @@ def main() -> None:
     parser.add_argument("graphs", nargs="*", default=["kron18", "rmat18-directed", "kron20"])
     parser.add_argument("--sources", type=int, default=32)
     options = parser.parse_args()
-    hw.betweenness_centrality(hw.generate.star(40_000), k=32, device="cpu", progress=False)  # compiled before
+    hw.betweenness_centrality(hw.generate.star(40_000), k=32, device="cpu", progress=False)  # compile
     rows = [measure(name, options.sources) for name in options.graphs]
-    publish("cpu-ranked", "Betweenness on the CPU, vertices numbered by degree", rows)
+    publish("cpu-ranked", "Betweenness on the CPU, vertices renumbered by degree", rows)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python -m benchmarks.cpu_scaling [--threads 1 2 4 8 16] [--graphs kron20 …]
 
-Search: median of 16 sources. Betweenness: 64 sources, best of two runs; every run's scores equal those of one thread,
-bit for bit. Writes a table and, where matplotlib is there, a picture.
+Search: median of 16 sources. Betweenness: 64 sources, best of two runs. The scores of every run equal those of one
+thread, bit for bit. Writes a table and, if matplotlib is installed, a picture.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def measure(name: str, counts: list[int]) -> list[dict[str, Any]]:
     sources = giant_sources(graph, 16)
     for source in sources:
         hw.bfs(graph, source)
-    # Compiled, and what is prepared once a graph prepared, before anything is timed.
+    # Compile, and prepare what is prepared once per graph, before anything is timed.
     hw.betweenness_centrality(graph, k=64, seed=1, progress=False)
     rows: list[dict[str, Any]] = []
     first: Any = None
@@ -49,11 +49,11 @@ def measure(name: str, counts: list[int]) -> list[dict[str, Any]]:
                 "graph": name,
                 "threads": threads,
                 "search ms": statistics.median(times) * 1e3,
-                "betweenness ms a source": best / 64 * 1e3,
+                "betweenness ms per source": best / 64 * 1e3,
             }
         )
         rows[-1]["search speed-up"] = rows[0]["search ms"] / rows[-1]["search ms"]
-        rows[-1]["betweenness speed-up"] = rows[0]["betweenness ms a source"] / rows[-1]["betweenness ms a source"]
+        rows[-1]["betweenness speed-up"] = rows[0]["betweenness ms per source"] / rows[-1]["betweenness ms per source"]
         print(rows[-1], flush=True)
     return rows
 

@@ -1,10 +1,11 @@
-"""Searches on the CPU beside SciPy, igraph and python-graphblas, in one run.
+"""Searches on the CPU, compared in one run with SciPy, igraph and python-graphblas.
 
     python -m benchmarks.cpu_search [graph …] [--sources 16]
 
-Every library gets the same graph and the same sources, in turns; all must agree with SciPy on the number of vertices
-reached before anything is timed, and hopwave's tree passes the Graph500 rules. hopwave and SciPy give predecessors with
-distances or order; python-graphblas computes levels by masked products, push or pull as it chooses.
+Every library gets the same graph and the same sources, in turns. Before anything is timed, all must agree with SciPy on
+the number of vertices reached, and hopwave's tree must pass the Graph500 rules. hopwave and SciPy compute predecessors,
+with distances (hopwave) or the order of visits (SciPy). python-graphblas computes levels by masked products and chooses
+push or pull itself.
 """
 
 from __future__ import annotations
@@ -75,14 +76,14 @@ def measure(name: str, count: int) -> dict[str, Any]:
     reached = {library: search(first) for library, search in libraries.items()}
     if len(set(reached.values())) != 1:
         raise SystemExit(f"{name}: the libraries disagree: {reached}")
-    for _ in range(20):  # enough for hopwave to prepare what many searches on one graph earn
+    for _ in range(20):  # enough for hopwave to prepare what pays off only after many searches on one graph
         hw.bfs(graph, first)
     times: dict[str, list[float]] = {library: [] for library in libraries}
     for i, source in enumerate(sources):
         for library, search in libraries.items():
             if library in ("igraph", "python-graphblas") and graph.m * i > SLOW:
                 continue
-            search(source)  # each library meets its own caches warm
+            search(source)  # so that each library starts with warm caches
             began = time.perf_counter()
             search(source)
             times[library].append(time.perf_counter() - began)
@@ -101,7 +102,7 @@ def main() -> None:
     parser.add_argument("--sources", type=int, default=16)
     options = parser.parse_args()
     rows = [measure(name, options.sources) for name in options.graphs]
-    publish("cpu-search", "Searches on the CPU: median ms a source, and how many times faster hopwave is", rows)
+    publish("cpu-search", "Searches on the CPU: median ms per source, and how many times faster hopwave is", rows)
 
 
 if __name__ == "__main__":

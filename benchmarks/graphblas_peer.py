@@ -1,6 +1,6 @@
-"""What the linear-algebra benchmarks compare with: python-graphblas (SuiteSparse), used as LAGraph uses it.
+"""The library that the linear-algebra benchmarks compare with: python-graphblas (SuiteSparse), used as in LAGraph.
 
-Matrices are made, transposed and finished before a clock runs. Each function is LAGraph's method of that name, in
+Matrices are made, transposed and finished before timing starts. Each function is LAGraph's method of that name, in
 float64 where hopwave computes in float64, with the same stopping rule.
 """
 
@@ -72,7 +72,7 @@ def triangles(A: Matrix) -> int:
 
 
 def by_degree(A: Matrix) -> Matrix:
-    """LAGr_SortByDegree, ascending: what LAGr_TriangleCount does first where degrees are very uneven."""
+    """LAGr_SortByDegree, ascending: LAGr_TriangleCount does this first where degrees are very uneven."""
     degrees = A.reduce_rowwise(monoid.plus["INT64"]).new().to_dense(0)
     order = np.argsort(degrees, kind="stable")
     return A[order, order].new()
@@ -125,7 +125,7 @@ def delta_stepping(A: Matrix, source: int, delta: float) -> Vector:
 
 
 def bellman_ford(A: Matrix, source: int) -> Vector:
-    """python-graphblas's own example, v = min(v, v min.+ A), where only what became shorter goes on."""
+    """python-graphblas's own example, v = min(v, v min.+ A), continuing only with distances that became shorter."""
     v = Vector(A.dtype, A.nrows)
     v[:] = np.inf
     v[source] = 0
@@ -140,7 +140,7 @@ def bellman_ford(A: Matrix, source: int) -> Vector:
 
 
 def versions() -> str:
-    """What this was."""
+    """The versions that were compared with."""
     import suitesparse_graphblas
 
     return f"python-graphblas {gb.__version__} with SuiteSparse {suitesparse_graphblas.__version__}"

@@ -1,4 +1,4 @@
-"""How long `import hopwave` takes in a fresh interpreter: the median of several, as one JSON line.
+"""How long `import hopwave` takes in a new interpreter: the median of several runs, as one JSON line.
 
     python benchmarks/importing.py
 
@@ -18,7 +18,7 @@ CODE = "import time; t = time.perf_counter(); import hopwave; print(time.perf_co
 
 
 def measure() -> dict[str, object]:
-    """Seconds of each run; the first, which may read from a cold disk, is reported apart."""
+    """The median of the runs; the first run, which may read from a cold disk, is reported separately."""
     seconds = []
     version = ""
     for _ in range(RUNS):

@@ -1,13 +1,13 @@
-"""PageRank, shortest paths and triangles by hopwave.linalg beside python-graphblas (SuiteSparse), in one run.
+"""PageRank, shortest paths and triangles by hopwave.linalg, compared in one run with python-graphblas (SuiteSparse).
 
     python -m benchmarks.linalg_algorithms [--data ../shared/data] [--graphs a,b] [--rounds 5] [--threads 2]
 
-Every graph of the folder with over 300,000 arcs. Answers are compared before anything is timed. Both sides get matrices
-that are ready (with their transpose, for PageRank); what an algorithm makes of its matrix, such as its lower part, is
-timed on both. python-graphblas runs LAGraph's methods (benchmarks/graphblas_peer.py), for shortest paths each of two,
-Δ-stepping with several widths, and for triangles with and without sorting by degree first; its best counts. hopwave
-runs what its public functions choose by themselves; shortest paths also by products alone, the better of its two.
-Rounds of both alternate; the best of each is reported.
+It takes every graph of the folder with over 300,000 arcs. Answers are compared before anything is timed. Both libraries
+get finished matrices (for PageRank with their transpose). What an algorithm derives from its matrix, such as the lower
+part, is timed for both. python-graphblas runs LAGraph's methods (benchmarks/graphblas_peer.py). For shortest paths,
+these are Bellman-Ford and Δ-stepping with several widths; for triangles, one method with and without sorting by degree
+first. Its best time counts. hopwave runs what its public functions choose by themselves; shortest paths also run by products
+alone, the better of two methods. Rounds of both libraries alternate, and the best of each is reported.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from benchmarks.setting import ROOT, hw, publish
 from hopwave import linalg as la
 
 LEAST_ARCS = 300_000
-TOLERANCE = 1e-6  # of PageRank: the sum of all changes
+TOLERANCE = 1e-6  # PageRank stops once all changes sum to less
 WIDTHS = (64.0, 256.0, 1024.0)  # Δ, for weights from 1 to 255 as in the GAP benchmark
 NOTE = (
-    "Times in milliseconds, the best of alternating rounds; `times` is how much faster hopwave is. Weights: 1 to 255. "
-    "Directions are forgotten for triangles. The peer's best method is named."
+    "Times in milliseconds, the best of alternating rounds. `times` says how many times faster hopwave is. Weights are "
+    "1 to 255. Triangles ignore directions. The last column names python-graphblas's best method."
 )
 
 
@@ -40,12 +40,12 @@ def clocked(call: Callable[[], Any]) -> float:
 
 
 def quickest(calls: dict[str, Callable[[], Any]]) -> str:
-    """Which of them is the fastest, by the better of two rounds."""
+    """The name of the fastest call, by the better of two rounds."""
     return min(calls, key=lambda name: min(clocked(calls[name]), clocked(calls[name])))
 
 
 def contest(ours: Callable[[], Any], peers: dict[str, Callable[[], Any]], rounds: int) -> tuple[float, float, str]:
-    """The best of our rounds, the best of the peer's, and which of its methods that was."""
+    """The best time of ours, the best time of the others, and the name of that method."""
     best = quickest(peers)
     mine = theirs = float("inf")
     for _ in range(rounds):
@@ -55,7 +55,7 @@ def contest(ours: Callable[[], Any], peers: dict[str, Callable[[], Any]], rounds
 
 
 def lengths(graph: hw.Graph) -> np.ndarray[Any, Any]:
-    """Whole numbers from 1 to 255, the same in both directions, drawn by the ends' numbers."""
+    """Whole numbers from 1 to 255, the same in both directions, computed from the ids of the two ends."""
     u, v = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees), graph.indices.astype(np.int64)
     mixed = (np.minimum(u, v) * 2654435761 + np.maximum(u, v) * 40503) % 4294967291
     return (mixed % 255 + 1).astype(np.float64)
@@ -164,7 +164,7 @@ def main() -> None:
             rows += [line for ask in (ranks, paths, triangles) for line in ask(name, graph, options.rounds)]
     rows.sort(key=lambda line: str(line["what"]))
     least = min(float(line["times"]) for line in rows)
-    note = f"{NOTE} {peer.versions()}, {options.threads} threads each. The least of `times` is {least:.2f}."
+    note = f"{NOTE} {peer.versions()}, {options.threads} threads each. The smallest of `times` is {least:.2f}."
     publish("linalg-algorithms", "PageRank, shortest paths and triangles on the CPU", rows, note)
 
 

@@ -1,15 +1,15 @@
-"""The four products of push-pull's Table 1 and Figure 2: cost against the entries of vector and mask.
+"""The four products of push-pull's Table 1 and Figure 2: how their cost grows with the entries of vector and mask.
 
     python -m benchmarks.linalg_products [--device cpu | cuda] [--scale 18] [--edge-factor 16] [--repeats 9]
 
-As in the paper's section 3.2, on a Kronecker graph, places drawn at random, M rows:
+As in the paper's section 3.2, on a Kronecker graph, with places drawn at random:
 
     by rows                more and more entries in f, no mask       by columns           more and more entries in f
     by rows, masked        f full, more and more rows in the mask    by columns, masked   … and a mask of 2/3 as many
 
-Every product is compared with SciPy's before it is timed (on a GPU, where the graph is drawn too, with CuPy's). Early
-exit is off, as it is there. Writes a table, a picture, and how cost grows: the exponent p of cost ~ entries^p that fits
-best, which Table 1 has as 0 for the unmasked product by rows and as 1 for the three others.
+Every product is compared with SciPy's before it is timed. (On a GPU, where the graph is also generated, it is compared
+with CuPy's.) Early exit is off, as in the paper. Writes a table, a picture, and how the cost grows: the exponent p of
+cost ~ entries^p that fits best. In Table 1 it is 0 for the unmasked product by rows and 1 for the other three.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def measure(A: Any, product: str, count: int, device: str, repeats: int, right: 
 
 
 def exponent(rows: list[dict[str, Any]], column: str) -> float:
-    """p of cost ~ entries^p, over the larger half of the sizes, where fixed costs no longer show."""
+    """p of cost ~ entries^p, fitted to the larger half of the sizes, where fixed costs are small."""
     part = rows[len(rows) // 2 :]
     return float(np.polyfit(np.log([row["entries"] for row in part]), np.log([row[column] for row in part]), 1)[0])
 
@@ -149,7 +149,8 @@ def main() -> None:
     title = f"The four products on kron {options.scale} ({G.m:,} arcs), {model}"
     name = "linalg-products" if options.device == "cpu" else "linalg-products-cuda"
     note = (
-        "Exponent p of cost ~ entries^p over the larger half (push-pull, Table 1: 0 by rows, 1 for the others): "
+        "Exponent p of cost ~ entries^p, fitted to the larger half of the sizes (push-pull, Table 1: 0 by rows, 1 for "
+        "the others): "
         f"{growth}."
         f"\n\n![the four products]({name}.png)"
     )

@@ -1,11 +1,11 @@
-"""BFS through linear algebra beside the dedicated search and python-graphblas, in one run.
+"""BFS through linear algebra, compared in one run with the dedicated search and python-graphblas.
 
     python -m benchmarks.linalg_search [graph …] [--device cpu | cuda] [--sources 16]
 
-"linalg.bfs" is `linalg.waves`, one operation; "six lines" is the loop it stands for, as in docs/linear-algebra.md. All
-give hops alone, and the clock stops when they are there: on a GPU, when it is idle. Every answer is compared with the
-dedicated search's before anything is timed; the libraries take turns, and each source counts with its best of three (on
-a GPU of ten).
+"linalg.bfs" is `linalg.waves`, one operation; "six lines" is the same loop written out, as in docs/linear-algebra.md.
+All compute only distances. Timing stops when the answer is there; on a GPU, when the GPU is idle. Every answer is
+compared with the dedicated search's before anything is timed. The libraries take turns, and the best of three runs per
+source counts (on a GPU, the best of ten).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def searches(graph: hw.Graph, device: str) -> dict[str, Callable[[int], Any]]:
     }
     if device == "cpu":
         found["python-graphblas"] = graphblas_search(graph)
-    else:  # the same level by level, without linalg in between
+    else:  # the same search, level by level, without linalg
         found["plan pushpull"] = lambda s: hw.bfs(graph, s, predecessors=False, device=device, plan="pushpull")
     return found
 
@@ -54,7 +54,7 @@ def six_lines(A: la.Matrix, s: int, device: str) -> la.Vector:
 
 
 def finished(device: str) -> Callable[[], Any]:
-    """Wait until the machine has done what it was asked for."""
+    """A function that waits until the device is idle."""
     if device == "cpu":
         return lambda: None
     import cupy
@@ -75,7 +75,7 @@ def measure(name: str, device: str, count: int) -> dict[str, Any]:
     graph = graph_of(name, device)
     sources = giant_sources(graph, count)
     ways, wait = searches(graph, device), finished(device)
-    for source in sources:  # verified, and everything prepared that a run of searches prepares
+    for source in sources:  # verify, and prepare everything that repeated searches prepare
         right = hw.bfs(graph, source, predecessors=False, device=device).distances
         for way in ("linalg.bfs", "six lines"):
             assert np.array_equal(ways[way](source).to("cpu").to_dense(-1), right), (name, source, way)
@@ -109,7 +109,8 @@ def main() -> None:
     graphs = options.graphs or (ON_GPU if options.device == "cuda" else ON_CPU)
     rows = [measure(name, options.device, options.sources) for name in graphs]
     name = "linalg-search" if options.device == "cpu" else "linalg-search-cuda"
-    publish(name, "BFS through linalg beside the dedicated search: median ms a source", rows, more=gpu(options.device))
+    title = "BFS through linalg and the dedicated search: median ms per source"
+    publish(name, title, rows, more=gpu(options.device))
 
 
 if __name__ == "__main__":

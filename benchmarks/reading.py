@@ -1,8 +1,8 @@
-"""How long `hopwave.io.read` takes for a Matrix Market file of ten million edges, beside `scipy.io.mmread`.
+"""How long `hopwave.io.read` takes for a Matrix Market file of ten million edges, compared with `scipy.io.mmread`.
 
-SciPy stops at a list of entries; hopwave has sorted and merged them into a graph. Both results are compared first. The
-readers run in turn, and the median of their times counts. The first call in a fresh process, which loads the compiled
-code (or compiles it, after an installation), is told apart.
+SciPy returns a list of entries; hopwave also sorts and merges them into a graph. Both results are compared first. The
+readers take turns, and the median of their times counts. The first call in a new process, which loads the compiled
+code (or compiles it, after an installation), is reported separately.
 
     python benchmarks/reading.py [--edges 10000000] [--repeats 5]
 """
@@ -42,7 +42,7 @@ print(time.perf_counter() - start)
 
 
 def make(path: Path, edges: int, symmetric: bool, seed: int = 1) -> None:
-    """A uniform random graph with ten edges a vertex, in random order: the hardest order to sort."""
+    """A uniform random graph with ten edges per vertex, in random order: the hardest order to sort."""
     rng = np.random.default_rng(seed)
     n = edges // 10
     u, v = rng.integers(0, n, (2, edges), dtype=np.int32)
@@ -51,12 +51,12 @@ def make(path: Path, edges: int, symmetric: bool, seed: int = 1) -> None:
     text = io.BytesIO()
     A = sp.coo_array((np.ones(edges, np.int8), (u, v)), shape=(n, n))
     scipy.io.mmwrite(text, A, field="pattern", symmetry="general")
-    # mmwrite would look for symmetry by itself and drop half of the entries: only the banner has to change.
+    # mmwrite would detect symmetry itself and drop half of the entries; here only the banner changes.
     path.write_bytes(text.getvalue().replace(b"general", b"symmetric", 1) if symmetric else text.getvalue())
 
 
 def verify(path: Path) -> hopwave.Graph:
-    """The graph, after it was found equal to the matrix that SciPy reads."""
+    """The graph, checked to equal the matrix that SciPy reads."""
     graph = hopwave.io.read(path)
     A = scipy.io.mmread(path, spmatrix=False).tocsr()
     A.sum_duplicates()
@@ -72,7 +72,7 @@ def seconds(function, path: Path) -> float:
 
 
 def first_call(module: str, function: str, path: Path) -> float:
-    """The seconds of one call in a process of its own, imports of the module aside."""
+    """The seconds of one call in a separate process, without importing the module."""
     code = ONCE.format(module=module, function=function)
     command = [sys.executable, "-c", code, str(path), str(Path(hopwave.__file__).parents[1])]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

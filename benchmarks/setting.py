@@ -1,4 +1,4 @@
-"""What every benchmark needs: the graphs by name, sources in the giant component, the machine, a place for results."""
+"""What all benchmarks share: graphs by name, sources in the giant component, the machine, where results go."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ GRAPHS: dict[str, Callable[[], hw.Graph]] = {
 
 
 def giant_sources(graph: hw.Graph, count: int, seed: int = 7) -> list[int]:
-    """Vertices drawn from what the vertex of highest degree reaches."""
+    """Vertices drawn from those that the vertex of highest degree reaches."""
     reached = np.flatnonzero(hw.bfs(graph, int(np.argmax(graph.degrees))).distances >= 0)
     return np.random.default_rng(seed).choice(reached, count).tolist()
 
 
 def machine() -> dict[str, Any]:
-    """Where this ran and with what."""
+    """The machine and the versions of this run."""
     import numba
     import scipy
 
@@ -59,7 +59,7 @@ def machine() -> dict[str, Any]:
 
 
 def timed(call: Callable[[], Any], rounds: int = 3) -> tuple[float, Any]:
-    """Seconds of the best of some rounds, and the last result."""
+    """Seconds of the best round, and the last result."""
     best, result = float("inf"), None
     for _ in range(rounds):
         began = time.perf_counter()
@@ -69,7 +69,7 @@ def timed(call: Callable[[], Any], rounds: int = 3) -> tuple[float, Any]:
 
 
 def gpu(device: str = "cuda") -> dict[str, Any]:
-    """The GPU and what drives it; nothing for another device."""
+    """The GPU, its driver and libraries; nothing for another device."""
     if device != "cuda":
         return {}
     import cupy
@@ -102,7 +102,7 @@ def _cell(value: Any) -> str:
 def publish(
     name: str, title: str, rows: list[dict[str, Any]], note: str = "", more: dict[str, Any] | None = None
 ) -> None:
-    """Write results/name.md and append one JSON line to results/name.jsonl; more: of the machine, such as its GPU."""
+    """Write results/name.md and append one JSON line to results/name.jsonl. `more` describes the machine further."""
     RESULTS.mkdir(exist_ok=True)
     where = machine() | (more or {})
     head = ", ".join(f"{key} {value}" for key, value in where.items())
