@@ -6,8 +6,8 @@ It takes every graph of the folder with over 300,000 arcs. Answers are compared 
 get finished matrices (for PageRank with their transpose). What an algorithm derives from its matrix, such as the lower
 part, is timed for both. python-graphblas runs LAGraph's methods (benchmarks/graphblas_peer.py). For shortest paths,
 these are Bellman-Ford and Δ-stepping with several widths; for triangles, one method with and without sorting by degree
-first. Its best time counts. hopwave runs what its public functions choose by themselves; shortest paths also run by products
-alone, the better of two methods. Rounds of both libraries alternate, and the best of each is reported.
+first. Its best time counts. hopwave runs what its public functions choose by themselves; shortest paths also run by
+products alone, the better of two methods. Rounds of both libraries alternate, and the best of each is reported.
 """
 
 from __future__ import annotations
