@@ -1,9 +1,9 @@
 """Keeps the pages true: `python -m docs` (or `make docs`) rewrites what is generated and follows every link.
 
-The table of plans stands in README.md and docs/plans.md between the lines `<!-- plans -->` and `<!-- /plans -->`, and
-is made from the catalogue; that of the NetworkX functions stands in docs/networkx.md between `<!-- functions -->`
-and `<!-- /functions -->`. docs/architecture.svg is drawn from the imports by docs/picture.py. A relative link must lead
-to a file of the repository, and its #part to a heading there.
+The table of plans comes from the catalogue. It is in README.md and docs/plans.md, between the lines `<!-- plans -->` and
+`<!-- /plans -->`. The table of NetworkX functions is in docs/networkx.md, between `<!-- functions -->` and
+`<!-- /functions -->`. docs/architecture.svg is drawn from the imports by docs/picture.py. A relative link must lead to a
+file of the repository, and its #part to a heading in that file.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ INLINE = re.compile(r"`[^`\n]*`")
 
 
 def with_plans(page: str) -> str:
-    """The page with the table of plans between its two marks made anew."""
+    """The page with its table of plans rewritten."""
     import hopwave
 
     return with_table(page, BEGIN, END, hopwave.plans().markdown())
 
 
 def with_functions(page: str) -> str:
-    """The page with the table of NetworkX functions between its two marks made anew."""
+    """The page with its table of NetworkX functions rewritten."""
     from _hopwave_nx_info import FUNCTIONS
 
     rows = [f"{len(FUNCTIONS)} functions:", "", "| function | notes | further keywords |", "|---|---|---|"]
@@ -45,11 +45,11 @@ def with_functions(page: str) -> str:
 
 
 def with_table(page: str, begin: str, end: str, table: str) -> str:
-    """The page with a table between two marks."""
+    """The page with this table between its two marks."""
     before, found, rest = page.partition(begin)
     _, closed, after = rest.partition(end)
     if not (found and closed):
-        raise SystemExit(f"a page lacks the marks {begin} and {end}; put them where the table belongs")
+        raise SystemExit(f"a page has no marks {begin} and {end}; put them where the table belongs")
     return f"{before}{begin}\n{table}\n{end}{after}"
 
 
@@ -59,7 +59,7 @@ def pages() -> list[Path]:
 
 
 def headings(page: str) -> set[str]:
-    """What #part of a link may say, spelled as GitHub spells it."""
+    """The headings of a page, spelled as GitHub spells them after the # of a link."""
     titles = re.findall(r"^#+ +(.+?) *$", FENCED.sub("", page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -80,7 +80,7 @@ def broken_links(page: Path) -> list[str]:
 
 
 def rewrite(name: str, text: str) -> None:
-    """Write a file of the repository if it is not there or says something else."""
+    """Write a file of the repository if it does not exist or has changed."""
     file = ROOT / name
     if not file.exists() or file.read_text(encoding="utf-8") != text:
         file.write_text(text, encoding="utf-8")
@@ -88,7 +88,7 @@ def rewrite(name: str, text: str) -> None:
 
 
 def main() -> int:
-    """Rewrite what is generated, then say what is broken."""
+    """Rewrite everything generated, then name every broken link."""
     for name, make in [(name, with_plans) for name in WITH_PLANS] + [(name, with_functions) for name in WITH_FUNCTIONS]:
         rewrite(name, make((ROOT / name).read_text(encoding="utf-8")))
     rewrite(PICTURE, picture.svg())

@@ -1,11 +1,11 @@
 """Draws docs/architecture.svg from the imports: floors as rows, rooms as boxes, one arrow per pair of rooms.
 
-An arrow A → B says that A imports from B. One is left out where a longer way of arrows says the same (a transitive
-reduction): of `api` → `plan` → `rules` and `api` → `rules`, the last. All imports of a room are in its box's tooltip.
+An arrow A → B means that A imports from B. It is left out where a chain of arrows says the same (transitive reduction):
+`api` → `rules` is not drawn beside `api` → `plan` → `rules`. The tooltip of a box lists all imports of its room.
 
-The layout is Sugiyama's in small: rooms of a floor that import each other get rows of their own, arrows that pass a row
-get a slot in it, sweeps put every row into the order with fewest crossings, and boxes then move as near to their
-neighbours as the order lets them. Nothing in it is random: the same imports give the same file.
+The layout is a small version of Sugiyama's. If a room imports another on its floor, it gets a row above it. An arrow that
+passes a row gets a slot in that row. Sweeps look for the order of every row with the fewest crossings. Then boxes move as
+close to their neighbours as the order allows. Nothing is random: the same imports give the same file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ LETTER, BOX_GAP, SLOT_GAP = 7.4, 18, 13  # width of a letter; between two boxes;
 STRAIGHT = 6.0  # how much more an arrow that passes a row resists moving than a box does
 SWEEPS = 60
 
-LEGEND = "Blue: a folder. White: a module. A → B: A imports from B, left out where a chain of arrows says the same."
+LEGEND = (
+    "Filled: a folder. Outlined: a module. A → B: A imports from B, left out where a chain of arrows says the same."
+)
 STYLE = """
   .page { fill: #ffffff } .floor { fill: #f2f5f9 }
   .box { fill: #ffffff; stroke: #5b7083; stroke-width: 1.2 } .folder { fill: #dcebfa }
@@ -143,7 +145,7 @@ def crossings(grid: list[list[Node]]) -> int:
 
 
 def order(grid: list[list[Node]]) -> None:
-    """Sort every row by where its neighbours stand, down and up in turn, and keep the order with fewest crossings."""
+    """Sort every row by the places of its neighbours, downwards and upwards in turn; keep the order that crosses least."""
     best, fewest = [list(row) for row in grid], crossings(grid)
     for sweep in range(SWEEPS):
         down = sweep % 2 == 0

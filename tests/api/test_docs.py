@@ -1,4 +1,4 @@
-"""The pages say what the code does: tables, links, examples."""
+"""The pages are true: generated tables, the picture, links, examples."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_broken_links_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_examples_in_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
-    # A page's blocks are one session. Other lines are blanked, not cut, so that a failure names the right line.
+    # All code blocks of a page are one session. Other lines are blanked, so that a failure names the right line.
     kept, inside = [], False
     for line in text.splitlines():
         inside = not inside and line == "```python" if line.startswith("```") else inside
