@@ -1,9 +1,9 @@
 """Keeps the pages true: `python -m docs` (or `make docs`) rewrites what is generated and follows every link.
 
-The table of plans comes from the catalogue. It is in README.md and docs/plans.md, between the lines `<!-- plans -->` and
-`<!-- /plans -->`. The table of NetworkX functions is in docs/networkx.md, between `<!-- functions -->` and
-`<!-- /functions -->`. docs/architecture.svg is drawn from the imports by docs/picture.py. A relative link must lead to a
-file of the repository, and its #part to a heading in that file.
+The table of plans comes from the catalogue. It is in README.md and docs/plans.md, between the lines `<!-- plans -->`
+and `<!-- /plans -->`. The table of NetworkX functions is in docs/networkx.md, between `<!-- functions -->` and
+`<!-- /functions -->`. docs/picture.py draws docs/architecture.svg from the imports. A relative link must lead to a file
+of the repository, and its #part to a heading in that file.
 """
 
 from __future__ import annotations
