@@ -3,9 +3,9 @@
 An arrow A → B means that A imports from B. It is left out where a chain of arrows says the same (transitive reduction):
 `api` → `rules` is not drawn beside `api` → `plan` → `rules`. The tooltip of a box lists all imports of its room.
 
-The layout is a small version of Sugiyama's. If a room imports another on its floor, it gets a row above it. An arrow that
-passes a row gets a slot in that row. Sweeps look for the order of every row with the fewest crossings. Then boxes move as
-close to their neighbours as the order allows. Nothing is random: the same imports give the same file.
+The layout is a small version of Sugiyama's. If a room imports another on its floor, it gets a row above it. An arrow
+that passes a row gets a slot in that row. Sweeps look for the order of every row with the fewest crossings. Then boxes
+move as close to their neighbours as the order allows. Nothing is random: the same imports give the same file.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ LETTER, BOX_GAP, SLOT_GAP = 7.4, 18, 13  # width of a letter; between two boxes;
 STRAIGHT = 6.0  # how much more an arrow that passes a row resists moving than a box does
 SWEEPS = 60
 
-LEGEND = (
-    "Filled: a folder. Outlined: a module. A → B: A imports from B, left out where a chain of arrows says the same."
-)
+LEGEND = "Filled: folder. Outlined: module. A → B: A imports from B, left out where a chain of arrows says the same."
 STYLE = """
   .page { fill: #ffffff } .floor { fill: #f2f5f9 }
   .box { fill: #ffffff; stroke: #5b7083; stroke-width: 1.2 } .folder { fill: #dcebfa }
@@ -145,7 +143,7 @@ def crossings(grid: list[list[Node]]) -> int:
 
 
 def order(grid: list[list[Node]]) -> None:
-    """Sort every row by the places of its neighbours, downwards and upwards in turn; keep the order that crosses least."""
+    """Sort every row by the places of its neighbours, down and up in turn; keep the order with fewest crossings."""
     best, fewest = [list(row) for row in grid], crossings(grid)
     for sweep in range(SWEEPS):
         down = sweep % 2 == 0
