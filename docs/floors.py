@@ -32,14 +32,18 @@ class Floor:
 FLOORS = (  # from top to bottom: the one place that says which room is on which floor
     Floor(
         "Programs",
-        "ways to use hopwave without writing Python for it",
+        "the command, the NetworkX backend, Graph500",
         ("__main__", "cli", "networkx_backend", "graph500"),
     ),
     Floor("Many machines", "graphs split over the ranks of an MPI job", ("distributed",)),
     Floor("Public functions", "check arguments, choose a plan and an engine, run", (PACKAGE, "api")),
     Floor("Algorithms", "loops over levels or sources; what they return", ("results", "algorithms", "linalg")),
     Floor("Engines", "the same jobs on every machine", ("engines",)),
-    Floor("Graphs in and out", "files, generators, the checker of searches", ("io", "generate", "validate")),
+    Floor(
+        "Graphs and matrices",
+        "files, generators, validation; vectors and matrices",
+        ("io", "generate", "validate", "matrix", "vector"),
+    ),
     Floor(
         "Records",
         "what to compute and how; no arrays in them",
@@ -56,7 +60,11 @@ FLOORS = (  # from top to bottom: the one place that says which room is on which
             "atomic_file",
         ),
     ),
-    Floor("Graph", "the arrays that everything runs on", ("graph", "csr", "csr_compiled", "statistics", "arrays")),
+    Floor(
+        "Graph",
+        "the arrays that everything runs on",
+        ("graph", "prepared", "rows", "csr", "csr_compiled", "statistics", "arrays", "whole_numbers"),
+    ),
     Floor("Errors", "everything that hopwave raises", ("errors",)),
 )
 
