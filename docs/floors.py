@@ -1,6 +1,6 @@
 """The floors of the code base, and a reader of its imports. tests/house checks them, docs/picture.py draws them.
 
-A *room* is a folder or a module directly below src/hopwave, and one level deeper in `engines`: one room per machine.
+A *room* is a folder or a module directly below src/hopwave; in `engines`, each machine's folder is a room of its own.
 A *floor* is a row of rooms. A module may import from its own floor and from floors below it, and no chain of imports
 leads back to where it began. Every import statement counts, wherever it stands: at the top of a module, under
 TYPE_CHECKING, or inside a function. The source is parsed, not run. Two things are not counted: the packages that Python
@@ -17,7 +17,7 @@ from pathlib import Path
 
 PACKAGE = "hopwave"
 SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
-ONE_LEVEL_DEEPER = "engines"  # the rooms engines/reference, engines/cpu, engines/cuda
+MACHINES = {folder.name for folder in (SOURCE / "engines").iterdir() if (folder / "__init__.py").exists()}
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ FLOORS = (  # from top to bottom: the one place that says which room is on which
     Floor("Engines", "the same jobs on every machine", ("engines",)),
     Floor(
         "Graphs and matrices",
-        "files, generators, validation; vectors and matrices",
+        "files, generators, checks; matrices and vectors",
         ("io", "generate", "validate", "matrix", "vector"),
     ),
     Floor(
@@ -128,7 +128,7 @@ def room_of(module: str) -> str:
     _, *inside = module.split(".")
     if not inside:
         return PACKAGE
-    return "/".join(inside[:2]) if inside[0] == ONE_LEVEL_DEEPER else inside[0]
+    return "/".join(inside[:2]) if inside[0] == "engines" and inside[1:2] and inside[1] in MACHINES else inside[0]
 
 
 def floor_of(room: str) -> int | None:

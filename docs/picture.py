@@ -4,15 +4,16 @@ An arrow A → B means that A imports from B. It is left out where a chain of ar
 `api` → `rules` is not drawn beside `api` → `plan` → `rules`. The tooltip of a box lists all imports of its room.
 
 The layout is a small version of Sugiyama's. If a room imports another on its floor, it gets a row above it. An arrow
-that passes a row gets a slot in that row. Sweeps look for the order of every row with the fewest crossings. Then boxes
-move as close to their neighbours as the order allows. Nothing is random: the same imports give the same file.
+that passes a row gets a slot in that row; arrows to the same room share their slots. Sweeps look for the order of every
+row with the fewest crossings. Then boxes move as close to their neighbours as the order allows. Nothing is random: the
+same imports give the same file.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
-from itertools import combinations, pairwise
+from itertools import combinations
 
 from docs import floors
 
@@ -64,6 +65,8 @@ def caption(room: str) -> str:
 
 def arrows() -> dict[str, set[str]]:
     """For each room, the other rooms that it imports from. What tests/house forbids, arrows up, is not drawn."""
+    if wrong := floors.homeless():
+        raise SystemExit("\n".join(wrong))
     found: dict[str, set[str]] = {floors.room_of(module): set() for module in floors.modules()}
     for one in floors.imports():
         start, end = floors.room_of(one.importer), floors.room_of(one.imported)
@@ -94,18 +97,18 @@ def reduced(below: dict[str, set[str]]) -> dict[str, set[str]]:
 
 
 def rows(below: dict[str, set[str]]) -> list[list[str]]:
-    """The rooms of every row, from top to bottom: a floor has one row per length of the ways inside it."""
+    """The rooms of every row, from top to bottom. Within a floor, a room is in a row below all that import it."""
     reach = {room: reachable(room, below) for room in below}
     found = []
     for number in range(len(floors.FLOORS)):
         here = [room for room in sorted(below) if floors.floor_of(room) == number]
-        inside = {room: {end for end in below[room] if end in here and room not in reach[end]} for room in here}
+        above = {room: {one for one in here if room in below[one] and one not in reach[room]} for room in here}
 
-        def depth(room: str, inside: dict[str, set[str]] = inside) -> int:
-            return max((1 + depth(end) for end in inside[room]), default=0)
+        def depth(room: str, above: dict[str, set[str]] = above) -> int:
+            return max((1 + depth(one) for one in above[room]), default=0)
 
         depths = {room: depth(room) for room in here}
-        found += [[room for room in here if depths[room] == level] for level in range(max(depths.values()), -1, -1)]
+        found += [[room for room in here if depths[room] == level] for level in range(1 + max(depths.values()))]
     return found
 
 
@@ -116,20 +119,31 @@ def lay_out(below: dict[str, set[str]]) -> list[list[Node]]:
     """Every row's nodes from left to right, each with its place."""
     grid = [[Node(number, room) for room in row] for number, row in enumerate(rows(below))]
     node = {one.room: one for row in grid for one in row}
+    slots: dict[tuple[str, int], Node] = {}
     for room, ends in sorted(below.items()):
         for end in sorted(ends):
-            first, last = node[room], node[end]
-            if first.row >= last.row:
+            upper, last = node[room], node[end]
+            if upper.row >= last.row:
                 continue  # a circle of rooms: tests/house names it, the picture cannot show it
-            chain = [first, *(Node(number) for number in range(first.row + 1, last.row)), last]
-            for slot in chain[1:-1]:
-                grid[slot.row].append(slot)
-            for upper, lower in pairwise(chain):
-                upper.below.append(lower)
-                lower.above.append(upper)
+            for number in range(upper.row + 1, last.row):
+                joined = (end, number) in slots  # another arrow to this room passes here: the rest of the way is shared
+                slot = slots.setdefault((end, number), Node(number))
+                link(upper, slot)
+                if joined:
+                    break
+                grid[number].append(slot)
+                upper = slot
+            else:
+                link(upper, last)
     order(grid)
-    place(grid)
+    place_nodes(grid)
     return grid
+
+
+def link(upper: Node, lower: Node) -> None:
+    """One step of an arrow."""
+    upper.below.append(lower)
+    lower.above.append(upper)
 
 
 def crossings(grid: list[list[Node]]) -> int:
@@ -161,7 +175,7 @@ def _mean(values: list[float], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
 
 
-def place(grid: list[list[Node]]) -> None:
+def place_nodes(grid: list[list[Node]]) -> None:
     """Give every node the x nearest to its neighbours' that keeps the row's order and its gaps."""
     for row in grid:
         pack(row, [0.0] * len(row))
@@ -212,8 +226,7 @@ def svg() -> str:
         shapes += _title(floor, begin)
     for row in grid:
         for one in row:
-            if one.room:
-                shapes += [_arrow(way, left, top) for way in ways(one)]
+            shapes += [_arrow(one, lower, left, top) for lower in one.below]
     for row in grid:
         for one in row:
             if one.room:
@@ -249,17 +262,6 @@ def _heights(grid: list[list[Node]]) -> tuple[list[float], list[tuple[float, flo
     return top, bands
 
 
-def ways(start: Node) -> list[list[Node]]:
-    """The arrows out of a box, each with the slots it passes."""
-    found = []
-    for near in start.below:
-        way = [start, near]
-        while not way[-1].room:
-            way.append(way[-1].below[0])
-        found.append(way)
-    return found
-
-
 def _port(one: Node, neighbours: list[Node], near: Node) -> float:
     """Where on its edge a box meets an arrow: side by side, in the order of the other ends."""
     if not one.room:
@@ -269,20 +271,15 @@ def _port(one: Node, neighbours: list[Node], near: Node) -> float:
     return one.x + (at - (len(neighbours) - 1) / 2) * step
 
 
-def _arrow(way: list[Node], left: float, top: list[float]) -> str:
-    first, last = way[0], way[-1]
-    x, y = left + _port(first, first.below, way[1]), top[first.row] + BOX_HEIGHT
-    path = [f"M{x:.1f},{y:.1f}"]
-    for before, one in pairwise(way):
-        end = left + _port(one, one.above, before)
-        foot = top[one.row] - (1 if one is last else 0)
-        bend = (foot - y) / 2
-        path.append(f"C{x:.1f},{y + bend:.1f} {end:.1f},{foot - bend:.1f} {end:.1f},{foot:.1f}")
-        x, y = end, foot
-        if one is not last:
-            y = top[one.row] + BOX_HEIGHT
-            path.append(f"L{x:.1f},{y:.1f}")
-    return f'<path class="arrow" marker-end="url(#head)" d="{" ".join(path)}"/>'
+def _arrow(upper: Node, lower: Node, left: float, top: list[float]) -> str:
+    """One step of an arrow, from the foot of a row to the next row; through the row, if it ends in a slot."""
+    x, y = left + _port(upper, upper.below, lower), top[upper.row] + BOX_HEIGHT
+    end, foot = left + _port(lower, lower.above, upper), top[lower.row] - (1 if lower.room else 0)
+    bend = (foot - y) / 2
+    path = f"M{x:.1f},{y:.1f} C{x:.1f},{y + bend:.1f} {end:.1f},{foot - bend:.1f} {end:.1f},{foot:.1f}"
+    if lower.room:
+        return f'<path class="arrow" marker-end="url(#head)" d="{path}"/>'
+    return f'<path class="arrow" d="{path} V{top[lower.row] + BOX_HEIGHT:.1f}"/>'
 
 
 def _box(one: Node, left: float, top: list[float], imported: set[str]) -> str:
