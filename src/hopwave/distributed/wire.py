@@ -36,10 +36,10 @@ class HostWire:
         numbers = np.ascontiguousarray(numbers)
         if comm is None or comm.Get_size() == 1:
             return numbers.reshape(1, -1)
-        everybody = np.empty((comm.Get_size(), numbers.size), numbers.dtype)
-        wait_for(comm.Iallgather(numbers, everybody), self.oversubscribed)
+        by_rank = np.empty((comm.Get_size(), numbers.size), numbers.dtype)
+        wait_for(comm.Iallgather(numbers, by_rank), self.oversubscribed)
         self.sent += numbers.nbytes * (comm.Get_size() - 1)
-        return everybody
+        return by_rank
 
     # -------------------------------------------------------------- packets
 
