@@ -24,7 +24,7 @@ from hopwave.api.betweenness import betweenness_job
 from hopwave.api.choice import choose_betweenness_plan
 from hopwave.distributed.bfs import source_ids
 from hopwave.distributed.dependencies import Dependencies
-from hopwave.distributed.graph import DistributedGraph, choose_gpu
+from hopwave.distributed.graph import DistributedGraph, choose_gpu, rank_threads
 from hopwave.distributed.work_queue import WorkQueue
 from hopwave.distributed.world import World, world
 from hopwave.errors import GraphError
@@ -159,7 +159,7 @@ def _by_sources(
         joined.together(lambda: choose_gpu(joined))
     engine = engines.engine(device)
     chosen, why = choose_betweenness_plan("auto", job, graph, engine)
-    workers = _threads(joined, threads) if device == "cpu" else None
+    workers = rank_threads(joined, threads) if device == "cpu" else None
     total = np.zeros(graph.n)
     worst = 0.0
 
@@ -181,13 +181,6 @@ def _by_sources(
     scores = options.scores(sums, graph.n, graph.directed, drawn)
     used = PlanUsed(chosen, why, engine.without(chosen))
     return BetweennessResult(scores, certificate, len(job.sources), used, engine.name, None, graph)
-
-
-def _threads(joined: World, threads: int | None) -> int:
-    """The threads of this rank: by default its share of the machine's."""
-    from hopwave.engines.cpu.crew import thread_count
-
-    return max(1, thread_count() // joined.machine_size) if threads is None else threads
 
 
 def _stopping(work: Callable[[], None], queue: WorkQueue) -> Callable[[], None]:

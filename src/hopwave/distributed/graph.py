@@ -85,10 +85,9 @@ class DistributedGraph:
             from hopwave.engines.cuda.rank.part import Part as CudaPart
 
             return CudaPart(out, into)
-        from hopwave.engines.cpu.crew import thread_count
         from hopwave.engines.cpu.rank.part import Part
 
-        return Part(out, into, thread_count(threads) if threads else max(1, thread_count() // self.world.machine_size))
+        return Part(out, into, rank_threads(self.world, threads))
 
     def _count(self, tuples: Any) -> None:
         """Degrees of own vertices, the arcs of the whole graph, and a bitmap of own vertices without in-arcs."""
@@ -176,6 +175,13 @@ def choose_device(world: World, device: str) -> None:
         raise EngineError(f"device={device!r} cannot hold a rank's part of a graph; use 'cpu' or 'cuda'")
     if device == "cuda":
         choose_gpu(world)
+
+
+def rank_threads(world: World, threads: int | None) -> int:
+    """The number of threads of a rank on the CPU: as given, or its share of the machine's."""
+    from hopwave.engines.cpu.crew import thread_count
+
+    return int(thread_count(threads)) if threads is not None else max(1, int(thread_count()) // world.machine_size)
 
 
 def choose_gpu(world: World) -> None:
