@@ -2,11 +2,11 @@
 
     python -m benchmarks.networkx_backend [--device cpu] [--sample 100] [--data ../shared/data]
 
-Every timed call of hopwave begins with an empty cache, so that it pays for its conversion (and, on a GPU, for the
-upload); the kernels were compiled before. What would take NetworkX hours (one search from every vertex) is timed on a
-sample of vertices and scaled to all of them, and the table says so. Answers are compared before they are timed: with
-NetworkX's on what it was timed on, and where that is a sample, with the CPU engine's whole. With `--device cuda`
-betweenness is timed on a sample too.
+Every timed call of hopwave starts with an empty cache, so its time includes the conversion (and, on a GPU, the upload),
+but not the compilation of kernels. What would take NetworkX hours (one search from every vertex) is timed on a sample
+of vertices and scaled to all of them, and the table says so. Results are compared before a row is written: with
+NetworkX's on the vertices that it was timed on and, on a GPU, with those of the CPU engine on all vertices. With
+`--device cuda` betweenness is timed on a sample too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROUNDS = 5
 
 
 def register() -> None:
-    """Tell NetworkX of hopwave where the package runs from a bare tree, without its entry points."""
+    """Register hopwave with NetworkX where the package is not installed and has no entry points."""
     known = nx.utils.backends
     if "hopwave" not in known.backends:
         from _hopwave_nx_info import get_info
@@ -40,10 +40,10 @@ def register() -> None:
 
 
 def graph(name: str, folder: Path) -> nx.Graph:
-    """A real graph as NetworkX would hold it, or an explanation."""
+    """A real graph as a NetworkX graph; where the file is missing, exit with a message that says what to do."""
     path = folder / f"{name}.mtx.gz"
     if not path.exists():
-        raise SystemExit(f"{path} is not there; fetch it from SuiteSparse's collection, or say --data=FOLDER")
+        raise SystemExit(f"{path} is not there; download it from the SuiteSparse collection, or give --data=FOLDER")
     return hw.read(path).to_networkx()
 
 
@@ -54,7 +54,7 @@ def timed(call: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def fresh(G: nx.Graph, call: Callable[[], Any]) -> tuple[float, Any]:
-    """The best of some rounds, each with a graph that was never converted."""
+    """The best of several rounds, each with a graph that has not been converted."""
     best, result = float("inf"), None
     for _ in range(ROUNDS):
         G.__networkx_cache__.clear()
@@ -64,7 +64,7 @@ def fresh(G: nx.Graph, call: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def check(what: str, mine: Any, theirs: Any) -> None:
-    """Equal up to the last bits, wherever theirs says something."""
+    """Equal up to the last bits, on every vertex in theirs."""
     if isinstance(theirs, dict):
         wrong = max(abs(mine[v] - theirs[v]) / max(1.0, abs(theirs[v])) for v in theirs)
     else:
@@ -75,7 +75,7 @@ def check(what: str, mine: Any, theirs: Any) -> None:
 
 @dataclass
 class Bench:
-    """One run: where hopwave computes, and on how many vertices NetworkX is timed."""
+    """One run: where hopwave computes, and the number of vertices on which NetworkX is timed."""
 
     device: str
     sample: int
@@ -86,10 +86,10 @@ class Bench:
     def row(
         self, function: Any, name: str, G: nx.Graph, theirs: tuple[float, Any, str] | None, **more: Any
     ) -> dict[str, Any]:
-        """hopwave's time beside NetworkX's (seconds, answer, how timed), after a look at the answers."""
+        """hopwave's time beside NetworkX's (seconds, result, how it was timed); exits where the results disagree."""
         arguments = "".join(f", {key}={value}" for key, value in more.items() if key != "seed")
         call = f"{function.__name__}(G{arguments})"
-        mine, answer = fresh(G, lambda: self.hopwave(function, G, self.device, **more))
+        mine, result = fresh(G, lambda: self.hopwave(function, G, self.device, **more))
         found: dict[str, Any] = {
             "call": call,
             "graph": f"{name} ({len(G):,} nodes, {G.number_of_edges():,} edges)",
@@ -97,18 +97,18 @@ class Bench:
         }
         if self.device != "cpu":
             seconds, right = fresh(G, lambda: self.hopwave(function, G, "cpu", **more))
-            check(f"{call} on {name}", answer, right)
+            check(f"{call} on {name}", result, right)
             found["hopwave on the CPU s"] = seconds
         if theirs is not None:
             seconds, right, how = theirs
             if right is not None:
-                check(f"{call} on {name}", answer, right)
+                check(f"{call} on {name}", result, right)
             found |= {"NetworkX s": seconds, "NetworkX": how, "times faster": seconds / mine}
         print(found, flush=True)
         return found
 
     def betweenness(self, name: str, G: nx.Graph) -> list[dict[str, Any]]:
-        """k=100, or nothing where this device has no betweenness."""
+        """With k=100; no row where this device has no betweenness."""
         try:
             self.hopwave(nx.betweenness_centrality, nx.path_graph(3), self.device)
         except (hw.EngineError, hw.PlanError) as error:
@@ -120,10 +120,10 @@ class Bench:
         return [self.row(nx.betweenness_centrality, name, G, theirs, k=100, seed=1)]
 
     def scaled(self, G: nx.Graph, call: Callable[[list[Any]], Any]) -> tuple[float, Any, str]:
-        """NetworkX's time for some vertices, for all; and what it found."""
+        """NetworkX's time on a sample of vertices, scaled to all; its result; and how it was timed."""
         some = random.Random(1).sample(list(G), self.sample)
-        seconds, answer = timed(lambda: call(some))
-        return seconds * len(G) / self.sample, answer, f"timed on {self.sample} vertices, scaled to all"
+        seconds, result = timed(lambda: call(some))
+        return seconds * len(G) / self.sample, result, f"timed on {self.sample} vertices, scaled to all"
 
     def centralities(self, name: str, G: nx.Graph) -> list[dict[str, Any]]:
         closeness = self.scaled(G, lambda some: {v: nx.closeness_centrality(G, u=v, backend="networkx") for v in some})
@@ -134,8 +134,8 @@ class Bench:
             self.row(nx.global_efficiency, name, G, None),
         ]
 
-    def extents(self, name: str, G: nx.Graph) -> list[dict[str, Any]]:
-        """On a connected graph."""
+    def distances(self, name: str, G: nx.Graph) -> list[dict[str, Any]]:
+        """Eccentricity, diameter and sums of distances, on a connected graph."""
         far = self.scaled(G, lambda some: nx.eccentricity(G, v=some, backend="networkx"))
         one = lambda v: nx.single_source_shortest_path_length(G, v, backend="networkx")  # noqa: E731
         total = self.scaled(G, lambda some: {v: sum(one(v).values()) for v in some})
@@ -147,7 +147,7 @@ class Bench:
             self.row(nx.average_shortest_path_length, name, G, (total[0], None, total[2])),
             self.row(nx.wiener_index, name, G, (total[0], None, total[2])),
         ]
-        if self.device == "cpu":  # it takes NetworkX some twenty seconds
+        if self.device == "cpu":  # it takes NetworkX about twenty seconds
             seconds, right = timed(lambda: nx.diameter(G, usebounds=True, backend="networkx"))
             rows.insert(2, self.row(nx.diameter, name, G, (seconds, right, "timed whole"), usebounds=True))
         return rows
@@ -168,10 +168,10 @@ def main() -> None:
     rows = bench.betweenness("cit-HepPh", graph("cit-HepPh", folder)) + bench.betweenness("email-Enron", enron)
     rows += bench.centralities("email-Enron", enron)
     giant = enron.subgraph(max(nx.connected_components(enron), key=len)).copy()
-    rows += bench.extents("email-Enron, giant component", giant)
+    rows += bench.distances("email-Enron, giant component", giant)
     where = gpu(arguments.device)
     name = where["gpu"].split()[-1].lower() if where else arguments.device
-    note = "Conversion of the graph is part of every time of hopwave's, the first call's compilation of kernels is not."
+    note = "hopwave's times include the conversion of the graph, but not the compilation of kernels on the first call."
     publish(f"networkx-{name}", f"NetworkX {nx.__version__} through hopwave, device={bench.device}", rows, note, where)
 
 

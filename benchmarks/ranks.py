@@ -2,9 +2,9 @@
 
     PYTHONPATH=src python -m benchmarks.ranks [--strong 20] [--weak 18] [--threads 4] [--roots 16] [--gpu 20]
 
-Each row is a job of its own under mpiexec. Every search is validated by Graph500's rules, and jobs on the same graph
-must find the same distances, before anything is written. A CPU rank has as many threads in every row. A scale
-of 0 leaves a table out.
+Each row is a job of its own under mpiexec. Nothing is written unless every search is valid by Graph500's rules and jobs
+on the same graph find the same distances. CPU ranks have the same number of threads in every row. A scale of 0 leaves a
+table out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.setting import ROOT, publish
 
 RANKS = (1, 2, 4)
-# Open MPI wants to be asked twice before it runs as root, and before it starts more ranks than cores; MPICH does not.
+# Open MPI must be told twice before it runs as root, and once before it starts more ranks than cores; MPICH need not.
 OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -31,31 +31,31 @@ OPEN_MPI = {
 }
 
 
-def job(ranks: int, **asked: Any) -> dict[str, Any]:
-    """One job, and what its rank 0 printed."""
-    beside = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    mpiexec = shutil.which("mpiexec", path=beside)
+def run_job(ranks: int, **settings: Any) -> dict[str, Any]:
+    """Start one job; returns what its rank 0 printed."""
+    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    mpiexec = shutil.which("mpiexec", path=places)
     if mpiexec is None:
         raise SystemExit("there is no mpiexec; pip install mpich brings one")
-    command = [mpiexec, "-n", str(ranks), sys.executable, "-m", "benchmarks.ranks", "--job", json.dumps(asked)]
+    command = [mpiexec, "-n", str(ranks), sys.executable, "-m", "benchmarks.ranks", "--job", json.dumps(settings)]
     known = {**os.environ, **OPEN_MPI, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     done = subprocess.run(command, capture_output=True, text=True, env=known, cwd=ROOT, check=False)
     if done.returncode:
-        raise SystemExit(f"{ranks} ranks, {asked}: {done.stdout}{done.stderr}")
-    (said,) = (line for line in done.stdout.splitlines() if line.startswith("{"))  # mpiexec may add its own
-    return dict(json.loads(said))
+        raise SystemExit(f"{ranks} ranks, {settings}: {done.stdout}{done.stderr}")
+    (printed,) = (line for line in done.stdout.splitlines() if line.startswith("{"))  # mpiexec may add lines
+    return dict(json.loads(printed))
 
 
-def work(asked: dict[str, Any]) -> None:
-    """What every rank of a job does."""
+def work(settings: dict[str, Any]) -> None:
+    """What every rank of a job does: build the graph, search it, print the row on rank 0."""
     from hopwave import distributed
     from hopwave.graph500.outcome import Outcome
     from hopwave.graph500.over_ranks import OverRanks
     from hopwave.graph500.run import draw_roots
 
-    world, scale = distributed.world(), asked["scale"]
-    machine = OverRanks(scale, 16, asked["device"], 1, asked["layout"], asked["threads"])
-    roots = list(draw_roots(machine, 1 << scale, asked["roots"], 1))
+    world, scale = distributed.world(), settings["scale"]
+    machine = OverRanks(scale, 16, settings["device"], 1, settings["layout"], settings["threads"])
+    roots = list(draw_roots(machine, 1 << scale, settings["roots"], 1))
     machine.search(roots[0])
     outcome = Outcome(scale, 16, machine.construction_seconds, [machine.search(root) for root in roots])
     found = distributed.bfs(machine.graph, roots[0])
@@ -64,23 +64,23 @@ def work(asked: dict[str, Any]) -> None:
     pulls = [level for level in found.trace if level.direction == "pull"]
     if world.rank:
         return
-    if asked["device"] == "cuda":
+    if settings["device"] == "cuda":
         agree_with_one_gpu(scale, roots[0], found.depth, sum(sums))
     values = outcome.values()
     row = {
-        "device": asked["device"],
-        "layout": asked["layout"],
+        "device": settings["device"],
+        "layout": settings["layout"],
         "scale": scale,
         "ranks": world.size,
-        "threads a rank": asked["threads"] if asked["device"] == "cpu" else None,
-        "MB of arcs a rank": machine.about["bytes_a_rank"] / 1e6,
+        "threads per rank": settings["threads"] if settings["device"] == "cpu" else None,
+        "MB of arcs per rank": machine.about["bytes_a_rank"] / 1e6,
         "construction s": values["construction_time"],
         "median search ms": values["bfs_median_time"] * 1e3,
         "harmonic mean MTEPS": values["bfs_harmonic_mean_TEPS"] / 1e6,
-        "KB sent a search": sum(level.sent for level in found.trace) / 1e3,
-        "uncompressed": sum(level.sent for level in plain.trace) / 1e3,
-        "most KB of a rank in a pull": max((level.sent_by_one for level in pulls), default=0) / 1e3,
-        "parents aside": max((level.sets_by_one for level in pulls), default=0) / 1e3,
+        "KB sent per search": sum(level.sent for level in found.trace) / 1e3,
+        "KB uncompressed": sum(level.sent for level in plain.trace) / 1e3,
+        "most KB of one rank in a pull": max((level.sent_by_one for level in pulls), default=0) / 1e3,
+        "the same without parents": max((level.sets_by_one for level in pulls), default=0) / 1e3,
         "n/8 in KB": (1 << scale) / 8e3,
         "transport": machine.about["transport"],
         "searches valid": f"{sum(not one.broken for one in outcome.searches)} of {len(outcome.searches)}",
@@ -89,23 +89,25 @@ def work(asked: dict[str, Any]) -> None:
 
 
 def agree_with_one_gpu(scale: int, root: int, depth: int, total: int) -> None:
-    """The same search by one GPU for itself, in one launch: another graph in memory, another kernel, one answer."""
+    """Compare with the same search by one GPU in one launch: another graph in memory, another kernel, one result."""
     from hopwave.graph500.on_cuda import OnCuda
 
     alone = OnCuda(scale, 16, 1)
     searched = alone.search(root)
     if searched.broken or (searched.depth, int(alone.distance.sum(dtype=np.int64))) != (depth, total):
-        raise SystemExit(f"scale {scale}, root {root}: ranks found depth {depth}, one GPU alone {searched.depth}")
+        raise SystemExit(f"scale {scale}, root {root}: ranks found depth {depth}, one GPU found {searched.depth}")
 
 
 def rows(title: str, kind: str, jobs: list[tuple[int, dict[str, Any]]]) -> list[dict[str, Any]]:
-    made, answers = [], {}
-    for ranks, asked in jobs:
-        done = job(ranks, **asked)
+    """The rows of one table, a job each."""
+    made: list[dict[str, Any]] = []
+    sums: dict[int, Any] = {}
+    for ranks, settings in jobs:
+        done = run_job(ranks, **settings)
         if not done["valid"]:
-            raise SystemExit(f"{title}: a search of {asked} on {ranks} ranks is not valid")
-        if answers.setdefault(asked["scale"], done["sums"]) != done["sums"]:
-            raise SystemExit(f"{title}: {ranks} ranks found other distances than the job before: {asked}")
+            raise SystemExit(f"{title}: a search of {settings} on {ranks} ranks is not valid")
+        if sums.setdefault(settings["scale"], done["sums"]) != done["sums"]:
+            raise SystemExit(f"{title}: {ranks} ranks found other distances than the job before: {settings}")
         made.append({"table": kind} | done["row"])
         print(made[-1], flush=True)
     return made
@@ -138,8 +140,8 @@ def main() -> None:
         gpu = common | {"device": "cuda", "layout": "1d", "scale": given.gpu}
         made += rows("ranks on one GPU", "one GPU, shared", [(p, gpu) for p in RANKS])
     note = (
-        "Jobs on the same graph found the same distances. Ranks on one machine exchange through its memory; ranks that "
-        "share a GPU take turns on it, so that table shows that they agree, and what sharing costs, not a speed-up."
+        "Jobs on the same graph found the same distances. Ranks on one machine exchange through its memory. Ranks that "
+        "share a GPU take turns on it: their rows show that they agree and what sharing costs, not a speed-up."
     )
     publish(given.name, "Searches over ranks of one machine", made, note)
 

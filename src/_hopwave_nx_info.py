@@ -1,7 +1,7 @@
-"""What NetworkX reads about hopwave when it is imported. Imports nothing that takes time: not even hopwave.
+"""What NetworkX reads about hopwave when NetworkX is imported. It imports nothing that takes time, not even hopwave.
 
-With HOPWAVE_AUTOCONFIG=1 in the environment NetworkX sends hopwave every call that it serves, converts graphs and keeps
-them, and runs the rest as ever: no line of code changes.
+With HOPWAVE_AUTOCONFIG=1 in the environment NetworkX sends hopwave every call that hopwave serves, converts each graph
+once, and runs everything else itself. The user's code does not change.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ PLACE = {
 PLAN = {"plan : str, optional": 'A name from hopwave.plans(); "auto" (default) chooses by the graph.'}
 
 ORDER = "Counted in hops, in NetworkX's order."
-PAIR = "Runs where the graph has been converted before; else NetworkX's own search ends sooner."
-HOPS = "Counted in hops (weights go to NetworkX); all sources at once, 64 to a machine word."
-CERTIFIED = "Unweighted. Path counts never overflow; every run is checked against an identity that exact ones satisfy."
+PAIR = "Runs where the graph has been converted before; otherwise NetworkX's own search finishes sooner."
+HOPS = "Counted in hops (NetworkX handles weights); all sources at once, 64 per machine word."
+CERTIFIED = "Unweighted. Path counts never overflow; every run is checked against an identity of exact scores."
 BRANDES = CERTIFIED + " Samples (k, seed) are those that NetworkX draws."
 
 # name: (family, what to add to NetworkX's page, additional keywords)
@@ -55,7 +55,7 @@ FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
     "edge_betweenness_centrality_subset": (
         "betweenness",
         CERTIFIED + " Graphs without parallel edges. By the definition, where NetworkX's own values differ from it: "
-        "at a vertex that is no target, dependencies are shared out by path counts.",
+        "at a vertex that is no target, dependencies are divided by path counts.",
         PLACE | PLAN,
     ),
     "group_betweenness_centrality": (
@@ -121,7 +121,7 @@ def get_info() -> dict[str, Any]:
         "backend_name": "hopwave",
         "project": "hopwave",
         "package": "hopwave",
-        "short_summary": "Searches, betweenness and every question that hop counts answer, on the CPU and the GPU.",
+        "short_summary": "Searches, betweenness and everything that hop counts answer, on the CPU and the GPU.",
         "description": "Breadth-first search and betweenness centrality at the speed of the hardware.",
         "functions": {
             name: {key: value for key, value in (("additional_docs", docs), ("additional_parameters", extra)) if value}
@@ -131,8 +131,9 @@ def get_info() -> dict[str, Any]:
 
 
 def autoconfigure(environment: Any) -> None:
-    """Put hopwave first and let NetworkX run the rest. NetworkX reads these variables right after `get_info`; what the
-    user set already is kept.
+    """Add hopwave to NetworkX's priorities and let NetworkX run the rest. What the user has set is kept.
+
+    NetworkX reads these variables right after `get_info`.
 
     >>> settings = {"NETWORKX_BACKEND_PRIORITY_ALGOS": "other"}
     >>> autoconfigure(settings)
@@ -142,7 +143,7 @@ def autoconfigure(environment: Any) -> None:
     common = environment.get("NETWORKX_BACKEND_PRIORITY", environment.get("NETWORKX_AUTOMATIC_BACKENDS", ""))
     for variable, now in (
         ("NETWORKX_BACKEND_PRIORITY_ALGOS", common),
-        ("NETWORKX_BACKEND_PRIORITY_GENERATORS", ""),  # bfs_tree and its kin, which return graphs
+        ("NETWORKX_BACKEND_PRIORITY_GENERATORS", ""),  # bfs_tree and others that return graphs
         ("NETWORKX_WARNINGS_TO_IGNORE", ""),
     ):
         wanted = "cache" if variable.endswith("IGNORE") else "hopwave"

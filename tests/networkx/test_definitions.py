@@ -67,21 +67,21 @@ def test_edges_between_some_sources_and_some_targets() -> None:
         assert found == pytest.approx(over_edges(G, sources, targets), abs=1e-12)
 
 
-def test_edges_where_networkx_shares_out_by_the_number_of_predecessors() -> None:
+def test_edges_where_networkx_divides_by_the_number_of_predecessors() -> None:
     G = nx.DiGraph([(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 5), (4, 7), (5, 7), (7, 6)])
     mine, theirs = (nx.edge_betweenness_centrality_subset(G, [0], [6], backend=b) for b in ("hopwave", "networkx"))
     assert mine == pytest.approx(over_edges(G, [0], [6])) and mine[4, 7] == pytest.approx(2 / 3)
-    assert theirs[4, 7] == 0.5, "NetworkX was mended: say so in docs/networkx.md, and drop on_start_tests"
+    assert theirs[4, 7] == 0.5, "NetworkX was fixed: say so in docs/networkx.md, and drop on_start_tests"
 
 
 def test_sources_are_taken_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     G = nx.barbell_graph(5, 3)
-    monkeypatch.setattr(order, "SOURCES_A_CALL", 4)
-    for ask in (
+    monkeypatch.setattr(order, "SOURCES_PER_CALL", 4)
+    for call in (
         nx.load_centrality,
         lambda G, backend: {0: nx.group_betweenness_centrality(G, [0, 6], backend=backend)},
     ):
-        assert ask(G, backend="hopwave") == pytest.approx(ask(G, backend="networkx"))
+        assert call(G, backend="hopwave") == pytest.approx(call(G, backend="networkx"))
 
 
 @pytest.mark.parametrize("ends", [False, True])
@@ -95,11 +95,11 @@ def test_groups(ends: bool) -> None:
         assert share == pytest.approx(found * (1 if G.is_directed() else 2) / (rest * (rest - 1)))
 
 
-def test_a_group_where_networkx_counts_ways_back_that_are_not_there() -> None:
+def test_a_group_where_networkx_counts_paths_back_that_do_not_exist() -> None:
     G = nx.DiGraph([(0, 1), (1, 2), (1, 3)])
     mine, theirs = (nx.group_betweenness_centrality(G, [1], False, backend=b) for b in ("hopwave", "networkx"))
     assert mine == through_group(G, {1}, False) == 2.0
-    assert theirs != mine, "NetworkX was mended: say so in docs/networkx.md"
+    assert theirs != mine, "NetworkX was fixed: say so in docs/networkx.md"
 
 
 def test_path_counts_of_groups_do_not_overflow() -> None:

@@ -1,4 +1,4 @@
-"""How graphs arrive and which calls are taken: conversion, cache, can_run, should_run, configuration."""
+"""Conversion, cache, can_run, should_run and configuration of the NetworkX backend."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import _hopwave_nx_info as info
 import hopwave.networkx_backend.interface as interface
 from hopwave.networkx_backend import backend
 from hopwave.networkx_backend.convert import convert_from_nx, convert_to_nx
-from hopwave.networkx_backend.dispatch import FEW_ARCS, FEW_ARCS_ONE_SEARCH
+from hopwave.networkx_backend.dispatch import MIN_ARCS, MIN_ARCS_ONE_SEARCH
 
 installed = pytest.mark.skipif(
     "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
@@ -26,7 +26,7 @@ KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 
 
 def labelled(kind: type[nx.Graph], edges: int = 12) -> nx.Graph:
-    """A graph whose labels and neighbours stand in no order, with a self-loop and parallel edges."""
+    """A graph whose labels and neighbours are in no order, with a self-loop and parallel edges."""
     generator = random.Random(edges)
     nodes: list[Any] = ["z", (1, 2), 7, frozenset({3}), "a", 2.5, 0]
     G = kind(name="odd labels")
@@ -41,7 +41,7 @@ def labelled(kind: type[nx.Graph], edges: int = 12) -> nx.Graph:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_order_survives_the_way_there_and_back(kind: type[nx.Graph]) -> None:
+def test_order_survives_both_conversions(kind: type[nx.Graph]) -> None:
     G = labelled(kind)
     H = convert_from_nx(G)
     assert list(H) == H.nodes == list(G) and len(H) == len(G)
@@ -66,7 +66,7 @@ def test_numbers_as_labels(kind: type[nx.Graph], nodes: list[int]) -> None:
     assert {frozenset(edge) for edge in zip(*ends, strict=True)} == {frozenset(edge[:2]) for edge in G.edges()}
 
 
-def test_views_are_graphs_too() -> None:
+def test_views_are_converted() -> None:
     G = nx.path_graph(6, create_using=nx.DiGraph)
     for view in (G.reverse(copy=False), G.subgraph([4, 1, 2]), nx.restricted_view(G, [0], [(2, 3)])):
         H = convert_from_nx(view)
@@ -74,19 +74,19 @@ def test_views_are_graphs_too() -> None:
         assert H.names(H.out_rows[1]) == [v for u in view for v in view[u]]
 
 
-def test_membership_is_as_forgiving_as_that_of_networkx() -> None:
+def test_membership_tests_accept_what_networkx_accepts() -> None:
     H = convert_from_nx(nx.path_graph(3))
     assert 2 in H and 2.0 in H and 3 not in H and [0] not in H and ([0],) not in H
 
 
-def test_what_is_no_graph_passes_through() -> None:
+def test_what_is_no_graph_is_returned_as_it_is() -> None:
     assert convert_to_nx({"a": 1}) == {"a": 1}
 
 
-# ------------------------------------------------------------------ which calls are taken
+# ------------------------------------------------------------------ can_run and should_run
 
 
-def test_weights_are_sent_away_with_a_reason() -> None:
+def test_weights_are_refused_with_a_reason() -> None:
     G = nx.path_graph(3)
     for name, keyword in (("betweenness_centrality", "weight"), ("closeness_centrality", "distance")):
         reason = backend.can_run(name, (G,), {keyword: "length"})
@@ -108,20 +108,20 @@ def test_weights_are_sent_away_with_a_reason() -> None:
         ("has_path", {"source": 0, "target": 1, "speed": 9}, "speed"),
     ],
 )
-def test_what_cannot_be_served_gets_a_reason(name: str, arguments: dict[str, Any], word: str) -> None:
+def test_calls_that_cannot_be_served_get_a_reason(name: str, arguments: dict[str, Any], word: str) -> None:
     reason = backend.can_run(name, (nx.MultiGraph([(0, 1)]),), arguments)
     assert isinstance(reason, str) and word in reason
 
 
 class Marked(nx.DiGraph):  # type: ignore[type-arg]
-    """More than a DiGraph, but with a DiGraph's neighbours."""
+    """A subclass with a method more, but a DiGraph's own neighbours."""
 
     def marks(self) -> list[Any]:
         return [node for node, data in self.nodes(data=True) if data.get("mark")]
 
 
 class Complement(nx.Graph):  # type: ignore[type-arg]
-    """Neighbours are those that are not stored, as in networkx.algorithms.approximation.kcomponents."""
+    """Its neighbours are those that are not stored, as in networkx.algorithms.approximation.kcomponents."""
 
     def neighbors(self, n: Any) -> Any:
         return iter(set(self) - set(self._adj[n]) - {n})
@@ -130,7 +130,7 @@ class Complement(nx.Graph):  # type: ignore[type-arg]
         return {v: {} for v in self.neighbors(n)}
 
 
-def test_graphs_that_look_up_neighbours_in_their_own_way_stay_with_networkx() -> None:
+def test_graphs_with_their_own_neighbour_lookup_are_refused() -> None:
     assert backend.can_run("core_number", (Marked([(0, 1)]),), {}) is True
     for kind in (*KINDS, nx.PlanarEmbedding):
         assert backend.can_run("descendants", (kind(),), {"source": 0}) is True
@@ -140,15 +140,15 @@ def test_graphs_that_look_up_neighbours_in_their_own_way_stay_with_networkx() ->
     assert reason == "Complement.__getitem__ is not NetworkX's own, and hopwave does not call it"
 
 
-def test_tiny_graphs_stay_with_networkx() -> None:
-    tiny, small = nx.path_graph(10), nx.path_graph(FEW_ARCS)
+def test_tiny_graphs_are_left_to_networkx() -> None:
+    tiny, small = nx.path_graph(10), nx.path_graph(MIN_ARCS)
     reason = backend.should_run("betweenness_centrality", (tiny,), {})
     assert isinstance(reason, str) and "18 arcs" in reason
     assert backend.should_run("betweenness_centrality", (small,), {}) is True
     assert backend.should_run("betweenness_centrality", (convert_from_nx(tiny),), {}) is True
 
 
-def test_graphs_of_other_backends_are_not_looked_into() -> None:
+def test_graphs_of_other_backends_are_accepted_unread() -> None:
     other = type("Other", (), {"__networkx_backend__": "other", "is_multigraph": lambda self: False})()
     for name in ("betweenness_centrality", "connected_components"):
         assert backend.can_run(name, (other,), {}) is True and backend.should_run(name, (other,), {}) is True
@@ -157,7 +157,7 @@ def test_graphs_of_other_backends_are_not_looked_into() -> None:
 
 @installed
 def test_one_pair_is_no_reason_to_convert() -> None:
-    G = nx.path_graph(FEW_ARCS_ONE_SEARCH)
+    G = nx.path_graph(MIN_ARCS_ONE_SEARCH)
     assert backend.should_run("has_path", (G, 0, 1), {}) is not True
     assert backend.should_run("shortest_path", (G, 0, 1), {}) is not True
     assert backend.should_run("shortest_path", (G, 0), {}) is True
@@ -195,7 +195,7 @@ def test_a_graph_is_converted_once_until_it_changes(monkeypatch: pytest.MonkeyPa
 
 @installed
 def test_converted_graphs_can_be_passed_around() -> None:
-    """As a user who converts once does; what is not served falls back through convert_to_nx."""
+    """A user may convert once and pass the result on; calls not served fall back through convert_to_nx."""
     G = nx.karate_club_graph()
     H = convert_from_nx(G)
     assert nx.closeness_centrality(H) == nx.closeness_centrality(G)
@@ -234,7 +234,7 @@ def test_golden_samples() -> None:
 
 
 @installed
-def test_pages_of_networkx_tell_of_hopwave() -> None:
+def test_networkx_docstrings_mention_hopwave() -> None:
     page = nx.betweenness_centrality.__doc__
     assert "hopwave : Searches" in page and "device : str, optional" in page
     assert "By the definition" in (nx.edge_betweenness_centrality_subset.__doc__ or "")
@@ -259,7 +259,7 @@ def test_importing_networkx_imports_nothing_of_ours() -> None:
     assert run(code) == "[]"
 
 
-ASK = """
+SCRIPT = """
 import networkx as nx, logging
 seen = []
 class Keep(logging.Handler):
@@ -275,10 +275,10 @@ print(sum("Using backend 'hopwave'" in line for line in seen), sum("Using cached
 
 
 @installed
-def test_one_variable_turns_it_on() -> None:
-    assert run(ASK) == "0 0"
-    assert run(ASK, HOPWAVE_AUTOCONFIG="1") == "3 2"
-    assert run(ASK, HOPWAVE_AUTOCONFIG="0") == "0 0"
+def test_one_environment_variable_turns_it_on() -> None:
+    assert run(SCRIPT) == "0 0"
+    assert run(SCRIPT, HOPWAVE_AUTOCONFIG="1") == "3 2"
+    assert run(SCRIPT, HOPWAVE_AUTOCONFIG="0") == "0 0"
 
 
 def test_autoconfiguration_keeps_what_was_set() -> None:

@@ -1,11 +1,11 @@
 """Betweenness over ranks, in two ways.
 
-    split="sources"   every rank has the whole graph and takes blocks of sources as it gets through with them; the sums
-                      of all ranks are added up once, at the end
-    split="graph"     the graph stays in parts, and all ranks work on one source at a time (paths.py): for graphs that
-                      one rank cannot hold
+    split="sources"   Every rank has the whole graph, and takes blocks of sources from a queue until none is left; the
+                      sums of all ranks are added once, at the end.
+    split="graph"     Every rank has a part of the graph, and all ranks work on one source at a time (dependencies.py):
+                      for graphs that one rank cannot hold.
 
-Scales, samples and the certificate are those of hopwave.algorithms.brandes, and path counts never overflow in either.
+Scales, samples and the certificate are those of hopwave.algorithms.brandes, and path counts overflow in neither.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from hopwave.api.betweenness import betweenness_job
 from hopwave.api.choice import choose_betweenness_plan
 from hopwave.distributed.bfs import source_ids
 from hopwave.distributed.dependencies import Dependencies
-from hopwave.distributed.graph import DistributedGraph, choose_gpu
-from hopwave.distributed.work_queue import Dealer
+from hopwave.distributed.graph import DistributedGraph, choose_gpu, rank_threads
+from hopwave.distributed.work_queue import WorkQueue
 from hopwave.distributed.world import World, world
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -33,13 +33,13 @@ from hopwave.plan import PlanUsed
 from hopwave.progress import Meter
 from hopwave.results.betweenness import BetweennessResult, Certificate
 
-LARGEST_WHOLE = 1 << 31  # vertices that a rank can number by itself
-BYTES_A_VERTEX, BYTES_AN_ARC = 80, 8  # of a rank with the whole graph: rows, and one worker's state
+MAX_WHOLE_VERTICES = 1 << 31  # a hopwave.Graph numbers its vertices with 31 bits
+BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the whole graph: rows, and one worker's state
 
 
 @dataclass(frozen=True, eq=False)
 class DistributedBetweennessResult:
-    """A rank's share of the scores: those of its own vertices, from number `first` on.
+    """A rank's share of the scores: those of its own vertices, from id `first` on.
 
     >>> from hopwave import distributed
     >>> distributed.betweenness_centrality(distributed.from_edges([0, 1], [1, 2])).scores.tolist()
@@ -56,6 +56,30 @@ class DistributedBetweennessResult:
     def gather(self) -> npt.NDArray[np.float64] | None:
         """All scores, on rank 0; None on the others."""
         return self.graph.gather(self.scores)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The arguments of `betweenness_centrality` that both ways use."""
+
+    k: int | None
+    sources: Any
+    seed: Any
+    cutoff: int | None
+    normalized: bool
+    endpoints: bool
+    progress: bool | None
+
+    def scores(self, sums: Any, n: int, directed: bool, drawn: Any) -> npt.NDArray[np.float64]:
+        """Sums as scores; drawn: the positions in sums of a sample's sources, or None."""
+        how = {"normalized": self.normalized, "directed": directed, "endpoints": self.endpoints}
+        if self.sources is not None:
+            return scaling.scale_subset(sums, n, **how)
+        return scaling.scale(sums, n, **how, sampled=drawn)
+
+    def meter(self, joined: World, total: int) -> Meter:
+        """The progress of this rank's work, shown on rank 0 alone."""
+        return Meter("betweenness", total, self.progress if joined.rank == 0 else False)
 
 
 def betweenness_centrality(
@@ -75,10 +99,10 @@ def betweenness_centrality(
 ) -> Any:
     """How many shortest paths lead through every vertex; arguments as for `hopwave.betweenness_centrality`.
 
-    A hopwave.Graph that every rank has gives a BetweennessResult with all scores on every rank. A DistributedGraph
-    gives a rank's own scores; split="auto" then makes it whole on every rank where it fits into memory_limit (by
-    default a half of a rank's share of the free memory), and else leaves it in parts.
-    `seed` must be a number where sources are drawn: every rank draws them for itself.
+    For a hopwave.Graph, which every rank must have, returns a BetweennessResult with all scores, on every rank. For a
+    DistributedGraph, returns each rank's own scores; split="auto" then copies the whole graph to every rank if it fits
+    into memory_limit (by default half of a rank's share of the free memory), and else leaves it in parts.
+    With k=, `seed` must be a whole number, so that every rank draws the same sources.
 
     >>> import hopwave as hw
     >>> hw.distributed.betweenness_centrality(hw.generate.path(3)).scores.tolist()
@@ -90,149 +114,120 @@ def betweenness_centrality(
         if split not in ("auto", "sources", "graph"):
             raise GraphError(f"split={split!r} is not known; use 'auto', 'sources' or 'graph'")
         if k is not None and joined.size > 1 and not isinstance(seed, int | np.integer):
-            raise GraphError(f"seed={seed!r} would draw other sources on every rank; give a whole number")
+            raise GraphError(f"seed={seed!r} would draw different sources on every rank; give a whole number")
 
     joined.together(check)
-    scaled = Scale(normalized, endpoints)
+    options = Options(k, sources, seed, cutoff, normalized, endpoints, progress)
     if not isinstance(G, DistributedGraph):
         graph = joined.together(lambda: as_graph(G))
         if split == "graph":
-            raise GraphError("split='graph' takes a graph in parts; make one with hopwave.distributed.spread")
-        return _by_sources(joined, graph, k, sources, seed, cutoff, scaled, device, threads, memory_limit, progress)
+            raise GraphError("split='graph' needs a DistributedGraph; make one with hopwave.distributed.spread")
+        return _by_sources(joined, graph, options, device, threads, memory_limit)
     if split == "auto":
         split = "sources" if fits(G, memory_limit) else "graph"
     if split == "sources":
-        whole = _by_sources(
-            joined, G.replicated(), k, sources, seed, cutoff, scaled, device, threads, memory_limit, progress
-        )
+        whole = _by_sources(joined, G.replicated(), options, device, threads, memory_limit)
         own = whole.scores[G.first : G.first + G.own].copy()
         return DistributedBetweennessResult(own, G.first, whole.certificate, whole.sources, split, G)
-    return _in_parts(G, k, sources, seed, hops("cutoff", cutoff), scaled, progress)
-
-
-@dataclass(frozen=True)
-class Scale:
-    """What the sums are made into."""
-
-    normalized: bool
-    endpoints: bool
-
-    def of(self, sums: Any, n: int, directed: bool, drawn: Any, subset: bool) -> npt.NDArray[np.float64]:
-        """Scores; drawn: the places in sums of the sources of a sample, or None."""
-        how = {"normalized": self.normalized, "directed": directed, "endpoints": self.endpoints}
-        if subset:
-            return scaling.scale_subset(sums, n, **how)
-        return scaling.scale(sums, n, **how, sampled=drawn)
+    return _in_parts(G, options)
 
 
 def fits(G: DistributedGraph, memory_limit: int | None) -> bool:
     """Whether every rank can hold the whole graph and work on it."""
     from hopwave.engines.host_memory import available_memory
 
-    room = memory_limit
-    if room is None:
+    limit = memory_limit
+    if limit is None:
         free = available_memory()
-        room = None if free is None else free // (2 * G.world.near)
-    need = BYTES_A_VERTEX * G.n + BYTES_AN_ARC * G.m
-    able = G.n < LARGEST_WHOLE and (room is None or need <= room)
-    return all(G.world.allgather(able))
+        limit = None if free is None else free // (2 * G.world.machine_size)
+    need = BYTES_PER_VERTEX * G.n + BYTES_PER_ARC * G.m
+    here = G.n < MAX_WHOLE_VERTICES and (limit is None or need <= limit)
+    return all(G.world.allgather(here))
+
+
+# ------------------------------------------------------------------ the whole graph on every rank
 
 
 def _by_sources(
-    joined: World,
-    graph: Graph,
-    k: int | None,
-    sources: Any,
-    seed: Any,
-    cutoff: int | None,
-    scaled: Scale,
-    device: str,
-    threads: int | None,
-    memory_limit: int | None,
-    progress: bool | None,
+    joined: World, graph: Graph, options: Options, device: str, threads: int | None, memory_limit: int | None
 ) -> BetweennessResult:
-    job, drawn, subset = betweenness_job(graph, k, sources, None, seed, cutoff, memory_limit, deterministic=False)
-    job = replace(job, endpoints=scaled.endpoints)
+    job, drawn, _ = betweenness_job(
+        graph, options.k, options.sources, None, options.seed, options.cutoff, memory_limit, deterministic=False
+    )
+    job = replace(job, endpoints=options.endpoints)
     if device == "cuda":
         joined.together(lambda: choose_gpu(joined))
     engine = engines.engine(device)
     chosen, why = choose_betweenness_plan("auto", job, graph, engine)
-    if threads is None:
-        from hopwave.engines.cpu.crew import thread_count
-
-        threads = max(1, thread_count() // joined.near)
+    workers = rank_threads(joined, threads) if device == "cpu" else None
     total = np.zeros(graph.n)
     worst = 0.0
 
-    def take_sources() -> None:
+    def take_blocks() -> None:
         nonlocal worst
-        with Meter("betweenness", len(job.sources), progress if joined.rank == 0 else False) as meter:
-            for begin, end in taken:
-                part = replace(job, sources=job.sources[begin:end])
-                run = engine.accumulation(graph, part, chosen, threads if device == "cpu" else None)
-                found = brandes.accumulate(run, part, "betweenness", False, None)
+        with options.meter(joined, len(job.sources)) as meter:
+            for begin, end in queue:
+                block = replace(job, sources=job.sources[begin:end])
+                run = engine.accumulation(graph, block, chosen, workers)
+                found = brandes.accumulate(run, block, "betweenness", False, None)
                 worst = max(worst, found.error)
                 total[:] += run.total
                 meter.update(end)
 
-    with Dealer(joined, len(job.sources)) as taken:
-        joined.together(stopping(take_sources, taken))
-    sums = joined.add_up(total)
+    with WorkQueue(joined, len(job.sources)) as queue:
+        joined.together(_stopping(take_blocks, queue))
+    sums = joined.allreduce(total)
     certificate = Certificate(max(joined.allgather(worst)), brandes.TOLERANCE, len(job.sources))
-    scores = scaled.of(sums, graph.n, graph.directed, drawn, subset)
-    return BetweennessResult(
-        scores, certificate, len(job.sources), PlanUsed(chosen, why, engine.without(chosen)), engine.name, None, graph
-    )
+    scores = options.scores(sums, graph.n, graph.directed, drawn)
+    used = PlanUsed(chosen, why, engine.without(chosen))
+    return BetweennessResult(scores, certificate, len(job.sources), used, engine.name, None, graph)
 
 
-def stopping(work: Callable[[], None], taken: Dealer) -> Callable[[], None]:
-    """The same work, that lets nobody begin on another block once it has failed here."""
+def _stopping(work: Callable[[], None], queue: WorkQueue) -> Callable[[], None]:
+    """The same work; if it fails on this rank, the queue gives no rank another block."""
 
     def guarded() -> None:
         try:
             work()
         except Exception:
-            taken.stop()
+            queue.stop()
             raise
 
     return guarded
 
 
-def _in_parts(
-    G: DistributedGraph,
-    k: int | None,
-    sources: Any,
-    seed: Any,
-    cutoff: int | None,
-    scaled: Scale,
-    progress: bool | None,
-) -> DistributedBetweennessResult:
-    if k is not None and sources is not None:
+# ------------------------------------------------------------------ a part of the graph on every rank
+
+
+def _in_parts(G: DistributedGraph, options: Options) -> DistributedBetweennessResult:
+    cutoff = hops("cutoff", options.cutoff)
+    if options.k is not None and options.sources is not None:
         raise GraphError("k= draws sources and sources= names them; give one of the two")
-    drawn = None if sources is not None else sampling.draw_sources(G.n, k, seed)
-    chosen = np.array(source_ids(G, sources), np.int64) if sources is not None else drawn
+    drawn = None if options.sources is not None else sampling.draw_sources(G.n, options.k, options.seed)
+    chosen = drawn if options.sources is None else np.array(source_ids(G, options.sources), np.int64)
     count = G.n if chosen is None else len(chosen)
-    run = Dependencies(G, cutoff, scaled.endpoints)
+    run = Dependencies(G, cutoff, options.endpoints)
     both_sides = np.zeros((count, 2))
-    with Meter("betweenness", count, progress if G.world.rank == 0 else False) as meter:
+    with options.meter(G.world, count) as meter:
         for number, source in enumerate(range(G.n) if chosen is None else chosen.tolist()):
             both_sides[number] = run.add(source)
             meter.update(number + 1)
     certificate = brandes.certify(both_sides)
-    places = None
-    if drawn is not None:
-        places = drawn[(drawn >= G.first) & (drawn < G.first + G.own)] - G.first
-    # The scale knows a sample by its size: it is asked about all of it, for own vertices and for the sample's own.
-    scores = _scaled_part(scaled, run.total, G, drawn, places, subset=sources is not None)
+    scores = _own_scores(G, options, run.total, drawn)
     return DistributedBetweennessResult(scores, G.first, certificate, count, "graph", G)
 
 
-def _scaled_part(
-    scaled: Scale, sums: npt.NDArray[np.float64], G: DistributedGraph, drawn: Any, places: Any, subset: bool
+def _own_scores(
+    G: DistributedGraph, options: Options, sums: npt.NDArray[np.float64], drawn: Any
 ) -> npt.NDArray[np.float64]:
-    """The scores of own vertices. Of a sampled source on another rank only the sample's size is seen here."""
+    """The scores of own vertices.
+
+    The scale needs the size of the sample, and which own vertices are in it. Sources on other ranks are stood in for by
+    zeros after the sums.
+    """
     if drawn is None:
-        return scaled.of(sums, G.n, G.directed, None, subset)
-    padded = np.concatenate([sums, np.zeros(len(drawn) - len(places))])
+        return options.scores(sums, G.n, G.directed, None)
+    own = drawn[(drawn >= G.first) & (drawn < G.first + G.own)] - G.first
+    padded = np.concatenate([sums, np.zeros(len(drawn) - len(own))])
     elsewhere = np.arange(len(sums), len(padded))
-    return scaled.of(padded, G.n, G.directed, np.concatenate([places, elsewhere]), subset)[: len(sums)]
+    return options.scores(padded, G.n, G.directed, np.concatenate([own, elsewhere]))[: len(sums)]

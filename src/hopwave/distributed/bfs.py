@@ -1,4 +1,4 @@
-"""Questions to a distributed graph: every rank asks, every rank gets its share of the answer."""
+"""Breadth-first search of a distributed graph: every rank calls `bfs`, and gets the result of its own vertices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hopwave.api.arguments import hops, is_whole
 from hopwave.catalogue import CATALOGUE
 from hopwave.catalogue import plan as named_plan
 from hopwave.distributed.graph import DistributedGraph
-from hopwave.distributed.search import Search, lacks
+from hopwave.distributed.search import Search, why_not
 from hopwave.errors import GraphError, PlanError
 from hopwave.plan import Plan, PlanUsed
 from hopwave.trace import Trace
@@ -22,8 +22,9 @@ from hopwave.trace import Trace
 
 @dataclass(frozen=True, eq=False)
 class DistributedBFSResult:
-    """A rank's share of a search: one distance and one predecessor (a global id) for each of its own vertices, from
-    number `first` on. `gather()` puts the whole together on rank 0. The rest is the same on every rank.
+    """A rank's share of a search: one distance and one predecessor (a global id) per own vertex, from id `first` on.
+
+    `gather()` joins the shares on rank 0. The other attributes are the same on every rank.
 
     >>> from hopwave import distributed
     >>> r = distributed.bfs(distributed.from_edges([0, 1], [1, 2]), 0)
@@ -53,7 +54,7 @@ class DistributedBFSResult:
         return None if distances is None else (distances, predecessors)
 
     def edges(self) -> int:
-        """Edges given, repeats and loops included, in the part that was reached; all ranks must ask.
+        """Edges given, repeats and loops included, between reached vertices; to be called on all ranks.
 
         >>> from hopwave import distributed
         >>> distributed.bfs(distributed.from_edges([0, 0, 2], [1, 1, 3]), 0).edges()
@@ -74,11 +75,11 @@ def bfs(
     *,
     compress: bool = True,
 ) -> DistributedBFSResult:
-    """Hops from a source, or from the nearest of several, to every vertex; called by all ranks, with the same source.
+    """Hops from a source, or from the nearest of several, to every vertex; called by all ranks with the same arguments.
 
     `plan` is one of those that choose between a push and a pull: "auto", "hiragushi-hybrid", "merrill", ...
-    `compress=False` sends ids as plain 64-bit numbers, to see what compression saves. The trace is always kept: it
-    costs nothing beside a level's exchange, and says how many bytes each level sent.
+    `compress=False` sends ids as plain 64-bit numbers, to see what compression saves. The trace, which has the bytes
+    that each level sent, is always kept: it costs nothing compared with a level's exchange.
 
     >>> from hopwave import distributed
     >>> distributed.bfs(distributed.kronecker(5), 3).trace[0].vertices
@@ -87,7 +88,7 @@ def bfs(
     sources, limit, (chosen, why) = G.world.together(
         lambda: (source_ids(G, source), hops("depth_limit", depth_limit), choose_plan(plan))
     )
-    agree(G, sources, predecessors, limit, chosen, compress)
+    check_same_arguments(G, sources, predecessors, limit, chosen, compress)
     search = Search(G, sources, predecessors, limit, compress)
     search.run(chosen)
     xp = G.part.xp
@@ -104,25 +105,25 @@ def bfs(
     )
 
 
-def agree(G: DistributedGraph, *question: Any) -> None:
-    """An error on every rank where they do not all ask the same: their answers would be parts of different ones."""
-    mine = np.array([zlib.crc32(repr(question).encode())], np.int64)
-    asked = G.wire.tell(G.world.comm, mine).ravel()
-    other = int(np.argmax(asked != asked[0]))
+def check_same_arguments(G: DistributedGraph, *arguments: Any) -> None:
+    """A GraphError on every rank where ranks give different arguments: their results would not fit together."""
+    mine = np.array([zlib.crc32(repr(arguments).encode())], np.int64)
+    given = G.wire.allgather(G.world.comm, mine).ravel()
+    other = int(np.argmax(given != given[0]))
 
     def refuse() -> None:
-        raise GraphError(f"rank {other} asks another question than rank 0; all ranks must give the same arguments")
+        raise GraphError(f"rank {other} gives other arguments than rank 0; all ranks must give the same ones")
 
     if other:
         G.world.together(refuse)
 
 
 def choose_plan(plan: str | Plan) -> tuple[Plan, str]:
-    """The plan to lead a search over ranks, and why."""
+    """The plan of a search over ranks, and why it was chosen."""
     if plan == "auto":
         return CATALOGUE["hopwave"], "the default"
     chosen = named_plan(plan)
-    reason = lacks(chosen)
+    reason = why_not(chosen)
     if reason:
         raise PlanError(reason)
     return chosen, "asked for"

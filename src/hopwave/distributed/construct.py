@@ -1,16 +1,16 @@
-"""Distributed graphs from arrays, from generators, from files: every rank brings its part, none sees the whole."""
+"""Distributed graphs from arrays, generators and files. Every rank brings its share of the edges."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hopwave.distributed.exchange import BLOCK, Edges, in_blocks
-from hopwave.distributed.file_shares import read_part
+from hopwave.distributed.file_shares import read_share
 from hopwave.distributed.graph import DistributedGraph, choose_device
 from hopwave.distributed.layout import Layout
 from hopwave.distributed.memory import check_memory
@@ -31,11 +31,12 @@ def from_edges(
     device: str = "cpu",
     threads: int | None = None,
 ) -> DistributedGraph:
-    """A graph of the edges that all ranks bring: each gives its own part, possibly none. Ids are whole numbers from 0.
+    """A graph of the edges of all ranks: each rank gives its own share, possibly none. Ids are whole numbers from 0.
 
     n: the number of vertices; by default one more than the greatest id on any rank.
-    layout: "1d", "2d" (the squarest grid), or (rows, columns). balance: give ranks ranges of about equally many
-    arcs instead of equally many vertices. device: "cpu" or "cuda"; ranks of one machine share its cores and GPUs.
+    layout: "1d", "2d" (the grid nearest to a square), or (rows, columns). balance: ranges of vertices with about the
+    same number of arcs, instead of the same number of vertices. device: "cpu" or "cuda"; ranks of one machine share its
+    cores and GPUs.
 
     >>> from hopwave import distributed
     >>> distributed.from_edges([0, 5], [5, 7], directed=True).n
@@ -47,9 +48,11 @@ def from_edges(
         ends = tuple(np.asarray(side) for side in (source, target))
         for side in ends:
             if side.ndim != 1 or (side.size and side.dtype.kind not in "iu"):
-                raise GraphError("source and target must be columns of whole numbers; number labels first")
+                raise GraphError("source and target must be columns of whole numbers; replace labels by numbers first")
         if len(ends[0]) != len(ends[1]):
-            raise GraphError(f"source has {len(ends[0])} entries and target {len(ends[1])}; give one of each an edge")
+            raise GraphError(
+                f"source has {len(ends[0])} entries and target has {len(ends[1])}; give one of each per edge"
+            )
         return ends[0].astype(np.int64), ends[1].astype(np.int64)
 
     u, v = joined.together(columns)
@@ -73,10 +76,11 @@ def read(
     device: str = "cpu",
     threads: int | None = None,
 ) -> DistributedGraph:
-    """The graph in a file that all ranks can see, each of them reading its share of the bytes.
+    """The graph in a file that all ranks can see; each rank reads its share of the bytes.
 
-    Matrix Market, SNAP edge lists of integers and Graph500's binary lists are read in parts; what cannot be cut (packed
-    with gzip, or in another format) is read by rank 0 and dealt out. A damaged file raises on every rank.
+    Matrix Market, SNAP edge lists of integers and Graph500's binary lists are read in shares. Files that cannot be
+    split (packed with gzip, or in another format) are read by rank 0, which sends the arcs to the others. A damaged
+    file raises on every rank.
 
     >>> import hopwave as hw, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -85,28 +89,26 @@ def read(
     4
     """
     joined = world()
-    part = joined.together(lambda: read_part(path, format, directed, joined.rank, joined.size))
+    share = joined.together(lambda: read_share(path, format, directed, joined.rank, joined.size))
     sizes = joined.allgather(Path(path).stat().st_size)
-    if len(set(sizes)) > 1:
-        joined.together(lambda: _differing(path, sizes))
-    found, n, kind = joined.total(len(part.u)), part.n, bool(joined.allgather(part.directed)[0])
-    if part.declared is not None and found != part.declared:
-        joined.together(lambda: _truncated(path, found, part.declared))
-    n = max(n, 1 + max((int(ends.max()) for ends in (part.u, part.v) if len(ends)), default=-1))
+    found, is_directed = joined.total(len(share.u)), bool(joined.allgather(share.directed)[0])
+    joined.together(lambda: _check_shares(path, sizes, found, share.declared))
+    n = max(share.n, 1 + max((int(ends.max()) for ends in (share.u, share.v) if len(ends)), default=-1))
     n = max(joined.allgather(n))
     options = {"layout": layout, "balance": balance, "device": device, "threads": threads}
-    return _from_columns(joined, part.u, part.v, n, kind, **options)
+    return _from_columns(joined, share.u, share.v, n, is_directed, **options)
 
 
-def _differing(path: Any, sizes: list[int]) -> None:
-    other = next(rank for rank, size in enumerate(sizes) if size != sizes[0])
-    raise FormatError(
-        f"{sizes[0]:,} bytes long on rank 0 and {sizes[other]:,} on rank {other}; expected the same file on all", path
-    )
-
-
-def _truncated(path: Any, found: int, declared: int | None) -> None:
-    raise FormatError(f"holds {found:,} edges; expected the {declared:,} that its header declares", path)
+def _check_shares(path: Any, sizes: list[int], found: int, declared: int | None) -> None:
+    """A FormatError where ranks have read files of different sizes, or found fewer or more edges than declared."""
+    other = next((rank for rank, size in enumerate(sizes) if size != sizes[0]), 0)
+    if other:
+        raise FormatError(
+            f"{sizes[0]:,} bytes long on rank 0 and {sizes[other]:,} on rank {other}; expected the same file on all",
+            path,
+        )
+    if declared is not None and found != declared:
+        raise FormatError(f"holds {found:,} edges; expected the {declared:,} that its header declares", path)
 
 
 def kronecker(
@@ -119,36 +121,26 @@ def kronecker(
     device: str = "cpu",
     threads: int | None = None,
 ) -> DistributedGraph:
-    """The graph of `hopwave.generate.kronecker`, every rank drawing its share of the edges in place.
+    """The graph of `hopwave.generate.kronecker`; every rank draws its share of the edges in place.
 
-    Its ids are shuffled, so ranges of equally many vertices have about equally many arcs.
+    Its ids are shuffled, so ranges with the same number of vertices have about the same number of arcs.
 
     >>> from hopwave import distributed
     >>> distributed.kronecker(5).n
     32
     """
     joined = world()
-    joined.together(lambda: kronecker_edges(scale, edge_factor, seed, 0, 0))  # refuses what cannot be, before any work
-    n, edges = 1 << scale, edge_factor << scale
-    _prepare(joined, n, edges, directed, layout, device)
+    joined.together(lambda: kronecker_edges(scale, edge_factor, seed, 0, 0))  # checks the arguments; draws no edge
 
     def draw(first: int, count: int) -> Edges:
         if device == "cuda":
-            from hopwave.engines.cuda.kronecker import edges as drawn_there
+            from hopwave.engines.cuda.kronecker import edges as edges_on_gpu
 
-            return drawn_there(scale, seed, first, count)  # type: ignore[no-any-return]
+            return edges_on_gpu(scale, seed, first, count)  # type: ignore[no-any-return]
         return kronecker_edges(scale, edge_factor, seed, first, count)
 
-    return DistributedGraph(
-        joined,
-        lambda: _drawn(joined, edges, draw),
-        n,
-        directed,
-        layout=layout,
-        balance=False,
-        device=device,
-        threads=threads,
-    )
+    options = {"layout": layout, "device": device, "threads": threads}
+    return _generated(joined, 1 << scale, edge_factor << scale, draw, directed, **options)
 
 
 def uniform(
@@ -161,7 +153,7 @@ def uniform(
     device: str = "cpu",
     threads: int | None = None,
 ) -> DistributedGraph:
-    """The graph of `hopwave.generate.uniform`, every rank drawing its share of the edges in place.
+    """The graph of `hopwave.generate.uniform`; every rank draws its share of the edges in place.
 
     >>> from hopwave import distributed
     >>> distributed.uniform(100, edge_factor=2).n
@@ -169,33 +161,30 @@ def uniform(
     """
     joined = world()
     joined.together(lambda: uniform_edges(n, edge_factor, seed, 0, 0))
-    _prepare(joined, n, n * edge_factor, directed, layout, device)
-    return DistributedGraph(
-        joined,
-        lambda: _drawn(joined, n * edge_factor, lambda first, count: uniform_edges(n, edge_factor, seed, first, count)),
-        n,
-        directed,
-        layout=layout,
-        balance=False,
-        device=device,
-        threads=threads,
-    )
+
+    def draw(first: int, count: int) -> Edges:
+        return uniform_edges(n, edge_factor, seed, first, count)
+
+    options = {"layout": layout, "device": device, "threads": threads}
+    return _generated(joined, n, n * edge_factor, draw, directed, **options)
 
 
-def _prepare(joined: World, n: int, edges: int, directed: bool, layout: Any, device: str) -> None:
-    joined.together(lambda: choose_device(joined, device))
-    check_memory(joined, n, edges, directed, layout, device)
-
-
-def _drawn(joined: World, edges: int, draw: Any) -> Iterator[Edges]:
-    """This rank's share of a generator's edges, a block at a time."""
+def _generated(
+    joined: World, n: int, edges: int, draw: Callable[[int, int], Edges], directed: bool, **options: Any
+) -> DistributedGraph:
+    """A graph of random edges, if it fits into memory. draw(first, count): some of them, from number `first` on."""
+    joined.together(lambda: choose_device(joined, options["device"]))
+    check_memory(joined, n, edges, directed, options["layout"], options["device"])
     begin, end = joined.rank * edges // joined.size, (joined.rank + 1) * edges // joined.size
-    for first in range(begin, end, BLOCK):
-        yield draw(first, min(BLOCK, end - first))
+
+    def blocks() -> Iterator[Edges]:
+        return (draw(first, min(BLOCK, end - first)) for first in range(begin, end, BLOCK))
+
+    return DistributedGraph(joined, blocks, n, directed, balance=False, **options)
 
 
 def spread(graph: Any, **options: Any) -> DistributedGraph:
-    """A whole hopwave.Graph that every rank has (or that only rank 0 gives, None elsewhere), dealt out to all.
+    """A hopwave.Graph that every rank has (or only one rank, the others giving None), split into one part per rank.
 
     >>> import hopwave as hw
     >>> hw.distributed.spread(hw.generate.path(4)).m

@@ -1,4 +1,4 @@
-"""From edges that lie anywhere to rows that lie where a search wants them.
+"""From edges on any rank to rows of neighbours on the ranks that search them.
 
 Edges come in blocks, each rank's own. Every arc goes to the rank that keeps it (layout.py), named by slots; there the
 arcs are sorted into rows, and repeats are merged. All ranks take part in as many exchanges as the busiest needs.
@@ -12,20 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.distributed.layout import Layout, bucket
-from hopwave.distributed.sorting import Rows, packed, rows_from, turned
+from hopwave.distributed.layout import Layout, bucket_size
+from hopwave.distributed.packed_arcs import Rows, pack_arcs, sort_into_rows, transpose
 from hopwave.distributed.wire import HostWire
 from hopwave.distributed.world import World, wait_for
 from hopwave.errors import GraphError
 
 Edges = tuple[Any, Any]
+Blocks = Callable[[], Iterable[Edges]]  # called once for each time the edges are needed
 
-BLOCK = 1 << 21  # edges that are dealt out at a time
+BLOCK = 1 << 21  # edges that are exchanged at a time
 
 
 @dataclass(frozen=True)
 class Built:
-    """A rank's arcs. `out`: heads by tail, for pushes; `into`: tails by head, for pulls (the same, where they may be).
+    """A rank's arcs. `out`: heads by tail, for pushes; `into`: tails by head, for pulls (the same rows if possible).
 
     `tuples`: how many of the edges given, repeats and loops among them, end at each tail's slot; an edge counts at
     both of its ends.
@@ -38,38 +39,57 @@ class Built:
 
 
 def in_blocks(source: Any, target: Any) -> Iterator[Edges]:
-    """Two columns, a block at a time."""
+    """Two columns, one block at a time."""
     for begin in range(0, max(len(source), 1), BLOCK):
         yield source[begin : begin + BLOCK], target[begin : begin + BLOCK]
 
 
 def weights(world: World, blocks: Iterable[Edges], n: int) -> Any:
-    """How much work each bucket of ids is, over all ranks: a vertex counts one, and so does each end of an edge."""
-    size = bucket(n)
+    """The work in each bucket of ids, over all ranks: 1 for every vertex and 1 for every end of an edge."""
+    size = bucket_size(n)
     count = -(-n // size)
     counted = np.zeros(count, np.int64)
 
-    def look() -> None:
+    def count_ends() -> None:
         for block in blocks:
             for ends in _checked(block, n) or ():
                 counted[:] += np.bincount(ends // size, minlength=count)
 
-    world.together(look)
-    return world.add_up(counted) + size
+    world.together(count_ends)
+    return world.allreduce(counted) + size
 
 
 def build(
-    world: World,
-    layout: Layout,
-    blocks: Iterable[Edges],
-    directed: bool,
-    wire: HostWire,
-    slot_type: Any,
+    world: World, layout: Layout, blocks: Iterable[Edges], directed: bool, wire: HostWire, slot_type: Any
 ) -> Built:
-    """Deal out every arc and sort what arrived; blocks hold this rank's edges by global ids."""
+    """Send every arc to its rank, and sort what arrives into rows; blocks hold this rank's edges by global ids."""
     xp, wide = wire.xp, slot_type != np.uint32
-    one_copy = layout.columns > 0 or not directed
-    kept: dict[str, list[Any]] = {"out": [], "into": []}
+    out_arcs, in_arcs, edges = _exchanged(world, layout, blocks, directed, wire, wide)
+    if layout.columns:
+        tails, heads = layout.column(world.rank).size, layout.row(world.rank).size
+    else:
+        tails = heads = layout.alone(world.rank).size
+    out, arcs, tuples = sort_into_rows(xp, _joined(xp, out_arcs, wide), tails)
+    if layout.columns:
+        arcs = transpose(xp, arcs)
+        into, _, _ = sort_into_rows(xp, arcs, heads)
+    elif directed:
+        del arcs
+        into, _, _ = sort_into_rows(xp, _joined(xp, in_arcs, wide), heads)
+    else:
+        into = out
+    return Built(out, into, tuples, edges)
+
+
+def _exchanged(
+    world: World, layout: Layout, blocks: Iterable[Edges], directed: bool, wire: HostWire, wide: bool
+) -> tuple[list[Any], list[Any], int]:
+    """The arcs that this rank keeps, as (tail, head); those kept as (head, tail), of directed graphs in 1D alone; and
+    the number of edges on all ranks.
+    """
+    xp = wire.xp
+    out_arcs: list[Any] = []
+    in_arcs: list[Any] = []
     edges = 0
     for u, v in _in_step(world, blocks, layout.n):
         u, v = xp.asarray(u, dtype=np.int64), xp.asarray(v, dtype=np.int64)
@@ -78,34 +98,20 @@ def build(
             u, v = xp.concatenate([u, v]), xp.concatenate([v, u])
         of_u, of_v = layout.owner(u), layout.owner(v)
         if layout.columns:
-            place = of_v // layout.columns * layout.columns + of_u % layout.columns
+            rank = of_v // layout.columns * layout.columns + of_u % layout.columns
             names = layout.slots(u, of_u, "column"), layout.slots(v, of_v, "row")
-            kept["out"].append(_dealt(world, wire, place, packed(xp, *names, wide)))
+            out_arcs.append(_sent(world, wire, rank, pack_arcs(xp, *names, wide)))
             continue
         names = layout.slots(u, of_u, "alone"), layout.slots(v, of_v, "world")
-        kept["out"].append(_dealt(world, wire, of_u, packed(xp, *names, wide)))
-        if not one_copy:
+        out_arcs.append(_sent(world, wire, of_u, pack_arcs(xp, *names, wide)))
+        if directed:
             names = layout.slots(v, of_v, "alone"), layout.slots(u, of_u, "world")
-            kept["into"].append(_dealt(world, wire, of_v, packed(xp, *names, wide)))
-
-    if layout.columns:
-        tails, heads = layout.column(world.rank).size, layout.row(world.rank).size
-    else:
-        tails = heads = layout.alone(world.rank).size
-    out, arcs, tuples = rows_from(xp, _joined(xp, kept.pop("out"), wide), tails)
-    if layout.columns:
-        arcs = turned(xp, arcs)
-        into, _, _ = rows_from(xp, arcs, heads)
-    elif directed:
-        del arcs
-        into, _, _ = rows_from(xp, _joined(xp, kept.pop("into"), wide), heads)
-    else:
-        into = out
-    return Built(out, into, tuples, world.total(edges))
+            in_arcs.append(_sent(world, wire, of_v, pack_arcs(xp, *names, wide)))
+    return out_arcs, in_arcs, world.total(edges)
 
 
 def _in_step(world: World, blocks: Iterable[Edges], n: int) -> Iterator[Edges]:
-    """This rank's blocks, then empty ones until every rank is through; ids are checked, for all ranks at once."""
+    """This rank's blocks, then empty ones until every rank is done; ids are checked on all ranks together."""
     rest = iter(blocks)
     empty = np.empty(0, np.int64)
     while True:
@@ -120,32 +126,30 @@ def _checked(block: Edges | None, n: int) -> Edges | None:
         if len(ends) and not (int(ends.min()) >= 0 and int(ends.max()) < n):
             bad = int(ends.min()) if int(ends.min()) < 0 else int(ends.max())
             raise GraphError(
-                f"edge end {bad} is not a vertex; the vertices are 0 to {n - 1}: give a larger n, or fix it"
+                f"edge end {bad} is not a vertex; the vertices are 0 to {n - 1}: give a larger n, or fix the edge"
             )
     return block
 
 
-def _dealt(world: World, wire: HostWire, place: Any, arcs: Any) -> Any:
-    """Arcs to the ranks that keep them; those for us come back."""
+def _sent(world: World, wire: HostWire, rank: Any, arcs: Any) -> Any:
+    """Send each arc to its rank; returns the arcs that all ranks sent to us."""
     if world.size == 1:
         return arcs
     xp = wire.xp
-    counts = xp.bincount(place, minlength=world.size)
+    counts = xp.bincount(rank, minlength=world.size)
     counts = np.asarray(counts if xp is np else counts.get(), np.int64)
     arriving = np.empty_like(counts)
-    wait_for(world.comm.Ialltoall(counts, arriving), world.crowded)
-    # Sixteen bits sort in two counting passes.
-    order = xp.argsort(place.astype(np.int16) if world.size < 1 << 15 else place, kind="stable")
+    wait_for(world.comm.Ialltoall(counts, arriving), world.oversubscribed)
+    # NumPy sorts 16-bit numbers in two counting passes.
+    order = xp.argsort(rank.astype(np.int16) if world.size < 1 << 15 else rank, kind="stable")
     width = arcs.itemsize * arcs.ndim  # a table of wide slots has two columns
     out, into = (counts * width).tolist(), (arriving * width).tolist()
-    data = wire.one_to_one(world.comm, arcs[order].ravel().view(np.uint8), out, into)()
+    data = wire.alltoallv(world.comm, arcs[order].ravel().view(np.uint8), out, into)()
     return data.view(np.uint64).reshape(-1, *arcs.shape[1:])
 
 
 def _joined(xp: Any, pieces: list[Any], wide: bool) -> Any:
+    """One array of all pieces; the list is emptied, so that their memory is free for the sort."""
     arcs = xp.concatenate([xp.empty((0, 2) if wide else 0, np.uint64), *pieces])
     pieces.clear()
     return arcs
-
-
-Blocks = Callable[[], Iterable[Edges]]  # called once for each time the edges are needed

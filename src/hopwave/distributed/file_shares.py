@@ -1,7 +1,7 @@
-"""A file read by several ranks at once: each its share of the bytes, cut where a line or an edge begins.
+"""A file read by several ranks: each reads its share of the bytes, which begins where a line or an edge begins.
 
-Only files that can be entered in the middle are shared: Matrix Market and SNAP edge lists of integers, unpacked, and
-Graph500's binary lists. Any other is read whole by rank 0. A share is read by the same grammar as the whole file.
+Only files that can be read from the middle are split: Matrix Market and SNAP edge lists of integers, unpacked, and
+Graph500's binary lists. Rank 0 reads any other file whole. A share is read by the same grammar as a whole file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LINES = ("matrix-market", "snap")
 
 @dataclass(frozen=True)
 class Share:
-    """What one rank read: edges by id, and what the file says of vertices, directedness and the edges in all."""
+    """What one rank read: its edges by id, and what the file declares: vertices, directedness, number of edges."""
 
     u: Ids
     v: Ids
@@ -38,8 +38,8 @@ class Share:
     declared: int | None = None
 
 
-def read_part(path: str | os.PathLike[str], format: str | None, directed: bool | None, rank: int, size: int) -> Share:
-    """Rank's share of a file, or for rank 0 the whole of a file that cannot be cut, and for the others nothing."""
+def read_share(path: str | os.PathLike[str], format: str | None, directed: bool | None, rank: int, size: int) -> Share:
+    """A rank's share of a file. If the file cannot be split, all of it for rank 0 and nothing for the others."""
     source = Source(Path(path), Meter("", None, False))
     if source.size == 0:
         raise source.fail("empty; expected a graph", 1)
@@ -65,7 +65,7 @@ def _records(source: Source, directed: bool | None, rank: int, size: int) -> Sha
     width = 16 if source.size % 16 == 0 else 12
     if source.size % width:
         raise source.fail(
-            f"{source.size:,} bytes; expected a multiple of 12 or 16, one edge after the other: truncated?"
+            f"{source.size:,} bytes; expected a multiple of 12 or 16, the bytes per edge: is it truncated?"
         )
     count = source.size // width
     begin, end = rank * count // size, (rank + 1) * count // size
@@ -80,7 +80,7 @@ def _records(source: Source, directed: bool | None, rank: int, size: int) -> Sha
 
 
 def _lines(source: Source, format: str, directed: bool | None, rank: int, size: int) -> Share:
-    """Lines that begin in the rank-th of `size` equal stretches behind the header."""
+    """The lines that begin in the rank-th of `size` equal ranges of bytes after the header."""
     declared: int | None
     with source.open() as stream:
         if format == "matrix-market":
@@ -91,12 +91,12 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
             header = edge_list.read_header(source, stream)
             if header.names or not all(end.lstrip(b"-").isdigit() for end in header.first_row.split()[:2]):
                 raise source.fail(
-                    "ids that are names; expected whole numbers: number them with hopwave convert first", 1
+                    "ids that are names; expected whole numbers: replace them with hopwave convert first", 1
                 )
             grammar, kind = edge_list.integer_grammar(), bool(header.directed)
             start, n, declared = 0, header.nodes or 0, header.edges
         begin, end = (
-            _next_line(stream, start + (source.size - start) * part // size, start) for part in (rank, rank + 1)
+            _next_line(stream, start + (source.size - start) * index // size, start) for index in (rank, rank + 1)
         )
         stream.seek(begin)
         share = io.BytesIO(stream.read(end - begin))
@@ -108,16 +108,16 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
     return Share(u.astype(np.int64), v.astype(np.int64), n, kind if directed is None else directed, declared)
 
 
-def _next_line(stream: Any, place: int, start: int) -> int:
-    """The beginning of the first line that begins at place or behind it."""
-    if place <= start:
+def _next_line(stream: Any, position: int, start: int) -> int:
+    """Where the first line begins that begins at this position or after it."""
+    if position <= start:
         return start
-    stream.seek(place - 1)
+    stream.seek(position - 1)
     stream.readline()
     return int(stream.tell())
 
 
 def _at_its_line(source: Source, error: FormatError, before: int) -> FormatError:
-    """The same error with its line counted from the file's beginning; only now is that worth counting."""
+    """The same error with its line counted from the file's beginning. Lines are counted only when there is an error."""
     what = str(error).removeprefix(f"{source.path}:{error.line}: ")
     return source.fail(what, (error.line or 1) + before)

@@ -1,4 +1,4 @@
-"""DistributedGraph: a graph of which every rank holds a part."""
+"""DistributedGraph: a graph of which every rank holds one part."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.distributed.exchange import Blocks, build, weights
-from hopwave.distributed.layout import NARROW, Group, Layout, grid_columns
-from hopwave.distributed.search import Side
+from hopwave.distributed.layout import Group, Layout, columns_for, slot_type
+from hopwave.distributed.sides import Side, allgather_values, reduce_to_owners
 from hopwave.distributed.wire import HostWire, wire_for
 from hopwave.distributed.world import World
-from hopwave.errors import EngineError, GraphError
+from hopwave.errors import EngineError
 from hopwave.graph import Graph
 
 
 class DistributedGraph:
     """A graph over the ranks of a job; made by `read`, `from_edges`, `kronecker` or `uniform`, on all ranks together.
 
-    `n` and `m` are the whole graph's vertices and stored arcs; this rank owns `own` vertices from number `first` on.
-    `tuples` counts the edges given at each of them, repeats and loops included.
+    `n` and `m` count the vertices and the stored arcs of the whole graph. This rank owns `own` vertices, from id
+    `first` on; `tuples` is the number of edges given at each of them, repeats and loops included.
 
     >>> from hopwave import distributed
     >>> G = distributed.from_edges([0, 1], [1, 2])
@@ -43,7 +43,7 @@ class DistributedGraph:
         threads: int | None = None,
     ) -> None:
         world.together(lambda: choose_device(world, device))
-        columns = world.together(lambda: fitting_columns(layout, world.size, n))
+        columns = world.together(lambda: columns_for(layout, world.size, n))
         self.world, self.directed, self.device = world, directed, device
         if isinstance(layout, Layout):
             self.layout = layout
@@ -56,23 +56,23 @@ class DistributedGraph:
         self.words = -(-self.own // 64)
         self.push_tails, self.push_heads, self.pull_tails, self.pull_heads = self._sides()
         self.wire: HostWire = wire_for(world, device)
-        widest = max(side.group.size for side in (self.push_heads, self.pull_tails))
-        self.tail_type: Any = np.uint32 if widest <= NARROW else np.uint64
+        self.tail_type: Any = slot_type(max(side.group.size for side in (self.push_heads, self.pull_tails)))
         self.id_type: Any = np.int32 if n < 1 << 31 else np.int64
         made = build(world, self.layout, blocks(), directed, self.wire, self.tail_type)
         self.edges = made.edges
         self.part = self._part(made.out, made.into, threads)
         self._count(made.tuples)
-        self._arrange()
+        self._put_hubs_first()
         del made
         self.part.tidy()
 
     def _sides(self) -> tuple[Side, Side, Side, Side]:
+        """The sides of pushes (tails, heads) and of pulls (tails, heads)."""
         comm, rank, layout = self.world.comm, self.world.rank, self.layout
         if not layout.columns:
             alone = Side(None, layout.alone(rank), 0)
-            everybody = Side(comm, layout.world, rank) if self.world.size > 1 else alone
-            return alone, everybody, everybody, alone
+            all_ranks = Side(comm, layout.world, rank) if self.world.size > 1 else alone
+            return alone, all_ranks, all_ranks, alone
         row, column = layout.row(rank), layout.column(rank)
         i, j = divmod(rank, layout.columns)
         row_comm, column_comm = self.world.grid(layout.columns)
@@ -85,45 +85,31 @@ class DistributedGraph:
             from hopwave.engines.cuda.rank.part import Part as CudaPart
 
             return CudaPart(out, into)
-        from hopwave.engines.cpu.crew import thread_count
         from hopwave.engines.cpu.rank.part import Part
 
-        return Part(out, into, thread_count(threads) if threads else max(1, thread_count() // self.world.near))
+        return Part(out, into, rank_threads(self.world, threads))
 
     def _count(self, tuples: Any) -> None:
-        """Degrees of own vertices, the arcs of the whole graph, and which vertices no search finds."""
+        """Degrees of own vertices, the arcs of the whole graph, and a bitmap of own vertices without in-arcs."""
         xp, part = self.part.xp, self.part
-        out_degrees = self._summed(xp.diff(part.out_offsets), self.push_tails)
-        in_degrees = self._summed(xp.diff(part.in_offsets), self.pull_heads)
-        self.degrees = out_degrees
-        self.tuples = self._summed(tuples, self.push_tails)
-        self.m = self.world.total(int(out_degrees.sum()))
+        self.degrees = reduce_to_owners(self, self.push_tails, xp.diff(part.out_offsets)).astype(np.int64)
+        in_degrees = reduce_to_owners(self, self.pull_heads, xp.diff(part.in_offsets)).astype(np.int64)
+        self.tuples = reduce_to_owners(self, self.push_tails, tuples).astype(np.int64)
+        self.m = self.world.total(int(self.degrees.sum()))
         closed = xp.ones(self.words * 64, np.uint8)
         closed[: self.own] = in_degrees == 0
         self.closed = xp.packbits(closed, bitorder="little").view(np.uint64)
 
-    def _summed(self, counts: Any, side: Side) -> Any:
-        """Counts by slot, added up over the ranks of a side; those of own vertices."""
-        if side.comm is not None:
-            host = np.ascontiguousarray(counts if self.part.xp is np else counts.get(), np.int64)
-            total = np.empty_like(host)
-            self.world.queue()
-            side.comm.Allreduce(host, total)
-            counts = self.part.xp.asarray(total)
-        return counts[side.first : side.first + self.own].astype(np.int64)
+    def _put_hubs_first(self) -> None:
+        """Put the neighbour of highest degree first in every row (Hiragushi, section 3.4).
 
-    def _arrange(self) -> None:
-        """Every row's greatest hub first (Hiragushi, section 3.4); a byte a vertex tells ranks of others' degrees."""
+        Ranks send each other their vertices' degrees in one byte per vertex, on a logarithmic scale.
+        """
         if not self.m:
             return
-        xp, side = self.part.xp, self.pull_tails
+        xp = self.part.xp
         classes = xp.minimum(xp.log2(xp.maximum(self.degrees, 1)) * 8, 255).astype(np.uint8)
-        padded = xp.zeros(self.words * 64, np.uint8)
-        padded[: self.own] = classes
-        if side.comm is not None:
-            sizes = np.diff(side.group.slots).tolist()
-            padded = self.wire.all_to_one(side.comm, padded, sizes)()
-        self.part.hubs_first(padded)
+        self.part.hubs_first(allgather_values(self, self.pull_tails, classes, unused=0))
 
     @cached_property
     def _tail_groups(self) -> dict[int, Group]:
@@ -137,26 +123,26 @@ class DistributedGraph:
         return self._tail_groups[rank]
 
     def edges_within(self, reached: Any) -> int:
-        """Edges given, repeats and loops included, in what was reached; all ranks ask, a flag for each own vertex."""
+        """Edges given, repeats and loops included, between reached vertices: one flag per own vertex, on all ranks."""
         tuples = int((self.tuples * self.part.xp.asarray(reached)).sum())
         return self.world.total(tuples) // (1 if self.directed else 2)
 
-    # ------------------------------------------------------------------ whole again
+    # ------------------------------------------------------------------ the whole graph
 
     def gather(self, values: Any) -> npt.NDArray[Any] | None:
-        """One value for each own vertex, as one array on rank 0; None on the others."""
+        """One value per own vertex, joined into one array on rank 0; None on the others."""
         values = np.ascontiguousarray(values.get() if hasattr(values, "get") else values)
         pieces = self.world.gather(values)
         return None if pieces is None else np.concatenate(pieces)
 
     def replicated(self) -> Graph:
-        """The whole graph on every rank, for questions that each can answer alone."""
+        """The whole graph as a hopwave.Graph, on every rank."""
         if self.layout.columns:
             group, heads = self.push_tails.group, self.push_heads.group
         else:
             group, heads = self.layout.alone(self.world.rank), self.layout.world
         offsets, neighbours = (
-            part if self.part.xp is np else part.get() for part in (self.part.out_offsets, self.part.heads)
+            array if self.part.xp is np else array.get() for array in (self.part.out_offsets, self.part.heads)
         )
         tails = np.repeat(group.ids(np.arange(group.size)), np.diff(offsets)).astype(np.int32)
         ends = heads.ids(neighbours).astype(np.int32)
@@ -173,7 +159,7 @@ class DistributedGraph:
 
     @property
     def bytes(self) -> int:
-        """What this rank's arcs take."""
+        """The memory that this rank's arcs take."""
         arrays = {id(a): a for a in (self.part.out_offsets, self.part.heads, self.part.in_offsets, self.part.tails)}
         return sum(int(a.nbytes) for a in arrays.values())
 
@@ -183,25 +169,23 @@ class DistributedGraph:
         return f"DistributedGraph(n={self.n:,}, m={self.m:,}, {kind}, {self.world.size} ranks, {shape})"
 
 
-def fitting_columns(layout: str | tuple[int, int] | Layout, size: int, n: int) -> int:
-    """The columns of the grid of a layout for so many ranks and vertices, or a GraphError."""
-    if not isinstance(layout, Layout):
-        return grid_columns(layout, size)
-    if layout.size != size or layout.n != n:
-        raise GraphError(f"this layout is for {layout.size} ranks and {layout.n} vertices; make one for these")
-    return layout.columns
-
-
 def choose_device(world: World, device: str) -> None:
-    """Check what is to hold this rank's part, and take it."""
+    """Check the device= argument, and take a GPU if it is "cuda"."""
     if device not in ("cpu", "cuda"):
-        raise EngineError(f"device={device!r} cannot hold a part of a graph; use 'cpu' or 'cuda'")
+        raise EngineError(f"device={device!r} cannot hold a rank's part of a graph; use 'cpu' or 'cuda'")
     if device == "cuda":
         choose_gpu(world)
 
 
+def rank_threads(world: World, threads: int | None) -> int:
+    """The number of threads of a rank on the CPU: as given, or its share of the machine's."""
+    from hopwave.engines.cpu.crew import thread_count
+
+    return int(thread_count(threads)) if threads is not None else max(1, int(thread_count()) // world.machine_size)
+
+
 def choose_gpu(world: World) -> None:
-    """Give the ranks of one machine its GPUs in turn; more ranks than GPUs share them."""
+    """Take one of the machine's GPUs: its ranks take them in turn, and share them if there are more ranks."""
     engines.engine("cuda")  # or an EngineError that says what is missing
     import cupy
 

@@ -1,16 +1,16 @@
 """Who owns which vertex, and which rank keeps which arc.
 
     n, P     vertices and ranks         u → v    an arc, from its tail u to its head v
-    R × C    the grid of a 2D layout: rank r stands in row r // C and column r % C
+    R × C    the grid of a 2D layout: rank r is in row r // C and column r % C
 
 Every rank owns a range of vertex ids. In a 1D layout it keeps the out-arcs of its vertices for pushes and their in-arcs
-for pulls (the same ones, where the graph is undirected). In a 2D layout (Yoo et al. 2005; Beamer et al. 2013) the arc
-u → v lies on the rank in the row of v's owner and the column of u's owner: a push then gathers its frontier along
-columns and sends what it found along rows, so that a rank talks to R + C others instead of R · C.
+for pulls (in an undirected graph these are the same). In a 2D layout (Yoo et al. 2005; Beamer et al. 2013) the arc
+u → v is on the rank in the row of v's owner and the column of u's owner. A push then gathers its frontier along columns
+and sends what it found along rows, so that a rank talks to R + C others instead of R · C.
 
 Ids are 64 bits wide. Inside a group of ranks a vertex is known by its *slot*: the ranges of the group's ranks one after
-another, each starting at a multiple of 64, so that a slot is also a place in a bitmap. Slots have 32 bits where a group
-has no more than 2^32 of them, else 64.
+another, each starting at a multiple of 64, so that a slot is also a position in a bitmap. Slots have 32 bits where a
+group has at most 2^32 of them, else 64.
 """
 
 from __future__ import annotations
@@ -22,17 +22,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.arrays import module_of
 from hopwave.errors import GraphError
 
 Ids = npt.NDArray[np.int64]
 
-NARROW = 1 << 32  # slots that 32 bits can name
-BUCKETS = 1 << 16  # places between which a range may end when ranges are balanced
+MAX_NARROW_SLOTS = 1 << 32  # as many as 32 bits can name
+MAX_BUCKETS = 1 << 16  # of ids, when ranges are balanced: a range may end only between two buckets
+
+
+def slot_type(size: int) -> Any:
+    """The unsigned type for the slots of a group with this many.
+
+    >>> slot_type(100), slot_type(1 << 40)
+    (<class 'numpy.uint32'>, <class 'numpy.uint64'>)
+    """
+    return np.uint32 if size <= MAX_NARROW_SLOTS else np.uint64
 
 
 @dataclass(frozen=True)
 class Group:
-    """Some ranks' vertices, one range after another. `slots`: where each range begins, and the end."""
+    """The vertices of some ranks, one range after another. `slots`: where each range begins, and the end."""
 
     ranks: tuple[int, ...]
     firsts: Ids
@@ -41,35 +51,45 @@ class Group:
 
     @property
     def size(self) -> int:
-        """Slots in all, with the unused ones between ranges."""
+        """The number of slots, with the unused ones between ranges."""
         return int(self.slots[-1])
 
-    @property
-    def slot_type(self) -> Any:
-        """The unsigned type that holds a slot."""
-        return np.uint32 if self.size <= NARROW else np.uint64
-
-    def words(self, place: int) -> int:
-        """Words of 64 vertices that the range of the place-th rank takes in a bitmap."""
-        return int(self.slots[place + 1] - self.slots[place]) // 64
+    def words(self, index: int) -> int:
+        """How many words of 64 vertices the range of the index-th rank takes in a bitmap."""
+        return int(self.slots[index + 1] - self.slots[index]) // 64
 
     def ids(self, slots: Any) -> Any:
-        """The vertices that stand in these slots.
+        """The vertices in these slots.
 
         >>> Layout.even(10, 2).world.ids(np.array([0, 64, 68])).tolist()
         [0, 5, 9]
         """
-        xp = _library(slots)
+        xp = module_of(slots)
         slots = slots.astype(np.int64)
         if len(self.ranks) == 1 or not len(slots):
             return slots + int(self.firsts[0])
-        place = xp.searchsorted(xp.asarray(self.slots[1:-1]), slots, side="right")
-        return slots + xp.asarray(self.firsts - self.slots[:-1])[place]
+        index = xp.searchsorted(xp.asarray(self.slots[1:-1]), slots, side="right")
+        return slots + xp.asarray(self.firsts - self.slots[:-1])[index]
+
+    def slots_of(self, ids: Any) -> Any:
+        """The slots of these vertices; -1 for a vertex outside the group.
+
+        >>> Layout.even(10, 2).world.slots_of(np.array([0, 9, 10, -1])).tolist()
+        [0, 68, -1, -1]
+        """
+        if not len(ids):
+            return ids
+        xp = module_of(ids)
+        firsts, lengths, slots = (xp.asarray(column) for column in (self.firsts, self.lengths, self.slots))
+        index = xp.clip(xp.searchsorted(firsts, ids, side="right") - 1, 0, None)
+        offset = ids - firsts[index]
+        inside = (offset >= 0) & (offset < lengths[index]) & (ids >= 0)
+        return xp.where(inside, offset + slots[index], -1)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Ranges of vertices, and the grid that the ranks stand in; columns = 0 for a 1D layout.
+    """The range of vertices of every rank, and the grid of ranks; columns = 0 for a 1D layout.
 
     >>> Layout.even(10, 3).starts.tolist()
     [0, 3, 6, 10]
@@ -85,14 +105,14 @@ class Layout:
 
     @classmethod
     def balanced(cls, n: int, size: int, weights: npt.NDArray[Any], columns: int = 0) -> Layout:
-        """Ranges of about equal weight; weights: one number for each of equally many ids, `bucket(n)` at a time.
+        """Ranges of about equal weight; weights: one number per bucket of `bucket_size(n)` ids.
 
         >>> Layout.balanced(8, 2, np.array([9, 1, 1, 1, 1, 1, 1, 1])).starts.tolist()
         [0, 1, 8]
         """
         total = np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])
         cuts = [int(np.argmin(np.abs(total - total[-1] * r / size))) for r in range(1, size)]
-        inner = [min(cut * bucket(n), n) for cut in np.maximum.accumulate([0, *cuts]).tolist()[1:]]
+        inner = [min(cut * bucket_size(n), n) for cut in np.maximum.accumulate([0, *cuts]).tolist()[1:]]
         return cls(np.array([0, *inner, n], np.int64), columns)
 
     @cached_property
@@ -112,7 +132,7 @@ class Layout:
 
     def owner(self, ids: Any) -> Any:
         """The rank that owns each vertex."""
-        xp = _library(ids)
+        xp = module_of(ids)
         if self.size == 1 or not len(ids):
             return xp.zeros(len(ids), np.int32)
         return xp.searchsorted(xp.asarray(self.starts[1:-1]), ids, side="right").astype(np.int32)
@@ -141,33 +161,33 @@ class Layout:
         return self._group(list(range(rank % self.columns, self.size, self.columns)))
 
     @cached_property
-    def _bases(self) -> dict[str, Ids]:
-        """What to add to an id to get its slot in the world, in its owner's row, column, or range, by owner."""
-        base = {"world": self.world.slots[:-1], "alone": np.zeros(self.size, np.int64)}
+    def _shifts(self) -> dict[str, Ids]:
+        """By owner: slot minus id, in the group of all ranks, of the owner's row, of its column, or of it alone."""
+        starts = {"world": self.world.slots[:-1], "alone": np.zeros(self.size, np.int64)}
         if self.columns:
             for name, group_of in (("row", self.row), ("column", self.column)):
-                base[name] = np.array(
+                starts[name] = np.array(
                     [(g := group_of(rank)).slots[g.ranks.index(rank)] for rank in range(self.size)], np.int64
                 )
-        return {name: starts - self.starts[:-1] for name, starts in base.items()}
+        return {name: slots - self.starts[:-1] for name, slots in starts.items()}
 
     def slots(self, ids: Any, owner: Any, kind: str) -> Any:
         """The slots of vertices in their owners' "world", "row", "column" or "alone" group."""
-        base = self._bases[kind]
-        return ids + (int(base[0]) if self.size == 1 else _library(ids).asarray(base)[owner])
+        shifts = self._shifts[kind]
+        return ids + (int(shifts[0]) if self.size == 1 else module_of(ids).asarray(shifts)[owner])
 
 
-def bucket(n: int) -> int:
-    """How many ids stand together when ranges are balanced.
+def bucket_size(n: int) -> int:
+    """How many consecutive ids make one bucket when ranges are balanced.
 
-    >>> bucket(100), bucket(10 * BUCKETS)
+    >>> bucket_size(100), bucket_size(10 * MAX_BUCKETS)
     (1, 10)
     """
-    return -(-n // BUCKETS) or 1
+    return -(-n // MAX_BUCKETS) or 1
 
 
 def grid_columns(layout: str | tuple[int, int], size: int) -> int:
-    """The columns of the grid that `layout` asks for: "1d" gives 0, "2d" the grid nearest to a square.
+    """The columns of the grid for a layout: 0 for "1d", those of the grid nearest to a square for "2d".
 
     >>> grid_columns("1d", 6), grid_columns("2d", 6), grid_columns((2, 3), 6)
     (0, 2, 3)
@@ -178,13 +198,18 @@ def grid_columns(layout: str | tuple[int, int], size: int) -> int:
         return max(c for c in range(1, size + 1) if size % c == 0 and c * c <= size)
     if isinstance(layout, tuple) and len(layout) == 2 and layout[0] * layout[1] == size and min(layout) > 0:
         return int(layout[1])
-    raise GraphError(f"layout={layout!r} does not fit {size} ranks; use '1d', '2d' or (rows, columns) of that product")
+    raise GraphError(
+        f"layout={layout!r} does not fit {size} ranks; use '1d', '2d', or (rows, columns) whose product is {size}"
+    )
 
 
-def _library(array: Any) -> Any:
-    """NumPy, or CuPy for arrays on a GPU."""
-    if isinstance(array, np.ndarray | np.generic):
-        return np
-    import cupy
-
-    return cupy
+def columns_for(layout: str | tuple[int, int] | Layout, size: int, n: int) -> int:
+    """The columns of the grid for any layout= argument; a GraphError where it does not fit the ranks and vertices."""
+    if not isinstance(layout, Layout):
+        return grid_columns(layout, size)
+    if layout.size != size or layout.n != n:
+        raise GraphError(
+            f"this layout is for {layout.size} ranks and {layout.n} vertices, the graph has {n} vertices on {size} "
+            "ranks; make a Layout for those"
+        )
+    return layout.columns

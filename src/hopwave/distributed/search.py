@@ -1,67 +1,55 @@
-"""Breadth-first search over ranks (Hiragushi, section 4, after Beamer et al. 2013): one level after another, together.
+"""Breadth-first search over ranks (Hiragushi, section 4, after Beamer et al. 2013), one level at a time.
 
-    push   every rank walks along the out-arcs of the frontier, and sends (vertex, parent) to the vertex's owner: once
-           for each vertex, sorted by destination, so that what one rank gets lies together (section 4.1)
-    pull   the frontier goes to all as a bitmap; every rank looks through the in-arcs of its unvisited vertices for a
-           bit that is set (section 4.2). In a 2D layout a vertex's in-arcs lie on the ranks of one row: its open bits
-           go round that row, so that each rank looks only for those that none before it has found
+    push   Every rank follows the out-arcs of the frontier and sends (vertex, parent) to the vertex's owner: once per
+           vertex, sorted by destination, so that what one rank gets is contiguous (section 4.1).
+    pull   The frontier goes to all ranks as a bitmap. Every rank looks through the in-arcs of its unvisited vertices
+           for a bit that is set (section 4.2). In a 2D layout a vertex's in-arcs are on the ranks of one row: the
+           bitmap of its owner's unvisited vertices goes round that row, and each rank looks only for those not yet
+           found.
 
-On a grid of R × C ranks a pull's bitmaps are n/8 · (R + C - 1)/(R C) bytes from each rank, or less: never over n/8.
-What tells owners their vertices' parents is counted apart: a search for distances alone does not send it.
+On a grid of R × C ranks each rank sends at most n/8 · (R + C - 1)/(R C) bytes of bitmaps in a pull, never over n/8.
+The messages that tell owners their vertices' parents are counted apart: a search for distances alone sends none.
 
-Sums over all ranks go into the rule, so every rank chooses the same step. What a rank sends itself never travels, and
-is claimed while the rest is on its way.
+The rule gets sums over all ranks, so every rank chooses the same step. A rank's messages to itself are not sent, and
+are handled while the others are on their way.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hopwave.distributed import codec
+from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.layout import Group
+from hopwave.distributed.sides import Received, Side, allgather_slots, send_to_owners, unpacked
 from hopwave.distributed.wire import Pending
 from hopwave.errors import PlanError
 from hopwave.plan import Plan, Pull, Push
 from hopwave.rules import Sizes
 from hopwave.trace import Level
 
-if TYPE_CHECKING:
-    from hopwave.distributed.graph import DistributedGraph
 
-
-@dataclass(frozen=True)
-class Side:
-    """Ranks that exchange something, their vertices as a group, and our place among them; comm is None for us alone."""
-
-    comm: Any
-    group: Group
-    place: int
-
-    @property
-    def first(self) -> int:
-        """The slot of our own first vertex."""
-        return int(self.group.slots[self.place])
-
-
-def lacks(plan: Plan) -> str | None:
+def why_not(plan: Plan) -> str | None:
     """Why a plan cannot lead a search over ranks, or None: it must choose between a push and a pull, or have only one.
 
     >>> import hopwave as hw
-    >>> lacks(hw.plan("hiragushi-hybrid")) is None, lacks(hw.plan("xbfs")) is None
+    >>> why_not(hw.plan("hiragushi-hybrid")) is None, why_not(hw.plan("xbfs")) is None
     (True, False)
     """
     kinds = [type(step) for step in plan.steps]
     if plan.task == "search" and kinds in ([Push], [Pull], [Push, Pull]):
         return None
-    return f"plan {plan.name!r} is no choice between one push and one pull; over ranks use 'auto' or 'hiragushi-hybrid'"
+    return (
+        f"plan {plan.name!r} does not choose between one push and one pull, as a search over ranks must; "
+        "use 'auto' or 'hiragushi-hybrid'"
+    )
 
 
 class Search:
-    """One search: this rank's share of its state, and the levels so far."""
+    """One search: the state of this rank's own vertices, and the levels so far."""
 
     def __init__(
         self, graph: DistributedGraph, sources: tuple[int, ...], predecessors: bool, limit: int | None, compress: bool
@@ -72,12 +60,12 @@ class Search:
         self.distance = xp.full(graph.own, -1, np.int32)
         self.parent = xp.full(graph.own, -1, graph.id_type) if predecessors else None
         self.visited = graph.closed.copy()
-        self.sent = xp.zeros(graph.push_heads.group.size // 64, np.uint64)
+        self.sent = xp.zeros(graph.push_heads.group.size // 64, np.uint64)  # vertices that no push needs to send again
         self.levels: list[Level] = []
         self.depth = self.reached = self.for_parents = 0
         mine = np.array([s - graph.first for s in sources if graph.first <= s < graph.first + graph.own], np.int64)
         self.frontier = xp.asarray(np.sort(mine))
-        self.visited |= codec.bits_from(xp, self.frontier, graph.own)
+        self.visited |= codec.bitmap(xp, self.frontier, graph.own)
         if self.parent is not None:
             self.parent[self.frontier] = (self.frontier + graph.first).astype(graph.id_type)
         self._mark_sent(self.frontier)
@@ -85,8 +73,8 @@ class Search:
     # ------------------------------------------------------------------ the loop
 
     def run(self, plan: Plan) -> None:
-        """Level after level, the rule asked before each."""
-        reason = lacks(plan)
+        """Search level by level; the plan's rule chooses the step before each."""
+        reason = why_not(plan)
         if reason:
             raise PlanError(reason)
         nf0 = mf0 = checked = 0
@@ -107,185 +95,175 @@ class Search:
             nf, mf = found, edges
             mu -= edges
             self.reached += found
-        self._settle()
+        self._write_distances()
 
     @property
     def deepest(self) -> int:
-        """The greatest distance: the last level looked for more, and mostly found none."""
+        """The greatest distance. The last level usually looked for more vertices and found none."""
         return self.depth - bool(self.levels and not self.levels[-1].found)
 
     def _sums(self, checked: int) -> tuple[int, int, int, dict[str, int]]:
-        """Over all ranks: the frontier's vertices and arcs, arcs looked at; bytes sent, by all and by the busiest."""
-        told = 40 * (self.graph.world.size - 1)  # by this very exchange
+        """Over all ranks: vertices and arcs of the frontier, arcs looked at; bytes sent, by all and by the busiest."""
+        by_this = 40 * (self.graph.world.size - 1)  # the bytes of this exchange itself
         arcs = int(self.graph.degrees[self.frontier].sum())
-        mine = len(self.frontier), arcs, checked, self.wire.sent + told, self.for_parents
-        everybody = self.wire.tell(self.graph.world.comm, np.array(mine, np.int64))
-        found, edges, looked, sent, for_parents = everybody.sum(axis=0).tolist()
+        mine = len(self.frontier), arcs, checked, self.wire.sent + by_this, self.for_parents
+        by_rank = self.wire.allgather(self.graph.world.comm, np.array(mine, np.int64))
+        found, edges, looked, sent, for_parents = by_rank.sum(axis=0).tolist()
         traffic = {
             "sent": sent,
             "sent_for_parents": for_parents,
-            "sent_by_one": int(everybody[:, 3].max()),
-            "sets_by_one": int((everybody[:, 3] - everybody[:, 4]).max()),
+            "sent_by_one": int(by_rank[:, 3].max()),
+            "sets_by_one": int((by_rank[:, 3] - by_rank[:, 4]).max()),
         }
         return found, edges, looked, traffic
 
-    def _settle(self) -> None:
-        """Write the frontier's distances: at the end of a search, or while its bitmap is on its way to the others."""
+    def _write_distances(self) -> None:
+        """Set the frontier's distances. A level does so while an exchange is under way."""
         self.distance[self.frontier] = self.depth
 
     def _mark_sent(self, own: Any) -> None:
-        """Nobody needs to tell us of our own vertices."""
+        """Mark own vertices: pushes never send a rank its own vertices back."""
         heads = self.graph.push_heads
         words = self.graph.words
         first = heads.first // 64
-        self.sent[first : first + words] |= codec.bits_from(self.xp, own, self.graph.own)
+        self.sent[first : first + words] |= codec.bitmap(self.xp, own, self.graph.own)
+
+    def _claim(self, positions: Any, tail_slots: Any, tails: Group) -> Any:
+        """Visit own vertices, with parents in those slots of a group; returns those not visited before."""
+        ids = None if self.parent is None else tails.ids(tail_slots).astype(self.graph.id_type)
+        return self.part.claim(positions, ids, self.visited, self.parent)
+
+    def _claim_received(self, received: Received) -> list[Any]:
+        """Visit own vertices that other ranks found; returns those not visited before, one array per rank."""
+        return [
+            self._claim(positions, codec.from_bytes(self.xp, values), self.graph.tails_of(rank))
+            for rank, positions, values in received
+        ]
 
     # ------------------------------------------------------------------ push
 
     def _push(self) -> int:
+        """Make the next frontier by a push; returns the number of arcs looked at."""
         graph, xp = self.graph, self.xp
         tails, heads = graph.push_tails, graph.push_heads
         frontier = self._frontier_of(tails)
-        self._settle()
-        found, parents = by_head(xp, *self.part.push(frontier, self.sent))
-        wanted = self.parent is not None
-        ends = [0] * len(heads.group.ranks)
-        if len(found):
-            ends = xp.searchsorted(found, xp.asarray(heads.group.slots[:-1]).astype(found.dtype)).tolist()
-        packets: list[Any] = []
-        shapes: list[codec.Shape] = []
-        own: tuple[Any, Any] | None = None
-        for place, (begin, end) in enumerate(zip(ends, [*ends[1:], len(found)], strict=True)):
-            offsets = found[begin:end].astype(np.int64) - int(heads.group.slots[place])
-            if place == heads.place:
-                own = offsets, parents[begin:end]
-                shape, data = (0, 0, 0), xp.empty(0, np.uint8)
-            else:
-                length = int(heads.group.lengths[place])
-                values = codec.columns(xp, parents[begin:end], self.compress) if wanted else None
-                shape, data = codec.pack(xp, offsets, values, length, self.compress)
-                self.for_parents += len(data) - codec.packed_size((*shape[:2], 0), length)
-            shapes.append(shape)
-            packets.append(data)
-        assert own is not None
-        others = None if heads.comm is None else self.wire.deal(heads.comm, shapes, packets, graph.own)
-        new = [self._claim(own[0], own[1], tails.group)]  # while the rest is on its way
-        if others is not None:
-            arriving, pending = others
-            for place, (shape, data) in enumerate(zip(arriving, pending(), strict=True)):
-                if place != heads.place and shape[0]:
-                    vertices, values = codec.unpack(xp, shape, data, graph.own)
-                    slots = codec.numbers(xp, values)
-                    new.append(self._claim(vertices, slots, graph.tails_of(heads.group.ranks[place])))
-        self.frontier = xp.concatenate(new)
+        self._write_distances()
+        found, parents = sort_by_head(xp, *self.part.push(frontier, self.sent))
+
+        def parents_of(some: slice) -> Any:
+            return None if self.parent is None else codec.to_bytes(xp, parents[some], self.compress)
+
+        sent = send_to_owners(self.wire, heads, graph.own, found, parents_of, self.compress)
+        self.for_parents += sent.value_bytes
+        own = found[sent.own].astype(np.int64) - heads.first
+        new = [self._claim(own, parents[sent.own], tails.group)]  # while the rest is on its way
+        self.frontier = xp.concatenate(new + self._claim_received(sent.receive()))
         self._mark_sent(self.frontier)
         return int((self.part.out_offsets[frontier + 1] - self.part.out_offsets[frontier]).sum())
-
-    def _claim(self, heads: Any, slots: Any, group: Group) -> Any:
-        """Those of the own vertices that are new; their parents stand in slots of that group."""
-        ids = None if self.parent is None else group.ids(slots).astype(self.graph.id_type)
-        return self.part.claim(heads, ids, self.visited, self.parent)
 
     def _frontier_of(self, side: Side) -> Any:
         """The frontier of all ranks of a side, as slots."""
         if side.comm is None:
             return self.frontier
-        shape, data = codec.pack_set(self.xp, self.frontier, self.graph.own, self.compress)
-        shapes, pending = self.wire.gather(side.comm, shape, data, side.group.lengths)
-        lists = [
-            codec.unpack(self.xp, one, piece, int(length))[0] + int(slot)
-            for one, piece, length, slot in zip(shapes, pending(), side.group.lengths, side.group.slots, strict=False)
-        ]
-        return self.xp.concatenate(lists)
+        return allgather_slots(self.wire, side, self.graph.own, self.frontier, compress=self.compress)[0]
 
     # ------------------------------------------------------------------ pull
 
     def _pull(self) -> int:
+        """Make the next frontier by a pull; returns the number of arcs looked at."""
         graph, xp = self.graph, self.xp
         tails, heads = graph.pull_tails, graph.pull_heads
         front = self._bitmap_of(tails)
         if tails.group.ranks == graph.push_heads.group.ranks:
-            self.sent |= front  # known to be visited: no later push needs to send them
+            self.sent |= front  # they are visited: no later push needs to send them
         if heads.comm is None:
             slots = xp.empty(graph.own, graph.tail_type)
             before = self.visited.copy()
             _, checked = self.part.pull(0, self.visited, front, slots)
-            self.frontier = codec.places(xp, self.visited ^ before)
+            self.frontier = codec.set_positions(xp, self.visited ^ before)
             if self.parent is not None:
                 self.parent[self.frontier] = tails.group.ids(slots[self.frontier]).astype(graph.id_type)
+        elif self.parent is None:
+            checked = self._pull_round_row(heads, front)
         else:
-            checked = self._pull_round(tails.group, heads, front)
+            checked = self._pull_round_row_with_parents(tails.group, heads, front)
         self._mark_sent(self.frontier)
         return int(checked)
 
-    def _pull_round(self, tails: Group, row: Side, front: Any) -> int:
-        """Open bits go round the row, and home again; where parents are wanted, each rank tells owners what it found
-        for them, and then the bits need not come home.
+    def _pull_round_row(self, row: Side, front: Any) -> int:
+        """Each rank's bitmap goes once round the row and comes home with all bits that were found."""
+        size, closed, checked = len(row.group.ranks), self.visited.copy(), 0
+        for turn in range(size):
+            index = (row.index + turn) % size
+            slots = self.xp.empty(int(row.group.lengths[index]), self.graph.tail_type)
+            _, looked = self.part.pull(int(row.group.slots[index]), closed, front, slots)
+            checked += looked
+            closed = self._pass_on(row, closed, index)()
+        self.frontier = codec.set_positions(self.xp, closed ^ self.visited)
+        self.visited = closed
+        return checked
+
+    def _pull_round_row_with_parents(self, tails: Group, row: Side, front: Any) -> int:
+        """Each rank's bitmap goes round the row; each rank tells the owners the parents that it found for them.
+
+        The bitmap need not come home: the owner learns the same from the parents.
         """
-        graph, xp, size, wanted = self.graph, self.xp, len(row.group.ranks), self.parent is not None
+        graph, xp, size = self.graph, self.xp, len(row.group.ranks)
         closed, checked = self.visited.copy(), 0
-        shapes: list[codec.Shape] = [(0, 0, 0)] * size
+        shapes: list[codec.Shape] = [codec.EMPTY] * size
         packets: list[Any] = [xp.empty(0, np.uint8)] * size
         new: list[Any] = []
         for turn in range(size):
-            place = (row.place + turn) % size
-            length = int(row.group.lengths[place])
+            index = (row.index + turn) % size
+            length = int(row.group.lengths[index])
             slots, before = xp.empty(length, graph.tail_type), closed.copy()
-            _, looked = self.part.pull(int(row.group.slots[place]), closed, front, slots)
+            _, looked = self.part.pull(int(row.group.slots[index]), closed, front, slots)
             checked += looked
-            coming = self._turned(row, closed, place) if turn < size - 1 or not wanted else None
-            if wanted:  # packed while the bits are on their way
-                found = codec.places(xp, closed ^ before)
-                if place == row.place:
-                    new.append(self._claim(found, slots[found], tails))
-                else:
-                    values = codec.columns(xp, slots[found], self.compress)
-                    shapes[place], packets[place] = codec.pack(xp, found, values, length, self.compress)
+            coming = self._pass_on(row, closed, index) if turn < size - 1 else None
+            found = codec.set_positions(xp, closed ^ before)  # while the bitmap is on its way
+            if index == row.index:
+                new.append(self._claim(found, slots[found], tails))
+            else:
+                values = codec.to_bytes(xp, slots[found], self.compress)
+                shapes[index], packets[index] = codec.pack(xp, found, values, length, self.compress)
             if coming is not None:
                 closed = coming()
-        if not wanted:
-            self.frontier = codec.places(xp, closed ^ self.visited)
-            self.visited = closed
-            return int(checked)
-        sent = self.wire.sent
-        arriving, pending = self.wire.deal(row.comm, shapes, packets, graph.own)
-        self.for_parents += self.wire.sent - sent
-        for place, (shape, data) in enumerate(zip(arriving, pending(), strict=True)):
-            if shape[0]:
-                vertices, values = codec.unpack(xp, shape, data, graph.own)
-                new.append(self._claim(vertices, codec.numbers(xp, values), graph.tails_of(row.group.ranks[place])))
+        before_parents = self.wire.sent
+        arriving, pending = self.wire.alltoall_packets(row.comm, shapes, packets, graph.own)
+        self.for_parents += self.wire.sent - before_parents
+        new += self._claim_received(unpacked(self.wire, row, graph.own, arriving, pending))
         self.frontier = xp.concatenate(new)
-        return int(checked)
+        return checked
 
-    def _turned(self, row: Side, closed: Any, place: int) -> Pending:
-        """The bitmap of one rank's vertices goes on round the row; the call ends with that of the next rank's."""
-        group, behind = row.group, (place + 1) % len(row.group.ranks)
-        shape, data = codec.pack_bits(self.xp, ~closed, int(group.lengths[place]), self.compress)
-        length = int(group.lengths[behind])
-        arriving, pending = self.wire.turn(row.comm, shape, data, length)
-        return lambda: ~codec.unpack_bits(self.xp, arriving, pending(), length)
+    def _pass_on(self, row: Side, closed: Any, index: int) -> Pending:
+        """Begin to pass the bitmap of one rank's vertices on round the row; waiting returns that of the next rank's."""
+        group, following = row.group, (index + 1) % len(row.group.ranks)
+        shape, data = codec.pack_bitmap(self.xp, ~closed, int(group.lengths[index]), self.compress)
+        length = int(group.lengths[following])
+        arriving, pending = self.wire.pass_packet(row.comm, shape, data, length)
+        return lambda: ~codec.unpack_bitmap(self.xp, arriving, pending(), length)
 
     def _bitmap_of(self, side: Side) -> Any:
         """The frontier of all ranks of a side, as a bitmap of its slots; distances are written meanwhile."""
         xp, group = self.xp, side.group
         if side.comm is None:
-            self._settle()
-            return codec.bits_from(xp, self.frontier, self.graph.own)
+            self._write_distances()
+            return codec.bitmap(xp, self.frontier, self.graph.own)
         shape, data = codec.pack_set(xp, self.frontier, self.graph.own, self.compress)
-        shapes, pending = self.wire.gather(side.comm, shape, data, group.lengths)
-        self._settle()
+        shapes, pending = self.wire.allgather_packets(side.comm, shape, data, group.lengths)
+        self._write_distances()
         bits = xp.zeros(group.size // 64, np.uint64)
-        for place, (one, piece) in enumerate(zip(shapes, pending(), strict=True)):
-            first, words = int(group.slots[place]) // 64, group.words(place)
+        for index, (one, packet) in enumerate(zip(shapes, pending(), strict=True)):
+            first, words = int(group.slots[index]) // 64, group.words(index)
             if one[0]:
-                bits[first : first + words] = codec.unpack_bits(xp, one, piece, int(group.lengths[place]))
+                bits[first : first + words] = codec.unpack_bitmap(xp, one, packet, int(group.lengths[index]))
         return bits
 
 
-def by_head(xp: Any, heads: Any, tails: Any) -> tuple[Any, Any]:
+def sort_by_head(xp: Any, heads: Any, tails: Any) -> tuple[Any, Any]:
     """Messages sorted by their head, and so by destination: as one number each where both halves fit into it.
 
-    >>> [column.tolist() for column in by_head(np, np.array([5, 2], np.uint32), np.array([7, 8]))]
+    >>> [column.tolist() for column in sort_by_head(np, np.array([5, 2], np.uint32), np.array([7, 8]))]
     [[2, 5], [8, 7]]
     """
     if not len(heads):

@@ -1,9 +1,8 @@
-"""How bytes get from rank to rank, from wherever they lie.
+"""How bytes get from rank to rank, from host memory or from a GPU.
 
-Arrays in host memory go to MPI as they are. Arrays on a GPU take the best of three ways: NCCL, where every rank has a
-GPU of its own; an MPI that says it takes device pointers; else a copy through pinned host memory. A device pointer is
-never handed to an MPI that did not say so. Exchanges are begun here and waited for later: what a rank has to do anyway
-it does meanwhile.
+Arrays in host memory go to MPI directly. Arrays on a GPU take the best of three ways: NCCL, where every rank has its
+own GPU; an MPI that says it takes device pointers; else a copy through pinned host memory. A device pointer is never
+passed to an MPI that did not say so. An exchange is begun here and waited for later, so that a rank can work meanwhile.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ import numpy as np
 from hopwave.distributed.codec import Shape, packed_size
 from hopwave.distributed.world import World, wait_for
 
-TURN = 3  # the tag of what goes round a ring
-Pending = Callable[[], Any]  # call it to wait for what was begun, and to get it
+RING = 3  # the tag of packets that go round a ring
+Pending = Callable[[], Any]  # waits for an exchange that was begun, and returns what arrived
 
 
 class HostWire:
@@ -27,86 +26,92 @@ class HostWire:
     name = "host memory"
     xp: Any = np
 
-    def __init__(self, crowded: bool = False) -> None:
-        self.sent, self.crowded = 0, crowded
+    def __init__(self, oversubscribed: bool = False) -> None:
+        self.sent, self.oversubscribed = 0, oversubscribed
 
-    # -------------------------------------------------------------- small numbers, always on the host
+    # -------------------------------------------------------------- small numbers, always from the host
 
-    def tell(self, comm: Any, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Everybody's numbers, a row a rank."""
+    def allgather(self, comm: Any, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The numbers of all ranks, one row per rank."""
         numbers = np.ascontiguousarray(numbers)
         if comm is None or comm.Get_size() == 1:
             return numbers.reshape(1, -1)
-        everybody = np.empty((comm.Get_size(), numbers.size), numbers.dtype)
-        wait_for(comm.Iallgather(numbers, everybody), self.crowded)
+        by_rank = np.empty((comm.Get_size(), numbers.size), numbers.dtype)
+        wait_for(comm.Iallgather(numbers, by_rank), self.oversubscribed)
         self.sent += numbers.nbytes * (comm.Get_size() - 1)
-        return everybody
+        return by_rank
 
     # -------------------------------------------------------------- packets
 
-    def gather(self, comm: Any, shape: Shape, data: Any, lengths: Any) -> tuple[list[Shape], Pending]:
-        """Begin to give one packet to all; the call ends with everybody's packets, in the order of ranks."""
-        shapes = [tuple(row) for row in self.tell(comm, np.array(shape, np.int64)).tolist()]
+    def allgather_packets(self, comm: Any, shape: Shape, data: Any, lengths: Any) -> tuple[list[Shape], Pending]:
+        """Begin to send one packet to all ranks; waiting returns the packets of all, in the order of ranks.
+
+        lengths: of the ranges that the ranks' packets are about.
+        """
+        shapes = [tuple(row) for row in self.allgather(comm, np.array(shape, np.int64)).tolist()]
         sizes = [packed_size(one, int(length)) for one, length in zip(shapes, lengths, strict=True)]
         self.sent += len(data) * (len(sizes) - 1)
-        return shapes, _cut(self.all_to_one(comm, data, sizes), sizes)
+        return shapes, _split(self.allgatherv(comm, data, sizes), sizes)
 
-    def deal(self, comm: Any, shapes: list[Shape], packets: list[Any], length: int) -> tuple[list[Shape], Pending]:
-        """Begin to give each rank its own packet; the call ends with those for us, all about places below length."""
+    def alltoall_packets(
+        self, comm: Any, shapes: list[Shape], packets: list[Any], length: int
+    ) -> tuple[list[Shape], Pending]:
+        """Begin to send each rank its own packet; waiting returns those for us, of positions below length.
+
+        The packet for ourselves is not sent: an empty one takes its place.
+        """
         table = np.array(shapes, np.int64)
         theirs = np.empty_like(table)
-        wait_for(comm.Ialltoall(table, theirs), self.crowded)
+        wait_for(comm.Ialltoall(table, theirs), self.oversubscribed)
         me = comm.Get_rank()
         out = [len(packet) if rank != me else 0 for rank, packet in enumerate(packets)]
         arriving: list[Shape] = [tuple(row) for row in theirs.tolist()]
         sizes = [packed_size(shape, length) if rank != me else 0 for rank, shape in enumerate(arriving)]
         self.sent += table[0].nbytes * (len(out) - 1) + sum(out)
         data = self.xp.concatenate([p if r != me else p[:0] for r, p in enumerate(packets)])
-        return arriving, _cut(self.one_to_one(comm, data, out, sizes), sizes)
+        return arriving, _split(self.alltoallv(comm, data, out, sizes), sizes)
 
-    def turn(self, comm: Any, shape: Shape, data: Any, length: int) -> tuple[Shape, Pending]:
-        """Begin to give a packet to the rank before us in the ring; the call ends with that of the rank behind, about
-        places below length.
-
-        In a ring of one, what was given comes back.
+    def pass_packet(self, comm: Any, shape: Shape, data: Any, length: int) -> tuple[Shape, Pending]:
+        """Begin to send a packet to the previous rank in the ring; waiting returns the packet of the next rank, of
+        positions below length. In a ring of one rank, that is the packet sent.
         """
         size, me = comm.Get_size(), comm.Get_rank()
-        before, behind = (me - 1) % size, (me + 1) % size
+        previous, following = (me - 1) % size, (me + 1) % size
         mine, theirs = np.array(shape, np.int64), np.empty(3, np.int64)
-        requests = [comm.Irecv(theirs, behind, TURN), comm.Isend(mine, before, TURN)]
+        requests = [comm.Irecv(theirs, following, RING), comm.Isend(mine, previous, RING)]
         for request in requests:
-            wait_for(request, self.crowded)
+            wait_for(request, self.oversubscribed)
         count, gap, value = theirs.tolist()
         arriving = (count, gap, value)
         out, into = [0] * size, [0] * size
-        out[before], into[behind] = len(data), packed_size(arriving, length)
+        out[previous], into[following] = len(data), packed_size(arriving, length)
         self.sent += mine.nbytes + len(data)
-        return arriving, self.one_to_one(comm, data, out, into)
+        return arriving, self.alltoallv(comm, data, out, into)
 
-    def _after(self, request: Any, received: Any, kept: Any) -> Pending:
+    def _after(self, request: Any, received: Any, sent: Any) -> Pending:
         def wait() -> Any:
-            nonlocal kept
-            wait_for(request, self.crowded)
-            kept = None  # MPI may read it until now
+            nonlocal sent
+            wait_for(request, self.oversubscribed)
+            sent = None  # MPI may read it until now
             return received
 
         return wait
 
-    # -------------------------------------------------------------- how; other wires do this their own way
+    # -------------------------------------------------------------- bytes; other wires do this their own way
 
-    def room(self, size: int) -> Any:
-        """So many bytes that MPI can write to."""
+    def buffer(self, size: int) -> Any:
+        """An array of bytes that MPI can write to."""
         return np.empty(size, np.uint8)
 
-    def all_to_one(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
-        """Allgatherv of bytes."""
-        received = self.room(sum(sizes))
+    def allgatherv(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
+        """Begin to send bytes to all ranks; sizes: the number of bytes from each."""
+        received = self.buffer(sum(sizes))
         request = comm.Iallgatherv([data, len(data), _byte()], [received, sizes, _starts(sizes), _byte()])
         return self._after(request, received, data)
 
-    def one_to_one(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
-        """Alltoallv of bytes."""
-        received = self.room(sum(into))
+    def alltoallv(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
+        """Begin to send each rank its own bytes; out and into: the number of bytes to and from each."""
+        received = self.buffer(sum(into))
         request = comm.Ialltoallv([data, out, _starts(out), _byte()], [received, into, _starts(into), _byte()])
         return self._after(request, received, data)
 
@@ -121,7 +126,7 @@ def _starts(sizes: list[int]) -> list[int]:
     return [0, *np.cumsum(sizes)[:-1].tolist()]
 
 
-def _cut(pending: Pending, sizes: list[int]) -> Pending:
+def _split(pending: Pending, sizes: list[int]) -> Pending:
     def wait() -> list[Any]:
         data = pending()
         return [data[start : start + size] for start, size in zip(_starts(sizes), sizes, strict=True)]
@@ -130,126 +135,128 @@ def _cut(pending: Pending, sizes: list[int]) -> Pending:
 
 
 class PinnedWire(HostWire):
-    """Arrays on a GPU, staged through pinned host memory: works with every MPI, and for ranks that share a GPU."""
+    """Arrays on a GPU, copied through pinned host memory: works with every MPI, and for ranks that share a GPU."""
 
     name = "pinned host memory"
 
-    def __init__(self, crowded: bool = False) -> None:
-        super().__init__(crowded)
+    def __init__(self, oversubscribed: bool = False) -> None:
+        super().__init__(oversubscribed)
         import cupy
 
         self.xp = cupy
 
-    def room(self, size: int) -> Any:
-        """Pinned, so that the way up is as fast as the way down."""
+    def buffer(self, size: int) -> Any:
+        """Pinned host memory: copies from and to the GPU are fastest there."""
         from cupyx import empty_pinned
 
         return empty_pinned((size,), np.uint8) if size else np.empty(0, np.uint8)
 
-    def all_to_one(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
-        """Down, across, and up again."""
-        return self._up(super().all_to_one(comm, self._down(data), sizes))
+    def allgatherv(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
+        """The same by way of the host."""
+        return self._to_gpu(super().allgatherv(comm, self._to_host(data), sizes))
 
-    def one_to_one(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
-        """Down, across, and up again."""
-        return self._up(super().one_to_one(comm, self._down(data), out, into))
+    def alltoallv(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
+        """The same by way of the host."""
+        return self._to_gpu(super().alltoallv(comm, self._to_host(data), out, into))
 
-    def _down(self, data: Any) -> Any:
-        host = self.room(data.size)
+    def _to_host(self, data: Any) -> Any:
+        host = self.buffer(data.size)
         if data.size:
             data.get(out=host)
         return host
 
-    def _up(self, pending: Pending) -> Pending:
+    def _to_gpu(self, pending: Pending) -> Pending:
         def wait() -> Any:
             host = pending()
             there = self.xp.asarray(host)
-            self.xp.cuda.get_current_stream().synchronize()  # CuPy reads pinned memory later, and does not keep it
+            self.xp.cuda.get_current_stream().synchronize()  # CuPy copies later, and does not keep `host` alive
             return there
 
         return wait
 
 
-class AwareWire(PinnedWire):
-    """Device pointers straight to an MPI that has said it can take them."""
+class CudaAwareWire(PinnedWire):
+    """Device pointers for an MPI that has said it takes them."""
 
     name = "CUDA-aware MPI"
 
-    def room(self, size: int) -> Any:
-        """On the GPU."""
+    def buffer(self, size: int) -> Any:
+        """An array on the GPU."""
         return self.xp.empty(size, np.uint8)
 
-    def all_to_one(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
-        """As between hosts, once the stream is through: MPI knows nothing of streams."""
+    def allgatherv(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
+        """As between hosts, after the stream has finished: MPI does not know about streams."""
         self.xp.cuda.get_current_stream().synchronize()
-        return HostWire.all_to_one(self, comm, data, sizes)
+        return HostWire.allgatherv(self, comm, data, sizes)
 
-    def one_to_one(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
-        """As between hosts, once the stream is through."""
+    def alltoallv(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
+        """As between hosts, after the stream has finished."""
         self.xp.cuda.get_current_stream().synchronize()
-        return HostWire.one_to_one(self, comm, data, out, into)
+        return HostWire.alltoallv(self, comm, data, out, into)
 
 
 class NcclWire(PinnedWire):
-    """NCCL, a GPU a rank. Its communicators are made beside MPI's, one for each group, when first used."""
+    """NCCL, with one GPU per rank. Each group of ranks gets an NCCL communicator when it is first used."""
 
     name = "NCCL"
 
-    def __init__(self, crowded: bool = False) -> None:
-        super().__init__(crowded)
-        self._lines: dict[int, Any] = {}
+    def __init__(self, oversubscribed: bool = False) -> None:
+        super().__init__(oversubscribed)
+        self._communicators: dict[int, Any] = {}
 
-    def line(self, comm: Any) -> Any:
+    def communicator(self, comm: Any) -> Any:
         """The NCCL communicator of the same ranks."""
         from cupy.cuda import nccl
 
-        if comm.handle not in self._lines:
+        if comm.handle not in self._communicators:
             number = comm.bcast(nccl.get_unique_id() if comm.Get_rank() == 0 else None)
-            self._lines[comm.handle] = nccl.NcclCommunicator(comm.Get_size(), number, comm.Get_rank())
-        return self._lines[comm.handle]
+            self._communicators[comm.handle] = nccl.NcclCommunicator(comm.Get_size(), number, comm.Get_rank())
+        return self._communicators[comm.handle]
 
-    def all_to_one(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
-        """As one packet to each."""
+    def allgatherv(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
+        """The same bytes to every rank."""
         mine = len(data)
-        return self._pairs(comm, [(data, 0, mine)] * len(sizes), sizes)
+        return self._send_and_receive(comm, [(data, 0, mine)] * len(sizes), sizes)
 
-    def one_to_one(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
-        """Sends and receives of one group."""
-        return self._pairs(comm, [(data, start, size) for start, size in zip(_starts(out), out, strict=True)], into)
+    def alltoallv(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
+        """Each rank's own bytes."""
+        slices = [(data, start, size) for start, size in zip(_starts(out), out, strict=True)]
+        return self._send_and_receive(comm, slices, into)
 
-    def _pairs(self, comm: Any, leaving: list[tuple[Any, int, int]], into: list[int]) -> Pending:
+    def _send_and_receive(self, comm: Any, slices: list[tuple[Any, int, int]], into: list[int]) -> Pending:
+        """Sends and receives in one NCCL group; slices: (array, first byte, number of bytes) for each rank."""
         from cupy.cuda import nccl
 
-        line = self.line(comm)
+        communicator = self.communicator(comm)
         received = self.xp.empty(sum(into), np.uint8)
         stream = self.xp.cuda.get_current_stream().ptr
         nccl.groupStart()
-        for peer, ((data, start, size), begin, length) in enumerate(zip(leaving, _starts(into), into, strict=True)):
+        for peer, ((data, start, size), begin, length) in enumerate(zip(slices, _starts(into), into, strict=True)):
             if size:
-                line.send(data.data.ptr + start, size, nccl.NCCL_UINT8, peer, stream)
+                communicator.send(data.data.ptr + start, size, nccl.NCCL_UINT8, peer, stream)
             if length:
-                line.recv(received.data.ptr + begin, length, nccl.NCCL_UINT8, peer, stream)
+                communicator.recv(received.data.ptr + begin, length, nccl.NCCL_UINT8, peer, stream)
         nccl.groupEnd()
-        return lambda: received  # what follows in the stream waits by itself
+        return lambda: received  # no wait: later work in the same stream starts after it
 
 
 def wire_for(joined: World, device: str) -> HostWire:
-    """The best way between these ranks for arrays of that device; all ranks choose the same one."""
+    """The best wire between these ranks for arrays on that device; all ranks choose the same one."""
     if device != "cuda":
-        return HostWire(joined.crowded)
-    if _own_gpus(joined) and has_nccl():
-        return NcclWire(joined.crowded)
+        return HostWire(joined.oversubscribed)
+    if _have_own_gpus(joined) and has_nccl():
+        return NcclWire(joined.oversubscribed)
     aware = joined.total(int(takes_device_pointers())) == joined.size
-    return AwareWire(joined.crowded) if aware else PinnedWire(joined.crowded)
+    return CudaAwareWire(joined.oversubscribed) if aware else PinnedWire(joined.oversubscribed)
 
 
-def _own_gpus(joined: World) -> bool:
-    """Whether no two ranks use the same GPU."""
+def _have_own_gpus(joined: World) -> bool:
+    """Whether there are several ranks, and no two of them use the same GPU."""
     import cupy
 
     device = cupy.cuda.Device()
-    everybody = joined.allgather((_host(), str(device.pci_bus_id)))
-    return len(set(everybody)) == joined.size > 1
+    used = joined.allgather((_host(), str(device.pci_bus_id)))
+    return len(set(used)) == joined.size > 1
 
 
 def _host() -> str:
@@ -278,7 +285,7 @@ def takes_device_pointers() -> bool:
         library = ctypes.CDLL(MPI.__file__)
         if MPI.get_vendor()[0] == "Open MPI":
             return bool(library.MPIX_Query_cuda_support())
-        answer = ctypes.c_int(0)
-        return library.MPIX_GPU_query_support(0, ctypes.byref(answer)) == 0 and bool(answer.value)
+        supported = ctypes.c_int(0)
+        return library.MPIX_GPU_query_support(0, ctypes.byref(supported)) == 0 and bool(supported.value)
     except (AttributeError, OSError):
         return False

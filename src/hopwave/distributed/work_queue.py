@@ -1,5 +1,7 @@
-"""Sources dealt to ranks as they get through with them: large blocks first, small ones at the end, so that all end
-together. Rank 0 keeps the count; a thread of it answers the others while it works itself.
+"""A queue of sources from which ranks take blocks.
+
+Blocks are large first and small at the end, so that all ranks finish at about the same time. Rank 0 keeps the count;
+one of its threads answers the other ranks while rank 0 works, too.
 """
 
 from __future__ import annotations
@@ -14,14 +16,14 @@ import numpy as np
 
 from hopwave.distributed.world import World
 
-ASK, TAKE = 1, 2  # tags of a question and of its answer
-SHARES = 4  # a block is what is left, over so many blocks a rank
-LEAST = 16  # sources a block: each costs an engine some arrays
-NAP = 0.0005
+REQUEST, REPLY = 1, 2  # tags
+BLOCKS_PER_RANK = 4  # a block is what is left, divided into this many blocks per rank
+MIN_BLOCK = 16  # sources: an engine allocates arrays for each block
+POLL_SECONDS = 0.0005  # between two looks of rank 0's thread for a request
 
 
-class Dealer:
-    """Iterates over (begin, end) of the blocks that fall to this rank, in a `with` that all ranks enter and leave."""
+class WorkQueue:
+    """Iterates over (begin, end) of the blocks that this rank gets, in a `with` that all ranks enter and leave."""
 
     def __init__(self, world: World, count: int) -> None:
         from mpi4py import MPI
@@ -30,14 +32,14 @@ class Dealer:
         self._mpi: Any = MPI
         self._lock = threading.Lock()
         self._server: threading.Thread | None = None
-        # Without a thread to answer, sources are dealt beforehand.
+        # Where MPI does not allow a thread that answers, each rank's blocks are fixed from the start.
         self.dynamic = world.size > 1 and world.total(int(MPI.Query_thread())) == (MPI.THREAD_MULTIPLE * world.size)
 
-    def __enter__(self) -> Dealer:
-        self.world.queue()
+    def __enter__(self) -> WorkQueue:
+        self.world.barrier()
         self._comm = self.world.comm.Dup()
         if self.dynamic and self.world.rank == 0:
-            self._server = threading.Thread(target=self._serve, name="hopwave-dealer", daemon=True)
+            self._server = threading.Thread(target=self._serve, name="hopwave-work-queue", daemon=True)
             self._server.start()
         return self
 
@@ -49,47 +51,47 @@ class Dealer:
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         if not self.dynamic:
-            step = max(LEAST, -(-self.count // (self.world.size * SHARES)))
+            step = max(MIN_BLOCK, -(-self.count // (self.world.size * BLOCKS_PER_RANK)))
             for begin in range(self.world.rank * step, self.count, self.world.size * step):
                 yield begin, min(begin + step, self.count)
             return
         while True:
-            begin, end = self._ask(0)
+            begin, end = self._request(0)
             if begin == end:
                 return
             yield begin, end
 
     def stop(self) -> None:
-        """Let nobody begin on another block."""
+        """Give no rank another block."""
         if self.dynamic:
-            self._ask(1)
+            self._request(1)
 
-    def _ask(self, stop: int) -> tuple[int, int]:
+    def _request(self, stop: int) -> tuple[int, int]:
         if self.world.rank == 0:
             return self._take(bool(stop))
-        answer = np.empty(2, np.int64)
-        self._comm.Send(np.array([stop], np.int64), 0, ASK)
-        self._comm.Recv(answer, 0, TAKE)
-        return int(answer[0]), int(answer[1])
+        block = np.empty(2, np.int64)
+        self._comm.Send(np.array([stop], np.int64), 0, REQUEST)
+        self._comm.Recv(block, 0, REPLY)
+        return int(block[0]), int(block[1])
 
     def _take(self, stop: bool) -> tuple[int, int]:
         with self._lock:
             if stop:
                 self.next = self.count
             begin = self.next
-            size = max(LEAST, (self.count - begin) // (SHARES * self.world.size))
+            size = max(MIN_BLOCK, (self.count - begin) // (BLOCKS_PER_RANK * self.world.size))
             self.next = min(begin + size, self.count)
             return begin, self.next
 
     def _serve(self) -> None:
-        """Answer until every other rank has been told that nothing is left."""
+        """Reply to requests until every other rank has been told that nothing is left."""
         busy = self.world.size - 1
-        question, status = np.empty(1, np.int64), self._mpi.Status()
+        request, status = np.empty(1, np.int64), self._mpi.Status()
         while busy:
-            if not self._comm.Iprobe(self._mpi.ANY_SOURCE, ASK):
-                time.sleep(NAP)
+            if not self._comm.Iprobe(self._mpi.ANY_SOURCE, REQUEST):
+                time.sleep(POLL_SECONDS)
                 continue
-            self._comm.Recv(question, self._mpi.ANY_SOURCE, ASK, status)
-            block = self._take(bool(question[0]))
+            self._comm.Recv(request, self._mpi.ANY_SOURCE, REQUEST, status)
+            block = self._take(bool(request[0]))
             busy -= block[0] == block[1]
-            self._comm.Send(np.array(block, np.int64), status.Get_source(), TAKE)
+            self._comm.Send(np.array(block, np.int64), status.Get_source(), REPLY)

@@ -1,8 +1,8 @@
-"""The ranks of a job: who we are among them, and how the failure of one becomes the end of all.
+"""The ranks of a job, and what happens to the others when one of them fails.
 
-MPI itself waits for ever for a rank that has raised. So errors that can be foreseen are shared (`World.together`):
-every rank raises the same one. What nobody foresaw ends the whole job at once, with one line that says where and why.
-A rank that simply ends is missed by its neighbours (leaving.py).
+MPI itself waits for ever for a rank that has raised. So errors that can be expected are shared (`World.together`):
+every rank raises the same one. Any other error ends the whole job at once, with one line that says where and why. A
+rank that ends without an error is noticed by its neighbours (early_exit.py).
 """
 
 from __future__ import annotations
@@ -19,20 +19,19 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from hopwave import errors
-from hopwave.distributed.leaving import Watch
+from hopwave.distributed.early_exit import POLL_SECONDS, NeighbourWatch
 from hopwave.errors import EngineError, HopwaveError
 
 T = TypeVar("T")
 
-_watches: list[Watch] = []  # one, once this process has joined several ranks
+_watches: list[NeighbourWatch] = []  # one, once this process has joined several ranks
 
-NAP = 5e-5  # seconds
-BETWEEN_ROLL_CALLS = 1 << 10  # looks at a request between two looks at who has left
-LAST_WORDS = 0.3  # seconds for the launcher to pass a line on: what it has not read when it kills the ranks is lost
+TESTS_PER_WATCH = 1 << 10  # tests of a request between two looks at whether a neighbour has ended
+FLUSH_SECONDS = 0.3  # for the launcher to read a line: what it has not read when it kills the ranks is lost
 
 
 class World:
-    """An MPI communicator: `rank` of `size`, and `near` of the ranks on this machine (`machine_rank` among them).
+    """An MPI communicator: `rank` of `size` ranks in all, `machine_rank` of the `machine_size` ranks on this machine.
 
     >>> from hopwave.distributed import world
     >>> world().size >= 1
@@ -43,87 +42,86 @@ class World:
         self.comm = comm
         self.rank: int = comm.Get_rank()
         self.size: int = comm.Get_size()
-        near = comm.Split_type(_mpi().COMM_TYPE_SHARED, self.rank)
-        self.machine_rank: int = near.Get_rank()
-        self.near: int = near.Get_size()
-        near.Free()
-        # On any machine: all ranks must wait the same way, for one way has an exchange more.
-        self.crowded = bool(comm.allreduce(int(self.near > _cores()), _mpi().MAX))
+        machine = comm.Split_type(_mpi().COMM_TYPE_SHARED, self.rank)
+        self.machine_rank: int = machine.Get_rank()
+        self.machine_size: int = machine.Get_size()
+        machine.Free()
+        # True on all ranks where some machine has more ranks than cores, so that all ranks wait in the same way.
+        self.oversubscribed = bool(comm.allreduce(int(self.machine_size > _cores()), _mpi().MAX))
         self._grids: dict[int, tuple[Any, Any]] = {}
 
     def together(self, action: Callable[[], T]) -> T:
-        """action() on every rank. Where it fails on one, all ranks raise that error, and none is left waiting."""
-        said, cause, answer = None, None, None
+        """action() on every rank. Where it fails on one rank, all ranks raise that error, and none is left waiting."""
+        failure, cause, result = None, None, None
         try:
-            answer = action()
+            result = action()
         except (HopwaveError, OSError, MemoryError) as error:
-            said, cause = _word(error), error
-        if not self.total(int(said is not None)):
-            return answer  # type: ignore[return-value]
-        for rank, word in enumerate(self.allgather(said)):
-            if word is not None:
-                kind, message = word
-                where = f"rank {rank} of {self.size}: " if self.size > 1 else ""
-                shared = getattr(errors, kind)(f"{where}{message}")
-                shared.everywhere = True
-                raise shared from cause
-        raise AssertionError("a rank failed, and none says so")
+            failure, cause = _described(error), error
+        if not self.total(int(failure is not None)):
+            return result  # type: ignore[return-value]
+        rank, (kind, message) = next(
+            (rank, described) for rank, described in enumerate(self.allgather(failure)) if described is not None
+        )
+        where = f"rank {rank} of {self.size}: " if self.size > 1 else ""
+        shared = getattr(errors, kind)(f"{where}{message}")
+        shared.everywhere = True
+        raise shared from cause
 
     def grid(self, columns: int) -> tuple[Any, Any]:
-        """The communicators of our row and of our column in a grid of so many columns, made once for each grid."""
+        """The communicators of our row and our column in a grid with this many columns, made once per grid."""
         if columns not in self._grids:
-            self.queue()
+            self.barrier()
             row, column = divmod(self.rank, columns)
             self._grids[columns] = self.comm.Split(row, column), self.comm.Split(column, row)
         return self._grids[columns]
 
-    def meet(self) -> None:
-        """Wait until every rank is here."""
-        if self.size > 1:
-            wait_for(self.comm.Ibarrier(), self.crowded)
+    def barrier(self) -> None:
+        """Wait until every rank is here.
 
-    def queue(self) -> None:
-        """Before an exchange that waits MPI's way, which takes a core and never ends where a rank is missing."""
-        self.meet()
+        Also called before every blocking exchange of MPI: those keep a core busy while they wait, and never end where a
+        rank has ended.
+        """
+        if self.size > 1:
+            wait_for(self.comm.Ibarrier(), self.oversubscribed)
 
     def allgather(self, mine: Any) -> list[Any]:
-        """Everybody's object, on every rank."""
-        self.queue()
+        """The objects of all ranks, on every rank."""
+        self.barrier()
         return list(self.comm.allgather(mine))
 
     def gather(self, mine: Any) -> list[Any] | None:
-        """Everybody's object, on rank 0."""
-        self.queue()
+        """The objects of all ranks, on rank 0; None on the others."""
+        self.barrier()
         found: list[Any] | None = self.comm.gather(mine)
         return found
 
     def total(self, mine: int) -> int:
-        """Σ over all ranks."""
-        return int(self.add_up(np.array([mine], np.int64))[0])
+        """The sum of one number per rank, on every rank."""
+        return int(self.allreduce(np.array([mine], np.int64))[0])
 
-    def add_up(self, mine: Any) -> Any:
-        """Σ over all ranks of arrays."""
+    def allreduce(self, mine: Any) -> Any:
+        """The sum of one array per rank, on every rank."""
         if self.size == 1:
             return mine
-        everybody = np.empty_like(mine)
-        wait_for(self.comm.Iallreduce(mine, everybody), self.crowded)
-        return everybody
+        sums = np.empty_like(mine)
+        wait_for(self.comm.Iallreduce(mine, sums), self.oversubscribed)
+        return sums
 
     def abort(self, message: str, code: int = 1) -> NoReturn:
-        """End every rank of the job now; the message stands on one line."""
+        """End every rank of the job now, with the message on one line."""
         line = " ".join(message.split())
-        sys.stderr.write(f"hopwave: rank {self.rank} of {self.size} failed: {line}\n")  # one piece, so one line
+        sys.stderr.write(f"hopwave: rank {self.rank} of {self.size} failed: {line}\n")  # one write: one line
         sys.stderr.flush()
-        time.sleep(LAST_WORDS)
+        time.sleep(FLUSH_SECONDS)
         self.comm.Abort(code)
-        raise SystemExit(code)  # where an MPI library came back from Abort
+        raise SystemExit(code)  # for an MPI library that returns from Abort
 
     def __repr__(self) -> str:
         return f"World(rank={self.rank}, size={self.size})"
 
 
 class Alone:
-    """A World of one process, where no MPI need be installed.
+    """A World of one process, which needs no MPI.
 
     >>> Alone().allgather("a")
     ['a']
@@ -131,54 +129,46 @@ class Alone:
 
     rank, size, comm = 0, 1, None
 
-    def meet(self) -> None:
-        """Nobody to wait for."""
-
-    def queue(self) -> None:
-        """Nobody to wait for."""
+    def barrier(self) -> None:
+        """There is no other rank to wait for."""
 
     def allgather(self, mine: Any) -> list[Any]:
-        """Everybody's object: ours."""
+        """The objects of all ranks: ours."""
         return [mine]
 
     def total(self, mine: int) -> int:
-        """Σ over all ranks."""
+        """The sum over all ranks."""
         return mine
 
 
-def wait_for(request: Any, crowded: bool) -> None:
-    """Wait; where ranks outnumber cores, by looking now and then, so that those who are waited for can run.
+def wait_for(request: Any, oversubscribed: bool) -> None:
+    """Wait for a request of MPI, and end the job if a neighbour has ended and can never complete it.
 
-    MPI waits by looking all the time, and gives its core away only when the system takes it: some milliseconds each.
-    Whoever is waited for may have left: that is looked for, too, and ends the job.
+    Where there are more ranks than cores, sleep between tests, so that the ranks waited for can run. MPI's own wait
+    tests without a pause and gives up its core only when the system takes it away, after some milliseconds.
     """
     watch = _watches[-1] if _watches else None
     if watch is not None:
         watch.exchanges += 1
-    looks = 0
+    tests = 0
     while not request.Test():
-        looks += 1
-        if crowded:
-            nap()
-        if watch is not None and looks % BETWEEN_ROLL_CALLS == 0:
-            gone = watch.missing()
-            if gone is not None:
-                if world().rank != (gone + 1) % world().size:
-                    time.sleep(2 * LAST_WORDS)  # the neighbour on the other side says it
-                world().abort(f"rank {gone} has ended, and the others wait for it")
-
-
-def nap() -> None:
-    """Leave the core to others for a moment."""
-    time.sleep(NAP)
+        tests += 1
+        if oversubscribed:
+            time.sleep(POLL_SECONDS)
+        if watch is not None and tests % TESTS_PER_WATCH == 0:
+            ended = watch.missing()
+            if ended is not None:
+                if world().rank != (ended + 1) % world().size:
+                    time.sleep(2 * FLUSH_SECONDS)  # let the neighbour on the other side report it: one line is enough
+                world().abort(f"rank {ended} has ended, and the others wait for it")
 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _word(error: BaseException) -> tuple[str, str]:
-    """The class of ours that stands for an error, and what it says."""
+def _described(error: BaseException) -> tuple[str, str]:
+    """The name of hopwave's class for an error, and its message."""
     if isinstance(error, HopwaveError):
         kind = next(k.__name__ for k in type(error).__mro__ if k.__module__ == errors.__name__)
         return kind, str(error)
@@ -194,16 +184,16 @@ def _mpi() -> Any:
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
-        said = " ".join(str(error).split())
+        message = " ".join(str(error).split())
         raise EngineError(
-            f"mpi4py is installed but finds no MPI library ({said}); run: pip install mpich, or load your cluster's"
+            f"mpi4py is installed but finds no MPI library ({message}); run: pip install mpich, or load your cluster's"
         ) from None
     return MPI
 
 
 @cache
 def world() -> World:
-    """All ranks of this job. Joining them makes any error that nobody catches end the whole job.
+    """All ranks of this job. From the first call on, an error that is not caught on one rank ends the whole job.
 
     >>> from hopwave.distributed import world
     >>> world().rank
@@ -212,7 +202,7 @@ def world() -> World:
     joined = World(_mpi().COMM_WORLD)
     if joined.size > 1:
         _end_all_on_error(joined)
-        _watches.append(Watch(joined.comm, _mpi()))
+        _watches.append(NeighbourWatch(joined.comm, _mpi()))
     return joined
 
 
@@ -220,7 +210,7 @@ def _end_all_on_error(joined: World) -> None:
     before = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-        if getattr(error, "everywhere", False):  # every rank is on its way out: one of them tells
+        if getattr(error, "everywhere", False):  # raised on every rank: rank 0 prints it
             if joined.rank == 0:
                 before(kind, error, traceback)
             return
@@ -231,14 +221,14 @@ def _end_all_on_error(joined: World) -> None:
 
 
 def joined() -> World | None:
-    """The world where this process has joined one of several ranks, else None; never starts MPI."""
+    """The world if this process has joined one with several ranks, else None; never starts MPI."""
     if world.cache_info().currsize and world().size > 1:
         return world()
     return None
 
 
 def started_by_mpi() -> bool:
-    """Whether a launcher such as mpiexec or srun started this process as one of several, as far as it tells.
+    """Whether a launcher such as mpiexec or srun started this process as one of several, by its environment.
 
     >>> isinstance(started_by_mpi(), bool)
     True

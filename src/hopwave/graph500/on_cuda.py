@@ -81,7 +81,7 @@ class OnCuda:
 
 
 class OnePart:
-    """A graph of engines/cuda/kronecker.Rows as a distributed one on one rank (distributed/delta_stepping.Parts)."""
+    """A graph of engines/cuda/kronecker.Rows as a distributed one on one rank (distributed/sides.GraphInParts)."""
 
     first, id_type = 0, np.int32
 
@@ -89,7 +89,7 @@ class OnePart:
         import cupy
 
         from hopwave.distributed.layout import Layout
-        from hopwave.distributed.search import Side
+        from hopwave.distributed.sides import Side
         from hopwave.distributed.wire import HostWire
         from hopwave.distributed.world import Alone
         from hopwave.engines.cuda.rank.part import Part

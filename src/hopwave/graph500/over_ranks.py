@@ -26,10 +26,10 @@ class OverRanks:
         for plan in ("turbobfs-bu-sc", "merrill"):
             found = bfs(warm, 0, plan=plan)
         validate(warm, found.sources, found.distances, found.predecessors)
-        self.world.meet()
+        self.world.barrier()
         began = time.perf_counter()
         self.graph = kronecker(scale, edge_factor, seed, device=device, threads=threads, layout=layout)
-        self.world.meet()
+        self.world.barrier()
         self.construction_seconds = time.perf_counter() - began
         self.about: dict[str, Any] = {
             "device": device,
@@ -48,7 +48,7 @@ class OverRanks:
             if 0 <= vertex < graph.own:
                 degree = int(graph.degrees[vertex])
                 answer[number] = degree > 1 or (degree == 1 and not self._has_loop(vertex))
-        return np.asarray(self.world.add_up(answer) > 0)
+        return np.asarray(self.world.allreduce(answer) > 0)
 
     def _has_loop(self, own: int) -> bool:
         """A loop lies on its vertex's owner, in every layout."""
@@ -68,7 +68,7 @@ class OverRanks:
         answer stays where the graph is.
         """
         plan, _ = choose_plan("auto")
-        self.world.meet()
+        self.world.barrier()
         began = time.perf_counter()
         found = Search(self.graph, (root,), True, None, True)
         found.run(plan)

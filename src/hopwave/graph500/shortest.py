@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 import hopwave as hw
-from hopwave.distributed.delta_stepping import NEVER, UNIT, Parts, Paths
+from hopwave.distributed.delta_stepping import NEVER, UNIT, Paths
+from hopwave.distributed.sides import GraphInParts
 from hopwave.generate import counter
 from hopwave.graph import Graph
 from hopwave.graph500.outcome import Searched
@@ -66,14 +67,14 @@ class InParts:
     edges_within: input edges among the own vertices that a flag each says were reached.
     """
 
-    def __init__(self, graph: Parts, edges_within: Callable[[Any], int], seed: int) -> None:
+    def __init__(self, graph: GraphInParts, edges_within: Callable[[Any], int], seed: int) -> None:
         self.graph, self.edges_within = graph, edges_within
         self.paths = Paths(graph, counter.start(seed, STREAM))
 
     def search(self, root: int) -> Searched:
         """Timed as searches are; then validated."""
         world, paths = self.graph.world, self.paths
-        world.meet()
+        world.barrier()
         began = time.perf_counter()
         paths.run(root)
         self.graph.part.finish()

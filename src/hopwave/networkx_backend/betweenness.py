@@ -1,45 +1,50 @@
 """Betweenness and load (networkx.algorithms.centrality: betweenness, betweenness_subset, load; bipartite.centrality).
 
-`edge_betweenness_centrality_subset` follows the definition. NetworkX's own values differ from it for paths that meet at
-a vertex that is no target: there it shares a dependency out by the number of predecessors, not by their path counts.
+`edge_betweenness_centrality_subset` follows the definition. NetworkX's own values differ from it where paths meet at a
+vertex that is no target: there NetworkX divides a dependency by the number of predecessors, not by their path counts.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 import hopwave as hw
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Asked, serves, unweighted
-from hopwave.networkx_backend.order import loads, steps
+from hopwave.networkx_backend.dispatch import Arguments, PlaceAndPlan, serves, unweighted
+from hopwave.networkx_backend.order import loads, max_levels
 
 Scores = dict[Any, float]
 
 
-def without_keys(asked: Asked) -> str | None:
+def without_keys(arguments: Arguments) -> str | None:
     """Parallel edges have keys, which a converted graph does not keep."""
-    if asked["G"].is_multigraph():
+    if arguments["G"].is_multigraph():
         return "scores of parallel edges are listed by key, and hopwave's graphs have no keys"
-    return unweighted(asked)
+    return unweighted(arguments)
 
 
-class Draws(random.Random):
-    """NetworkX wraps NumPy's old generators in a class of its own; hopwave asks for one that is a random.Random."""
+class WrappedGenerator(random.Random):
+    """NetworkX wraps NumPy's old generators in a class of its own; hopwave wants one that is a random.Random."""
 
     def __init__(self, generator: Any) -> None:
         self._generator = generator
 
     def sample(self, population: Any, k: int, **_: Any) -> list[Any]:
-        """The wrapped generator's draw."""
+        """The wrapped generator's sample."""
         return list(self._generator.sample(list(population), k))
 
 
+def as_generator(seed: Any) -> Any:
+    """The seed that NetworkX passes on, in a form that hopwave takes."""
+    return seed if seed is None or isinstance(seed, random.Random) else WrappedGenerator(seed)
+
+
 def check_sample(n: int, k: Any, endpoints: bool) -> None:
-    """NetworkX's own errors for a k that cannot be drawn, or that leaves nothing to divide by."""
+    """Raises NetworkX's own errors for a k that cannot be drawn, or that leaves nothing to divide by."""
     if k is None or k == n:
         return
     if not isinstance(k, int) or not 0 <= k <= n:
@@ -48,9 +53,27 @@ def check_sample(n: int, k: Any, endpoints: bool) -> None:
         raise ZeroDivisionError("division by zero")
 
 
-def generator(seed: Any) -> Any:
-    """What arrives as seed, as hopwave takes it."""
-    return seed if seed is None or isinstance(seed, random.Random) else Draws(seed)
+def scores_of(
+    score: Any, G: NetworkXGraph, k: Any, normalized: bool, seed: Any, place: PlaceAndPlan, **options: Any
+) -> Any:
+    """One of hopwave's scores from all or k sources.
+
+    hopwave normalises samples. Scores from all sources are scaled by NetworkX's own operations (see `normalize`).
+    """
+    by_hopwave = normalized and k is not None
+    result = score(G.graph, k=k, normalized=by_hopwave, seed=as_generator(seed), progress=False, **options, **place)
+    if by_hopwave or not normalized:
+        return result.scores
+    return normalize(G, result.scores, options.get("endpoints", True))
+
+
+def normalize(G: NetworkXGraph, scores: Any, endpoints: bool) -> Any:
+    """Raw scores scaled by the same operations in the same order as in NetworkX.
+
+    So not even the last bit differs: NetworkX's users compare with ==. Scores of edges count endpoints.
+    """
+    N = len(G) if endpoints else len(G) - 1
+    return scores if N < 2 else scores * (1 if G.directed else 2) * (1 / (N * (N - 1)))
 
 
 @serves(can_run=unweighted)
@@ -61,32 +84,11 @@ def betweenness_centrality(
     weight: Any = None,
     endpoints: bool = False,
     seed: Any = None,
-    *,
-    device: str = "auto",
-    plan: Any = "auto",
-    threads: int | None = None,
+    **place: Unpack[PlaceAndPlan],
 ) -> Scores:
     """How many shortest paths lead through every vertex."""
     check_sample(len(G), k, endpoints)
-    result = hw.betweenness_centrality(
-        G.graph,
-        k=k,
-        normalized=normalized and k is not None,
-        endpoints=endpoints,
-        seed=generator(seed),
-        device=device,
-        plan=plan,
-        progress=False,
-        threads=threads,
-    )
-    return G.by_node(normalize(G, result.scores, endpoints) if normalized and k is None else result.scores)
-
-
-def normalize(G: NetworkXGraph, scores: Any, endpoints: bool) -> Any:
-    """Raw scores of all (or chosen) sources, scaled by NetworkX's own operations so that not even the last bit differs:
-    its users compare with ==."""
-    N = len(G) if endpoints else len(G) - 1
-    return scores if N < 2 else scores * (1 if G.directed else 2) * (1 / (N * (N - 1)))
+    return G.by_node(scores_of(hw.betweenness_centrality, G, k, normalized, seed, place, endpoints=endpoints))
 
 
 @serves(can_run=without_keys)
@@ -96,33 +98,20 @@ def edge_betweenness_centrality(
     normalized: bool = True,
     weight: Any = None,
     seed: Any = None,
-    *,
-    device: str = "auto",
-    plan: Any = "auto",
-    threads: int | None = None,
+    **place: Unpack[PlaceAndPlan],
 ) -> Scores:
     """How many shortest paths lead over every edge, in the order of `G.edges`."""
     check_sample(len(G), k, True)
     if k is not None and k == len(G):
-        seed.sample(range(k), k)  # a whole sample changes no score, but NetworkX draws it, and the next draw follows
-    result = hw.edge_betweenness_centrality(
-        G.graph,
-        k=k,
-        normalized=normalized and k is not None,
-        seed=generator(seed),
-        device=device,
-        plan=plan,
-        progress=False,
-        threads=threads,
-    )
-    return by_edge(G, normalize(G, result.scores, True) if normalized and k is None else result.scores)
+        seed.sample(range(k), k)  # the sample is all vertices; drawing it keeps the generator in step with NetworkX's
+    return by_edge(G, scores_of(hw.edge_betweenness_centrality, G, k, normalized, seed, place))
 
 
 def by_edge(G: NetworkXGraph, scores: Any) -> Scores:
-    """One score an arc of G.graph, by edge in the order of `G.edges`."""
+    """One score per arc of G.graph, by edge in the order of `G.edges`."""
     indptr, indices = G.out_rows
     source = np.repeat(np.arange(len(G), dtype=np.int32), np.diff(indptr))
-    # Scores follow ascending rows; the arcs of NetworkX's order are found there by sorting within each row.
+    # Scores follow ascending rows. Sorting within each row finds the arcs in NetworkX's order.
     ordered = np.empty(len(indices))
     ordered[np.lexsort((indices, source))] = scores
     once = slice(None) if G.directed else source <= indices
@@ -137,14 +126,10 @@ def betweenness_centrality_subset(
     targets: Any,
     normalized: bool = False,
     weight: Any = None,
-    *,
-    device: str = "auto",
-    plan: Any = "auto",
-    threads: int | None = None,
+    **place: Unpack[PlaceAndPlan],
 ) -> Scores:
     """How many shortest paths from sources to targets lead through every vertex."""
-    how = {"device": device, "plan": plan, "threads": threads}
-    total = between(hw.betweenness_centrality, len(G), G, sources, targets, **how)
+    total = subset_scores(hw.betweenness_centrality, len(G), G, sources, targets, place)
     return G.by_node(normalize(G, total, False) if normalized else total)
 
 
@@ -155,28 +140,24 @@ def edge_betweenness_centrality_subset(
     targets: Any,
     normalized: bool = False,
     weight: Any = None,
-    *,
-    device: str = "auto",
-    plan: Any = "auto",
-    threads: int | None = None,
+    **place: Unpack[PlaceAndPlan],
 ) -> Scores:
     """How many shortest paths from sources to targets lead over every edge, in the order of `G.edges`."""
-    how = {"device": device, "plan": plan, "threads": threads}
-    total = between(hw.edge_betweenness_centrality, len(G.out_rows[1]), G, sources, targets, **how)
+    total = subset_scores(hw.edge_betweenness_centrality, len(G.out_rows[1]), G, sources, targets, place)
     return by_edge(G, normalize(G, total, True) if normalized else total)
 
 
-def between(score: Any, size: int, G: NetworkXGraph, sources: Any, targets: Any, **how: Any) -> Any:
-    """Sums of a score over the paths from sources to targets.
+def subset_scores(score: Any, size: int, G: NetworkXGraph, sources: Any, targets: Any, place: PlaceAndPlan) -> Any:
+    """Sums of one of hopwave's scores over the paths from sources to targets.
 
-    NetworkX searches once from every mention of a source; a set of sources is the usual case and one round.
+    NetworkX searches once for every time a source is listed. Sources are usually distinct, and one round is enough.
     """
     times = Counter(G.number[source] for source in sources)
     goal = [G.number[target] for target in set(targets) if target in G]
     total = np.zeros(size)
-    for mention in range(1, max(times.values(), default=0) + 1 if goal else 1):
-        some = [v for v, mentions in times.items() if mentions >= mention]
-        total += score(G.graph, sources=some, targets=goal, normalized=False, progress=False, **how).scores
+    for listed in range(1, max(times.values(), default=0) + 1 if goal else 1):
+        some = [v for v, count in times.items() if count >= listed]
+        total += score(G.graph, sources=some, targets=goal, normalized=False, progress=False, **place).scores
     return total
 
 
@@ -185,7 +166,7 @@ def newman_betweenness_centrality(
     G: NetworkXGraph, v: Any = None, cutoff: Any = None, normalized: bool = True, weight: Any = None
 ) -> Any:
     """Load centrality: betweenness with every fork split evenly."""
-    total = loads(G.out_rows, steps(cutoff))
+    total = loads(G.out_rows, max_levels(cutoff))
     n = len(G)
     if normalized and n > 2:
         total *= 1.0 / ((n - 1) * (n - 2))
@@ -195,15 +176,13 @@ def newman_betweenness_centrality(
 
 
 @serves("bipartite_betweenness_centrality")
-def bipartite_betweenness_centrality(
-    G: NetworkXGraph, nodes: Any, *, device: str = "auto", plan: Any = "auto", threads: int | None = None
-) -> Scores:
-    """Betweenness, each side scaled by the most that it could have."""
+def bipartite_betweenness_centrality(G: NetworkXGraph, nodes: Any, **place: Unpack[PlaceAndPlan]) -> Scores:
+    """Betweenness, each side divided by the greatest value possible there."""
     top = set(nodes)
     bottom = set(G) - top
     n, m = len(top), len(bottom)
     most_top, most_bottom = _most(n, m), _most(m, n)
-    scores = betweenness_centrality(G, normalized=False, device=device, plan=plan, threads=threads)
+    scores = betweenness_centrality(G, normalized=False, **place)
     for side, most in ((top, most_top), (bottom, most_bottom)):
         for node in side:
             scores[node] /= most
@@ -211,6 +190,6 @@ def bipartite_betweenness_centrality(
 
 
 def _most(n: int, m: int) -> float:
-    """The greatest betweenness of one of n vertices that face m others (Borgatti and Halgin)."""
+    """The greatest betweenness of one of n vertices on one side, with m on the other (Borgatti and Halgin)."""
     s, t = divmod(n - 1, m)
     return (m**2 * (s + 1) ** 2 + m * (s + 1) * (2 * t - s - 1) - t * (2 * s - t + 3)) / 2.0

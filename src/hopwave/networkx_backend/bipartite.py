@@ -16,10 +16,12 @@ Colours = np.ndarray[Any, np.dtype[np.int32]]
 
 
 def colours(G: NetworkXGraph) -> Colours | None:
-    """1 and 0 by turns from the first vertex of each component that has out-arcs; 0 where there are no arcs at all;
-    None where two neighbours would be alike."""
+    """Colours 1 and 0 in turn, from the first vertex with out-arcs in each component; 0 for a vertex without arcs.
+
+    None where two neighbours would have the same colour.
+    """
     graph = G.both_ways
-    label, _ = components.parts(graph)
+    label, _ = components.labelled(graph)
     starts = np.flatnonzero(np.diff(G.out_rows[0]) > 0)
     _, first = np.unique(label[starts], return_index=True)
     found = search((graph.indptr, graph.indices), starts[first].tolist())

@@ -1,23 +1,23 @@
-"""Closeness and its kin (networkx.algorithms.centrality: closeness, harmonic, group, reaching; and bipartite)."""
+"""Closeness and related measures (networkx.algorithms.centrality: closeness, harmonic, group, reaching; bipartite)."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import networkx as nx
 import numpy as np
 
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Asked, one_search, serves, unweighted
+from hopwave.networkx_backend.dispatch import Arguments, Place, one_search, serves, unweighted
 from hopwave.networkx_backend.hops import blocks, chosen, sums
 from hopwave.networkx_backend.order import search
 
 Scores = dict[Any, float]
 
 
-def without_paths(asked: Asked) -> str | None:
-    """Paths that are given may be any."""
-    return unweighted(asked) if asked["paths"] is None else "paths= gives the paths: nothing is left to search"
+def without_paths(arguments: Arguments) -> str | None:
+    """The caller's paths need not be shortest ones."""
+    return unweighted(arguments) if arguments["paths"] is None else "paths= gives the paths: nothing is left to search"
 
 
 @serves(can_run=unweighted)
@@ -26,14 +26,12 @@ def closeness_centrality(
     u: Any = None,
     distance: Any = None,
     wf_improved: bool = True,
-    *,
-    device: str = "auto",
-    threads: int | None = None,
+    **place: Unpack[Place],
 ) -> Any:
-    """One over the mean hops to a vertex from those that reach it."""
+    """For each vertex, 1 / (mean hops from the vertices that reach it)."""
     if u is not None and u not in G:
         raise nx.NodeNotFound(f"Source {u} is not in G")
-    found = sums(G.graph.reversed(), None if u is None else [G.number[u]], device, threads)
+    found = sums(G.graph.reversed(), None if u is None else [G.number[u]], **place)
     others = found.reached - 1.0
     scores = np.zeros(len(others))
     np.divide(others, found.total, out=scores, where=found.total > 0)
@@ -48,19 +46,18 @@ def harmonic_centrality(
     nbunch: Any = None,
     distance: Any = None,
     sources: Any = None,
-    *,
-    device: str = "auto",
-    threads: int | None = None,
+    **place: Unpack[Place],
 ) -> Scores:
-    """The sum of one over the hops to a vertex, over the sources."""
-    nodes = list(set(G.nodes if nbunch is None else chosen(G, nbunch)))  # a set, as NetworkX takes: its order too
+    """For each vertex, the sum of 1 / hops over the sources that reach it."""
+    # NetworkX makes a set, too, and its order is the order of the result.
+    nodes = list(set(G.nodes if nbunch is None else chosen(G, nbunch)))
     ids = [G.number[node] for node in nodes]
     if sources is None:
-        scores = sums(G.graph.reversed(), ids, device, threads).inverse
+        scores = sums(G.graph.reversed(), ids, **place).inverse
     else:
         starts = list({G.number[node] for node in chosen(G, sources)})
         scores = np.zeros(len(nodes))
-        for _, hops in blocks(G.graph, starts, device, threads):
+        for _, hops in blocks(G.graph, starts, **place):
             near = hops[:, ids]
             scores += np.divide(1.0, near, out=np.zeros(near.shape), where=near > 0).sum(0)
     return {node: score or 0 for node, score in zip(nodes, scores.tolist(), strict=True)}
@@ -68,7 +65,7 @@ def harmonic_centrality(
 
 @serves(can_run=unweighted, should_run=one_search)
 def group_closeness_centrality(G: NetworkXGraph, S: Any, weight: Any = None) -> float:
-    """How close the rest of the graph is to the nearest of a group."""
+    """How close the other vertices are to the nearest vertex of a group."""
     group = set(S)
     if not group:
         raise ValueError("sources must not be empty")
@@ -81,15 +78,15 @@ def group_closeness_centrality(G: NetworkXGraph, S: Any, weight: Any = None) -> 
 
 @serves("bipartite_closeness_centrality")
 def bipartite_closeness_centrality(
-    G: NetworkXGraph, nodes: Any, normalized: bool = True, *, device: str = "auto", threads: int | None = None
+    G: NetworkXGraph, nodes: Any, normalized: bool = True, **place: Unpack[Place]
 ) -> Scores:
-    """Closeness, each side scaled by the most that it could have."""
+    """Closeness, each side divided by the greatest value possible there."""
     top = set(nodes)
     bottom = set(G) - top
     for node in top:
         if node not in G:
             raise nx.NodeNotFound(f"Source {node} is not in G")
-    found = sums(G.graph, None, device, threads)
+    found = sums(G.graph, **place)
     scores: Scores = {}
     for side, other in ((top, bottom), (bottom, top)):
         least = len(other) + 2 * (len(side) - 1)
@@ -106,7 +103,7 @@ def bipartite_closeness_centrality(
 def local_reaching_centrality(
     G: NetworkXGraph, v: Any, paths: Any = None, weight: Any = None, normalized: bool = True
 ) -> float:
-    """The part of a directed graph that v reaches; for an undirected one the mean of one over the hops."""
+    """The fraction of a directed graph that v reaches; in an undirected graph the mean of 1 / hops."""
     check_size(G)
     if v not in G:
         raise nx.NodeNotFound(f"Source {v} not in G")
@@ -117,17 +114,17 @@ def local_reaching_centrality(
 
 @serves(can_run=unweighted)
 def global_reaching_centrality(
-    G: NetworkXGraph, weight: Any = None, normalized: bool = True, *, device: str = "auto", threads: int | None = None
+    G: NetworkXGraph, weight: Any = None, normalized: bool = True, **place: Unpack[Place]
 ) -> float:
-    """The mean difference to the greatest local reaching centrality."""
+    """The mean difference from the greatest local reaching centrality."""
     check_size(G)
-    found = sums(G.graph, None, device, threads)
+    found = sums(G.graph, **place)
     local = (found.reached - 1 if G.directed else found.inverse) / (len(G) - 1)
     return float((local.max() - local).sum()) / (len(G) - 1)
 
 
 def check_size(G: NetworkXGraph) -> None:
-    """Reaching needs an edge to another vertex."""
+    """Raises NetworkX's errors where there is no edge to another vertex."""
     edges = G.number_of_edges()
     if edges > 0 and len(G) == 1:
         raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")

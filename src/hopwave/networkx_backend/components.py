@@ -1,5 +1,8 @@
-"""Connected, weak and strong components (networkx.algorithms.components), in the order of their first vertices; strong
-ones in the order in which NetworkX's depth-first search closes them."""
+"""Connected, weak and strong components (networkx.algorithms.components).
+
+Connected and weak ones are listed in the order of their first vertices, strong ones in the order in which NetworkX's
+depth-first search closes them.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,8 @@ from hopwave.networkx_backend.order import search, strong_components
 Labels = npt.NDArray[np.int32]
 
 
-def parts(graph: Graph) -> tuple[Labels, int]:
-    """Every vertex's component, counted in the order of first vertices, and their number."""
+def labelled(graph: Graph) -> tuple[Labels, int]:
+    """Every vertex's component, numbered in the order of first vertices, and how many there are."""
     found = hw.connected_components(graph)
     return found.labels, found.count
 
@@ -35,7 +38,7 @@ def sets(G: NetworkXGraph, labels: Labels, count: int) -> Iterator[set[Any]]:
 
 
 def check_not_null(G: NetworkXGraph) -> None:
-    """Nothing is not connected, nor is it not."""
+    """Connectivity is not defined for a graph without vertices."""
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
 
@@ -46,13 +49,13 @@ def check_not_null(G: NetworkXGraph) -> None:
 @serves(should_run=one_search)
 def connected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
     """The components as sets of vertices."""
-    yield from sets(G, *parts(G.graph))
+    yield from sets(G, *labelled(G.graph))
 
 
 @serves(should_run=one_search)
 def number_connected_components(G: NetworkXGraph) -> int:
     """How many components there are."""
-    return parts(G.graph)[1]
+    return labelled(G.graph)[1]
 
 
 @serves(should_run=one_search)
@@ -69,8 +72,13 @@ def node_connected_component(G: NetworkXGraph, n: Any) -> set[Any]:
 
 
 def reaches_all(rows: Rows) -> bool:
-    """Whether a search from the first vertex finds every other."""
+    """Whether a search from the first vertex finds every other vertex."""
     return len(search(rows, [0]).order) == len(rows[0]) - 1
+
+
+def reaches_each_other(G: NetworkXGraph) -> bool:
+    """Whether every vertex reaches every other, in a directed or an undirected graph that has some."""
+    return is_strongly_connected(G) if G.directed else is_connected(G)
 
 
 # ------------------------------------------------------------------ weak
@@ -78,14 +86,14 @@ def reaches_all(rows: Rows) -> bool:
 
 @serves(should_run=one_search)
 def weakly_connected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
-    """The components when directions are forgotten."""
-    yield from sets(G, *parts(G.both_ways))
+    """The components of the graph with directions ignored."""
+    yield from sets(G, *labelled(G.both_ways))
 
 
 @serves(should_run=one_search)
 def number_weakly_connected_components(G: NetworkXGraph) -> int:
     """How many weak components there are."""
-    return parts(G.both_ways)[1]
+    return labelled(G.both_ways)[1]
 
 
 @serves(should_run=one_search)
@@ -119,7 +127,7 @@ def is_strongly_connected(G: NetworkXGraph) -> bool:
 
 @serves(should_run=one_search)
 def condensation(G: NetworkXGraph, scc: Any = None) -> nx.DiGraph:
-    """The acyclic NetworkX DiGraph of strong components (or of the parts given), with their members."""
+    """The acyclic NetworkX DiGraph of strong components (or of the sets given), with their members."""
     C = nx.DiGraph()
     mapping: dict[Any, int] = {}
     C.graph["mapping"] = mapping
@@ -134,13 +142,13 @@ def condensation(G: NetworkXGraph, scc: Any = None) -> nx.DiGraph:
     u, v = np.repeat(label, np.diff(indptr)), label[indices]
     lost = np.flatnonzero((label < 0) & ((np.diff(indptr) > 0) | (np.diff(G.in_rows[0]) > 0)))
     if len(lost):
-        raise KeyError(G.nodes[lost[0]])  # the parts given leave out an end of some edge
+        raise KeyError(G.nodes[lost[0]])  # the sets given leave out an end of some edge
     across = u != v
     C.add_edges_from(zip(u[across].tolist(), v[across].tolist(), strict=True))
     return C
 
 
-# ------------------------------------------------------------------ components that nothing leaves
+# ------------------------------------------------------------------ attracting: no arc leaves them
 
 
 def attracting(G: NetworkXGraph) -> tuple[Labels, int, list[int]]:
@@ -164,7 +172,7 @@ def attracting_components(G: NetworkXGraph) -> Iterator[set[Any]]:
 
 @serves(should_run=one_search)
 def number_attracting_components(G: NetworkXGraph) -> int:
-    """How many strong components no arc leaves."""
+    """How many strong components have no arc that leaves them."""
     return len(attracting(G)[2])
 
 
@@ -177,10 +185,10 @@ def is_attracting_component(G: NetworkXGraph) -> bool:
 
 @serves(should_run=one_search)
 def is_semiconnected(G: NetworkXGraph) -> bool:
-    """Whether of any two vertices one reaches the other: whether the strong components form one chain."""
+    """Whether, of any two vertices, one reaches the other: the strong components then form one chain."""
     check_not_null(G)
     label, count = strong_components(G.out_rows)
     indptr, indices = G.out_rows
     source, target = np.repeat(label, np.diff(indptr)), label[indices]
-    # Components close in reverse topological order, so the chain leads from each one to the one closed before it.
+    # Components close in reverse topological order, so a chain leads from each one to the one closed before it.
     return len(np.unique(source[source == target + 1])) == count - 1

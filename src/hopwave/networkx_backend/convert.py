@@ -1,7 +1,7 @@
 """NetworkX's graphs as arrays, and back.
 
-A converted graph keeps every vertex's neighbours in NetworkX's own order beside the ascending order of hopwave's
-`Graph`: searches that promise an order walk the first, everything else the second. Vertex i is the i-th of `list(G)`.
+A converted graph keeps every vertex's neighbours twice: in NetworkX's own order, for searches whose result depends on
+it, and in the ascending order of hopwave's `Graph`, for everything else. Vertex i is the i-th of `list(G)`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Rows = tuple[npt.NDArray[Any], npt.NDArray[np.int32]]
 
 
 class NetworkXGraph:
-    """A NetworkX graph of any of its four kinds, converted; attributes and the keys of parallel edges are left behind.
+    """A NetworkX graph of any of its four kinds, converted, without attributes and keys of parallel edges.
 
     >>> import networkx as nx
     >>> G = convert_from_nx(nx.DiGraph([("b", "c"), ("b", "a"), ("c", "a")]))
@@ -48,15 +48,15 @@ class NetworkXGraph:
         self.nodes = nodes
         self.out_rows = out_rows
         self.in_rows = in_rows
-        for array in (*out_rows, *in_rows):  # as a Graph's are, so that one compiled kernel fits both
+        for array in (*out_rows, *in_rows):  # read-only as a Graph's are: one compiled kernel fits both
             array.setflags(write=False)
         self.directed = directed
-        self.multiplicity = multiplicity  # parallel edges an arc of out_rows, or None where there can be none
+        self.multiplicity = multiplicity  # parallel edges per arc of out_rows; None if there can be none
         self.kind = kind
         self.attributes = attributes
         self.original = original  # the NetworkX graph itself, where a function must copy attributes from it
 
-    # ---------------------------------------------------------------- what NetworkX asks of a graph
+    # ---------------------------------------------------------------- what NetworkX needs of a graph
 
     def is_directed(self) -> bool:
         """Whether the graph is directed."""
@@ -101,10 +101,10 @@ class NetworkXGraph:
 
     @property
     def _adj(self) -> dict[Any, int]:
-        """The nodes alone: all that `nx.Graph.nbunch_iter` looks for in an adjacency."""
+        """Only the nodes: `nx.Graph.nbunch_iter` looks for nothing else in an adjacency."""
         return self.number
 
-    # ---------------------------------------------------------------- what hopwave asks of it
+    # ---------------------------------------------------------------- what hopwave needs of it
 
     @cached_property
     def number(self) -> dict[Any, int]:
@@ -135,7 +135,7 @@ class NetworkXGraph:
         return listed if self.plain else list(map(self.nodes.__getitem__, listed))
 
     def by_node(self, values: npt.NDArray[Any]) -> dict[Any, Any]:
-        """One value a vertex as NetworkX returns it."""
+        """One value per vertex, as NetworkX returns it."""
         return dict(zip(self.nodes, values.tolist(), strict=True))
 
 
@@ -152,7 +152,7 @@ def convert_from_nx(
 ) -> NetworkXGraph:
     """The arrays of a NetworkX graph, in one pass over its adjacency.
 
-    Edge and node attributes are never read: `can_run` sends away what needs them.
+    Edge and node attributes are never read: `can_run` refuses calls that need them.
 
     >>> import networkx as nx
     >>> len(convert_from_nx(nx.path_graph(3)))
@@ -218,7 +218,7 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
 
 
 def _positions(nodes: list[Any]) -> dict[Any, int] | npt.NDArray[np.int32] | None:
-    """Where to look up a node's id: nowhere if it is the id; an array for numbers that are not too large; a dict."""
+    """How to look up a node's id: None if it is the id, an array for small whole numbers, else a dict."""
     if _are_ids(nodes):
         return None
     if all(type(node) is int for node in nodes) and min(nodes) >= 0 and max(nodes) < 8 * len(nodes) + 1024:
@@ -229,7 +229,7 @@ def _positions(nodes: list[Any]) -> dict[Any, int] | npt.NDArray[np.int32] | Non
 
 
 def _rows(adjacency: Any, nodes: list[Any], position: dict[Any, int] | npt.NDArray[np.int32] | None) -> Rows:
-    # A view filters as it is read, and its len() may count what reading leaves out: read it once, and count that.
+    # A view filters when it is read, and its len() may count what it filters out. So read it once and count the result.
     is_view = type(adjacency) is not dict
     neighbours = [list(adjacency[node]) if is_view else adjacency[node] for node in nodes]
     indptr = np.zeros(len(nodes) + 1, np.int64)

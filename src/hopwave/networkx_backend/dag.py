@@ -1,4 +1,4 @@
-"""What can be reached, and from where (networkx.algorithms.dag)."""
+"""Descendants and ancestors (networkx.algorithms.dag)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hopwave.networkx_backend.traversal import tree
 
 @serves(should_run=one_search)
 def descendants(G: NetworkXGraph, source: Any) -> set[Any]:
-    """Everything that can be reached from the source, itself left out."""
+    """Every vertex that the source reaches, except itself."""
     return set(G.names(tree(G, source).order[1:]))
 
 
 @serves(should_run=one_search)
 def ancestors(G: NetworkXGraph, source: Any) -> set[Any]:
-    """Everything that reaches the source, itself left out."""
+    """Every vertex that reaches the source, except itself."""
     return set(G.names(tree(G, source, reverse=True).order[1:]))

@@ -1,7 +1,8 @@
-"""Which functions are served, and when: the answers to NetworkX's `can_run` and `should_run`.
+"""Which functions are served, and when: hopwave's answers to NetworkX's `can_run` and `should_run`.
 
-A served function has NetworkX's signature, plus the keywords that choose a device. Beside it stand two questions,
-asked with the call's arguments by name: `can_run` (None, or why not) and `should_run` (None, or why it does not pay).
+A served function has NetworkX's signature, plus the keywords that choose a device. Two checks belong to it, which get
+the call's arguments by name: `can_run` returns None or why hopwave cannot answer, `should_run` None or why it does not
+pay.
 """
 
 from __future__ import annotations
@@ -10,22 +11,37 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 
 import networkx as nx
 
-Asked = dict[str, Any]
-Question = Callable[[Asked], str | None]
+from hopwave.plan import Plan
+
+Arguments = dict[str, Any]
+WhyNot = Callable[[Arguments], str | None]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Below so many arcs NetworkX is done sooner (measured, conversion included): with a search from every vertex, and with
-# one search, which converts as long as NetworkX searches, and gains from the second call on.
-FEW_ARCS = 300
-FEW_ARCS_ONE_SEARCH = 2000
+# With fewer arcs NetworkX finishes sooner (measured, conversion included). The first limit is for a search from every
+# vertex. The second is for a single search: it takes NetworkX as long as a conversion, so only the second call gains.
+MIN_ARCS = 300
+MIN_ARCS_ONE_SEARCH = 2000
 
 
-def never(asked: Asked) -> str | None:
-    """No reason against it."""
+class Place(TypedDict, total=False):
+    """The keywords that say where to compute; functions take them as `**place: Unpack[Place]`."""
+
+    device: str
+    threads: int | None
+
+
+class PlaceAndPlan(Place, total=False):
+    """The same, and the plan to run."""
+
+    plan: str | Plan
+
+
+def no_reason(arguments: Arguments) -> str | None:
+    """Nothing speaks against the call."""
     return None
 
 
@@ -36,15 +52,25 @@ class Served:
     name: str
     function: Callable[..., Any]
     family: str
-    can_run: Question
-    should_run: Question
+    can_run: WhyNot
+    should_run: WhyNot
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """The function's signature, read once."""
-        return inspect.signature(self.function)
+        """The function's signature, read once; `**place` is written out as the keywords it stands for."""
+        signature = inspect.signature(self.function)
+        parameters = []
+        for parameter in signature.parameters.values():
+            if parameter.kind is not parameter.VAR_KEYWORD:
+                parameters.append(parameter)
+                continue
+            (keywords,) = get_args(get_type_hints(self.function)[parameter.name])
+            parameters += [
+                inspect.Parameter(keyword, parameter.KEYWORD_ONLY, default=None) for keyword in get_type_hints(keywords)
+            ]
+        return signature.replace(parameters=parameters)
 
-    def asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked:
+    def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         """The arguments of a call by name, defaults filled in."""
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
@@ -55,40 +81,40 @@ FUNCTIONS: dict[str, Served] = {}
 
 
 def serves(
-    name: str | None = None, *, can_run: Question = never, should_run: Question | None = None
+    name: str | None = None, *, can_run: WhyNot = no_reason, should_run: WhyNot | None = None
 ) -> Callable[[Function], Function]:
-    """Marks a function as an answer to the NetworkX function of the same name (or of the dispatch name given)."""
+    """Registers a function as the answer to the NetworkX function of the same name (or of the dispatch name given)."""
 
-    def mark(function: Function) -> Function:
+    def register(function: Function) -> Function:
         dispatched = name or function.__name__
         family = function.__module__.rpartition(".")[2]
         FUNCTIONS[dispatched] = Served(dispatched, function, family, can_run, should_run or many_searches)
         return function
 
-    return mark
+    return register
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """True, or why hopwave cannot answer this call."""
     served = FUNCTIONS[name]
     try:
-        asked = served.asked(args, kwargs)
+        arguments = served.arguments(args, kwargs)
     except TypeError as error:
         return str(error)
-    return other_neighbours(asked["G"].__class__) or served.can_run(asked) or True
+    return other_neighbours(arguments["G"].__class__) or served.can_run(arguments) or True
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """True, or why NetworkX is likely to be as fast."""
     served = FUNCTIONS[name]
-    return served.should_run(served.asked(args, kwargs)) or True
+    return served.should_run(served.arguments(args, kwargs)) or True
 
 
 # ------------------------------------------------------------------ reasons not to
 
 
 KINDS = (nx.MultiDiGraph, nx.MultiGraph, nx.DiGraph, nx.Graph)
-LOOKS_UP = (
+LOOKUPS = (
     "__iter__", "__len__", "__contains__", "__getitem__", "neighbors", "successors", "predecessors", "adj", "succ",
     "pred", "adjacency", "degree", "in_degree", "out_degree", "edges", "nodes", "nbunch_iter",
 )  # fmt: skip
@@ -96,38 +122,38 @@ LOOKS_UP = (
 
 @lru_cache(maxsize=256)
 def other_neighbours(kind: Any) -> str | None:
-    """A subclass that looks up its neighbours in its own way keeps something else in `_adj`, which is what is read."""
+    """hopwave reads `_adj`. A subclass with its own neighbour lookup may store something else there."""
     base = next((known for known in KINDS if issubclass(kind, known)), kind)
-    for name in LOOKS_UP:
+    for name in LOOKUPS:
         if getattr(kind, name, None) is not getattr(base, name, None):
             return f"{kind.__name__}.{name} is not NetworkX's own, and hopwave does not call it"
     return None
 
 
-def unweighted(asked: Asked) -> str | None:
+def unweighted(arguments: Arguments) -> str | None:
     """hopwave counts hops."""
     for keyword in ("weight", "distance"):
-        if asked.get(keyword) is not None:
-            return f"{keyword}={asked[keyword]!r} asks for weighted paths; hopwave counts hops"
+        if arguments.get(keyword) is not None:
+            return f"{keyword}={arguments[keyword]!r} asks for weighted paths; hopwave counts hops"
     return None
 
 
-def unsorted(asked: Asked) -> str | None:
-    """Neighbours are walked in the graph's order, not in that of a Python function."""
+def unsorted(arguments: Arguments) -> str | None:
+    """Compiled searches follow the graph's own order of neighbours. They cannot call a Python function for another."""
     for keyword in ("sort_neighbors", "neighbors"):
-        if asked.get(keyword) is not None:
+        if arguments.get(keyword) is not None:
             return f"{keyword} is a Python function, which compiled searches cannot call"
     return None
 
 
-def many_searches(asked: Asked) -> str | None:
-    """Searches from many vertices pay for a conversion early."""
-    return _too_small(asked["G"], FEW_ARCS)
+def many_searches(arguments: Arguments) -> str | None:
+    """Searches from many vertices make up for the conversion on small graphs already."""
+    return _too_small(arguments["G"], MIN_ARCS)
 
 
-def one_search(asked: Asked) -> str | None:
-    """A search costs about what a conversion costs: nothing, where that was done before."""
-    return _too_small(asked["G"], FEW_ARCS_ONE_SEARCH)
+def one_search(arguments: Arguments) -> str | None:
+    """One search costs about as much as a conversion; a graph that was converted before costs nothing."""
+    return _too_small(arguments["G"], MIN_ARCS_ONE_SEARCH)
 
 
 def _too_small(G: Any, enough: int) -> str | None:
@@ -142,9 +168,9 @@ def _too_small(G: Any, enough: int) -> str | None:
     return f"{arcs} arcs are fewer than the {enough} from which conversion pays"
 
 
-def only_if_converted(asked: Asked) -> str | None:
-    """Questions about one pair of vertices often end after a few of them: less work than a conversion."""
-    return None if is_converted(asked["G"]) else "one pair of vertices is less work than converting the graph"
+def only_if_converted(arguments: Arguments) -> str | None:
+    """A search for one pair of vertices often ends after a few steps: less work than a conversion."""
+    return None if is_converted(arguments["G"]) else "one pair of vertices is less work than converting the graph"
 
 
 def is_converted(G: Any) -> bool:

@@ -15,7 +15,7 @@ from hopwave.networkx_backend.order import search
 def ego_graph(
     G: NetworkXGraph, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: Any = None
 ) -> nx.Graph:
-    """The NetworkX graph, attributes and all, of what lies within some hops of n."""
+    """The subgraph of the vertices within `radius` hops of n, as a NetworkX graph with its attributes."""
     if n not in G:
         raise nx.NodeNotFound(f"Source {n} is not in G")
     rows = (G.both_ways.indptr, G.both_ways.indices) if undirected and G.directed else G.out_rows

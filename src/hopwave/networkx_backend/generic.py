@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Asked, one_search, only_if_converted, serves, unweighted
+from hopwave.networkx_backend.dispatch import Arguments, one_search, only_if_converted, serves, unweighted
 from hopwave.networkx_backend.unweighted import (
     all_pairs_shortest_path,
     all_pairs_shortest_path_length,
@@ -21,14 +21,14 @@ from hopwave.networkx_backend.unweighted import (
 )
 
 
-def pair_or_search(asked: Asked) -> str | None:
-    """With both ends given it is one pair, else a search."""
-    one_pair = asked["source"] is not None and asked["target"] is not None
-    return only_if_converted(asked) if one_pair else one_search(asked)
+def pair_or_search(arguments: Arguments) -> str | None:
+    """A call with both ends is about one pair of vertices; one without is a search."""
+    one_pair = arguments["source"] is not None and arguments["target"] is not None
+    return only_if_converted(arguments) if one_pair else one_search(arguments)
 
 
 def check_method(method: Any) -> None:
-    """NetworkX looks at the method even where it has no use."""
+    """NetworkX checks the method even where it does not use it."""
     if method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
 
@@ -89,7 +89,7 @@ def all_shortest_paths(
 def single_source_all_shortest_paths(
     G: NetworkXGraph, source: Any, weight: Any = None, method: Any = "dijkstra"
 ) -> Iterator[tuple[Any, list[list[Any]]]]:
-    """(vertex, every shortest path to it), for everything the source reaches."""
+    """(vertex, every shortest path to it), for every vertex that the source reaches."""
     before = predecessor(G, source)
     for node in before:
         yield node, list(_back(before, node))
@@ -99,13 +99,13 @@ def single_source_all_shortest_paths(
 def all_pairs_all_shortest_paths(
     G: NetworkXGraph, weight: Any = None, method: Any = "dijkstra"
 ) -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:
-    """(source, {vertex: every shortest path to it}), source after source."""
+    """(source, {vertex: every shortest path to it}) for every source."""
     for node in G.nodes:
         yield node, dict(single_source_all_shortest_paths(G, node))
 
 
 def _back(before: dict[Any, list[Any]], target: Any) -> Iterator[list[Any]]:
-    """Walk back from the target along every choice of predecessor; only a source has none."""
+    """Every path that leads back from the target to the source, which alone has no predecessors."""
     if target not in before:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     path, choices = [target], [iter(before[target])]

@@ -1,7 +1,7 @@
 """Betweenness of groups of vertices (networkx.algorithms.centrality.group), by the definition.
 
 NetworkX's own values differ from it for some groups of three and more, and in directed graphs that are not strongly
-connected, where it counts ways back that are not there.
+connected, where NetworkX counts paths back that do not exist.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hopwave.networkx_backend.order import through_group
 def group_betweenness_centrality(
     G: NetworkXGraph, C: Any, normalized: bool = True, weight: Any = None, endpoints: bool = False
 ) -> Any:
-    """How many shortest paths lead through any vertex of a group: a number, or a list of them for a list of groups."""
+    """How many shortest paths lead through a vertex of the group: one number, or one per group of a list."""
     several = not any(member in G for member in C)
     groups = [set(group) for group in (C if several else [C])]
     lost = {node for group in groups for node in group if node not in G}

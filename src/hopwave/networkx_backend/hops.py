@@ -1,4 +1,4 @@
-"""What the families below ask of many searches at once: one row of sums a source, or whole distances block by block."""
+"""Many searches at once, for the families that need them: one row of sums per source, or distances block by block."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hopwave.jobs import Integers, Sweep, Swept
 from hopwave.networkx_backend.convert import NetworkXGraph
 
 
-def sums(graph: Graph, sources: list[int] | None, device: str, threads: int | None) -> Swept:
+def sums(graph: Graph, sources: list[int] | None = None, device: str = "auto", threads: int | None = None) -> Swept:
     """For each source (all, if None): how many vertices it reaches, Σ d, Σ 1/d, the greatest d."""
     ids = _ids(graph, sources)
     engine = engine_for("sweep", device, graph, threads, len(ids))
@@ -24,23 +24,16 @@ def sums(graph: Graph, sources: list[int] | None, device: str, threads: int | No
 
 
 def blocks(
-    graph: Graph, sources: list[int] | None, device: str, threads: int | None
+    graph: Graph, sources: list[int] | None = None, device: str = "auto", threads: int | None = None
 ) -> Iterator[tuple[Integers, npt.NDArray[np.int32]]]:
-    """Distances (−1: no way) of a few sources at a time."""
+    """(sources, their distances), a few sources at a time; −1 where there is no path."""
     ids = _ids(graph, sources)
     return distance_blocks(engine_for("sweep", device, graph, threads, len(ids)), graph, ids, threads)
 
 
 def chosen(G: NetworkXGraph, nbunch: Any) -> list[Any]:
-    """The nodes that NetworkX reads out of a node, a container of nodes, or None; those unknown are skipped."""
+    """The nodes that NetworkX reads from a node, a container of nodes, or None; unknown ones are skipped."""
     return list(nx.Graph.nbunch_iter(G, nbunch))
-
-
-def is_connected(G: NetworkXGraph) -> bool:
-    """Whether every vertex of a graph that has some reaches every other."""
-    from hopwave.networkx_backend import components
-
-    return components.is_strongly_connected(G) if G.directed else components.is_connected(G)
 
 
 def _ids(graph: Graph, sources: list[int] | None) -> Integers:

@@ -1,11 +1,12 @@
-"""What NetworkX loads: the served functions as attributes of one object, with the conversions and the two questions."""
+"""What NetworkX loads: one object with every served function as an attribute, the two conversions, and the answers to
+`can_run` and `should_run`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-# Importing a family registers its functions.
-from hopwave.networkx_backend import (  # noqa: F401
+from hopwave.networkx_backend import (
     betweenness,
     bipartite,
     closeness,
@@ -13,6 +14,23 @@ from hopwave.networkx_backend import (  # noqa: F401
     convert,
     dag,
     dispatch,
+    distance_measures,
+    efficiency_measures,
+    ego,
+    generic,
+    group,
+    structure,
+    traversal,
+    unweighted,
+)
+
+# Importing a family registers its functions with dispatch.serves. The list keeps the imports from looking unused.
+FAMILIES = (
+    betweenness,
+    bipartite,
+    closeness,
+    components,
+    dag,
     distance_measures,
     efficiency_measures,
     ego,
@@ -40,7 +58,7 @@ class Backend:
 
     @staticmethod
     def on_start_tests(items: list[Any]) -> None:
-        """NetworkX's own suite expects, in one test, values that the definition contradicts (see betweenness.py)."""
+        """NetworkX's own suite expects, in one test, values that contradict the definition (see betweenness.py)."""
         import pytest
 
         reason = "three of five paths lead over vertex 6; NetworkX says two"

@@ -1,8 +1,8 @@
-"""Searches in NetworkX's own order: vertex after vertex, its neighbours in the order in which they were added.
+"""Searches in NetworkX's own order: one vertex after another, its neighbours in the order in which they were added.
 
-hopwave's engines find a level in whatever order is fast. Where NetworkX promises its order (edges of a search, the one
-path out of several that it returns, the sequence of strong components), these sequential kernels walk the rows that
-`convert` kept in that order. Numba compiles them on first use and keeps them on disk.
+hopwave's engines find a level in whatever order is fast. Some results of NetworkX depend on the order: the edges of a
+search, which of several shortest paths is returned, the sequence of strong components. For these, sequential kernels
+walk the rows that `convert` kept in NetworkX's order. Numba compiles them on first use and keeps them on disk.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from hopwave.networkx_backend.convert import Rows
 
 Ids = npt.NDArray[np.int32]
-SOURCES_A_CALL = 256
+SOURCES_PER_CALL = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +30,8 @@ class Search:
     parent: Ids
 
 
-def steps(cutoff: Any) -> float:
-    """How many levels NetworkX's loops over levels make: always one, and a cutoff of 0 is read as none."""
+def max_levels(cutoff: Any) -> float:
+    """How many levels NetworkX's level loops run for a cutoff: at least one, and all of them for 0 or None."""
     return max(1, cutoff) if cutoff else float("inf")
 
 
@@ -63,19 +63,19 @@ def pair(out_rows: Rows, in_rows: Rows, source: int, target: int) -> list[int] |
 
 
 def strong_components(rows: Rows) -> tuple[Ids, int]:
-    """Every vertex's strong component, and their number; a depth-first search counts them as it closes them."""
+    """Every vertex's strong component, numbered as a depth-first search closes them, and how many there are."""
     label = np.full(len(rows[0]) - 1, -1, np.int32)
     return label, int(compiled().strong_components(*rows, label))
 
 
 def every_source(rows: Rows) -> Iterator[Ids]:
-    """All vertices, some at a time: between two calls of a kernel Python hears a Ctrl-C."""
+    """All vertices, some at a time, so that Python can handle a Ctrl-C between two calls of a kernel."""
     ids = np.arange(len(rows[0]) - 1, dtype=np.int32)
-    return (ids[first : first + SOURCES_A_CALL] for first in range(0, len(ids), SOURCES_A_CALL))
+    return (ids[first : first + SOURCES_PER_CALL] for first in range(0, len(ids), SOURCES_PER_CALL))
 
 
 def loads(rows: Rows, limit: float) -> npt.NDArray[np.float64]:
-    """Newman's load: from every source, what arrives at a vertex is split evenly over the vertices that found it."""
+    """Newman's load: for every source, what arrives at a vertex is split evenly among its predecessors."""
     total = np.zeros(len(rows[0]) - 1)
     for sources in every_source(rows):
         compiled().loads(*rows, sources, float(limit), total)
@@ -83,7 +83,7 @@ def loads(rows: Rows, limit: float) -> npt.NDArray[np.float64]:
 
 
 def through_group(rows: Rows, group: list[int], ends: bool) -> float:
-    """Σ over ordered pairs of the part of their shortest paths that touches the group."""
+    """Σ over ordered pairs of the fraction of their shortest paths that touch the group."""
     member = np.zeros(len(rows[0]) - 1, np.bool_)
     member[group] = True
     return float(sum(compiled().through_group(*rows, sources, member, ends) for sources in every_source(rows)))
@@ -91,7 +91,7 @@ def through_group(rows: Rows, group: list[int], ends: bool) -> float:
 
 @cache
 def compiled() -> Any:
-    """The kernels; imported late, since Numba is heavy."""
+    """The kernels; imported when first needed, since Numba takes long to import."""
     from hopwave.engines.cpu import row_order
 
     return row_order

@@ -9,14 +9,14 @@ import numpy as np
 
 import hopwave as hw
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Asked, serves
+from hopwave.networkx_backend.dispatch import Arguments, serves
 
 
-def of_all_vertices(asked: Asked) -> str | None:
-    """All at once, or not at all."""
-    if asked["nodes"] is not None:
-        return "nodes= asks for some vertices, whose neighbours alone NetworkX looks at"
-    return "parallel edges go to NetworkX" if asked["G"].is_multigraph() else None
+def of_all_vertices(arguments: Arguments) -> str | None:
+    """hopwave counts the triangles of all vertices at once."""
+    if arguments["nodes"] is not None:
+        return "nodes= asks for some vertices, and NetworkX looks at their neighbours alone"
+    return "hopwave does not count triangles over parallel edges" if arguments["G"].is_multigraph() else None
 
 
 @serves(can_run=of_all_vertices)

@@ -1,4 +1,4 @@
-"""Breadth-first traversal, edge for edge in NetworkX's order (networkx.algorithms.traversal)."""
+"""Breadth-first traversal, edges in NetworkX's order (networkx.algorithms.traversal)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def start(G: NetworkXGraph, source: Any) -> int:
 
 
 def tree(G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any = None) -> Search:
-    """The search that `bfs_edges` and its kin report on."""
+    """The search that `bfs_edges` and the functions like it return."""
     v = start(G, source)
     return search(G.in_rows if reverse else G.out_rows, [v], float("inf") if depth_limit is None else depth_limit)
 
@@ -65,7 +65,7 @@ def bfs_tree(
 def bfs_predecessors(
     G: NetworkXGraph, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
-    """(vertex, who found it), in the order of the search."""
+    """(vertex, its predecessor), in the order of the search."""
     for parent, child in tree_edges(G, tree(G, source, depth_limit=depth_limit)):
         yield child, parent
 
@@ -74,7 +74,7 @@ def bfs_predecessors(
 def bfs_successors(
     G: NetworkXGraph, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, list[Any]]]:
-    """(vertex, those it found), in the order of the search; the source even if it found none."""
+    """(vertex, its successors), in the order of the search; the source even if it has none."""
     found = tree(G, source, depth_limit=depth_limit)
     if len(found.order) == 1:
         yield source, []
@@ -99,14 +99,14 @@ def bfs_layers(G: NetworkXGraph, sources: Any) -> Iterator[list[Any]]:
 
 @serves(should_run=one_search)
 def bfs_labeled_edges(G: NetworkXGraph, sources: Any) -> Iterator[tuple[Any, Any, str]]:
-    """Every edge that a search looks at, with its part in it: tree, level, forward or (directed) reverse."""
+    """Every edge that a search looks at, with its label: tree, level, forward or (directed) reverse."""
     first = [sources] if sources in G else list(dict.fromkeys(sources))
     found = search(G.out_rows, [G.number[source] for source in first])
     place = np.empty(len(G), np.int32)
     place[found.order] = np.arange(len(found.order), dtype=np.int32)
     u, v = arcs_from(G.out_rows, found)
     level_u, level_v = found.level[place[u]], found.level[place[v]]
-    # Only a vertex that was no source has a finder other than itself, so a self-loop is no tree edge.
+    # A source is its own parent, and its level is not one more than its own: a self-loop is no tree edge.
     is_tree = (found.parent[place[v]] == u) & (level_v == level_u + 1)
     is_level = (level_u == level_v) & (G.directed | (place[v] >= place[u]))
     kind = np.select([is_tree, is_level, level_u < level_v, (level_u > level_v) & G.directed], [0, 1, 2, 3], 4)
@@ -117,7 +117,7 @@ def bfs_labeled_edges(G: NetworkXGraph, sources: Any) -> Iterator[tuple[Any, Any
 
 
 def arcs_from(rows: Rows, found: Search) -> tuple[Any, Any]:
-    """Both ends of every arc that leaves the vertices found, in the order in which the search looks at them."""
+    """Tails and heads of the arcs that leave the vertices found, in the order in which the search looks at them."""
     indptr, indices = rows
     degree = (indptr[1:] - indptr[:-1])[found.order]
     ends = np.cumsum(degree)

@@ -11,7 +11,7 @@ import numpy as np
 
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows
 from hopwave.networkx_backend.dispatch import one_search, only_if_converted, serves
-from hopwave.networkx_backend.order import pair, search, steps
+from hopwave.networkx_backend.order import max_levels, pair, search
 from hopwave.networkx_backend.traversal import arcs_from
 
 Paths = dict[Any, list[Any]]
@@ -25,7 +25,7 @@ def lengths(G: NetworkXGraph, rows: Rows, v: int, cutoff: Any) -> Lengths:
 
 
 def paths(G: NetworkXGraph, rows: Rows, v: int, cutoff: Any, *, backwards: bool = False) -> Paths:
-    """One path by node, nearest first; written from the node to v when backwards."""
+    """One path by node, nearest first; from the node to v when backwards."""
     found = search(rows, [v], math.inf if cutoff is None else cutoff)
     names = G.names(found.order)
     by_id: dict[int, list[Any]] = {v: names[:1]}
@@ -36,7 +36,7 @@ def paths(G: NetworkXGraph, rows: Rows, v: int, cutoff: Any, *, backwards: bool 
 
 @serves(should_run=one_search)
 def single_source_shortest_path_length(G: NetworkXGraph, source: Any, cutoff: Any = None) -> Lengths:
-    """Hops from the source to everything it reaches."""
+    """Hops from the source to every vertex it reaches."""
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} is not in G")
     return lengths(G, G.out_rows, G.number[source], cutoff)
@@ -44,7 +44,7 @@ def single_source_shortest_path_length(G: NetworkXGraph, source: Any, cutoff: An
 
 @serves(should_run=one_search)
 def single_target_shortest_path_length(G: NetworkXGraph, target: Any, cutoff: Any = None) -> Lengths:
-    """Hops to the target from everything that reaches it."""
+    """Hops to the target from every vertex that reaches it."""
     if target not in G:
         raise nx.NodeNotFound(f"Target {target} is not in G")
     return lengths(G, G.in_rows, G.number[target], cutoff)
@@ -52,14 +52,14 @@ def single_target_shortest_path_length(G: NetworkXGraph, target: Any, cutoff: An
 
 @serves()
 def all_pairs_shortest_path_length(G: NetworkXGraph, cutoff: Any = None) -> Iterator[tuple[Any, Lengths]]:
-    """(source, hops from there), source after source."""
+    """(source, hops from it) for every source."""
     for v, node in enumerate(G.nodes):
         yield node, lengths(G, G.out_rows, v, cutoff)
 
 
 @serves(should_run=one_search)
 def single_source_shortest_path(G: NetworkXGraph, source: Any, cutoff: Any = None) -> Paths:
-    """One shortest path from the source to everything it reaches."""
+    """One shortest path from the source to every vertex it reaches."""
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} not in G")
     return paths(G, G.out_rows, G.number[source], cutoff)
@@ -67,7 +67,7 @@ def single_source_shortest_path(G: NetworkXGraph, source: Any, cutoff: Any = Non
 
 @serves(should_run=one_search)
 def single_target_shortest_path(G: NetworkXGraph, target: Any, cutoff: Any = None) -> Paths:
-    """One shortest path to the target from everything that reaches it."""
+    """One shortest path to the target from every vertex that reaches it."""
     if target not in G:
         raise nx.NodeNotFound(f"Target {target} not in G")
     return paths(G, G.in_rows, G.number[target], cutoff, backwards=True)
@@ -75,7 +75,7 @@ def single_target_shortest_path(G: NetworkXGraph, target: Any, cutoff: Any = Non
 
 @serves()
 def all_pairs_shortest_path(G: NetworkXGraph, cutoff: Any = None) -> Iterator[tuple[Any, Paths]]:
-    """(source, paths from there), source after source."""
+    """(source, paths from it) for every source."""
     for v, node in enumerate(G.nodes):
         yield node, paths(G, G.out_rows, v, cutoff)
 
@@ -94,10 +94,10 @@ def bidirectional_shortest_path(G: NetworkXGraph, source: Any, target: Any) -> l
 
 @serves(should_run=one_search)
 def predecessor(G: NetworkXGraph, source: Any, target: Any = None, cutoff: Any = None, return_seen: Any = None) -> Any:
-    """For everything the source reaches, the vertices before it on shortest paths."""
+    """For every vertex that the source reaches, its predecessors on shortest paths."""
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} not in G")
-    found = search(G.out_rows, [G.number[source]], steps(cutoff))
+    found = search(G.out_rows, [G.number[source]], max_levels(cutoff))
     names = G.names(found.order)
     place = np.full(len(G), -1, np.int32)
     place[found.order] = np.arange(len(found.order), dtype=np.int32)

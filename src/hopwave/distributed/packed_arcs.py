@@ -1,7 +1,7 @@
-"""Arcs as single numbers, and rows made of them: how a rank turns what it was dealt into what a search wants.
+"""Arcs as single numbers, and the sorting that turns them into rows of neighbours.
 
-An arc is (row, column), two slots. Where slots have 32 bits, one 64-bit number holds both, row first: such arcs sort in
-place, and take 8 bytes from the exchange to the end. Wide slots stand side by side in a table instead.
+An arc is (row, column), two slots. Where slots have 32 bits, one 64-bit number holds both, the row in the upper half:
+such arcs sort in place, and take 8 bytes from the exchange to the end. Wide slots are kept in a table with two columns.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ Rows = tuple[Any, Any]  # offsets, neighbours
 HALF = np.uint64(32)
 
 
-def packed(xp: Any, row: Any, column: Any, wide: bool) -> Any:
-    """Arcs out of their ends.
+def pack_arcs(xp: Any, row: Any, column: Any, wide: bool) -> Any:
+    """Arcs from their rows and columns.
 
-    >>> packed(np, np.array([1]), np.array([2]), wide=False).tolist() == [(1 << 32) + 2]
+    >>> pack_arcs(np, np.array([1]), np.array([2]), wide=False).tolist() == [(1 << 32) + 2]
     True
     """
     row, column = row.astype(np.uint64), column.astype(np.uint64)
     return xp.stack([row, column], axis=1) if wide else row << HALF | column
 
 
-def turned(xp: Any, arcs: Any) -> Any:
-    """The same arcs with rows and columns exchanged; those given are used up.
+def transpose(xp: Any, arcs: Any) -> Any:
+    """The same arcs with rows and columns exchanged; overwrites the arcs given.
 
-    >>> turned(np, packed(np, np.array([1]), np.array([2]), wide=False)).tolist() == [(2 << 32) + 1]
+    >>> transpose(np, pack_arcs(np, np.array([1]), np.array([2]), wide=False)).tolist() == [(2 << 32) + 1]
     True
     """
     if arcs.ndim == 2:
@@ -39,13 +39,13 @@ def turned(xp: Any, arcs: Any) -> Any:
     return rows
 
 
-def rows_from(xp: Any, arcs: Any, count: int) -> tuple[Rows, Any, Any]:
-    """Sorted rows without repeats, the arcs that are left of these, and how many each row had with the repeats.
+def sort_into_rows(xp: Any, arcs: Any, count: int) -> tuple[Rows, Any, Any]:
+    """Sorted rows without repeats, the arcs without repeats, and how many arcs each row had with repeats.
 
     The arcs given may be sorted in place.
 
-    >>> rows, left, had = rows_from(np, packed(np, np.array([1, 0, 1]), np.array([2, 5, 2]), False), 3)
-    >>> [part.tolist() for part in rows], len(left), had.tolist()
+    >>> rows, left, had = sort_into_rows(np, pack_arcs(np, np.array([1, 0, 1]), np.array([2, 5, 2]), False), 3)
+    >>> [array.tolist() for array in rows], len(left), had.tolist()
     ([[0, 1, 2, 2], [5, 2]], 2, [1, 2, 0])
     """
     if arcs.ndim == 2:
@@ -63,7 +63,7 @@ def rows_from(xp: Any, arcs: Any, count: int) -> tuple[Rows, Any, Any]:
 def _offsets(xp: Any, arcs: Any, count: int) -> Any:
     """Where each row begins in sorted arcs, and the end.
 
-    Looked up, not counted: CuPy's bincount keeps a histogram for every thread block, which no GPU has room for.
+    By binary search, not by counting: CuPy's bincount keeps a histogram per thread block, too much memory for a GPU.
     """
     rows = xp.arange(count, dtype=np.uint64)
     offsets = xp.full(count + 1, len(arcs), np.int64)

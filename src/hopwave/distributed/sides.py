@@ -1,0 +1,156 @@
+"""The ranks on one side of an exchange, and the exchanges in which vertices are named by their slots there.
+
+An arc has a side of tails and a side of heads, for pushes and for pulls. In a 1D layout one of the two is this rank
+alone and the other is all ranks; in a 2D layout they are this rank's column and its row of the grid (layout.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+
+from hopwave.distributed import codec
+from hopwave.distributed.layout import Group
+from hopwave.distributed.wire import HostWire, Pending
+
+Received = Iterator[tuple[int, Any, Any]]  # from each rank: its number, positions of own vertices, values as bytes
+
+
+@dataclass(frozen=True)
+class Side:
+    """Ranks that exchange something: their communicator, their vertices as a group, and our index among them.
+
+    comm is None where we are the only one.
+    """
+
+    comm: Any
+    group: Group
+    index: int
+
+    @property
+    def first(self) -> int:
+        """The slot of our own first vertex."""
+        return int(self.group.slots[self.index])
+
+
+class GraphInParts(Protocol):
+    """What exchanges and shortest paths need of a DistributedGraph; one GPU's graph can be wrapped to look like one."""
+
+    n: int
+    first: int
+    own: int
+    words: int
+    id_type: Any
+    world: Any
+    wire: Any
+    part: Any
+    push_tails: Side
+    push_heads: Side
+    pull_tails: Side
+    pull_heads: Side
+
+    def tails_of(self, rank: int) -> Group:
+        """The group in which another rank names its tails."""
+
+
+# ---------------------------------------------------------------- some vertices, as packets
+
+
+def allgather_slots(
+    wire: HostWire, side: Side, own: int, positions: Any, values: Any = None, compress: bool = True
+) -> tuple[Any, Any]:
+    """Vertices of all ranks of a side, as slots, and their values as rows of bytes (None without values).
+
+    own: the number of this rank's vertices; positions among them, which must be sorted if they have values.
+    """
+    xp = wire.xp
+    if values is None:
+        shape, data = codec.pack_set(xp, positions, own, compress)
+    else:
+        shape, data = codec.pack(xp, positions, values, own, compress)
+    shapes, pending = wire.allgather_packets(side.comm, shape, data, side.group.lengths)
+    slots, rows = [xp.empty(0, np.int64)], [] if values is None else [values[:0]]
+    for index, (one, packet) in enumerate(zip(shapes, pending(), strict=True)):
+        if one[0]:
+            found, theirs = codec.unpack(xp, one, packet, int(side.group.lengths[index]))
+            slots.append(found + int(side.group.slots[index]))
+            rows.append(theirs)
+    return xp.concatenate(slots), None if values is None else xp.concatenate(rows)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Messages to the owners of vertices, on their way. `own`: which of them are ours, and were not sent."""
+
+    own: slice
+    value_bytes: int
+    receive: Callable[[], Received]  # waits for what the other ranks sent us
+
+
+def send_to_owners(
+    wire: HostWire, side: Side, own: int, slots: Any, values: Callable[[slice], Any], compress: bool = True
+) -> Sent:
+    """Begin to send messages about vertices of a side, sorted by slot, to their owners.
+
+    values: for some of the messages, their values as rows of bytes, or None. own: the number of this rank's vertices.
+    """
+    xp, group = wire.xp, side.group
+    cuts = [0] * len(group.ranks)
+    if len(slots):
+        cuts = xp.searchsorted(slots, xp.asarray(group.slots[:-1]).astype(slots.dtype)).tolist()
+    ranges = [slice(begin, end) for begin, end in pairwise([*cuts, len(slots)])]
+    if side.comm is None:
+        return Sent(ranges[side.index], 0, lambda: iter(()))
+    shapes: list[codec.Shape] = []
+    packets: list[Any] = []
+    for index, some in enumerate(ranges):
+        if index == side.index:
+            shape, data = codec.EMPTY, xp.empty(0, np.uint8)
+        else:
+            positions = slots[some].astype(np.int64) - int(group.slots[index])
+            shape, data = codec.pack(xp, positions, values(some), int(group.lengths[index]), compress)
+        shapes.append(shape)
+        packets.append(data)
+    arriving, pending = wire.alltoall_packets(side.comm, shapes, packets, own)
+    return Sent(
+        ranges[side.index], sum(map(codec.value_bytes, shapes)), lambda: unpacked(wire, side, own, arriving, pending)
+    )
+
+
+def unpacked(wire: HostWire, side: Side, own: int, shapes: list[codec.Shape], pending: Pending) -> Received:
+    """What each other rank of a side sent about our own vertices, once it has arrived."""
+    for index, (shape, data) in enumerate(zip(shapes, pending(), strict=True)):
+        if shape[0] and index != side.index:
+            positions, values = codec.unpack(wire.xp, shape, data, own)
+            yield side.group.ranks[index], positions, values
+
+
+# ---------------------------------------------------------------- one value per vertex
+
+
+def allgather_values(graph: GraphInParts, side: Side, values: Any, unused: int = -1) -> Any:
+    """One value per slot of a side, from each rank's values of its own vertices. unused: for slots of no vertex."""
+    padded = graph.part.xp.full(graph.words * 64, unused, values.dtype)
+    padded[: graph.own] = values
+    if side.comm is None:
+        return padded
+    sizes = (np.diff(side.group.slots) * values.itemsize).tolist()
+    return graph.wire.allgatherv(side.comm, padded.view(np.uint8), sizes)().view(values.dtype)
+
+
+def reduce_to_owners(graph: GraphInParts, side: Side, values: Any, greatest: bool = False) -> Any:
+    """The sum (or the greatest) over a side's ranks of one value per slot, for this rank's own vertices."""
+    xp = graph.part.xp
+    if side.comm is not None:
+        from mpi4py import MPI
+
+        host = np.ascontiguousarray(values if xp is np else values.get())
+        reduced = np.empty_like(host)
+        graph.world.barrier()
+        side.comm.Allreduce(host, reduced, op=MPI.MAX if greatest else MPI.SUM)
+        values = xp.asarray(reduced)
+    return values[side.first : side.first + graph.own]

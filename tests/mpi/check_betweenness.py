@@ -1,0 +1,82 @@
+"""Betweenness over ranks: the same scores as one process computes, with the graph whole or in parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from rank_setup import DEVICE, WORLD
+
+import hopwave as hw
+from graphs import TRAPS
+from hopwave import distributed as hd
+from hopwave.algorithms import brandes
+from hopwave.errors import GraphError
+
+
+def same(graph: hw.Graph, parts: hd.DistributedGraph | hw.Graph, split: str, **options: Any) -> None:
+    found = hd.betweenness_centrality(parts, split=split, **options)
+    right = hw.betweenness_centrality(graph, **options)
+    assert found.certificate.error <= found.certificate.tolerance and found.sources == right.sources
+    scores = found.scores if parts is graph else found.gather()
+    if scores is not None:
+        np.testing.assert_allclose(scores, right.scores, rtol=1e-9, atol=1e-12)
+
+
+def check_betweenness() -> None:
+    names = ["kronecker", "kronecker-directed", "grid-with-missing-edges", "star-of-33", "two-isolated-vertices"]
+    names += ["single-vertex", "self-loop-only", "repeats-directed", "one-edge", "layers-directed", "barbell"]
+    for name in names:
+        graph = TRAPS[name]()
+        same(graph, graph, "sources")
+        few = {"sources": [0, graph.n // 2]} if graph.n > 40 else {}
+        for ranges in ("1d", "2d"):
+            parts = hd.spread(graph, layout=ranges)
+            same(graph, parts, "graph", **few)
+            same(graph, parts, "graph", endpoints=True, normalized=False, cutoff=2, **few)
+        same(graph, parts, "auto", **few)
+    graph = TRAPS["kronecker"]()
+    for split in ("sources", "graph"):
+        same(graph, hd.spread(graph), split, k=7, seed=5)
+        same(graph, hd.spread(graph), split, k=7, seed=5, endpoints=True)
+    with pytest.raises(GraphError, match="split"):
+        hd.betweenness_centrality(graph, split="halves")
+    if WORLD.size > 1:
+        with pytest.raises(GraphError, match="seed=None"):
+            hd.betweenness_centrality(graph, k=3)
+
+
+def check_betweenness_by_sources() -> None:
+    """With the engine of the device that is checked; ranks that share a GPU take turns on it."""
+    for name in ("kronecker", "grid-with-missing-edges", "kronecker-directed"):
+        graph = TRAPS[name]()
+        same(graph, graph, "sources", device=DEVICE)
+    same(graph, hd.spread(graph, device=DEVICE), "sources", device=DEVICE, k=7, seed=5)
+
+
+def check_path_counts_beyond_float64() -> None:
+    """32 vertices per layer, all joined to all of the next layer: 2^1150 shortest paths from end to end."""
+    width, depth = 32, 230
+    layer = np.arange(width)
+    u = np.concatenate([np.repeat(layer + d * width, width) for d in range(depth)])
+    v = np.concatenate([np.tile(layer + (d + 1) * width, width) for d in range(depth)])
+    graph = hw.Graph.from_edges(u, v, n=width * (depth + 1))
+    same(graph, hd.spread(graph), "graph", sources=[0])
+
+
+def check_an_error_inside_sources_ends_all() -> None:
+    """A run that fails on one rank raises on all, and no rank waits for a block that will not come."""
+    graph = TRAPS["kronecker"]()
+    kept = brandes.accumulate
+    if WORLD.rank == WORLD.size - 1:
+
+        def failing(*_: Any) -> None:
+            raise GraphError("this rank is broken")
+
+        brandes.accumulate = failing
+    try:
+        with pytest.raises(GraphError, match="broken"):
+            hd.betweenness_centrality(graph)
+    finally:
+        brandes.accumulate = kept

@@ -1,0 +1,103 @@
+"""Graphs over ranks from generators, from arrays and from files; damaged files raise on every rank."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rank_setup import DEVICE, FOLDER, WORLD
+
+import hopwave as hw
+from hopwave import distributed as hd
+from hopwave.errors import EngineError, FormatError, GraphError
+
+
+def check_generated_in_place() -> None:
+    for ranges in ("1d", "2d"):
+        kronecker, uniform = (
+            hd.kronecker(7, seed=3, layout=ranges, device=DEVICE),
+            hd.uniform(100, 3, seed=3, layout=ranges, device=DEVICE),
+        )
+        assert kronecker.m == hw.generate.kronecker(7, seed=3).m and kronecker.edges == 16 << 7
+        assert uniform.m == hw.generate.uniform(100, 3, seed=3).m
+        whole = kronecker.replicated()
+        np.testing.assert_array_equal(whole.indices, hw.generate.kronecker(7, seed=3).indices)
+        tuples = kronecker.gather(kronecker.tuples)
+        if tuples is not None:
+            np.testing.assert_array_equal(
+                tuples, np.bincount(np.concatenate(hw.generate.kronecker_edges(7, seed=3)), minlength=128)
+            )
+    with pytest.raises(GraphError, match="scale"):
+        hd.kronecker(-1)
+    for ranges in ("1d", "2d"):
+        with pytest.raises(EngineError, match="GB per rank while the graph is built"):
+            hd.kronecker(39, layout=ranges, device=DEVICE)
+        with pytest.raises(EngineError, match="use more ranks"):
+            hd.uniform(1 << 39, layout=ranges, device=DEVICE)
+
+
+def check_every_rank_brings_its_share() -> None:
+    rank, size = WORLD.rank, WORLD.size
+    parts = hd.from_edges([rank], [rank + 1], directed=True)
+    assert (parts.n, parts.m) == (size + 1, size)
+    assert hd.bfs(parts, 0).depth == size
+    one = hd.from_edges(*(([0, 1], [1, 2]) if rank == size - 1 else ([], [])), n=5)
+    assert (one.n, one.m) == (5, 4)
+    with pytest.raises(GraphError, match="9 is not a vertex"):
+        hd.from_edges([0], [9 if rank == size - 1 else 1], n=5)
+    with pytest.raises(GraphError, match="labels"):
+        hd.from_edges(["a"], ["b"])
+    with pytest.raises(GraphError, match="does not fit"):
+        hd.from_edges([0], [1], layout=(size, 2))
+
+
+def check_balance() -> None:
+    """In a graph whose first vertices have most of the arcs, balanced ranges have more equal numbers of arcs."""
+    graph = hw.generate.rmat(10)
+    shares = []
+    for balance in (True, False):
+        parts = hd.spread(graph, balance=balance)
+        shares.append(max(WORLD.allgather(len(parts.part.heads) + len(parts.part.tails))))
+    assert shares[0] <= shares[1]
+    if WORLD.size == 4:
+        assert shares[0] < 0.8 * shares[1]
+
+
+def check_files() -> None:
+    graph = hw.generate.kronecker(9, edge_factor=4)
+    directed = hw.generate.rmat(8)
+    files = {"web.mtx": graph, "arcs.mtx": directed, "web.txt": graph, "web.g500": graph, "packed.mtx.gz": graph}
+    files |= {"web.npz": directed}
+    for name, one in files.items():
+        options = {"isolated": False} if name.endswith("g500") else {}
+        if WORLD.rank == 0:
+            hw.write(FOLDER / name, one, **options)
+        WORLD.barrier()
+        parts = hd.read(FOLDER / name)
+        assert (parts.m, parts.directed) == (one.m, one.directed), name
+        np.testing.assert_array_equal(parts.replicated().indices, one.indices)
+
+
+def check_damaged_files() -> None:
+    """Every rank raises, whichever of them read the damage, and the line is counted from the file's beginning."""
+    lines = ["%%MatrixMarket matrix coordinate pattern general", "100 100 60", *(f"{i} {i + 1}" for i in range(1, 61))]
+    damaged = {
+        "letters": ([*lines[:58], "7 x", *lines[59:]], r":59: .*'x'"),
+        "too-large": ([*lines[:4], "7 101", *lines[5:]], r":5: vertex 101 is too large"),
+        "short": (lines[:-3], "57 edges.*60"),
+        "banner": (["%%MatrixMarket vector", *lines[1:]], ":1: the banner"),
+    }
+    for name, (text, message) in damaged.items():
+        path = FOLDER / f"{name}.mtx"
+        if WORLD.rank == 0:
+            path.write_text("\n".join(text) + "\n")
+        WORLD.barrier()
+        with pytest.raises(FormatError, match=message) as caught:
+            hd.read(path)
+        assert WORLD.allgather(str(caught.value)).count(str(caught.value)) == WORLD.size
+    with pytest.raises(FormatError, match="no such file"):
+        hd.read(FOLDER / "nowhere.mtx")
+    if WORLD.size > 1:  # a copy for every rank, the last one truncated: edges would be lost or read twice
+        mine = FOLDER / f"copy-{WORLD.rank}.txt"
+        mine.write_text("\n".join(lines[2:] if WORLD.rank < WORLD.size - 1 else lines[2:40]) + "\n")
+        with pytest.raises(FormatError, match=rf"on rank 0 and .* on rank {WORLD.size - 1}; expected the same file"):
+            hd.read(mine)

@@ -1,0 +1,41 @@
+"""Starts Python under mpiexec."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MPIEXEC = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+NEEDS_MPI = [
+    pytest.mark.mpi,
+    pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed"),
+    pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec; pip install mpich brings one"),
+]
+# Open MPI must be told twice before it runs as root, and once before it starts more ranks than cores; MPICH need not.
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+
+
+def start(ranks: int, *command: str, seconds: float = 300, device: str = "cpu") -> subprocess.CompletedProcess[str]:
+    """Run Python on several ranks; raises subprocess.TimeoutExpired if the job does not end in time."""
+    assert MPIEXEC is not None
+    known = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOPWAVE_NUM_THREADS": "1"}
+    known |= {"HOPWAVE_CHECK_DEVICE": device, **OPEN_MPI}
+    return subprocess.run(
+        [MPIEXEC, "-n", str(ranks), sys.executable, *command],
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        env=known,
+        check=False,
+    )
