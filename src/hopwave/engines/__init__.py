@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 
+# What an engine may lack beside plans: see Engine.why_not_operation.
+Operation = Literal["sweep", "components", "strong_components", "shortest_path", "local_efficiencies"]
+
 
 class Search(Protocol):
     """A search under way. The sizes are those a rule looks at."""
@@ -54,8 +57,8 @@ class Engine(Protocol):
     def load(self, graph: Graph, plan: Plan) -> Any:
         """The graph as the engine wants it, prepared once and kept with the graph."""
 
-    def supports(self, plan: Plan, question: Question) -> str | None:
-        """None, or a sentence that says why not."""
+    def why_not(self, plan: Plan, job: Question | Job) -> str | None:
+        """None if this engine can run the plan for that job, else a sentence that says why not."""
 
     def without(self, plan: Plan) -> tuple[str, ...]:
         """The plan's choices that have no meaning here."""
@@ -72,14 +75,11 @@ class Engine(Protocol):
     def fetch(self, search: Any) -> dict[str, Any]:
         """distances, predecessors, path_counts (each None if not asked for), depth, reached."""
 
-    def refuses(self, plan: Plan, job: Job) -> str | None:
-        """None, or why this engine cannot run a betweenness plan for that job."""
-
     def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
         """A betweenness run: sums of dependencies over the job's sources (algorithms/brandes.py)."""
 
-    def declines(self, verb: str, graph: Graph) -> str | None:
-        """None, or why this engine does not answer a question by one of the verbs below; "strong_components" too."""
+    def why_not_operation(self, operation: Operation, graph: Graph) -> str | None:
+        """None if this engine has that operation for the graph, else a sentence that says why not."""
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         """Searches from many sources, and what is kept of them (algorithms/many_sources.py)."""

@@ -17,6 +17,7 @@ from hopwave.engines.cpu.crew import crew, new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.search import loop as kernels
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, OPERAND_VISITED, ROWS_ALL
+from hopwave.jobs import Question
 from hopwave.plan import Pull
 from hopwave.trace import Level
 
@@ -58,8 +59,14 @@ class Engine:
             graph._prepared.setdefault("cpu", CpuGraph(graph))
         return graph._prepared["cpu"]
 
-    def supports(self, plan, question):
-        return plan.refuses(question)
+    def why_not(self, plan, job):
+        if isinstance(job, Question):
+            return plan.why_not(job)
+        if plan.regime == "batch":
+            return f"plan {plan.name!r} shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'"
+        if plan.regime == "wide" and (job.edges or job.squares):
+            return f"plan {plan.name!r} scores vertices alone, without bounds; use 'hopwave-block' or plan='auto'"
+        return None
 
     def without(self, plan):
         return ("thread mappings", "queue making")
@@ -162,7 +169,7 @@ class Engine:
             graph._prepared.setdefault("cpu-ranked", RankedGraph(graph))
         return RankedAccumulation(graph._prepared["cpu-ranked"], job, plan, threads)
 
-    def declines(self, verb, graph):
+    def why_not_operation(self, operation, graph):
         return None
 
     def sweep(self, graph, job, poll, threads=None):
@@ -188,14 +195,6 @@ class Engine:
         from hopwave.engines.cpu.many.local_efficiency import local_efficiencies
 
         return local_efficiencies(self.load(graph, None), poll, threads)
-
-    def refuses(self, plan, job):
-        """Why this engine cannot run the plan for that job, or None."""
-        if plan.regime == "batch":
-            return f"plan {plan.name!r} shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'"
-        if plan.regime == "wide" and (job.edges or job.squares):
-            return f"plan {plan.name!r} scores vertices alone, without bounds; use 'hopwave-block' or plan='auto'"
-        return None
 
     def fetch(self, search):
         W, here = search.W, search.here

@@ -56,10 +56,12 @@ class Engine:
             loaded.ready()
             return loaded
 
-    def supports(self, plan, question):
-        from hopwave.engines.cuda.search.steps import lacks
+    def why_not(self, plan, job):
+        if not isinstance(job, Question):
+            return betweenness(plan).why_not(plan, job)
+        from hopwave.engines.cuda.search import steps
 
-        return plan.refuses(question) or lacks(plan)
+        return plan.why_not(job) or steps.why_not(plan)
 
     def without(self, plan):
         return ("direction rule",) if plan.task == "betweenness" and plan.regime != "source" else ()
@@ -84,7 +86,7 @@ class Engine:
             return None
         from hopwave.engines.cuda.search import one_launch
 
-        if one_launch.supports(plan, search.question):
+        if one_launch.why_not(plan, search.question):
             return None
         with explained(f"running plan {plan.name!r}", search.loaded.graph), search.loaded.lock:
             try:
@@ -124,18 +126,18 @@ class Engine:
             return array if on_device else cupy.asarray(array)
         return DeferredArray(array.get) if on_device else array  # copied when first looked at
 
-    def declines(self, verb, graph):
-        if verb == "local_efficiencies":
+    def why_not_operation(self, operation, graph):
+        if operation == "local_efficiencies":
             return (
                 "device='cuda' has no local efficiency: a small graph around each vertex keeps no GPU at work; "
                 "use device='cpu' or 'auto'"
             )
-        if verb == "strong_components" and graph.directed:
+        if operation == "strong_components" and graph.directed:
             return (
                 "device='cuda' finds weak components alone: strong ones are found depth first, one step after another; "
                 "use device='cpu' or 'auto' (is_strongly_connected runs here too)"
             )
-        if verb == "sweep" and not self._cooperative():
+        if operation == "sweep" and not self._cooperative():
             return "this GPU cannot launch cooperatively, which searches from many sources need; use device='cpu'"
         return None
 
@@ -157,7 +159,7 @@ class Engine:
 
     def components(self, graph, strong):
         """The number of every vertex's component, by lowest vertex; kept with the graph."""
-        if strong and (reason := self.declines("strong_components", graph)):
+        if strong and (reason := self.why_not_operation("strong_components", graph)):
             raise EngineError(reason)
         if "components" not in graph._prepared:
             with explained("looking for components", graph):
@@ -175,9 +177,6 @@ class Engine:
         question, plan = Question(predecessors=False), CATALOGUE["hopwave-gpu"]
         distances = on_host(search(self, graph, (source,), question, plan, "", False, None).distances)
         return None if distances[target] < 0 else next(all_paths(graph, distances, target))
-
-    def refuses(self, plan, job):
-        return betweenness(plan).refuses(plan, job)
 
     def regime(self, graph, job, plan):
         """Which of our betweenness regimes suits the job, and why; the plan says how the graph is loaded."""

@@ -54,10 +54,12 @@ class Engine:
     def load(self, graph, plan):
         return graph.to_scipy(np.float64), graph.reversed().to_scipy(np.float64)
 
-    def supports(self, plan, question):
-        return plan.refuses(question)
+    def why_not(self, plan, job):
+        if isinstance(job, Question):
+            return plan.why_not(job)
+        return "the reference engine searches only; use device='cpu' for betweenness"
 
-    def declines(self, verb, graph):
+    def why_not_operation(self, operation, graph):
         return "device='reference' answers one search at a time; use device='cpu' or 'auto'"
 
     def without(self, plan):
@@ -116,9 +118,6 @@ class Engine:
 
     def run(self, search, plan, trace):
         return None  # the loop is algorithms/bfs.py, as for every engine that has none of its own
-
-    def refuses(self, plan, job):
-        return "the reference engine searches only; use device='cpu' for betweenness"
 
     def fetch(self, search):
         asked = search.question
