@@ -202,6 +202,8 @@ def test_memory_is_what_was_said(gpu: Any, turbobc: Any, plan: str, directed: bo
     import cupy
 
     graph = generate.kronecker(14, edge_factor=8, directed=directed)
+    from hopwave.engines.cuda.graph import CudaGraph
+
     pool = cupy.get_default_memory_pool()
     finished(gpu, graph, plan, [0])  # compiles
     graph = fresh(graph)
@@ -210,7 +212,7 @@ def test_memory_is_what_was_said(gpu: Any, turbobc: Any, plan: str, directed: bo
     words = turbobc.needed_words(graph.n, graph.m, run.product, wide=run.widened > 0)
     assert 0 <= (pool.used_bytes() - before) / 4 - words < 2000  # CuPy rounds every array up to 512 bytes
     assert run.bytes == pytest.approx(4 * words, abs=100)
-    assert not directed or "rows" not in graph._prepared["cuda"].__dict__
+    assert not directed or "rows" not in graph._prepared.find(CudaGraph).__dict__
 
 
 @on_a_gpu

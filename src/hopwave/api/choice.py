@@ -40,8 +40,9 @@ def betweenness_engine(device: str, graph: Graph, job: Job, plan: str | Plan, th
 
 def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: engines.Engine) -> tuple[Plan, str]:
     """The plan to run and why, or a PlanError that names what to use instead."""
-    if plan == "auto" and isinstance(engine, engines.Regimes):
-        regime, why = engine.regime(graph, job, CATALOGUE["hopwave-block"])
+    own = engine.regime(graph, job, CATALOGUE["hopwave-block"]) if plan == "auto" else None
+    if own is not None:
+        regime, why = own
         chosen = CATALOGUE[f"hopwave-{regime}"]
     elif plan == "auto":
         few = len(job.sources) < WIDE_SOURCES and graph.m >= WIDE_ARCS
