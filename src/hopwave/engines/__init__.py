@@ -5,7 +5,7 @@ many sources), its module `linalg` a class `Algebra` (products over semirings). 
 protocols below.
 
 Two methods say what an engine cannot do: `why_not` for a plan, `why_not_operation` for an operation. They return None
-where it can, else a sentence with the reason and what to use instead. A method that is called all the same raises an
+where it can, else a sentence with the reason and what to use instead. A method that is called nevertheless raises an
 EngineError with that sentence.
 """
 
@@ -49,7 +49,7 @@ NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 Operation = Literal["sweep", "components", "strong_components", "shortest_path", "local_efficiencies"]
 Shortcut = Literal["waves", "count_entries", "count_triangles", "pagerank", "dijkstra"]
 
-# Only the engine itself looks inside these; callers hand them from one method to the next.
+# Only the engine itself looks inside these; callers pass them from one method to the next.
 Loaded = Any  # a graph, prepared for searches
 Search = Any  # a search under way
 
@@ -77,7 +77,7 @@ class Engine(Protocol):
         """A search that has reached its sources. Only the CPU engine takes threads=; others raise an EngineError."""
 
     def run(self, search: Search, plan: Plan, trace: bool) -> list[Level]:
-        """Compute all levels. Returns them where they are traced; an engine may trace them unasked."""
+        """Compute all levels. Returns them if `trace` is set; some engines always return them."""
 
     def fetch(self, search: Search) -> FoundBySearch:
         """The result of a search that has run."""

@@ -1,4 +1,4 @@
-"""hopwave.linalg: masked products over semirings, by rows or by columns (the GraphBLAS face).
+"""hopwave.linalg: masked products over semirings, by rows or by columns, in the manner of GraphBLAS.
 
 A search in six lines (push-pull, Algorithm 1; `waves` is this over any semiring, `bfs` over any_pair):
 

@@ -151,7 +151,7 @@ def _one_by_one(
     levels = Vector.dense(engine.xp.empty(n, np.int32), engine.xp.zeros(n, np.bool_), 0)
     v = Vector(n, kind).to(here) if carries(product) else levels
     counted = direction == "auto" and x.rule is CONVERT and engine.why_not_operation("count_entries") is None
-    d, told, arcs = 0, [], _Arcs(A, engine) if counted else None
+    d, explanations, arcs = 0, [], _Arcs(A, engine) if counted else None
     while f.nnz:
         fill(levels, d, f, engine)
         if v is not levels:
@@ -168,11 +168,13 @@ def _one_by_one(
         found, touched = (engine.pull if pull else engine.push)(A, operand, product, missing, threads)
         if explain:
             why = "as asked" if direction != "auto" else str(arcs) if arcs else f"f holds {f.nnz / n:.2%} of its places"
-            told.append(explained(Ran("vxm", ring, engine, A, product, missing, pull, pull, f.nnz, touched), why))
+            explanations.append(
+                explained(Ran("vxm", ring, engine, A, product, missing, pull, pull, f.nnz, touched), why)
+            )
         f = found.follow(f)
         d += 1
     reached = Waves(levels, None if v is levels else v)
-    return (reached, told) if explain else reached
+    return (reached, explanations) if explain else reached
 
 
 class _Arcs:
@@ -202,13 +204,13 @@ def _traced(
 ) -> list[Explanation]:
     """An Explanation of each product from the device's trace: see TRACE_COLUMNS in kernels/one_launch/state.cuh."""
     assert trace is not None
-    d, told, missing = A.nnz / max(A.shape[0], 1), [], A.shape[0]
+    d, explanations, missing = A.nnz / max(A.shape[0], 1), [], A.shape[0]
     at_once = product.add.any_term and product.structure_only
     sums = () if at_once else ("touched to find places; every entry of their rows is read again to add up",)
     for _, choice, nf, mf, mu, _, touched, blocks, _ in trace:
         pull = choice == 1
         missing -= nf
-        told.append(
+        explanations.append(
             Explanation(
                 operation="vxm",
                 semiring=ring.name,
@@ -226,4 +228,4 @@ def _traced(
                 notes=(f"all in one launch; this one by {blocks} of its blocks", *sums),
             )
         )
-    return told
+    return explanations

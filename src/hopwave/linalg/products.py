@@ -253,7 +253,7 @@ def check_direction(direction: Direction) -> None:
 
 
 def check_threads(threads: int | None, engine: Algebra) -> None:
-    """Only the CPU engine can be told how many threads to use."""
+    """Only the CPU engine takes a number of threads."""
     if threads is not None and engine.name != "cpu":
         raise EngineError(
             f"threads={threads!r} is for device='cpu', not {engine.name!r}; leave it out, or change device="

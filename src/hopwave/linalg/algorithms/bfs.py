@@ -20,7 +20,7 @@ from hopwave.vector import Vector
 def bfs(A: Any, source: int, *, device: str = "auto") -> Vector:
     """Hops from the source to every vertex it reaches, as a vector of int32.
 
-    `hopwave.bfs` takes labels, checks and wraps; this is for those who want a vector.
+    `hopwave.bfs` also takes labels and returns a result object; this returns a plain vector.
 
     >>> import hopwave as hw
     >>> hw.linalg.bfs(hw.generate.grid(3, 3), 0).to_dense().tolist()

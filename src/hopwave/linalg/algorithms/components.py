@@ -1,8 +1,8 @@
-"""Connected components: trees of parents that are hung onto one another until there is one star a component (FastSV).
+"""Connected components: trees of parents that are hung onto one another until each component is one star (FastSV).
 
 Zhang, Azad and Hu, FastSV: a distributed-memory connected component algorithm with fast convergence (2020), section 4.
 
-f   every vertex's parent, never of a higher number        g   its grandparent
+f   every vertex's parent, whose number is never higher    g   its grandparent
 m   the least grandparent among a vertex's neighbours
 """
 

@@ -1,9 +1,9 @@
 """Core numbers: the largest k such that a vertex is in a part of the graph where all have k neighbours or more.
 
-Peeling by rounds (Batagelj and Zaveršnik, An O(m) algorithm for cores decomposition of networks, 2003; in rounds as in
-Dasari, Desh and Zubair, ParK, 2014): whoever has at most k neighbours left goes, and takes an arc from each of them.
+Peeling in rounds (Batagelj and Zaveršnik, An O(m) algorithm for cores decomposition of networks, 2003; in rounds as in
+Dasari, Desh and Zubair, ParK, 2014): every vertex with at most k neighbours left is removed, with its arcs.
 
-d   neighbours left        peel   who goes in this round        lost   how many neighbours go with them
+d   neighbours left        peel   the vertices removed in this round        lost   how many neighbours each other loses
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def check_weights(A: Matrix, what: str, finite: bool = False) -> None:
     if math.isnan(least) or math.isnan(greatest):
         raise GraphError(f"a weight is NaN, and no {what} is known then; drop or replace such entries")
     if least < 0:
-        raise GraphError(f"weight {least:g} is negative; {what} needs weights from 0 on")
+        raise GraphError(f"weight {least:g} is negative; {what} needs weights of at least 0")
     if finite and greatest == math.inf:
         raise GraphError(f"a weight is infinite; {what} needs weights that can be added up")
 

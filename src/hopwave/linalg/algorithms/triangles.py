@@ -1,11 +1,11 @@
-"""Triangles: for every edge, the neighbours that its ends have in common, which is one masked product.
+"""Triangles: for every edge, the neighbours that its ends have in common. That is one masked product.
 
 Wolf, Deveci, Berry, Hammond and Rajamanickam, Fast linear algebra-based triangle counting with KokkosKernels (2017),
 section III; LAGraph calls its two forms Sandia_LL and Sandia_LUT.
 
 L   the arcs from every vertex to those before it
 
-Of each triangle's corners i > k > j, C⟨L⟩ = L · Lᵀ meets j at (i, k), and C⟨Lᵀ⟩ = Lᵀ · L meets i at (j, k).
+Of each triangle's corners i > k > j, C⟨L⟩ = L · Lᵀ counts j at (i, k), and C⟨Lᵀ⟩ = Lᵀ · L counts i at (j, k).
 """
 
 from __future__ import annotations

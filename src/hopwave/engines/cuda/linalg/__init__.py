@@ -103,28 +103,28 @@ class Algebra(NoShortcuts):
         places: Array = cupy.empty(count, np.int32) if listed else NULL
         found: Array = NULL if listed else cupy.empty(n, np.bool_)
         cuts = cuts_of(A, part, columns=False)
-        told = Pending(here)
+        pending = Pending(here)
         group = here.group(count)
         ledger = cuts.arguments(here)
         first(
             (here.spread(count, group),), (BLOCK,),
             (*matrix, rows, bits, complement, np.uint64(count), np.int32(group), out, found, places, *ledger,
-             here.progress, told.address),
+             here.progress, pending.address),
         )  # fmt: skip
         if cuts.rows:
             partial = here.take("partial", 8 * cuts.pieces, np.uint8)
             second(
                 cuts.grid(here), (BLOCK,),
-                (*matrix, out, found, places, *ledger, partial, here.progress, told.address),
+                (*matrix, out, found, places, *ledger, partial, here.progress, pending.address),
             )  # fmt: skip
-        touched = Touched(told.touched)
+        touched = Touched(pending.touched)
         if listed:
-            size = told.found()
+            size = pending.found()
             sums = _ones(size, dtype) if sums is None else sums[:size]
             return Vector.sparse(n, places[:size], sums, ascending=False), touched
         if sums is None:
             sums = found if dtype == np.bool_ else found.astype(dtype)
-        return Vector.dense(sums, found, told.found), touched
+        return Vector.dense(sums, found, pending.found), touched
 
     @explained
     def push(
@@ -149,7 +149,7 @@ class Algebra(NoShortcuts):
         totals = NULL if any_term else here.take("totals", 8 * n, np.uint8)
         sums: Array = cupy.empty(n, dtype) if any_term and carries else None
         cuts = cuts_of(A, part, columns=True)
-        told = Pending(here)
+        pending = Pending(here)
         group = here.group(count)
         ledger = cuts.arguments(here)
         arguments = (
@@ -158,13 +158,13 @@ class Algebra(NoShortcuts):
         )  # fmt: skip
         first(
             (here.spread(count, group),), (BLOCK,),
-            (*arguments, np.uint64(count), np.int32(group), *ledger, told.address),
+            (*arguments, np.uint64(count), np.int32(group), *ledger, pending.address),
         )  # fmt: skip
-        size, _, pieces = told.wait()  # the list's length must be known anyway
+        size, _, pieces = pending.wait()  # the list's length must be known anyway
         if pieces:
-            second(cuts.grid(here), (BLOCK,), (*arguments, *ledger, told.address))
-            told.again()
-            size = told.found()
+            second(cuts.grid(here), (BLOCK,), (*arguments, *ledger, pending.address))
+            pending.again()
+            size = pending.found()
         queue = queue[:size]
         if any_term:
             sums = sums[:size] if carries else _ones(size, dtype)
@@ -173,7 +173,7 @@ class Algebra(NoShortcuts):
             if size:
                 take = here.array_kernel("take", dtype=dtype)
                 here.launch(take, size, (totals, queue, np.uint64(size), sums))
-        return Vector.sparse(n, queue, sums, ascending=False), Touched(told.touched())
+        return Vector.sparse(n, queue, sums, ascending=False), Touched(pending.touched())
 
     @explained
     def waves(
@@ -309,10 +309,10 @@ class Algebra(NoShortcuts):
         if not n:
             return places, found, True
         here = stream_scratch()
-        told = Pending(here)
+        pending = Pending(here)
         kernel = here.array_kernel("collect", dtype=values.dtype)
-        here.launch(kernel, n, (values, present, np.uint64(n), places, found, here.progress, told.address))
-        size = told.found()
+        here.launch(kernel, n, (values, present, np.uint64(n), places, found, here.progress, pending.address))
+        size = pending.found()
         return places[:size], found[:size], False
 
     @explained

@@ -32,19 +32,19 @@ def dots(A, B, product, mask):
         first, second = _kernels(here, product, left, right).get("dots")
         a, x = _values(here, product, left, right)
         both = left.indptr, left.indices, a, right.indptr, right.indices, x
-        group, ledger, told = here.group(count), cuts.arguments(here), Pending(here)
+        group, ledger, pending = here.group(count), cuts.arguments(here), Pending(here)
         first(
             (here.spread(count, group),), (BLOCK,),
             (rows, mask.indices, np.uint64(count), np.int32(group), *both, sums, found, *ledger, here.progress,
-             told.address),
+             pending.address),
         )  # fmt: skip
         if cuts.rows:
             partial = here.take("partial", 8 * cuts.pieces, np.uint8)
             second(
                 cuts.grid(here), (BLOCK,),
-                (rows, mask.indices, *both, sums, found, *ledger, partial, here.progress, told.address),
+                (rows, mask.indices, *both, sums, found, *ledger, partial, here.progress, pending.address),
             )  # fmt: skip
-        touched = told.touched
+        touched = pending.touched
     before = cupy.concatenate([cupy.zeros(1, np.int64), cupy.cumsum(found, dtype=np.int64)])
     indptr = before[mask.indptr].astype(mask.indptr.dtype)
     if product.add.any_term and product.term == "one":
@@ -102,13 +102,13 @@ def _expand(product, left, right, columns, starts, begin, end, counts):
         rows, left.indices[begin:end], a[begin:end] if isinstance(a, cupy.ndarray) else a, right.indptr, right.indices,
         x, starts - starts[0], np.int64(columns), keys, terms,
     )  # fmt: skip
-    group, ledger, told = here.group(count), cuts.arguments(here), Pending(here)
+    group, ledger, pending = here.group(count), cuts.arguments(here), Pending(here)
     first(
         (here.spread(count, group),), (BLOCK,),
-        (*arguments, np.uint64(count), np.int32(group), *ledger, here.progress, told.address),
+        (*arguments, np.uint64(count), np.int32(group), *ledger, here.progress, pending.address),
     )  # fmt: skip
     if cuts.rows:
-        second(cuts.grid(here), (BLOCK,), (*arguments, *ledger, here.progress, told.address))
+        second(cuts.grid(here), (BLOCK,), (*arguments, *ledger, here.progress, pending.address))
     order = cupy.argsort(keys, kind="stable").astype(np.int64, copy=False)
     keys = keys[order]
     heads = cupy.flatnonzero(cupy.concatenate([cupy.ones(1, np.bool_), keys[1:] != keys[:-1]]))
@@ -116,11 +116,11 @@ def _expand(product, left, right, columns, starts, begin, end, counts):
     _check(size)
     heads = cupy.concatenate([heads.astype(np.int64), cupy.full(1, total, np.int64)])
     sums, found = cupy.empty(size, product.dtype), cupy.empty(size, np.bool_)
-    told = Pending(here)
+    pending = Pending(here)
     group = here.group(size)
     here.kernel("linalg/pull.cuh", "segments<hopwave::Ring>", kernels.text)(
         (here.spread(size, group),), (BLOCK,),
-        (heads, order, terms, np.uint64(size), np.int32(group), sums, found, here.progress, told.address),
+        (heads, order, terms, np.uint64(size), np.int32(group), sums, found, here.progress, pending.address),
     )  # fmt: skip
     if product.add.any_term and product.term == "one":
         sums.fill(1)

@@ -59,7 +59,7 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
     carries = not (at_once and product.term == "one")
     levels, present = cupy.empty(n, np.int32), cupy.empty(n, np.bool_)
     values = cupy.empty(n, dtype) if carries else NULL
-    begun, told = beginning(x, dtype, carries), Pending(here)
+    begun, pending = beginning(x, dtype, carries), Pending(here)
     buffers, rows = arena(here, n, prepared.m), None
     work = buffers.work
     if trace:
@@ -72,12 +72,12 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
             (prepared.blocks,), (BLOCK,),
             (prepared.graph, work, levels, values if at_once else NULL, present, *begun(search.dtype),
              np.int32(NO_LIMIT if depth_limit is None else min(depth_limit, NO_LIMIT)),
-             np.float64(alpha), np.float64(beta), told.address),
+             np.float64(alpha), np.float64(beta), pending.address),
         )  # fmt: skip
         if rows is None:
             break
-        told.again()
-        made = told.counts[1]
+        pending.again()
+        made = pending.counts[1]
         if made < len(rows):
             break
         rows = cupy.empty((made + 1, TRACE_COLUMNS), np.int64)  # many levels: once more, with a row for each
@@ -86,10 +86,10 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
         adding(
             (prepared.blocks,), (BLOCK,),
             (part.indptr, part.indices, NULL if part.values is None else part.values, np.int64(n), levels, present,
-             values, *begun(dtype), *buffers.order(), told.address),
+             values, *begun(dtype), *buffers.order(), pending.address),
         )  # fmt: skip
-    reached = Vector.dense(levels, present, told.found)
-    summed = Vector.dense(values, present.copy(), told.found) if carries else None
+    reached = Vector.dense(levels, present, pending.found)
+    summed = Vector.dense(values, present.copy(), pending.found) if carries else None
     return FoundByWaves(reached, summed, None if rows is None else rows[:made].tolist())
 
 
