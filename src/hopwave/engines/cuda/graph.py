@@ -18,6 +18,7 @@ import numpy as np
 from hopwave.engines.cuda import nvrtc
 from hopwave.graph import Graph
 from hopwave.plan import Plan
+from hopwave.prepared import DeviceInput
 
 BLOCK = 256  # kernels/common/atoms.cuh
 NULL = np.uint64(0)
@@ -73,11 +74,11 @@ class CudaGraph:
         self.kept = {"any": {}, "degree": {}}
         self.workspaces = []
         self.kernels = {}
-        # CuPy arrays that the graph was made of, used without a copy; () where they had to be sorted first.
-        given = graph._prepared.get("device")
-        self.given = given or None
+        # CuPy arrays that the graph was made from, used without a copy; None where they had to be sorted first.
+        given = graph._prepared.find(DeviceInput)
+        self.given = None if given is None else given.arrays
         turned = graph.__dict__.get("_reversed") if graph.directed else None
-        self.turned = turned._prepared.get("cuda") if turned is not None else None
+        self.turned = turned._prepared.find(CudaGraph) if turned is not None else None
         self.follows = given is not None or (self.turned is not None and self.turned.follows)
         offsets = graph.indptr if self.given is None else self.given[0]
         self.offset = "int" if offsets.dtype == np.int32 else "long long"
