@@ -1,26 +1,24 @@
-"""What a graph looks like: sizes, degrees, and how scale-free it is."""
+"""Statistics of a graph: sizes, degrees, and how scale-free it is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from hopwave.graph import Graph
-
-# TurboBC's Tables 1-3 measure scf in [1, 224] for regular and in [5846, 651837] for irregular graphs; the border is
-# their geometric middle.
+# TurboBC's Tables 1-3 list scf in [1, 224] for regular and in [5846, 651837] for irregular graphs. The border between
+# them is the geometric mean of 224 and 5846.
 IRREGULAR_SCF = 1144.0
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What `Graph.stats()` tells: sizes, the out-degree distribution, and how scale-free the graph is.
+    """What `Graph.stats()` returns: sizes, the out-degree distribution, and how scale-free the graph is.
 
     `scf` is the scale-free metric of TurboBC, equation 5: the sum of degree(u)·degree(v) over all arcs, divided by
-    n times the greatest degree. (The division is not printed in the paper; it is what reproduces its Tables 1 and 3.)
+    n times the greatest degree. (The paper does not print the division, but its Tables 1 and 3 need it.)
 
     >>> import hopwave as hw
     >>> hw.Graph.from_edges([0, 0], [1, 2]).stats().mean_degree
@@ -39,36 +37,38 @@ class Statistics:
 
     @property
     def regular(self) -> bool:
-        """True where TurboBC's scalar algorithms (a thread a vertex) won, False where its vector ones did."""
+        """True where TurboBC's scalar kernels (one thread per vertex) won, False where its vector kernels did."""
         return self.scf < IRREGULAR_SCF
 
 
-def measure(graph: Graph) -> Statistics:
-    """The statistics of a graph; people call `Graph.stats()`, which remembers them."""
-    n, m, degrees = graph.n, graph.m, graph.degrees
+def measure(
+    indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], in_degrees: npt.NDArray[Any], *, directed: bool
+) -> Statistics:
+    """The statistics of a graph in compressed sparse rows. Users call `Graph.stats()`, which keeps them."""
+    n, m, degrees = len(indptr) - 1, len(indices), np.diff(indptr)
     largest = int(degrees.max(initial=0))
-    loops = np.count_nonzero(graph.indices == np.repeat(np.arange(n, dtype=np.int32), degrees))
-    isolated = np.count_nonzero((degrees == 0) & (graph.in_degrees == 0))
+    loops = np.count_nonzero(indices == np.repeat(np.arange(n, dtype=np.int32), degrees))
+    isolated = np.count_nonzero((degrees == 0) & (in_degrees == 0))
     return Statistics(
         n=n,
         m=m,
-        directed=graph.directed,
+        directed=directed,
         max_degree=largest,
         mean_degree=m / n if n else 0.0,
         std_degree=float(degrees.std()) if n else 0.0,
         isolated=int(isolated),
         self_loops=int(loops),
-        scf=scale_free_sum(graph) / (n * largest) if largest else 0.0,
+        scf=scale_free_sum(indptr, indices) / (n * largest) if largest else 0.0,
     )
 
 
-def scale_free_sum(graph: Graph) -> float:
-    """Σ degree(u)·degree(v) over the arcs, in blocks so that no array as long as the arcs is made."""
-    degrees = graph.degrees.astype(np.float64)
+def scale_free_sum(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> float:
+    """Σ degree(u)·degree(v) over all arcs u → v. Computed in blocks, so that no array has one entry per arc."""
+    degrees = np.diff(indptr).astype(np.float64)
     total, block = 0.0, 1 << 22
-    for first in range(0, graph.m, block):
-        last = min(first + block, graph.m)
-        low, high = np.searchsorted(graph.indptr, [first, last - 1], side="right") - 1
-        ends = np.clip(graph.indptr[low : high + 2], first, last)
-        total += float(np.repeat(degrees[low : high + 1], np.diff(ends)) @ degrees[graph.indices[first:last]])
+    for first in range(0, len(indices), block):
+        last = min(first + block, len(indices))
+        low, high = np.searchsorted(indptr, [first, last - 1], side="right") - 1
+        ends = np.clip(indptr[low : high + 2], first, last)
+        total += float(np.repeat(degrees[low : high + 1], np.diff(ends)) @ degrees[indices[first:last]])
     return total

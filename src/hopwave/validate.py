@@ -20,9 +20,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.csr import as_column, whole_numbers
+from hopwave.csr import as_column
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.whole_numbers import whole_numbers
 
 Array = npt.NDArray[Any]
 

@@ -103,7 +103,7 @@ def test_bipartite(graph: Graph) -> None:
         weak = hw.weakly_connected_components(graph)
         assert all(side[some[0]] == 0 for some in weak.members())
     else:
-        with pytest.raises(GraphError, match="closes a cycle of odd length; ask is_bipartite first"):
+        with pytest.raises(GraphError, match="closes a cycle of odd length; call is_bipartite first"):
             hw.bipartite_sides(graph)
 
 
@@ -181,7 +181,7 @@ P3 = generate.path(3, directed=True)
         (lambda: hw.is_strongly_connected(EMPTY), "this graph has no vertices"),
         (lambda: hw.shortest_path(P3, 0, 5), "5 is not a vertex of this graph"),
         (lambda: hw.has_path(P3, "a", 1), "'a' is not a vertex of this graph"),
-        (lambda: hw.shortest_path(P3, 2, 0), "there is no path from 2 to 0; ask has_path first"),
+        (lambda: hw.shortest_path(P3, 2, 0), "there is no path from 2 to 0; call has_path first"),
     ],
 )
 def test_errors(ask: Callable[[], Any], sentence: str) -> None:

@@ -10,10 +10,9 @@ from typing import Any
 from hopwave.engines import Engine
 from hopwave.graph import Graph
 from hopwave.jobs import Question
-from hopwave.plan import Plan, PlanUsed
-from hopwave.results.search import BFSResult
+from hopwave.plan import Plan
 from hopwave.rules import Sizes
-from hopwave.trace import Level, Trace
+from hopwave.trace import Level
 
 
 def search(
@@ -22,29 +21,20 @@ def search(
     sources: tuple[int, ...],
     question: Question,
     plan: Plan,
-    why: str,
-    trace: bool,
-    threads: int | None,
-) -> BFSResult:
-    """Run the plan on the engine and wrap what it found."""
+    trace: bool = False,
+    threads: int | None = None,
+) -> tuple[dict[str, Any], list[Level]]:
+    """Run the plan on the engine. Returns what `Engine.fetch` found, and the levels."""
     A = engine.load(graph, plan)
     q = engine.start(A, sources, question, threads)
     levels = engine.run(q, plan, trace)
     if levels is None:
         levels = host_loop(engine, graph, q, question, plan)
-    found = engine.fetch(q)
-    return BFSResult(
-        **found,
-        sources=sources,
-        plan=PlanUsed(plan, why, engine.without(plan)),
-        engine=engine.name,
-        trace=Trace(levels) if trace else None,
-        graph=graph,
-    )
+    return engine.fetch(q), levels
 
 
 def host_loop(engine: Engine, graph: Graph, q: Any, question: Question, plan: Plan) -> list[Level]:
-    """One level after another, the rule asked before each."""
+    """One level after another. Before each, the rule chooses the step."""
     levels: list[Level] = []
     nf0 = mf0 = 0
     last = -1

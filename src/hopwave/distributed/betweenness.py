@@ -17,11 +17,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import engines
 from hopwave.algorithms import brandes, sampling, scaling
-from hopwave.api.arguments import as_graph, hops
-from hopwave.api.betweenness import betweenness_job
-from hopwave.api.choice import choose_betweenness_plan
+from hopwave.api.arguments import as_graph, check_hops
+from hopwave.api.betweenness import check_request, choose_run
 from hopwave.distributed.bfs import source_ids
 from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, choose_gpu
@@ -29,9 +27,8 @@ from hopwave.distributed.work_queue import Dealer
 from hopwave.distributed.world import World, world
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.plan import PlanUsed
 from hopwave.progress import Meter
-from hopwave.results.betweenness import BetweennessResult, Certificate
+from hopwave.results.betweenness import BetweennessResult
 
 LARGEST_WHOLE = 1 << 31  # vertices that a rank can number by itself
 BYTES_A_VERTEX, BYTES_AN_ARC = 80, 8  # of a rank with the whole graph: rows, and one worker's state
@@ -48,7 +45,7 @@ class DistributedBetweennessResult:
 
     scores: npt.NDArray[np.float64]
     first: int
-    certificate: Certificate
+    certificate: brandes.Certificate
     sources: int
     split: str
     graph: DistributedGraph = field(repr=False)
@@ -107,7 +104,7 @@ def betweenness_centrality(
         )
         own = whole.scores[G.first : G.first + G.own].copy()
         return DistributedBetweennessResult(own, G.first, whole.certificate, whole.sources, split, G)
-    return _in_parts(G, k, sources, seed, hops("cutoff", cutoff), scaled, progress)
+    return _in_parts(G, k, sources, seed, check_hops("cutoff", cutoff), scaled, progress)
 
 
 @dataclass(frozen=True)
@@ -120,9 +117,7 @@ class Scale:
     def of(self, sums: Any, n: int, directed: bool, drawn: Any, subset: bool) -> npt.NDArray[np.float64]:
         """Scores; drawn: the places in sums of the sources of a sample, or None."""
         how = {"normalized": self.normalized, "directed": directed, "endpoints": self.endpoints}
-        if subset:
-            return scaling.scale_subset(sums, n, **how)
-        return scaling.scale(sums, n, **how, sampled=drawn)
+        return scaling.scale(sums, n, **how, sampled=drawn, subset=subset)
 
 
 def fits(G: DistributedGraph, memory_limit: int | None) -> bool:
@@ -151,16 +146,15 @@ def _by_sources(
     memory_limit: int | None,
     progress: bool | None,
 ) -> BetweennessResult:
-    job, drawn, subset = betweenness_job(graph, k, sources, None, seed, cutoff, memory_limit, deterministic=False)
-    job = replace(job, endpoints=scaled.endpoints)
+    request = check_request(graph, k, sources, None, seed, cutoff, memory_limit, False, endpoints=scaled.endpoints)
+    job = request.job
     if device == "cuda":
         joined.together(lambda: choose_gpu(joined))
-    engine = engines.engine(device)
-    chosen, why = choose_betweenness_plan("auto", job, graph, engine)
     if threads is None:
         from hopwave.engines.cpu.crew import thread_count
 
         threads = max(1, thread_count() // joined.near)
+    run = choose_run(graph, job, device, "auto", threads if device == "cpu" else None)
     total = np.zeros(graph.n)
     worst = 0.0
 
@@ -169,20 +163,17 @@ def _by_sources(
         with Meter("betweenness", len(job.sources), progress if joined.rank == 0 else False) as meter:
             for begin, end in taken:
                 part = replace(job, sources=job.sources[begin:end])
-                run = engine.accumulation(graph, part, chosen, threads if device == "cpu" else None)
-                found = brandes.accumulate(run, part, "betweenness", False, None)
+                sums, found = run.add_up(part, "betweenness", False)
                 worst = max(worst, found.error)
-                total[:] += run.total
+                total[:] += sums
                 meter.update(end)
 
     with Dealer(joined, len(job.sources)) as taken:
         joined.together(stopping(take_sources, taken))
     sums = joined.add_up(total)
-    certificate = Certificate(max(joined.allgather(worst)), brandes.TOLERANCE, len(job.sources))
-    scores = scaled.of(sums, graph.n, graph.directed, drawn, subset)
-    return BetweennessResult(
-        scores, certificate, len(job.sources), PlanUsed(chosen, why, engine.without(chosen)), engine.name, None, graph
-    )
+    certificate = brandes.Certificate(max(joined.allgather(worst)), brandes.TOLERANCE, len(job.sources))
+    scores = request.scores(sums, scaled.normalized)
+    return BetweennessResult(scores, certificate, len(job.sources), run.plan_used, run.engine.name, None, graph)
 
 
 def stopping(work: Callable[[], None], taken: Dealer) -> Callable[[], None]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
-from hopwave.algorithms.bfs import search as bfs_search
+from hopwave.algorithms import bfs
 from hopwave.catalogue import CATALOGUE
 from hopwave.csr_compiled import sorted_rows
 from hopwave.engines.cpu.crew import thread_count
@@ -49,7 +49,7 @@ class OnCpu:
         small = Graph.from_csr(
             *sorted_rows(ends[:-1].copy(), ends[1:].copy(), WARM_UP, symmetric=True), directed=False, check=False
         )
-        bfs_search(self.engine, small, (0,), Question(), self.plan, "", False, 1)
+        bfs.search(self.engine, small, (0,), Question(), self.plan, threads=1)
 
     def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Rows have no repeats, so a vertex with nothing but a loop has one neighbour: itself."""
@@ -67,12 +67,12 @@ class OnCpu:
     def search(self, root: int) -> Searched:
         """Distances and predecessors of one root."""
         began = time.perf_counter()
-        found = bfs_search(self.engine, self.graph, (root,), Question(), self.plan, "", False, self.threads)
+        found, _ = bfs.search(self.engine, self.graph, (root,), Question(), self.plan, threads=self.threads)
         seconds = time.perf_counter() - began
-        assert found.predecessors is not None
-        edges = int(self.tuples[found.distances >= 0].sum()) // 2
-        broken = validated(self.graph, root, found.distances, found.predecessors, thread_count(self.threads))
-        return Searched(root, seconds, edges, found.depth, broken)
+        distances, predecessors = found["distances"], found["predecessors"]
+        edges = int(self.tuples[distances >= 0].sum()) // 2
+        broken = validated(self.graph, root, distances, predecessors, thread_count(self.threads))
+        return Searched(root, seconds, edges, found["depth"], broken)
 
 
 def validated(graph: Graph, root: int, distances: Any, predecessors: Any, threads: int) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from hopwave.linalg.vector import CONVERT, Vector, as_vector
 from hopwave.operators import binary
 from hopwave.rules import Growing, growing
 from hopwave.semiring import Semiring, any_pair
+from hopwave.whole_numbers import is_whole
 
 # A level's direction is decided by its arcs where they are cheap to count: on the CPU, and where one launch makes all
 # the products. Section 6.3 takes f's share of the vertices for theirs of the arcs, to save the counting; that is the
@@ -96,8 +97,7 @@ def waves(
     """
     if direction not in ("auto", "push", "pull"):
         raise LinalgError(f"direction={direction!r} is not known; use 'auto', 'push' or 'pull'")
-    whole = isinstance(depth_limit, int | np.integer) and not isinstance(depth_limit, bool)
-    if depth_limit is not None and not (whole and depth_limit >= 0):
+    if depth_limit is not None and not (is_whole(depth_limit) and depth_limit >= 0):
         raise LinalgError(f"depth_limit={depth_limit!r} is no number of products; give 0 or more, or None")
     matrix = as_matrix(A)
     rows, columns = matrix.shape

@@ -173,7 +173,9 @@ class Engine:
         from hopwave.algorithms.paths import all_paths
 
         question, plan = Question(predecessors=False), CATALOGUE["hopwave-gpu"]
-        distances = on_host(search(self, graph, (source,), question, plan, "", False, None).distances)
+        found, _ = search(self, graph, (source,), question, plan)
+        distances = found["distances"]
+        distances = distances.fetch() if isinstance(distances, DeferredArray) else on_host(distances)
         return None if distances[target] < 0 else next(all_paths(graph, distances, target))
 
     def refuses(self, plan, job):
