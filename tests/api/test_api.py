@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 import hopwave as hw
 from hopwave import EngineError, Graph, GraphError, HopwaveError, PlanError, engines
-from hopwave.api import arguments
+from hopwave.api import arguments, choice
 
 PATH = Graph.from_edges([0, 1, 2], [1, 2, 3], directed=True)
 NAMED = Graph.from_edges(["ann", "bob"], ["bob", "cyd"])
@@ -221,13 +221,13 @@ def test_scores_are_where_the_graph_came_from(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(asarray=OnDevice))
     graph, scores = Graph.from_edges([0], [1]), np.ones(2)
     gpu: Any = SimpleNamespace(name="cuda")
-    assert arguments.to_input_device(graph, gpu, scores) is scores
+    assert choice.to_input_device(graph, gpu, scores) is scores
     graph._prepared["device"] = ()  # as if made of CuPy arrays
     assert (
-        isinstance(arguments.to_input_device(graph, gpu, scores), OnDevice)
-        and arguments.to_input_device(graph, gpu, None) is None
+        isinstance(choice.to_input_device(graph, gpu, scores), OnDevice)
+        and choice.to_input_device(graph, gpu, None) is None
     )
-    assert arguments.to_input_device(graph, engines.engine("cpu"), scores) is scores
+    assert choice.to_input_device(graph, engines.engine("cpu"), scores) is scores
 
 
 @pytest.mark.parametrize(

@@ -342,7 +342,7 @@ def test_wide_has_no_edges_and_no_bounds() -> None:
         ({"memory_limit": 0}, "memory_limit=0 is not a number of bytes"),
         ({"sources": []}, "the list of sources is empty"),
         ({"targets": []}, "the list of targets is empty; leave out targets= for all"),
-        ({"epsilon": "small"}, "epsilon='small' is no precision of a score"),
+        ({"epsilon": "small"}, "epsilon='small' is not the precision of a score"),
         ({"delta": 7}, "delta=7 is not a risk"),
         ({"progress": "yes"}, "progress='yes' is not known; use None, True, False or a function"),
         ({"sources": [9]}, "9 is not a vertex"),

@@ -162,9 +162,7 @@ def pagerank(
     Raises
     ------
     GraphError
-        An argument cannot be used.
-    LinalgError
-        The ranks did not converge within `max_iter` rounds.
+        An argument cannot be used, or the ranks did not converge within `max_iter` rounds.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Betweenness centrality of vertices and edges.
 
-Both go through the same four steps, which `hopwave.distributed` uses too: `check_request` checks the arguments and makes
-a job, `choose_run` picks an engine and a plan, `Run.add_up` sums dependencies over the sources of the job, and
+Both go through the same four steps, which `hopwave.distributed` uses too. `check_request` checks the arguments and
+makes a job, `choose_run` picks an engine and a plan, `Run.add_up` sums dependencies over the sources of the job, and
 `Request.scores` scales the sums.
 """
 

@@ -1,4 +1,4 @@
-"""Weights in every form that callers give them: an array beside the graph, an edge attribute, the values of a matrix."""
+"""Weights in every form that callers give: an array beside the graph, an edge attribute, the values of a matrix."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def weighted(G: Any, weights: Any) -> tuple[Graph, Matrix]:
         matrix = G if isinstance(G, Matrix) else Matrix.from_scipy(G)
         if matrix.shape[0] != matrix.shape[1]:
             raise GraphError(
-                f"a graph's matrix is square, this one is {matrix.shape}; give one row and one column per vertex"
+                f"an adjacency matrix is square, this one is {matrix.shape}; give one row and one column per vertex"
             )
         return graph_of(matrix), matrix
     graph = as_graph(G)
