@@ -82,7 +82,7 @@ def factorize(
         raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
     for label in number:
         if label is None or _is_missing(label):
-            raise GraphError(f"{label!r} stands where a vertex should; drop the rows that miss an end")
+            raise GraphError(f"{label!r} is not the label of a vertex; drop the rows that miss an end")
     return codes[0::2], codes[1::2], object_array(list(number))
 
 

@@ -57,18 +57,15 @@ class Pull:
     mapping
         One "thread" or one "warp" per row.
     rows
-        Which rows are computed: "all" (the mask is applied afterwards), the "unvisited" ones, or a "compacted" list of
-        the unvisited ones.
+        Which rows are computed: "all" (masked afterwards), the "unvisited" ones, or a "compacted" list of these.
     operand
-        What a row looks for: the "frontier", or any "visited" vertex. At this point both give the same result
-        (push-pull, section 5.4).
+        What a row looks for: the "frontier", or any "visited" vertex, with the same result (push-pull, section 5.4).
     early_exit
         Whether a row stops at the first one found.
     asynchronous
         Whether a row may also find vertices of the next level (XBFS, section 5.2).
     balance
-        How rows are distributed among threads: "static", or fetched while running, one row per "thread" or 32 rows per
-        "warp".
+        How threads get their rows: "static", or fetched while running, one per "thread" or 32 per "warp".
     """
 
     mapping: Literal["thread", "warp"]
@@ -111,10 +108,8 @@ class Plan:
     ----------
     name, paper, section, summary
         Its name in the catalogue, where it was published, and what it is in one line.
-    steps
-        The ways to compute a level.
-    rule
-        Picks one of the steps for each level.
+    steps, rule
+        The ways to compute a level, and the rule that picks one of them for each level.
     loop
         Where the loop over levels runs: on the "host", or on the "device", with the rule inside.
     order

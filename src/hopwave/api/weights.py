@@ -1,4 +1,4 @@
-"""Weights in every form that callers give: an array beside the graph, an edge attribute, the values of a matrix."""
+"""Weights in every form that callers give: an array given with the graph, an edge attribute, the values of a matrix."""
 
 from __future__ import annotations
 
