@@ -73,7 +73,7 @@ def work(settings: dict[str, Any]) -> None:
         "scale": scale,
         "ranks": world.size,
         "threads per rank": settings["threads"] if settings["device"] == "cpu" else None,
-        "MB of arcs per rank": machine.about["bytes_a_rank"] / 1e6,
+        "MB of arcs per rank": machine.about["bytes_per_rank"] / 1e6,
         "construction s": values["construction_time"],
         "median search ms": values["bfs_median_time"] * 1e3,
         "harmonic mean MTEPS": values["bfs_harmonic_mean_TEPS"] / 1e6,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hopwave import generate, linalg
+from hopwave.algorithms.brandes import Certificate
 from hopwave.api.algebra import (
     core_numbers,
     label_propagation,
@@ -13,6 +14,7 @@ from hopwave.api.algebra import (
     triangles,
 )
 from hopwave.api.betweenness import betweenness_centrality, edge_betweenness_centrality
+from hopwave.api.closeness import barycenter, closeness_centrality, harmonic_centrality
 from hopwave.api.connectivity import (
     all_shortest_paths,
     bipartite_sides,
@@ -28,29 +30,20 @@ from hopwave.api.connectivity import (
 )
 from hopwave.api.distances import (
     average_shortest_path_length,
-    barycenter,
-    center,
-    closeness_centrality,
-    diameter,
     distance_histogram,
-    eccentricity,
     global_efficiency,
-    harmonic_centrality,
-    k_hop,
     local_efficiency,
-    pairs_within,
-    periphery,
-    radius,
     wiener_index,
 )
-from hopwave.api.search import bfs, bfs_each, bfs_many, distance_blocks
+from hopwave.api.eccentricity import center, diameter, eccentricity, periphery, radius
+from hopwave.api.search import bfs, bfs_each, bfs_many, distance_blocks, k_hop, pairs_within
 from hopwave.arrays import ScaledCounts
 from hopwave.catalogue import plan, plans
 from hopwave.devices import Device, devices
 from hopwave.errors import EngineError, FormatError, GraphError, HopwaveError, LinalgError, PlanError
 from hopwave.graph import Graph
 from hopwave.io import formats, read, write
-from hopwave.results.betweenness import BetweennessResult, Certificate, EdgeBetweennessResult
+from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 from hopwave.results.components import Communities, Components
 from hopwave.results.scores import DistanceHistogram, Estimate, VertexScores
 from hopwave.results.search import BFSResult

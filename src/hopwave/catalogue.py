@@ -1,7 +1,7 @@
 """Every published plan, one record each. A new paper is a new record.
 
-The names are the papers' own. Their words mislead in one place: TurboBFS's "top-down CSC" gathers over in-neighbours
-without early exit, so it is a pull; only its COOC variant scatters.
+The plans have the names that their papers use. One of these names is misleading: TurboBFS's "top-down CSC" gathers over
+in-neighbours without early exit, so it is a pull. Only its COOC variant scatters.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _turbobfs = [
         "turbobfs-td-sccooc",
         TURBOBFS,
         "III-B, Algorithm 3",
-        "a thread an arc scatters into a dense vector; counts paths",
+        "one thread per arc scatters into a dense vector; counts paths",
         (Push("edge", "dense", "atomic"),),
         Always(),
     ),
@@ -37,7 +37,7 @@ _turbobfs = [
         "turbobfs-td-sccsc",
         TURBOBFS,
         "III-B, Algorithm 4",
-        "a thread a vertex sums its in-neighbours, masked; counts paths",
+        "one thread per vertex sums its in-neighbours, masked; counts paths",
         (gather,),
         Always(),
     ),
@@ -45,7 +45,7 @@ _turbobfs = [
         "turbobfs-td-vecsc",
         TURBOBFS,
         "III-B, Algorithm 5",
-        "a warp a vertex sums its in-neighbours, masked; counts paths",
+        "one warp per vertex sums its in-neighbours, masked; counts paths",
         (replace(gather, mapping="warp"),),
         Always(),
     ),
@@ -53,7 +53,7 @@ _turbobfs = [
         "turbobfs-bu-sc",
         TURBOBFS,
         "III-C, Algorithm 6",
-        "a thread a vertex looks for a parent and stops at the first",
+        "one thread per vertex looks for a parent and stops at the first",
         (Pull("thread"),),
         Always(),
     ),
@@ -61,7 +61,7 @@ _turbobfs = [
         "turbobfs-bu-ve",
         TURBOBFS,
         "III-C, Algorithm 7",
-        "a warp a vertex looks for a parent and stops at the first",
+        "one warp per vertex looks for a parent and stops at the first",
         (Pull("warp"),),
         Always(),
     ),
@@ -99,7 +99,7 @@ _xbfs = Plan(
     "xbfs",
     XBFS_PAPER,
     "4.3, 5.1-5.2, Algorithms 2 and 3",
-    "four ways to make a queue, chosen each level; warp-balanced asynchronous bottom-up",
+    "four ways to make a queue, one chosen per level; warp-balanced asynchronous bottom-up",
     (
         Push("twc", "queue", "atomic"),
         Push("twc", "scan", "benign"),
@@ -118,13 +118,13 @@ def _xbfs_with(name: str, section: str, summary: str, **changes: object) -> Plan
 
 _xbfs_variants = [
     _xbfs,
-    _xbfs_with("xbfs-static", "5.1.2", "xbfs with rows dealt to threads beforehand", balance="static"),
-    _xbfs_with("xbfs-thread", "5.1.2, Algorithm 1", "xbfs with a thread fetching one row at a time", balance="thread"),
-    _xbfs_with("xbfs-warp", "5.1.2, Algorithm 2", "xbfs with a warp fetching 32 rows at a time", balance="warp"),
-    _xbfs_with("xbfs-sync", "5.2", "xbfs without the look ahead into the next level", asynchronous=False),
+    _xbfs_with("xbfs-static", "5.1.2", "xbfs with rows assigned to threads in advance", balance="static"),
+    _xbfs_with("xbfs-thread", "5.1.2, Algorithm 1", "xbfs with threads fetching one row at a time", balance="thread"),
+    _xbfs_with("xbfs-warp", "5.1.2, Algorithm 2", "xbfs with warps fetching 32 rows at a time", balance="warp"),
+    _xbfs_with("xbfs-sync", "5.2", "xbfs without looking ahead into the next level", asynchronous=False),
 ]
 
-# Table 2 of the push-pull paper, each row one optimisation more than the row before.
+# Table 2 of the push-pull paper: each row adds one optimisation to the row before.
 _sort = Push("merge", "sort", "atomic", structure_only=True)
 _row = Pull("thread", "all", "frontier", early_exit=False)
 _pushpull = [
@@ -136,7 +136,7 @@ _pushpull = [
         (replace(_sort, structure_only=False),),
         Always(),
     ),
-    Plan("pushpull-structure", PUSHPULL, "Table 2, 5.5", "… sorting keys alone", (_sort,), Always()),
+    Plan("pushpull-structure", PUSHPULL, "Table 2, 5.5", "… sorting keys only", (_sort,), Always()),
     Plan(
         "pushpull-direction",
         PUSHPULL,
@@ -175,7 +175,7 @@ _hopwave = Plan(
     "hopwave",
     OURS,
     "docs/plans.md",
-    "the whole search in one go, rule inside; what plan='auto' picks on a CPU",
+    "the whole search in one call, with the rule inside; what plan='auto' picks on a CPU",
     (Push("merge", "queue", "atomic"), Pull("thread", "unvisited", "frontier")),
     Growing(8, 18),
     loop="device",
@@ -192,7 +192,7 @@ _gpu = replace(
 _paths = replace(
     _hopwave,
     name="hopwave-paths",
-    summary="the same, every term added: what plan='auto' picks for path counts",
+    summary="the same, adding up every term: what plan='auto' picks for path counts",
     steps=(_hopwave.steps[0], gather),
 )
 
@@ -201,7 +201,7 @@ _betweenness = [
         "turbobc-sccooc",
         TURBOBC,
         "3.3, Algorithm 2",
-        "betweenness, a thread an arc, both ways",
+        "betweenness, one thread per arc, forward and backward",
         (Push("edge", "dense", "atomic"),),
         Always(),
         task="betweenness",
@@ -210,7 +210,7 @@ _betweenness = [
         "turbobc-sccsc",
         TURBOBC,
         "3.3, Algorithm 3",
-        "betweenness, a thread a vertex",
+        "betweenness, one thread per vertex",
         (gather,),
         Always(),
         task="betweenness",
@@ -219,14 +219,14 @@ _betweenness = [
         "turbobc-vecsc",
         TURBOBC,
         "3.3, Algorithm 4",
-        "betweenness, a warp a vertex",
+        "betweenness, one warp per vertex",
         (replace(gather, mapping="warp"),),
         Always(),
         task="betweenness",
     ),
 ]
 for _regime, _summary in {
-    "block": "betweenness, one worker a source, many sources at a time: small or deep graphs",
+    "block": "betweenness, one source per worker, many sources at a time: small or deep graphs",
     "batch": "betweenness, a batch of sources shares every read of the graph: shallow or dense graphs",
     "wide": "betweenness, all workers on one source: huge graphs, few samples",
 }.items():
@@ -264,7 +264,7 @@ def plan(name: str | Plan) -> Plan:
 
 
 def plans() -> PlanTable:
-    """Every plan there is; prints as a table.
+    """All plans; prints as a table.
 
     >>> import hopwave as hw
     >>> "xbfs" in [plan.name for plan in hw.plans()]
@@ -274,7 +274,7 @@ def plans() -> PlanTable:
 
 
 class PlanTable(tuple[Plan, ...]):
-    """The catalogue; prints as a table, iterates over plans.
+    """The catalogue: iterates over plans, prints as a table.
 
     >>> import hopwave as hw
     >>> [plan.name for plan in hw.plans()][0]
@@ -288,7 +288,7 @@ class PlanTable(tuple[Plan, ...]):
     __repr__ = __str__
 
     def rows(self) -> Iterator[tuple[str, str, str, str, str]]:
-        """Name, what it is, steps, rule, paper: what the README's table shows."""
+        """The rows of the table in the README: name, what it is, steps, rule, paper."""
         for plan in self:
             steps = " · ".join(str(step) for step in plan.steps)
             yield plan.name, plan.summary, steps, str(plan.rule), f"{plan.paper}, {plan.section}"

@@ -1,4 +1,8 @@
-"""From two columns of edge ends, as people bring them, to the sorted rows that a graph keeps."""
+"""From two columns of edge ends to compressed sparse rows (CSR), the form in which a graph is stored.
+
+indptr    offsets: the neighbours of vertex v are indices[indptr[v] : indptr[v + 1]]
+indices   the neighbours, row after row, ascending within each row
+"""
 
 from __future__ import annotations
 
@@ -11,13 +15,12 @@ import scipy.sparse as sp
 
 from hopwave.errors import GraphError
 
-LARGEST_VERTEX_COUNT = 2**31 - 2
-
+LARGEST_VERTEX_COUNT = 2**31 - 2  # vertex ids are int32
 LARGEST_INT32_OFFSET = 2**31 - 1  # with more arcs than this, offsets are int64
 
 
 def as_column(values: Any, name: str) -> npt.NDArray[Any]:
-    """One NumPy array out of a list, an array, or a CuPy, pandas, polars or Arrow column."""
+    """A list, an array, or a CuPy, pandas, polars or Arrow column as one NumPy array."""
     if not isinstance(values, np.ndarray):
         if hasattr(values, "__cuda_array_interface__"):
             values = values.get()  # CuPy
@@ -33,9 +36,12 @@ def as_column(values: Any, name: str) -> npt.NDArray[Any]:
 
 
 def _array_of(values: Any, name: str) -> npt.NDArray[Any]:
-    """The array of a plain sequence; mixed kinds and tuples, which NumPy would make strings or columns of, stay so."""
+    """A plain sequence as an array. Tuples and mixed types stay Python objects.
+
+    NumPy alone would turn tuples into columns, and numbers beside strings into strings.
+    """
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise GraphError(f"{name}={values!r} is not a column; give a list or an array, one entry an edge")
+        raise GraphError(f"{name}={values!r} is not a column; give a list or an array with one entry per edge")
     values = list(values)
     kinds = {type(value) for value in values}
     if not values:
@@ -53,39 +59,20 @@ def _array_of(values: Any, name: str) -> npt.NDArray[Any]:
 
 
 def object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
-    """A column of objects, filled one by one: NumPy would unpack tuples."""
+    """A column of Python objects. It is filled one by one, because NumPy would unpack tuples."""
     array = np.empty(len(values), object)
     for i, value in enumerate(values):
         array[i] = value
     return array
 
 
-def whole_numbers(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
-    """The column as integers; whole floats (what pandas makes of integers beside missing values) are taken too."""
-    kind = values.dtype.kind
-    if len(values) == 0:
-        return values.astype(np.int64)
-    if kind == "i" or (kind == "u" and values.dtype.itemsize < 8):
-        return values
-    if kind == "u" or kind == "f":
-        if kind == "f" and not np.isfinite(values).all():
-            raise GraphError(f"{name} holds NaN or infinity; drop the rows that miss an end")
-        if np.abs(values).max() >= 2.0**63:
-            raise GraphError(
-                f"{name} holds {np.abs(values).max():g}, more than 64 bits hold; renumber sparse ids first"
-            )
-        whole = values.astype(np.int64)
-        if not np.array_equal(whole, values):
-            bad = values[whole != values][0]
-            raise GraphError(f"{name} holds {bad}, which is no whole number; vertices are numbered 0, 1, 2, …")
-        return whole
-    raise GraphError(f"{name} holds {values.dtype}; vertices are whole numbers, strings or other labels")
-
-
 def factorize(
     source: npt.NDArray[Any], target: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]]:
-    """Numbers for labels, in the order of first appearance, reading edge by edge."""
+    """Number the labels in the order of their first appearance, reading edge by edge.
+
+    Returns the numbers of both ends of each edge, and the labels by number.
+    """
     ends = np.empty(2 * len(source), object)
     ends[0::2], ends[1::2] = source, target
     number: dict[Any, int] = {}
@@ -95,12 +82,12 @@ def factorize(
         raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
     for label in number:
         if label is None or _is_missing(label):
-            raise GraphError(f"{label!r} stands where a vertex should; drop the rows that miss an end")
+            raise GraphError(f"{label!r} is not the label of a vertex; drop the rows that miss an end")
     return codes[0::2], codes[1::2], object_array(list(number))
 
 
 def _is_missing(label: Any) -> bool:
-    """NaN differs from itself; pandas' NA does not even answer."""
+    """Whether a label is NaN, which differs from itself, or pandas' NA, which cannot be compared at all."""
     try:
         return bool(label != label)
     except (TypeError, ValueError):
@@ -110,14 +97,15 @@ def _is_missing(label: Any) -> bool:
 def rows_of(
     source: npt.NDArray[Any], target: npt.NDArray[Any], n: int, *, symmetric: bool, merge: bool
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-    """Offsets and ascending neighbours of n rows; with every arc's reverse when symmetric, without repeats when merged.
+    """Offsets and ascending neighbours of n rows.
 
-    SciPy's counting sort does the work. It adds up the values of repeats: bits stay bits when they are merged, and
-    counts say how often each neighbour is to be written when they are kept.
+    `symmetric` adds the reverse of every arc, `merge` drops repeats. SciPy's counting sort does the work, and it adds
+    up the values of repeated arcs. To merge repeats, the values are booleans, which stay True. To keep them, the values
+    are counts, which say how often to write each neighbour.
     """
     source, target = source.astype(np.int32, copy=False), target.astype(np.int32, copy=False)
     if symmetric:
-        back = slice(None) if merge else source != target  # a self-loop is its own reverse, and stands once
+        back = slice(None) if merge else source != target  # a self-loop is its own reverse: stored once
         source, target = np.concatenate([source, target[back]]), np.concatenate([target, source[back]])
     ones: npt.NDArray[Any] = np.ones(len(source), np.bool_ if merge else np.int32)
     A = sp.coo_array((ones, (source, target)), shape=(n, n)).tocsr()
@@ -130,12 +118,12 @@ def rows_of(
 
 
 def offset_type(m: int) -> type[np.int32] | type[np.int64]:
-    """The narrowest type that can count m arcs."""
+    """The narrowest integer type that can count m arcs."""
     return np.int64 if m > LARGEST_INT32_OFFSET else np.int32
 
 
 def check_rows(offsets: npt.NDArray[Any], neighbours: npt.NDArray[Any], n: int) -> None:
-    """Offsets that rise from 0 to the number of neighbours, and neighbours that are vertices, or a GraphError."""
+    """Raise a GraphError unless offsets rise from 0 to the number of neighbours, and all neighbours are vertices."""
     if offsets[0] != 0 or offsets[-1] != len(neighbours) or (np.diff(offsets) < 0).any():
         raise GraphError(
             f"indptr runs from {offsets[0]} to {offsets[-1]}; it must rise from 0 to len(indices) = {len(neighbours)}"
@@ -146,13 +134,13 @@ def check_rows(offsets: npt.NDArray[Any], neighbours: npt.NDArray[Any], n: int) 
 
 
 def is_ascending(offsets: npt.NDArray[Any], neighbours: npt.NDArray[np.int32]) -> bool:
-    """Whether every row is strictly ascending: a fall is allowed only where a row begins."""
+    """Whether every row is strictly ascending: values may fall only where a new row begins."""
     falls = np.flatnonzero(neighbours[1:] <= neighbours[:-1]) + 1
     return bool(np.isin(falls, offsets).all())
 
 
 def is_symmetric(offsets: npt.NDArray[Any], neighbours: npt.NDArray[np.int32]) -> bool:
-    """Whether every arc has its reverse: the transpose is the same."""
+    """Whether every arc has its reverse, that is, whether the matrix equals its transpose."""
     n = len(offsets) - 1
     ones = np.ones(len(neighbours), np.bool_)
     turned = sp.csr_array((ones, neighbours, offsets), shape=(n, n)).tocsc()

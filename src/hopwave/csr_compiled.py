@@ -1,12 +1,12 @@
-"""From millions of edges to sorted rows: what `arcs.rows_of` does, compiled and on all cores.
+"""From millions of edges to sorted rows: what `csr.rows_of` does, compiled and on all cores.
 
-Arcs are dealt into buckets of consecutive targets, then of consecutive sources: few enough buckets that each keeps a
-cache line open, and small enough that one fits into the cache, where it is sorted by source. Its rows are then nearly
-in order, thanks to the first round, and an insertion sort has little left to do. A plain counting sort jumps through
-all of memory instead.
+A plain counting sort would write all over memory. Instead, arcs are distributed into buckets twice: first by target,
+then by source. There are few enough buckets that each keeps one cache line open, and each bucket is small enough to fit
+into the cache, where it is sorted by source. The first round leaves the rows of a bucket nearly sorted by target, so
+the final insertion sort has little left to do.
 """
 
-# Imported only when a graph is large, like `scan`: `import hopwave` stays free of Numba.
+# Imported only when a graph is large, like `io.scan`, so that `import hopwave` does not load Numba.
 from __future__ import annotations
 
 import os
@@ -18,14 +18,16 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.csr import offset_type
+
 MOST_BUCKETS = 512
-LARGEST_GAP = 6  # rows of up to 2^6 neighbours are short enough for insertion sort, as nearly sorted as they come
+LARGEST_GAP = 6  # nearly sorted rows of up to 2^6 neighbours are short enough for insertion sort alone
 
 
 def sorted_rows(
     u: npt.NDArray[np.int32], v: npt.NDArray[np.int32], n: int, *, symmetric: bool
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-    """Offsets and ascending neighbours without repeats; with the reverse of every arc when symmetric.
+    """Offsets and ascending neighbours of n rows, without repeats; `symmetric` adds the reverse of every arc.
 
     >>> [part.tolist() for part in sorted_rows(np.array([1, 1], "i4"), np.array([0, 0], "i4"), 2, symmetric=True)]
     [[0, 1, 2], [1, 0]]
@@ -34,8 +36,8 @@ def sorted_rows(
     buckets = (max(n - 1, 0) >> shift) + 1
     degrees, kept = np.zeros(n, np.int64), np.zeros(buckets, np.int64)
     with ThreadPoolExecutor(min(os.cpu_count() or 1, 16)) as pool:
-        arcs, _ = _dealt(pool, _packed(pool, u, v, symmetric), shift, buckets)
-        arcs, starts = _dealt(pool, arcs, shift, buckets)
+        arcs, _ = _into_buckets(pool, _packed(pool, u, v, symmetric), shift, buckets)
+        arcs, starts = _into_buckets(pool, arcs, shift, buckets)
         indices = np.empty(len(arcs), np.int32)
 
         def sort(b: int) -> None:
@@ -45,8 +47,7 @@ def sorted_rows(
         list(pool.map(sort, range(buckets)))
     if kept.sum() < len(arcs):
         indices = np.concatenate([indices[begin : begin + size] for begin, size in zip(starts, kept, strict=False)])
-    wide = np.int64 if len(indices) > np.iinfo(np.int32).max else np.int32
-    indptr = np.zeros(n + 1, wide)
+    indptr = np.zeros(n + 1, offset_type(len(indices)))
     np.cumsum(degrees, out=indptr[1:])
     return indptr, indices
 
@@ -54,7 +55,7 @@ def sorted_rows(
 def _packed(
     pool: ThreadPoolExecutor, u: npt.NDArray[Any], v: npt.NDArray[Any], symmetric: bool
 ) -> npt.NDArray[np.uint64]:
-    """Each arc as one number, its target in the high half, its source in the low one."""
+    """Each arc as one 64-bit word: its target in the high half, its source in the low half."""
     m = len(u)
     arcs = np.empty(2 * m if symmetric else m, np.uint64)
 
@@ -68,18 +69,22 @@ def _packed(
     return arcs
 
 
-def _dealt(
+def _into_buckets(
     pool: ThreadPoolExecutor, arcs: npt.NDArray[np.uint64], shift: int, buckets: int
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-    """The arcs bucket after bucket of their high halves, else in the order they had, with their halves exchanged."""
+    """The arcs ordered by the bucket of their high halves, and where each bucket begins.
+
+    Within a bucket the order is kept. The two halves of every word change places, so that a second call sorts by
+    the other half.
+    """
     parts = _parts(len(arcs))
     counts = np.zeros((len(parts), buckets), np.int64)
     list(pool.map(lambda t: _count(arcs[parts[t]], shift, counts[t]), range(len(parts))))
-    # The share of a part in a bucket lies behind the shares of the parts before it.
+    # Within a bucket, the arcs of one part of the input come after those of the parts before it.
     places = (np.cumsum(counts.T) - counts.T.ravel()).reshape(buckets, len(parts)).T.copy()
-    dealt = np.empty_like(arcs)
-    list(pool.map(lambda t: _move(arcs[parts[t]], shift, places[t], dealt), range(len(parts))))
-    return dealt, np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    bucketed = np.empty_like(arcs)
+    list(pool.map(lambda t: _move(arcs[parts[t]], shift, places[t], bucketed), range(len(parts))))
+    return bucketed, np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
 
 
 def _parts(size: int) -> list[slice]:
@@ -88,22 +93,25 @@ def _parts(size: int) -> list[slice]:
 
 
 def count(arcs: Any, shift: int, counts: Any) -> None:
-    """How many arcs go into each bucket."""
+    """Count the arcs of each bucket."""
     for i in range(arcs.size):
         counts[np.int64(arcs[i] >> np.uint64(32)) >> shift] += 1
 
 
-def move(arcs: Any, shift: int, places: Any, dealt: Any) -> None:
-    """Each arc to the next place of its bucket, its halves exchanged on the way."""
+def move(arcs: Any, shift: int, places: Any, bucketed: Any) -> None:
+    """Move each arc to the next free place of its bucket, with its halves exchanged."""
     for i in range(arcs.size):
         high = arcs[i] >> np.uint64(32)
         bucket = np.int64(high) >> shift
-        dealt[places[bucket]] = (arcs[i] << np.uint64(32)) | high
+        bucketed[places[bucket]] = (arcs[i] << np.uint64(32)) | high
         places[bucket] += 1
 
 
 def sort_bucket(arcs: Any, indices: Any, first: int, degrees: Any, kept: Any) -> None:
-    """Counting sort by source (the low half), then each row by itself; what is kept fills `indices` from its front."""
+    """Sort one bucket by source (the low half), then each row by target, and drop repeats.
+
+    What is kept fills `indices` from the front. `degrees` gets the length of each row, `kept` the sum of them.
+    """
     low = np.uint64(0xFFFFFFFF)
     ends = np.zeros(degrees.size + 1, np.int64)
     for i in range(arcs.size):
@@ -121,7 +129,7 @@ def sort_bucket(arcs: Any, indices: Any, first: int, degrees: Any, kept: Any) ->
         gap = 1
         while gap < (end - begin) >> LARGEST_GAP:
             gap = 3 * gap + 1
-        while gap > 0:  # Shell's sort; for most rows only its last round, which is insertion sort
+        while gap > 0:  # Shell sort; most rows only need the last round, which is insertion sort
             for i in range(begin + gap, end):
                 value = indices[i]
                 j = i

@@ -1,4 +1,4 @@
-"""What this machine has to search with: its processor, and its GPUs with what each still lacks."""
+"""The devices of this machine: its processor, and its GPUs with what each one still needs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,27 @@ NVIDIA = Path("/proc/driver/nvidia/gpus")  # the driver lists its GPUs here, whe
 
 @dataclass(frozen=True)
 class Device:
-    """A processor or a GPU. `reason` says why it cannot be used and what to install, where `available` is False.
+    """A processor or a GPU.
 
-    `cores` are the processor's cores that this process may use, or the GPU's multiprocessors.
+    Attributes
+    ----------
+    name : str
+        "cpu", or "cuda:0", "cuda:1" and so on.
+    kind : str
+        "cpu" or "cuda".
+    model : str
+        The name that its maker gave it.
+    cores : int, or None
+        The cores that this process may use, or the multiprocessors of a GPU; None if unknown.
+    memory_bytes : int, or None
+        Its memory; None if unknown.
+    available : bool
+        Whether hopwave can use it.
+    reason : str, or None
+        If not, why, and what to install.
 
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.devices()[0].kind
     'cpu'
@@ -35,8 +52,17 @@ class Device:
 
 
 def devices() -> tuple[Device, ...]:
-    """The processor first, then every GPU; never raises, and loads CuPy only where it is installed.
+    """The devices of this machine: the processor first, then every GPU.
 
+    Never raises. CuPy is only loaded if it is installed.
+
+    Returns
+    -------
+    tuple of Device
+        A GPU that cannot be used is listed with the reason.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.devices()[0].name
     'cpu'
@@ -47,7 +73,7 @@ def devices() -> tuple[Device, ...]:
 def driver_version() -> int | None:
     """The newest CUDA version that the installed NVIDIA driver can run, as 1000·major + 10·minor, or None.
 
-    Asks the driver's library without starting it: a process that has started CUDA can no longer fork safely.
+    Reads it from the driver's library without starting CUDA: a process that has started CUDA cannot fork safely.
     """
     for library in ("libcuda.so.1", "nvcuda.dll"):
         try:
@@ -60,14 +86,13 @@ def driver_version() -> int | None:
 
 
 def cuda_extra() -> str:
-    """The extra with the CuPy that suits the installed driver; cuda12 where there is none to ask."""
+    """The extra of hopwave with the CuPy that fits the installed driver; "cuda12" if there is no driver."""
     version = driver_version()
     return "cuda13" if version is not None and version >= 13000 else "cuda12"
 
 
 def _processor() -> Device:
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return Device("cpu", "cpu", _processor_model(), usable, _memory())
+    return Device("cpu", "cpu", _processor_model(), host_cores(), host_memory())
 
 
 def _processor_model() -> str:
@@ -81,7 +106,15 @@ def _processor_model() -> str:
     return platform.processor() or platform.machine() or "unknown processor"
 
 
-def _memory() -> int | None:
+def host_cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def host_memory() -> int | None:
+    """The memory of this machine in bytes, or None if the system does not say."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -97,7 +130,7 @@ def _gpus() -> Iterator[Device]:
         import cupy
 
         found = [_described(cupy, number) for number in range(cupy.cuda.runtime.getDeviceCount())]
-    except Exception as error:  # a driver that is missing, too old or wedged says so in many ways
+    except Exception as error:  # a missing, outdated or broken driver raises errors of many types
         reason = " ".join(str(error).split()) or type(error).__name__
         yield from _listed(f"CuPy cannot reach it ({reason}); check the NVIDIA driver with nvidia-smi")
         return
@@ -111,7 +144,7 @@ def _described(cupy: Any, number: int) -> Device:
 
 
 def _listed(reason: str) -> Iterator[Device]:
-    """The GPUs that the driver knows of but that cannot be used, and why."""
+    """The GPUs that the driver lists but that cannot be used, with the reason."""
     try:
         folders = sorted(NVIDIA.iterdir())
     except OSError:
@@ -123,5 +156,5 @@ def _listed(reason: str) -> Iterator[Device]:
                 name, _, value = line.partition(":")
                 model = value.strip() if name.strip() == "Model" and value.strip() else model
         except OSError:
-            pass  # the driver's list is enough to know that it is there
+            pass  # the folder itself says that the GPU is there
         yield Device(f"cuda:{number}", "cuda", model, None, None, available=False, reason=reason)

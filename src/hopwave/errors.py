@@ -1,6 +1,6 @@
-"""What can go wrong, by whose hand it is mended.
+"""The errors of hopwave, grouped by who can fix them.
 
-Every message gives the value that was met, why it cannot be used, and what to do instead.
+Every message gives the value that was found, why it cannot be used, and what to do instead.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 
 
 def amount(size: float) -> str:
-    """Bytes as people read them.
+    """A number of bytes with a unit.
 
     >>> amount(520), amount(3_200_000), amount(1.5e12)
     ('520 bytes', '3.20 MB', '1500.00 GB')
@@ -33,7 +33,7 @@ class HopwaveError(Exception):
 
 
 class GraphError(HopwaveError, ValueError):
-    """The graph, a vertex or a number that was given cannot be used.
+    """An argument cannot be used: a graph, a vertex or a number.
 
     >>> import hopwave as hw
     >>> hw.bfs(hw.generate.path(3), 7)
@@ -43,7 +43,7 @@ class GraphError(HopwaveError, ValueError):
 
 
 class PlanError(HopwaveError, ValueError):
-    """The plan is unknown, or cannot answer what was asked.
+    """The plan is unknown, or cannot compute what was requested.
 
     >>> import hopwave as hw
     >>> hw.bfs(hw.generate.path(3), 0, plan="xbfs", path_counts=True)  # doctest: +ELLIPSIS
@@ -53,7 +53,7 @@ class PlanError(HopwaveError, ValueError):
 
 
 class EngineError(HopwaveError, RuntimeError):
-    """The hardware, its driver or its memory cannot do what was asked.
+    """The hardware, its driver or its memory cannot do what was requested.
 
     >>> import hopwave as hw
     >>> hw.bfs(hw.generate.path(3), 0, device="abacus")
@@ -63,7 +63,7 @@ class EngineError(HopwaveError, RuntimeError):
 
 
 class LinalgError(HopwaveError, ValueError):
-    """Operands, types or switches that do not go together.
+    """Operands, types or options of `hopwave.linalg` do not fit together.
 
     >>> from hopwave import linalg as la
     >>> la.Vector.full(3, 1.0).astype("uint8")
@@ -73,7 +73,7 @@ class LinalgError(HopwaveError, ValueError):
 
 
 class FormatError(HopwaveError, ValueError):
-    """A file is not what it claims to be. The message starts with its path and, for text, the line.
+    """A file cannot be read or written. The message starts with its path and, for a text file, the line.
 
     >>> print(FormatError("expected two numbers, found 'x y z'", path="web.mtx", line=3))
     web.mtx:3: expected two numbers, found 'x y z'

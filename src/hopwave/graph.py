@@ -1,8 +1,9 @@
-"""Graph: who points at whom, and nothing else.
+"""Graph: vertices and arcs in compressed sparse rows (CSR).
 
-A graph is kept as the rows of its adjacency matrix A without values: the out-neighbours of vertex v are
-`indices[indptr[v]:indptr[v + 1]]`. Its transpose (the in-neighbours) is made once, when first asked for; an undirected
-graph is its own transpose and keeps one copy. Vertices are int32; offsets are int32 until the arcs need int64.
+A graph is stored as the rows of its adjacency matrix A without values: the out-neighbours of vertex v are
+`indices[indptr[v]:indptr[v + 1]]`. The transpose (the in-neighbours) is made once, when it is first needed; an
+undirected graph is its own transpose and keeps one copy. Vertex ids are int32. Offsets are int32 until the number of
+arcs needs int64.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from hopwave.csr import (
     object_array,
     offset_type,
     rows_of,
-    whole_numbers,
 )
 from hopwave.errors import GraphError
 from hopwave.prepared import DeviceInput, Prepared
 from hopwave.statistics import Statistics, measure
+from hopwave.whole_numbers import is_whole, whole_numbers
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -41,9 +42,9 @@ Order = Literal["ascending", "degree"]
 class Graph:
     """An immutable graph, directed or not, of up to 2³¹ − 2 vertices and any number of arcs.
 
-    Self-loops and repeated edges are legal: neither changes a distance. Repeats are merged unless `repeats="keep"`;
-    those kept are parallel arcs, and each counts as a path of its own. An undirected edge is stored as two arcs, a
-    self-loop as one, so `G.m` counts stored arcs.
+    Self-loops and repeated edges are allowed; neither changes a distance. Repeated edges are merged unless
+    `repeats="keep"`: then they are parallel arcs, and each counts as a path of its own. An undirected edge is stored as
+    two arcs, a self-loop as one, and `G.m` counts stored arcs.
 
     >>> import hopwave as hw
     >>> G = hw.Graph.from_edges([0, 1, 2], [1, 2, 0])
@@ -70,7 +71,7 @@ class Graph:
         order: Order = "ascending",
         transpose: tuple[npt.NDArray[Any], npt.NDArray[np.int32]] | None = None,
     ) -> None:
-        """Trusts its arguments; people use `from_edges`, `from_csr`, `from_scipy` or `from_networkx`."""
+        """Does not check its arguments; users call `from_edges`, `from_csr`, `from_scipy` or `from_networkx`."""
         self.__setstate__(
             {
                 "_rows": (indptr, indices),
@@ -81,7 +82,7 @@ class Graph:
             }
         )
 
-    # ---------------------------------------------------------------- making one
+    # ---------------------------------------------------------------- constructors
 
     @classmethod
     def from_edges(
@@ -94,11 +95,31 @@ class Graph:
         repeats: Literal["merge", "keep"] = "merge",
         labels: Sequence[Any] | npt.NDArray[Any] | None = None,
     ) -> Graph:
-        """The graph of the edges src[i] → dst[i], from any two columns: lists, NumPy, CuPy, pandas, polars, Arrow.
+        """A graph from its edges src[i] → dst[i].
 
-        Whole numbers are vertex ids, 0 ≤ id < n. Anything else (strings, objects) becomes a label, and vertices are
-        numbered in the order of first appearance.
+        Parameters
+        ----------
+        src, dst : column
+            The two ends of every edge: lists, or columns of NumPy, CuPy, pandas, polars or Arrow. Whole numbers are
+            vertex ids from 0. Anything else (strings, objects) is a label; vertices are then numbered in the order in
+            which their labels first appear.
+        n : int, optional
+            The number of vertices; by default one more than the greatest id.
+        directed : bool, optional
+            Whether an edge leads only from src to dst. By default it leads both ways.
+        repeats : {"merge", "keep"}, optional
+            What to do with repeated edges: merge them, or keep them as parallel arcs.
+        labels : sequence, optional
+            The names of the vertices, in the order of their ids.
 
+        Raises
+        ------
+        GraphError
+            An id is negative, not a whole number or not below n; a label is missing or cannot be hashed; the columns
+            differ in length.
+
+        Examples
+        --------
         >>> Graph.from_edges(["ann", "bob"], ["bob", "cyd"]).labels.tolist()
         ['ann', 'bob', 'cyd']
         """
@@ -132,11 +153,29 @@ class Graph:
         labels: Sequence[Any] | npt.NDArray[Any] | None = None,
         check: bool = True,
     ) -> Graph:
-        """The graph of a compressed-sparse-row pattern; nothing is copied when the arrays already fit.
+        """A graph from compressed sparse rows. Nothing is copied if the arrays already have the right types.
 
-        `check=False` skips the tests for range, order, repeats and (undirected) symmetry: the arrays must then be int32
-        neighbours, ascending and unique in each row.
+        Parameters
+        ----------
+        indptr : array of n + 1 integers
+            The out-neighbours of vertex v are `indices[indptr[v]:indptr[v + 1]]`.
+        indices : array of m integers
+            The out-neighbours, row after row.
+        directed : bool, optional
+            False if the pattern is symmetric and each edge leads both ways.
+        labels : sequence, optional
+            The names of the vertices, in the order of their ids.
+        check : bool, optional
+            False skips the checks for range, order, repeats and, for undirected graphs, symmetry. The neighbours must
+            then be int32, ascending and without repeats in each row.
 
+        Raises
+        ------
+        GraphError
+            The arrays are not a CSR pattern, or `directed=False` and some arc has no reverse.
+
+        Examples
+        --------
         >>> Graph.from_csr([0, 1, 2], [1, 0], directed=False).m
         2
         """
@@ -167,20 +206,34 @@ class Graph:
 
     @classmethod
     def from_scipy(cls, A: Any, directed: bool | None = None) -> Graph:
-        """The graph of a square SciPy sparse matrix: every stored entry is an arc, explicit zeros too.
+        """A graph from a square SciPy sparse matrix. Every stored entry is an arc, explicit zeros too.
 
-        `directed=None` makes the graph undirected when the pattern is symmetric; `directed=False` adds the reverses.
+        Parameters
+        ----------
+        A : SciPy sparse matrix or array
+            The adjacency matrix; only its pattern is read.
+        directed : bool, optional
+            By default the graph is undirected if the pattern is symmetric. False adds missing reverse arcs.
 
+        Raises
+        ------
+        GraphError
+            The matrix is not sparse, not square, or holds NaN.
+
+        Examples
+        --------
         >>> Graph.from_scipy(sp.eye_array(3, k=1))
         Graph(n=3, m=2, directed)
         """
         if not sp.issparse(A):
             raise GraphError(f"from_scipy takes a SciPy sparse matrix, not {type(A).__name__}; use from_edges")
         if A.ndim != 2 or A.shape[0] != A.shape[1]:
-            raise GraphError(f"an adjacency matrix is square, this one is {A.shape}; give one row and column a vertex")
+            raise GraphError(
+                f"an adjacency matrix is square, this one is {A.shape}; give one row and one column per vertex"
+            )
         A = A.tocsr()
         if A.data.dtype.kind in "fc" and np.isnan(A.data).any():
-            raise GraphError("the matrix holds NaN; hopwave reads the pattern alone: drop or replace those entries")
+            raise GraphError("the matrix holds NaN; hopwave only reads the pattern: drop or replace those entries")
         graph = cls.from_csr(A.indptr.copy(), A.indices.copy(), directed=True)  # A may change later; a Graph does not
         if directed is None:
             directed = not is_symmetric(graph.indptr, graph.indices)
@@ -190,10 +243,18 @@ class Graph:
 
     @classmethod
     def from_networkx(cls, g: nx.Graph) -> Graph:
-        """The graph of a NetworkX graph of any of its four kinds; attributes are left behind.
+        """A graph from a NetworkX graph of any of its four classes. Attributes are not copied.
 
-        Nodes that are exactly 0 … n−1 keep their numbers; any others become labels, in NetworkX's order.
+        Nodes that are exactly the numbers 0 to n − 1 keep their numbers. Otherwise nodes become labels, in the order of
+        the NetworkX graph.
 
+        Parameters
+        ----------
+        g : networkx.Graph
+            A Graph, DiGraph, MultiGraph or MultiDiGraph.
+
+        Examples
+        --------
         >>> import networkx as nx
         >>> Graph.from_networkx(nx.path_graph(["a", "b", "c"])).labels.tolist()
         ['a', 'b', 'c']
@@ -212,7 +273,7 @@ class Graph:
         labels = None if plain else object_array(nodes)
         return cls.from_edges(ends[0::2], ends[1::2], n=n, directed=g.is_directed(), labels=labels)
 
-    # ---------------------------------------------------------------- what it is
+    # ---------------------------------------------------------------- properties
 
     @property
     def n(self) -> int:
@@ -226,12 +287,12 @@ class Graph:
 
     @property
     def directed(self) -> bool:
-        """Whether an arc u → v may stand without its reverse."""
+        """Whether an arc u → v may exist without its reverse."""
         return self._directed
 
     @property
     def labels(self) -> npt.NDArray[Any] | None:
-        """What the vertices are called, in vertex order, or None where they are only numbered."""
+        """The names of the vertices in vertex order, or None if they only have numbers."""
         return self._labels
 
     @property
@@ -241,7 +302,7 @@ class Graph:
 
     @property
     def indptr(self) -> npt.NDArray[Any]:
-        """Where each vertex's out-neighbours begin in `indices`; n + 1 offsets."""
+        """Where the out-neighbours of each vertex begin in `indices`: n + 1 offsets."""
         return self._rows[0]
 
     @property
@@ -251,12 +312,12 @@ class Graph:
 
     @property
     def in_indptr(self) -> npt.NDArray[Any]:
-        """Where each vertex's in-neighbours begin in `in_indices`."""
+        """Where the in-neighbours of each vertex begin in `in_indices`: n + 1 offsets."""
         return self._transposed()[0]
 
     @property
     def in_indices(self) -> npt.NDArray[np.int32]:
-        """The in-neighbours, row after row; the same array as `indices` for an undirected graph."""
+        """The in-neighbours, row after row. For an undirected graph, the same array as `indices`."""
         return self._transposed()[1]
 
     def _transposed(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
@@ -276,16 +337,11 @@ class Graph:
 
     @cached_property
     def in_degrees(self) -> npt.NDArray[Any]:
-        """The in-degree of every vertex; the degrees of an undirected graph."""
+        """The in-degree of every vertex. For an undirected graph, the same as `degrees`."""
         return _read_only(np.diff(self.in_indptr)) if self._directed else self.degrees
 
-    @cached_property
-    def never_found(self) -> npt.NDArray[np.int32]:
-        """The vertices without in-arcs: only a search that starts there reaches them (Hiragushi, section 3.4)."""
-        return _read_only(np.flatnonzero(self.in_degrees == 0).astype(np.int32))
-
     def stats(self) -> Statistics:
-        """Sizes, degrees and the scale-free metric, computed once.
+        """Sizes, degrees and the scale-free metric of the graph. Computed once.
 
         >>> import hopwave as hw
         >>> hw.generate.star(5).stats().max_degree
@@ -297,10 +353,10 @@ class Graph:
     def _statistics(self) -> Statistics:
         return measure(self.indptr, self.indices, self.degrees, self.in_degrees, self.directed)
 
-    # ---------------------------------------------------------------- names
+    # ---------------------------------------------------------------- labels and ids
 
     def index(self, vertex: Any) -> int:
-        """The id of a vertex given by its label, or by its id where labels are not numbers.
+        """The id of a vertex, given by its label, or by its id unless labels are numbers.
 
         >>> Graph.from_edges(["ann"], ["bob"]).index("bob")
         1
@@ -309,14 +365,14 @@ class Graph:
             found = self._numbers.get(vertex) if _hashable(vertex) else None
             if found is not None:
                 return found
-        if not _is_integer(vertex) or (self._labels is not None and self._labels_are_numbers):
-            raise GraphError(f"{vertex!r} is not a vertex of this graph; {self._reach()}")
+        if not is_whole(vertex) or (self._labels is not None and self._labels_are_numbers):
+            raise GraphError(f"{vertex!r} is not a vertex of this graph; {self._valid_names()}")
         if not 0 <= vertex < self.n:
-            raise GraphError(f"{int(vertex)} is not a vertex of this graph; {self._reach()}")
+            raise GraphError(f"{int(vertex)} is not a vertex of this graph; {self._valid_names()}")
         return int(vertex)
 
-    def _reach(self) -> str:
-        """What a vertex may be called, for messages."""
+    def _valid_names(self) -> str:
+        """Which names of vertices are valid, for error messages."""
         if self.n == 0:
             return "it has none"
         if self._labels is not None:
@@ -324,13 +380,13 @@ class Graph:
         return f"its vertices are the numbers 0 to {self.n - 1}"
 
     def label(self, vertex: int) -> Any:
-        """What a vertex is called: its label, or its id.
+        """The label of a vertex, or its id if the graph has no labels.
 
         >>> Graph.from_edges(["ann"], ["bob"]).label(0)
         'ann'
         """
-        if not _is_integer(vertex) or not 0 <= vertex < self.n:
-            raise GraphError(f"{vertex!r} is not a vertex id; {self._reach()}")
+        if not is_whole(vertex) or not 0 <= vertex < self.n:
+            raise GraphError(f"{vertex!r} is not a vertex id; {self._valid_names()}")
         if self._labels is None:
             return int(vertex)
         name = self._labels[vertex]
@@ -343,14 +399,15 @@ class Graph:
 
     @cached_property
     def _labels_are_numbers(self) -> bool:
-        return any(_is_integer(label) for label in self._numbers)
+        return any(is_whole(label) for label in self._numbers)
 
-    # ---------------------------------------------------------------- changing its shape
+    # ---------------------------------------------------------------- the same graph in another form
 
     def arranged(self) -> Graph:
-        """The same graph with every row's neighbours in descending order of in-degree (Hiragushi, section 3.4).
+        """The same graph, with the neighbours in each row in descending order of in-degree (Hiragushi, section 3.4).
 
-        A bottom-up search looks for any visited in-neighbour; those of high degree are visited early: they stand first.
+        A bottom-up search looks for any visited in-neighbour. Vertices of high degree are visited early, so it pays to
+        look at them first.
 
         >>> import hopwave as hw
         >>> G = hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 3, 4])
@@ -379,7 +436,7 @@ class Graph:
         )
 
     def reversed(self) -> Graph:
-        """The graph with every arc turned round; an undirected graph is its own.
+        """The graph with every arc reversed. An undirected graph is its own reverse.
 
         >>> Graph.from_edges([0], [1], directed=True).reversed().degrees.tolist()
         [0, 1]
@@ -388,7 +445,7 @@ class Graph:
 
     @cached_property
     def _reversed(self) -> Graph:
-        if self._order == "degree":  # arranged by the in-degrees of this graph, which are not those of the other
+        if self._order == "degree":  # arranged by the in-degrees of this graph, which differ from those of the reverse
             return self._ascending_again().reversed().arranged()
         other = Graph(*self._transposed(), directed=True, labels=self._labels, transpose=self._rows)
         other.__dict__["_reversed"] = self
@@ -397,10 +454,10 @@ class Graph:
     def _ascending_again(self) -> Graph:
         return Graph.from_csr(self.indptr, self.indices, self._directed, labels=self._labels)
 
-    # ---------------------------------------------------------------- other people's graphs
+    # ---------------------------------------------------------------- export
 
     def to_edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """The edges as two columns: each arc of a directed graph; each edge of an undirected one once, src ≤ dst.
+        """The edges as two columns of ids. Each edge of an undirected graph appears once, with src ≤ dst.
 
         >>> [column.tolist() for column in Graph.from_edges([1, 2], [0, 2]).to_edges()]
         [[0, 2], [1, 2]]
@@ -412,7 +469,7 @@ class Graph:
         return source[once], self.indices[once]
 
     def to_scipy(self, dtype: npt.DTypeLike = np.bool_) -> sp.csr_array:
-        """The adjacency matrix as a SciPy CSR array of ones.
+        """The adjacency matrix as a SciPy CSR array whose stored values are ones.
 
         >>> Graph.from_edges([0], [1]).to_scipy().toarray().astype(int).tolist()
         [[0, 1], [1, 0]]
@@ -421,7 +478,7 @@ class Graph:
         return sp.csr_array((ones, self.indices.copy(), self.indptr.copy()), shape=(self.n, self.n))
 
     def to_networkx(self) -> nx.Graph:
-        """A NetworkX Graph or DiGraph with the same vertices (labels where there are any) and edges.
+        """A NetworkX Graph or DiGraph with the same vertices (by label if there are labels) and edges.
 
         >>> Graph.from_edges(["a"], ["b"]).to_networkx().edges()
         EdgeView([('a', 'b')])
@@ -435,7 +492,7 @@ class Graph:
         g.add_edges_from((names[u], names[v]) for u, v in zip(source.tolist(), target.tolist(), strict=True))
         return g
 
-    # ---------------------------------------------------------------- manners
+    # ---------------------------------------------------------------- special methods
 
     def __repr__(self) -> str:
         kind = "directed" if self._directed else "undirected"
@@ -466,21 +523,21 @@ class Graph:
                 array.setflags(write=False)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a Graph does not change: {name} cannot be set; make a new one with Graph.from_edges")
+        raise AttributeError(f"a Graph is immutable, so {name} cannot be set; make a new one with Graph.from_edges")
 
     def __len__(self) -> int:
         return self.n
 
 
 def _vertex_count(n: int | None, *columns: npt.NDArray[Any]) -> int:
-    """n, checked against the ids that were given, or one more than the greatest of them."""
+    """n, checked against the given ids, or one more than the greatest of them."""
     least = min((int(column.min()) for column in columns if len(column)), default=0)
     greatest = max((int(column.max()) for column in columns if len(column)), default=-1)
     if least < 0:
-        raise GraphError(f"vertex id {least} is negative; ids count from 0")
+        raise GraphError(f"vertex id {least} is negative; ids start at 0")
     if n is None:
         n = greatest + 1
-    elif not _is_integer(n) or n < 0:
+    elif not is_whole(n) or n < 0:
         raise GraphError(f"n={n!r} is not a number of vertices; give a whole number, or leave it out")
     elif greatest >= n:
         raise GraphError(f"vertex id {greatest} is too large for n={n}; ids run from 0 to n - 1")
@@ -492,11 +549,11 @@ def _vertex_count(n: int | None, *columns: npt.NDArray[Any]) -> int:
 
 
 def _check_labels(labels: Any) -> npt.NDArray[Any] | None:
-    """Labels as a column of their own: changing the caller's changes nothing here."""
+    """The labels as a read-only copy, so that later changes to the caller's array have no effect."""
     if labels is None:
         return None
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
-        raise GraphError(f"labels={labels!r} is no list of names; give exactly one a vertex")
+        raise GraphError(f"labels={labels!r} is not a list of names; give exactly one per vertex")
     array = labels.copy() if isinstance(labels, np.ndarray) else object_array(list(labels))
     try:
         different = len(set(array.tolist()))
@@ -509,17 +566,13 @@ def _check_labels(labels: Any) -> npt.NDArray[Any] | None:
 
 def _fitting(labels: npt.NDArray[Any] | None, n: int) -> npt.NDArray[Any] | None:
     if labels is not None and len(labels) != n:
-        raise GraphError(f"{len(labels)} labels do not name {n} vertices; give exactly one a vertex")
+        raise GraphError(f"{len(labels)} labels do not name {n} vertices; give exactly one per vertex")
     return labels
 
 
 def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     array.setflags(write=False)
     return array
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _hashable(value: Any) -> bool:
@@ -531,5 +584,5 @@ def _hashable(value: Any) -> bool:
 
 
 def vertex_names(graph: Graph) -> Any:
-    """The vertices' labels, or their ids."""
+    """The labels of all vertices, or their ids if there are no labels."""
     return np.arange(graph.n, dtype=np.int32) if graph.labels is None else graph.labels

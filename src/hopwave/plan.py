@@ -1,7 +1,7 @@
 """Plans: a published algorithm as a record of its choices.
 
-Every search is the same formula, q⟨¬v⟩ = q ⊕.⊗ A, level after level. The papers differ in how a level is computed
-(its steps) and which way is taken when (its rule). A plan writes that down and holds no arrays; engines read it.
+Every search is the same formula, q⟨¬v⟩ = q ⊕.⊗ A, level after level. The papers differ in how they compute a level (the
+steps) and in when they take which step (the rule). A plan records these choices and holds no arrays; engines read it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,19 @@ from hopwave.rules import Rule
 class Push:
     """Vertices of the frontier write to their out-neighbours: a product by columns.
 
-    `mapping` is who works on a neighbour list: a thread, a warp, a block, all three by its length (twc), equal shares
-    of all lists (merge), or a thread an arc of the whole graph (edge). `output` is how the next frontier is made: a
-    queue filled on the way, a scan of the status array afterwards, a dense vector, a sort of all neighbours, or none at
-    all ("reuse": the queue of the pull before is read again). `claim` is how a vertex is marked: by an atomic
-    operation, or by plain stores where all writers write the same. `structure_only=False` carries
-    values through the sort.
+    Attributes
+    ----------
+    mapping
+        What works on a neighbour list: one "thread", "warp" or "block" per list; "twc", one of these three depending on
+        the length of the list; "merge", equal shares of all lists; "edge", one thread per arc of the whole graph.
+    output
+        How the next frontier is made: a "queue" filled on the way, a "scan" of the status array afterwards, a "dense"
+        vector, a "sort" of all neighbours, or not at all ("reuse": the queue of the pull before is read again).
+    claim
+        How a vertex is marked as visited: by an "atomic" operation, or by plain stores ("benign") if all writers write
+        the same value.
+    structure_only
+        False carries values through the sort.
     """
 
     mapping: Literal["thread", "warp", "block", "twc", "merge", "edge"]
@@ -43,12 +50,22 @@ class Push:
 
 @dataclass(frozen=True)
 class Pull:
-    """Vertices not yet visited look among their in-neighbours for the frontier: a product by masked rows.
+    """Unvisited vertices look for the frontier among their in-neighbours: a product by masked rows.
 
-    `rows` are the rows computed: all of them (the mask applied afterwards), the unvisited ones, or a compacted list of
-    them. `operand` is what is looked for: the frontier, or any visited vertex, which at this point is the same
-    (push-pull, section 5.4). `early_exit` stops at the first one found. `asynchronous` also takes the level after this
-    one where it can already tell (XBFS, section 5.2). `balance` is how rows are dealt to threads.
+    Attributes
+    ----------
+    mapping
+        One "thread" or one "warp" per row.
+    rows
+        Which rows are computed: "all" (masked afterwards), the "unvisited" ones, or a "compacted" list of these.
+    operand
+        What a row looks for: the "frontier", or any "visited" vertex, with the same result (push-pull, section 5.4).
+    early_exit
+        Whether a row stops at the first one found.
+    asynchronous
+        Whether a row may also find vertices of the next level (XBFS, section 5.2).
+    balance
+        How threads get their rows: "static", or fetched while running, one per "thread" or 32 per "warp".
     """
 
     mapping: Literal["thread", "warp"]
@@ -74,7 +91,7 @@ Step = Push | Pull
 
 
 def _check_words(record: Any) -> None:
-    """Every word of a record must be one its type lists: a typo is not a plan."""
+    """Raise a PlanError unless every word of a record is one that its type lists, so that no typo becomes a plan."""
     for name, kind in get_type_hints(type(record)).items():
         words, value = get_args(kind), getattr(record, name)
         if get_origin(kind) is Literal and value not in words:
@@ -87,6 +104,24 @@ def _check_words(record: Any) -> None:
 class Plan:
     """A named algorithm: its steps, the rule that picks among them, where the loop runs, how neighbours are ordered.
 
+    Attributes
+    ----------
+    name, paper, section, summary
+        Its name in the catalogue, where it was published, and what it is in one line.
+    steps, rule
+        The ways to compute a level, and the rule that picks one of them for each level.
+    loop
+        Where the loop over levels runs: on the "host", or on the "device", with the rule inside.
+    order
+        The order of the neighbours in each row: "any", or by descending "degree".
+    task
+        "search" or "betweenness".
+    regime
+        For betweenness, how sources are distributed: "source", one after the other, as the papers do; "block", one
+        source per worker; "batch", many sources share every read of the graph; "wide", all workers on one source.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> plan = hw.plan("hiragushi-hybrid")
     >>> plan.rule.alpha, str(plan.steps[0])
@@ -124,8 +159,8 @@ class Plan:
         if question.semiring.any_term:
             return None
         for step in self.steps:
-            # ⊕ = + needs every term of its own level: a row that stops at the first, or runs ahead, counts wrongly.
-            # (Looking at visited vertices is no harm: those beside an unvisited one are all in the frontier.)
+            # ⊕ = + needs all terms of its own level: a row that stops early or runs ahead counts wrongly.
+            # (Looking at visited vertices does no harm: those next to an unvisited vertex are all in the frontier.)
             if isinstance(step, Pull) and (step.early_exit or step.asynchronous):
                 return (
                     f"plan {self.name!r} stops a row at the first parent it finds, so it cannot count paths; "
@@ -139,7 +174,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class PlanUsed:
-    """Which plan ran, why it was chosen, and which of its choices had no meaning on the engine.
+    """Which plan ran, why it was chosen, and which of its choices mean nothing on the engine.
 
     Compares equal to its name: `result.plan == "hopwave"`.
     """

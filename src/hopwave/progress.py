@@ -1,4 +1,4 @@
-"""A progress bar for long reads: on a terminal, after two seconds, and out of the way when done."""
+"""A progress bar for long work: on a terminal, after two seconds, and removed when done."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ PATIENCE = 2.0  # seconds before a bar appears by itself
 
 
 class Meter:
-    """Counts the bytes read from a file and shows them when that takes long.
+    """Shows how much of a long task is done: bytes of a file, or sources.
 
-    `show=None` waits two seconds and draws only on a terminal; True draws at once, False never. A total of None is
-    drawn as a spinner with the time gone by: the honest picture where one call into a C library does all the work.
+    `show=None` waits two seconds and draws only on a terminal; True draws at once, False never. With a total of None it
+    draws a spinner with the elapsed time, for work that is one call into a C library.
 
     >>> with Meter("reading web.mtx", total=100, show=False) as meter:
     ...     meter.update(50)
@@ -36,14 +36,14 @@ class Meter:
         self._task: Any = None
 
     def update(self, done: int) -> None:
-        """So many bytes of the file have been taken in."""
+        """Say how much is done."""
         with self._lock:
             self._done = done
             if self._bar is not None:
                 self._bar.update(self._task, completed=done)
 
     def stage(self, title: str, total: int | None = None) -> None:
-        """From here on the work is another one, of unknown length unless a total is given."""
+        """Begin another task, of unknown length unless a total is given."""
         with self._lock:
             self._title, self._total, self._done = title, total, 0
             if self._bar is not None:
@@ -85,7 +85,7 @@ class Meter:
                 TextColumn("left"),
                 TimeRemainingColumn(),
                 console=console,
-                transient=console.is_terminal,  # into a log, the last state is printed once
+                transient=console.is_terminal,  # in a log file, the last state is printed once
             )
             self._task = self._bar.add_task(self._title, total=self._total, completed=self._done)
             self._bar.start()

@@ -1,13 +1,15 @@
-"""Which way the next level goes: rules, pure functions of the level's sizes.
+"""Rules: which step of a plan computes the next level.
 
-A rule picks one of a plan's steps, by its number. The same functions, compiled, run inside the CPU engine's loop, and
-tests replay them against every engine's trace. They are therefore plain arithmetic on numbers, without Python objects:
+A rule is a pure function of the sizes of a level; it returns the number of a step. The CPU engine compiles the same
+functions into its loop, and tests replay them against the trace of every engine. They are therefore plain arithmetic
+on numbers, without Python objects:
 
     n, m      vertices and arcs of the graph
     nf, mf    vertices of the frontier, and arcs that leave them
     mu        arcs that leave unvisited vertices
-    nf0, mf0  nf and mf one level before (0 at the source)
-    last      the step taken one level before (-1 at the source)
+    nf0, mf0  nf and mf of the level before (0 at the source)
+    last      the step of the level before (-1 at the source)
+    a, b      the parameters of the rule
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import ClassVar
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a rule may look at; the letters are explained at the top of this file.
+    """The sizes that a rule may look at. The letters are explained at the top of this file.
 
     >>> Sizes(n=10, m=40, nf=1, mf=4, mu=36).last
     -1
@@ -42,8 +44,8 @@ def always(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: i
 def beamer(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
     """Push until mf > mu/α, pull until nf < n/β (Hiragushi, section 2, after Beamer et al. 2012).
 
-    Hiragushi prints nf > |V|/β for the way back; Beamer et al. and the text around it say that the frontier must have
-    become small, so nf < n/β it is.
+    Hiragushi prints nf > |V|/β for the switch back to push. But Beamer et al., and the text around the formula, say
+    that the frontier must have become small, so the rule is nf < n/β.
     """
     if last == 1:
         return 0 if nf * b < n else 1
@@ -51,7 +53,7 @@ def beamer(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: i
 
 
 def one_way(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
-    """Pull from the level on whose frontier holds a share a of the vertices; never back (TurboBFS, section III-C)."""
+    """Push until the frontier holds the share a of the vertices, then pull to the end (TurboBFS, section III-C)."""
     return 1 if last == 1 or nf >= a * n else 0
 
 
@@ -63,10 +65,11 @@ def ratio(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: in
 
 
 def xbfs(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
-    """Four ways to a queue (XBFS, section 4.3): 0 scan-free, 1 single-scan, 2 double-scan (the pull), 3 no queue made.
+    """Four ways to make a queue (XBFS, section 4.3): 0 scan-free, 1 single-scan, 2 double-scan (the pull), 3 none.
 
-    Pull while mf/|E| ≥ α. Before that, single-scan on the one level that the growth λ = mf/mf0 says is the last push
-    (equation 2). After it, one push from the queue that the pull left behind; then scan-free to the end.
+    Pull while mf/|E| ≥ α. Before that, take the single scan on one level: the one that is the last push, judging by the
+    growth λ = mf/mf0 (equation 2). After it, push once from the queue that the pull left behind, then scan-free to the
+    end.
     """
     if mf >= a * m:
         return 2
@@ -78,14 +81,19 @@ def xbfs(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int
 
 
 def growing(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
-    """hopwave's own: Beamer's two tests, each believed only while the frontier moves that way.
+    """hopwave's own rule: Beamer's two tests, each used only while the frontier changes in its direction.
 
-    Near the end of any search mu goes to 0 and mf > mu/α holds for frontiers of a handful: on roads and meshes Beamer's
-    rule then pulls, level after level, through rows that nothing reaches. A pull must read every unvisited vertex, so
-    it also has to have as many arcs to save as there are words of 64 vertices to read. And a frontier of hubs, whose
-    mean degree is above the graph's, is pulled up to four times sooner: hubs stand first in their neighbours' rows.
+    Start to pull only while the frontier grows. Near the end of a search mu goes to 0, and mf > mu/α holds for tiny
+    frontiers: on roads and meshes, Beamer's rule then pulls for many levels through rows that nothing reaches.
 
-    A pull looks at no more than the unvisited arcs and those words, so it also goes on where that is less than a push.
+    A pull reads the bitmap of visited vertices, n/64 words. It must have more arcs to save than words to read:
+    mf > n/64.
+
+    If the mean degree of the frontier is above that of the graph, pull up to four times sooner: such hubs come first in
+    the rows of their neighbours.
+
+    Go back to push only while the frontier shrinks, with nf ≤ n/β, and only if a push looks at less than a pull would:
+    mf arcs instead of mu arcs and n/64 words.
     """
     if last == 1:
         return 0 if nf < nf0 and nf * b <= n and mf * 64 < mu * 64 + n else 1
@@ -96,28 +104,28 @@ def growing(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: 
 
 
 def fewer(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
-    """Where every term counts: pull whenever it looks at fewer arcs, mu < α·mf, and mf pays for the bitmaps, b·mf > n.
+    """For sums over all terms: pull if it looks at fewer arcs, mu < α·mf, and mf is worth the bitmaps, b·mf > n.
 
-    Without early exit a pull looks at every arc into the unvisited vertices, so the two sides can simply be compared.
+    Without early exit a pull looks at every arc into the unvisited vertices, so the numbers of arcs can be compared.
     """
     return 1 if mf * a > mu and mf * b > n else 0
 
 
-# A rule's code is its place here; compiled engines choose by it.
+# The code of a rule is its place in this tuple. Compiled engines choose by it.
 FUNCTIONS = (always, beamer, one_way, ratio, xbfs, growing, fewer)
 
 
 class Rule:
     """A rule with its parameters: `Always`, `Beamer`, `OneWay`, `Ratio`, `XBFS`, `Growing`, `Fewer`.
 
-    `code` names its function to compiled engines, `choices` is how many steps it picks from.
+    `code` is the place of its function in `FUNCTIONS`, `choices` is how many steps it picks from.
     """
 
     code: ClassVar[int]
     choices: ClassVar[int] = 2
 
     def parameters(self) -> tuple[float, float]:
-        """The function's a and b."""
+        """The parameters a and b of the function."""
         given = [float(value) for value in vars(self).values()]
         return (*given, 0.0, 0.0)[:2]  # type: ignore[return-value]
 
@@ -144,7 +152,7 @@ class Always(Rule):
 
 @dataclass(frozen=True)
 class Beamer(Rule):
-    """Push, pull, push by the arcs of frontier and unvisited; see `beamer`."""
+    """Push, pull, push: by the arcs of the frontier and of the unvisited vertices. See `beamer`."""
 
     alpha: float
     beta: float
@@ -153,7 +161,7 @@ class Beamer(Rule):
 
 @dataclass(frozen=True)
 class OneWay(Rule):
-    """Push, then pull to the end; see `one_way`."""
+    """Push, then pull to the end. See `one_way`."""
 
     share: float
     code: ClassVar[int] = 2
@@ -161,7 +169,7 @@ class OneWay(Rule):
 
 @dataclass(frozen=True)
 class Ratio(Rule):
-    """Push, pull, push by the frontier's share of the vertices; see `ratio`."""
+    """Push, pull, push: by the share of the vertices in the frontier. See `ratio`."""
 
     rising: float
     falling: float
@@ -170,7 +178,7 @@ class Ratio(Rule):
 
 @dataclass(frozen=True)
 class XBFS(Rule):
-    """Scan-free, single-scan, double-scan or no queue; see `xbfs`."""
+    """Scan-free, single-scan, double-scan or no queue. See `xbfs`."""
 
     alpha: float
     code: ClassVar[int] = 4
@@ -179,7 +187,7 @@ class XBFS(Rule):
 
 @dataclass(frozen=True)
 class Growing(Rule):
-    """Beamer's rule, believed only while the frontier moves that way; see `growing`."""
+    """Beamer's rule, used only while the frontier changes in its direction. See `growing`."""
 
     alpha: float
     beta: float
@@ -188,7 +196,7 @@ class Growing(Rule):
 
 @dataclass(frozen=True)
 class Fewer(Rule):
-    """Pull where that is fewer arcs, for sums; see `fewer`."""
+    """Pull if that looks at fewer arcs; for sums. See `fewer`."""
 
     alpha: float
     floor: float

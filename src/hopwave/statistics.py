@@ -1,4 +1,4 @@
-"""What a graph looks like: sizes, degrees, and how scale-free it is."""
+"""Statistics of a graph: sizes, degrees, and how scale-free it is."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# TurboBC's Tables 1-3 measure scf in [1, 224] for regular and in [5846, 651837] for irregular graphs; the border is
-# their geometric mean.
+# TurboBC's Tables 1-3 list scf in [1, 224] for regular and in [5846, 651837] for irregular graphs. The border between
+# them is the geometric mean of 224 and 5846.
 IRREGULAR_SCF = 1144.0
 
 
@@ -18,7 +18,7 @@ class Statistics:
     """What `Graph.stats()` returns: sizes, the out-degree distribution, and how scale-free the graph is.
 
     `scf` is the scale-free metric of TurboBC, equation 5: the sum of degree(u)·degree(v) over all arcs, divided by
-    n times the greatest degree. (The division is not printed in the paper; it is what reproduces its Tables 1 and 3.)
+    n times the greatest degree. (The paper does not print the division, but its Tables 1 and 3 need it.)
 
     >>> import hopwave as hw
     >>> hw.Graph.from_edges([0, 0], [1, 2]).stats().mean_degree
@@ -37,7 +37,7 @@ class Statistics:
 
     @property
     def regular(self) -> bool:
-        """True where TurboBC's scalar algorithms (one thread per vertex) won, False where its vector ones did."""
+        """True where TurboBC's scalar kernels (one thread per vertex) won, False where its vector kernels did."""
         return self.scf < IRREGULAR_SCF
 
 

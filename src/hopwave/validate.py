@@ -1,4 +1,4 @@
-"""Is this really a breadth-first search? The five rules of Graph500, for any search on any graph.
+"""Validate a breadth-first search by the five rules of Graph500, for any search on any graph.
 
     1  roots    the predecessors form trees without a cycle, rooted at the sources and nowhere else
     2  levels   a tree edge joins two levels that differ by one
@@ -6,9 +6,9 @@
     4  span     exactly the vertices that can be reached (within the depth limit) are reached
     5  links    every predecessor link is an arc of the graph
 
-Rule 3 says that no distance is too long, rules 1, 2 and 5 that none is too short, so together they prove a search right
-without a second one. Given distances alone, rules 1 and 5 have nothing to look at, and rule 2 asks instead
-that every vertex has some neighbour one level above. Given predecessors alone, the levels are read off the tree.
+Rule 3 says that no distance is too long; rules 1, 2 and 5 say that none is too short. Together they prove that a search
+is correct without a second search. Given only distances, rules 1 and 5 have nothing to check, and rule 2 requires
+instead that every vertex has a neighbour one level above. Given only predecessors, the levels are those of the tree.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.csr import as_column, whole_numbers
+from hopwave.csr import as_column
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.whole_numbers import whole_numbers
 
 Array = npt.NDArray[Any]
 
 RULES = ("roots", "levels", "edges", "span", "links")
-_ARCS_AT_ONCE = 1 << 20  # a few arrays of this length at a time, so that validating costs little memory
+_ARCS_AT_ONCE = 1 << 20  # a few arrays of this length at a time, so that validating takes little memory
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one rule says: `passed` is None where there was nothing to judge; `failures` are sentences."""
+    """The verdict of one rule. `passed` is None if there was nothing to check; `failures` are sentences."""
 
     number: int
     name: str
@@ -42,8 +43,21 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Validation:
-    """The verdicts of the five rules on one search.
+    """The result of `validate`: the verdicts of the five rules. It is true if no rule failed.
 
+    Attributes
+    ----------
+    rules : tuple of Verdict
+        One per rule.
+    ok : bool
+        Whether no rule failed.
+    failures : tuple of str
+        A sentence for each way in which a rule is broken.
+    broken : tuple of str
+        The names of the rules that failed.
+
+    Examples
+    --------
     >>> from hopwave import generate
     >>> from hopwave.validate import validate
     >>> validate(generate.path(3), 0, distances=[0, 1, 1]).failures
@@ -59,7 +73,7 @@ class Validation:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """A sentence for each way in which a rule is broken, with the first vertex that breaks it and their number."""
+        """A sentence for each way in which a rule is broken: the first vertex that breaks it, and their number."""
         return tuple(sentence for rule in self.rules for sentence in rule.failures)
 
     @property
@@ -80,11 +94,39 @@ def validate(
     depth_limit: int | None = None,
     direction: Literal["out", "in"] = "out",
 ) -> Validation:
-    """Judge a search from one or several sources by its distances, its predecessors, or both.
+    """Validate a search from one or several sources by its distances, its predecessors, or both.
 
-    A distance or predecessor of -1 means "not reached"; a source's predecessor is itself. With a depth limit, vertices
-    beyond it count as not reached. Time grows with vertices × log(depth) + arcs.
+    Parameters
+    ----------
+    graph : Graph
+        The graph that was searched.
+    sources : vertex or list of vertices
+        Where the search started.
+    distances : array of n integers, optional
+        The distance of every vertex; −1 means "not reached".
+    predecessors : array of n integers, optional
+        The predecessor of every vertex. That of a source is itself; −1 means "not reached".
+    depth_limit : int, optional
+        The limit of the search. Vertices beyond it count as not reached.
+    direction : {"out", "in"}, optional
+        "in" if the search followed arcs backwards.
 
+    Returns
+    -------
+    Validation
+        True if the search is correct; `failures` says what is wrong.
+
+    Raises
+    ------
+    GraphError
+        There is nothing to validate, or an array does not fit the graph.
+
+    Notes
+    -----
+    Takes time proportional to vertices × log(depth) + arcs.
+
+    Examples
+    --------
     >>> from hopwave import generate
     >>> G = generate.path(3)
     >>> validate(G, 0, distances=[0, 1, 2], predecessors=[0, 0, 1]).ok
@@ -140,7 +182,7 @@ def check(
     depth_limit: int | None = None,
     direction: Literal["out", "in"] = "out",
 ) -> None:
-    """As `validate`, but a search that is not right raises a GraphError that names rule, vertex and values.
+    """Like `validate`, but raise a GraphError that names rule, vertex and values if the search is not correct.
 
     >>> from hopwave import generate
     >>> check(generate.path(3), 0, distances=[0, 1, 1])
@@ -153,17 +195,17 @@ def check(
 
 
 def _judge_tree(tree: Array, is_source: Array, failures: dict[str, list[str]]) -> Array:
-    """Rules 1 and, for ids that are no vertices, 5; returns the levels that the tree itself implies.
+    """Rule 1, and rule 5 for ids that are not vertices. Returns the levels that the tree implies.
 
-    Pointer doubling: after i rounds every vertex points at its ancestor 2^i steps up, so that after log2(n) rounds
-    it points at its root, or else its chain runs in a cycle. The extra slot n stands for "outside the trees".
+    Pointer doubling: after i rounds every vertex points at its ancestor 2^i steps up. After log2(n) rounds it points at
+    its root, unless its chain runs into a cycle. The extra slot n stands for "outside the trees".
     """
     n = tree.size
     vertex = np.arange(n)
     missing = (tree < -1) | (tree >= n)
-    _note(failures["links"], missing, f"vertex {{v}} has predecessor {{a}}, which is no vertex (0 to {n - 1})", tree)
+    _note(failures["links"], missing, f"vertex {{v}} has predecessor {{a}}, which is not a vertex (0 to {n - 1})", tree)
     stray = (tree == vertex) & ~is_source
-    _note(failures["roots"], stray, "vertex {v} is its own predecessor but no source")
+    _note(failures["roots"], stray, "vertex {v} is its own predecessor but not a source")
     _note(failures["roots"], is_source & (tree != vertex), "source {v} has predecessor {a}, which must be itself", tree)
 
     outside = (missing | stray | (tree == -1)) & ~is_source
@@ -177,23 +219,23 @@ def _judge_tree(tree: Array, is_source: Array, failures: dict[str, list[str]]) -
         above = above[above]
     above, level = above[:n], level[:n]
     cyclic = ~ends[above]
-    if cyclic.any():  # so many steps up, a vertex that hangs from a cycle points at one inside it
+    if cyclic.any():  # after that many steps, a vertex above which there is a cycle points at a vertex in it
         on_cycle = np.zeros(n, dtype=bool)
         on_cycle[above[cyclic]] = True
         _note(failures["roots"], on_cycle, "vertex {v} is its own ancestor: the predecessors have a cycle there")
     hanging = (above == n) & ~outside & (tree != -1)
-    hanging &= tree[np.where(hanging, tree, 0)] == -1  # say it once, where the chain breaks
+    hanging &= tree[np.where(hanging, tree, 0)] == -1  # reported once, where the chain breaks
     _note(failures["roots"], hanging, "vertex {v} hangs from vertex {a}, which was not reached", tree)
-    # Vertices that claim a predecessor but have no root get -2: no level, yet not "not reached" either.
+    # Vertices with a predecessor but without a root get -2: they have no level, but they are not "not reached".
     return np.where(is_source, 0, np.where(tree == -1, -1, np.where(cyclic | (above == n), -2, level)))
 
 
 def _judge_levels(levels: Array, tree: Array | None, is_source: Array, failures: dict[str, list[str]]) -> None:
-    """Rule 2 on the distances that were given, and whether distances and predecessors reach the same vertices."""
+    """Rule 2 for given distances, and whether distances and predecessors reach the same vertices."""
     wrong = failures["levels"]
     _note(wrong, levels < -1, "vertex {v} has distance {a}; -1 means not reached, 0 and more are levels", levels)
     _note(wrong, is_source & (levels != 0), "source {v} is at level {a}, which must be 0", levels)
-    _note(wrong, ~is_source & (levels == 0), "vertex {v} is at level 0 but no source")
+    _note(wrong, ~is_source & (levels == 0), "vertex {v} is at level 0 but not a source")
     if tree is None:
         return
     _note(failures["span"], (tree == -1) & (levels >= 0), "vertex {v} is at level {a} but has no predecessor", levels)
@@ -209,9 +251,9 @@ def _judge_levels(levels: Array, tree: Array | None, is_source: Array, failures:
 def _judge_arcs(
     graph: Graph, levels: Array, tree: Array | None, is_source: Array, limit: int | None, failures: dict[str, list[str]]
 ) -> None:
-    """Rules 3, 4 and 5 (or 2, without a tree), which need every arc: one pass over them."""
+    """Rules 3, 4 and 5 (without a tree: rule 2), which need one pass over all arcs."""
     skipping, leaving = _Arcs(), _Arcs()
-    found = is_source.copy()  # its predecessor link is an arc; without a tree: some neighbour is one level above
+    found = is_source.copy()  # whose predecessor link is an arc; without a tree, who has a neighbour one level above
     for tail, head in _arcs(graph):
         from_level, to_level = levels[tail], levels[head]
         reached = from_level >= 0
@@ -255,7 +297,7 @@ class _Arcs:
 
 
 def _arcs(graph: Graph) -> Iterator[tuple[Array, Array]]:
-    """All arcs as (tails, heads), a bounded number at a time, whatever the degrees."""
+    """All arcs as (tails, heads), a limited number at a time, whatever the degrees are."""
     for begin in range(0, graph.m, _ARCS_AT_ONCE):
         end = min(begin + _ARCS_AT_ONCE, graph.m)
         low, high = np.searchsorted(graph.indptr, [begin, end - 1], side="right") - 1
@@ -264,7 +306,7 @@ def _arcs(graph: Graph) -> Iterator[tuple[Array, Array]]:
 
 
 def _note(sentences: list[str], wrong: Array, sentence: str, *values: Array) -> None:
-    """Where some vertex is wrong, add the sentence about the first: {v} is the vertex, {a}, {b}, ... its values."""
+    """If some vertex is wrong, add a sentence about the first one: {v} is the vertex, {a}, {b}, ... its values."""
     count = int(np.count_nonzero(wrong))
     if count:
         v = int(np.argmax(wrong))
@@ -288,5 +330,5 @@ def _vertices(graph: Graph, sources: Any) -> list[int]:
 def _per_vertex(values: Any, n: int, name: str) -> Array:
     column = whole_numbers(as_column(values, name), name)
     if column.size != n:
-        raise GraphError(f"{name} has {column.size} entries and the graph {n} vertices; give one a vertex")
+        raise GraphError(f"{name} has {column.size} entries and the graph {n} vertices; give one per vertex")
     return column.astype(np.int32 if column.dtype == np.int32 else np.int64, copy=False)

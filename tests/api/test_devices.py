@@ -1,4 +1,4 @@
-"""What devices() says of processors and of GPUs in every state, without needing one."""
+"""devices(): the processor, and GPUs in every state; tested without a GPU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ module = sys.modules["hopwave.devices"]  # the package may have a function of th
 
 @pytest.fixture
 def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A driver that lists two GPUs, one of which says what it is."""
+    """A driver that lists two GPUs, one of them with its model."""
     (tmp_path / "0000:01:00.0").mkdir()
     (tmp_path / "0000:01:00.0" / "information").write_text("Model: \t\t NVIDIA H200\nIRQ: 1\n")
     (tmp_path / "0000:02:00.0").mkdir()
@@ -67,7 +67,7 @@ def test_a_gpu_without_cupy_says_what_to_install(driver: Path, monkeypatch: pyte
     assert found[0].reason == "CuPy is not installed; run: pip install 'hopwave[cuda13]'"
 
 
-def test_no_gpu_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_gpu_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "NVIDIA", tmp_path / "missing")
     _no_cupy(monkeypatch)
     assert [device.kind for device in devices()] == ["cpu"]
@@ -90,12 +90,12 @@ def test_a_driver_that_does_not_answer(driver: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(("version", "extra"), [(None, "cuda12"), (12080, "cuda12"), (13000, "cuda13")])
-def test_the_extra_suits_the_driver(monkeypatch: pytest.MonkeyPatch, version: int | None, extra: str) -> None:
+def test_the_extra_fits_the_driver(monkeypatch: pytest.MonkeyPatch, version: int | None, extra: str) -> None:
     monkeypatch.setattr(module, "driver_version", lambda: version)
     assert cuda_extra() == extra
 
 
-def test_asking_loads_no_gpu_library() -> None:
+def test_devices_loads_no_gpu_library() -> None:
     before = "cupy" in sys.modules
     devices()
     installed = importlib.util.find_spec("cupy") is not None

@@ -43,7 +43,7 @@ def test_an_outcome_has_every_key_in_order() -> None:
     assert values["bfs_max_TEPS"] == 2000 and values["NBFS"] == 4
 
 
-def test_a_run_is_valid_and_repeats_itself() -> None:
+def test_a_run_is_valid_and_repeatable() -> None:
     one, other = (graph500.run(9, roots=6, device="cpu", seed=3) for _ in range(2))
     assert one.valid and [s.root for s in one.searches] == [s.root for s in other.searches]
     assert [s.edges for s in one.searches] == [s.edges for s in other.searches]
@@ -76,7 +76,7 @@ def test_roots_have_an_edge_to_another_vertex() -> None:
         (lambda d, p, far, root: p.__setitem__(far, (far + 1) % 256), "links"),
     ],
 )
-def test_the_validator_finds_what_is_wrong(change: Any, rule: str) -> None:
+def test_the_validator_finds_every_mistake(change: Any, rule: str) -> None:
     graph = hw.generate.kronecker(8)
     root = int(np.argmax(graph.degrees))
     found = hw.bfs(graph, root)
@@ -88,7 +88,7 @@ def test_the_validator_finds_what_is_wrong(change: Any, rule: str) -> None:
     assert rule in validated(graph, root, distances, parents, 2)
 
 
-def test_what_cannot_be_run_says_so() -> None:
+def test_refused_arguments() -> None:
     with pytest.raises(GraphError, match="scale"):
         graph500.run(0)
     with pytest.raises(GraphError, match="mpiexec"):
@@ -107,7 +107,7 @@ def test_the_command_prints_the_keys(capsys: pytest.CaptureFixture[str]) -> None
     assert lines[-1].startswith("validation: passed, 3 searches")
 
 
-def test_the_command_speaks_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["graph500", "--scale", "8", "--nbfs", "2", "--device", "cpu", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["valid"] is True and found["SCALE"] == 8 and found["device"] == "cpu"
@@ -131,7 +131,7 @@ def test_gap_refuses(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> No
 # ---------------------------------------------------------------- shortest paths
 
 
-def test_the_third_kernel_runs_when_asked() -> None:
+def test_the_third_kernel_runs_with_sssp() -> None:
     outcome = graph500.run(8, roots=3, device="cpu", sssp=True)
     values = outcome.values()
     assert outcome.valid and list(values) == KEYS + [k.replace("bfs", "sssp") for k in KEYS if k.startswith("bfs")]

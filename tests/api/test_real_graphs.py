@@ -1,4 +1,4 @@
-"""The real graphs beside other people's programs: searches as SciPy's, betweenness as igraph's.
+"""Real graphs, compared with other libraries: searches with SciPy, betweenness with igraph.
 
 The graphs are looked for in HOPWAVE_DATA, or in shared/data beside the repository; without them all is skipped.
 """
@@ -56,14 +56,14 @@ def graph(data: Path, name: str) -> Graph:
 
 
 def sources(graph: Graph, count: int) -> list[int]:
-    """The vertex of highest degree, and others that lead somewhere."""
+    """The vertex of highest degree, and others with out-neighbours."""
     able = np.flatnonzero(graph.degrees)
     drawn = np.random.default_rng(graph.n).choice(able, count - 1, replace=False)
     return [int(np.argmax(graph.degrees)), *drawn.tolist()]
 
 
 def hops(graph: Graph, source: int) -> npt.NDArray[np.int64]:
-    """By SciPy's order of visits: who is found by one of a level belongs to the next."""
+    """Distances from the order in which SciPy visits: a vertex is one level below the one that found it."""
     order, predecessors = breadth_first_order(graph.to_scipy(), source, directed=True)
     place = np.zeros(graph.n, np.int64)
     place[order] = np.arange(len(order))
@@ -77,7 +77,7 @@ def hops(graph: Graph, source: int) -> npt.NDArray[np.int64]:
 
 
 @every_graph
-def test_searches_as_scipys(data: Path, name: str) -> None:
+def test_searches_equal_scipys(data: Path, name: str) -> None:
     G = graph(data, name)
     for source in sources(G, 3):
         right = hops(G, source)
@@ -89,7 +89,7 @@ def test_searches_as_scipys(data: Path, name: str) -> None:
 
 
 @every_graph
-def test_betweenness_as_igraphs(data: Path, name: str) -> None:
+def test_betweenness_equals_igraphs(data: Path, name: str) -> None:
     igraph = pytest.importorskip("igraph")
     G = graph(data, name)
     chosen = sources(G, 3)
@@ -101,8 +101,8 @@ def test_betweenness_as_igraphs(data: Path, name: str) -> None:
 
 
 @every_graph
-def test_betweenness_as_the_oracles(data: Path, name: str) -> None:
-    """To 1e-9 of each score, also of the small ones; vertices and edges, both plans."""
+def test_betweenness_equals_the_oracles(data: Path, name: str) -> None:
+    """Within 1e-9 of each score, small ones too; vertices and edges, both plans."""
     G = graph(data, name)
     source = sources(G, 1)
     right = oracle.Scaled(G, source[0])

@@ -1,4 +1,4 @@
-"""The validator: right searches pass, and every kind of corruption is caught by the rule that is meant for it."""
+"""The validator: correct searches pass, and every kind of mistake is found by the rule that is meant for it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def tree(graph: Graph, sources: list[int], limit: int | None = None, direction: 
     return np.array(d, dtype=np.int32), np.array(p, dtype=np.int32)
 
 
-# ---------------------------------------------------------------- right searches pass
+# ---------------------------------------------------------------- correct searches pass
 
 
 @pytest.mark.parametrize("name", TRAPS)
-def test_right_searches_pass(name: str) -> None:
+def test_correct_searches_pass(name: str) -> None:
     graph = TRAPS[name]()
     for sources in ([0], [graph.n // 2], [0, graph.n - 1]):
         d, p = tree(graph, sources)
@@ -39,7 +39,7 @@ def test_right_searches_pass(name: str) -> None:
 
 
 @given(graphs(), st.data())
-def test_right_searches_pass_with_limits_and_directions(graph: Graph, data: st.DataObject) -> None:
+def test_correct_searches_pass_with_limits_and_directions(graph: Graph, data: st.DataObject) -> None:
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=3))
     limit = data.draw(st.none() | st.integers(0, 4))
     direction = data.draw(st.sampled_from(["out", "in"]))
@@ -49,7 +49,7 @@ def test_right_searches_pass_with_limits_and_directions(graph: Graph, data: st.D
     check(graph, sources, predecessors=p, depth_limit=limit, direction=direction)
 
 
-def test_verdicts_say_what_was_judged() -> None:
+def test_verdicts_of_rules_without_input_are_none() -> None:
     graph = generate.path(3)
     assert [rule.name for rule in validate(graph, 0, [0, 1, 2]).rules] == list(RULES)
     assert [rule.passed for rule in validate(graph, 0, [0, 1, 2]).rules] == [None, True, True, True, None]
@@ -64,7 +64,7 @@ def test_labels_name_sources() -> None:
     assert not validate(graph, "b", [0, 1, 2]).ok
 
 
-# ---------------------------------------------------------------- corruptions
+# ---------------------------------------------------------------- mistakes
 
 # A 5 x 5 grid (vertices 0-24), a path 25-26-27 beside it, and vertex 28 alone. Searched from 0: d(r, c) = r + c.
 GRID = Graph.from_edges(
@@ -125,13 +125,13 @@ CORRUPTIONS: list[tuple[str, Corruption, str, str | None, str | None]] = [
     ("a predecessor without a level", put("d", v24=-1), "span", None, "span"),
     ("a predecessor at the level above that is no neighbour", put("p", v12=3), "links", "links", None),
     ("a predecessor in another component", both(put("p", v28=24), put("d", v28=9)), "links", "links", "levels"),
-    ("a predecessor that is no vertex", put("p", v7=29), "links", "links", None),
+    ("a predecessor that is not a vertex", put("p", v7=29), "links", "links", None),
     ("a predecessor below -1", put("p", v7=-2), "links", "links", None),
 ]
 
 
 @pytest.mark.parametrize(("what", "corrupt", "given_both", "given_tree", "given_distances"), CORRUPTIONS)
-def test_corruptions_are_caught_by_their_rule(
+def test_mistakes_are_found_by_their_rule(
     what: str, corrupt: Corruption, given_both: str, given_tree: str | None, given_distances: str | None
 ) -> None:
     d, p = _with(corrupt)
@@ -142,7 +142,7 @@ def test_corruptions_are_caught_by_their_rule(
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_every_rule_catches_something_that_no_other_does(rule: str) -> None:
+def test_every_rule_finds_a_mistake_that_no_other_finds(rule: str) -> None:
     named, alone = 0, 0
     for _, corrupt, given_both, given_tree, given_distances in CORRUPTIONS:
         d, p = _with(corrupt)
@@ -167,7 +167,7 @@ def test_directed_arcs_bind_one_way_only() -> None:
     assert validate(DAG, 0, [0, 1, 1, 2, -1, -1]).broken == ("span",)
 
 
-def test_a_depth_limit_is_neither_passed_nor_missed() -> None:
+def test_depth_limits() -> None:
     graph = generate.path(5)
     assert validate(graph, 0, [0, 1, 2, -1, -1], depth_limit=2).ok
     assert validate(graph, 0, [0, 1, 2, -1, -1]).broken == ("span",)
@@ -223,7 +223,7 @@ def test_a_predecessor_passes_exactly_when_it_is_one(graph: Graph, data: st.Data
 
 @given(graphs(max_n=12), st.data())
 def test_arbitrary_claims_pass_exactly_when_right(graph: Graph, data: st.DataObject) -> None:
-    """Nothing but numbers: whatever they are, no crash, and no wrong claim passes."""
+    """Random numbers: no crash, and only correct searches pass."""
     s = data.draw(st.integers(0, graph.n - 1))
     numbers = st.lists(st.integers(-2, graph.n), min_size=graph.n, max_size=graph.n)
     d, p = data.draw(numbers), data.draw(numbers)
@@ -244,7 +244,7 @@ def test_hubs_longer_than_a_block_of_arcs(monkeypatch: pytest.MonkeyPatch) -> No
     assert "edges" in validate(graph, 0, d, p).broken
 
 
-# ---------------------------------------------------------------- questions that make no sense
+# ---------------------------------------------------------------- refused arguments
 
 
 @pytest.mark.parametrize(
@@ -261,6 +261,6 @@ def test_hubs_longer_than_a_block_of_arcs(monkeypatch: pytest.MonkeyPatch) -> No
         ({"sources": 0, "distances": [0, 1, 2], "depth_limit": -1}, "depth_limit=-1"),
     ],
 )
-def test_senseless_questions_get_one_sentence(arguments: dict[str, Any], says: str) -> None:
+def test_refused_arguments(arguments: dict[str, Any], says: str) -> None:
     with pytest.raises(GraphError, match=says):
         validate(generate.path(3), **arguments)

@@ -94,7 +94,7 @@ def test_the_table(run: Run, named: Path) -> None:
     rows = [line.split() for line in text.splitlines() if line.strip()[:1].isdigit()]
     assert [row[:3] for row in rows] == [["1", "bob", "2"], ["2", "cyd", "2"], ["3", "ann", "0"]]
     assert "█" in text and "Highest betweenness, all 6 sources" in text
-    assert "certified to 0.0e+00 over 6 sources" in text and "hopwave-block (a source a worker" in text
+    assert "certified to 0.0e+00 over 6 sources" in text and "hopwave-block (one source per worker" in text
 
 
 def test_edges_are_named_by_their_ends(run: Run, named: Path) -> None:

@@ -1,4 +1,4 @@
-"""Generators: the right shapes and counts, the same numbers everywhere, and clear refusals."""
+"""Generators: shapes and counts, the same graph on every machine, and clear error messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from hopwave import Graph, GraphError, generate
 from hopwave.generate import counter, recursive
-from hopwave.generate.parameters import room
+from hopwave.generate.parameters import check_memory
 
 
 def digest(graph: Graph) -> str:
@@ -24,7 +24,7 @@ def is_connected(graph: Graph) -> bool:
     return bool(connected_components(graph.to_scipy(), directed=False)[0] == 1)
 
 
-# ---------------------------------------------------------------- the same everywhere
+# ---------------------------------------------------------------- the same on every machine
 
 GOLDEN = {
     "kronecker": (lambda: generate.kronecker(7, 8), "ec459c04735d"),
@@ -39,7 +39,7 @@ GOLDEN = {
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_a_seed_means_the_same_graph_for_ever(name: str) -> None:
+def test_a_seed_always_gives_the_same_graph(name: str) -> None:
     make, expected = GOLDEN[name]
     assert digest(make()) == expected
 
@@ -58,13 +58,13 @@ def test_seeds_differ(name: str) -> None:
 def test_threads_do_not_matter(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
     kronecker, uniform = generate.kronecker(9, 8), generate.uniform(500, 8)
     monkeypatch.setattr(counter, "BLOCK", 100)
-    monkeypatch.setattr(counter, "_cores", lambda: cores)
+    monkeypatch.setattr(counter, "host_cores", lambda: cores)
     assert generate.kronecker(9, 8) == kronecker
     assert generate.uniform(500, 8) == uniform
 
 
 @pytest.mark.parametrize("edges", [generate.kronecker_edges, generate.uniform_edges])
-def test_blocks_made_apart_are_the_whole(edges) -> None:  # type: ignore[no-untyped-def]
+def test_blocks_add_up_to_the_whole_list(edges) -> None:  # type: ignore[no-untyped-def]
     whole = edges(9, 8, 7)
     count = whole[0].size
     cuts = [0, 1, 7, 7, count // 2, count]
@@ -203,7 +203,7 @@ def test_plain_shapes() -> None:
     assert diamonds.degrees.tolist() == [2, 2, 2, 4, 2, 2, 4, 2, 2, 2]
 
 
-def test_grid_misses_the_share_that_was_asked() -> None:
+def test_grid_misses_the_requested_share() -> None:
     whole = generate.grid(100, 150)
     assert (whole.n, whole.m) == (15_000, 2 * (100 * 149 + 99 * 150))
     assert whole.degrees[[0, 1, 151]].tolist() == [2, 3, 4]
@@ -232,13 +232,13 @@ def test_small_worlds_keep_their_edges(n: int, k: int, p: float) -> None:
     assert graph.degrees.min() >= k // 2
 
 
-def test_small_worlds_move_the_share_that_was_asked() -> None:
+def test_small_worlds_rewire_the_requested_share() -> None:
     src, dst = generate.smallworld(5000, 10, 0.2).to_edges()
     apart = (dst - src) % 5000
     assert 0.18 < np.mean(np.minimum(apart, 5000 - apart) > 5) < 0.22
 
 
-def test_attachment_prefers_the_rich_and_stays_connected() -> None:
+def test_attachment_prefers_high_degrees_and_stays_connected() -> None:
     graph = generate.barabasi_albert(3000, 4)
     assert is_connected(graph)
     assert graph.stats().self_loops == 0
@@ -257,7 +257,7 @@ def test_delaunay_is_a_triangulation() -> None:
     assert [generate.delaunay(n).m for n in (1, 2, 3)] == [0, 2, 6]
 
 
-def test_geometric_joins_exactly_the_near() -> None:
+def test_geometric_joins_exactly_the_near_points() -> None:
     points = counter.fractions(9, "points", 0, 400).reshape(200, 2)
     near = ((points[:, None] - points[None]) ** 2).sum(axis=2) <= 0.1**2
     np.fill_diagonal(near, False)
@@ -267,7 +267,7 @@ def test_geometric_joins_exactly_the_near() -> None:
     assert generate.geometric(1).m == 0
 
 
-# ---------------------------------------------------------------- refusals
+# ---------------------------------------------------------------- refused parameters
 
 
 @pytest.mark.parametrize(
@@ -317,9 +317,9 @@ def test_bad_parameters_get_one_sentence(name: str, arguments: dict[str, object]
 
 
 def test_a_graph_that_cannot_fit_is_refused_before_it_is_drawn() -> None:
-    room(1000)
+    check_memory(1000)
     with pytest.raises(GraphError, match=r"need at least .* GiB and this machine has"):
-        room(1 << 50)
+        check_memory(1 << 50)
 
 
 # ---------------------------------------------------------------- the registry
@@ -337,7 +337,7 @@ def test_every_generator_can_be_called_with_text(name: str) -> None:
     assert made == getattr(generate, name)(**{key: int(value) for key, value in arguments.items()})
 
 
-def test_text_is_read_as_the_parameter_asks() -> None:
+def test_text_is_parsed_by_the_type_of_the_parameter() -> None:
     registry = generate.generators()
     assert registry["kronecker"].call(
         {"scale": "3", "initiator": "0.25,0.25,0.25,0.25", "directed": "yes", "edge_factor": 2}

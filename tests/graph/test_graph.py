@@ -1,4 +1,4 @@
-"""Graph: from every kind of input, back again, and one clear sentence for what cannot be a graph."""
+"""Graph constructors: every kind of input, and the error message for everything that is not a graph."""
 
 from __future__ import annotations
 
@@ -175,7 +175,6 @@ def test_the_empty_graph_does_everything() -> None:
     assert graph.stats().scf == 0 and graph.stats().mean_degree == 0
     assert len(graph.to_networkx()) == 0 and graph.to_scipy().shape == (0, 0)
     assert [column.tolist() for column in graph.to_edges()] == [[], []]
-    assert graph.never_found.tolist() == []
     assert Graph.from_scipy(graph.to_scipy()) == graph
 
 
@@ -202,7 +201,7 @@ def test_wide_offsets(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---------------------------------------------------------------- from_edges: what is refused
 
 REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "negative": (([0, -3], [1, 1]), {}, "vertex id -3 is negative; ids count from 0"),
+    "negative": (([0, -3], [1, 1]), {}, "vertex id -3 is negative; ids start at 0"),
     "too large for n": (([0], [5]), {"n": 3}, "vertex id 5 is too large for n=3; ids run from 0 to n - 1"),
     "too large for int32": (([0], np.array([2**40])), {}, "1099511627777 vertices are more than the 2147483646"),
     "n too large": (([0], [1]), {"n": 2**31}, "2147483648 vertices are more than the 2147483646"),
@@ -211,11 +210,11 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "huge float": (([1e300], [0.0]), {}, "src holds 1e[+]300.*renumber sparse ids first"),
     "NaN": (([0.0, float("nan")], [1, 1]), {}, "src holds NaN or infinity; drop the rows"),
     "infinity": (([0], [float("inf")]), {}, "dst holds NaN or infinity; drop the rows"),
-    "fraction": (([0, 1.5], [1, 1]), {}, "src holds 1.5, which is no whole number; vertices are numbered 0, 1, 2"),
+    "fraction": (([0, 1.5], [1, 1]), {}, "src holds 1.5, which is not a whole number; vertices are numbered 0, 1, 2"),
     "bool": (([True], [False]), {}, "src holds bool; vertices are whole numbers, strings or other labels"),
     "dates": ((pd.to_datetime(["2020-02-02"]), [0]), {}, "src holds datetime64.*; vertices are whole numbers"),
-    "None": ((["a", None], ["b", "b"]), {}, "None stands where a vertex should; drop the rows"),
-    "NaN label": ((["a", float("nan")], ["b", "b"]), {}, "nan stands where a vertex should; drop the rows"),
+    "None": ((["a", None], ["b", "b"]), {}, "None is not the label of a vertex; drop the rows"),
+    "NaN label": ((["a", float("nan")], ["b", "b"]), {}, "nan is not the label of a vertex; drop the rows"),
     "unequal": (([0, 1], [1]), {}, "src has 2 entries and dst 1; an edge needs one of each"),
     "two columns": ((np.zeros((2, 2), int), [0, 1]), {}, "src has 2 dimensions; give one column"),
     "lists as labels": (([[0], [1]], [1, 2]), {}, "a label cannot be hashed .*; use strings, numbers or tuples"),
@@ -232,7 +231,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "few labels": (([0], [2]), {"labels": ["x", "y"]}, "vertex id 2 is too large|2 labels do not name 3 vertices"),
     "many labels": (([0], [1]), {"n": 2, "labels": list("xyz")}, "3 labels do not name 2 vertices; give exactly one"),
     "labels of lists": (([0], [1]), {"labels": [[1], [2]]}, "a label cannot be hashed .*; use strings, numbers"),
-    "labels of shape 0": (([0], [1]), {"n": 2, "labels": np.array("x")}, "is no list of names; give exactly one"),
+    "labels of shape 0": (([0], [1]), {"n": 2, "labels": np.array("x")}, "is not a list of names; give exactly one"),
     "labels of two columns": (([0], [1]), {"n": 2, "labels": np.zeros((2, 2))}, "label.*(hashed|name)"),
     "labels without length": (([0], [1]), {"labels": 7}, "labels=7"),
 }
@@ -281,7 +280,7 @@ def test_csr_with_labels() -> None:
         ([0, 2, 1, 3], [0, 1, 2], {}, r"it must rise from 0 to len\(indices\) = 3"),
         ([0, 1], [4], {}, "indices holds 4, which is not a vertex; vertices are 0 to 0"),
         ([0, 1], [-4], {}, "indices holds -4, which is not a vertex; vertices are 0 to 0"),
-        ([0, 1], [0.5], {}, "indices holds 0.5, which is no whole number"),
+        ([0, 1], [0.5], {}, "indices holds 0.5, which is not a whole number"),
         ([0, 1, 1], [1], {"directed": False}, "some arc has no reverse; pass directed=True, or add the reverses"),
         (np.array([0, 2**33], np.uint64), [0], {}, r"it must rise from 0 to len\(indices\) = 1"),
         (7, [0], {}, "indptr=7 is not a column"),
@@ -322,7 +321,7 @@ def test_scipy_stored_zeros_are_arcs() -> None:
     [
         (
             sp.csr_array((2, 3)),
-            r"an adjacency matrix is square, this one is \(2, 3\); give one row and column a vertex",
+            r"an adjacency matrix is square, this one is \(2, 3\); give one row and one column per vertex",
         ),
         (sp.coo_array(np.array([0, 1])), r"an adjacency matrix is square, this one is \(2,\)"),
         (sp.csr_array(np.array([[0, np.nan], [0, 0]])), "the matrix holds NaN; .* drop or replace those entries"),

@@ -79,7 +79,7 @@ def test_every_plan_is_documented(plan: Plan, root: Path) -> None:
 
 
 def test_every_word_of_a_step_is_used_by_some_plan() -> None:
-    """An axis value without a plan would be code that no paper asked for."""
+    """A value that no plan uses would be code without a paper."""
     steps = [step for plan in CATALOGUE.values() for step in plan.steps]
     pushes = [step for step in steps if isinstance(step, Push)]
     pulls = [step for step in steps if isinstance(step, Pull)]
@@ -90,7 +90,7 @@ def test_every_word_of_a_step_is_used_by_some_plan() -> None:
     assert {pull.balance for pull in pulls} == {"static", "thread", "warp"}
 
 
-# ---------------------------------------------------------------- what the papers say of their plans
+# ---------------------------------------------------------------- plans as their papers describe them
 
 
 def test_turbobfs() -> None:
@@ -134,7 +134,7 @@ def test_xbfs() -> None:
         assert pulls[f"xbfs-{balance}"] == dataclasses.replace(double_scan, balance=balance)
 
 
-def test_pushpull_table_2_adds_one_optimisation_a_row() -> None:
+def test_pushpull_table_2_adds_one_optimisation_per_row() -> None:
     baseline, structure, direction, masking, early, reuse = (CATALOGUE[name] for name in PUBLISHED[catalogue.PUSHPULL])
     (sort,) = baseline.steps
     assert isinstance(sort, Push) and sort.output == "sort" and not sort.structure_only
@@ -163,7 +163,7 @@ def test_betweenness_plans_count_paths() -> None:
             assert search.why_not(Question(path_counts=True)) is None, plan.name
 
 
-# ---------------------------------------------------------------- finding one
+# ---------------------------------------------------------------- lookup
 
 
 def test_plan_by_name() -> None:

@@ -1,4 +1,4 @@
-"""Plans: nonsense cannot be written, and a plan that cannot answer says which one can."""
+"""Plans: meaningless ones are refused, and a plan that cannot do something names one that can."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def made(**changes: Any) -> Plan:
     return Plan(**(given | changes))
 
 
-# ---------------------------------------------------------------- nonsense cannot be written
+# ---------------------------------------------------------------- meaningless plans are refused
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_the_semiring_follows_the_question(question: Question, semiring: Any) ->
 # ---------------------------------------------------------------- early exit and path counts
 
 
-def test_exactly_the_plans_that_skip_terms_refuse_to_count() -> None:
+def test_exactly_the_plans_that_skip_terms_cannot_count_paths() -> None:
     def skips(step: Push | Pull) -> bool:
         return isinstance(step, Pull) and (step.early_exit or step.operand == "visited" or step.asynchronous)
 
@@ -149,8 +149,8 @@ def test_auto_picks_by_the_question() -> None:
     assert hw.bfs(graph, 0, path_counts=True).plan == "hopwave-paths"
 
 
-def test_a_plan_of_ones_own_runs() -> None:
-    """A published search is one record, and no engine has to be read to write it."""
+def test_a_user_defined_plan_runs() -> None:
+    """A new search is one record; nobody has to read an engine to write it."""
     mine = made(steps=(Push("thread"), Pull("thread", "unvisited", "visited")), rule=Beamer(2, 2))
     result = hw.bfs(hw.generate.kronecker(6), 0, plan=mine, trace=True)
     assert result.plan == "mine" and result.plan.plan is mine

@@ -1,4 +1,4 @@
-"""Rules against the papers: hand-made sizes, level by level, and the steps that the papers take on them."""
+"""Rules, compared with their papers: sizes of hand-made levels, and the steps that the papers take on them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def replay(rule: Rule, n: int, m: int, levels: list[tuple[int, int, int]]) -> li
 
 
 def road(length: int) -> list[tuple[int, int, int]]:
-    """A road network: a frontier of some hundred vertices from beginning to end, all others unvisited until then."""
+    """A road network: a frontier of a few hundred vertices from beginning to end."""
     vertices = [min(300, 1 + 3 * level, 1 + 3 * (length - 1 - level)) for level in range(length)]
     left = m = 2 * sum(vertices)
     levels = []
@@ -70,7 +70,7 @@ def test_pushpull_figure_5() -> None:
     assert taken == [PUSH, PUSH, PULL, PULL, PULL, PUSH]
 
 
-def test_ratio_switches_only_while_the_frontier_moves_that_way() -> None:
+def test_ratio_switches_only_while_the_frontier_changes_that_way() -> None:
     rule = Ratio(0.01, 0.01)
     assert rule.choose(Sizes(1000, 9000, nf=11, mf=99, mu=8000, nf0=5, mf0=9, last=PUSH)) == PULL
     assert rule.choose(Sizes(1000, 9000, nf=11, mf=99, mu=8000, nf0=50, mf0=9, last=PUSH)) == PUSH, "it is falling"
@@ -104,7 +104,7 @@ def test_beamer_pushes_again_when_nf_falls_below_n_over_beta(nf: int, step: int)
 # ---------------------------------------------------------------- TurboBFS, section III-C
 
 
-def test_turbobfs_goes_over_at_ten_percent_and_never_back() -> None:
+def test_turbobfs_switches_at_ten_percent_and_never_back() -> None:
     levels = [(1, 9, 9000), (99, 900, 8000), (100, 950, 7000), (600, 6000, 900), (20, 90, 9), (1, 1, 0)]
     assert replay(OneWay(0.10), 1000, 10_000, levels) == [PUSH, PUSH, PULL, PULL, PULL, PULL]
 
@@ -141,7 +141,7 @@ def test_xbfs_pulls_from_alpha_on(mf: int, step: int) -> None:
 
 
 @pytest.mark.parametrize("mf0, step", [(16, SINGLE_SCAN), (17, SCAN_FREE)])
-def test_xbfs_equation_2_foretells_the_last_push(mf0: int, step: int) -> None:
+def test_xbfs_equation_2_predicts_the_last_push(mf0: int, step: int) -> None:
     """λ = 40/mf0, and 40·λ ≥ 0.1·1000 holds up to mf0 = 16."""
     assert XBFS(0.1).choose(Sizes(1000, 1000, nf=9, mf=40, mu=900, nf0=4, mf0=mf0, last=SCAN_FREE)) == step
 
@@ -159,7 +159,7 @@ def test_growing_on_a_kronecker_graph() -> None:
     assert replay(Growing(15, 18), KRON_N, KRON_M, KRON) == [PUSH, PUSH, PULL, PULL, PULL, PUSH]
 
 
-def test_growing_never_pulls_through_a_roads_tail() -> None:
+def test_growing_never_pulls_at_the_end_of_a_road() -> None:
     """Beamer's test mf > mu/α holds at the end of any search; on roads that means pulls over rows nothing reaches."""
     levels = road(1000)
     n = sum(nf for nf, _, _ in levels)
@@ -169,19 +169,19 @@ def test_growing_never_pulls_through_a_roads_tail() -> None:
 
 
 @pytest.mark.parametrize("nf0, last, step", [(40, PUSH, PULL), (60, PUSH, PUSH), (60, PULL, PUSH), (40, PULL, PULL)])
-def test_growing_turns_only_while_the_frontier_moves_that_way(nf0: int, last: int, step: int) -> None:
+def test_growing_switches_only_while_the_frontier_changes_that_way(nf0: int, last: int, step: int) -> None:
     """Both of Beamer's tests hold here: mf > mu/α, and nf < n/β."""
     assert Growing(15, 18).choose(Sizes(1000, 4000, nf=50, mf=100, mu=200, nf0=nf0, mf0=90, last=last)) == step
 
 
-def test_growing_needs_arcs_enough_to_be_worth_reading_the_bitmap() -> None:
+def test_growing_needs_enough_arcs_to_be_worth_reading_the_bitmap() -> None:
     small = Sizes(6400, 20_000, nf=9, mf=100, mu=10, nf0=1, mf0=5, last=PUSH)
     assert Growing(15, 18).choose(small) == PUSH, "100 arcs, 100 words of 64 vertices"
     assert Growing(15, 18).choose(Sizes(6399, 20_000, nf=9, mf=100, mu=10, nf0=1, mf0=5, last=PUSH)) == PULL
 
 
 @pytest.mark.parametrize("mu, step", [(99, PULL), (100, PULL), (101, PUSH)])
-def test_growing_goes_on_pulling_where_little_is_left_to_look_at(mu: int, step: int) -> None:
+def test_growing_keeps_pulling_if_little_is_left(mu: int, step: int) -> None:
     """A push would follow 200 arcs; a pull reads 100 words of 64 vertices and at most mu arcs."""
     here = Sizes(6400, 20_000, nf=20, mf=200, mu=mu, nf0=500, mf0=5000, last=PULL)
     assert Growing(15, 18).choose(here) == step
@@ -223,7 +223,7 @@ def test_rules_are_pure_and_return_a_step(rule: Rule, data: st.DataObject) -> No
     assert 0 <= step < rule.choices
     other = data.draw(sizes(rule.choices))
     rule.choose(other)
-    assert rule.choose(here) == step, "a rule remembers nothing between levels"
+    assert rule.choose(here) == step, "a rule keeps no state between levels"
 
 
 def test_every_rule_is_tested_here() -> None:
@@ -246,7 +246,7 @@ def test_rules_print_their_parameters() -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_rules_compile_to_the_same_choices(rule: Rule) -> None:
-    """Compiled engines run these very functions."""
+    """Compiled engines run these same functions."""
     import numba
 
     function = rules.FUNCTIONS[rule.code]

@@ -1,4 +1,4 @@
-"""What is decided about betweenness before and after an engine runs: sources, scales, samples, plans, memory."""
+"""Betweenness before and after an engine runs: sources, scaling, samples, plans, memory, arguments."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from hopwave.engines.cpu.betweenness.run import Accumulation, block_size
 from hopwave.engines.cpu.graph import is_scattered, preparation
 from hopwave.jobs import Job
 
-# ---------------------------------------------------------------- scales
+# ---------------------------------------------------------------- scaling
 
 
 def bare(n: int, directed: bool) -> Graph:
@@ -43,7 +43,7 @@ def bare(n: int, directed: bool) -> Graph:
     data=st.data(),
 )
 def test_scale(sums: list[float], normalized: bool, directed: bool, endpoints: bool, data: st.DataObject) -> None:
-    """Against the oracle's, which stands beside NetworkX in test_oracle.py."""
+    """Compared with the oracle, which test_oracle.py compares with NetworkX."""
     n = len(sums)
     vertices = st.lists(st.integers(0, n - 1), min_size=1, max_size=n - 1, unique=True)
     sampled = data.draw(st.none() | vertices) if n > 1 else None
@@ -59,7 +59,7 @@ def test_scale(sums: list[float], normalized: bool, directed: bool, endpoints: b
     np.testing.assert_allclose(found, np.array(sums) * np.array(factors, float), rtol=1e-14)
 
 
-def test_one_sample_knows_nothing_of_itself() -> None:
+def test_the_score_of_a_single_sampled_source_is_nan() -> None:
     found = scale(np.ones(4), 4, normalized=True, directed=False, endpoints=False, sampled=np.array([2]))
     assert np.isnan(found).tolist() == [False, False, True, False]
     none = scale(np.zeros(4), 4, normalized=True, directed=True, endpoints=False, sampled=np.zeros(0, np.int64))
@@ -67,8 +67,8 @@ def test_one_sample_knows_nothing_of_itself() -> None:
 
 
 @given(n=st.integers(0, 6), normalized=st.booleans(), directed=st.booleans(), endpoints=st.booleans())
-def test_a_subset_is_scaled_as_all(n: int, normalized: bool, directed: bool, endpoints: bool) -> None:
-    """So that naming all sources changes nothing. (Of fewer than two others there is nothing to scale.)"""
+def test_a_subset_of_all_is_scaled_like_all(n: int, normalized: bool, directed: bool, endpoints: bool) -> None:
+    """Naming all sources changes nothing. (With fewer than two other vertices, nothing is scaled.)"""
     how = {"normalized": normalized, "directed": directed, "endpoints": endpoints}
     sums = np.arange(1.0, n + 1) if (n if endpoints else n - 1) >= 2 else np.zeros(n)
     np.testing.assert_allclose(scale_subset(sums, n, **how), scale(sums, n, **how), rtol=1e-14)
@@ -93,7 +93,7 @@ def test_sources_are_drawn_as_networkx_draws_them(kind: str, n: int, k: int) -> 
         assert draw_sources(n, k, SEEDS[kind](seed)).tolist() == list(right)
 
 
-def test_a_generator_goes_on_where_it_stood() -> None:
+def test_a_generator_continues_its_sequence() -> None:
     mine, theirs = np.random.default_rng(3), np.random.default_rng(3)
     wrapped = create_py_random_state(theirs)
     for _ in range(3):
@@ -123,13 +123,13 @@ def test_all_sources() -> None:
 
 
 @pytest.mark.parametrize("k", [-1, 8, 2.0, True, "3"])
-def test_what_cannot_be_drawn(k: Any) -> None:
+def test_refused_sample_sizes(k: Any) -> None:
     with pytest.raises(GraphError, match=r"k=.* sources cannot be drawn from 7 vertices"):
         draw_sources(7, k, 1)
 
 
 @pytest.mark.parametrize("seed", ["one", 1.5, [1]])
-def test_what_is_no_seed(seed: Any) -> None:
+def test_refused_seeds(seed: Any) -> None:
     with pytest.raises(GraphError, match="is not a seed"):
         draw_sources(7, 2, seed)
     with pytest.raises(GraphError, match="is not a seed"):
@@ -139,7 +139,7 @@ def test_what_is_no_seed(seed: Any) -> None:
 # ---------------------------------------------------------------- samples that are large enough
 
 
-def test_half_width_narrows_with_draws_and_widens_with_care() -> None:
+def test_half_width_narrows_with_more_draws_and_more_risk() -> None:
     mean, square = np.array([0.0, 0.1, 0.3]), np.array([0.0, 0.1, 0.1])
     widths = [half_width(mean, square, k, 0.01) for k in (10, 100, 1000, 10_000)]
     assert all((wide > narrow).all() for wide, narrow in itertools.pairwise(widths))
@@ -177,8 +177,8 @@ def test_adaptive_bounds_hold(seed: int, directed: bool) -> None:
     np.testing.assert_allclose(raw.bounds, found.bounds * pairs, rtol=1e-14)
 
 
-def test_a_hub_is_known_better_than_epsilon_asks() -> None:
-    """On a star the answer is 1 for the hub and 0 for others, and every source says almost that."""
+def test_bounds_of_a_hub_are_narrower_than_epsilon() -> None:
+    """On a star the score is 1 for the hub and 0 for the others, and every source gives almost that."""
     graph = generate.star(4000)
     found = hw.betweenness_centrality(graph, epsilon=0.05, seed=1)
     assert 128 <= found.sources < 4000
@@ -201,7 +201,7 @@ def test_adaptive_cutoff() -> None:
     assert not np.array_equal(found.scores, sampled(graph, seed=1).scores)
 
 
-def test_small_graphs_are_done_exactly() -> None:
+def test_small_graphs_are_computed_exactly() -> None:
     graph = generate.delaunay(200)
     found = hw.betweenness_centrality(graph, epsilon=0.01, seed=1)
     np.testing.assert_allclose(found.scores, hw.betweenness_centrality(graph).scores, rtol=1e-12)
@@ -211,7 +211,7 @@ def test_small_graphs_are_done_exactly() -> None:
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0, 0.1), (1, 0.1), (0.1, 0), (0.1, 1), (math.nan, 0.1), (-0.1, 0.1)])
-def test_bounds_that_make_no_sense(epsilon: float, delta: float) -> None:
+def test_refused_epsilon_and_delta(epsilon: float, delta: float) -> None:
     with pytest.raises(GraphError, match="a number between 0 and 1"):
         hw.betweenness_centrality(generate.path(4), epsilon=epsilon, delta=delta)
 
@@ -238,7 +238,7 @@ def test_block_size(sources: int) -> None:
         (0, False, "paper", "arranged"),
     ],
 )
-def test_what_is_prepared_must_be_earned(searches: int, irregular: bool, order: str, expected: str) -> None:
+def test_preparation_must_pay(searches: int, irregular: bool, order: str, expected: str) -> None:
     assert preparation(searches, irregular, order) == expected
 
 
@@ -264,7 +264,7 @@ NEEDS = 40 * 1000 + 4 * 2000 + 16 * 1000
 
 
 @pytest.mark.parametrize(("limit", "workers"), [(NEEDS, 1), (3 * NEEDS, 3), (100 * NEEDS, 8)])
-def test_as_many_workers_as_fit(limit: int, workers: int) -> None:
+def test_as_many_workers_as_fit_into_memory(limit: int, workers: int) -> None:
     assert Accumulation._fitting(8, 1000, 2000, 1000, limit) == workers
 
 
@@ -284,7 +284,7 @@ def test_the_memory_of_the_machine_is_not_all_taken(monkeypatch: pytest.MonkeyPa
         lambda graph: hw.edge_betweenness_centrality(graph, memory_limit=10_000),
     ],
 )
-def test_what_does_not_fit_is_told_before_it_runs(call: Any) -> None:
+def test_what_does_not_fit_is_refused_before_it_runs(call: Any) -> None:
     with pytest.raises(EngineError, match=r"needs .*B for one worker and may use 10.00 kB; raise memory_limit="):
         call(generate.grid(40, 40))
 
@@ -315,7 +315,7 @@ def test_few_sources_on_a_large_graph_get_all_threads() -> None:
         ("turbobc-sccsc", "reference", "the reference engine searches only; use device='cpu'"),
     ],
 )
-def test_plans_that_cannot(plan: str, device: str, words: str) -> None:
+def test_refused_plans(plan: str, device: str, words: str) -> None:
     for function in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
         with pytest.raises(PlanError, match=words):
             function(generate.path(4), plan=plan, device=device)
@@ -342,7 +342,7 @@ def test_wide_has_no_edges_and_no_bounds() -> None:
         ({"memory_limit": 0}, "memory_limit=0 is not a number of bytes"),
         ({"sources": []}, "the list of sources is empty"),
         ({"targets": []}, "the list of targets is empty; leave out targets= for all"),
-        ({"epsilon": "small"}, "epsilon='small' is no precision of a score"),
+        ({"epsilon": "small"}, "epsilon='small' is not the precision of a score"),
         ({"delta": 7}, "delta=7 is not a risk"),
         ({"progress": "yes"}, "progress='yes' is not known; use None, True, False or a function"),
         ({"sources": [9]}, "9 is not a vertex"),
@@ -350,13 +350,13 @@ def test_wide_has_no_edges_and_no_bounds() -> None:
         ({"k": 9}, "k=9 sources cannot be drawn"),
     ],
 )
-def test_arguments_that_cannot_be(asked: dict[str, Any], words: str) -> None:
+def test_refused_arguments(asked: dict[str, Any], words: str) -> None:
     with pytest.raises(GraphError, match=words):
         hw.betweenness_centrality(generate.path(4), **asked)
 
 
 @pytest.mark.parametrize("yes", [1, 2, -1, "yes", [0]])
-def test_endpoints_are_a_matter_of_truth(yes: Any) -> None:
+def test_endpoints_accepts_any_truth_value(yes: Any) -> None:
     graph = generate.grid(3, 4)
     for plan in ("hopwave-block", "hopwave-wide"):
         found = hw.betweenness_centrality(graph, endpoints=yes, plan=plan).scores
@@ -372,7 +372,7 @@ def test_graphs_of_other_libraries() -> None:
         np.testing.assert_allclose(hw.betweenness_centrality(graph).scores, list(right.values()), rtol=1e-12)
 
 
-def test_a_progress_function_hears_the_end() -> None:
+def test_a_progress_function_is_called_at_the_end() -> None:
     heard: list[tuple[int, int]] = []
     hw.betweenness_centrality(generate.grid(12, 12), progress=lambda done, total: heard.append((done, total)))
     assert heard[-1] == (144, 144) and heard == sorted(heard)

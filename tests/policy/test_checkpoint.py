@@ -1,4 +1,4 @@
-"""A run that was broken off and taken up again is the unbroken run, bit for bit; a file of another run is refused."""
+"""A run that was interrupted and continued gives the same bits as without a break; files of other runs are refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hopwave.catalogue import CATALOGUE
 from hopwave.engines.cpu.betweenness import run as cpu_betweenness
 from hopwave.jobs import Job
 
-GRAPH = generate.delaunay(2500, seed=1)  # so that even on many cores there is time to break off
+GRAPH = generate.delaunay(2500, seed=1)  # large enough to interrupt even on many cores
 CALLS: dict[str, Callable[..., Any]] = {
     "vertices": lambda **how: hw.betweenness_centrality(GRAPH, device="cpu", **how),
     "k": lambda **how: hw.betweenness_centrality(GRAPH, k=700, seed=3, endpoints=True, device="cpu", **how),
@@ -33,7 +33,7 @@ every_call = pytest.mark.parametrize("call", CALLS)
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look after the run a thousand times a second, so that short ones can be broken off too."""
+    """Poll a thousand times per second, so that short runs can be interrupted too."""
     monkeypatch.setattr(cpu_betweenness, "POLL_SECONDS", 0.001)
 
 
@@ -43,7 +43,7 @@ def done(path: Path) -> int:
 
 
 def stop(after: int) -> Callable[[int, int], None]:
-    """Ctrl-C when so many sources are done."""
+    """Ctrl-C when that many sources are done."""
 
     def progress(reached: int, total: int) -> None:
         if after <= reached < total:
@@ -53,16 +53,16 @@ def stop(after: int) -> Callable[[int, int], None]:
 
 
 def broken_off(call: Callable[..., Any], path: Path, after: int = 1) -> None:
-    """Leave a checkpoint of the call's beginning."""
+    """Interrupt the call early, so that it leaves a checkpoint."""
     with pytest.raises(KeyboardInterrupt):
         call(checkpoint=path, progress=stop(after), threads=1)
 
 
-# ---------------------------------------------------------------- going on
+# ---------------------------------------------------------------- continuing
 
 
 @every_call
-def test_a_run_broken_off_by_ctrl_c_goes_on(call: str, tmp_path: Path) -> None:
+def test_a_run_continues_after_ctrl_c(call: str, tmp_path: Path) -> None:
     path, run = tmp_path / "run.npz", CALLS[call]
     unbroken = run(threads=2)
     broken_off(run, path)
@@ -115,7 +115,7 @@ def test_ctrl_c_before_the_first_block_of_a_resumed_run_loses_nothing(tmp_path: 
 
 
 def test_ctrl_c_while_a_source_is_added_up_counts_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """NumPy ends its addition before Python hears of a Ctrl-C: the sums then hold a source that is not yet counted."""
+    """NumPy finishes an addition before Python sees a Ctrl-C: the sums then have a source that is not counted yet."""
 
     class Heard(np.ndarray):  # type: ignore[type-arg]
         def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **more: Any) -> Any:
@@ -177,7 +177,7 @@ OTHERS: dict[str, Callable[..., Any]] = {
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The checkpoint of a run that was broken off."""
+    """The checkpoint of an interrupted run."""
     path = tmp_path_factory.mktemp("begun") / "run.npz"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu_betweenness, "POLL_SECONDS", 0.001)
@@ -186,7 +186,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def refused(path: Path, call: Callable[..., Any], error: type[Exception], words: str) -> None:
-    """One clear error, and the file as it was."""
+    """One clear error, and the file is unchanged."""
     before = path.read_bytes()
     with pytest.raises(error, match=words) as caught:
         call(checkpoint=path)
@@ -195,21 +195,21 @@ def refused(path: Path, call: Callable[..., Any], error: type[Exception], words:
 
 
 @pytest.mark.parametrize("other", OTHERS)
-def test_another_question_is_refused(other: str, begun: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_call_is_refused(other: str, begun: Path, tmp_path: Path) -> None:
     path = Path(shutil.copy(begun, tmp_path / "run.npz"))
     refused(path, OTHERS[other], GraphError, "is of another graph, question, plan or device; give another name")
 
 
 def test_blocks_of_another_size_are_refused(begun: Path, tmp_path: Path) -> None:
-    """Another engine may deal sources in other blocks; so many blocks then are not as many sources."""
+    """Another engine may use blocks of another size; the same number of blocks is then another number of sources."""
     path = tmp_path / "run.npz"
     with np.load(begun) as stored:
         np.savez(path, **{**stored, "size": np.array(stored["size"] + 1)})
     refused(path, CALLS["vertices"], GraphError, "another graph, question, plan or device")
 
 
-def test_names_and_scale_may_change(begun: Path, tmp_path: Path) -> None:
-    """What is done with the sums is no part of the question."""
+def test_labels_and_scaling_may_change(begun: Path, tmp_path: Path) -> None:
+    """What is done with the sums afterwards does not matter."""
     path = Path(shutil.copy(begun, tmp_path / "run.npz"))
     raw = CALLS["vertices"](checkpoint=path, normalized=False)
     assert np.array_equal(raw.scores, CALLS["vertices"](normalized=False).scores)
@@ -258,21 +258,21 @@ def test_other_files_are_refused(begun: Path, tmp_path: Path) -> None:
         refused(path, CALLS["vertices"], FormatError, "give another name, or delete the file")
 
 
-def test_a_folder_is_no_checkpoint(tmp_path: Path) -> None:
+def test_a_folder_is_not_a_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="expected a checkpoint"):
         CALLS["vertices"](checkpoint=tmp_path)
 
 
-def test_a_missing_folder_is_told_before_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_folder_is_refused_before_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_betweenness.Accumulation, "advance", lambda *given: pytest.fail("it ran"))
     with pytest.raises(FormatError, match=r"there is no folder .*missing for the checkpoint; make it first"):
         CALLS["vertices"](checkpoint=tmp_path / "missing" / "run.npz")
 
 
-# ---------------------------------------------------------------- whole or not at all
+# ---------------------------------------------------------------- written completely or not at all
 
 
-def test_a_write_that_breaks_off_leaves_the_old_checkpoint(
+def test_an_interrupted_write_keeps_the_old_checkpoint(
     begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = Path(shutil.copy(begun, tmp_path / "run.npz"))

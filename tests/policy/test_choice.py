@@ -1,4 +1,4 @@
-"""When device="auto" goes to a GPU, and how a GPU's groups are made: decided in Python, so tested without a GPU."""
+"""When device="auto" chooses a GPU, and how a GPU groups its work: decided in Python, so tested without a GPU."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
         (1 << 30, 0, "cpu"),  # one path, from both its ends
     ],
 )
-def test_the_gpu_is_for_much_work(arcs: int, searches: int, device: str) -> None:
+def test_auto_takes_the_gpu_for_large_work(arcs: int, searches: int, device: str) -> None:
     graph: Any = SimpleNamespace(m=arcs)
     assert choice.choose_device("auto", graph, None, searches) == device
     assert choice.choose_device("auto", graph, 2, searches) == "cpu"
     assert choice.choose_device("cuda", graph, None, searches) == "cuda"
 
 
-def test_without_a_gpu_all_goes_to_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_gpu_auto_takes_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "has_gpu", lambda: False)
     graph: Any = SimpleNamespace(m=1 << 30)
     assert choice.choose_device("auto", graph, None, 1 << 20) == "cpu"
@@ -48,14 +48,14 @@ def test_without_a_gpu_all_goes_to_the_cpu(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.fixture
 def cuda_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The CUDA engine as far as it answers without one."""
+    """The part of the CUDA engine that works without a GPU."""
     real, cuda = engines.engine, CudaEngine()
     monkeypatch.setattr(cuda, "_cooperative", lambda: True)
     monkeypatch.setattr(engines, "engine", lambda name: cuda if name == "cuda" else real(name))
 
 
 @pytest.mark.usefixtures("gpu", "cuda_without_a_gpu")
-def test_what_a_gpu_declines_goes_to_the_cpu() -> None:
+def test_operations_that_a_gpu_lacks_run_on_the_cpu() -> None:
     large: Any = SimpleNamespace(m=1 << 30, n=1 << 20, directed=True)
     assert choice.engine_for("sweep", "auto", large, None).name == "cuda"
     assert choice.engine_for("components", "auto", large, None).name == "cuda"

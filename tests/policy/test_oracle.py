@@ -1,4 +1,4 @@
-"""The oracle against NetworkX, against itself in other arithmetics, and against sums done by hand."""
+"""The oracle, compared with NetworkX, with itself in other arithmetics, and with the definition."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def by_edge(graph: Graph, scores: dict[tuple[int, int], float]) -> list[float]:
 
 
 @given(graphs(), st.data())
-def test_distances_are_networkx(graph: Graph, data: st.DataObject) -> None:
+def test_distances_equal_networkx(graph: Graph, data: st.DataObject) -> None:
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=3))
     limit = data.draw(st.none() | st.integers(0, 4))
     direction = data.draw(st.sampled_from(["out", "in"]))
@@ -63,7 +63,7 @@ def test_path_counts_of_several_sources_add_up_where_they_meet() -> None:
     assert oracle.distances(graph, [0, 4], depth_limit=1) == [0, 1, -1, 1, 0]
 
 
-def test_path_counts_are_exact_beyond_every_machine_number() -> None:
+def test_path_counts_are_exact_beyond_float64() -> None:
     assert oracle.path_counts(TRAPS["overflow-of-float64-diamonds"](), 0)[-1] == 2**1100
     assert oracle.path_counts(TRAPS["overflow-of-int64-grid"](), 0)[-1] == math.comb(78, 39)
 
@@ -74,14 +74,14 @@ def test_path_counts_are_exact_beyond_every_machine_number() -> None:
 @pytest.mark.parametrize("normalized", [False, True])
 @pytest.mark.parametrize("endpoints", [False, True])
 @given(graph=graphs(max_n=14))
-def test_betweenness_is_networkx(graph: Graph, normalized: bool, endpoints: bool) -> None:
+def test_betweenness_equals_networkx(graph: Graph, normalized: bool, endpoints: bool) -> None:
     expected = nx.betweenness_centrality(graph.to_networkx(), normalized=normalized, endpoints=endpoints)
     close(oracle.betweenness(graph, normalized=normalized, endpoints=endpoints), by_vertex(expected))
 
 
 @pytest.mark.parametrize("normalized", [False, True])
 @given(graph=graphs(max_n=14))
-def test_edge_betweenness_is_networkx(graph: Graph, normalized: bool) -> None:
+def test_edge_betweenness_equals_networkx(graph: Graph, normalized: bool) -> None:
     expected = nx.edge_betweenness_centrality(graph.to_networkx(), normalized=normalized)
     ours = oracle.edge_betweenness(graph, normalized=normalized)
     assert len(ours) == len(expected)
@@ -109,7 +109,7 @@ def test_samples_are_scaled_as_networkx_does(
 
 @pytest.mark.parametrize("normalized", [False, True])
 @given(graph=graphs(max_n=12), data=st.data())
-def test_subsets_are_networkx(graph: Graph, normalized: bool, data: st.DataObject) -> None:
+def test_subsets_equal_networkx(graph: Graph, normalized: bool, data: st.DataObject) -> None:
     some = st.lists(st.integers(0, graph.n - 1), unique=True)
     sources, targets = data.draw(some), data.draw(some)
     expected = nx.betweenness_centrality_subset(graph.to_networkx(), sources, targets, normalized=normalized)
@@ -133,7 +133,7 @@ def test_golden_values_of_networkx() -> None:
 
 
 @given(graph=graphs(max_n=7), data=st.data())
-def test_betweenness_is_its_definition(graph: Graph, data: st.DataObject) -> None:
+def test_betweenness_equals_its_definition(graph: Graph, data: st.DataObject) -> None:
     """Every shortest path, listed and counted: vertices and edges, subsets, cutoff and endpoints."""
     some = st.lists(st.integers(0, graph.n - 1), unique=True)
     sources, targets = data.draw(some), data.draw(some)
@@ -182,7 +182,7 @@ def test_the_three_arithmetics_agree(graph: Graph, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("name", ["overflow-of-float64-diamonds", "diamonds-directed", "overflow-of-int64-grid"])
-def test_scaled_is_right_where_float64_overflows(name: str) -> None:
+def test_scaled_is_correct_where_float64_overflows(name: str) -> None:
     graph = TRAPS[name]()
     neighbours = oracle.adjacency(graph)
     for s in (0, graph.n // 3):
@@ -199,14 +199,14 @@ def test_scaled_is_right_where_float64_overflows(name: str) -> None:
             assert abs(ours - sigma[v]) * 10**12 <= sigma[v]
 
 
-def test_scaled_is_right_on_a_grid_beyond_float32() -> None:
+def test_scaled_is_correct_on_a_grid_beyond_float32() -> None:
     graph = generate.grid(170, 170)
     s = 100 * 170 + 3
     delta = np.array(oracle.dependencies(oracle.adjacency(graph), s, exact=False)[0])
     np.testing.assert_allclose(oracle.Scaled(graph, s).delta, delta, rtol=1e-12)
 
 
-def test_scaled_meets_the_identity_of_every_exact_run() -> None:
+def test_scaled_satisfies_the_identity_of_every_exact_run() -> None:
     # Σ δ(v) over v ≠ s equals Σ (d(s, t) - 1) over the reached t ≠ s.
     graph = generate.grid(600, 600)  # its corner counts exceed float64
     scaled = oracle.Scaled(graph, 0)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from hopwave.engines import Engine
 from hopwave.graph import Graph
-from hopwave.jobs import Question
-from hopwave.plan import Plan, PlanUsed
-from hopwave.results.search import BFSResult
-from hopwave.trace import Trace
+from hopwave.jobs import FoundBySearch, Question
+from hopwave.plan import Plan
+from hopwave.trace import Level
 
 
 def search(
@@ -19,20 +18,11 @@ def search(
     sources: tuple[int, ...],
     question: Question,
     plan: Plan,
-    why: str,
-    trace: bool,
-    threads: int | None,
-) -> BFSResult:
-    """Run the plan on the engine and wrap what it found."""
+    trace: bool = False,
+    threads: int | None = None,
+) -> tuple[FoundBySearch, list[Level]]:
+    """Run the plan on the engine. Returns what `Engine.fetch` found, and the levels."""
     A = engine.load(graph, plan)
     q = engine.start(A, sources, question, threads)
     levels = engine.run(q, plan, trace)
-    found = engine.fetch(q)
-    return BFSResult(
-        **found,
-        sources=sources,
-        plan=PlanUsed(plan, why, engine.without(plan)),
-        engine=engine.name,
-        trace=Trace(levels) if trace else None,
-        graph=graph,
-    )
+    return engine.fetch(q), levels

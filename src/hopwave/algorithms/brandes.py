@@ -1,12 +1,15 @@
-"""Betweenness centrality (Brandes; TurboBC, Algorithm 1): sums of dependencies over sources, then their scale.
+"""Betweenness centrality (Brandes; TurboBC, Algorithm 1): running the sum over all sources, and checking it.
 
     s, t   source and target        σ   number of shortest paths        δ_s(v)   = Σ_t σ_st(v) / σ_st, v's dependency
 
-Engines add up δ_s(v) over the sources, in blocks and in order. What is done with the sums, how sources are drawn, when
-a sample is large enough and what a result must satisfy is decided here, the same for every engine.
+Engines add up δ_s(v) over the sources, block after block and always in the same order. What every engine has in common
+is here: progress, checkpoints, and the identity that every correct run satisfies. `sampling` draws the sources,
+`scaling` turns sums into scores.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +18,49 @@ from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.errors import EngineError
 from hopwave.jobs import Accumulation, Job, Progress
 from hopwave.progress import Meter
-from hopwave.results.betweenness import Certificate
 
 TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far a betweenness run is from the identity that every correct run satisfies.
+
+    For each source s, Σ_v δ_s(v) over v ≠ s equals Σ_t (d(s, t) − 1) over the reached targets (for edges: Σ_t d(s, t)).
+    Both sides are by-products of the run. A run whose error exceeds the tolerance raises an EngineError instead of
+    returning.
+
+    Attributes
+    ----------
+    error : float
+        The greatest relative difference between the two sides, over all sources and for their total.
+    tolerance : float
+        The greatest error that is accepted.
+    sources : int
+        How many sources were checked.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.betweenness_centrality(hw.generate.path(4)).certificate.error
+    0.0
+    """
+
+    error: float
+    tolerance: float
+    sources: int
+
+    def __str__(self) -> str:
+        return f"certified to {self.error:.1e} over {self.sources:,} sources (tolerance {self.tolerance:g})"
 
 
 def accumulate(
     run: Accumulation, job: Job, title: str, progress: Progress, checkpoint: Checkpoint | None
 ) -> Certificate:
-    """Run a job to its end, with progress, from and to a checkpoint. The sums are in run.total."""
+    """Run a job to its end and certify it. The sums are then in run.total.
+
+    A checkpoint is read at the start, and written from time to time and on Ctrl-C.
+    """
     done = checkpoint.load(run) if checkpoint else 0
     sources = len(job.sources)
     show = None if callable(progress) else progress
@@ -48,12 +85,14 @@ def accumulate(
         if callable(progress):
             progress(sources, sources)
     sums = run.total[: len(run.total) // 2] if job.squares else run.total
-    return certify(run.certificate, None if job.endpoints else sums)  # the ends of paths are in the sums, too
+    return certify(run.certificate, None if job.endpoints else sums)  # with endpoints, the sums are not those of δ
 
 
 def certify(both_sides: npt.NDArray[np.float64], sums: npt.NDArray[np.float64] | None = None) -> Certificate:
-    """How far each source's Σ δ is from what it must be, Σ (d − 1); an error where that is too far. So it is with the
-    sums over all sources, which a lost or repeated addition would change.
+    """Compare Σ_v δ_s(v) of each source with Σ_t (d(s, t) − 1); raise an EngineError if they differ too much.
+
+    `both_sides` has one row per source. Also checks the total over all sources, if the `sums` per vertex are given: a
+    lost or repeated addition would change it.
 
     >>> certify(np.array([[3.0, 3.0], [0.0, 0.0]]), np.array([1.0, 2.0])).error
     0.0

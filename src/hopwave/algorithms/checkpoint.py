@@ -1,4 +1,4 @@
-"""A long run on disk: what its first blocks of sources summed to, and where to go on."""
+"""A long betweenness run on disk: the sums over its first blocks of sources, and where to continue."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ FORMAT = "hopwave betweenness checkpoint 1"
 
 
 class Checkpoint:
-    """A file that a run writes from time to time and on Ctrl-C, and goes on from when it is started again.
+    """A file that a run writes from time to time and on Ctrl-C, and continues from when it is started again.
 
-    Blocks are summed in order, so a run that went on is equal to an unbroken one, bit for bit. The file knows its graph
-    and its question: it refuses to be mixed with others.
+    Blocks are summed in order, so the result of a continued run is the same as without a break, bit for bit. The file
+    contains a fingerprint of the graph and the job; it is refused for any other.
     """
 
     def __init__(self, path: str | os.PathLike[str], graph: Graph, job: Job, plan: str) -> None:
         self.path = Path(path)
-        if not self.path.resolve().parent.is_dir():  # told now, not after the first minute of work
+        if not self.path.resolve().parent.is_dir():  # an error now is better than after the first minute of work
             raise FormatError(f"there is no folder {self.path.parent} for the checkpoint; make it first", self.path)
         self._last = time.monotonic()
         self._of = fingerprint(graph, job, plan)
 
     def is_due(self) -> bool:
-        """Whether it is time for the next one."""
+        """Whether it is time to save again."""
         return time.monotonic() - self._last > INTERVAL
 
     def save(self, run: Accumulation, done: int) -> None:
-        """Write down what the first `done` blocks summed to."""
+        """Write the sums over the first `done` blocks."""
         with replacing(self.path) as stream:
             np.savez(
                 stream,
@@ -55,7 +55,7 @@ class Checkpoint:
         self._last = time.monotonic()
 
     def load(self, run: Accumulation) -> int:
-        """Take up what the file holds; returns how many blocks that is, 0 without a file."""
+        """Read the sums from the file into the run. Returns how many blocks they cover; 0 if there is no file."""
         if not self.path.exists():
             return 0
         try:
@@ -77,7 +77,7 @@ class Checkpoint:
         if not same:
             raise GraphError(
                 f"checkpoint {str(self.path)!r} is of another graph, question, plan or device; "
-                "give another name, delete it, or ask the same again"
+                "give another name, delete it, or repeat the same call"
             )
         run.total[:] = total
         run.certificate[:] = certificate
@@ -85,7 +85,7 @@ class Checkpoint:
 
 
 def fingerprint(graph: Graph, job: Job, plan: str) -> str:
-    """A digest of the graph, of the plan and of everything in the job that changes a sum."""
+    """A digest of the graph, the plan and everything in the job that changes a sum."""
     digest = hashlib.sha256(repr((graph.n, graph.m, graph.directed, plan)).encode())
     for array in (graph.indptr, graph.indices, job.sources, job.targets):
         if array is not None:

@@ -1,4 +1,4 @@
-"""Components from their numbers, and the two sides of a bipartite graph."""
+"""What follows from the numbers of components: their vertices, and the two sides of a bipartite graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def roots(label: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
     """
     count = int(label.max(initial=-1)) + 1
     first = np.zeros(count, np.intp)
-    first[label[::-1]] = np.arange(len(label))[::-1]  # the last write, that of the lowest vertex, stays
+    first[label[::-1]] = np.arange(len(label))[::-1]  # the lowest vertex is written last, and stays
     return first
 
 
@@ -35,9 +35,9 @@ def members(label: npt.NDArray[np.int32]) -> list[npt.NDArray[np.intp]]:
 
 
 def sides(graph: Graph, distances: npt.NDArray[np.int32]) -> npt.NDArray[np.int8] | tuple[int, int]:
-    """0 or 1 a vertex by the parity of its distance from its component's root, or an edge within one side.
+    """0 or 1 per vertex: the parity of its distance from the root of its component. Or an edge within one side.
 
-    A closed walk of odd length must take such an edge, and such an edge closes one.
+    A graph with such an edge has a cycle of odd length, and every cycle of odd length has such an edge.
     """
     side = (distances & 1).astype(np.int8)
     tail = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)

@@ -1,9 +1,9 @@
-"""What distances add up to: closeness, efficiency, eccentricity.
+"""What follows from distances: closeness, connectivity, eccentricities.
 
     d(u, v)   hops from u to v        r(v)   the vertices that can reach v, itself included        n   all vertices
     e(v)      eccentricity, max over t of d(v, t); only where every t can be reached
 
-Values are NetworkX's, to the letter.
+Values are exactly those of NetworkX.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from hopwave.jobs import Integers, Progress, Sweep
 Floats = npt.NDArray[np.float64]
 Goal = Literal["eccentricity", "diameter", "radius", "periphery", "center"]
 
-SMALL = 256  # vertices up to which all searches are made at once: nothing to save
-BATCH = 64
-WORTH = 4  # vertices that a search must settle besides its own, or bounding is given up
-FAR = np.int32(2**30)
+SMALL = 256  # up to this many vertices, bounds save nothing: all searches are made at once
+BATCH = 64  # searches per round of bounds
+MIN_SETTLED = 4  # other vertices that a search must settle on average, or the rest are searched one by one
+FAR = np.int32(2**30)  # more than any distance
 
 
 def closeness(reached: Integers, total: Integers, n: int, wf_improved: bool) -> Floats:
-    """(r − 1) / Σ d, times (r − 1) / (n − 1) for Wasserman and Faust; 0 for a vertex that nobody reaches.
+    """(r − 1) / Σ d, times (r − 1) / (n − 1) for Wasserman and Faust; 0 for a vertex that no other reaches.
 
     >>> closeness(np.array([3, 1]), np.array([3, 0]), 4, wf_improved=True).round(4).tolist()
     [0.4444, 0.0]
@@ -45,7 +45,7 @@ def closeness(reached: Integers, total: Integers, n: int, wf_improved: bool) -> 
 
 
 def connected(engine: Engine, graph: Graph) -> bool:
-    """Whether every vertex can reach every other: in a directed graph, whether one reaches all and all reach it."""
+    """Whether every vertex can reach every other. If directed: whether vertex 0 reaches all, and all reach it."""
     if graph.n == 0:
         return False
     if not graph.directed:
@@ -55,7 +55,7 @@ def connected(engine: Engine, graph: Graph) -> bool:
 
 
 def check_connected(engine: Engine, graph: Graph, what: str) -> None:
-    """An error where distances are infinite."""
+    """Raise a GraphError if some distance is infinite. `what` names the quantity that needs finite distances."""
     if graph.n == 0:
         raise GraphError(f"this graph has no vertices, so it has no {what}; give at least one")
     if not connected(engine, graph):
@@ -63,15 +63,15 @@ def check_connected(engine: Engine, graph: Graph, what: str) -> None:
         count = int((engines.engine("cpu") if graph.directed else engine).components(graph, graph.directed).max()) + 1
         raise GraphError(
             f"{what} is infinite: the graph is not {kind} ({count:,} components); "
-            "take its largest component, or ask for harmonic centrality or efficiency, which allow for infinity"
+            "take its largest component, or use harmonic centrality or efficiency, which allow infinite distances"
         )
 
 
 # ------------------------------------------------------------------ bounds instead of all searches
 
-# Takes & Kosters (2013). From a search that starts at s, with its eccentricity e(s), follows for every v
+# Takes & Kosters (2013). A search from s finds its eccentricity e(s), and bounds that of every v:
 #     max(d(v, s), e(s) − d(s, v))  ≤  e(v)  ≤  d(v, s) + e(s).
-# A vertex stays open while its bounds leave room for another answer to the question.
+# A vertex is open while the result still depends on where its eccentricity lies between its bounds.
 OPEN: dict[Goal, Callable[[Any, Any], Any]] = {
     "eccentricity": lambda low, high: low < high,
     "diameter": lambda low, high: high > low.max(),
@@ -84,14 +84,14 @@ OPEN: dict[Goal, Callable[[Any, Any], Any]] = {
 def bounded_eccentricities(
     engine: Engine, graph: Graph, goal: Goal, progress: Progress, threads: int | None
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Bounds low ≤ e ≤ high, tight enough for the goal: max(low) is the diameter, min(high) the radius, and so on."""
+    """Bounds low ≤ e ≤ high that are tight enough for the goal: max(low) is the diameter, min(high) the radius."""
     n = graph.n
     low, high = np.zeros(n, np.int32), np.full(n, FAR)
     size = 1
     chosen = np.array([np.argmax(graph.degrees)], np.int64)
     before = remaining = n
     while remaining:
-        stuck = size == BATCH and before - remaining < WORTH * BATCH
+        stuck = size == BATCH and before - remaining < MIN_SETTLED * BATCH
         if n <= SMALL or stuck:
             rest = np.flatnonzero(OPEN[goal](low, high)).astype(np.int64)
             found = sweep(engine, graph, Sweep(rest, "sums"), goal, progress, threads)
@@ -106,7 +106,7 @@ def bounded_eccentricities(
 
 
 def tighten(engine: Engine, graph: Graph, chosen: Integers, low: Any, high: Any, threads: int | None) -> None:
-    """What searches from the chosen vertices say about all others."""
+    """Tighten the bounds of all vertices by searches from the chosen ones."""
     away = on_host(sweep(engine, graph, Sweep(chosen, "rows"), "bounds", False, threads).rows)
     back = away
     if graph.directed:
@@ -120,8 +120,10 @@ def tighten(engine: Engine, graph: Graph, chosen: Integers, low: Any, high: Any,
 
 
 def most_promising(still: npt.NDArray[np.intp], low: Any, high: Any, size: int) -> Integers:
-    """Some with the greatest upper bounds (they raise the lower ones), some with the least lower bounds (they lower the
-    upper ones), and as many as both evenly from all: the others tend to lie side by side, and to say the same.
+    """The open vertices from which to search next.
+
+    A quarter have the greatest upper bounds: they raise lower bounds. A quarter have the least lower bounds: they lower
+    upper bounds. Both tend to be close together and then bound the same, so the other half is spread evenly over all.
 
     >>> most_promising(np.arange(6), np.array([3, 1, 2, 3, 3, 3]), np.array([4, 5, 9, 8, 8, 8]), 4).tolist()
     [0, 1, 2, 3]

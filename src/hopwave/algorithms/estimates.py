@@ -1,11 +1,12 @@
-"""Estimates from a sample of sources, with error bars that hold.
+"""Estimates from a sample of sources, with error bounds that hold.
 
     k   sources drawn, each uniformly from all n vertices, with replacement        X_s   what source s contributes
-    δ   the risk that any of the bars fails to cover its exact value
+    δ   the risk that any of the bounds fails to cover its exact value
 
-X_s lies in [0, D]. The mean of k draws is within D·h of its expectation, except with risk ρ, where h is the lesser of
-Hoeffding's bound (better for small k) and the empirical Bernstein bound (better where X varies little). Both hold for
-half the risk each. D comes from the searches themselves: no distance exceeds e(s) + e(s), by way of s.
+X_s lies in [0, D]. The mean of k draws is within D·h of its expectation, except with risk ρ. h is the lesser of
+Hoeffding's bound (better for small k) and the empirical Bernstein bound (better if X varies little); each of the two
+gets half the risk. D comes from the searches themselves: every path may lead through s, so no distance exceeds twice
+the eccentricity of s.
 """
 
 from __future__ import annotations
@@ -18,37 +19,26 @@ import numpy.typing as npt
 
 from hopwave.algorithms.distances import Floats, check_connected, connected
 from hopwave.algorithms.many_sources import sweep
-from hopwave.algorithms.sampling import half_width, python_generator
+from hopwave.algorithms.sampling import draw_with_replacement, half_width, numpy_generator
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.jobs import Integers, Progress, Sweep, Swept
 
-BITS = 62  # of a whole number that sums up to k reciprocals
-
-
-def check_sample(k: Any) -> int:
-    """k, or an error."""
-    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
-        raise GraphError(f"k={k!r} is not a number of sources to draw; give a whole number from 1, or None for all")
-    return int(k)
+BITS = 62  # of an integer that holds the sum of k reciprocals
 
 
 def draw(n: int, k: int, seed: Any) -> Integers:
-    """k vertices, each uniformly from all.
+    """k vertices, each drawn uniformly from all.
 
     >>> draw(10, 3, seed=1).tolist() == draw(10, 3, seed=1).tolist()
     True
     """
-    if isinstance(seed, np.random.Generator):
-        generator = seed
-    else:
-        generator = np.random.default_rng(None if seed is None else python_generator(seed).getrandbits(64))
-    return np.asarray(generator.integers(0, n, k), np.int64)
+    return draw_with_replacement(n, k, numpy_generator(seed))
 
 
 def width(mean: Floats, square: Floats, k: Any, risk: float) -> Floats:
-    """h for means of k draws from [0, 1]; k may differ from mean to mean, and 1 says nothing.
+    """h for means of k draws from [0, 1]. k may differ from mean to mean; one draw gives Hoeffding's bound.
 
     >>> zero = np.zeros(1)
     >>> width(zero, zero, 10, 0.1).round(3).tolist(), width(zero, zero, 9999, 0.1).round(4).tolist()
@@ -63,10 +53,10 @@ def width(mean: Floats, square: Floats, k: Any, risk: float) -> Floats:
 def closeness(
     engine: Engine, graph: Graph, k: int, seed: Any, delta: float, wf_improved: bool, progress: Progress, threads: Any
 ) -> tuple[Floats, Floats]:
-    """Scores and half-widths. μ(v), the mean distance from the r vertices of v's component, gives Σ d = r·μ."""
+    """Scores and half-widths. With μ(v), the mean distance from the r vertices of v's component, Σ d = r·μ."""
     if graph.directed and not connected(engine, graph):
         raise GraphError(
-            "a sample says little about distances that may be infinite, and this graph is not strongly connected; "
+            "distances that may be infinite cannot be estimated, and this graph is not strongly connected; "
             "use harmonic_centrality(k=...), or closeness_centrality without k"
         )
     n = graph.n
@@ -78,7 +68,7 @@ def closeness(
     longest = longest_distance(engine, graph, label, sources, found, threads)[label]
     mean, square = (np.where(drawn > 0, found.columns[:, i] / np.maximum(drawn, 1), 0.0) for i in (1, 2))
     h = longest * width(mean / longest, square / longest**2, drawn, delta / n)
-    least, most = (r - 1) / r, np.minimum(longest, r / 2) * (r - 1) / r  # a star's centre; the end of a path
+    least, most = (r - 1) / r, np.minimum(longest, r / 2) * (r - 1) / r  # the centre of a star; the end of a path
     near = np.where(drawn > 0, np.clip(mean - h, least, most), least)
     far = np.where(drawn > 0, np.clip(mean + h, least, most), most)
     mu = np.where(drawn > 0, np.clip(mean, near, far), (near + far) / 2)
@@ -95,7 +85,7 @@ def closeness(
 def longest_distance(
     engine: Engine, graph: Graph, label: npt.NDArray[np.int32], sources: Integers, found: Swept, threads: Any
 ) -> Floats:
-    """An upper bound on the distances within each component: there and back again by way of a sampled vertex."""
+    """An upper bound on the distances within each component: to a sampled vertex, and from there to the target."""
     sizes = np.bincount(label)
     if graph.directed:  # strongly connected: one component
         best = int(np.argmin(found.farthest))
@@ -110,7 +100,7 @@ def longest_distance(
 def harmonic(
     engine: Engine, graph: Graph, k: int, seed: Any, delta: float, progress: Progress, threads: Any
 ) -> tuple[Floats, Floats]:
-    """Scores and half-widths: n times the mean of X_s = 1/d(s, v), which lies in [0, 1] on any graph."""
+    """Scores and half-widths: n times the mean of X_s = 1/d(s, v), which lies in [0, 1] for any graph."""
     n = graph.n
     shift = reciprocal_bits(k)
     job = Sweep(draw(n, k, seed), "columns", weight="inverse", shift=shift)
@@ -120,7 +110,7 @@ def harmonic(
 
 
 def reciprocal_bits(k: int) -> int:
-    """Binary places of 1/d such that k of them add up without overflow.
+    """How many binary places of 1/d to keep, so that a sum of k of them does not overflow.
 
     >>> reciprocal_bits(1), reciprocal_bits(1000)
     (61, 52)
@@ -145,14 +135,15 @@ def path_length(
 def histogram(
     engine: Engine, graph: Graph, k: int, seed: Any, delta: float, progress: Progress, threads: Any
 ) -> tuple[Floats, Floats]:
-    """Pairs at each distance and half-widths, by Hoeffding: X_s is the part of all vertices at distance d from s.
+    """Pairs at each distance and half-widths, by Hoeffding: X_s is the share of all vertices at distance d from s.
 
-    The risk is dealt out as 6 / (π² (d + 1)²), so that the bars hold for all distances together, however many.
+    Distance d gets the share 6 / (π² (d + 1)²) of the risk. The shares add up to 1, so the bounds hold for all
+    distances together, however many there are.
     """
     n = graph.n
     found = sweep(engine, graph, Sweep(draw(n, k, seed), "sums"), "distances, sampled", progress, threads)
     counts = np.trim_zeros(found.histogram, "b")
     risk = delta * 6 / (math.pi * (np.arange(len(counts)) + 1.0)) ** 2
-    bars = n * n * np.sqrt(np.log(2 / risk) / (2 * k))
-    bars[:1] = 0.0  # every vertex is at distance 0 from itself alone
-    return np.asarray(counts * (n / k), np.float64), bars
+    bounds = n * n * np.sqrt(np.log(2 / risk) / (2 * k))
+    bounds[:1] = 0.0  # exactly one vertex is at distance 0: the source itself
+    return np.asarray(counts * (n / k), np.float64), bounds

@@ -2,9 +2,9 @@
 
     s, t   source and target        d(s, t)   hops from s to t, where there is a way        n, k   vertices, sources
 
-An engine answers a `Sweep` by a `Swept`: sums over the targets of each source, sums over the sources of each target, or
-the distances themselves. Everything in hopwave that looks at many distances asks for one of these, block by block, so
-that no more of the n × n distances is ever held than the block.
+An engine takes a `Sweep` and returns a `Swept`: sums over the targets of each source, sums over the sources of each
+target, or the distances themselves. Everything in hopwave that needs many distances uses one of these, block by block,
+so that only one block of the n × n distances is in memory at a time.
 """
 
 from __future__ import annotations
@@ -22,21 +22,19 @@ from hopwave.jobs import Integers, Poll, Progress, Sweep, Swept
 from hopwave.prepared import Structure
 from hopwave.progress import Meter
 
-BLOCK_BYTES = 1 << 26  # of distances held at a time, where not all of them are asked for
+BLOCK_BYTES = 1 << 26  # of distances in memory at a time, unless the caller wants them all
 
-# Where searches share their steps, a vertex is handled once for every level at which some source of the batch reaches
-# it: a few times in shallow graphs, up to once a source in deep ones. Measured on meshes and roads.
-FEW_SOURCES = 3
-
-DEEP_SCATTERED = 150  # levels from which searches go alone when their sources lie anywhere
-
-DEEP_CROWDED = 1000  # and when most vertices are sources, so that those of a batch are neighbours
-
-CROWDED = 0.25  # sources a vertex from which they are
+# If searches share their steps, a vertex is handled once for every level at which some source of the batch reaches it:
+# a few times in shallow graphs, up to once per source in deep ones. From these depths on, measured on meshes and roads,
+# searches are faster one by one.
+FEW_SOURCES = 3  # with fewer sources, always one by one
+DEEP_SCATTERED = 150  # levels, if the sources are far from each other
+DEEP_CROWDED = 1000  # levels, if most vertices are sources, so that the sources of a batch are neighbours
+CROWDED = 0.25  # from this share of the vertices on, sources count as crowded
 
 
 def together(n: int, depth: int, sources: int) -> bool:
-    """Whether searches on a graph of n vertices that is that deep gain by sharing their steps.
+    """Whether searches on a graph of n vertices and that depth are faster if they share their steps.
 
     >>> together(36_692, 9, 100), together(1_000_000, 2000, 100)
     (True, False)
@@ -59,7 +57,7 @@ def probed_depth(engine: Engine, graph: Graph, threads: int | None) -> int:
 def sweep(
     engine: Engine, graph: Graph, job: Sweep, title: str, progress: Progress = None, threads: int | None = None
 ) -> Swept:
-    """Run a job, searches sharing their steps where that pays, with progress shown as the caller wants it."""
+    """Run a job. Searches share their steps where that pays. Shows progress as the caller wants it."""
     k = len(job.sources)
     if k >= FEW_SOURCES and job.keep != "pairs":
         depth = _depth(engine, graph, job, threads)
@@ -72,7 +70,7 @@ def sweep(
 
 @contextmanager
 def polled(title: str, count: int, progress: Progress) -> Iterator[Poll]:
-    """What an engine tells how far it is, shown as the caller wants it."""
+    """A function that an engine calls with the number of sources done; shows progress as the caller wants it."""
     with Meter(title, count, None if callable(progress) else progress) as meter:
 
         def poll(done: int) -> None:
@@ -98,7 +96,7 @@ def distance_blocks(
     limit: int | None = None,
     block: int = BLOCK_BYTES,
 ) -> Iterator[tuple[Integers, npt.NDArray[np.int32]]]:
-    """Distances a block of sources at a time: (sources of the block, one row each)."""
+    """The distances of one block of sources at a time: the sources of the block, and one row per source."""
     size = block_rows(graph.n, block)
     for begin in range(0, len(sources), size):
         some = sources[begin : begin + size]
@@ -106,7 +104,7 @@ def distance_blocks(
 
 
 def block_rows(n: int, block: int = BLOCK_BYTES) -> int:
-    """How many rows of distances fit into a block of so many bytes; at least one.
+    """How many rows of distances fit into a block of that many bytes; at least one.
 
     >>> block_rows(1 << 20), block_rows(1000, block=1)
     (16, 1)
@@ -115,4 +113,4 @@ def block_rows(n: int, block: int = BLOCK_BYTES) -> int:
 
 
 def _ignore(done: int) -> None:
-    """Nobody is looking."""
+    """A poll that shows nothing."""

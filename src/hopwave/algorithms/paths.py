@@ -1,4 +1,4 @@
-"""All shortest paths between two vertices, one after another, from the distances of one search."""
+"""All shortest paths between two vertices, one at a time, from the distances of one search."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hopwave.graph import Graph
 
 
 def all_paths(graph: Graph, distances: npt.NDArray[np.int32], target: int) -> Iterator[list[int]]:
-    """Every shortest path from where distances are 0 to the target, as ids; in no more memory than one path.
+    """Every shortest path from a vertex at distance 0 to the target, as ids. Needs memory for one path only.
 
-    Backwards from the target, each step to a neighbour one level nearer: whatever is chosen leads to the source, so no
-    step is taken in vain.
+    Walks backwards from the target. Each step goes to a neighbour one level nearer, and every such step leads to a
+    source, so there are no dead ends.
     """
     path = [target]
     choices = [_nearer(graph, distances, target)]

@@ -1,4 +1,4 @@
-"""Which sources a sample draws, how wide its error bars are, and when it has drawn enough."""
+"""Which sources a sample draws, how wide its error bounds are, and when a betweenness sample is large enough."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algorithms.brandes import TOLERANCE, accumulate
+from hopwave.algorithms.brandes import TOLERANCE, Certificate
 from hopwave.algorithms.scaling import scale
 from hopwave.errors import GraphError
-from hopwave.jobs import Accumulation, Job, Progress
-from hopwave.results.betweenness import Certificate
+from hopwave.jobs import Integers, Job
+from hopwave.whole_numbers import is_whole
 
-FIRST_SAMPLE = 128
+Floats = npt.NDArray[np.float64]
+
+FIRST_SAMPLE = 128  # sources of the first round of an adaptive sample
+
+# ------------------------------------------------------------------ drawing sources
 
 
-# ------------------------------------------------------------------ sources
-
-
-def draw_sources(n: int, k: int | None, seed: Any) -> npt.NDArray[np.int64] | None:
-    """k of n vertices as NetworkX draws them, or None for all: `seed.sample(list(G), k)`.
+def draw_sources(n: int, k: int | None, seed: Any) -> Integers | None:
+    """k different vertices out of n, drawn as NetworkX draws them (`seed.sample(list(G), k)`); None stands for all.
 
     >>> draw_sources(10, 3, seed=1).tolist()
     [2, 1, 4]
     """
     if k is None or k == n:
         return None
-    if not isinstance(k, int | np.integer) or isinstance(k, bool) or not 0 <= k <= n:
+    if not is_whole(k) or not 0 <= k <= n:
         raise GraphError(
             f"k={k!r} sources cannot be drawn from {n} vertices; give a whole number from 0 to {n}, or None"
         )
@@ -40,8 +41,13 @@ def draw_sources(n: int, k: int | None, seed: Any) -> npt.NDArray[np.int64] | No
     return np.array(python_generator(seed).sample(range(n), int(k)), np.int64)
 
 
+def draw_with_replacement(n: int, k: int, generator: np.random.Generator) -> Integers:
+    """k vertices out of n, each drawn uniformly and independently of the others."""
+    return np.asarray(generator.integers(0, n, k), np.int64)
+
+
 class NumpyBits(random.Random):
-    """Python's way of drawing, with the bits of one of NumPy's generators: what NetworkX makes of such a seed."""
+    """Draws as Python does, with the random bits of a NumPy generator: what NetworkX makes of such a seed."""
 
     def __init__(self, source: Any) -> None:
         self._source = source
@@ -55,7 +61,7 @@ class NumpyBits(random.Random):
 
 
 def python_generator(seed: Any) -> random.Random:
-    """The generator a seed stands for: None (Python's own), a whole number, or a generator of Python's or NumPy's."""
+    """A generator of Python for a seed: None (Python's own), a whole number, or a generator of Python or NumPy."""
     if seed is None:
         return random._inst  # Python's own generator, which NetworkX uses too
     if isinstance(seed, random.Random):
@@ -67,14 +73,24 @@ def python_generator(seed: Any) -> random.Random:
     raise GraphError(f"seed={seed!r} is not a seed; give a whole number, a random.Random, a NumPy generator or None")
 
 
+def numpy_generator(seed: Any) -> np.random.Generator:
+    """A generator of NumPy for the same kinds of seeds.
+
+    >>> numpy_generator(1).integers(100) == numpy_generator(1).integers(100)
+    np.True_
+    """
+    if isinstance(seed, np.random.Generator):
+        return seed
+    return np.random.default_rng(None if seed is None else python_generator(seed).getrandbits(64))
+
+
 # ------------------------------------------------------------------ samples that are large enough
 
 
-def half_width(
-    mean: npt.NDArray[np.float64], square: npt.NDArray[np.float64], k: int, risk: float
-) -> npt.NDArray[np.float64]:
-    """How far a mean of k draws from [0, 1] may be from its expectation, except with that risk (empirical Bernstein:
-    Maurer & Pontil 2009, Theorem 4, both sides).
+def half_width(mean: Floats, square: Floats, k: int, risk: float) -> Floats:
+    """How far the mean of k draws from [0, 1] may be from its expectation, except with that risk.
+
+    The empirical Bernstein bound (Maurer & Pontil 2009, Theorem 4), for both sides. `square` is the mean of squares.
 
     >>> half_width(np.zeros(1), np.zeros(1), 1001, 0.01).round(4).tolist()
     [0.014]
@@ -84,44 +100,34 @@ def half_width(
     return np.asarray(np.sqrt(2 * variance * weight / k) + 7 * weight / (3 * (k - 1)))
 
 
-def check_risk(delta: Any) -> None:
-    """An error where delta is none, asked for or not."""
-    if not isinstance(delta, int | float | np.number) or not 0 < delta < 1:
-        raise GraphError(f"delta={delta!r} is not a risk; give a number between 0 and 1, for example 0.1")
-
-
 def adaptive(
-    start: Callable[[Job], Accumulation], n: int, epsilon: float, delta: float, seed: Any, job: Job, progress: Progress
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], int, Certificate]:
-    """Normalised scores within ±epsilon of the truth, all at once with probability 1 − delta; their bounds; the sample.
+    add_up: Callable[[Job, str], tuple[Floats, Certificate]], n: int, epsilon: float, delta: float, seed: Any, job: Job
+) -> tuple[Floats, Floats, int, Certificate]:
+    """Normalised betweenness within ±epsilon, for all vertices together with probability 1 − delta.
 
-    Sources are drawn in rounds that double the sample. After each, every vertex has a bound that holds with risk
-    delta / (n · 2^round); the run ends when the widest is below epsilon, or, exactly, when all sources were cheaper.
+    Returns the scores, their bounds, the size of the sample and its certificate. `add_up(job, title)` runs a job.
+
+    Sources are drawn in rounds, each of which doubles the sample. After a round, every vertex has a bound that fails
+    with risk delta / (n · 2^round). The run ends when the widest bound is below epsilon. If the next round would take
+    as many searches as all sources do, all sources are used, and the scores are exact.
     """
-    if not isinstance(epsilon, int | float | np.number) or not 0 < epsilon < 1:
-        raise GraphError(f"epsilon={epsilon!r} is no precision of a score; give a number between 0 and 1, say 0.01")
-    if isinstance(seed, np.random.Generator):
-        generator = seed
-    else:
-        generator = np.random.default_rng(None if seed is None else python_generator(seed).getrandbits(64))
+    generator = numpy_generator(seed)
     sums, squares = np.zeros(n), np.zeros(n)
     k, worst = 0, 0.0
     for round_number in range(1, 64):
         more = FIRST_SAMPLE if k == 0 else k
         if n <= 2 or k + more >= n:
             break
-        drawn = replace(job, sources=np.asarray(generator.integers(0, n, more), np.int64), squares=True)
-        run = start(drawn)
-        round_error = accumulate(run, drawn, f"betweenness, sample of {k + more:,}", progress, None).error
-        worst = max(worst, round_error)
+        drawn = replace(job, sources=draw_with_replacement(n, more, generator), squares=True)
+        total, certificate = add_up(drawn, f"betweenness, sample of {k + more:,}")
+        worst = max(worst, certificate.error)
         k += more
-        sums += run.total[:n]
-        squares += run.total[n:]
+        sums += total[:n]
+        squares += total[n:]
         mean, square = sums / ((n - 2) * k), squares / ((n - 2.0) ** 2 * k)
         bounds = half_width(mean, square, k, delta / (n * 2.0**round_number)) * (n / (n - 1))
         if bounds.max() <= epsilon:
             return mean * (n / (n - 1)), bounds, k, Certificate(worst, TOLERANCE, k)
-    whole = replace(job, sources=np.arange(n, dtype=np.int64))
-    run = start(whole)
-    certificate = accumulate(run, whole, "betweenness, all sources", progress, None)
-    return scale(run.total, n, normalized=True, directed=True, endpoints=False), np.zeros(n), n, certificate
+    everything = replace(job, sources=np.arange(n, dtype=np.int64))
+    total, certificate = add_up(everything, "betweenness, all sources")
+    return scale(total, n, normalized=True, directed=True, endpoints=False), np.zeros(n), n, certificate

@@ -7,8 +7,6 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-# ------------------------------------------------------------------ scale
-
 
 def scale(
     sums: npt.NDArray[np.float64],
@@ -18,18 +16,23 @@ def scale(
     directed: bool,
     endpoints: bool,
     sampled: npt.NDArray[np.int64] | None = None,
+    subset: bool = False,
 ) -> npt.NDArray[np.float64]:
-    """Sums over all (or sampled) sources to betweenness, to the letter of NetworkX 3.6.1's `_rescale`.
+    """Sums over all sources, or over `sampled` ones, as scores: exactly NetworkX 3.6.1's `_rescale`.
+
+    `subset`: the sums are over sources and targets that the caller named (see `scale_subset`).
 
     >>> scale(np.array([0.0, 2.0, 0.0]), 3, normalized=True, directed=False, endpoints=False).tolist()
     [0.0, 1.0, 0.0]
     """
+    if subset:
+        return scale_subset(sums, n, normalized=normalized, directed=directed, endpoints=endpoints)
     N = n if endpoints else n - 1
     if N < 2:
         return sums
 
     def factor(k: int) -> float:
-        """What a sum over k sources is worth; NaN where there was none."""
+        """What to multiply a sum over k sources by; NaN if there are none."""
         if k == 0:
             return math.nan
         return 1 / (k * (N - 1)) if normalized else N / (k * (1 if directed else 2))
@@ -38,7 +41,7 @@ def scale(
         return sums * factor(N)
     scaled = sums * factor(len(sampled))
     if not endpoints:
-        # A sampled source is no end of its own paths, so it was looked at from one source fewer.
+        # A source is not on its own paths, so the sum of a sampled source is over one source less.
         scaled[sampled] = sums[sampled] * factor(len(sampled) - 1)
     return scaled
 
@@ -46,9 +49,10 @@ def scale(
 def scale_subset(
     sums: npt.NDArray[np.float64], n: int, *, normalized: bool, directed: bool, endpoints: bool
 ) -> npt.NDArray[np.float64]:
-    """Sums over chosen sources (and targets), as NetworkX's `betweenness_centrality_subset` scales them. Edges always
-    have endpoints; vertices have them where asked, which NetworkX does not offer here: all sources then give what no
-    subset gives.
+    """Sums over named sources and targets as scores: NetworkX's `betweenness_centrality_subset`.
+
+    Edges always have endpoints. NetworkX offers none for subsets of vertices; here they are counted as without a
+    subset, so that naming all sources gives the same as naming none.
 
     >>> scale_subset(np.array([2.0]), 3, normalized=False, directed=False, endpoints=False).tolist()
     [1.0]

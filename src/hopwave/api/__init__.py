@@ -1,1 +1,17 @@
-"""The public functions: check what was asked, choose a plan and an engine, run, wrap."""
+"""The public functions of hopwave. Each one checks its arguments, chooses an engine and a plan, runs, and wraps.
+
+    search         bfs, bfs_each, bfs_many, distance_blocks, k_hop, pairs_within
+    betweenness    betweenness_centrality, edge_betweenness_centrality
+    closeness      closeness_centrality, harmonic_centrality, barycenter
+    eccentricity   eccentricity, diameter, radius, center, periphery
+    distances      means, sums and histograms of distances; efficiency
+    connectivity   components, bipartite graphs, paths between two vertices
+    algebra        what products over a semiring compute: sssp, pagerank, triangles, cores, communities
+
+    arguments      every check of an argument, once
+    weights        weights in every form that callers give them
+    choice         which engine and which plan run when the caller does not say
+
+Everywhere G is a Graph, a SciPy sparse matrix or a NetworkX graph, and a vertex is an id, or a label if the graph has
+labels. `import hopwave` offers all of these functions; nothing below this folder imports it.
+"""

@@ -1,7 +1,7 @@
-"""Questions that products over a semiring answer: check what was asked, run the algorithm of `hopwave.linalg`, wrap.
+"""What products over a semiring compute: shortest paths with weights, PageRank, triangles, cores, communities.
 
-Everywhere G is a Graph, a SciPy sparse matrix, a `linalg.Matrix` or a NetworkX graph; a vertex is an id, or a label
-where the graph has labels; `device` is "cpu", "cuda", or "auto": where the matrix is.
+Each function checks its arguments, runs an algorithm of `hopwave.linalg` and wraps the result. Here G may also be a
+`linalg.Matrix`, and device="auto" is the device on which the matrix is.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.api.arguments import as_graph, is_whole, source_ids
+from hopwave.api.arguments import as_graph, source_ids
 from hopwave.api.weights import per_vertex, weighted
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -22,9 +22,10 @@ from hopwave.results.components import Communities
 from hopwave.results.scores import VertexScores
 from hopwave.results.shortest_paths import ShortestPaths
 from hopwave.vector import Vector
+from hopwave.whole_numbers import is_whole
 
 METHODS = ("auto", "dijkstra", "delta-stepping", "bellman-ford")
-MANY_ARCS = 1 << 21  # from which rounds on several threads are faster than one core that follows no arc twice
+MANY_ARCS = 1 << 21  # from here on, rounds on several threads are faster than Dijkstra's algorithm on one core
 
 
 def sssp(
@@ -36,19 +37,50 @@ def sssp(
     *,
     device: str = "auto",
 ) -> ShortestPaths:
-    """The length of a shortest path from a source, or from the nearest of several, to every vertex.
+    """Single-source shortest paths: the length of a shortest path from a source, or the nearest of several.
 
-    `weights` are the arcs' lengths, none of them negative: an array, one a stored arc in the order of `G.indices` (an
-    undirected edge is two arcs, which may differ); the name of an edge attribute of a NetworkX graph; a matrix has its
-    values. Without any, every arc is 1 long (`hopwave.bfs` is the faster way to count hops).
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
+        The graph. The values of a matrix are its weights.
+    source : vertex or list of vertices
+        Where paths start: an id, or a label if the graph has labels.
+    weights : array or str, optional
+        The lengths of the arcs, none of them negative: one number per stored arc in the order of `G.indices` (an
+        undirected edge is two arcs, which may differ), or the name of an edge attribute of a NetworkX graph. By
+        default every arc has length 1.
+    method : {"auto", "dijkstra", "delta-stepping", "bellman-ford"}, optional
+        The algorithm. The result is the same, to the last bit.
+    delta : float, optional
+        The width of the buckets of Δ-stepping.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where to compute. "auto" is where the matrix is.
 
-    Dijkstra's algorithm takes the nearest vertex next, on one core of the CPU. Δ-stepping goes bucket by bucket of
-    distances, each `delta` wide, and Bellman-Ford in rounds, whatever the distance: products, for any device and many
-    threads. "auto" takes Dijkstra's, but rounds for large graphs with hubs, and products on a GPU. The answer is the
-    same, to the last bit.
+    Returns
+    -------
+    ShortestPaths
+        `distances`, `predecessors`, and paths by `path_to`.
+
+    Raises
+    ------
+    GraphError
+        The source is not a vertex, a weight is negative or not a number, or the method cannot run like this.
+
+    See Also
+    --------
+    bfs : the faster way to count hops.
+
+    Notes
+    -----
+    Dijkstra's algorithm always takes the nearest vertex next, on one core of the CPU. Δ-stepping and Bellman-Ford are
+    rounds of matrix products, which run on many threads or on a GPU: Δ-stepping settles one bucket of distances after
+    the other, Bellman-Ford relaxes all arcs in every round. "auto" takes Dijkstra's algorithm on the CPU, or
+    Bellman-Ford for large graphs with hubs; on a GPU, Bellman-Ford for graphs with hubs, else Δ-stepping.
 
     For several calls on one graph, make the matrix once: `linalg.Matrix.from_graph(G, weights)`.
 
+    Examples
+    --------
     >>> import hopwave as hw
     >>> G = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], directed=True)
     >>> r = hw.sssp(G, "a", weights=[1.0, 5.0, 2.0])
@@ -75,7 +107,7 @@ def sssp(
 
 
 def _method(graph: Graph, place: str) -> str:
-    """With a hub, which most are near to, few rounds reach everybody; else nearest first."""
+    """The fastest method. In a graph with hubs, few rounds reach every vertex."""
     hubs = graph.n > 0 and int(graph.degrees.max()) ** 2 > graph.n
     if place == "cpu":
         return "bellman-ford" if hubs and graph.m >= MANY_ARCS else "dijkstra"
@@ -95,16 +127,45 @@ def pagerank(
     adaptive: bool = False,
     device: str = "auto",
 ) -> VertexScores:
-    """How often a walk that follows arcs at random is at every vertex, as NetworkX 3.6.1 computes it.
+    """PageRank: how often a random walk visits every vertex, as NetworkX 3.6.1 computes it.
 
-    With probability `alpha` the walk follows an arc, by `weights` (as for `sssp`) where there are any; else it starts
-    anew, at vertices drawn by `personalization`: a mapping from vertices, or an array of all. From vertices without
-    arcs it goes on by `dangling`, which is `personalization` unless given. `nstart` is where the ranks start. It is
-    over when they change by less than n · `tol` in all; an error, if that takes more than `max_iter` rounds.
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
+        The graph. The values of a matrix are its weights.
+    alpha : float, optional
+        The probability that the walk follows an arc. Otherwise it jumps to a random vertex.
+    personalization : mapping or array, optional
+        How likely each vertex is as the target of a jump: a mapping by vertex (0 for vertices it does not name), or one
+        number per vertex. By default all are equally likely.
+    max_iter : int, optional
+        The greatest number of rounds.
+    tol : float, optional
+        Stop when a round changes the ranks by less than n · tol in total.
+    nstart : mapping or array, optional
+        The ranks to start with.
+    weights : array or str, optional
+        The walk chooses among arcs in proportion to these; as for `sssp`.
+    dangling : mapping or array, optional
+        Where the walk goes from vertices without arcs; by default as `personalization`.
+    adaptive : bool, optional
+        Leave out ranks that have settled. This saves work if most ranks settle early. The stopping rule is the same,
+        and the ranks are as accurate, but their last bits differ.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where to compute. "auto" is where the matrix is.
 
-    `adaptive` leaves out ranks that have settled: the same stopping rule, less work in graphs where most settle early,
-    and ranks that are as near to the limit but not the same bits.
+    Returns
+    -------
+    VertexScores
+        One rank per vertex. They add up to 1.
 
+    Raises
+    ------
+    GraphError
+        An argument cannot be used, or the ranks did not converge within `max_iter` rounds.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> web = hw.Graph.from_edges([0, 1, 2, 3], [2, 2, 0, 2], directed=True)
     >>> hw.pagerank(web).scores.round(3).tolist()
@@ -126,32 +187,73 @@ def pagerank(
 
 
 def triangles(G: Any, *, device: str = "auto") -> VertexScores:
-    """How many triangles of an undirected graph each vertex is in, as NetworkX counts them; loops do not count.
+    """How many triangles each vertex of an undirected graph is in.
 
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
+        An undirected graph. Self-loops do not count.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where to compute. "auto" is where the matrix is.
+
+    Returns
+    -------
+    VertexScores
+        One number per vertex, the same as NetworkX's.
+
+    See Also
+    --------
+    triangle_count : how many there are in the whole graph.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.triangles(hw.generate.complete(4)).to_dict()
     {0: 3, 1: 3, 2: 3, 3: 3}
     """
-    graph = _undirected(G, "triangles")
+    graph = _undirected(G, "counting triangles")
     return _scores("triangles", algorithms.triangles(graph, device=device), graph)
 
 
 def triangle_count(G: Any, *, device: str = "auto") -> int:
     """How many triangles an undirected graph has.
 
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
+        An undirected graph. Self-loops do not count.
+    device
+        As for `triangles`.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.triangle_count(hw.generate.complete(4))
     4
     """
-    return algorithms.triangle_count(_undirected(G, "triangles"), device=device)
+    return algorithms.triangle_count(_undirected(G, "counting triangles"), device=device)
 
 
 def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
-    """For every vertex the largest k such that it is in a subgraph in which all have k neighbours or more.
+    """Core numbers: for every vertex, the largest k such that it belongs to the k-core.
 
-    As NetworkX's `core_number`: in a directed graph, arcs in and arcs out both count. Loops do not count (NetworkX
-    refuses them). The k-core is where the score is at least k.
+    The k-core is the largest subgraph in which every vertex has at least k neighbours.
 
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
+        The graph. In a directed graph, arcs in and arcs out both count. Self-loops do not count (NetworkX's
+        `core_number` refuses them).
+    device
+        As for `triangles`.
+
+    Returns
+    -------
+    VertexScores
+        One number per vertex.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.core_numbers(hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3])).scores.tolist()
     [2, 2, 2, 1]
@@ -161,46 +263,84 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
 
 
 def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -> npt.NDArray[np.int32]:
-    """Vertices of an undirected graph of which no two are neighbours, and to which none can be added; ids, ascending.
+    """A set of vertices of which no two are neighbours, and to which no vertex can be added.
 
-    Drawn by Luby's algorithm: the same seed gives the same set, on every machine. Loops do not count.
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
+        An undirected graph. Self-loops do not count.
+    seed : int, optional
+        The same seed gives the same set, on every machine.
+    device
+        As for `triangles`.
 
+    Returns
+    -------
+    array of int32
+        Ids, ascending.
+
+    Notes
+    -----
+    Luby's algorithm.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.maximal_independent_set(hw.generate.star(5), seed=2).tolist()
     [1, 2, 3, 4]
     """
-    found = algorithms.maximal_independent_set(_undirected(G, "independence"), seed, device=device)
+    found = algorithms.maximal_independent_set(_undirected(G, "an independent set"), seed, device=device)
     return np.asarray(found.to("cpu").indices, np.int32)
 
 
 def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device: str = "auto") -> Communities:
-    """Communities of an undirected graph: everybody takes on the label that most of its neighbours have.
+    """Communities of an undirected graph by label propagation.
 
-    To begin with, everybody has a label of its own. In a round, a vertex whose label is not among the most frequent of
-    its neighbours' takes on the one of these that is first in an order drawn by the seed, if a coin, drawn by the seed
-    too, says so. Over when nobody would move, or after `max_rounds`; `settled` says which. The same seed gives the same
-    communities, on every machine.
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
+        An undirected graph.
+    seed : int, optional
+        The same seed gives the same communities, on every machine.
+    max_rounds : int, optional
+        The greatest number of rounds.
+    device
+        As for `triangles`.
 
+    Returns
+    -------
+    Communities
+        `labels`, the number of the community of every vertex. `settled` says whether the algorithm ended before
+        `max_rounds`.
+
+    Notes
+    -----
+    At first, every vertex has its own label. In each round, a vertex looks at the most frequent labels among its
+    neighbours. If its own is not one of them, it takes the one that comes first in a random order, provided that a coin
+    toss says so. The algorithm ends when no vertex would change its label.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> two = hw.Graph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3])
     >>> hw.label_propagation(two, seed=1).sets()
     [{0, 1, 2}, {3, 4, 5}]
     """
     if not is_whole(max_rounds) or max_rounds < 0:
-        raise GraphError(f"max_rounds={max_rounds!r} is no number of rounds; give a whole number from 0")
+        raise GraphError(f"max_rounds={max_rounds!r} is not a number of rounds; give a whole number from 0")
     graph = _undirected(G, "label propagation")
     found, settled = algorithms.label_propagation(graph, seed, max_rounds, device=device)
     return Communities(_by_lowest_vertex(_numbers(found)), graph, settled)
 
 
 def _by_lowest_vertex(label: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    """The same parts, numbered in the order of their lowest vertices."""
+    """The same communities, numbered in the order of their lowest vertices."""
     _, first, part = np.unique(label, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first, kind="stable"), kind="stable")[part].astype(np.int32)
 
 
 def _pattern(G: Any) -> Graph:
-    """The graph, undirected where a matrix is symmetric."""
+    """The graph without weights. It is undirected if a matrix is symmetric."""
     return Graph.from_scipy(G.to("cpu").to_scipy()) if isinstance(G, Matrix) else as_graph(G)
 
 
@@ -208,7 +348,7 @@ def _undirected(G: Any, what: str) -> Graph:
     graph = _pattern(G)
     if graph.directed:
         raise GraphError(
-            f"{what} is asked of undirected graphs; forget directions with Graph.from_edges(*G.to_edges(), n=G.n)"
+            f"{what} needs an undirected graph; drop the directions with Graph.from_edges(*G.to_edges(), n=G.n)"
         )
     return graph
 

@@ -1,4 +1,4 @@
-"""What callers pass, checked once: graphs, vertices, limits, samples."""
+"""Every check of an argument, once: graphs, vertices, directions, numbers of hops, samples."""
 
 from __future__ import annotations
 
@@ -7,31 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hopwave import engines
-from hopwave.algorithms import estimates as _sampled
-from hopwave.algorithms.sampling import check_risk
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.jobs import Integers
-from hopwave.prepared import DeviceInput
+from hopwave.whole_numbers import is_whole
 
-
-def to_input_device(graph: Graph, engine: engines.Engine, array: Any) -> Any:
-    """An answer where the graph came from: a CuPy array if it was made of such and the GPU computed, else as it is."""
-    if array is None or engine.name != "cuda" or graph._prepared.find(DeviceInput) is None:
-        return array
-    import cupy
-
-    return cupy.asarray(array)
-
-
-def hops(name: str, value: Any) -> int | None:
-    """A limit of hops: None, or a whole number from 0."""
-    if value is None:
-        return None
-    if not is_whole(value) or value < 0:
-        raise GraphError(f"{name}={value!r} is not a number of hops; give a whole number from 0, or None")
-    return int(value)
+# ------------------------------------------------------------------ graphs
 
 
 def as_graph(G: Any) -> Graph:
@@ -47,8 +28,21 @@ def as_graph(G: Any) -> Graph:
     )
 
 
-def source_ids(graph: Graph, source: Any, what: str = "sources") -> tuple[int, ...]:
-    """The ids of one source, or of several without repeats, in the order given."""
+def in_direction(graph: Graph, direction: str) -> Graph:
+    """The graph whose out-arcs a search in that direction follows: itself for "out", its reverse for "in"."""
+    if direction not in ("out", "in"):
+        raise GraphError(f"direction={direction!r} is not known; use 'out' or 'in'")
+    return graph.reversed() if direction == "in" else graph
+
+
+# ------------------------------------------------------------------ vertices
+
+
+def source_ids(graph: Graph, source: Any, name: str = "sources") -> tuple[int, ...]:
+    """The ids of one vertex, or of several in the order given, without repeats.
+
+    `name` is the argument's name, for error messages.
+    """
     several = isinstance(source, Iterable) and not isinstance(source, str | bytes)
     if several and graph.labels is not None and _is_label(graph, source):
         several = False  # a tuple may be one vertex's label
@@ -59,15 +53,10 @@ def source_ids(graph: Graph, source: Any, what: str = "sources") -> tuple[int, .
     ids = tuple(dict.fromkeys(graph.index(one) for one in source))
     if not ids:
         remedy = (
-            "a search needs at least one vertex to start from" if what == "sources" else f"leave out {what}= for all"
+            "a search needs at least one vertex to start from" if name == "sources" else f"leave out {name}= for all"
         )
-        raise GraphError(f"the list of {what} is empty; {remedy}")
+        raise GraphError(f"the list of {name} is empty; {remedy}")
     return ids
-
-
-def is_whole(value: Any) -> bool:
-    """Whether value is a whole number; True and False are not."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _is_label(graph: Graph, value: Any) -> bool:
@@ -77,15 +66,8 @@ def _is_label(graph: Graph, value: Any) -> bool:
         return False
 
 
-def walked(graph: Graph, direction: str) -> Graph:
-    """The graph whose out-arcs a search in that direction follows."""
-    if direction not in ("out", "in"):
-        raise GraphError(f"direction={direction!r} is not known; use 'out' or 'in'")
-    return graph.reversed() if direction == "in" else graph
-
-
 def vertex_ids(graph: Graph, vertices: Iterable[Any] | None) -> Integers:
-    """The ids of vertices in the order given, repeats kept; all of them for None."""
+    """The ids of a list of vertices in the order given, with repeats; None stands for all vertices."""
     if vertices is None:
         return np.arange(graph.n, dtype=np.int64)
     if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable):
@@ -100,12 +82,52 @@ def vertex_ids(graph: Graph, vertices: Iterable[Any] | None) -> Integers:
     return np.fromiter((graph.index(vertex) for vertex in vertices), np.int64)
 
 
-def sampling(graph: Graph, k: int | None, chosen: Any, delta: float) -> int | None:
-    """How many sources to draw, where k was given and is less than all; else None."""
+# ------------------------------------------------------------------ numbers
+
+
+def check_hops(name: str, value: Any) -> int | None:
+    """A limit on the number of hops: a whole number from 0, or None for no limit."""
+    return None if value is None else required_hops(name, value, ", or None")
+
+
+def required_hops(name: str, value: Any, otherwise: str = "") -> int:
+    """A number of hops: a whole number from 0. `otherwise` names what else is allowed, for the error message."""
+    if not is_whole(value) or value < 0:
+        raise GraphError(f"{name}={value!r} is not a number of hops; give a whole number from 0{otherwise}")
+    return int(value)
+
+
+def check_bytes(name: str, value: Any) -> int | None:
+    """A limit on memory: a number of bytes from 1, or None for no limit."""
+    if value is not None and (not is_whole(value) or value <= 0):
+        raise GraphError(f"{name}={value!r} is not a number of bytes; give a whole number, or None")
+    return None if value is None else int(value)
+
+
+# ------------------------------------------------------------------ samples
+
+
+def check_probability(name: str, value: Any, what: str, example: float) -> None:
+    """Raise a GraphError unless the value is a number between 0 and 1."""
+    if not isinstance(value, int | float | np.number) or not 0 < value < 1:
+        raise GraphError(f"{name}={value!r} is not {what}; give a number between 0 and 1, for example {example:g}")
+
+
+def check_risk(delta: Any) -> None:
+    """Raise a GraphError unless delta is a probability of failure. It is checked even if nothing is sampled."""
+    check_probability("delta", delta, "a risk", 0.1)
+
+
+def sample_size(graph: Graph, k: int | None, chosen: Any, delta: float) -> int | None:
+    """How many sources to draw; None if all sources are used, because k is None or not less than n.
+
+    `chosen` are sources that the caller names; they exclude k.
+    """
     check_risk(delta)
     if k is None:
         return None
     if chosen is not None:
         raise GraphError("k= draws its own sources, and others were chosen too; give one or the other")
-    drawn = _sampled.check_sample(k)
-    return drawn if drawn < graph.n else None
+    if not is_whole(k) or k < 1:
+        raise GraphError(f"k={k!r} is not a number of sources to draw; give a whole number from 1, or None for all")
+    return int(k) if k < graph.n else None

@@ -1,24 +1,31 @@
-"""Betweenness centrality of vertices and edges: check what was asked, choose, run, scale, wrap."""
+"""Betweenness centrality of vertices and edges.
+
+Both go through the same four steps, which `hopwave.distributed` uses too. `check_request` checks the arguments and
+makes a job, `choose_run` picks an engine and a plan, `Run.add_up` sums dependencies over the sources of the job, and
+`Request.scores` scales the sums.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algorithms import brandes as _brandes
-from hopwave.algorithms import sampling, scaling
+from hopwave.algorithms import brandes, sampling, scaling
 from hopwave.algorithms.checkpoint import Checkpoint
-from hopwave.api.arguments import as_graph, hops, is_whole, source_ids, to_input_device
-from hopwave.api.choice import betweenness_engine, choose_betweenness_plan
+from hopwave.api.arguments import as_graph, check_bytes, check_hops, check_probability, check_risk, source_ids
+from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, to_input_device
+from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.jobs import Job, Progress
+from hopwave.jobs import Integers, Job, Progress
 from hopwave.plan import Plan, PlanUsed
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
+
+Floats = npt.NDArray[np.float64]
 
 
 def betweenness_centrality(
@@ -41,64 +48,94 @@ def betweenness_centrality(
     memory_limit: int | None = None,
     deterministic: bool = False,
 ) -> BetweennessResult:
-    """How many shortest paths lead through every vertex, as NetworkX 3.6.1 counts and scales them.
+    """Betweenness centrality: how many shortest paths lead through every vertex, as NetworkX 3.6.1 defines it.
 
-    All sources by default. `k` draws that many as NetworkX does with the same `seed`, and scales up. `sources` and
-    `targets` look at paths between those alone (NetworkX's `betweenness_centrality_subset`). `epsilon` draws sources
-    until every normalised score is within ±epsilon with probability 1 − delta; `result.bounds` then holds what each
-    score is known to. `cutoff` counts paths of up to that many hops. `endpoints` counts a path's ends too.
+    All vertices are sources unless `k`, `sources` or `epsilon` says otherwise.
 
-    `progress` is None (a bar on a terminal after two seconds), True, False, or a function of (sources done, all).
-    `checkpoint` names a file that the run writes every minute and on Ctrl-C, and goes on from when called again; the
-    result is the same, bit for bit. `memory_limit` is in bytes. `threads` changes no bit either. `deterministic=True`
-    refuses what may give other bits on the next run: TurboBC's atomics, and on a GPU ways that depend on free memory.
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    k : int, optional
+        Draw that many sources, the same as NetworkX with the same `seed`, and scale up.
+    sources, targets : vertices, optional
+        Only count paths from these sources to these targets (NetworkX's `betweenness_centrality_subset`).
+    normalized : bool, optional
+        Divide by the number of pairs, so that scores are between 0 and 1.
+    endpoints : bool, optional
+        Count the two ends of a path as vertices on it.
+    seed : int, random.Random or NumPy generator, optional
+        Makes the sample of `k` or `epsilon` repeatable.
+    epsilon : float, optional
+        Draw sources until every normalised score is within ±epsilon with probability 1 − `delta`. The result then has
+        `bounds`.
+    delta : float, optional
+        The risk that some score is farther off than its bound says.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
+    plan : str or Plan, optional
+        The name of a betweenness plan of `hopwave.plans()`.
+    progress : bool or callable, optional
+        None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
+        (sources done, all sources).
+    checkpoint : path, optional
+        A file that the run writes every minute and on Ctrl-C, and continues from when it is called again. The result is
+        the same, bit for bit.
+    cutoff : int, optional
+        Only count paths of up to that many hops.
+    threads : int, optional
+        Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core. The result does not depend on it.
+    memory_limit : int, optional
+        How many bytes the run may use.
+    deterministic : bool, optional
+        Refuse everything that may give other bits on the next run: TurboBC's atomics, and on a GPU, choices that depend
+        on free memory.
 
-    Path counts never overflow, whatever the graph; every result carries a certificate.
+    Returns
+    -------
+    BetweennessResult
+        `scores`, one per vertex, and a `certificate` of their accuracy.
 
+    Raises
+    ------
+    GraphError
+        An argument cannot be used, or two exclude each other.
+    PlanError
+        The plan is unknown, or cannot do this.
+    EngineError
+        The device is missing or out of memory, or the result failed its certificate.
+
+    See Also
+    --------
+    edge_betweenness_centrality : the same for edges.
+
+    Notes
+    -----
+    Path counts never overflow, whatever the graph: they are rescaled when they become too large for float64.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> b = hw.betweenness_centrality(hw.generate.path(5), normalized=False)
     >>> b.scores.tolist(), b.certificate.error
     ([0.0, 3.0, 4.0, 3.0, 0.0], 0.0)
     """
     graph = as_graph(G)
-    n = graph.n
-    if epsilon is not None and not (k is None and sources is None and targets is None and not endpoints):
-        raise GraphError(
-            "epsilon= draws its own sample; leave out k, sources, targets and endpoints, or leave out epsilon"
-        )
-    if epsilon is not None and checkpoint is not None:
-        raise GraphError("an adaptive sample (epsilon=) cannot be checkpointed; use k= with checkpoint=")
-    sampling.check_risk(delta)
-    job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, memory_limit, deterministic)
-    endpoints = bool(endpoints)
-    job = replace(job, endpoints=endpoints)
-    engine = betweenness_engine(device, graph, job, plan, threads)
+    check_risk(delta)
     if epsilon is not None:
-        exact = replace(job, squares=True)
-        chosen, why = choose_betweenness_plan(plan, exact, graph, engine)
-        mean, bounds, count, certificate = sampling.adaptive(
-            lambda sample: engine.accumulation(graph, sample, chosen, threads), n, epsilon, delta, seed, job, progress
-        )
-        pairs = 1.0 if normalized else (n - 1) * (n - 2) / (1 if graph.directed else 2)
-        scores, bounds = mean * pairs, bounds * pairs
-    else:
-        chosen, why = choose_betweenness_plan(plan, job, graph, engine)
-        run = engine.accumulation(graph, job, chosen, threads)
-        saved = None if checkpoint is None else Checkpoint(checkpoint, graph, job, f"{chosen.name} on {engine.name}")
-        certificate = _brandes.accumulate(run, job, "betweenness", progress, saved)
-        bounds, count = None, len(job.sources)
-        if subset:
-            scores = scaling.scale_subset(
-                run.total, n, normalized=normalized, directed=graph.directed, endpoints=endpoints
-            )
-        else:
-            scores = scaling.scale(
-                run.total, n, normalized=normalized, directed=graph.directed, endpoints=endpoints, sampled=drawn
-            )
-    scores, bounds = (to_input_device(graph, engine, array) for array in (scores, bounds))
-    return BetweennessResult(
-        scores, certificate, count, PlanUsed(chosen, why, engine.without(chosen)), engine.name, bounds, graph
+        _check_adaptive(epsilon, k, sources, targets, endpoints, checkpoint)
+    request = check_request(
+        graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, endpoints=bool(endpoints)
     )
+    if epsilon is not None:
+        run = choose_run(graph, replace(request.job, squares=True), device, plan, threads)
+        scores, bounds, count, certificate = _adaptive(run, request, epsilon, delta, seed, normalized, progress)
+    else:
+        run = choose_run(graph, request.job, device, plan, threads)
+        sums, certificate = run.add_up(request.job, "betweenness", progress, checkpoint)
+        scores, bounds, count = request.scores(sums, normalized), None, len(request.job.sources)
+    scores, bounds = (to_input_device(graph, run.engine, array) for array in (scores, bounds))
+    return BetweennessResult(scores, certificate, count, run.plan_used, run.engine.name, bounds, graph)
 
 
 def edge_betweenness_centrality(
@@ -118,43 +155,79 @@ def edge_betweenness_centrality(
     memory_limit: int | None = None,
     deterministic: bool = False,
 ) -> EdgeBetweennessResult:
-    """How many shortest paths lead over every edge; arguments as for `betweenness_centrality`.
+    """Edge betweenness centrality: how many shortest paths lead over every edge, as NetworkX 3.6.1 defines it.
 
-    With `targets` the answer is the definition's; NetworkX's `edge_betweenness_centrality_subset` differs from it for
-    paths that pass through vertices that are no targets.
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    k, sources, normalized, seed, device, plan, progress, checkpoint
+        As for `betweenness_centrality`.
+    targets, cutoff, threads, memory_limit, deterministic
+        As for `betweenness_centrality`.
 
+    Returns
+    -------
+    EdgeBetweennessResult
+        `scores`, one per stored arc; `edges`, the ends of the arcs; and a `certificate` of their accuracy.
+
+    See Also
+    --------
+    betweenness_centrality : the same for vertices.
+
+    Notes
+    -----
+    With `targets` the result follows the definition. NetworkX's `edge_betweenness_centrality_subset` differs from it
+    for paths that lead through vertices that are not targets.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.edge_betweenness_centrality(hw.generate.path(4), normalized=False).to_dict()
     {(0, 1): 3.0, (1, 2): 4.0, (2, 3): 3.0}
     """
     graph = as_graph(G)
-    job, drawn, subset = betweenness_job(graph, k, sources, targets, seed, cutoff, memory_limit, deterministic)
-    job = replace(job, edges=True)
-    engine = betweenness_engine(device, graph, job, plan, threads)
-    chosen, why = choose_betweenness_plan(plan, job, graph, engine)
-    run = engine.accumulation(graph, job, chosen, threads)
-    saved = None if checkpoint is None else Checkpoint(checkpoint, graph, job, f"{chosen.name} on {engine.name}")
-    certificate = _brandes.accumulate(run, job, "edge betweenness", progress, saved)
-    source = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
-    sums = run.total if graph.directed else run.total + reverse_arcs(graph, run.total)
-    if subset:
-        scores = scaling.scale_subset(sums, graph.n, normalized=normalized, directed=graph.directed, endpoints=True)
-    else:
-        scores = scaling.scale(
-            sums, graph.n, normalized=normalized, directed=graph.directed, endpoints=True, sampled=drawn
-        )
+    request = check_request(graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, edges=True)
+    run = choose_run(graph, request.job, device, plan, threads)
+    sums, certificate = run.add_up(request.job, "edge betweenness", progress, checkpoint)
+    if not graph.directed:
+        sums = sums + _of_reverse_arcs(graph, sums)
+    arrays = request.scores(sums, normalized), _tails(graph), graph.indices
+    scores, tails, heads = (to_input_device(graph, run.engine, array) for array in arrays)
     return EdgeBetweennessResult(
-        to_input_device(graph, engine, scores),
-        (to_input_device(graph, engine, source), to_input_device(graph, engine, graph.indices)),
-        certificate,
-        len(job.sources),
-        PlanUsed(chosen, why, engine.without(chosen)),
-        engine.name,
-        graph,
+        scores, (tails, heads), certificate, len(request.job.sources), run.plan_used, run.engine.name, graph
     )
 
 
-def betweenness_job(
+# ------------------------------------------------------------------ arguments
+
+
+@dataclass(frozen=True)
+class Request:
+    """A betweenness computation whose arguments were checked.
+
+    `drawn` are the sources of a sample (k=), else None. `subset`: the caller named sources or targets.
+    """
+
+    graph: Graph
+    job: Job
+    drawn: Integers | None
+    subset: bool
+
+    def scores(self, sums: Floats, normalized: bool) -> Floats:
+        """Sums over the sources of the job as scores, scaled as NetworkX scales them."""
+        return scaling.scale(
+            sums,
+            self.graph.n,
+            normalized=normalized,
+            directed=self.graph.directed,
+            endpoints=self.job.endpoints or self.job.edges,
+            sampled=self.drawn,
+            subset=self.subset,
+        )
+
+
+def check_request(
     graph: Graph,
     k: int | None,
     sources: Any,
@@ -163,32 +236,116 @@ def betweenness_job(
     cutoff: int | None,
     memory_limit: int | None,
     deterministic: bool,
-) -> tuple[Job, npt.NDArray[np.int64] | None, bool]:
-    """The job, the sources drawn by k (None for all), and whether sources or targets were chosen by the caller."""
+    *,
+    endpoints: bool = False,
+    edges: bool = False,
+) -> Request:
+    """Check the arguments that vertices and edges have in common, and draw the sample."""
     if k is not None and sources is not None:
         raise GraphError("k= draws sources and sources= names them; give one of the two")
-    if memory_limit is not None and (not is_whole(memory_limit) or memory_limit <= 0):
-        raise GraphError(f"memory_limit={memory_limit!r} is not a number of bytes; give a whole number, or None")
-    subset = sources is not None or targets is not None
-    if subset and k is not None:
+    if k is not None and targets is not None:
         raise GraphError("k= samples all pairs and targets= chooses some; give sources= with targets=")
+    subset = sources is not None or targets is not None
     drawn = None if subset else sampling.draw_sources(graph.n, k, seed)
+    job = Job(
+        _sources(graph, sources, drawn),
+        _mask(graph, targets),
+        check_hops("cutoff", cutoff),
+        endpoints=endpoints,
+        edges=edges,
+        memory_limit=check_bytes("memory_limit", memory_limit),
+        deterministic=deterministic,
+    )
+    return Request(graph, job, drawn, subset)
+
+
+def _sources(graph: Graph, sources: Any, drawn: Integers | None) -> Integers:
+    """The sources that the caller named, or those that were drawn, or all."""
     if sources is not None:
-        chosen = np.array(source_ids(graph, sources), np.int64)
-    else:
-        chosen = np.arange(graph.n, dtype=np.int64) if drawn is None else drawn
-    mask = None
-    if targets is not None:
-        mask = np.zeros(graph.n, np.bool_)
-        mask[list(source_ids(graph, targets, "targets"))] = True
-    limit = hops("cutoff", cutoff)
-    return Job(chosen, mask, limit, memory_limit=memory_limit, deterministic=deterministic), drawn, subset
+        return np.array(source_ids(graph, sources), np.int64)
+    return np.arange(graph.n, dtype=np.int64) if drawn is None else drawn
 
 
-def reverse_arcs(graph: Graph, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """For every arc of an undirected graph the value of its reverse.
+def _mask(graph: Graph, targets: Any) -> npt.NDArray[np.bool_] | None:
+    """True for every target; None if all vertices are targets."""
+    if targets is None:
+        return None
+    mask = np.zeros(graph.n, np.bool_)
+    mask[list(source_ids(graph, targets, "targets"))] = True
+    return mask
 
-    The arcs sorted by (target, source) are the reverses in the order of the arcs themselves.
+
+def _check_adaptive(epsilon: Any, k: Any, sources: Any, targets: Any, endpoints: Any, checkpoint: Any) -> None:
+    """Raise a GraphError if epsilon= is not a precision, or comes with an argument that excludes it."""
+    if k is not None or sources is not None or targets is not None or endpoints:
+        raise GraphError(
+            "epsilon= draws its own sample; leave out k, sources, targets and endpoints, or leave out epsilon"
+        )
+    if checkpoint is not None:
+        raise GraphError("an adaptive sample (epsilon=) cannot be checkpointed; use k= with checkpoint=")
+    check_probability("epsilon", epsilon, "the precision of a score", 0.01)
+
+
+# ------------------------------------------------------------------ runs
+
+
+@dataclass(frozen=True)
+class Run:
+    """The engine and the plan for a betweenness job."""
+
+    graph: Graph
+    engine: Engine
+    plan: Plan
+    why: str
+    threads: int | None
+
+    def add_up(
+        self, job: Job, title: str, progress: Progress, checkpoint: str | os.PathLike[str] | None = None
+    ) -> tuple[Floats, brandes.Certificate]:
+        """The sums of dependencies over the sources of the job, certified. The title is that of the progress bar."""
+        run = self.engine.accumulation(self.graph, job, self.plan, self.threads)
+        saved = None
+        if checkpoint is not None:
+            saved = Checkpoint(checkpoint, self.graph, job, f"{self.plan.name} on {self.engine.name}")
+        certificate = brandes.accumulate(run, job, title, progress, saved)
+        return run.total, certificate
+
+    @property
+    def plan_used(self) -> PlanUsed:
+        """Which plan ran, and why, for the result."""
+        return PlanUsed(self.plan, self.why, self.engine.without(self.plan))
+
+
+def choose_run(graph: Graph, job: Job, device: str, plan: str | Plan, threads: int | None) -> Run:
+    """The engine and the plan that the caller names, or the best ones for the job."""
+    engine = betweenness_engine(device, graph, job, plan, threads)
+    chosen, why = choose_betweenness_plan(plan, job, graph, engine)
+    return Run(graph, engine, chosen, why, threads)
+
+
+def _adaptive(
+    run: Run, request: Request, epsilon: float, delta: float, seed: Any, normalized: bool, progress: Progress
+) -> tuple[Floats, Floats, int, brandes.Certificate]:
+    """Scores within ±epsilon, their bounds, how many sources were drawn, and the certificate."""
+    mean, bounds, count, certificate = sampling.adaptive(
+        lambda sample, title: run.add_up(sample, title, progress), run.graph.n, epsilon, delta, seed, request.job
+    )
+    n = run.graph.n
+    pairs = 1.0 if normalized else (n - 1) * (n - 2) / (1 if run.graph.directed else 2)
+    return mean * pairs, bounds * pairs, count, certificate
+
+
+# ------------------------------------------------------------------ arcs
+
+
+def _tails(graph: Graph) -> npt.NDArray[np.int32]:
+    """The vertex that each stored arc leaves."""
+    return np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
+
+
+def _of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
+    """For every arc of an undirected graph, the value of its reverse.
+
+    Sorted by (target, source), the arcs are the reverses of the arcs in their own order.
     """
-    source = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
-    return values[np.lexsort((source, graph.indices))]
+    return values[np.lexsort((_tails(graph), graph.indices))]

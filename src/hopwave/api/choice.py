@@ -1,8 +1,9 @@
-"""Which engine and which plan answer a question when the caller leaves the choice to us."""
+"""Which engine and which plan run when the caller does not say, and on which device the result is returned."""
 
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from hopwave import engines
 from hopwave.catalogue import CATALOGUE
@@ -11,24 +12,59 @@ from hopwave.errors import EngineError, PlanError
 from hopwave.graph import Graph
 from hopwave.jobs import Job, Question
 from hopwave.plan import Plan
+from hopwave.prepared import DeviceInput
 
-# Arcs from which a search on the GPU pays for the upload; and searches times arcs, where there are many searches.
-MIN_ARCS_FOR_GPU = 1 << 20
+# From these sizes on, a GPU repays the upload of the graph.
+MIN_ARCS_FOR_GPU = 1 << 20  # arcs, for one search
+MIN_SEARCHED_ARCS_FOR_GPU = 1 << 32  # searches × arcs, for many searches
+MIN_BETWEENNESS_ARCS_FOR_GPU = 1 << 28  # sources × arcs, for betweenness
 
-MIN_SEARCHED_ARCS_FOR_GPU = 1 << 32
-
-# Sources times arcs from which betweenness does.
-MIN_BETWEENNESS_ARCS_FOR_GPU = 1 << 28
-
-# With fewer sources than this on a graph of that many arcs, all threads work on one source at a time. Not a question of
-# how many threads there are: they must change no bit of a result.
+# On the CPU, all threads work on one source at a time if there are fewer sources than this and the graph has at least
+# that many arcs. The number of threads plays no part: it must not change a single bit of a result.
 WIDE_SOURCES = 4
-
 WIDE_ARCS = 1 << 20
+
+# ------------------------------------------------------------------ engines
+
+
+@cache
+def has_gpu() -> bool:
+    """Whether the CUDA engine can run here. CuPy is only loaded if it is installed."""
+    try:
+        engines.engine("cuda")
+    except EngineError:
+        return False
+    return True
+
+
+def choose_device(device: str, graph: Graph, threads: int | None, searches: int = 1) -> str:
+    """The name of the engine for that many searches.
+
+    "auto" is a GPU if there is one and the searches are worth the upload, else the CPU. `searches=0` stands for less
+    than a whole search, such as one path. threads= selects the CPU.
+    """
+    if device != "auto":
+        return device
+    worth = searches > 0 and (graph.m >= MIN_ARCS_FOR_GPU or searches * graph.m >= MIN_SEARCHED_ARCS_FOR_GPU)
+    return "cuda" if threads is None and worth and has_gpu() else "cpu"
+
+
+def engine_for(
+    operation: engines.Operation, device: str, graph: Graph, threads: int | None, searches: int = 1
+) -> engines.Engine:
+    """The engine for an operation that takes that many searches: the one that device= names, or for "auto" the best
+    one that offers the operation."""
+    engine = engines.engine(choose_device(device, graph, threads, searches))
+    reason = engine.why_not_operation(operation, graph)
+    if reason is None:
+        return engine
+    if device == "auto":
+        return engines.engine("cpu")
+    raise EngineError(reason)
 
 
 def betweenness_engine(device: str, graph: Graph, job: Job, plan: str | Plan, threads: int | None) -> engines.Engine:
-    """The engine for a betweenness run: for "auto" a GPU that takes the plan, where sources × arcs are worth it."""
+    """The engine for a betweenness run. "auto" is a GPU that can run the plan if sources × arcs are worth it."""
     if device != "auto":
         return engines.engine(device)
     if threads is None and len(job.sources) * graph.m >= MIN_BETWEENNESS_ARCS_FOR_GPU and has_gpu():
@@ -38,51 +74,11 @@ def betweenness_engine(device: str, graph: Graph, job: Job, plan: str | Plan, th
     return engines.engine("cpu")
 
 
-def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: engines.Engine) -> tuple[Plan, str]:
-    """The plan to run and why, or a PlanError that names what to use instead."""
-    own = engine.regime(graph, job, CATALOGUE["hopwave-block"]) if plan == "auto" else None
-    if own is not None:
-        regime, why = own
-        chosen = CATALOGUE[f"hopwave-{regime}"]
-    elif plan == "auto":
-        few = len(job.sources) < WIDE_SOURCES and graph.m >= WIDE_ARCS
-        if few and not job.edges and not job.squares:
-            chosen, why = CATALOGUE["hopwave-wide"], f"{len(job.sources)} sources on a graph of {graph.m:,} arcs"
-        else:
-            chosen, why = CATALOGUE["hopwave-block"], "a source a worker"
-    else:
-        chosen, why = named_plan(plan), "asked for"
-    if chosen.task != "betweenness":
-        raise PlanError(
-            f"plan {chosen.name!r} is a search; for betweenness use 'auto', 'hopwave-block' or 'turbobc-sccsc'"
-        )
-    reason = engine.why_not(chosen, job)
-    if reason:
-        raise PlanError(reason)
-    return chosen, why
-
-
-def choose_device(device: str, graph: Graph, threads: int | None, sources: int = 1) -> str:
-    """The engine that device= names. "auto" is a GPU where there is one and so many searches are worth the trip, else
-    the CPU; 0 stands for less than a search, such as one path. Who says threads= means the CPU."""
-    if device != "auto":
-        return device
-    worth = sources > 0 and (graph.m >= MIN_ARCS_FOR_GPU or sources * graph.m >= MIN_SEARCHED_ARCS_FOR_GPU)
-    return "cuda" if threads is None and worth and has_gpu() else "cpu"
-
-
-@cache
-def has_gpu() -> bool:
-    """Whether the CUDA engine can run here; CuPy is looked for, and loaded only where it is installed."""
-    try:
-        engines.engine("cuda")
-    except EngineError:
-        return False
-    return True
+# ------------------------------------------------------------------ plans
 
 
 def choose_plan(plan: str | Plan, question: Question, engine: engines.Engine) -> tuple[Plan, str]:
-    """The plan to run and why, or a PlanError that names what to use instead."""
+    """The plan for a search and why it was chosen, or a PlanError that names what to use instead."""
     if plan == "auto":
         if question.path_counts:
             return CATALOGUE["hopwave-paths"], "path counts need every term"
@@ -96,15 +92,37 @@ def choose_plan(plan: str | Plan, question: Question, engine: engines.Engine) ->
     return chosen, "asked for"
 
 
-def engine_for(
-    operation: engines.Operation, device: str, graph: Graph, threads: int | None, sources: int = 1
-) -> engines.Engine:
-    """The engine for a question that takes so many searches: the one device= names, or for "auto" the best one that
-    answers it."""
-    engine = engines.engine(choose_device(device, graph, threads, sources))
-    reason = engine.why_not_operation(operation, graph)
-    if reason is None:
-        return engine
-    if device == "auto":
-        return engines.engine("cpu")
-    raise EngineError(reason)
+def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: engines.Engine) -> tuple[Plan, str]:
+    """The plan for a betweenness run and why it was chosen, or a PlanError that names what to use instead."""
+    own = engine.regime(graph, job, CATALOGUE["hopwave-block"]) if plan == "auto" else None
+    if own is not None:
+        regime, why = own
+        chosen = CATALOGUE[f"hopwave-{regime}"]
+    elif plan == "auto":
+        few = len(job.sources) < WIDE_SOURCES and graph.m >= WIDE_ARCS
+        if few and not job.edges and not job.squares:
+            chosen, why = CATALOGUE["hopwave-wide"], f"{len(job.sources)} sources on a graph of {graph.m:,} arcs"
+        else:
+            chosen, why = CATALOGUE["hopwave-block"], "one source per worker"
+    else:
+        chosen, why = named_plan(plan), "asked for"
+    if chosen.task != "betweenness":
+        raise PlanError(
+            f"plan {chosen.name!r} is a search; for betweenness use 'auto', 'hopwave-block' or 'turbobc-sccsc'"
+        )
+    reason = engine.why_not(chosen, job)
+    if reason:
+        raise PlanError(reason)
+    return chosen, why
+
+
+# ------------------------------------------------------------------ results
+
+
+def to_input_device(graph: Graph, engine: engines.Engine, array: Any) -> Any:
+    """A result as a CuPy array if the graph was made of CuPy arrays and a GPU computed it; otherwise as it is."""
+    if array is None or engine.name != "cuda" or graph._prepared.find(DeviceInput) is None:
+        return array
+    import cupy
+
+    return cupy.asarray(array)

@@ -1,4 +1,4 @@
-"""Who is connected to whom: components, the sides of a bipartite graph, one shortest path or all of them."""
+"""Connectivity: components, the sides of a bipartite graph, and paths between two vertices."""
 
 from __future__ import annotations
 
@@ -15,45 +15,106 @@ from hopwave.api.arguments import as_graph
 from hopwave.api.choice import engine_for
 from hopwave.api.search import bfs
 from hopwave.arrays import on_host
-from hopwave.engines import Operation
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.results.components import Components
 
+# ------------------------------------------------------------------ components
+
 
 def connected_components(G: Any, device: str = "auto") -> Components:
-    """The components of an undirected graph.
+    """The connected components of an undirected graph.
 
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        An undirected graph.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where to compute. "auto" is a GPU if there is one and the graph is worth the upload, else the CPU.
+
+    Returns
+    -------
+    Components
+        `labels`, the number of the component of every vertex; `count` and `sizes`.
+
+    Raises
+    ------
+    GraphError
+        The graph is directed.
+
+    See Also
+    --------
+    weakly_connected_components, strongly_connected_components : for directed graphs.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.connected_components(hw.generate.path(3)).count
     1
     """
-    return _numbered(_undirected(as_graph(G), "components"), False, device)
+    return _find_components(_undirected(as_graph(G), "components"), False, device)
 
 
 def weakly_connected_components(G: Any, device: str = "auto") -> Components:
-    """The components of a graph whose arcs may be walked both ways.
+    """The components of a graph, ignoring the direction of arcs.
 
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    device
+        As for `connected_components`.
+
+    Returns
+    -------
+    Components
+        `labels`, the number of the component of every vertex; `count` and `sizes`.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.weakly_connected_components(hw.generate.path(3, directed=True)).count
     1
     """
-    return _numbered(as_graph(G), False, device)
+    return _find_components(as_graph(G), False, device)
 
 
 def strongly_connected_components(G: Any, device: str = "auto") -> Components:
-    """The sets of vertices that can all reach one another.
+    """The largest sets of vertices in which every vertex can reach every other.
 
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    device : {"auto", "cpu"}, optional
+        Where to compute. A GPU does not offer this for directed graphs.
+
+    Returns
+    -------
+    Components
+        `labels`, the number of the component of every vertex; `count` and `sizes`.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.strongly_connected_components(hw.Graph.from_edges([0, 1, 1], [1, 0, 2], directed=True)).labels.tolist()
     [0, 0, 1]
     """
-    return _numbered(as_graph(G), True, device)
+    return _find_components(as_graph(G), True, device)
 
 
 def is_connected(G: Any, device: str = "auto") -> bool:
-    """Whether an undirected graph has one component.
+    """Whether an undirected graph has exactly one component.
 
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        An undirected graph with at least one vertex.
+    device
+        As for `connected_components`.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.is_connected(hw.generate.path(3))
     True
@@ -62,8 +123,17 @@ def is_connected(G: Any, device: str = "auto") -> bool:
 
 
 def is_weakly_connected(G: Any, device: str = "auto") -> bool:
-    """Whether a graph whose arcs may be walked both ways has one component.
+    """Whether a graph has exactly one component, ignoring the direction of arcs.
 
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        A graph with at least one vertex.
+    device
+        As for `connected_components`.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.is_weakly_connected(hw.generate.path(3, directed=True))
     True
@@ -74,6 +144,15 @@ def is_weakly_connected(G: Any, device: str = "auto") -> bool:
 def is_strongly_connected(G: Any, device: str = "auto") -> bool:
     """Whether every vertex can reach every other.
 
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        A graph with at least one vertex.
+    device
+        As for `connected_components`.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.is_strongly_connected(hw.generate.path(3, directed=True))
     False
@@ -81,9 +160,41 @@ def is_strongly_connected(G: Any, device: str = "auto") -> bool:
     return _is_one(as_graph(G), True, device)
 
 
-def is_bipartite(G: Any, device: str = "auto") -> bool:
-    """Whether the vertices have two sides such that every edge joins one with the other; directions do not matter.
+def _undirected(graph: Graph, what: str) -> Graph:
+    if graph.directed:
+        raise GraphError(f"{what} of a directed graph may be weak or strong; say weakly_… or strongly_connected")
+    return graph
 
+
+def _find_components(graph: Graph, strong: bool, device: str) -> Components:
+    operation = "strong_components" if strong else "components"
+    return Components(engine_for(operation, device, graph, None).components(graph, strong).copy(), graph)
+
+
+def _is_one(graph: Graph, strong: bool, device: str) -> bool:
+    """Whether the graph is one component. A search from one vertex, both ways, answers that for strong ones."""
+    if graph.n == 0:
+        raise GraphError("this graph has no vertices, so it is neither connected nor disconnected; give at least one")
+    if strong and graph.directed:
+        return _distances.connected(engine_for("sweep", device, graph, None), graph)
+    return _find_components(graph, False, device).count == 1
+
+
+# ------------------------------------------------------------------ bipartite graphs
+
+
+def is_bipartite(G: Any, device: str = "auto") -> bool:
+    """Whether the vertices fall into two sides such that every edge joins one side with the other.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph. The direction of arcs does not matter.
+    device
+        As for `connected_components`.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.is_bipartite(hw.generate.grid(3, 3)), hw.is_bipartite(hw.generate.complete(3))
     (True, False)
@@ -92,8 +203,27 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
 
 
 def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
-    """The side of every vertex, 0 or 1; the lowest vertex of every component is on side 0.
+    """The side of every vertex of a bipartite graph.
 
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph. The direction of arcs does not matter.
+    device
+        As for `connected_components`.
+
+    Returns
+    -------
+    array of int8
+        0 or 1 per vertex. The lowest vertex of every component is on side 0.
+
+    Raises
+    ------
+    GraphError
+        The graph is not bipartite; the message names an edge that closes a cycle of odd length.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.bipartite_sides(hw.generate.path(4)).tolist()
     [0, 1, 0, 1]
@@ -103,14 +233,40 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
     if isinstance(found, tuple):
         u, v = (graph.label(end) for end in found)
         raise GraphError(
-            f"the graph is not bipartite: edge {u!r}, {v!r} closes a cycle of odd length; ask is_bipartite first"
+            f"the graph is not bipartite: edge {u!r}, {v!r} closes a cycle of odd length; call is_bipartite first"
         )
     return found
 
 
-def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
-    """Whether there is a way from source to target.
+def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:
+    """The side of every vertex, or an edge within one side if the graph is not bipartite."""
+    if graph.directed:
+        graph = Graph.from_edges(*graph.to_edges(), n=graph.n, directed=False)
+    if graph.n == 0:
+        return np.zeros(0, np.int8)
+    label = engine_for("components", device, graph, None).components(graph, False)
+    unlabelled = graph if graph.labels is None else Graph(graph.indptr, graph.indices, directed=False)
+    found = bfs(unlabelled, _components.roots(label), predecessors=False, device=device)
+    return _components.sides(graph, on_host(found.distances))
 
+
+# ------------------------------------------------------------------ paths between two vertices
+
+
+def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
+    """Whether there is a path from source to target.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    source, target : vertex
+        An id, or a label if the graph has labels.
+    device
+        As for `connected_components`.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.has_path(hw.generate.path(3, directed=True), 2, 0)
     False
@@ -120,8 +276,35 @@ def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
 
 
 def shortest_path(G: Any, source: Any, target: Any, device: str = "auto") -> list[Any]:
-    """One shortest path from source to target, by labels or ids; searched for from both ends.
+    """One shortest path from source to target, counted in hops.
 
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    source, target : vertex
+        An id, or a label if the graph has labels.
+    device
+        As for `connected_components`. On the CPU, the search starts from both ends at once.
+
+    Returns
+    -------
+    list
+        The labels or ids of the vertices on the path, both ends included.
+
+    Raises
+    ------
+    GraphError
+        There is no path.
+
+    See Also
+    --------
+    all_shortest_paths : every one of them.
+    bfs : paths from one source to all vertices.
+    sssp : shortest paths along arcs with weights.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.shortest_path(hw.generate.path(4), 3, 1)
     [3, 2, 1]
@@ -134,8 +317,29 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto") -> lis
 
 
 def all_shortest_paths(G: Any, source: Any, target: Any, device: str = "auto") -> Iterator[list[Any]]:
-    """Every shortest path from source to target, one at a time, by labels or ids.
+    """Every shortest path from source to target, counted in hops, one at a time.
 
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    source, target : vertex
+        An id, or a label if the graph has labels.
+    device
+        As for `connected_components`.
+
+    Returns
+    -------
+    iterator of list
+        The labels or ids of the vertices on each path, both ends included.
+
+    Raises
+    ------
+    GraphError
+        There is no path.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> sorted(hw.all_shortest_paths(hw.generate.cycle(4), 0, 2))
     [[0, 1, 2], [0, 3, 2]]
@@ -150,38 +354,8 @@ def all_shortest_paths(G: Any, source: Any, target: Any, device: str = "auto") -
 
 
 def _one_path(graph: Graph, source: int, target: int, device: str) -> list[int] | None:
-    return engine_for("shortest_path", device, graph, None, sources=0).shortest_path(graph, source, target)
+    return engine_for("shortest_path", device, graph, None, searches=0).shortest_path(graph, source, target)
 
 
 def _no_path(source: Any, target: Any) -> GraphError:
-    return GraphError(f"there is no path from {source!r} to {target!r}; ask has_path first, or choose another target")
-
-
-def _numbered(graph: Graph, strong: bool, device: str) -> Components:
-    operation: Operation = "strong_components" if strong else "components"
-    return Components(engine_for(operation, device, graph, None).components(graph, strong).copy(), graph)
-
-
-def _is_one(graph: Graph, strong: bool, device: str) -> bool:
-    if graph.n == 0:
-        raise GraphError("this graph has no vertices, so it is neither connected nor not; give at least one")
-    if strong and graph.directed:
-        return _distances.connected(engine_for("sweep", device, graph, None), graph)
-    return _numbered(graph, False, device).count == 1
-
-
-def _undirected(graph: Graph, what: str) -> Graph:
-    if graph.directed:
-        raise GraphError(f"{what} of a directed graph may be weak or strong; say weakly_… or strongly_connected")
-    return graph
-
-
-def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:
-    if graph.directed:
-        graph = Graph.from_edges(*graph.to_edges(), n=graph.n, directed=False)
-    if graph.n == 0:
-        return np.zeros(0, np.int8)
-    label = engine_for("components", device, graph, None).components(graph, False)
-    unlabelled = graph if graph.labels is None else Graph(graph.indptr, graph.indices, directed=False)
-    found = bfs(unlabelled, _components.roots(label), predecessors=False, device=device)
-    return _components.sides(graph, on_host(found.distances))
+    return GraphError(f"there is no path from {source!r} to {target!r}; call has_path first, or choose another target")

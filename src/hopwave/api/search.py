@@ -1,8 +1,8 @@
-"""Breadth-first searches: one, one after another, or from many sources at once."""
+"""Breadth-first searches: one search, one after another, or from many sources at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -11,12 +11,15 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.algorithms import bfs as _bfs
 from hopwave.algorithms import many_sources as _many
-from hopwave.api.arguments import as_graph, hops, source_ids, vertex_ids, walked
+from hopwave.api.arguments import as_graph, check_hops, in_direction, required_hops, source_ids, vertex_ids
 from hopwave.api.choice import choose_device, choose_plan, engine_for
-from hopwave.errors import GraphError
+from hopwave.graph import Graph
 from hopwave.jobs import Integers, Progress, Question, Sweep
-from hopwave.plan import Plan
+from hopwave.plan import Plan, PlanUsed
 from hopwave.results.search import BFSResult
+from hopwave.trace import Trace
+
+# ------------------------------------------------------------------ one source at a time
 
 
 def bfs(
@@ -32,14 +35,53 @@ def bfs(
     *,
     threads: int | None = None,
 ) -> BFSResult:
-    """Hops from a source, or from the nearest of several, to every vertex.
+    """Breadth-first search: hops from a source, or from the nearest of several, to every vertex.
 
-    G is a Graph, a SciPy sparse matrix or a NetworkX graph. A source is a vertex id, or a label where the graph has
-    labels; a list of them searches from all at once. `direction="in"` follows arcs backwards. `depth_limit` stops
-    after that many hops. `plan` is a name from `hopwave.plans()`; `device` is "auto", "cpu", "cuda" or "reference".
-    `trace=True` keeps what every level did. `threads` are the CPU engine's: by default the environment variable
-    HOPWAVE_NUM_THREADS, else every core.
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    source : vertex or list of vertices
+        Where the search starts: an id, or a label if the graph has labels. From a list, it starts everywhere at once.
+    predecessors : bool, optional
+        Whether to return a predecessor of every vertex on a shortest path.
+    path_counts : bool, optional
+        Whether to count the shortest paths to every vertex. Counts never overflow.
+    depth_limit : int, optional
+        Stop after that many hops.
+    direction : {"out", "in"}, optional
+        "in" follows arcs backwards.
+    plan : str or Plan, optional
+        The name of a search plan of `hopwave.plans()`: the algorithm of a paper, or one of hopwave's own.
+    device : {"auto", "cpu", "cuda", "reference"}, optional
+        Where to compute. "auto" is a GPU if there is one and the graph is worth the upload, else the CPU.
+    trace : bool, optional
+        Whether to record what every level did.
+    threads : int, optional
+        Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
 
+    Returns
+    -------
+    BFSResult
+        `distances`, and `predecessors`, `path_counts` and `trace` if requested.
+
+    Raises
+    ------
+    GraphError
+        The source is not a vertex, or another argument cannot be used.
+    PlanError
+        The plan is unknown, or cannot do this.
+    EngineError
+        The device is missing or out of memory.
+
+    See Also
+    --------
+    bfs_each : one search after another, each from its own source.
+    bfs_many : the distances from many sources, as a table.
+    sssp : shortest paths along arcs with weights.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> r = hw.bfs(hw.generate.grid(3, 3), 0, path_counts=True)
     >>> r.distances.tolist()
@@ -48,14 +90,10 @@ def bfs(
     np.float64(6.0)
     """
     graph = as_graph(G)
-    if direction not in ("out", "in"):
-        raise GraphError(f"direction={direction!r} is not known; use 'out' or 'in'")
-    question = Question(predecessors, path_counts, hops("depth_limit", depth_limit))
+    followed = in_direction(graph, direction)
+    question = Question(predecessors, path_counts, check_hops("depth_limit", depth_limit))
     sources = source_ids(graph, source)
-    engine = engines.engine(choose_device(device, graph, threads))
-    chosen, why = choose_plan(plan, question, engine)
-    walked = graph.reversed() if direction == "in" else graph
-    return _bfs.search(engine, walked, sources, question, chosen, why, trace, threads)
+    return _searcher(followed, question, plan, device, trace, threads)(sources)
 
 
 def bfs_each(
@@ -70,23 +108,100 @@ def bfs_each(
     *,
     threads: int | None = None,
 ) -> Iterator[BFSResult]:
-    """One search after another, each from its own source: one upload, workspaces used again, checks made once.
+    """One search after another, each from its own source. The graph is uploaded once and buffers are used again.
 
-    Arguments as for `bfs`. Every source is checked before the first search begins.
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    sources : list of vertices
+        Where the searches start. All of them are checked before the first search begins.
+    predecessors, path_counts, depth_limit, direction, plan, device, threads
+        As for `bfs`.
 
+    Returns
+    -------
+    iterator of BFSResult
+        One result per source, in the order given.
+
+    See Also
+    --------
+    bfs_many : only the distances, but much faster for many sources.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> [r.depth for r in hw.bfs_each(hw.generate.path(4), [0, 1])]
     [3, 2]
     """
     graph = as_graph(G)
-    if direction not in ("out", "in"):
-        raise GraphError(f"direction={direction!r} is not known; use 'out' or 'in'")
-    question = Question(predecessors, path_counts, hops("depth_limit", depth_limit))
+    followed = in_direction(graph, direction)
+    question = Question(predecessors, path_counts, check_hops("depth_limit", depth_limit))
     ids = [(graph.index(source),) for source in sources]
+    return map(_searcher(followed, question, plan, device, False, threads), ids)
+
+
+def _searcher(
+    graph: Graph, question: Question, plan: str | Plan, device: str, trace: bool, threads: int | None
+) -> Callable[[tuple[int, ...]], BFSResult]:
+    """Choose an engine and a plan once. Returns a function that searches from some sources and wraps what it found."""
     engine = engines.engine(choose_device(device, graph, threads))
     chosen, why = choose_plan(plan, question, engine)
-    walked = graph.reversed() if direction == "in" else graph
-    return (_bfs.search(engine, walked, one, question, chosen, why, False, threads) for one in ids)
+    used = PlanUsed(chosen, why, engine.without(chosen))
+
+    def search(sources: tuple[int, ...]) -> BFSResult:
+        found, levels = _bfs.search(engine, graph, sources, question, chosen, trace, threads)
+        return BFSResult(
+            **found,
+            sources=sources,
+            plan=used,
+            engine=engine.name,
+            trace=Trace(levels) if trace else None,
+            graph=graph,
+        )
+
+    return search
+
+
+def k_hop(
+    G: Any,
+    vertex: Any,
+    k: int,
+    direction: Literal["out", "in"] = "out",
+    device: str = "auto",
+    *,
+    threads: int | None = None,
+) -> npt.NDArray[np.int64]:
+    """The ids of all vertices within k hops of a vertex, or of the nearest of several.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    vertex : vertex or list of vertices
+        Where the search starts.
+    k : int
+        The greatest number of hops.
+    direction, device, threads
+        As for `bfs`.
+
+    Returns
+    -------
+    array of int64
+        Ids, ascending; the vertex itself is among them.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.k_hop(hw.generate.path(6), 2, 1).tolist()
+    [1, 2, 3]
+    """
+    limit = required_hops("k", k)
+    found = bfs(G, vertex, predecessors=False, depth_limit=limit, direction=direction, device=device, threads=threads)
+    return (found.distances >= 0).nonzero()[0].astype(np.int64)  # of CuPy if the distances are
+
+
+# ------------------------------------------------------------------ many sources at once
 
 
 def bfs_many(
@@ -99,17 +214,39 @@ def bfs_many(
     *,
     threads: int | None = None,
 ) -> npt.NDArray[np.int32]:
-    """Hops from each source to every vertex, one row a source in the order given; −1 where there is no way.
+    """Hops from each source to every vertex, as a table.
 
-    Searches share their steps, up to 64 at a time, where that pays. The table takes 4 · sources · n bytes;
-    `distance_blocks` gives it piece by piece.
+    Searches share their steps, up to 64 at a time, where that pays.
 
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    sources : list of vertices
+        Where the searches start.
+    depth_limit, direction, device, threads
+        As for `bfs`.
+    progress : bool or callable, optional
+        None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
+        (sources done, all sources).
+
+    Returns
+    -------
+    array of int32, sources × vertices
+        One row per source, in the order given; −1 if there is no path. It takes 4 · sources · n bytes.
+
+    See Also
+    --------
+    distance_blocks : the same, a few rows at a time.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.bfs_many(hw.generate.path(4), [0, 2]).tolist()
     [[0, 1, 2, 3], [2, 1, 0, 1]]
     """
-    graph = walked(as_graph(G), direction)
-    job = Sweep(vertex_ids(graph, sources), "rows", hops("depth_limit", depth_limit))
+    graph = in_direction(as_graph(G), direction)
+    job = Sweep(vertex_ids(graph, sources), "rows", check_hops("depth_limit", depth_limit))
     engine = engine_for("sweep", device, graph, threads, len(job.sources))
     return _many.sweep(engine, graph, job, "searches", progress, threads).rows
 
@@ -124,15 +261,75 @@ def distance_blocks(
     block_bytes: int = _many.BLOCK_BYTES,
     threads: int | None = None,
 ) -> Iterator[tuple[Integers, npt.NDArray[np.int32]]]:
-    """The distances of `bfs_many` in pieces of at most block_bytes (but at least a row): (ids of sources, their rows).
+    """The distances of `bfs_many`, a few rows at a time.
 
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    sources : list of vertices, optional
+        Where the searches start; by default everywhere.
+    depth_limit, direction, device, threads
+        As for `bfs`.
+    block_bytes : int, optional
+        The greatest size of a block of rows; a block has at least one row.
+
+    Returns
+    -------
+    iterator of (array of int64, array of int32)
+        The ids of the sources of each block, and one row of distances per source.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> for ids, rows in hw.distance_blocks(hw.generate.path(3), block_bytes=24):
     ...     print(ids.tolist(), rows.tolist())
     [0, 1] [[0, 1, 2], [1, 0, 1]]
     [2] [[2, 1, 0]]
     """
-    graph = walked(as_graph(G), direction)
-    ids, limit = vertex_ids(graph, sources), hops("depth_limit", depth_limit)
+    graph = in_direction(as_graph(G), direction)
+    ids, limit = vertex_ids(graph, sources), check_hops("depth_limit", depth_limit)
     engine = engine_for("sweep", device, graph, threads, len(ids))
     return _many.distance_blocks(engine, graph, ids, threads, limit, block_bytes)
+
+
+def pairs_within(
+    G: Any,
+    d: int,
+    sources: Iterable[Any] | None = None,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    threads: int | None = None,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """All pairs of different vertices within d hops of one another.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    d : int
+        The greatest distance.
+    sources : list of vertices, optional
+        Where pairs start; by default everywhere. An undirected pair then appears once, lower id first.
+    device, progress, threads
+        As for `bfs_many`.
+
+    Returns
+    -------
+    source, target, distance : arrays of int32
+        One entry per pair, ordered by source, then nearest first.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> [column.tolist() for column in hw.pairs_within(hw.generate.path(4), 2)]
+    [[0, 0, 1, 1, 2], [1, 2, 2, 3, 3], [1, 2, 1, 2, 1]]
+    """
+    graph = as_graph(G)
+    limit = required_hops("d", d)
+    ids = vertex_ids(graph, sources)
+    engine = engine_for("sweep", device, graph, threads, len(ids))
+    job = Sweep(ids, "pairs", limit, upwards=not graph.directed and sources is None)
+    found = _many.sweep(engine, graph, job, "pairs", progress, threads)
+    return np.repeat(ids.astype(np.int32), found.reached), *found.pairs

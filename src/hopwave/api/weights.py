@@ -1,4 +1,4 @@
-"""Graphs with weights: a hopwave Graph has none, so they come beside it, or in a matrix's values."""
+"""Weights in every form that callers give: an array given with the graph, an edge attribute, the values of a matrix."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ from hopwave.operators import DTYPES
 
 
 def weighted(G: Any, weights: Any) -> tuple[Graph, Matrix]:
-    """The graph, for its names, and its matrix with the weights, if any.
+    """The graph, and its adjacency matrix with the weights.
 
-    weights are an array, one a stored arc of a Graph in the order of `G.indices`; the name of an edge attribute of a
-    NetworkX graph; or None: then a matrix's values are the weights, and a graph has none.
+    `weights` is an array with one number per stored arc, in the order of `G.indices`; the name of an edge attribute of
+    a NetworkX graph; or None. With None, the weights are the values of a matrix; a graph has none.
     """
     if isinstance(G, Matrix) or hasattr(G, "tocsr"):
         if weights is not None:
             raise GraphError("a matrix's values are its weights; leave out weights=, or give a Graph")
         matrix = G if isinstance(G, Matrix) else Matrix.from_scipy(G)
         if matrix.shape[0] != matrix.shape[1]:
-            raise GraphError(f"a graph's matrix is square, this one is {matrix.shape}; give a row and column a vertex")
-        return named(matrix), matrix
+            raise GraphError(
+                f"an adjacency matrix is square, this one is {matrix.shape}; give one row and one column per vertex"
+            )
+        return graph_of(matrix), matrix
     graph = as_graph(G)
     if weights is None:
         return graph, Matrix.from_graph(graph)
@@ -38,15 +40,15 @@ def weighted(G: Any, weights: Any) -> tuple[Graph, Matrix]:
 
 
 @dataclass
-class NamedGraphs:
+class GraphsOfMatrix:
     """Kept with a matrix: its graph under False, that of its transpose under True."""
 
     graphs: dict[bool, Graph] = field(default_factory=dict)
 
 
-def named(matrix: Matrix) -> Graph:
+def graph_of(matrix: Matrix) -> Graph:
     """The graph whose vertices a matrix's rows are, kept with it; from the matrix of a Graph, that Graph's arrays."""
-    kept = matrix.prepared.record(NamedGraphs).graphs
+    kept = matrix.prepared.record(GraphsOfMatrix).graphs
     if matrix.turned not in kept:
         rows = matrix.to("cpu").rows
         kept[matrix.turned] = Graph.from_csr(rows.indptr, rows.indices, directed=True)
@@ -54,19 +56,19 @@ def named(matrix: Matrix) -> Graph:
 
 
 def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
-    """One number a stored arc, of a type that products have."""
+    """The weights as an array with one number per stored arc, of a type that `linalg` computes with."""
     array = np.asarray(weights)
     if array.dtype.kind not in "biuf":
-        raise GraphError(f"weights of type {array.dtype} are no numbers; give an array of whole numbers or floats")
+        raise GraphError(f"weights of type {array.dtype} are not numbers; give an array of integers or floats")
     if array.shape != (graph.m,):
         raise GraphError(
-            f"weights has shape {array.shape}; give one for each of the {graph.m} stored arcs in the order of indices"
+            f"weights has shape {array.shape}; give one for each of the {graph.m} stored arcs in the order of G.indices"
         )
     return array if array.dtype in DTYPES else array.astype(np.float64)
 
 
 def attribute(g: Any, graph: Graph, name: str) -> npt.NDArray[np.float64]:
-    """The edge attribute of a NetworkX graph, arc by arc; 1 where an edge lacks it, the least of parallel edges."""
+    """An edge attribute of a NetworkX graph, per stored arc: 1 if an edge lacks it, the least of parallel edges."""
     if not hasattr(g, "edges"):
         raise GraphError(f"weights={name!r} names an edge attribute, and {type(g).__name__} has none; give an array")
     number = {node: i for i, node in enumerate(g)} if graph.labels is not None else None
@@ -90,7 +92,7 @@ def attribute(g: Any, graph: Graph, name: str) -> npt.NDArray[np.float64]:
 
 
 def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] | None:
-    """One number a vertex, from a mapping by vertex (0 for those it does not name), or from an array of all."""
+    """One number per vertex, from an array, or from a mapping by vertex (0 for vertices it does not name)."""
     if given is None:
         return None
     if isinstance(given, Mapping):

@@ -17,11 +17,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import engines
 from hopwave.algorithms import brandes, sampling, scaling
-from hopwave.api.arguments import as_graph, hops
-from hopwave.api.betweenness import betweenness_job
-from hopwave.api.choice import choose_betweenness_plan
+from hopwave.api.arguments import as_graph, check_hops
+from hopwave.api.betweenness import check_request, choose_run
 from hopwave.distributed.bfs import source_ids
 from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, choose_gpu, rank_threads
@@ -29,9 +27,8 @@ from hopwave.distributed.work_queue import WorkQueue
 from hopwave.distributed.world import World, world
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.plan import PlanUsed
 from hopwave.progress import Meter
-from hopwave.results.betweenness import BetweennessResult, Certificate
+from hopwave.results.betweenness import BetweennessResult
 
 MAX_WHOLE_VERTICES = 1 << 31  # a hopwave.Graph numbers its vertices with 31 bits
 BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the whole graph: rows, and one worker's state
@@ -48,7 +45,7 @@ class DistributedBetweennessResult:
 
     scores: npt.NDArray[np.float64]
     first: int
-    certificate: Certificate
+    certificate: brandes.Certificate
     sources: int
     split: str
     graph: DistributedGraph = field(repr=False)
@@ -73,9 +70,7 @@ class Options:
     def scores(self, sums: Any, n: int, directed: bool, drawn: Any) -> npt.NDArray[np.float64]:
         """Sums as scores; drawn: the positions in sums of a sample's sources, or None."""
         how = {"normalized": self.normalized, "directed": directed, "endpoints": self.endpoints}
-        if self.sources is not None:
-            return scaling.scale_subset(sums, n, **how)
-        return scaling.scale(sums, n, **how, sampled=drawn)
+        return scaling.scale(sums, n, **how, sampled=drawn, subset=self.sources is not None)
 
     def meter(self, joined: World, total: int) -> Meter:
         """The progress of this rank's work, shown on rank 0 alone."""
@@ -151,15 +146,14 @@ def fits(G: DistributedGraph, memory_limit: int | None) -> bool:
 def _by_sources(
     joined: World, graph: Graph, options: Options, device: str, threads: int | None, memory_limit: int | None
 ) -> BetweennessResult:
-    job, drawn, _ = betweenness_job(
-        graph, options.k, options.sources, None, options.seed, options.cutoff, memory_limit, deterministic=False
-    )
-    job = replace(job, endpoints=options.endpoints)
+    request = check_request(
+        graph, options.k, options.sources, None, options.seed, options.cutoff, memory_limit, False,
+        endpoints=options.endpoints,
+    )  # fmt: skip
+    job = request.job
     if device == "cuda":
         joined.together(lambda: choose_gpu(joined))
-    engine = engines.engine(device)
-    chosen, why = choose_betweenness_plan("auto", job, graph, engine)
-    workers = rank_threads(joined, threads) if device == "cpu" else None
+    run = choose_run(graph, job, device, "auto", rank_threads(joined, threads) if device == "cpu" else None)
     total = np.zeros(graph.n)
     worst = 0.0
 
@@ -168,19 +162,17 @@ def _by_sources(
         with options.meter(joined, len(job.sources)) as meter:
             for begin, end in queue:
                 block = replace(job, sources=job.sources[begin:end])
-                run = engine.accumulation(graph, block, chosen, workers)
-                found = brandes.accumulate(run, block, "betweenness", False, None)
+                sums, found = run.add_up(block, "betweenness", False)
                 worst = max(worst, found.error)
-                total[:] += run.total
+                total[:] += sums
                 meter.update(end)
 
     with WorkQueue(joined, len(job.sources)) as queue:
         joined.together(_stopping(take_blocks, queue))
     sums = joined.allreduce(total)
-    certificate = Certificate(max(joined.allgather(worst)), brandes.TOLERANCE, len(job.sources))
-    scores = options.scores(sums, graph.n, graph.directed, drawn)
-    used = PlanUsed(chosen, why, engine.without(chosen))
-    return BetweennessResult(scores, certificate, len(job.sources), used, engine.name, None, graph)
+    certificate = brandes.Certificate(max(joined.allgather(worst)), brandes.TOLERANCE, len(job.sources))
+    scores = request.scores(sums, options.normalized)
+    return BetweennessResult(scores, certificate, len(job.sources), run.plan_used, run.engine.name, None, graph)
 
 
 def _stopping(work: Callable[[], None], queue: WorkQueue) -> Callable[[], None]:
@@ -200,7 +192,7 @@ def _stopping(work: Callable[[], None], queue: WorkQueue) -> Callable[[], None]:
 
 
 def _in_parts(G: DistributedGraph, options: Options) -> DistributedBetweennessResult:
-    cutoff = hops("cutoff", options.cutoff)
+    cutoff = check_hops("cutoff", options.cutoff)
     if options.k is not None and options.sources is not None:
         raise GraphError("k= draws sources and sources= names them; give one of the two")
     drawn = None if options.sources is not None else sampling.draw_sources(G.n, options.k, options.seed)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.api.arguments import hops, is_whole
+from hopwave.api.arguments import check_hops
 from hopwave.catalogue import CATALOGUE
 from hopwave.catalogue import plan as named_plan
 from hopwave.distributed.graph import DistributedGraph
@@ -18,6 +18,7 @@ from hopwave.distributed.search import Search, why_not
 from hopwave.errors import GraphError, PlanError
 from hopwave.plan import Plan, PlanUsed
 from hopwave.trace import Trace
+from hopwave.whole_numbers import is_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,7 @@ def bfs(
     1
     """
     sources, limit, (chosen, why) = G.world.together(
-        lambda: (source_ids(G, source), hops("depth_limit", depth_limit), choose_plan(plan))
+        lambda: (source_ids(G, source), check_hops("depth_limit", depth_limit), choose_plan(plan))
     )
     check_same_arguments(G, sources, predecessors, limit, chosen, compress)
     search = Search(G, sources, predecessors, limit, compress)

@@ -65,9 +65,9 @@ def _check_vertices(graph: DistributedGraph, sources: tuple[int, ...], levels: A
     failures: Failures = {name: [] for name in RULES}
     for rule, bad, sentence in (
         ("roots", is_source & (parents != ids), "source {v} is not its own predecessor"),
-        ("roots", ~is_source & (parents == ids), "vertex {v} is its own predecessor but no source"),
+        ("roots", ~is_source & (parents == ids), "vertex {v} is its own predecessor but not a source"),
         ("levels", is_source & (levels != 0), "source {v} is not at level 0"),
-        ("levels", ~is_source & (levels == 0), "vertex {v} is at level 0 but no source"),
+        ("levels", ~is_source & (levels == 0), "vertex {v} is at level 0 but not a source"),
         ("levels", levels < -1, "vertex {v} has a distance below -1"),
         ("span", (levels >= 0) != (parents >= 0), "vertex {v} has a level or a predecessor, but not both"),
         ("links", (parents < -1) | (parents >= graph.n), "vertex {v} has a predecessor that is no vertex"),

@@ -1,4 +1,4 @@
-"""Generators: graphs made on the spot, the same on every machine and with any number of threads.
+"""Graph generators. The same arguments give the same graph on every machine, with any number of threads.
 
 >>> from hopwave import generate
 >>> generate.grid(10, 10).n
@@ -55,7 +55,7 @@ _FUNCTIONS = (
 
 
 def generators() -> dict[str, Generator]:
-    """Every generator by name, with its parameters: what the command `hopwave generate` offers.
+    """All generators by name, with their parameters. The command `hopwave generate` offers these.
 
     >>> [parameter.name for parameter in generators()["grid"].parameters]
     ['rows', 'columns', 'missing', 'seed']

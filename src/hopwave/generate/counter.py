@@ -1,13 +1,12 @@
-"""Random numbers by counter: the i-th number of a stream is a hash of (seed, stream, i) and of nothing else.
+"""Counter-based random numbers: the i-th number of a stream is a hash of (seed, stream, i) alone.
 
-So any block of a random graph can be made anywhere (in another thread, on another rank of a cluster) and all blocks
-agree, without a state to pass on. The hash is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a Weyl sequence through
-a 64-bit finaliser; the stream's name chooses where the sequence starts.
+Any block of a random graph can therefore be made anywhere (in another thread, on another rank of a cluster), without a
+state to pass on, and all blocks fit together. The hash is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a Weyl sequence
+followed by a 64-bit finaliser. The name of the stream chooses where the sequence starts.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -16,13 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.devices import host_cores
+
 Words = npt.NDArray[np.uint64]
 
 _WEYL = 0x9E3779B97F4A7C15
 _FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _MASK = (1 << 64) - 1
 
-BLOCK = 1 << 18  # numbers per NumPy call: long enough that threads rarely meet at the interpreter lock
+BLOCK = 1 << 18  # numbers per NumPy call: long enough that threads rarely wait for the interpreter lock
 
 
 def _mix(z: int) -> int:
@@ -33,7 +34,7 @@ def _mix(z: int) -> int:
 
 @lru_cache(maxsize=256)
 def start(seed: int, stream: str) -> int:
-    """Where the sequence of one stream begins.
+    """Where the sequence of a stream begins.
 
     >>> start(1, "grid") == start(1, "grid") != start(2, "grid")
     True
@@ -57,7 +58,7 @@ def bits(seed: int, stream: str, first: int, count: int, stride: int = 1) -> Wor
 
 
 def mixed(counters: Words, seed: int, stream: str) -> Words:
-    """64 random bits for each of these counters, in any order.
+    """64 random bits for each of the given counters, in any order.
 
     >>> bool(mixed(np.array([11], np.uint64), 1, "example")[0] == bits(1, "example", 11, 1)[0])
     True
@@ -92,7 +93,7 @@ def fractions(seed: int, stream: str, first: int, count: int) -> npt.NDArray[np.
 def integers(
     seed: int, stream: str, first: int, count: int, below: int | npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Uniform integers in [0, below); `below` may be an array, one bound per number.
+    """Uniform integers in [0, below). `below` may be an array with one bound per number.
 
     >>> set(integers(1, "dice", 0, 100, 6).tolist()) == {0, 1, 2, 3, 4, 5}
     True
@@ -104,11 +105,11 @@ def integers(
 
 
 def scramble(ids: npt.NDArray[Any], n: int, seed: int) -> npt.NDArray[Any]:
-    """A pseudo-random permutation of 0 ... n - 1, applied to `ids`; needs no table, so that blocks agree.
+    """A pseudo-random permutation of 0 ... n - 1, applied to `ids`. It needs no table, so it works block by block.
 
-    Multiplying by an odd number, adding, and folding high bits onto low ones are bijections of b-bit words. Where n is
-    no power of two, an id that lands outside is permuted again until it falls inside (cycle walking). The words are
-    uint32 where n allows, uint64 otherwise; both give the same permutation, since only the low b bits are kept.
+    Multiplying by an odd number, adding, and folding high bits onto low ones are bijections of b-bit words. If n is not
+    a power of two, an id that lands outside is permuted again until it falls inside (cycle walking). The words are
+    uint32 if n allows, else uint64; both give the same permutation, because only the low b bits are kept.
 
     >>> sorted(scramble(np.arange(10), 10, seed=1).tolist()) == list(range(10))
     True
@@ -137,17 +138,11 @@ def _scramble_words(words: npt.NDArray[Any], width: int, seed: int) -> npt.NDArr
 
 
 def in_blocks(count: int, work: Callable[[int, int], None]) -> None:
-    """Call work(begin, end) for every block of 0 ... count, on all cores; NumPy lets go of the interpreter lock."""
+    """Call work(begin, end) for every block of 0 ... count, on all cores. NumPy releases the interpreter lock."""
     begins = range(0, count, BLOCK)
     if len(begins) < 2:
         work(0, count)
         return
-    with ThreadPoolExecutor(min(len(begins), _cores())) as pool:
+    with ThreadPoolExecutor(min(len(begins), host_cores())) as pool:
         for _ in pool.map(lambda begin: work(begin, min(begin + BLOCK, count)), begins):
             pass
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

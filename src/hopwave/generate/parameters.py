@@ -1,27 +1,28 @@
-"""What the generators may be asked for: checks of their parameters, and a registry for the command line."""
+"""Parameters of the generators: checks, and a description of each for the command line."""
 
 from __future__ import annotations
 
 import inspect
 import math
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 from hopwave.csr import LARGEST_VERTEX_COUNT as LARGEST_N
+from hopwave.devices import host_memory
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.whole_numbers import is_whole
 
-__all__ = ["LARGEST_N", "Generator", "Parameter", "describe", "real", "room", "seeded", "whole"]
+__all__ = ["LARGEST_N", "Generator", "Parameter", "check_memory", "check_real", "check_seed", "check_whole", "describe"]
 
 _LEAST_BYTES_PER_EDGE = 16  # source and target as int32, and the two arcs they become
 
 
-def whole(name: str, value: Any, least: int, most: int = LARGEST_N) -> int:
-    """The value as an int, or a GraphError: it must be a whole number from least to most."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
+def check_whole(name: str, value: Any, least: int, most: int = LARGEST_N) -> int:
+    """The value as an int; raise a GraphError unless it is a whole number from least to most."""
+    if not is_whole(value):
         raise GraphError(f"{name}={value!r} is not a whole number; give an integer of at least {least}")
     number = int(value)
     if not least <= number <= most:
@@ -29,8 +30,8 @@ def whole(name: str, value: Any, least: int, most: int = LARGEST_N) -> int:
     return number
 
 
-def real(name: str, value: Any, least: float, most: float) -> float:
-    """The value as a float, or a GraphError: it must be a number from least to most."""
+def check_real(name: str, value: Any, least: float, most: float) -> float:
+    """The value as a float; raise a GraphError unless it is a number from least to most."""
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise GraphError(f"{name}={value!r} is not a finite number; give one from {least} to {most}")
     number = float(value)
@@ -39,27 +40,24 @@ def real(name: str, value: Any, least: float, most: float) -> float:
     return number
 
 
-def seeded(seed: Any) -> int:
-    """The seed as an int of 64 bits, or a GraphError."""
-    return whole("seed", seed, 0, (1 << 64) - 1)
+def check_seed(seed: Any) -> int:
+    """The seed as an int; raise a GraphError unless it is a whole number of up to 64 bits."""
+    return check_whole("seed", seed, 0, (1 << 64) - 1)
 
 
-def room(edges: int) -> None:
-    """A GraphError where the edges alone cannot fit into this machine's memory: better now than after an hour."""
-    if not hasattr(os, "sysconf"):
-        return
-    have = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    need = edges * _LEAST_BYTES_PER_EDGE
-    if need > have:
+def check_memory(edges: int) -> None:
+    """Raise a GraphError if the edges alone do not fit into the memory of this machine."""
+    have, need = host_memory(), edges * _LEAST_BYTES_PER_EDGE
+    if have is not None and need > have:
         raise GraphError(
             f"{edges:,} edges need at least {need / 2**30:.0f} GiB and this machine has {have / 2**30:.0f} GiB; "
-            "ask for a smaller graph"
+            "choose a smaller graph"
         )
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a generator: its name, what to parse it as, its default (None where `required`).
+    """One parameter of a generator: its name, its type, its default (None if it is `required`).
 
     >>> from hopwave.generate import generators
     >>> [parameter.name for parameter in generators()["grid"].parameters][:2]
@@ -87,7 +85,7 @@ class Generator:
     function: Callable[..., Graph]
 
     def call(self, arguments: Mapping[str, Any]) -> Graph:
-        """Make the graph; arguments may be text, as a command line has them."""
+        """Make the graph. Arguments may be text, as on a command line."""
         known = {parameter.name: parameter for parameter in self.parameters}
         for name in arguments:
             if name not in known:
@@ -99,7 +97,7 @@ class Generator:
 
 
 def describe(function: Callable[..., Graph]) -> Generator:
-    """The registry's entry of a generator, read off its signature and its docstring."""
+    """The description of a generator, read from its signature and its docstring."""
     parameters = tuple(
         Parameter(
             name=parameter.name,

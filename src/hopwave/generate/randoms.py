@@ -1,4 +1,4 @@
-"""Random graphs that are no Kronecker graphs: uniform, small world, preferential attachment, and those in the plane."""
+"""Random graphs: uniform, small world, preferential attachment, and neighbouring points in the plane."""
 
 from __future__ import annotations
 
@@ -10,40 +10,57 @@ import numpy.typing as npt
 
 from hopwave.errors import GraphError
 from hopwave.generate import counter
-from hopwave.generate.parameters import LARGEST_N, real, room, seeded, whole
+from hopwave.generate.parameters import LARGEST_N, check_memory, check_real, check_seed, check_whole
 from hopwave.graph import Graph
 
 Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
-MOST_SHARED = 1 << 40  # vertices of a graph that ranks draw together; one process numbers fewer
+MOST_SHARED = 1 << 40  # vertices of a graph that is distributed over ranks; one process can hold fewer
 
 
 def uniform(n: int, edge_factor: int = 16, seed: int = 1, directed: bool = False) -> Graph:
     """A uniform random graph: n * edge_factor edges, both ends drawn uniformly (GAPBS's urand: n = 2**scale).
 
+    Parameters
+    ----------
+    n : int
+        The number of vertices.
+    edge_factor : int, optional
+        How many edges to draw per vertex. Repeated edges are merged.
+    seed : int, optional
+        The same seed gives the same graph.
+    directed : bool, optional
+        Whether the graph is directed.
+
+    Examples
+    --------
     >>> from hopwave import generate
     >>> generate.uniform(n=1024, edge_factor=8).n
     1024
     """
-    n = whole("n", n, 1)
-    draws = n * whole("edge_factor", edge_factor, 1, 1 << 20)
-    room(draws)
+    n = check_whole("n", n, 1)
+    draws = n * check_whole("edge_factor", edge_factor, 1, 1 << 20)
+    check_memory(draws)
     src, dst = uniform_edges(n, edge_factor, seed, 0, draws)
     return Graph.from_edges(src, dst, n=n, directed=directed)
 
 
 def uniform_edges(n: int, edge_factor: int = 16, seed: int = 1, first: int = 0, count: int | None = None) -> Edges:
-    """Edges first ... first + count - 1 of the list that `uniform` draws, each block on its own; int32 where they fit.
+    """Edges first ... first + count - 1 of the list that `uniform` draws: (sources, targets), int32 if they fit.
 
+    Every block is made independently of the others, so that each rank of a cluster can make its own part.
+
+    Examples
+    --------
     >>> from hopwave.generate import uniform_edges
     >>> bool((uniform_edges(100, count=20)[0][15:] == uniform_edges(100, first=15, count=5)[0]).all())
     True
     """
-    n = whole("n", n, 1, MOST_SHARED)
-    draws = n * whole("edge_factor", edge_factor, 1, 1 << 20)
-    seed = seeded(seed)
-    first = whole("first", first, 0, draws)
-    count = whole("count", draws - first if count is None else count, 0, draws - first)
+    n = check_whole("n", n, 1, MOST_SHARED)
+    draws = n * check_whole("edge_factor", edge_factor, 1, 1 << 20)
+    seed = check_seed(seed)
+    first = check_whole("first", first, 0, draws)
+    count = check_whole("count", draws - first if count is None else count, 0, draws - first)
     id_type = np.int32 if n <= LARGEST_N else np.int64
     src, dst = np.empty(count, dtype=id_type), np.empty(count, dtype=id_type)
 
@@ -58,20 +75,37 @@ def uniform_edges(n: int, edge_factor: int = 16, seed: int = 1, first: int = 0, 
 def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
     """A small world (Watts and Strogatz): a ring, each vertex with k neighbours, each edge rewired with probability p.
 
-    A rewired edge keeps its first end; its new place is neither a loop, nor a place of the ring, nor taken, so there
-    are always n * k / 2 edges. One that finds no free place in 64 draws stays where it was.
+    Parameters
+    ----------
+    n : int
+        The number of vertices, at least 3.
+    k : int, optional
+        The number of neighbours on the ring; an even number.
+    p : float, optional
+        The probability that an edge is rewired.
+    seed : int, optional
+        The same seed gives the same graph.
 
+    Notes
+    -----
+    A rewired edge keeps its first end. Its new place is neither a self-loop, nor an edge of the ring, nor taken, so
+    there are always n * k / 2 edges. An edge that finds no free place in 64 draws stays where it was.
+
+    Examples
+    --------
     >>> from hopwave import generate
     >>> generate.smallworld(100, k=4, p=0.2).m
     400
     """
-    n = whole("n", n, 3)
-    k = whole("k", k, 2, n - 1)
+    n = check_whole("n", n, 3)
+    k = check_whole("k", k, 2, n - 1)
     if k % 2:
-        raise GraphError(f"k={k} is odd and a ring has as many neighbours on either side; give an even number")
-    p, seed = real("p", p, 0.0, 1.0), seeded(seed)
+        raise GraphError(
+            f"k={k} is odd, but a ring has as many neighbours on one side as on the other; give an even number"
+        )
+    p, seed = check_real("p", p, 0.0, 1.0), check_seed(seed)
     half = k // 2
-    room(n * half)
+    check_memory(n * half)
     src = np.repeat(np.arange(n, dtype=np.int64), half)
     dst = (src + np.tile(np.arange(1, half + 1), n)) % n
     moving = np.flatnonzero(counter.fractions(seed, "rewire", 0, src.size) < p)
@@ -83,7 +117,7 @@ def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
         head = counter.integers(seed, f"place {attempt}", 0, moving.size, n)
         apart = np.abs(tail - head)
         place = np.minimum(tail, head) * n + np.maximum(tail, head)
-        _, winners = np.unique(place, return_index=True)  # of equal places, the first edge gets it
+        _, winners = np.unique(place, return_index=True)  # if several edges draw the same place, the first one gets it
         free = np.zeros(moving.size, dtype=bool)
         free[winners] = True
         free &= (np.minimum(apart, n - apart) > half) & ~np.isin(place, taken)
@@ -96,22 +130,36 @@ def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
 def barabasi_albert(n: int, k: int = 4, seed: int = 1) -> Graph:
     """Preferential attachment (Barabasi and Albert): each new vertex joins k old ones, drawn in proportion to degree.
 
-    Begins with a star of k + 1 vertices. A vertex that draws the same neighbour twice keeps one edge to it.
+    Parameters
+    ----------
+    n : int
+        The number of vertices, at least k + 1.
+    k : int, optional
+        How many edges each new vertex draws. Repeated edges are merged.
+    seed : int, optional
+        The same seed gives the same graph.
 
+    Notes
+    -----
+    Starts with a star of k + 1 vertices.
+
+    Examples
+    --------
     >>> from hopwave import generate
     >>> int(generate.barabasi_albert(1000, k=3).degrees.max()) > 30
     True
     """
-    k = whole("k", k, 1)
-    n = whole("n", n, k + 1)
-    seed = seeded(seed)
-    room(n * k)
-    # An end of an old edge, drawn uniformly, is a vertex drawn by degree. Slots 2e and 2e + 1 are the ends of edge e:
-    # even slots and those of the star are known, the odd ones point at an older slot (Batagelj and Brandes, 2005).
+    k = check_whole("k", k, 1)
+    n = check_whole("n", n, k + 1)
+    seed = check_seed(seed)
+    check_memory(n * k)
+    # A uniformly drawn end of an old edge is a vertex drawn in proportion to its degree. Slots 2e and 2e + 1 are the
+    # ends of edge e. Even slots and those of the star are known. Odd slots point at an older slot, which is looked up
+    # until it is known (Batagelj and Brandes, 2005).
     new = np.repeat(np.arange(k + 1, n, dtype=np.int64), k)
     tails = np.concatenate([np.zeros(k, dtype=np.int64), new])
     star = np.arange(1, k + 1, dtype=np.int64)
-    older = 2 * k * (new - k)  # slots filled before this vertex came, so no loops
+    older = 2 * k * (new - k)  # slots filled before this vertex was added, so that there are no self-loops
     slot = counter.integers(seed, "attach", 0, new.size, older)
     pointer = np.concatenate([np.zeros(k, dtype=np.int64), slot])
     while True:
@@ -126,12 +174,21 @@ def barabasi_albert(n: int, k: int = 4, seed: int = 1) -> Graph:
 def delaunay(n: int, seed: int = 1) -> Graph:
     """The Delaunay triangulation of n random points in the unit square.
 
+    Parameters
+    ----------
+    n : int
+        The number of points.
+    seed : int, optional
+        The same seed gives the same graph.
+
+    Examples
+    --------
     >>> from hopwave import generate
     >>> G = generate.delaunay(100)
     >>> G.m < 6 * G.n
     True
     """
-    n = whole("n", n, 1)
+    n = check_whole("n", n, 1)
     points = _points(n, seed)
     if n < 3:  # no triangle: at most one edge
         return Graph.from_edges(np.arange(n - 1), np.arange(1, n), n=n)
@@ -144,19 +201,28 @@ def delaunay(n: int, seed: int = 1) -> Graph:
 
 
 def geometric(n: int, radius: float | None = None, seed: int = 1) -> Graph:
-    """A random geometric graph: n random points in the unit square, joined where closer than the radius.
+    """A random geometric graph: n random points in the unit square, joined if they are closer than the radius.
 
-    The default radius is 0.55 sqrt(ln n / n), as in the rgg_n_2_* graphs of the DIMACS challenge: just enough that
-    nearly all vertices hang together.
+    Parameters
+    ----------
+    n : int
+        The number of points.
+    radius : float, optional
+        By default 0.55 sqrt(ln n / n), as in the rgg_n_2_* graphs of the DIMACS challenge: just enough that nearly all
+        vertices are connected.
+    seed : int, optional
+        The same seed gives the same graph.
 
+    Examples
+    --------
     >>> from hopwave import generate
     >>> generate.geometric(50, radius=2.0).m == 50 * 49  # everything is near
     True
     """
-    n = whole("n", n, 1)
-    radius = 0.55 * math.sqrt(math.log(n) / n) if radius is None else real("radius", radius, 0.0, 2.0)
+    n = check_whole("n", n, 1)
+    radius = 0.55 * math.sqrt(math.log(n) / n) if radius is None else check_real("radius", radius, 0.0, 2.0)
     points = _points(n, seed)
-    room(int(n * n * min(1.0, math.pi * radius * radius) / 4))
+    check_memory(int(n * n * min(1.0, math.pi * radius * radius) / 4))
     from scipy.spatial import cKDTree
 
     pairs = cKDTree(points).query_pairs(radius, output_type="ndarray")
@@ -164,5 +230,5 @@ def geometric(n: int, radius: float | None = None, seed: int = 1) -> Graph:
 
 
 def _points(n: int, seed: int) -> npt.NDArray[np.float64]:
-    room(n)
-    return counter.fractions(seeded(seed), "points", 0, 2 * whole("n", n, 1, LARGEST_N)).reshape(n, 2)
+    check_memory(n)
+    return counter.fractions(check_seed(seed), "points", 0, 2 * check_whole("n", n, 1, LARGEST_N)).reshape(n, 2)

@@ -1,7 +1,7 @@
 """Kronecker graphs: each edge falls, level after level, into a cell of the initiator matrix.
 
-With the 2 x 2 initiator (A, B, C, D) = (0.57, 0.19, 0.19, 0.05) and 2^scale vertices this is the Graph500 generator
-(and R-MAT). Loops and repeats are drawn as they come, as Graph500 asks; `Graph` merges the repeats.
+With the 2 x 2 initiator (A, B, C, D) = (0.57, 0.19, 0.19, 0.05) and 2^scale vertices, this is the generator of Graph500
+(and R-MAT). Like Graph500, it also draws self-loops and repeated edges; `Graph` merges the repeats.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from hopwave.errors import GraphError
 from hopwave.generate import counter
-from hopwave.generate.parameters import LARGEST_N, room, seeded, whole
+from hopwave.generate.parameters import LARGEST_N, check_memory, check_seed, check_whole
 from hopwave.graph import Graph
 
 Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 GRAPH500 = (0.57, 0.19, 0.19, 0.05)
-_DRAW_BITS = 31  # one level's draw; two of them fit into one word, and 2^31 itself still fits into uint32
+_DRAW_BITS = 31  # for one level; two of them fit into one 64-bit word, and 2^31 itself still fits into uint32
 
 
 def kronecker(
@@ -34,9 +34,23 @@ def kronecker(
 ) -> Graph:
     """A Kronecker graph of k^scale vertices (2^scale as Graph500) and edge_factor times as many edge draws.
 
-    initiator: a k x k matrix of probabilities, row by row. permute: shuffle the vertex ids, so that a vertex's
-    number says nothing about its degree. Repeated edges are merged, so G.m is below twice the draws.
+    Parameters
+    ----------
+    scale : int
+        The graph has k^scale vertices; 2^scale with an initiator of 2 x 2.
+    edge_factor : int, optional
+        How many edges to draw per vertex. Repeated edges are merged, so G.m is less than twice the draws.
+    initiator : sequence of float, optional
+        A k x k matrix of probabilities, row by row; by default that of Graph500.
+    seed : int, optional
+        The same seed gives the same graph.
+    directed : bool, optional
+        Whether the graph is directed.
+    permute : bool, optional
+        Shuffle the vertex ids, so that the id of a vertex says nothing about its degree.
 
+    Examples
+    --------
     >>> from hopwave import generate
     >>> G = generate.kronecker(scale=8, edge_factor=16, seed=1)
     >>> G.n
@@ -44,8 +58,10 @@ def kronecker(
     """
     n, draws = _size(scale, edge_factor, initiator)
     if n > LARGEST_N:
-        raise GraphError(f"scale={scale} gives {n:,} vertices and ids have 31 bits; use kronecker_edges, or less scale")
-    room(draws)
+        raise GraphError(
+            f"scale={scale} gives {n:,} vertices and ids have 31 bits; use kronecker_edges or a smaller scale"
+        )
+    check_memory(draws)
     src, dst = kronecker_edges(scale, edge_factor, seed, 0, draws, initiator, permute)
     return Graph.from_edges(src, dst, n=n, directed=directed)
 
@@ -53,8 +69,15 @@ def kronecker(
 def rmat(
     scale: int, edge_factor: int = 16, initiator: Sequence[float] = GRAPH500, seed: int = 1, permute: bool = False
 ) -> Graph:
-    """A directed Kronecker graph whose vertex ids are left in the generator's order (R-MAT).
+    """A directed Kronecker graph whose vertex ids are not shuffled (R-MAT).
 
+    Parameters
+    ----------
+    scale, edge_factor, initiator, seed, permute
+        As for `kronecker`.
+
+    Examples
+    --------
     >>> from hopwave import generate
     >>> generate.rmat(scale=6).directed
     True
@@ -71,10 +94,12 @@ def kronecker_edges(
     initiator: Sequence[float] = GRAPH500,
     permute: bool = True,
 ) -> Edges:
-    """Edges first ... first + count - 1 of the list that `kronecker` draws: (sources, targets), int32 where they fit.
+    """Edges first ... first + count - 1 of the list that `kronecker` draws: (sources, targets), int32 if they fit.
 
-    Every block is made on its own, so the ranks of a cluster can each make their part in place.
+    Every block is made independently of the others, so that each rank of a cluster can make its own part.
 
+    Examples
+    --------
     >>> from hopwave.generate import kronecker_edges
     >>> whole = kronecker_edges(scale=4, count=20)
     >>> part = kronecker_edges(scale=4, first=15, count=5)
@@ -82,9 +107,9 @@ def kronecker_edges(
     True
     """
     n, draws = _size(scale, edge_factor, initiator)
-    seed = seeded(seed)
-    first = whole("first", first, 0, draws)
-    count = whole("count", draws - first if count is None else count, 0, draws - first)
+    seed = check_seed(seed)
+    first = check_whole("first", first, 0, draws)
+    count = check_whole("count", draws - first if count is None else count, 0, draws - first)
     k, thresholds = cell_borders(initiator)
     id_type = np.int32 if n <= LARGEST_N else np.int64
     src, dst = np.empty(count, dtype=id_type), np.empty(count, dtype=id_type)
@@ -99,33 +124,33 @@ def kronecker_edges(
 
 
 def _size(scale: int, edge_factor: int, initiator: Sequence[float]) -> tuple[int, int]:
-    """Vertices and edge draws; 62 bits is what an int64 id and a counter can hold."""
+    """The numbers of vertices and of edge draws. Ids and counters have at most 62 bits."""
     k, _ = cell_borders(initiator)
-    scale = whole("scale", scale, 0, int(62 / math.log2(k) + 1e-9))
+    scale = check_whole("scale", scale, 0, int(62 / math.log2(k) + 1e-9))
     n = k**scale
-    return n, n * whole("edge_factor", edge_factor, 1, 1 << 20)
+    return n, n * check_whole("edge_factor", edge_factor, 1, 1 << 20)
 
 
 def cell_borders(initiator: Sequence[float]) -> tuple[int, npt.NDArray[np.uint32]]:
-    """k, and the k^2 - 1 inner borders between the cells on the scale of one draw."""
+    """k, and the k^2 - 1 borders between the cells, in units of one draw."""
     try:
         cells = np.asarray(initiator, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:
         raise GraphError(f"initiator={initiator!r} is not a matrix of numbers; give k x k probabilities") from error
     k = math.isqrt(cells.size)
     if k < 2 or k * k != cells.size:
-        raise GraphError(f"initiator has {cells.size} cells, which is no square matrix; give 4, 9, 16, ... of them")
+        raise GraphError(f"initiator has {cells.size} cells, which is not a square matrix; give 4, 9, 16, ... of them")
     if not (np.isfinite(cells).all() and (cells >= 0).all()):
         raise GraphError(f"initiator={initiator!r} has a negative or infinite cell; give probabilities")
     total = float(cells.sum())
     if abs(total - 1) > 1e-6:
-        raise GraphError(f"initiator={initiator!r} sums to {total:g} and not to 1; divide it by its sum")
+        raise GraphError(f"initiator={initiator!r} sums to {total:g} instead of 1; divide it by its sum")
     borders = np.rint(np.cumsum(cells)[:-1] / total * 2**_DRAW_BITS)
     return k, borders.astype(np.uint32)
 
 
 def _descend(scale: int, seed: int, first: int, count: int, k: int, thresholds: npt.NDArray[np.uint32]) -> Edges:
-    """Rows and columns of a block of edges: scale draws each, the cell of each draw being one digit in base k."""
+    """Rows and columns of a block of edges: `scale` draws per edge; the cell of each draw is one digit in base k."""
     id_type: Any = np.uint32 if k**scale <= LARGEST_N else np.uint64
     rows, columns = np.zeros(count, dtype=id_type), np.zeros(count, dtype=id_type)
     words = (scale + 1) // 2
@@ -144,9 +169,10 @@ def _descend(scale: int, seed: int, first: int, count: int, k: int, thresholds: 
 
 
 def _quadrant(draw: npt.NDArray[np.uint32], thresholds: npt.NDArray[np.uint32]) -> Edges:
-    """Row and column bit in cells 0 1 / 2 3: the row says "past the middle border", the column is the parity of all.
+    """Row and column bit of a draw in the cells 0 1 / 2 3.
 
-    border - 1 - draw wraps around, and so has its top bit set, exactly where draw >= border: several times faster
+    The row bit says whether the draw is past the middle border; the column bit is the parity of the borders it is past.
+    border - 1 - draw wraps around, and so has its top bit set, exactly if draw >= border. This is several times faster
     than comparing, because everything stays in 32-bit words.
     """
     below, middle, above = (border - draw for border in thresholds - np.uint32(1))

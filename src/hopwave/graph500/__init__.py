@@ -1,4 +1,4 @@
-"""The Graph500 benchmark: a Kronecker graph, searches from random roots, every one validated, and the statistics.
+"""The Graph500 benchmark: a Kronecker graph, searches from random roots, each validated, and their statistics.
 
 >>> from hopwave import graph500
 >>> outcome = graph500.run(scale=8, roots=4)

@@ -1,4 +1,4 @@
-"""Graph500 on one GPU: drawn, built, searched and validated there. Nothing of the size of the graph crosses the bus."""
+"""Graph500 on one GPU. The graph is generated, built, searched and validated there and never copied to the host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hopwave.jobs import Question
 
 
 class OnCuda:
-    """The graph on the GPU, with every input edge in it, repeats and loops included."""
+    """The graph on the GPU with all input edges, including repeats and self-loops."""
 
     generation_seconds: float | None = None
 
@@ -25,7 +25,7 @@ class OnCuda:
         from hopwave.engines.cuda.search.one_launch import Workspace
 
         self.cp, self.plan = cupy, CATALOGUE["hopwave-gpu"]
-        warm = Rows(4, edge_factor, seed)  # compiles all there is: no part of any kernel
+        warm = Rows(4, edge_factor, seed)  # compiles everything, so that it is not part of any timed kernel
         warm.check()
         self._warm_up(Workspace(warm), warm)
         del warm
@@ -48,7 +48,7 @@ class OnCuda:
         broken_rules(graph, distance, parent, 0)
 
     def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """A vertex whose row holds another than itself."""
+        """Which vertices have an edge to another one."""
         answer = np.zeros(len(vertices), bool)
         for number, vertex in enumerate(vertices.tolist()):
             begin, end = self.graph.offsets[vertex : vertex + 2].tolist()
@@ -56,7 +56,7 @@ class OnCuda:
         return answer
 
     def shortest(self, seed: int) -> Kernel:
-        """As over ranks, with all of the graph in one part."""
+        """The third kernel, as over ranks, with the whole graph in one part."""
         from hopwave.graph500.shortest import InParts
 
         return InParts(OnePart(self.graph), self._edges_within, seed)
@@ -65,7 +65,7 @@ class OnCuda:
         return int((self.graph.degrees * reached).sum(dtype=np.int64)) // 2
 
     def search(self, root: int) -> Searched:
-        """Distances and predecessors of one root, on the GPU; the time is the host's, from launch to the end."""
+        """Distances and predecessors from one root, on the GPU. The host measures the time, from launch to end."""
         source = self.cp.full(1, root, np.int32)
         self.cp.cuda.get_current_stream().synchronize()
         began = time.perf_counter()
@@ -103,12 +103,12 @@ class OnePart:
         self.wire.xp = cupy
 
     def tails_of(self, rank: int) -> Any:
-        """There is one group."""
+        """The only group there is."""
         return self.group
 
 
 def broken_rules(graph: Any, distance: Any, parent: Any, root: int) -> tuple[str, ...]:
-    """The rules that a search on a graph of engines.cuda.kronecker.Rows broke, by name; all of it on the GPU."""
+    """The names of the rules that a search on a graph of engines.cuda.kronecker.Rows broke; computed on the GPU."""
     import cupy as cp
 
     from hopwave.engines.cuda.rank.part import check

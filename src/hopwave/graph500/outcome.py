@@ -1,7 +1,8 @@
-"""What a Graph500 run reports: the specification's keys, in its order, with its statistics.
+"""The report of a Graph500 run: the keys of the specification, in its order, with its statistics.
 
-TEPS are input edges in the component that was searched, repeats and loops among them, over the time of the search.
-Their mean is harmonic, and its deviation that of the specification (Norris 1940).
+TEPS (traversed edges per second) are the input edges in the component that was searched, including repeats and
+self-loops, divided by the time of the search. Their mean is harmonic, and its deviation is that of the specification
+(Norris 1940).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ NAMES = ("min", "firstquartile", "median", "thirdquartile", "max")
 
 @dataclass(frozen=True)
 class Searched:
-    """One root: seconds of its search, input edges in its component, and which rules it broke (none, one hopes).
+    """One search: its root, its seconds, the input edges in its component, its depth, and the rules it broke, if any.
 
     >>> from hopwave import graph500
     >>> [one.broken for one in graph500.run(6, device="cpu", roots=2).searches]
@@ -32,7 +33,7 @@ class Searched:
 
 
 class Kernel(Protocol):
-    """What is timed, once a root."""
+    """What is timed, once per root."""
 
     def search(self, root: int) -> Searched:
         """Search, timed; then validate, not timed."""
@@ -40,7 +41,7 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True)
 class Outcome:
-    """A whole run. `about` says where and how it ran.
+    """The results of a whole run. `about` says where and how it ran.
 
     >>> one = Outcome(20, 16, 1.5, [Searched(3, 0.5, 100, 6), Searched(4, 0.25, 100, 6)])
     >>> one.values()["bfs_harmonic_mean_TEPS"], one.valid
@@ -53,7 +54,7 @@ class Outcome:
     searches: list[Searched]
     generation_seconds: float | None = None
     about: dict[str, Any] = field(default_factory=dict)
-    paths: list[Searched] = field(default_factory=list)  # of the third kernel, where it ran
+    paths: list[Searched] = field(default_factory=list)  # of the third kernel, if it ran
 
     @property
     def valid(self) -> bool:
@@ -71,12 +72,12 @@ class Outcome:
         return found | _statistics(self.paths, "sssp") if self.paths else found
 
     def lines(self) -> list[str]:
-        """The output as the specification prints it: a key and a value a line."""
+        """The output as the specification prints it: one key and value per line."""
         return [f"{key}: {_shown(value)}" for key, value in self.values().items()]
 
 
 def harmonic(rates: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """The harmonic mean, and the standard deviation that the specification gives it.
+    """The harmonic mean, and its standard deviation as the specification defines it.
 
     >>> harmonic(np.array([2.0, 2.0]))
     (2.0, 0.0)

@@ -1,4 +1,4 @@
-"""Graph500 over the ranks of an MPI job: every rank draws its share of the edges and holds its share of the graph."""
+"""Graph500 over the ranks of an MPI job: every rank generates and holds its share of the graph."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from hopwave.graph500.outcome import Kernel, Searched
 
 
 class OverRanks:
-    """A distributed graph. Edges are drawn as the graph is built, so that time is part of the construction's."""
+    """A distributed graph. Edges are generated while it is built, so that is part of the construction time."""
 
     generation_seconds: float | None = None
 
     def __init__(self, scale: int, edge_factor: int, device: str, seed: int, layout: str, threads: int | None) -> None:
         self.world = world()
-        warm = kronecker(4, edge_factor, seed, device=device, threads=threads, layout=layout)  # compiles all there is
+        warm = kronecker(4, edge_factor, seed, device=device, threads=threads, layout=layout)  # compiles everything
         for plan in ("turbobfs-bu-sc", "merrill"):
             found = bfs(warm, 0, plan=plan)
         validate(warm, found.sources, found.distances, found.predecessors)
@@ -36,13 +36,13 @@ class OverRanks:
             "ranks": self.world.size,
             "layout": layout,
             "transport": self.graph.wire.name,
-            "bytes_a_rank": max(self.world.allgather(self.graph.bytes)),
+            "bytes_per_rank": max(self.world.allgather(self.graph.bytes)),
         }
         if device == "cpu":
             self.about["threads"] = self.graph.part.threads
 
     def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """The owner of each knows its degree, and, of a vertex with one neighbour, whether that is itself."""
+        """Which vertices have an edge to another one. The owner of a vertex knows its degree and its self-loops."""
         graph, answer = self.graph, np.zeros(len(vertices), np.uint8)
         for number, vertex in enumerate((vertices - graph.first).tolist()):
             if 0 <= vertex < graph.own:
@@ -51,21 +51,22 @@ class OverRanks:
         return np.asarray(self.world.allreduce(answer) > 0)
 
     def _has_loop(self, own: int) -> bool:
-        """A loop lies on its vertex's owner, in every layout."""
+        """Whether an own vertex has a self-loop. In every layout it is stored on the owner of the vertex."""
         graph = self.graph
         row = graph.push_tails.first + own
         begin, end = graph.part.out_offsets[row : row + 2].tolist()
         return bool((graph.part.heads[begin:end] == graph.push_heads.first + own).any())
 
     def shortest(self, seed: int) -> Kernel:
-        """Over all ranks, too."""
+        """The third kernel, over all ranks too."""
         from hopwave.graph500.shortest import InParts
 
         return InParts(self.graph, self.graph.edges_within, seed)
 
     def search(self, root: int) -> Searched:
-        """The time is the slowest rank's: all begin together, and a search ends on all at once. As with one GPU, the
-        answer stays where the graph is.
+        """Distances and predecessors from one root, timed; then validated. They stay where the graph is.
+
+        The time is that of the slowest rank. All ranks begin together, and a search ends on all of them at once.
         """
         plan, _ = choose_plan("auto")
         self.world.barrier()

@@ -1,4 +1,4 @@
-"""One run: make the edges, build the graph (timed), draw the roots, search from each (timed), validate each."""
+"""A Graph500 run: generate the edges, build the graph (timed), draw roots, search from each (timed), validate each."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy.typing as npt
 from hopwave.api import choice
 from hopwave.errors import GraphError
 from hopwave.generate import counter
-from hopwave.generate.parameters import seeded, whole
+from hopwave.generate.parameters import check_seed, check_whole
 from hopwave.graph500.outcome import Kernel, Outcome, Searched
 
 ROOTS = 64
 
 
 class Machine(Kernel, Protocol):
-    """Whatever holds the graph and searches it: this process, its GPU, or all ranks of a job."""
+    """What holds the graph and searches it: this process, its GPU, or all ranks of a job."""
 
     generation_seconds: float | None
     construction_seconds: float
@@ -44,22 +44,49 @@ def run(
     sssp: bool = False,
     progress: Callable[[int, Searched], None] | None = None,
 ) -> Outcome:
-    """The Graph500 benchmark of one scale. device: "cpu", "cuda" or "auto".
+    """Run the Graph500 benchmark.
 
-    sssp=True runs the third kernel too, shortest paths. ranks=True runs everything over all ranks of this MPI job, who
-    must all call this; the outcome is the same on each. `progress` is called after every search of either kernel.
+    Parameters
+    ----------
+    scale : int
+        The graph has 2^scale vertices.
+    edge_factor : int, optional
+        Edges per vertex.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where to run. "auto" is a GPU if there is one.
+    roots : int, optional
+        How many searches to time.
+    seed : int, optional
+        The same seed gives the same graph and the same roots.
+    layout : {"1d", "2d"}, optional
+        How ranks share the vertices.
+    threads : int, optional
+        Threads of the CPU engine.
+    ranks : bool, optional
+        Run over all ranks of this MPI job. All of them must call this; the outcome is the same on each.
+    sssp : bool, optional
+        Also run the third kernel, shortest paths.
+    progress : callable, optional
+        Called with (number of searches done, the last search) after every search of either kernel.
 
+    Returns
+    -------
+    Outcome
+        Times, TEPS, and whether every search is valid.
+
+    Examples
+    --------
     >>> run(scale=7, roots=2, device="cpu").valid
     True
     """
 
     def check() -> int:
-        whole("scale", scale, 1, 40)
-        whole("edge_factor", edge_factor, 1, 1 << 20)
-        whole("roots", roots, 1, 1 << scale)
+        check_whole("scale", scale, 1, 40)
+        check_whole("edge_factor", edge_factor, 1, 1 << 20)
+        check_whole("roots", roots, 1, 1 << scale)
         if layout != "1d" and not ranks:
-            raise GraphError(f"layout={layout!r} is how ranks share vertices; start this with mpiexec, or leave it out")
-        return seeded(seed)
+            raise GraphError(f"layout={layout!r} is for several ranks; start this with mpiexec, or leave it out")
+        return check_seed(seed)
 
     if ranks:
         from hopwave.distributed import world
@@ -74,7 +101,7 @@ def run(
 
     def each(kernel: Kernel, found: list[Searched]) -> None:
         for root in drawn[:1]:
-            kernel.search(root)  # compiles what is left to compile, and is not counted
+            kernel.search(root)  # not counted: compiles what is left to compile
         for root in drawn:
             found.append(kernel.search(root))
             if progress is not None:
@@ -112,7 +139,7 @@ def _machine(
 
 
 def draw_roots(machine: Machine, n: int, count: int, seed: int) -> Iterator[int]:
-    """Different vertices with an edge to another, drawn at random; fewer where the graph has no more."""
+    """Different random vertices, each with an edge to another vertex; fewer than `count` if the graph has no more."""
     seen: dict[int, None] = {}
     block = 4 * count
     for first in range(0, 16 * n + block, block):

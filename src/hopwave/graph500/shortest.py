@@ -1,7 +1,7 @@
-"""Graph500's third kernel: shortest paths over edges of random length, from the same roots, and their validation.
+"""Graph500's third kernel: shortest paths along edges of random length, from the same roots, and their validation.
 
-An edge's length is a hash of its two ends, uniform in (0, 1], in 24 bits: so the repeats of an edge are all of one
-length, where the reference generator gives each its own; and distances are exact sums, the same on every machine.
+The length of an edge is a hash of its two ends, uniform in (0, 1], with 24 bits. All repeats of an edge therefore have
+the same length (the reference generator gives each its own), and distances are exact sums, the same on every machine.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-import hopwave as hw
+from hopwave.api.algebra import sssp
 from hopwave.distributed.delta_stepping import NEVER, UNIT, Paths
 from hopwave.distributed.sides import GraphInParts
 from hopwave.generate import counter
@@ -25,7 +25,7 @@ STREAM = "graph500 lengths"
 
 
 class ShortestPaths:
-    """The graph with its lengths; `tuples` as OnCpu counts them."""
+    """The graph with the lengths of its edges, in one process. `tuples`: see OnCpu."""
 
     def __init__(self, graph: Graph, tuples: Any, seed: int) -> None:
         self.graph, self.tuples = graph, tuples
@@ -34,16 +34,16 @@ class ShortestPaths:
         self.matrix = Matrix.from_graph(graph, self.lengths)
 
     def search(self, root: int) -> Searched:
-        """Distances and predecessors of one root, timed; then validated."""
+        """Distances and predecessors from one root, timed; then validated."""
         began = time.perf_counter()
-        found = hw.sssp(self.matrix, root, device="cpu")
+        found = sssp(self.matrix, root, device="cpu")
         parents = found.predecessors
         seconds = time.perf_counter() - began
         edges = int(self.tuples[np.isfinite(found.distances)].sum()) // 2
         return Searched(root, seconds, edges, 0, self.broken(root, found.distances, parents))
 
     def broken(self, root: int, distances: npt.NDArray[np.float64], parents: Any) -> tuple[str, ...]:
-        """The rules that an answer breaks: the same five, with lengths for levels."""
+        """The names of the rules that a result breaks: the same five rules, with lengths instead of levels."""
         reached = np.isfinite(distances)
         ids = np.arange(self.graph.n)
         at_root, heads = ids == root, self.graph.indices
@@ -62,9 +62,9 @@ class ShortestPaths:
 
 
 class InParts:
-    """The same on a graph in parts, or on one GPU, over lengths that are drawn in place. All ranks search together.
+    """The same over ranks, or on one GPU, with lengths that are computed where they are needed.
 
-    edges_within: input edges among the own vertices that a flag each says were reached.
+    `edges_within(reached)` counts the input edges of this rank's vertices that were reached.
     """
 
     def __init__(self, graph: GraphInParts, edges_within: Callable[[Any], int], seed: int) -> None:
@@ -72,7 +72,7 @@ class InParts:
         self.paths = Paths(graph, counter.start(seed, STREAM))
 
     def search(self, root: int) -> Searched:
-        """Timed as searches are; then validated."""
+        """Distances and predecessors from one root, timed on all ranks together; then validated."""
         world, paths = self.graph.world, self.paths
         world.barrier()
         began = time.perf_counter()
@@ -83,7 +83,7 @@ class InParts:
 
 
 def lengths(u: Any, v: Any, n: int, seed: int) -> npt.NDArray[np.float64]:
-    """The length of every arc u → v, the same as of v → u: multiples of 2^-24 in (0, 1].
+    """The length of every arc u → v, the same as that of v → u: multiples of 2^-24 in (0, 1].
 
     >>> both = lengths(np.array([3, 5]), np.array([5, 3]), 8, seed=1)
     >>> bool(both[0] == both[1] > 0)

@@ -33,6 +33,7 @@ from hopwave.operators import binary
 from hopwave.rules import Growing, growing
 from hopwave.semiring import Semiring, any_pair
 from hopwave.vector import CONVERT, Vector, as_vector
+from hopwave.whole_numbers import is_whole
 
 # A level's direction follows the number of its arcs where they are cheap to count: on the CPU, and where one launch
 # computes all the products. Section 6.3 estimates f's share of the arcs by its share of the vertices, to save the
@@ -96,8 +97,7 @@ def waves(
     ([0, 1, 2, 1, 2, 3], [1, 1, 1, 1, 2, 3])
     """
     check_direction(direction)
-    whole = isinstance(depth_limit, int | np.integer) and not isinstance(depth_limit, bool)
-    if depth_limit is not None and not (whole and depth_limit >= 0):
+    if depth_limit is not None and not (is_whole(depth_limit) and depth_limit >= 0):
         raise LinalgError(f"depth_limit={depth_limit!r} is no number of products; give 0 or more, or None")
     matrix = as_matrix(A)
     rows, columns = matrix.shape

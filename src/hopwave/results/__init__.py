@@ -1,1 +1,11 @@
-"""What comes back: the answer, how it was found, and how far it can be trusted."""
+"""What the public functions return: the answer, how it was computed, and how accurate it is.
+
+    search           BFSResult
+    shortest_paths   ShortestPaths: paths along arcs with weights
+    betweenness      BetweennessResult, EdgeBetweennessResult
+    scores           VertexScores, Estimate, DistanceHistogram
+    components       Components, Communities
+
+Results are frozen dataclasses with NumPy arrays, or CuPy arrays if the graph was made of CuPy arrays. `to_dict()` and
+`to_pandas()` convert them.
+"""

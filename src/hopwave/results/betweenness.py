@@ -1,4 +1,4 @@
-"""What betweenness comes back with: scores, and the certificate of their arithmetic."""
+"""The results of betweenness centrality: scores of vertices or edges, with the certificate of their arithmetic."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algorithms.brandes import Certificate
 from hopwave.arrays import on_host
 from hopwave.graph import Graph, vertex_names
 from hopwave.plan import PlanUsed
@@ -16,34 +17,29 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """How far a betweenness run is from the identity that every right one satisfies.
-
-    For each source s, Σ_v δ_s(v) over v ≠ s equals Σ_t (d(s, t) − 1) over the targets reached (for edges: Σ_t d(s, t)):
-    both sides fall out of the run. `error` is the greatest relative difference over all sources, and over their sum; a
-    run whose error exceeds the tolerance raises instead of returning.
-
-    >>> import hopwave as hw
-    >>> hw.betweenness_centrality(hw.generate.path(4)).certificate.error
-    0.0
-    """
-
-    error: float
-    tolerance: float
-    sources: int
-
-    def __str__(self) -> str:
-        return f"certified to {self.error:.1e} over {self.sources:,} sources (tolerance {self.tolerance:g})"
-
-
 @dataclass(frozen=True, eq=False)
 class BetweennessResult:
-    """Betweenness of every vertex, in vertex order, with its certificate.
+    """The result of `betweenness_centrality`.
 
-    `bounds` are half-widths of the scores' confidence intervals after an adaptive sample (epsilon=), else None;
-    `sources` is how many searches were made.
+    Attributes
+    ----------
+    scores : array of float64
+        One score per vertex, in vertex order.
+    certificate : Certificate
+        How accurate the arithmetic is.
+    sources : int
+        How many searches were made.
+    plan : PlanUsed
+        Which plan ran and why. Compares equal to its name.
+    engine : str
+        "cuda" or "cpu".
+    bounds : array of float64, or None
+        Half-widths of the confidence intervals of the scores after an adaptive sample (`epsilon=`), else None.
+    graph : Graph
+        The graph.
 
+    Examples
+    --------
     >>> import hopwave as hw
     >>> b = hw.betweenness_centrality(hw.generate.star(5))
     >>> b.scores.tolist(), b.top(1)
@@ -59,7 +55,7 @@ class BetweennessResult:
     graph: Graph = field(repr=False, compare=False)
 
     def top(self, k: int = 10) -> list[tuple[Any, float]]:
-        """The k vertices of highest score, by label or id, highest first; ties by vertex order.
+        """The k vertices with the highest scores, by label or id, highest first. Ties are in vertex order.
 
         >>> import hopwave as hw
         >>> hw.betweenness_centrality(hw.generate.path(3)).top(1)
@@ -70,11 +66,11 @@ class BetweennessResult:
         return [(self.graph.label(v), float(scores[v])) for v in best]
 
     def to_dict(self) -> dict[Any, float]:
-        """Score by vertex, as NetworkX gives it."""
+        """The score of every vertex, by label or id, as NetworkX returns it."""
         return dict(zip(np.asarray(vertex_names(self.graph)).tolist(), self.scores.tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a vertex: its score, and the bound where there is one."""
+        """A table with one row per vertex: its score, and its bound if there is one."""
         import pandas as pd
 
         columns = {"betweenness": on_host(self.scores)}
@@ -88,9 +84,27 @@ class BetweennessResult:
 
 @dataclass(frozen=True, eq=False)
 class EdgeBetweennessResult:
-    """Betweenness of every stored arc. `edges` are its two ends, row after row as the graph keeps them; both arcs of an
-    undirected edge carry the edge's score.
+    """The result of `edge_betweenness_centrality`. Both arcs of an undirected edge have the score of the edge.
 
+    Attributes
+    ----------
+    scores : array of float64
+        One score per stored arc, in the order of `Graph.indices`.
+    edges : pair of arrays of int32
+        The two ends of every arc, in the same order.
+    certificate : Certificate
+        How accurate the arithmetic is.
+    sources : int
+        How many searches were made.
+    plan : PlanUsed
+        Which plan ran and why. Compares equal to its name.
+    engine : str
+        "cuda" or "cpu".
+    graph : Graph
+        The graph.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> e = hw.edge_betweenness_centrality(hw.generate.path(3), normalized=False)
     >>> e.to_dict()
@@ -106,26 +120,26 @@ class EdgeBetweennessResult:
     graph: Graph = field(repr=False, compare=False)
 
     def _once(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-        """Ends and scores of the arcs that stand for edges: of an undirected graph those with src ≤ dst."""
+        """Ends and scores of every edge once: for an undirected graph, those of the arcs with src ≤ dst."""
         source, target, scores = (on_host(array) for array in (*self.edges, self.scores))
         once = slice(None) if self.graph.directed else source <= target
         return source[once], target[once], scores[once]
 
     def top(self, k: int = 10) -> list[tuple[tuple[Any, Any], float]]:
-        """The k edges of highest score, highest first."""
+        """The k edges with the highest scores, highest first."""
         source, target, scores = self._once()
         best = np.argsort(-scores, kind="stable")[:k]
         return [((self.graph.label(int(source[j])), self.graph.label(int(target[j]))), float(scores[j])) for j in best]
 
     def to_dict(self) -> dict[tuple[Any, Any], float]:
-        """Score by edge (u, v), as NetworkX gives it; an undirected edge once, with u before v in vertex order."""
+        """The score of every edge (u, v), as NetworkX returns it. An undirected edge appears once, with u before v."""
         source, target, scores = self._once()
         names = np.asarray(vertex_names(self.graph)).tolist()
         pairs = ((names[u], names[v]) for u, v in zip(source.tolist(), target.tolist(), strict=True))
         return dict(zip(pairs, scores.tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row an edge: source, target, betweenness."""
+        """A table with one row per edge: source, target, betweenness."""
         import pandas as pd
 
         source, target, scores = self._once()

@@ -1,10 +1,10 @@
-"""Which vertices belong together: components and communities."""
+"""Components and communities: the number of the set that every vertex belongs to."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +12,24 @@ import numpy.typing as npt
 from hopwave.algorithms import components as _components
 from hopwave.graph import Graph, vertex_names
 
-if TYPE_CHECKING:
-    pass
-
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """The component of every vertex: `labels[v]` is its number, counted from that of vertex 0 on by lowest vertex.
+    """The components of a graph. They are numbered in the order of their lowest vertices.
 
+    Attributes
+    ----------
+    labels : array of int32
+        The number of the component of every vertex.
+    count : int
+        The number of components.
+    sizes : array of int64
+        How many vertices each component has.
+    graph : Graph
+        The graph.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> c = hw.connected_components(hw.Graph.from_edges([0, 2], [1, 3], n=5))
     >>> c.labels.tolist(), c.count, c.sizes.tolist()
@@ -31,7 +41,7 @@ class Components:
 
     @property
     def count(self) -> int:
-        """How many components there are."""
+        """The number of components."""
         return len(self.sizes)
 
     @cached_property
@@ -40,7 +50,7 @@ class Components:
         return np.bincount(self.labels).astype(np.int64) if len(self.labels) else np.zeros(0, np.int64)
 
     def largest(self) -> npt.NDArray[np.int64]:
-        """The ids of the largest component's vertices, ascending; the first one, where several are as large.
+        """The ids of the vertices of the largest component, ascending. Of several largest ones, the first.
 
         >>> import hopwave as hw
         >>> hw.connected_components(hw.Graph.from_edges([1], [2], n=4)).largest().tolist()
@@ -51,11 +61,11 @@ class Components:
         return np.flatnonzero(self.labels == np.argmax(self.sizes)).astype(np.int64)
 
     def members(self) -> list[npt.NDArray[np.intp]]:
-        """The ids of every component's vertices, ascending."""
+        """The ids of the vertices of every component, ascending."""
         return _components.members(self.labels)
 
     def sets(self) -> list[set[Any]]:
-        """The components as sets of labels (or ids), as NetworkX gives them.
+        """The components as sets of labels or ids, as NetworkX returns them.
 
         >>> import hopwave as hw
         >>> hw.connected_components(hw.Graph.from_edges(["a"], ["b"])).sets() == [{"a", "b"}]
@@ -73,8 +83,12 @@ class Components:
 
 @dataclass(frozen=True, eq=False)
 class Communities(Components):
-    """The community of every vertex, numbered as components are. `settled`: nobody would move any more.
+    """The communities of a graph, numbered like components.
 
+    `settled` says whether the algorithm ended because no vertex would change its community any more.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.label_propagation(hw.generate.complete(5), seed=1)
     Communities(count=1, largest=5)

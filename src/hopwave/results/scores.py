@@ -1,4 +1,4 @@
-"""One number per vertex, an estimate with its error, a histogram of distances."""
+"""Results that are numbers: one per vertex, a single estimate with its error, a histogram of distances."""
 
 from __future__ import annotations
 
@@ -17,11 +17,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class VertexScores:
-    """One number for each of some vertices, in the order of `vertices` (ids; all of them unless some were chosen).
+    """One number per vertex, for all vertices or for those that were chosen.
 
-    `bounds` are half-widths after a sample (k=), else None: each exact score lies within its bound, all of them
-    together except with the risk delta=.
+    Attributes
+    ----------
+    name : str
+        What the numbers are, for example "closeness".
+    scores : array
+        The numbers, in the order of `vertices`.
+    vertices : array of int64
+        The ids of the vertices.
+    graph : Graph
+        The graph.
+    bounds : array of float64, or None
+        After a sample (`k=`): every exact score lies within ± its bound, all of them together with probability
+        1 − `delta`. Otherwise None.
 
+    Examples
+    --------
     >>> import hopwave as hw
     >>> c = hw.closeness_centrality(hw.generate.star(5))
     >>> c.scores.round(2).tolist(), c.top(1)
@@ -35,17 +48,17 @@ class VertexScores:
     bounds: npt.NDArray[np.float64] | None = None
 
     def top(self, k: int = 10) -> list[tuple[Any, Any]]:
-        """The k vertices of highest score, by label or id, highest first; ties in vertex order."""
+        """The k vertices with the highest scores, by label or id, highest first. Ties are in vertex order."""
         scores = on_host(self.scores)
         best = np.argsort(-scores, kind="stable")[:k]
         return [(self.graph.label(int(self.vertices[i])), scores[i].item()) for i in best]
 
     def to_dict(self) -> dict[Any, Any]:
-        """Score by vertex (label or id), as NetworkX gives it."""
+        """The score of every vertex, by label or id, as NetworkX returns it."""
         return dict(zip(self._names().tolist(), self.scores.tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a vertex: its score, and the bound where there is one."""
+        """A table with one row per vertex: its score, and its bound if there is one."""
         import pandas as pd
 
         columns = {self.name: on_host(self.scores)}
@@ -66,8 +79,21 @@ class VertexScores:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number known to within ±error, except with the risk delta=, from that many sampled sources. `float()` works.
+    """A number that was estimated from a sample. `float()` returns its value.
 
+    Attributes
+    ----------
+    value : float
+        The estimate.
+    error : float
+        The exact number lies within value ± error with probability 1 − risk.
+    sources : int
+        How many sources were drawn.
+    risk : float
+        The probability that the error is larger (`delta=`).
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> mean = hw.average_shortest_path_length(hw.generate.grid(30, 30), k=200, seed=1)
     >>> low, high = mean.bounds
@@ -94,11 +120,19 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class DistanceHistogram:
-    """How many ordered pairs (source, target) lie at each distance: counts[d], from counts[0], the sources themselves.
+    """How many ordered pairs (source, target) are at each distance.
 
-    `bounds` are half-widths of the counts after a sample (k=), else None; `pairs` is the number of all pairs, with
-    those that have no way between them.
+    Attributes
+    ----------
+    counts : array
+        `counts[d]` pairs are at distance d. `counts[0]` counts the sources themselves.
+    pairs : int
+        The number of all pairs, including those without a path between them.
+    bounds : array of float64, or None
+        Half-widths of the confidence intervals of the counts after a sample (`k=`), else None.
 
+    Examples
+    --------
     >>> import hopwave as hw
     >>> h = hw.distance_histogram(hw.generate.path(4))
     >>> h.counts.tolist(), h.unreached
@@ -111,11 +145,11 @@ class DistanceHistogram:
 
     @property
     def unreached(self) -> Any:
-        """Pairs without a way from source to target."""
+        """How many pairs have no path from source to target."""
         return self.pairs - self.counts.sum().item()
 
     def mean(self) -> float:
-        """The mean distance over all pairs of different vertices that have a way between them; NaN where there is none.
+        """The mean distance over all pairs of different vertices with a path between them; NaN if there are none.
 
         >>> import hopwave as hw
         >>> hw.distance_histogram(hw.generate.path(3)).mean()
@@ -125,7 +159,7 @@ class DistanceHistogram:
         return float(self.counts @ np.arange(len(self.counts)) / reached) if reached else float("nan")
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a distance: pairs, and the bound where there is one."""
+        """A table with one row per distance: pairs, and the bound if there is one."""
         import pandas as pd
 
         columns = {"pairs": self.counts}

@@ -1,4 +1,4 @@
-"""What a breadth-first search comes back with."""
+"""The result of a breadth-first search."""
 
 from __future__ import annotations
 
@@ -20,8 +20,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class BFSResult:
-    """The answer of a search.
+    """The result of `bfs`.
 
+    Attributes
+    ----------
+    distances : array of int32
+        Hops from the nearest source to every vertex; −1 for vertices that were not reached.
+    predecessors : array of int32, or None
+        The vertex before each one on a shortest path. A source is its own predecessor; −1 for vertices that were not
+        reached. None if they were not requested.
+    path_counts : array of float64, ScaledCounts, or None
+        The number of shortest paths to every vertex. `ScaledCounts` if float64 would overflow; None if they were not
+        requested.
+    depth : int
+        The greatest distance.
+    reached : int
+        How many vertices were reached, sources included.
+    sources : tuple of int
+        The ids of the sources.
+    plan : PlanUsed
+        Which plan ran and why. Compares equal to its name.
+    engine : str
+        "cuda", "cpu" or "reference".
+    trace : Trace, or None
+        What every level did, if `trace=True`.
+    graph : Graph
+        The graph that was searched.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> r = hw.bfs(hw.generate.path(4), 1)
     >>> r.distances.tolist(), r.predecessors.tolist(), r.depth, r.reached
@@ -40,6 +67,7 @@ class BFSResult:
     graph: Graph = field(repr=False, compare=False)
 
     def __getattribute__(self, name: str) -> Any:
+        """An array that is still on the GPU is fetched when it is first read."""
         value = object.__getattribute__(self, name)
         if isinstance(value, DeferredArray):
             value = value.fetch()
@@ -47,7 +75,7 @@ class BFSResult:
         return value
 
     def path_to(self, vertex: Any) -> list[Any]:
-        """One shortest path from a source to the vertex, by label or id; needs predecessors.
+        """One shortest path from a source to the vertex, as labels or ids. Needs predecessors.
 
         >>> import hopwave as hw
         >>> hw.bfs(hw.generate.path(4), 0).path_to(3)
@@ -64,10 +92,10 @@ class BFSResult:
         while self.distances[v] > 0:
             v = int(self.predecessors[v])
             path.append(v)
-        return [self._name(v) for v in reversed(path)]
+        return [self.graph.label(v) for v in reversed(path)]
 
     def to_dict(self) -> dict[Any, int]:
-        """Distance by vertex (label or id), reached vertices alone, as NetworkX gives it.
+        """The distance of every vertex that was reached, by label or id, as NetworkX returns it.
 
         >>> import hopwave as hw
         >>> hw.bfs(hw.Graph.from_edges(["a"], ["b"]), "a").to_dict()
@@ -75,10 +103,10 @@ class BFSResult:
         """
         distances = on_host(self.distances)
         reached = np.flatnonzero(distances >= 0).tolist()
-        return dict(zip(map(self._name, reached), distances[reached].tolist(), strict=True))
+        return dict(zip(map(self.graph.label, reached), distances[reached].tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a vertex: distance, and predecessor and path count where they were asked for."""
+        """A table with one row per vertex: distance, and predecessor and path count if they were requested."""
         import pandas as pd
 
         columns: dict[str, Any] = {"distance": on_host(self.distances)}
@@ -89,9 +117,6 @@ class BFSResult:
         elif self.path_counts is not None:
             columns["path_count"] = on_host(self.path_counts)
         return pd.DataFrame(columns, index=pd.Index(vertex_names(self.graph), name="vertex"))
-
-    def _name(self, vertex: int) -> Any:
-        return self.graph.label(vertex)
 
     def __repr__(self) -> str:
         return f"BFSResult(reached={self.reached:,}, depth={self.depth}, plan={self.plan.name}, engine={self.engine})"

@@ -1,4 +1,4 @@
-"""Shortest paths along arcs with weights."""
+"""The result of a search for shortest paths along arcs with weights."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave import engines
+from hopwave.algorithms import bfs
+from hopwave.catalogue import CATALOGUE
 from hopwave.errors import GraphError
 from hopwave.graph import Graph, vertex_names
+from hopwave.jobs import Question
 from hopwave.matrix import Matrix
 from hopwave.rows import kept, row_of_each
 
@@ -20,8 +24,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ShortestPaths:
-    """The length of a shortest path from the source (of several, the nearest) to every vertex; infinite where none is.
+    """The result of `sssp`.
 
+    Attributes
+    ----------
+    distances : array of float64
+        The length of a shortest path from the nearest source to every vertex; infinite if there is no path.
+    predecessors : array of int32
+        The vertex before each one on a shortest path; computed when first read.
+    sources : tuple of int
+        The ids of the sources.
+    method : str
+        The algorithm that ran.
+    graph : Graph
+        The graph that was searched.
+    matrix : linalg.Matrix
+        Its adjacency matrix with the weights.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> r = hw.sssp(hw.generate.path(3), 0, weights=[1.0, 1.0, 4.0, 4.0])
     >>> r.distances.tolist(), r.predecessors.tolist(), r.reached
@@ -36,7 +57,7 @@ class ShortestPaths:
 
     @property
     def reached(self) -> int:
-        """How many vertices have a path from a source, the sources among them."""
+        """How many vertices have a path from a source, the sources included."""
         return int(np.count_nonzero(self._has_path))
 
     @cached_property
@@ -47,22 +68,20 @@ class ShortestPaths:
 
     @cached_property
     def predecessors(self) -> npt.NDArray[np.int32]:
-        """The vertex before each on a shortest path, of as few arcs as any; the source's own is itself, −1 for none.
+        """The vertex before each one on a shortest path. A source is its own predecessor; −1 if there is no path.
 
-        An arc u → v is on a shortest path where d(u) plus its length is d(v): a search over these arcs alone.
+        An arc u → v is on a shortest path if d(u) plus its length is d(v). A breadth-first search along these arcs
+        alone finds, for every vertex, a shortest path with as few arcs as possible.
         """
-        from hopwave.api.search import bfs
-
         part = self.matrix.to("cpu").rows
         d, length = self.distances, 1 if part.values is None else part.values
         tight = kept(part, d[row_of_each(part, np)] + length == d[part.indices], np)
         on_paths = Graph.from_csr(tight.indptr, tight.indices, directed=True, check=False)
-        found = bfs(on_paths, self.sources).predecessors
-        assert found is not None
-        return np.where(self._has_path, found, np.int32(-1))
+        found, _ = bfs.search(engines.engine("cpu"), on_paths, self.sources, Question(), CATALOGUE["hopwave"])
+        return np.where(self._has_path, found["predecessors"], np.int32(-1))
 
     def path_to(self, vertex: Any) -> list[Any]:
-        """One shortest path from a source to the vertex, by label or id.
+        """One shortest path from a source to the vertex, as labels or ids.
 
         >>> import hopwave as hw
         >>> hw.sssp(hw.generate.path(4), 0).path_to(2)
@@ -78,13 +97,13 @@ class ShortestPaths:
         return [self.graph.label(v) for v in reversed(path)]
 
     def to_dict(self) -> dict[Any, float]:
-        """Distance by vertex (label or id), reached vertices alone, as NetworkX gives it."""
+        """The distance of every vertex that was reached, by label or id, as NetworkX returns it."""
         reached = np.flatnonzero(self._has_path)
         names = np.asarray(vertex_names(self.graph))[reached].tolist()
         return dict(zip(names, self.distances[reached].tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a vertex: its distance and the vertex before it."""
+        """A table with one row per vertex: its distance, and the vertex before it."""
         import pandas as pd
 
         columns = {"distance": self.distances, "predecessor": self.predecessors}

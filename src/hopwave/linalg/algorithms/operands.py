@@ -6,13 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from hopwave.engines import algebra
 from hopwave.errors import GraphError, LinalgError
 from hopwave.linalg.elementwise import reduce, select
 from hopwave.matrix import Matrix, as_matrix
 from hopwave.operators import monoid
+from hopwave.whole_numbers import is_whole
 
 
 @dataclass
@@ -40,7 +39,7 @@ def square(A: Any, device: str = "auto") -> Matrix:
 def place(A: Matrix, vertex: Any, what: str = "source") -> int:
     """The vertex, if it is one of the matrix."""
     n = A.shape[0]
-    if not isinstance(vertex, int | np.integer) or isinstance(vertex, bool) or not 0 <= vertex < n:
+    if not is_whole(vertex) or not 0 <= vertex < n:
         reach = f"they are the numbers 0 to {n - 1}" if n else "there are none"
         raise GraphError(f"{what} {vertex!r} is no vertex; {reach}")
     return int(vertex)

@@ -1,4 +1,4 @@
-"""Components, sides and paths beside NetworkX and SciPy: random labelled graphs, traps, errors."""
+"""Components, bipartite sides and paths, compared with NetworkX and SciPy: random labelled graphs, traps, errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
-from test_questions import EMPTY, labelled, names
+from test_distances import EMPTY, labelled, names
 
 import hopwave as hw
 from graphs import TRAPS
@@ -60,7 +60,7 @@ def test_components_of_traps(name: str) -> None:
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_components_of_larger_graphs(directed: bool) -> None:
-    """Many of all sizes, around the point where a giant one appears."""
+    """Many components of all sizes, around the density at which a giant one appears."""
     rng = np.random.default_rng(5)
     graph = Graph.from_edges(
         *rng.integers(0, 20_000, (2, 14_000 if not directed else 30_000)), n=20_000, directed=directed
@@ -79,13 +79,13 @@ def test_deep_components_need_no_recursion() -> None:
     assert hw.strongly_connected_components(generate.path(n, directed=True)).count == n
 
 
-def test_components_belong_to_who_asked() -> None:
+def test_components_are_a_copy() -> None:
     graph = generate.path(3)
     hw.connected_components(graph).labels[:] = 7
     assert hw.connected_components(graph).labels.tolist() == [0, 0, 0]
 
 
-def test_no_vertices_no_components() -> None:
+def test_components_of_an_empty_graph() -> None:
     found = hw.connected_components(EMPTY)
     assert (found.count, found.sets(), found.largest().tolist()) == (0, [], [])
 
@@ -103,11 +103,11 @@ def test_bipartite(graph: Graph) -> None:
         weak = hw.weakly_connected_components(graph)
         assert all(side[some[0]] == 0 for some in weak.members())
     else:
-        with pytest.raises(GraphError, match="closes a cycle of odd length; ask is_bipartite first"):
+        with pytest.raises(GraphError, match="closes a cycle of odd length; call is_bipartite first"):
             hw.bipartite_sides(graph)
 
 
-def test_sides_of_nothing() -> None:
+def test_sides_of_an_empty_graph() -> None:
     assert hw.is_bipartite(EMPTY)
     assert hw.bipartite_sides(EMPTY).tolist() == []
 
@@ -160,7 +160,7 @@ def test_all_paths_come_one_at_a_time() -> None:
     assert len(first) == len(second) and first != second
 
 
-def test_repeated_arcs_make_no_second_path() -> None:
+def test_repeated_arcs_give_one_path() -> None:
     graph = Graph.from_edges([0, 0, 1], [1, 1, 2], repeats="keep")
     assert list(hw.all_shortest_paths(graph, 0, 2)) == [[0, 1, 2]]
     assert hw.local_efficiency(graph) == 0.0
@@ -181,7 +181,7 @@ P3 = generate.path(3, directed=True)
         (lambda: hw.is_strongly_connected(EMPTY), "this graph has no vertices"),
         (lambda: hw.shortest_path(P3, 0, 5), "5 is not a vertex of this graph"),
         (lambda: hw.has_path(P3, "a", 1), "'a' is not a vertex of this graph"),
-        (lambda: hw.shortest_path(P3, 2, 0), "there is no path from 2 to 0; ask has_path first"),
+        (lambda: hw.shortest_path(P3, 2, 0), "there is no path from 2 to 0; call has_path first"),
     ],
 )
 def test_errors(ask: Callable[[], Any], sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""The public face: what it accepts, and what it says of what it does not."""
+"""Arguments of the public functions: what they accept, and the error message for what they refuse."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 import hopwave as hw
 from hopwave import EngineError, Graph, GraphError, HopwaveError, PlanError, engines
-from hopwave.api import arguments
+from hopwave.api import arguments, choice
 from hopwave.prepared import DeviceInput
 
 PATH = Graph.from_edges([0, 1, 2], [1, 2, 3], directed=True)
@@ -43,18 +43,18 @@ def test_graphs_of_other_libraries(given: Any) -> None:
     assert hw.bfs(given, 1).distances.tolist() == [-1, 0, 1, 2]
 
 
-def test_a_graph_is_taken_as_it_is() -> None:
+def test_a_graph_is_not_copied() -> None:
     assert arguments.as_graph(PATH) is PATH
 
 
 @pytest.mark.parametrize("given", [[[0, 1]], np.eye(2), "web.mtx", None, 5, {0: [1]}], ids=lambda g: type(g).__name__)
-def test_what_is_not_a_graph(given: Any) -> None:
+def test_refused_graphs(given: Any) -> None:
     message = f"{type(given).__name__} is not a graph; give a hopwave.Graph, a SciPy sparse matrix or a NetworkX graph"
     with pytest.raises(GraphError, match=message):
         hw.bfs(given, 0)
 
 
-def test_networkx_names_are_sources() -> None:
+def test_networkx_nodes_as_sources() -> None:
     result = hw.bfs(nx.path_graph(["x", "y", "z"]), "y")
     assert result.to_dict() == {"x": 1, "y": 0, "z": 1}
 
@@ -103,12 +103,12 @@ def test_a_source_out_of_range(source: int) -> None:
 
 
 @pytest.mark.parametrize("source", [1.0, 0.5, float("nan"), "a", None, True, [[0]], [0.0], np.array([0.5])])
-def test_a_source_that_is_no_vertex(source: Any) -> None:
+def test_a_source_that_is_not_a_vertex(source: Any) -> None:
     with pytest.raises(GraphError, match="is not a vertex of this graph; its vertices are the numbers 0 to 3"):
         hw.bfs(PATH, source)
 
 
-def test_a_name_that_is_no_vertex() -> None:
+def test_a_label_that_is_not_a_vertex() -> None:
     with pytest.raises(GraphError, match="'dan' is not a vertex of this graph; its vertices have labels such as 'ann'"):
         hw.bfs(NAMED, "dan")
 
@@ -147,7 +147,7 @@ def test_depth_limits(limit: Any, reached: int) -> None:
 
 
 @pytest.mark.parametrize("limit", [-1, 1.5, 2.0, "3", True, float("inf")])
-def test_what_is_no_depth_limit(limit: Any) -> None:
+def test_refused_depth_limits(limit: Any) -> None:
     message = f"depth_limit={limit!r} is not a number of hops; give a whole number from 0, or None"
     with pytest.raises(GraphError, match=re.escape(message)):
         hw.bfs(PATH, 0, depth_limit=limit)
@@ -189,7 +189,7 @@ def test_every_error_is_a_hopwave_error_and_a_builtin_one() -> None:
         assert "\n" not in str(error.value) and not str(error.value).endswith(".")
 
 
-def test_format_errors_begin_with_the_place() -> None:
+def test_format_errors_begin_with_path_and_line() -> None:
     from pathlib import Path
 
     assert str(hw.FormatError("no", path=Path("a.mtx"), line=3)) == "a.mtx:3: no"
@@ -198,18 +198,18 @@ def test_format_errors_begin_with_the_place() -> None:
     assert (hw.FormatError("no", "a", 3).path, hw.FormatError("no", "a", 3).line) == ("a", 3)
 
 
-def test_a_search_leaves_the_graph_as_it_was() -> None:
+def test_a_search_does_not_change_the_graph() -> None:
     before = Graph.from_edges(*PATH.to_edges(), directed=True)
     for plan in ("hopwave", "hiragushi-hybrid", "pushpull"):
         hw.bfs(PATH, 0, plan=plan)
     assert before == PATH
 
 
-# ---------------------------------------------------------------- answers that stay on a device
+# ---------------------------------------------------------------- results on a GPU
 
 
 class OnDevice:
-    """As much of a CuPy array as answers touch."""
+    """The part of a CuPy array that results use."""
 
     def __init__(self, array: Any) -> None:
         self.get, self.tolist, self.size = array.copy, array.tolist, len(array)
@@ -218,17 +218,17 @@ class OnDevice:
         return self.size
 
 
-def test_scores_are_where_the_graph_came_from(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_are_on_the_device_of_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(asarray=OnDevice))
     graph, scores = Graph.from_edges([0], [1]), np.ones(2)
     gpu: Any = SimpleNamespace(name="cuda")
-    assert arguments.to_input_device(graph, gpu, scores) is scores
+    assert choice.to_input_device(graph, gpu, scores) is scores
     graph._prepared.keep(DeviceInput())  # as if made of CuPy arrays
     assert (
-        isinstance(arguments.to_input_device(graph, gpu, scores), OnDevice)
-        and arguments.to_input_device(graph, gpu, None) is None
+        isinstance(choice.to_input_device(graph, gpu, scores), OnDevice)
+        and choice.to_input_device(graph, gpu, None) is None
     )
-    assert arguments.to_input_device(graph, engines.engine("cpu"), scores) is scores
+    assert choice.to_input_device(graph, engines.engine("cpu"), scores) is scores
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_scores_are_where_the_graph_came_from(monkeypatch: pytest.MonkeyPatch) -
         lambda: hw.harmonic_centrality(PATH, k=2, seed=1),
     ],
 )
-def test_comfort_for_answers_on_a_device(ask: Any) -> None:
+def test_conversions_of_results_on_a_gpu(ask: Any) -> None:
     answer = ask()
     there = {
         field.name: OnDevice(value)

@@ -1,4 +1,7 @@
-"""Estimates from samples: bars that cover the truth, narrow with k, and repeat with the seed; when searches share."""
+"""Estimates from samples: bounds cover the exact values, narrow with k, and repeat with the seed.
+
+Also: when searches share their steps.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ every_graph = pytest.mark.parametrize("name", GRAPHS)
 @every_graph
 @pytest.mark.parametrize("k", [1, 2, 60, 250])
 @pytest.mark.parametrize("wf", [True, False])
-def test_closeness_lies_within_its_bars(name: str, k: int, wf: bool) -> None:
+def test_closeness_is_within_its_bounds(name: str, k: int, wf: bool) -> None:
     graph = GRAPHS[name]
     exact = hw.closeness_centrality(graph, wf_improved=wf).scores
     found = hw.closeness_centrality(graph, wf_improved=wf, k=k, seed=4)
@@ -45,7 +48,7 @@ def test_closeness_lies_within_its_bars(name: str, k: int, wf: bool) -> None:
 
 @pytest.mark.parametrize("name", [*GRAPHS, "directed"])
 @pytest.mark.parametrize("k", [1, 2, 60, 250])
-def test_harmonic_lies_within_its_bars(name: str, k: int) -> None:
+def test_harmonic_is_within_its_bounds(name: str, k: int) -> None:
     graph = GRAPHS.get(name) or generate.kronecker(9, 4, seed=2, directed=True)
     exact = hw.harmonic_centrality(graph).scores
     found = hw.harmonic_centrality(graph, k=k, seed=4)
@@ -55,7 +58,7 @@ def test_harmonic_lies_within_its_bars(name: str, k: int) -> None:
 
 @pytest.mark.parametrize("name", ["scale-free", "grid", "strong"])
 @pytest.mark.parametrize("k", [1, 60])
-def test_path_length_lies_within_its_bar(name: str, k: int) -> None:
+def test_path_length_is_within_its_error(name: str, k: int) -> None:
     exact = hw.average_shortest_path_length(GRAPHS[name])
     found = hw.average_shortest_path_length(GRAPHS[name], k=k, seed=3)
     assert isinstance(found, hw.Estimate) and isinstance(exact, float)
@@ -65,7 +68,7 @@ def test_path_length_lies_within_its_bar(name: str, k: int) -> None:
 
 
 @every_graph
-def test_histogram_lies_within_its_bars(name: str) -> None:
+def test_histogram_is_within_its_bounds(name: str) -> None:
     exact = hw.distance_histogram(GRAPHS[name]).counts
     found = hw.distance_histogram(GRAPHS[name], k=80, seed=3)
     assert found.bounds is not None
@@ -74,8 +77,8 @@ def test_histogram_lies_within_its_bars(name: str) -> None:
     assert found.counts[0] == GRAPHS[name].n
 
 
-def test_bars_hold_as_often_as_they_say() -> None:
-    """The risk is for all vertices at once: of 60 samples, no more than a tenth may fail anywhere (they hardly do)."""
+def test_bounds_hold_as_often_as_promised() -> None:
+    """The risk is for all vertices together: of 60 samples, at most a tenth may fail anywhere."""
     graph = GRAPHS["scale-free"]
     exact = hw.harmonic_centrality(graph).scores
     failed = 0
@@ -85,7 +88,7 @@ def test_bars_hold_as_often_as_they_say() -> None:
     assert failed <= 6
 
 
-def test_more_sources_say_more() -> None:
+def test_more_sources_give_narrower_bounds() -> None:
     graph = GRAPHS["grid"]
     few, more = (hw.closeness_centrality(graph, k=k, seed=1).bounds for k in (50, 350))
     assert few is not None and more is not None
@@ -93,7 +96,7 @@ def test_more_sources_say_more() -> None:
     assert more.mean() < 0.7 * few.mean()
 
 
-def test_all_sources_say_everything() -> None:
+def test_all_sources_give_exact_results() -> None:
     graph = GRAPHS["grid"]
     for ask in (hw.closeness_centrality, hw.harmonic_centrality):
         found = ask(graph, k=graph.n, seed=1)
@@ -128,7 +131,7 @@ def test_sums_of_reciprocals_do_not_overflow(k: int) -> None:
 
 
 @given(k=st.integers(1, 10**6), risk=st.floats(1e-9, 0.5))
-def test_widths_are_hoeffdings_at_most(k: int, risk: float) -> None:
+def test_widths_do_not_exceed_hoeffdings(k: int, risk: float) -> None:
     spread = width(np.array([0.5]), np.array([0.5]), k, risk)
     assert 0 < spread <= np.sqrt(np.log(4 / risk) / (2 * k)) + 1e-12
 
@@ -151,7 +154,7 @@ def test_draws_are_vertices() -> None:
         (10**6, 5000, 10**6, False),
     ],
 )
-def test_who_shares(n: int, depth: int, sources: int, shared: bool) -> None:
+def test_together(n: int, depth: int, sources: int, shared: bool) -> None:
     assert many_sources.together(n, depth, sources) == shared
 
 

@@ -1,4 +1,4 @@
-"""Results: the answer by name, as a table and as a path; how it was found; counts beyond float64."""
+"""Results: as a dictionary, a table and a path; how they were computed; counts beyond float64."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from hopwave.plan import PlanUsed
 NAMED = Graph.from_edges(["ann", "bob", "dan"], ["bob", "cyd", "eve"])
 
 
-# ---------------------------------------------------------------- the answer in other shapes
+# ---------------------------------------------------------------- conversions
 
 
-def test_to_dict_has_the_reached_by_name() -> None:
+def test_to_dict_has_the_reached_vertices_by_label() -> None:
     found = hw.bfs(NAMED, "ann").to_dict()
     assert found == {"ann": 0, "bob": 1, "cyd": 2}
     assert all(type(value) is int for value in found.values())
@@ -40,7 +40,7 @@ def test_to_dict_is_networkx_single_source_shortest_path_length(graph: Graph, da
     assert all(type(key) is int for key in found)
 
 
-def test_to_pandas_has_a_row_a_vertex() -> None:
+def test_to_pandas_has_one_row_per_vertex() -> None:
     frame = hw.bfs(NAMED, "ann", path_counts=True).to_pandas()
     assert frame.index.tolist() == ["ann", "bob", "cyd", "dan", "eve"] and frame.index.name == "vertex"
     assert frame["distance"].tolist() == [0, 1, 2, -1, -1]
@@ -49,7 +49,7 @@ def test_to_pandas_has_a_row_a_vertex() -> None:
     assert frame.loc["cyd", "distance"] == 2
 
 
-def test_to_pandas_has_the_columns_that_were_asked_for() -> None:
+def test_to_pandas_has_the_requested_columns() -> None:
     bare = hw.bfs(hw.generate.path(3), 0, predecessors=False).to_pandas()
     assert bare.columns.tolist() == ["distance"]
     pd.testing.assert_index_equal(bare.index, pd.Index([0, 1, 2], name="vertex"), exact=False)
@@ -75,7 +75,7 @@ def test_paths_are_shortest_paths(graph: Graph, data: st.DataObject) -> None:
             assert v in graph.indices[graph.indptr[u] : graph.indptr[u + 1]]
 
 
-def test_path_to_what_has_none() -> None:
+def test_path_to_vertices_without_a_path() -> None:
     with pytest.raises(GraphError, match="'eve' was not reached by this search, so it has no path; try another source"):
         hw.bfs(NAMED, "ann").path_to("eve")
     with pytest.raises(GraphError, match="2 was not reached by this search"):
@@ -101,10 +101,10 @@ def test_results_can_be_pickled() -> None:
     assert again.to_dict() == result.to_dict() and again.plan == result.plan and again.trace == result.trace
 
 
-# ---------------------------------------------------------------- how it was found
+# ---------------------------------------------------------------- how they were computed
 
 
-def test_what_ran() -> None:
+def test_plan_used() -> None:
     ran = hw.bfs(NAMED, "ann", plan="xbfs", device="reference").plan
     assert ran == "xbfs" and ran != "xbfs-sync" and ran.name == "xbfs"
     assert ran == PlanUsed(CATALOGUE["xbfs"], "asked for", ran.without) and ran != 5
@@ -133,7 +133,7 @@ def test_trace_prints_as_a_table() -> None:
     assert {len(line) for line in (head, *lines)} == {len(head)}, "columns stand under each other"
 
 
-def test_no_trace_unless_asked() -> None:
+def test_no_trace_by_default() -> None:
     assert hw.bfs(NAMED, "ann").trace is None
 
 
@@ -146,14 +146,14 @@ def scaled(counts: list[int]) -> ScaledCounts | Any:
     return ScaledCounts.plain(np.array([count / 2 ** count.bit_length() for count in counts]), exponent)
 
 
-def test_counts_stay_plain_as_long_as_float64_holds_them() -> None:
+def test_counts_are_plain_while_float64_holds_them() -> None:
     plain = scaled([0, 1, 3, 2**1023, 2**1024 - 2**971])
     assert isinstance(plain, np.ndarray) and plain.dtype == np.float64
     assert plain.tolist() == [0.0, 1.0, 3.0, 2.0**1023, float(np.finfo(np.float64).max)]
     assert scaled([]).tolist() == []
 
 
-def test_counts_beyond_are_pairs() -> None:
+def test_counts_beyond_float64_are_scaled() -> None:
     pair = scaled([0, 1, 2**1024, 3 * 2**5000])
     assert isinstance(pair, ScaledCounts) and len(pair) == 4
     assert pair.log2().tolist() == [-np.inf, 0.0, 1024.0, 5000 + np.log2(3)]

@@ -1,4 +1,4 @@
-"""Graph, once made: it never changes, goes to other libraries and back, and knows its names, degrees and statistics."""
+"""Methods of Graph: immutability, equality, copies, round trips to other libraries, labels, degrees, statistics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from graphs import TRAPS, graphs
 from hopwave import Graph, GraphError, Statistics, generate
 
-ARRAYS = ["indptr", "indices", "in_indptr", "in_indices", "degrees", "in_degrees", "never_found"]
+ARRAYS = ["indptr", "indices", "in_indptr", "in_indices", "degrees", "in_degrees"]
 
 
 def rows(indptr: Any, indices: Any) -> list[list[int]]:
@@ -27,7 +27,7 @@ def sample(directed: bool = True) -> Graph:
     return Graph.from_edges([0, 0, 0, 1, 3, 2, 4], [1, 2, 3, 3, 1, 3, 4], n=6, directed=directed)
 
 
-# ---------------------------------------------------------------- it never changes
+# ---------------------------------------------------------------- immutable
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -94,8 +94,8 @@ def test_repr_and_len() -> None:
     assert len(sample()) == 6
 
 
-def test_several_threads_may_ask_at_once() -> None:
-    asked = ["in_indices", "degrees", "in_degrees", "never_found", "stats", "arranged", "reversed"]
+def test_lazy_properties_are_safe_with_several_threads() -> None:
+    lazy = ["in_indices", "degrees", "in_degrees", "stats", "arranged", "reversed"]
     for _ in range(5):
         graph = generate.kronecker(10, directed=True)
         alone = generate.kronecker(10, directed=True)
@@ -105,13 +105,13 @@ def test_several_threads_may_ask_at_once() -> None:
             return value() if callable(value) else value
 
         with ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(ask, asked * 8))
-        for name, answer in zip(asked * 8, answers, strict=True):
+            answers = list(pool.map(ask, lazy * 8))
+        for name, answer in zip(lazy * 8, answers, strict=True):
             expected = ask(name, alone)
             assert np.array_equal(answer, expected) if isinstance(answer, np.ndarray) else answer == expected
 
 
-# ---------------------------------------------------------------- there and back
+# ---------------------------------------------------------------- round trips
 
 
 @given(graphs())
@@ -131,7 +131,7 @@ def test_labelled_round_trip(graph: Graph, random: Any) -> None:
     assert Graph.from_networkx(named.to_networkx()) == named
 
 
-def test_what_comes_out_is_the_callers() -> None:
+def test_exported_arrays_are_copies() -> None:
     graph = generate.path(3)
     for array in (*graph.to_edges(), graph.to_scipy().indices, graph.to_scipy().indptr):
         array[:] = 0
@@ -145,7 +145,7 @@ def test_undirected_edges_come_once() -> None:
     assert list(zip(source.tolist(), target.tolist(), strict=True)) == [(0, 1), (0, 2), (1, 1), (1, 2)]
 
 
-# ---------------------------------------------------------------- the other direction
+# ---------------------------------------------------------------- in-neighbours and the reversed graph
 
 
 @given(graphs())
@@ -154,7 +154,6 @@ def test_in_rows_are_the_transpose(graph: Graph) -> None:
     assert rows(graph.in_indptr, graph.in_indices) == [np.flatnonzero(column).tolist() for column in A.T]
     assert graph.degrees.tolist() == A.sum(axis=1).tolist()
     assert graph.in_degrees.tolist() == A.sum(axis=0).tolist()
-    assert graph.never_found.tolist() == np.flatnonzero(A.sum(axis=0) == 0).tolist()
     if not graph.directed:
         assert graph.in_indices is graph.indices and graph.in_indptr is graph.indptr
 
@@ -174,7 +173,7 @@ def test_reversed_keeps_labels() -> None:
     assert back.degrees.tolist() == [0, 1]
 
 
-def test_kept_repeats_stand_in_the_transpose_too() -> None:
+def test_kept_repeats_are_in_the_transpose_too() -> None:
     graph = Graph.from_edges([0, 0, 1], [1, 1, 1], directed=True, repeats="keep")
     assert rows(graph.in_indptr, graph.in_indices) == [[], [0, 0, 1]]
     assert rows(graph.arranged().in_indptr, graph.arranged().in_indices) == [[], [1, 0, 0]]
@@ -209,7 +208,7 @@ def test_arranged_keeps_labels() -> None:
     assert Graph.from_edges(["a", "b"], ["b", "c"]).arranged().index("c") == 2
 
 
-# ---------------------------------------------------------------- names
+# ---------------------------------------------------------------- labels and ids
 
 
 def test_index_and_label_of_numbered_vertices() -> None:
@@ -221,7 +220,7 @@ def test_index_and_label_of_numbered_vertices() -> None:
 def test_index_and_label_of_named_vertices() -> None:
     graph = Graph.from_edges(["a", "b"], ["b", "c"])
     assert graph.index("c") == 2 and graph.label(2) == "c"
-    assert graph.index(2) == 2, "an id will do where labels are not numbers"
+    assert graph.index(2) == 2, "an id is accepted unless labels are numbers"
     numbered = Graph.from_edges([0, 1], [1, 2], labels=[30, 10, 20])
     assert numbered.index(10) == 1
     with pytest.raises(GraphError, match="0 is not a vertex of this graph; its vertices have labels such as 30"):
@@ -230,13 +229,13 @@ def test_index_and_label_of_named_vertices() -> None:
 
 
 @pytest.mark.parametrize("vertex", [-1, 3, 1.0, True, "a", None, [0], np.array([0])])
-def test_what_is_not_a_vertex(vertex: Any) -> None:
+def test_refused_vertices(vertex: Any) -> None:
     with pytest.raises(GraphError, match="is not a vertex of this graph; its vertices are the numbers 0 to 2"):
         generate.path(3).index(vertex)
 
 
 @pytest.mark.parametrize("vertex", ["z", 5, -1, ("a",), ["a"]])
-def test_what_is_not_a_named_vertex(vertex: Any) -> None:
+def test_refused_vertices_of_labelled_graphs(vertex: Any) -> None:
     with pytest.raises(GraphError, match="is not a vertex of this graph; its vertices have labels such as 'a'"):
         Graph.from_edges(["a"], ["b"]).index(vertex)
 
@@ -299,7 +298,7 @@ def test_scf_of_mycielskian_15_is_turbobcs() -> None:
     [("delaunay_n15", 18, 6, 13), ("delaunay_n16", 17, 6, 14), ("luxembourg_osm", 6, 2, 2)],
 )
 def test_scf_of_real_graphs_is_turbobcs(data: Path, name: str, max_degree: int, mean: int, scf: int) -> None:
-    """TurboBC, Table 1. Read by SciPy, so that this test stands on Graph alone."""
+    """TurboBC, Table 1. Read by SciPy, so that this test depends on Graph alone."""
     import scipy.io
 
     stats = Graph.from_scipy(scipy.io.mmread(data / f"{name}.mtx.gz", spmatrix=False)).stats()

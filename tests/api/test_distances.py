@@ -1,4 +1,7 @@
-"""Questions that distances answer, beside NetworkX: random labelled graphs, directed and not, and every trap."""
+"""Closeness, eccentricity, efficiency and other functions of distances, compared with NetworkX.
+
+On random graphs, directed or not, with and without labels, and on every trap.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ SMALL = [name for name, make in TRAPS.items() if make().n <= 220]
 
 @st.composite
 def labelled(draw: Any, directed: bool | None = None, max_n: int = 20) -> Graph:
-    """Random graphs, half of them with names for their vertices."""
+    """Random graphs, half of them with labels."""
     graph = draw(graphs(max_n=max_n, directed=directed))
     if draw(st.booleans()):
         return graph
@@ -30,8 +33,8 @@ def labelled(draw: Any, directed: bool | None = None, max_n: int = 20) -> Graph:
 
 
 @st.composite
-def whole(draw: Any) -> Graph:
-    """Random connected graphs (directed: strongly), by a ring through all vertices."""
+def joined(draw: Any) -> Graph:
+    """Random connected graphs (if directed, strongly): a ring joins all vertices."""
     graph = draw(labelled())
     u, v = graph.to_edges()
     ring = np.array(draw(st.permutations(range(graph.n))))
@@ -86,7 +89,7 @@ def test_centralities_of_traps(name: str) -> None:
 
 # ---------------------------------------------------------------- eccentricity
 
-EXTENTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "diameter": (hw.diameter, nx.diameter),
     "radius": (hw.radius, nx.radius),
     "center": (lambda G: sorted(hw.center(G), key=str), lambda g: sorted(nx.center(g), key=str)),
@@ -97,7 +100,7 @@ EXTENTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }
 
 
-@given(graph=whole(), data=st.data())
+@given(graph=joined(), data=st.data())
 def test_eccentricity(graph: Graph, data: Any) -> None:
     expected = nx.eccentricity(graph.to_networkx())
     assert hw.eccentricity(graph).to_dict() == expected
@@ -105,15 +108,15 @@ def test_eccentricity(graph: Graph, data: Any) -> None:
     assert hw.eccentricity(graph, some).to_dict() == {v: expected[v] for v in some}
 
 
-@pytest.mark.parametrize("name", EXTENTS)
-@given(graph=whole())
-def test_extents(name: str, graph: Graph) -> None:
-    ours, theirs = EXTENTS[name]
+@pytest.mark.parametrize("name", FUNCTIONS)
+@given(graph=joined())
+def test_eccentricities(name: str, graph: Graph) -> None:
+    ours, theirs = FUNCTIONS[name]
     assert ours(graph) == theirs(graph.to_networkx())
 
 
 @pytest.mark.parametrize("name", [name for name in SMALL if "directed" not in name])
-def test_extents_of_traps(name: str) -> None:
+def test_eccentricities_of_traps(name: str) -> None:
     graph = TRAPS[name]()
     if not hw.is_connected(graph):
         assert hw.wiener_index(graph) == math.inf
@@ -123,7 +126,7 @@ def test_extents_of_traps(name: str) -> None:
         return
     g = graph.to_networkx()
     assert hw.eccentricity(graph).to_dict() == nx.eccentricity(g)
-    for ours, theirs in EXTENTS.values():
+    for ours, theirs in FUNCTIONS.values():
         assert ours(graph) == theirs(g)
 
 
@@ -144,8 +147,8 @@ def bigger() -> list[Any]:
 
 
 @pytest.mark.parametrize("graph", bigger())
-def test_bounds_leave_nothing_out(graph: Graph) -> None:
-    """Beyond the size up to which all searches are made anyway."""
+def test_bounds_are_exact(graph: Graph) -> None:
+    """On graphs large enough that not all searches are made."""
     right = hw.bfs_many(graph, range(graph.n)).max(axis=1)
     assert np.array_equal(hw.eccentricity(graph).scores, right)
     assert hw.diameter(graph) == right.max()
@@ -193,7 +196,7 @@ def test_efficiencies_of_traps(name: str) -> None:
 
 
 def test_local_efficiency_of_a_vertex_with_many_neighbours() -> None:
-    """More neighbours than a word has bits, and threads that change no bit."""
+    """More neighbours than a word has bits; the number of threads does not matter."""
     graph = generate.barabasi_albert(600, 4, seed=2)
     assert graph.degrees.max() > 64
     found = {hw.local_efficiency(graph, threads=threads) for threads in (1, 2, 3)}
@@ -243,7 +246,7 @@ def test_neighbourhoods(graph: Graph, d: int, data: Any) -> None:
 
 
 @given(graph=labelled(), direction=st.sampled_from(["out", "in"]), data=st.data())
-def test_many_searches_are_single_ones(graph: Graph, direction: Any, data: Any) -> None:
+def test_many_searches_equal_single_ones(graph: Graph, direction: Any, data: Any) -> None:
     chosen = data.draw(st.lists(st.sampled_from(names(graph)), max_size=9))
     rows = hw.bfs_many(graph, chosen, direction=direction)
     assert rows.shape == (len(chosen), graph.n)
@@ -252,7 +255,7 @@ def test_many_searches_are_single_ones(graph: Graph, direction: Any, data: Any) 
 
 
 @given(n=st.integers(1, 70), block=st.integers(0, 3000))
-def test_blocks_hold_no_more_than_they_may(n: int, block: int) -> None:
+def test_blocks_keep_to_their_size(n: int, block: int) -> None:
     graph = generate.path(n)
     seen = []
     for ids, rows in hw.distance_blocks(graph, block_bytes=block):
@@ -262,17 +265,17 @@ def test_blocks_hold_no_more_than_they_may(n: int, block: int) -> None:
     assert seen == list(range(n))
 
 
-# ---------------------------------------------------------------- manners
+# ---------------------------------------------------------------- arguments and results
 
 
-def test_threads_change_no_bit() -> None:
+def test_results_do_not_depend_on_threads() -> None:
     graph = generate.kronecker(9, 5, seed=3)
     for ask in (hw.closeness_centrality, hw.harmonic_centrality):
         assert len({ask(graph, threads=threads).scores.tobytes() for threads in (1, 2, 3)}) == 1
     assert len({hw.global_efficiency(graph, threads=threads) for threads in (1, 2, 3)}) == 1
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     told: list[tuple[int, int]] = []
     hw.closeness_centrality(generate.path(10), progress=lambda done, count: told.append((done, count)))
     assert told[-1] == (10, 10)
@@ -280,7 +283,7 @@ def test_progress_is_told() -> None:
     assert told[-1] == (10, 10)
 
 
-def test_scores_are_handy() -> None:
+def test_methods_of_scores() -> None:
     scores = hw.closeness_centrality(Graph.from_edges(["hub", "hub"], ["a", "b"]))
     assert scores.top(1) == [("hub", 1.0)]
     assert len(scores) == 3
@@ -320,7 +323,7 @@ def test_errors(ask: Callable[[], Any], sentence: str) -> None:
         ask()
 
 
-def test_empty_graphs_have_empty_answers() -> None:
+def test_empty_graphs_have_empty_results() -> None:
     assert hw.closeness_centrality(EMPTY).to_dict() == {}
     assert hw.harmonic_centrality(EMPTY).to_dict() == {}
     assert hw.eccentricity(EMPTY).to_dict() == {}
@@ -330,12 +333,12 @@ def test_empty_graphs_have_empty_answers() -> None:
     assert hw.bfs_many(EMPTY, []).shape == (0, 0)
 
 
-def test_an_engine_without_the_question_says_so() -> None:
+def test_an_engine_without_the_operation_says_so() -> None:
     with pytest.raises(EngineError, match="device='reference' answers one search at a time; use device='cpu'"):
         hw.closeness_centrality(P3, device="reference")
 
 
-def test_other_peoples_graphs() -> None:
+def test_graphs_of_other_libraries() -> None:
     right = hw.closeness_centrality(P3).scores.tolist()
     assert hw.closeness_centrality(P3.to_scipy()).scores.tolist() == right
     assert hw.closeness_centrality(P3.to_networkx()).scores.tolist() == right

@@ -1,4 +1,4 @@
-"""Many searches on the real graphs: a few rows beside SciPy's, sums beside rows, components beside SciPy's."""
+"""Many searches on real graphs: rows and components compared with SciPy, sums compared with rows."""
 
 from __future__ import annotations
 

@@ -1,0 +1,188 @@
+"""Which vertices are near all others: closeness and harmonic centrality, and the barycenter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from hopwave.algorithms import distances as _distances
+from hopwave.algorithms import estimates as _estimates
+from hopwave.algorithms import many_sources as _many
+from hopwave.api.arguments import as_graph, sample_size, vertex_ids
+from hopwave.api.choice import engine_for, to_input_device
+from hopwave.engines import Engine
+from hopwave.graph import Graph
+from hopwave.jobs import Integers, Progress, Sweep
+from hopwave.results.scores import VertexScores
+
+
+def closeness_centrality(
+    G: Any,
+    sources: Iterable[Any] | None = None,
+    wf_improved: bool = True,
+    k: int | None = None,
+    seed: Any = None,
+    delta: float = 0.1,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    threads: int | None = None,
+) -> VertexScores:
+    """Closeness centrality: one over the mean distance to a vertex, as NetworkX 3.6.1 defines it.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph. Distances *into* a vertex count; for distances out of it, give `G.reversed()`.
+    sources : list of vertices, optional
+        Whose closeness to compute; by default that of all vertices.
+    wf_improved : bool, optional
+        Scale by the share of vertices that can reach a vertex (Wasserman and Faust).
+    k : int, optional
+        Estimate all scores from that many sources, drawn at random. The result then has `bounds`.
+    seed : int, random.Random or NumPy generator, optional
+        Makes the sample repeatable.
+    delta : float, optional
+        The bounds of a sample hold for all vertices together with probability 1 − delta.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
+    progress : bool or callable, optional
+        None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
+        (sources done, all sources).
+    threads : int, optional
+        Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
+
+    Returns
+    -------
+    VertexScores
+        One score per vertex.
+
+    Raises
+    ------
+    GraphError
+        An argument cannot be used, or `k` is given for a directed graph that is not strongly connected.
+
+    See Also
+    --------
+    harmonic_centrality : for graphs that are not connected.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.closeness_centrality(hw.generate.path(3)).to_dict()
+    {0: 0.6666666666666666, 1: 1.0, 2: 0.6666666666666666}
+    """
+    graph = as_graph(G)
+    drawn = sample_size(graph, k, sources, delta)
+    ids = vertex_ids(graph, sources)
+    engine = engine_for("sweep", device, graph, threads, drawn or len(ids))
+    if drawn is not None:
+        found = _estimates.closeness(engine, graph, drawn, seed, delta, wf_improved, progress, threads)
+        return _scores("closeness", *found, ids, graph, engine)
+    sums = _many.sweep(engine, graph.reversed(), Sweep(ids, "sums"), "closeness", progress, threads)
+    scores = _distances.closeness(sums.reached, sums.total, graph.n, wf_improved)
+    return _scores("closeness", scores, _exact_bounds(k, ids), ids, graph, engine)
+
+
+def harmonic_centrality(
+    G: Any,
+    sources: Iterable[Any] | None = None,
+    k: int | None = None,
+    seed: Any = None,
+    delta: float = 0.1,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    among: Iterable[Any] | None = None,
+    threads: int | None = None,
+) -> VertexScores:
+    """Harmonic centrality: Σ 1/d over all vertices that can reach a vertex, as NetworkX 3.6.1 defines it.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph. Distances *into* a vertex count; for distances out of it, give `G.reversed()`.
+    sources : list of vertices, optional
+        Whose centrality to compute (NetworkX's `nbunch`); by default that of all vertices.
+    k, seed, delta, device, progress, threads
+        As for `closeness_centrality`.
+    among : list of vertices, optional
+        Only sum over these vertices (NetworkX's `sources`).
+
+    Returns
+    -------
+    VertexScores
+        One score per vertex.
+
+    See Also
+    --------
+    closeness_centrality : one over the mean distance.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.harmonic_centrality(hw.generate.path(3)).scores.tolist()
+    [1.5, 2.0, 1.5]
+    """
+    graph = as_graph(G)
+    drawn = sample_size(graph, k, sources if among is None else among, delta)
+    ids = vertex_ids(graph, sources)
+    chosen = None if among is None else np.unique(vertex_ids(graph, among))
+    engine = engine_for("sweep", device, graph, threads, drawn or len(ids if chosen is None else chosen))
+    if drawn is not None:
+        estimate = _estimates.harmonic(engine, graph, drawn, seed, delta, progress, threads)
+        return _scores("harmonic", *estimate, ids, graph, engine)
+    if chosen is not None:
+        shift = _estimates.reciprocal_bits(len(chosen))
+        job = Sweep(chosen, "columns", weight="inverse", shift=shift)
+        columns = _many.sweep(engine, graph, job, "harmonic centrality", progress, threads).columns
+        return _scores("harmonic", columns[ids, 1] / 2.0**shift, None, ids, graph, engine)
+    found = _many.sweep(engine, graph.reversed(), Sweep(ids, "sums"), "harmonic centrality", progress, threads)
+    return _scores("harmonic", found.inverse, _exact_bounds(k, ids), ids, graph, engine)
+
+
+def barycenter(G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None) -> list[Any]:
+    """The vertices whose distances to all others have the least sum.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        A connected graph. A directed graph must be strongly connected.
+    device, progress, threads
+        As for `closeness_centrality`.
+
+    Returns
+    -------
+    list
+        Labels or ids, in vertex order.
+
+    Raises
+    ------
+    GraphError
+        The graph is not connected.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.barycenter(hw.generate.path(5))
+    [2]
+    """
+    graph = as_graph(G)
+    engine = engine_for("sweep", device, graph, threads, graph.n)
+    if graph.n == 0:
+        return []
+    _distances.check_connected(engine, graph, "the sum of distances")
+    found = _many.sweep(engine, graph, Sweep(vertex_ids(graph, None), "sums"), "barycenter", progress, threads)
+    return [graph.label(v) for v in np.flatnonzero(found.total == found.total.min()).tolist()]
+
+
+def _exact_bounds(k: int | None, ids: Integers) -> Any:
+    """The bounds of scores that are exact: zeros if the caller wanted a sample (k=), else None."""
+    return None if k is None else np.zeros(len(ids))
+
+
+def _scores(name: str, scores: Any, bounds: Any, ids: Integers, graph: Graph, engine: Engine) -> VertexScores:
+    scores, bounds = (to_input_device(graph, engine, array) for array in (scores, bounds))
+    return VertexScores(name, scores, ids, graph, bounds)
