@@ -31,7 +31,7 @@ def supports(plan, question):
     """None, or why this loop cannot run the plan.
 
     >>> import hopwave as hw
-    >>> from hopwave.semiring import Question
+    >>> from hopwave.jobs import Question
     >>> supports(hw.plan("hopwave"), Question()) is None
     True
     """
