@@ -15,6 +15,7 @@ from hopwave.api.arguments import as_graph
 from hopwave.api.choice import engine_for
 from hopwave.api.search import bfs
 from hopwave.arrays import on_host
+from hopwave.engines import Operation
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.results.components import Components
@@ -167,7 +168,7 @@ def _undirected(graph: Graph, what: str) -> Graph:
 
 
 def _find_components(graph: Graph, strong: bool, device: str) -> Components:
-    operation = "strong_components" if strong else "components"
+    operation: Operation = "strong_components" if strong else "components"
     return Components(engine_for(operation, device, graph, None).components(graph, strong).copy(), graph)
 
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from hopwave import engines
 from hopwave.arrays import Array
-from hopwave.engines.cuda import Engine, nvrtc
-from hopwave.engines.cuda.graph import BLOCK, NULL
+from hopwave.engines.cuda import Engine
+from hopwave.engines.cuda.errors import FEWER_ROWS, translated
+from hopwave.engines.cuda.launch import BLOCK, NULL
 from hopwave.engines.cuda.linalg.compiled import kernels_of, operands
 from hopwave.engines.cuda.linalg.scratch import Pending, cuts_of, forget, stream_scratch
 from hopwave.engines.cuda.linalg.semiring_source import binary_text, monoid_text, unary_result, unary_text
@@ -44,28 +45,13 @@ def explained(method: Method) -> Method:
         except EngineError:
             raise
         except Exception as error:
-            reason = _reason(error)
+            forget()
+            reason = translated(error, "in linear algebra", remedy=FEWER_ROWS)
             if reason is None:
                 raise
             raise EngineError(reason) from error
 
     return called  # type: ignore[return-value]
-
-
-def _reason(error: Exception) -> str | None:
-    from cupy.cuda import compiler, driver, runtime
-
-    forget()
-    if isinstance(error, cupy.cuda.memory.OutOfMemoryError):
-        cupy.get_default_memory_pool().free_all_blocks()
-        return f"the GPU ran out of memory ({error}); free arrays of your own, or use device='cpu'"
-    if isinstance(error, compiler.CompileException):
-        said = str(error).strip().splitlines()
-        return f"this arithmetic could not be compiled for the GPU ({said[0] if said else error}); use device='cpu'"
-    if isinstance(error, runtime.CUDARuntimeError | driver.CUDADriverError):
-        nvrtc.forget()
-        return f"CUDA failed ({error}); try again, restart Python if it fails again, or use device='cpu'"
-    return None
 
 
 class Algebra(NoShortcuts):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cuda import nvrtc
-from hopwave.engines.cuda.graph import NULL
+from hopwave.engines.cuda.launch import NULL, kernels, truth
 from hopwave.engines.cuda.linalg.semiring_source import c_type, ring_text
 
 # Kernels that are instances for a ring, by header; those of pull also for a list of rows or none.
@@ -25,10 +24,9 @@ class Kernels:
         key = verb, listed
         found = self.found.get(key)
         if found is None:
-            header, more = HEADERS[verb], "" if listed is None else f", {str(listed).lower()}"
+            shape = f"hopwave::Ring, {self.offset}" + ("" if listed is None else f", {truth(listed)}")
             found = self.found[key] = tuple(
-                nvrtc.kernel(header, f"hopwave::{name}<hopwave::Ring, {self.offset}{more}>", self.text)
-                for name in (verb, f"{verb}_pieces")
+                kernels().get(HEADERS[verb], name, shape, self.text) for name in (verb, f"{verb}_pieces")
             )
         return found
 
