@@ -73,7 +73,7 @@ class Grammar:
             self._value(field)
         return edge
 
-    def as_numbers(self) -> tuple[int, ...]:
+    def as_numbers(self) -> tuple[int, int, int, int, int, int, int, bool]:
         """The fields of `scan.Shape`, for the compiled scanner."""
         comment, other_comment = (self.comments * 2)[:2] or b"\n\n"  # no comment starts with a newline
         delimiter, prefix = ord(self.delimiter or b"\0"), ord(self.prefix or b"\0")

@@ -14,7 +14,8 @@ position after it, or UNSURE. All of them are inlined: the compiled loop is one 
 # ruff: noqa: SIM109 (compiled: `in` with a tuple costs time)
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
@@ -25,8 +26,17 @@ PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 UNSURE = -1  # in place of a position: Python must read this line
 MOST_DIGITS = 18  # every number with this many digits fits into 64 bits
 
-# Without _nrt=False, Numba counts a reference to `data` in every call, inlined or not: half the speed.
-_inlined = numba.njit(nogil=True, forceinline=True, _nrt=False)
+Function = TypeVar("Function", bound=Callable[..., Any])
+# Without _nrt=False, Numba counts references to `data` in every call, even an inlined one: half the speed.
+_INLINED: dict[str, Any] = {"nogil": True, "forceinline": True, "_nrt": False}
+
+
+def _inlined(function: Function) -> Function:
+    return cast(Function, numba.njit(**_INLINED)(function))
+
+
+def _compiled(function: Function) -> Function:
+    return cast(Function, numba.njit(nogil=True, cache=True)(function))
 
 
 class Shape(NamedTuple):
@@ -44,8 +54,9 @@ class Shape(NamedTuple):
 
 @_inlined
 def _byte(data: Any, position: int) -> int:
-    """The byte at a position. Numba need not test an unsigned index for the meaning of data[-1]: a quarter faster."""
-    return data[np.uint64(position)]
+    """The byte at a position. An unsigned index spares the test for a negative one, as in data[-1]: a quarter faster."""
+    byte: int = data[np.uint64(position)]
+    return byte
 
 
 @_inlined
@@ -213,7 +224,7 @@ def _holds_no_edge(data: Any, position: int, shape: Shape) -> bool:
     return c == NEWLINE or (c == RETURN and _byte(data, position + 1) == NEWLINE)
 
 
-@numba.njit(nogil=True, cache=True)
+@_compiled
 def pairs(data: Any, position: int, u: Any, v: Any, row: int, shape: Shape) -> tuple[int, int, int]:
     """Edges into u and v, from `row` on; returns where it stopped, the rows filled, and the lines read."""
     lines = 0
@@ -252,7 +263,7 @@ def _list(data: Any, position: int, values: Any, count: int) -> tuple[int, int]:
         count += 1
 
 
-@numba.njit(nogil=True, cache=True)
+@_compiled
 def lists(
     data: Any, position: int, values: Any, count: int, ends: Any, row: int, comment: int
 ) -> tuple[int, int, int, int]:
