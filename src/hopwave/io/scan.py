@@ -54,7 +54,7 @@ class Shape(NamedTuple):
 
 @_inlined
 def _byte(data: Any, position: int) -> int:
-    """The byte at a position. An unsigned index spares the test for a negative one, as in data[-1]: a quarter faster."""
+    """The byte at a position. An unsigned index needs no test for a negative one, as in data[-1]: a quarter faster."""
     byte: int = data[np.uint64(position)]
     return byte
 
