@@ -1,14 +1,14 @@
-"""What all tests share: how hypothesis searches, and where the real graphs lie."""
+"""What all tests share: how hypothesis searches, where the real graphs are, and the GPU."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from graphs import DATA
 from hopwave import EngineError, engines
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,11 +26,10 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of real graphs: HOPWAVE_DATA, or shared/data beside the repository."""
-    folder = Path(os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"{folder} is not there; set HOPWAVE_DATA to a folder of .mtx.gz graphs")
-    return folder
+    """The folder of real graphs: HOPWAVE_DATA, or shared/data next to the repository."""
+    if not DATA.is_dir():
+        pytest.skip(f"there is no {DATA}; set HOPWAVE_DATA to a folder of .mtx.gz graphs")
+    return DATA
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
-"""What `hopwave.linalg` means, in plain Python over tables with None where nothing is: no arrays, no short cuts.
+"""What `hopwave.linalg` must compute, in plain Python: a matrix is a list of rows, with None for a missing entry.
 
-A result is a table of *sets*: ⊕ = ANY may give any of its terms, so a place holds every value that would be right.
+A result is a table of *sets*: ⊕ = ANY may give any of its terms, so each set has all values that are correct there.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def turned(A: Table, columns: int) -> Table:
 
 
 def multiplied(A: Table, B: Table, ring: Semiring, dtype: np.dtype[Any], columns: int) -> list[list[frozenset[Any]]]:
-    """C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j), terms and sums of that type."""
+    """C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j), with terms and sums of that type."""
 
     def entry(i: int, j: int) -> frozenset[Any]:
         terms = [
@@ -115,12 +115,12 @@ def mapped(A: Table, function: Callable[[Any], Any]) -> list[list[frozenset[Any]
 
 
 def agree(thing: Matrix | Vector, right: list[list[frozenset[Any]]]) -> None:
-    """Every place holds one of the values that are right there."""
+    """Every entry is one of the values that are correct there."""
     have = table(thing)
     assert len(have) == len(right)
     for i, (row, sets) in enumerate(zip(have, right, strict=True)):
         for j, (value, allowed) in enumerate(zip(row, sets, strict=True)):
-            assert same(value, allowed), f"at ({i}, {j}): {value!r}, but right is {set(allowed)}"
+            assert same(value, allowed), f"at ({i}, {j}): {value!r}, expected one of {set(allowed)}"
 
 
 def same(value: Any, allowed: Iterable[Any]) -> bool:

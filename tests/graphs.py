@@ -1,13 +1,15 @@
-"""Small graphs, each named for its trap, and random ones.
+"""Small graphs, each named after the trap in it, random graphs, and where the real ones are.
 
-`TRAPS[name]()` makes a graph (once: graphs are immutable). Vertex 0 is the source that springs the trap, the other
-vertices are sources as good as any. A name that ends in "-directed" has each edge one way only, as it was written.
+`TRAPS[name]()` makes a graph, only once because graphs are immutable. A search from vertex 0 meets the trap; any other
+vertex may be a source too. In a graph whose name ends in "-directed", every edge goes one way only, as it is listed.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,19 +19,22 @@ from hopwave import Graph, generate
 
 Pairs = list[tuple[int, int]]
 
+# The folder of real graphs, which is not part of the repository.
+DATA = Path(os.environ.get("HOPWAVE_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
 
 def _line(n: int) -> Pairs:
     return [(v, v + 1) for v in range(n - 1)]
 
 
 def _hub(leaves: int) -> Pairs:
-    """A pendant path 0 - 1 that ends at a hub with more neighbours than a block has threads, two of them joined."""
+    """A path 0 - 1 to a hub that has more neighbours than a block has threads; an edge joins two of them."""
     hub = 2
     return [(0, 1), (1, hub), *((hub, hub + 1 + leaf) for leaf in range(leaves)), (hub + 1, hub + leaves)]
 
 
 def _layers(layers: int, width: int) -> Pairs:
-    """One vertex, then full layers, then the next: width^layers shortest paths, all arcs forward."""
+    """One vertex, then layers, each fully connected to the next: width^layers shortest paths, all arcs forward."""
     first = [(0, 1 + i) for i in range(width)]
     return first + [
         (1 + layer * width + i, 1 + (layer + 1) * width + j)
@@ -46,7 +51,7 @@ def _barbell(bell: int, bar: int) -> Pairs:
 
 
 def _cycle_with_tails(length: int) -> Pairs:
-    """A cycle with a tail into each of its vertices and a tail out of it: in-degree 0 and out-degree 0 all round."""
+    """A cycle with an arc into and an arc out of each of its vertices: many vertices of in-degree 0 or out-degree 0."""
     ring = [(v, (v + 1) % length) for v in range(length)]
     return ring + [(length + v, v) for v in range(length)] + [(v, 2 * length + v) for v in range(length)]
 
@@ -76,7 +81,7 @@ PAIRS: dict[str, tuple[int, Pairs]] = {
     "hub-with-pendant": (2103, _hub(2100)),
     "layers": (31, _layers(5, 6)),
     "cycle-with-tails": (21, _cycle_with_tails(7)),
-    # Vertices that meet the edges of 32- and 64-bit words, and of a warp.
+    # Vertex counts around the size of a warp, and of 32- and 64-bit words.
     **{f"path-of-{n}": (n, _line(n)) for n in (31, 32, 33, 63, 64, 65)},
     **{f"star-of-{n}": (n, [(n - 1, v) for v in range(n - 1)]) for n in (31, 32, 33, 63, 64, 65)},
 }
@@ -116,7 +121,7 @@ def _graph(n: int, pairs: Pairs, directed: bool) -> Graph:
 
 
 def _one_way(graph: Graph) -> Graph:
-    """Every edge from its lower to its higher end: a graph without directed cycles."""
+    """Every edge from its lower to its higher end, so that there are no directed cycles."""
     return Graph.from_edges(*graph.to_edges(), n=graph.n, directed=True)
 
 
@@ -133,10 +138,10 @@ TRAPS: dict[str, Callable[[], Graph]] = {
 
 @st.composite
 def graphs(draw: Any, max_n: int = 24, directed: bool | None = None) -> Graph:
-    """Random graphs with loops, repeats (merged), isolated vertices and several components; also empty of edges."""
+    """Random graphs with loops, repeated edges (merged), isolated vertices and components; some have no edge."""
     n = draw(st.integers(1, max_n))
     vertex = st.integers(0, n - 1)
     pairs = draw(st.lists(st.tuples(vertex, vertex), max_size=3 * n))
-    blocks = draw(st.integers(1, 3))  # edges between different blocks are bent back: components that are not just dust
+    blocks = draw(st.integers(1, 3))  # an edge between two blocks is moved into one: larger components
     bent = [(u, v if u % blocks == v % blocks else min(u % blocks + v // blocks * blocks, n - 1)) for u, v in pairs]
     return _graph(n, bent, draw(st.booleans()) if directed is None else directed)

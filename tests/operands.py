@@ -1,4 +1,4 @@
-"""Small matrices and vectors for the tests of linalg: made by hypothesis, or the same ones every time."""
+"""Small matrices and vectors for the tests of linalg: drawn by hypothesis, or from a fixed seed."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def with_semirings(everywhere: Any) -> Any:
 
 
 def values_of(dtype: str, count: int, draw: Any) -> np.ndarray[Any, Any]:
-    """Small whole numbers of that type: sums are exact in every order."""
+    """Small whole numbers of that type, so that sums are exact in every order."""
     return np.array([draw(-3, 4) for _ in range(count)]).astype(dtype)
 
 
 def matrix(rows: int, columns: int, dtype: str | None, draw: Any) -> la.Matrix:
-    """About half the places taken, stored zeros among the values."""
+    """A matrix with about half of its entries present; some of them are zero."""
     bits = np.array([draw(0, 1) for _ in range(rows * columns)], bool).reshape(rows, columns)
     values = values_of(dtype or "bool", rows * columns, draw).reshape(rows, columns)
     A = la.Matrix.from_dense(values, bits)
@@ -80,7 +80,7 @@ def matrix(rows: int, columns: int, dtype: str | None, draw: Any) -> la.Matrix:
 
 
 def vector(n: int, dtype: str, draw: Any) -> la.Vector:
-    """Some places taken, stored zeros among the values; sparse or dense."""
+    """A vector with about half of its entries present, some of them zero; stored sparse or dense."""
     bits = np.array([draw(0, 1) for _ in range(n)], bool)
     v = la.Vector.from_dense(values_of(dtype, n, draw), bits)
     v.convert("dense" if draw(0, 1) else "sparse")

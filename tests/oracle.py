@@ -1,13 +1,13 @@
-"""What the answers are, worked out the slow way.
+"""The correct results, computed in the slow and simple way.
 
-Three arithmetics, from plain to fast; each does the same sums, so one can vouch for the next:
+There are three arithmetics, from simple to fast. They do the same sums, so that each can check the next:
 
-    exact    σ as Python integers, δ as fractions: no rounding at all; graphs of some hundred vertices
-    long     σ as Python integers, δ as floats made of correctly rounded σ ratios; some ten thousand vertices a source
-    scaled   σ as float64 mantissa and int64 exponent, NumPy level by level; millions of arcs a source
+    exact    σ as Python integers, δ as fractions, without any rounding; for graphs of a few hundred vertices
+    long     σ as Python integers, δ as floats from correctly rounded ratios of σ; about 10,000 vertices per source
+    scaled   σ as float64 mantissa and int64 exponent, in NumPy, level by level; millions of arcs per source
 
 Letters as in Brandes (2001): d distance, σ number of shortest paths, P predecessors, δ dependency of the source on a
-vertex. Repeated arcs count once and self-loops never, as in NetworkX. Nothing here looks at hopwave's engines.
+vertex. Repeated arcs count once and self-loops never, as in NetworkX. Nothing here uses hopwave's engines.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Number = Fraction | float
 
 
 def adjacency(graph: Graph, direction: str = "out") -> list[list[int]]:
-    """The distinct neighbours of each vertex, made from the edge list alone."""
+    """The distinct neighbours of each vertex, from the edge list only."""
     neighbours: list[set[int]] = [set() for _ in range(graph.n)]
     for u, v in zip(*(column.tolist() for column in graph.to_edges()), strict=True):
         if direction == "out" or not graph.directed:
@@ -67,14 +67,14 @@ def search(
 def distances(
     graph: Graph, sources: int | Sequence[int], depth_limit: int | None = None, direction: str = "out"
 ) -> list[int]:
-    """Hops from the nearest source to every vertex; -1 where there is no way (within the limit)."""
+    """Hops from the nearest source to every vertex; -1 if there is no path (within the limit)."""
     return search(adjacency(graph, direction), _several(sources), depth_limit)[1]
 
 
 def path_counts(
     graph: Graph, sources: int | Sequence[int], depth_limit: int | None = None, direction: str = "out"
 ) -> list[int]:
-    """The exact number of shortest paths from the nearest sources to every vertex, however large."""
+    """The exact number of shortest paths from the nearest sources to every vertex, however large it is."""
     return search(adjacency(graph, direction), _several(sources), depth_limit)[2]
 
 
@@ -82,7 +82,7 @@ def _several(sources: int | Sequence[int]) -> list[int]:
     return [sources] if isinstance(sources, int) else list(sources)
 
 
-# ---------------------------------------------------------------- betweenness, O(n m) operations on long numbers
+# ---------------------------------------------------------------- betweenness, O(n m) operations on long integers
 
 
 def dependencies(
@@ -92,7 +92,7 @@ def dependencies(
     cutoff: int | None = None,
     exact: bool = True,
 ) -> tuple[list[Number], dict[tuple[int, int], Number], list[int]]:
-    """δ of one source for vertices and for tree arcs (v, w), and the targets that were counted.
+    """δ of one source for vertices and for arcs (v, w) on shortest paths, and the targets that were counted.
 
     δ(v) = Σ over w that v precedes: σ(v)/σ(w) · ([w is a target] + δ(w)). A cutoff counts targets up to that many hops.
     """
@@ -102,7 +102,7 @@ def dependencies(
     flow: dict[tuple[int, int], Number] = {}
     for w in reversed(order):
         for v in P[w]:
-            # Python divides long integers with one rounding, however long they are.
+            # Python divides integers with a single rounding, however long they are.
             ratio = Fraction(sigma[v], sigma[w]) if exact else sigma[v] / sigma[w]
             flow[v, w] = ratio * ((w in wanted) + delta[w])
             delta[v] += flow[v, w]
@@ -122,8 +122,8 @@ def betweenness(
 ) -> list[Number]:
     """Betweenness of every vertex, as NetworkX 3.6.1 scales it.
 
-    sampled=False: sources and targets are subsets (betweenness_centrality_subset); left out, they are all vertices.
-    sampled=True: the sources are a sample of k that stands for all (betweenness_centrality with k).
+    sampled=False: sources and targets are subsets (betweenness_centrality_subset); None means all vertices.
+    sampled=True: the sources are a sample of k vertices that represents all (betweenness_centrality with k).
     """
     chosen = list(range(graph.n)) if sources is None else list(sources)
     neighbours = adjacency(graph)
@@ -151,10 +151,10 @@ def edge_betweenness(
     sampled: bool = False,
     exact: bool = True,
 ) -> dict[tuple[int, int], Number]:
-    """Betweenness of every edge of `graph.to_edges()`, in its order; an undirected edge adds up both ways.
+    """Betweenness of every edge, in the order of `graph.to_edges()`; an undirected edge sums both directions.
 
-    With targets this is the definition; NetworkX's edge_betweenness_centrality_subset departs from it where a vertex
-    that is no target has several predecessors.
+    With targets, this is the definition. NetworkX's edge_betweenness_centrality_subset differs from it if a vertex that
+    is not a target has several predecessors.
     """
     chosen = list(range(graph.n)) if sources is None else list(sources)
     neighbours = adjacency(graph)
@@ -170,10 +170,10 @@ def edge_betweenness(
 
 
 def rescaling(graph: Graph, sample: list[int] | None, normalized: bool, endpoints: bool) -> list[Number]:
-    """NetworkX 3.6.1's factor for each vertex; `sample` is None, or the k sources that stand for all.
+    """NetworkX 3.6.1's factor for each vertex; `sample` is None, or the k sources that represent all vertices.
 
-    N pairs begin at a source: n with endpoints (and for edges, always), else n - 1. Without endpoints, a sampled vertex
-    cannot lie on its own paths, so it was seen by k - 1 sources: NaN if that is none.
+    N is n with endpoints, and always for edges; else n - 1. Without endpoints, a sampled vertex cannot lie inside its
+    own paths, so only the k - 1 other sources count for it; if there are none, its factor is NaN.
     """
     N = graph.n if endpoints else graph.n - 1
     halves = 1 if graph.directed else 2
@@ -196,14 +196,14 @@ def rescaling(graph: Graph, sample: list[int] | None, normalized: bool, endpoint
     return [factor(k - 1 if v in inside else k) for v in range(graph.n)]
 
 
-# ---------------------------------------------------------------- the same on large graphs, O(m log m) a source
+# ---------------------------------------------------------------- the same on large graphs, O(m log m) per source
 
 
 class Scaled:
     """σ and δ of one source on a graph of any size: σ(v) = mantissa[v] · 2^exponent[v], mantissa in [½, 1) or 0.
 
     All terms are positive, so relative errors stay below a few ulp times the depth (1e-12 on a 1000 × 1000 grid). σ
-    cannot overflow; a δ below 1e-308 may become 0, which no sum over sources can show. `flow` is δ per stored arc.
+    cannot overflow. A δ below 1e-308 may become 0, too little to change a sum over sources. `flow` is δ per stored arc.
     """
 
     def __init__(self, graph: Graph, s: int, targets: Iterable[int] | None = None, cutoff: int | None = None) -> None:
@@ -233,7 +233,7 @@ class Scaled:
             tail, head = np.repeat(frontier, degree), graph.indices[position].astype(np.int64)
             depth += 1
             onward = d[head] == -1
-            # Sorted by head, so that its arcs stand together; unique, so that repeats count once.
+            # Sorted by head, so that all arcs to one head are together; unique, so that repeated arcs count once.
             _, kept = np.unique(head[onward] * graph.n + tail[onward], return_index=True)
             tail, head, position = tail[onward][kept], head[onward][kept], position[onward][kept]
             self._levels.append((frontier, tail, head, position))

@@ -1,14 +1,12 @@
-"""`hopwave bc`, `hopwave warmup` and --threads: what they say and write, and what they say when something is wrong."""
+"""`hopwave bc` and --threads: what they print and write, and their errors."""
 
 from __future__ import annotations
 
 import csv
 import json
 import math
-import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,65 +14,11 @@ import networkx as nx
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from calls import PNG, Answer, Fail, Run, environment
 
 import hopwave as hw
-from hopwave.cli import bc, main, warmup
+from hopwave.cli import bc
 from hopwave.io import write
-
-Run = Callable[..., str]
-Fail = Callable[..., tuple[int, str]]
-PNG = b"\x89PNG\r\n\x1a\n"
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs a command in an empty folder and returns what it wrote to stdout; anything on stderr is a failure."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object) -> str:
-        code = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        assert (code, err) == (0, "")
-        return out
-
-    return call
-
-
-@pytest.fixture
-def fail(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fail:
-    """Runs a command that must fail, with nothing on stdout and one line on stderr; returns exit code and line."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object) -> tuple[int, str]:
-        code = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        assert out == "" and err.startswith("hopwave: error: ") and err.count("\n") == 1
-        return code, err.strip()
-
-    return call
-
-
-def answer(run: Run, *arguments: object) -> dict[str, Any]:
-    """The JSON object that a command writes, which must be all that it writes."""
-    text = run(*arguments, "--json")
-    assert text.count("\n") == 1
-    found: dict[str, Any] = json.loads(text)
-    return found
-
-
-@pytest.fixture
-def named(tmp_path: Path) -> Path:
-    """ann - bob - cyd - dan, and eve - fay apart."""
-    path = tmp_path / "named.csv"
-    path.write_text("from,to\nann,bob\nbob,cyd\ncyd,dan\neve,fay\n")
-    return path
-
-
-@pytest.fixture
-def karate(tmp_path: Path) -> Path:
-    path = tmp_path / "karate.npz"
-    write(path, hw.Graph.from_networkx(nx.karate_club_graph()))
-    return path
 
 
 def scores(found: dict[str, Any]) -> dict[Any, float]:
@@ -106,12 +50,12 @@ def test_a_sample_shows_its_bounds(run: Run, tmp_path: Path) -> None:
     write(tmp_path / "star.npz", hw.generate.star(3000))
     text = run("bc", "star.npz", "--epsilon", 0.1, "--seed", 1, "--delta", 0.2)
     assert "±" in text and "within its bound, with probability 0.8; the widest is ± 0.0" in text
-    assert "exact: all sources were cheaper" in run("bc", "star.npz", "--epsilon", 0.0001)
+    assert "exact: using all sources was cheaper" in run("bc", "star.npz", "--epsilon", 0.0001)
 
 
-def test_one_source_does_not_know_itself(run: Run, named: Path) -> None:
+def test_the_score_of_the_only_source_is_unknown(run: Run, answer: Answer, named: Path) -> None:
     assert "unknown" in run("bc", named, "-k", 1, "--seed", 1)
-    found = answer(run, "bc", named, "-k", 1, "--seed", 1)
+    found = answer("bc", named, "-k", 1, "--seed", 1)
     assert [row["betweenness"] for row in found["top"]].count(None) == 1
 
 
@@ -119,11 +63,11 @@ def test_numbers_for_a_table() -> None:
     assert [bc.shown(x) for x in (0.0, 0.5, 999.96, 123456.78)] == ["0", "0.5", "999.96", "123,456.8"]
 
 
-# -------------------------------------------------------------------- what is asked
+# -------------------------------------------------------------------- options
 
 
-def test_json(run: Run, karate: Path) -> None:
-    found = answer(run, "bc", karate, "--top", 34)
+def test_json(answer: Answer, karate: Path) -> None:
+    found = answer("bc", karate, "--top", 34)
     close(scores(found), nx.betweenness_centrality(nx.karate_club_graph()))
     assert (found["n"], found["m"], found["sources"], found["edges"], found["engine"]) == (34, 156, 34, False, "cpu")
     assert found["certificate"]["error"] <= found["certificate"]["tolerance"]
@@ -132,63 +76,68 @@ def test_json(run: Run, karate: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "asked"),
+    ("options", "arguments"),
     [
         (["-k", 9, "--seed", 4], {"k": 9, "seed": 4}),
         (["--endpoints"], {"endpoints": True}),
         (["--raw"], {"normalized": False}),
     ],
 )
-def test_options_as_networkx(run: Run, karate: Path, options: list[Any], asked: dict[str, Any]) -> None:
-    found = answer(run, "bc", karate, "--top", 34, *options)
-    close(scores(found), nx.betweenness_centrality(nx.karate_club_graph(), **asked))
+def test_options_as_networkx(answer: Answer, karate: Path, options: list[Any], arguments: dict[str, Any]) -> None:
+    found = answer("bc", karate, "--top", 34, *options)
+    close(scores(found), nx.betweenness_centrality(nx.karate_club_graph(), **arguments))
 
 
-def test_sources_targets_and_cutoff(run: Run, karate: Path) -> None:
+def test_sources_targets_and_cutoff(answer: Answer, karate: Path) -> None:
     given = ("-s", 0, "-s", 5, "-t", 33, "--target", 20, "--raw")
     right = nx.betweenness_centrality_subset(nx.karate_club_graph(), [0, 5], [33, 20])
-    close(scores(answer(run, "bc", karate, "--top", 34, *given)), right)
-    near = answer(run, "bc", karate, "--cutoff", 1, "--top", 1)
+    close(scores(answer("bc", karate, "--top", 34, *given)), right)
+    near = answer("bc", karate, "--cutoff", 1, "--top", 1)
     assert near["top"][0]["betweenness"] == 0 and near["cutoff"] == 1
 
 
-def test_names_typed_by_people(run: Run, named: Path) -> None:
-    found = answer(run, "bc", named, "-s", "ann", "-t", 3, "--raw")
+def test_vertices_by_label_and_by_number(answer: Answer, named: Path) -> None:
+    found = answer("bc", named, "-s", "ann", "-t", 3, "--raw")
     assert scores(found)["bob"] == 0.5 and scores(found)["eve"] == 0
 
 
-def test_edges(run: Run, karate: Path) -> None:
-    found = answer(run, "bc", karate, "--edges", "--top", 78)
+def test_edges(answer: Answer, karate: Path) -> None:
+    found = answer("bc", karate, "--edges", "--top", 78)
     assert {(row["source"], row["target"]): row["betweenness"] for row in found["top"]} == pytest.approx(
         nx.edge_betweenness_centrality(nx.karate_club_graph())
     )
     assert found["edges"] is True and len(found["top"]) == 78
 
 
-def test_plan_device_and_threads_are_honoured(run: Run, karate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = answer(run, "bc", karate, "--plan", "turbobc-sccsc", "--device", "cpu", "--threads", 2)
-    assert (found["plan"], found["why"], found["engine"]) == ("turbobc-sccsc", "asked for", "cpu")
-    heard: list[Any] = []
-    for name in ("betweenness_centrality", "bfs"):
-        original = getattr(hw, name)
-        monkeypatch.setattr(
-            hw,
-            name,
-            lambda *given, original=original, **how: (heard.append(how["threads"]), original(*given, **how))[1],
-        )
+def test_plan_device_and_threads_are_honoured(
+    run: Run, answer: Answer, karate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = answer("bc", karate, "--plan", "turbobc-sccsc", "--device", "cpu", "--threads", 2)
+    assert (found["plan"], found["engine"]) == ("turbobc-sccsc", "cpu")
+    given: list[Any] = []
+
+    def recording(function: Any) -> Any:
+        def call(*graph: Any, **options: Any) -> Any:
+            given.append(options["threads"])
+            return function(*graph, **options)
+
+        return call
+
+    monkeypatch.setattr(hw, "betweenness_centrality", recording(hw.betweenness_centrality))
+    monkeypatch.setattr(hw, "bfs", recording(hw.bfs))
     run("bc", karate, "--threads", 3)
     run("bfs", karate, "--threads", 2)
-    assert heard == [3, 2]
+    assert given == [3, 2]
 
 
-def test_top_0_shows_no_scores(run: Run, karate: Path) -> None:
-    assert answer(run, "bc", karate, "--top", 0)["top"] == []
+def test_top_0_shows_no_scores(run: Run, answer: Answer, karate: Path) -> None:
+    assert answer("bc", karate, "--top", 0)["top"] == []
     assert "certified" in run("bc", karate, "--top", 0)
 
 
-def test_a_graph_without_vertices(run: Run, tmp_path: Path) -> None:
+def test_a_graph_without_vertices(run: Run, answer: Answer, tmp_path: Path) -> None:
     write(tmp_path / "none.npz", hw.Graph.from_edges([], [], n=0))
-    assert answer(run, "bc", "none.npz")["top"] == []
+    assert answer("bc", "none.npz")["top"] == []
     run("bc", "none.npz", "--plot", "none.png")
     assert Path("none.png").read_bytes()[:8] == PNG
 
@@ -231,15 +180,15 @@ def test_draws_strange_scores(run: Run, tmp_path: Path, named: Path) -> None:
         assert Path("out.png").read_bytes()[:8] == PNG
 
 
-def test_a_checkpoint_is_written_and_taken_up(run: Run, karate: Path) -> None:
-    first = answer(run, "bc", karate, "--checkpoint", "run.npz")
+def test_a_checkpoint_is_written_and_continued(answer: Answer, karate: Path) -> None:
+    first = answer("bc", karate, "--checkpoint", "run.npz")
     assert first["checkpoint"] == "run.npz" and Path("run.npz").exists()
-    assert answer(run, "bc", karate, "--checkpoint", "run.npz")["top"] == first["top"]
+    assert answer("bc", karate, "--checkpoint", "run.npz")["top"] == first["top"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
-def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
-    """A signal while sources are being done; then the same command again, to the end."""
+def test_ctrl_c_says_how_to_continue(tmp_path: Path) -> None:
+    """A signal in the middle of the run; then the same command again, to the end."""
     write(tmp_path / "mesh.npz", hw.generate.delaunay(6000, seed=1))
     script = (
         "import os, signal, sys, threading\n"
@@ -251,16 +200,15 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
         "brandes.Meter = Meter if len(sys.argv) > 1 else brandes.Meter\n"
         "sys.exit(main(['bc', 'mesh.npz', '--checkpoint', 'run.npz', '--json']))\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
     def start(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-c", script, *arguments]
-        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        return subprocess.run(command, env=environment(), cwd=tmp_path, capture_output=True, text=True, timeout=120)
 
     stopped = start("stop")
     assert (stopped.returncode, stopped.stdout) == (130, "")
     assert stopped.stderr.splitlines() == [
-        "hopwave: what is done is in run.npz; the same command goes on from there",
+        "hopwave: progress is saved in run.npz; run the same command to continue",
         "hopwave: error: stopped",
     ]
     with np.load(tmp_path / "run.npz") as stored:
@@ -271,7 +219,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     assert [(row["vertex"], row["betweenness"]) for row in json.loads(resumed.stdout)["top"]] == right
 
 
-# -------------------------------------------------------------------- what goes wrong
+# -------------------------------------------------------------------- errors
 
 
 @pytest.mark.parametrize(
@@ -279,8 +227,8 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     [
         (2, "--k", ["bc", "karate.npz", "-k", "few"]),
         (2, "--top", ["bc", "karate.npz", "--top", "-1"]),
-        (2, "--edges goes with neither", ["bc", "karate.npz", "--edges", "--epsilon", "0.1"]),
-        (2, "--edges goes with neither", ["bc", "karate.npz", "--edges", "--endpoints"]),
+        (2, "--edges cannot be combined", ["bc", "karate.npz", "--edges", "--epsilon", "0.1"]),
+        (2, "--edges cannot be combined", ["bc", "karate.npz", "--edges", "--endpoints"]),
         (3, "no such file", ["bc", "missing.mtx"]),
         (3, "k=99 sources cannot be drawn from 34 vertices", ["bc", "karate.npz", "-k", "99"]),
         (3, "give one of the two", ["bc", "karate.npz", "-k", "9", "-s", "1"]),
@@ -293,7 +241,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
         (3, "the reference engine searches only", ["bc", "karate.npz", "--device", "reference"]),
         (3, "use .csv", ["bc", "karate.npz", "--out", "out.txt"]),
         (3, "use .png", ["bc", "karate.npz", "--plot", "out.gif"]),
-        (3, "make it first", ["bc", "karate.npz", "--checkpoint", "missing/run.npz"]),
+        (3, "there is no folder", ["bc", "karate.npz", "--checkpoint", "missing/run.npz"]),
         (3, "expected a checkpoint", ["bc", "karate.npz", "--checkpoint", "karate.npz"]),
         (4, "threads=0 is not a number of threads", ["bc", "karate.npz", "--threads", "0"]),
         (4, "threads=-1 is not a number of threads", ["bfs", "karate.npz", "--threads", "-1"]),
@@ -314,42 +262,3 @@ def test_a_failed_certificate_is_an_error_of_the_engine(
     monkeypatch.setattr("hopwave.algorithms.brandes.TOLERANCE", -1.0)
     code, message = fail("bc", karate, "--out", "out.csv")
     assert code == 4 and "failed its own check" in message and not Path("out.csv").exists()
-
-
-# -------------------------------------------------------------------- warmup
-
-
-def test_warmup(run: Run) -> None:
-    found = answer(run, "warmup")
-    assert [part["name"] for part in found["parts"]] == list(warmup.PARTS)
-    assert math.isclose(found["seconds"], sum(part["seconds"] for part in found["parts"]))
-    text = run("warmup")
-    assert all(name in text for name in warmup.PARTS) and "was on disk" in text and "Ready in" in text
-
-
-def test_after_a_warmup_nothing_is_compiled(run: Run) -> None:
-    from numba.core.event import install_recorder
-
-    run("warmup")
-    graph = hw.generate.kronecker(10)
-    with install_recorder("numba:compile") as record:
-        for plan in hw.plans():
-            if plan.task == "search":
-                hw.bfs(graph, 0, plan=plan, device="cpu", trace=True)
-        hw.bfs(graph, [0, 1], predecessors=False, path_counts=True, depth_limit=3, direction="in", device="cpu")
-        hw.betweenness_centrality(graph, k=9, targets=None, endpoints=True, cutoff=3)
-        hw.betweenness_centrality(graph, sources=[0], targets=[1], plan="hopwave-wide")
-        hw.betweenness_centrality(hw.generate.rmat(9), plan="turbobc-vecsc")
-        hw.betweenness_centrality(graph, epsilon=0.2)
-        hw.edge_betweenness_centrality(graph, k=9)
-    assert not record.buffer
-
-
-def test_warmup_tells_what_it_compiled(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    import numba
-
-    def fresh() -> None:
-        numba.njit(lambda x: x + 1)(1)
-
-    monkeypatch.setattr(warmup, "PARTS", {"something new": fresh, "nothing": lambda: None})
-    assert [part["compiled"] for part in answer(run, "warmup")["parts"]] == [True, False]

@@ -1,4 +1,4 @@
-"""What the command does when something is wrong: one line, the right exit code, and nothing lost."""
+"""What the command does after an error: it prints one line, returns the right exit code, and loses no file."""
 
 from __future__ import annotations
 
@@ -12,36 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from calls import Fail, environment, hide
 
 import hopwave as hw
 from hopwave.cli import app, main, selftest, terminal
 from hopwave.io import write
 from hopwave.validate import Validation, Verdict
-
-Fail = Callable[..., tuple[int, str]]
-
-
-@pytest.fixture
-def fail(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fail:
-    """Runs a command that must fail, with nothing on stdout and one line on stderr; returns exit code and line."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object) -> tuple[int, str]:
-        code = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        assert out == ""
-        assert err.startswith("hopwave: error: ") and err.count("\n") == 1 and "Traceback" not in err
-        return code, err.strip()
-
-    return call
-
-
-@pytest.fixture
-def path3(tmp_path: Path) -> Path:
-    file = tmp_path / "path3.mtx"
-    write(file, hw.generate.path(3))
-    return file
-
 
 BANNER = "%%MatrixMarket matrix coordinate pattern symmetric\n"
 BAD_FILES = {
@@ -90,7 +66,7 @@ def test_a_malformed_file_gives_one_line_and_leaves_output_alone(fail: Fail, nam
         (2, "hopwave generate --list", ["generate"]),
         (2, "No such command 'tree'", ["generate", "tree", "out.npz"]),
         (2, "--scale", ["generate", "kronecker", "out.npz"]),
-        (2, "stands alone", ["generate", "--list", "star", "out.npz", "--n", "3"]),
+        (2, "takes no kind", ["generate", "--list", "star", "out.npz", "--n", "3"]),
         (2, "--markdown", ["plans", "--json", "--markdown"]),
         (2, "NAME=VALUE", ["info", "path3.mtx", "-r", "n"]),
         (2, "colour= is not an option", ["info", "path3.mtx", "-r", "colour=red"]),
@@ -109,7 +85,7 @@ def test_a_malformed_file_gives_one_line_and_leaves_output_alone(fail: Fail, nam
         (3, "cannot count paths", ["bfs", "path3.mtx", "--plan", "xbfs", "--path-counts"]),
         (3, "use .csv", ["bfs", "path3.mtx", "--out", "out.txt"]),
         (3, "use .png", ["bfs", "path3.mtx", "--plot", "out.gif"]),
-        (3, "make it first", ["bfs", "path3.mtx", "--out", "missing/out.csv"]),
+        (3, "create it first", ["bfs", "path3.mtx", "--out", "missing/out.csv"]),
         (3, "plan 'magic' is not known", ["plans", "magic"]),
         (3, "scale=99", ["generate", "kronecker", "out.npz", "--scale", "99"]),
         (3, "GiB", ["generate", "complete", "out.npz", "--n", "100000000"]),
@@ -147,7 +123,7 @@ def test_a_graph_without_vertices_has_no_source(fail: Fail) -> None:
 def test_a_missing_extra_says_how_to_get_it(
     fail: Fail, path3: Path, monkeypatch: pytest.MonkeyPatch, library: str, option: str
 ) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    hide(monkeypatch, library)
     code, message = fail("bfs", path3, option)
     assert code == 4 and f"needs {library}" in message and "pip install 'hopwave[" in message
 
@@ -198,7 +174,7 @@ def test_the_self_test_survives_what_its_checks_raise(monkeypatch: pytest.Monkey
     assert "libcuda is damaged" in outcomes[0].note
 
 
-# -------------------------------------------------------------------- the way out
+# -------------------------------------------------------------------- exit codes
 
 
 def _raising(error: BaseException) -> Callable[..., None]:
@@ -234,7 +210,7 @@ def test_debug_shows_the_traceback(
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_a_hangup_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_closed_pipe_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(terminal, "show", _raising(terminal.Hangup()))
     monkeypatch.setattr(app, "_point_at_nothing", lambda stream: None)
     assert main(["plans"]) == 141
@@ -248,17 +224,21 @@ def test_no_arguments_show_the_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def _start(*arguments: str, **options: object) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, "-m", "hopwave", *arguments]
     return subprocess.Popen(  # type: ignore[call-overload,no-any-return]
-        command, env=environment, text=True, encoding="utf-8", stderr=subprocess.PIPE, **options
+        command,
+        env=environment(PYTHONIOENCODING="utf-8"),
+        text=True,
+        encoding="utf-8",
+        stderr=subprocess.PIPE,
+        **options,
     )
 
 
-def test_a_reader_that_goes_away_is_met_with_silence() -> None:
+def test_a_pipe_that_is_closed_early_gives_no_error_message() -> None:
     for arguments in (["plans"], ["plans", "--json"]):
         reader, writer = os.pipe()
-        os.close(reader)  # gone before the first word
+        os.close(reader)  # closed before the first byte
         process = _start(*arguments, stdout=writer)
         os.close(writer)
         _, err = process.communicate(timeout=60)
@@ -275,15 +255,14 @@ def test_ctrl_c_ends_quietly(tmp_path: Path) -> None:
         "hw.bfs = lambda *given, **options: os.kill(os.getpid(), signal.SIGINT)\n"
         f"sys.exit(main(['bfs', {str(graph)!r}]))\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "hopwave: error: stopped\n")
 
 
-def test_names_that_the_terminal_cannot_spell_are_escaped(tmp_path: Path) -> None:
+def test_labels_that_the_terminal_cannot_show_are_escaped(tmp_path: Path) -> None:
     graph = tmp_path / "named.csv"
     graph.write_text("from,to\nÄnne,Björn\n", encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONIOENCODING": "ascii"}
     command = [sys.executable, "-m", "hopwave", "bfs", str(graph), "--device", "reference"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    ascii_only = environment(PYTHONIOENCODING="ascii")
+    done = subprocess.run(command, env=ascii_only, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and "\\xc4nne" in done.stdout and "#" in done.stdout

@@ -1,4 +1,4 @@
-"""Paths, names and arguments that `read` and `write` refuse: what is no file, or not one of ours."""
+"""Paths, names and arguments that `read` and `write` refuse."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""What is written reads back as it was: every format, every trap that it can hold."""
+"""A graph that is written reads back unchanged: in every format, every trap that the format can store."""
 
 from __future__ import annotations
 
 import io
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -37,7 +38,7 @@ NAMED = {
     "integer labels": Graph.from_edges([0, 1], [1, 2], labels=np.array([10, 20, 35])),
     "integer labels without an edge": Graph.from_edges([0, 1], [1, 3], n=5, labels=np.array([5, 6, 9, 10**12, 10**13])),
 }
-# What a format cannot hold, by its own definition: writing it must be refused, not silently changed.
+# What a format cannot store, by its definition: writing it must be refused, not silently changed.
 REFUSED = {
     "metis": {"directed", "loops", "loops, directed", "isolated, directed", "empty, directed", "one arc"},
     "dimacs-col": {"directed", "loops, directed", "isolated, directed", "empty, directed", "one arc"},
@@ -85,7 +86,7 @@ def test_labels_come_back(extension, trap, tmp_path):
 @pytest.mark.parametrize("name", [known.name for known in hio.formats() if not known.holds_labels])
 def test_formats_without_labels_refuse_them_unless_told_to_drop(name, tmp_path):
     path = tmp_path / f"graph{FORMATS[name].extensions[0]}"
-    with pytest.raises(FormatError, match=r"no place for labels.*labels=False"):
+    with pytest.raises(FormatError, match=r"cannot store labels.*labels=False"):
         hio.write(path, NAMED["names"])
     hio.write(path, NAMED["names"], labels=False)
     plain = hio.read(path, directed=False)
@@ -102,7 +103,7 @@ def test_labels_of_other_types_are_refused(extension, tmp_path):
 
 @pytest.mark.parametrize("name", ["two words", "#hash", ""])
 def test_an_edge_list_refuses_names_that_are_no_words(name, tmp_path):
-    with pytest.raises(FormatError, match="no single word"):
+    with pytest.raises(FormatError, match="not a single word"):
         hio.write(tmp_path / "graph.txt", Graph.from_edges(["x"], [name]))
 
 
@@ -115,7 +116,7 @@ def test_a_table_keeps_awkward_names(name, tmp_path):
     assert there_and_back(tmp_path / "graph.tsv", graph) == graph
 
 
-def test_isolated_vertices_are_given_up_only_in_words(tmp_path):
+def test_isolated_vertices_are_dropped_only_when_told(tmp_path):
     for name in ("graph.el", "graph.graph500"):
         hio.write(tmp_path / name, GRAPHS["isolated vertices"], isolated=False)
         assert hio.read(tmp_path / name, directed=False).n == 5
@@ -141,7 +142,7 @@ def test_archives_of_scipy(kind, make, tmp_path):
     assert hio.read(tmp_path / "A.npz") == Graph.from_edges([0, 1, 2], [1, 2, 2])
 
 
-def test_a_graph_that_another_program_left_is_the_same_in_all_formats(tmp_path):
+def test_a_graph_of_another_program_is_the_same_in_all_formats(tmp_path):
     graph = Graph.from_edges([0, 0, 1, 3], [1, 2, 2, 4])
     texts = {
         "g.mtx": "%%MatrixMarket matrix coordinate real symmetric\n% hi\n\n5 5 4\n2 1 1.5\n3 1 -2e-3\n3 2 0\n5 4 inf\n",
@@ -159,7 +160,6 @@ def test_a_graph_that_another_program_left_is_the_same_in_all_formats(tmp_path):
 
 
 def test_parquet_of_other_programs(tmp_path):
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"weight": [1.0, 2.0], "dst": ["b", "c"], "src": ["a", "b"]})
     frame.to_parquet(tmp_path / "g.parquet")
     assert hio.read(tmp_path / "g.parquet") == Graph.from_edges(["a", "b"], ["b", "c"])

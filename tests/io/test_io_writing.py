@@ -1,4 +1,4 @@
-"""Files are written whole or not at all."""
+"""A write that fails leaves the old file as it was, and no other file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `hopwave`: one file a command, `app` puts them together, `terminal` is how they all speak."""
+"""The command `hopwave`: one module per command. `app` puts them together, `terminal` prints for all of them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,13 @@
-"""The command as a whole: its commands, its exit codes, and its errors of one line.
+"""The whole program: its commands, its exit codes, and its one-line error messages.
 
-0  done                              3  bad input: a file, a vertex, a plan
-1  a check or the self-test failed   4  an engine, the hardware, or an extra that is not installed
-2  the command was not understood    70 a fault of hopwave's own
-130 stopped by Ctrl-C                141 whoever read the output went away
+0    success
+1    a check or the self-test failed
+2    wrong usage: an unknown command or option
+3    bad input: a file, a vertex, a plan
+4    an engine, the hardware, or an extra that is not installed
+70   a bug in hopwave
+130  stopped by Ctrl-C
+141  the reader of the output has closed the pipe, as in `hopwave plans | head`
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -25,10 +29,10 @@ INTERRUPTED = 130
 
 app = typer.Typer(
     name="hopwave",
-    help="Breadth-first search and betweenness centrality at the speed of the hardware.",
+    help="Breadth-first search and betweenness centrality on the CPU and the GPU.",
     no_args_is_help=True,
     add_completion=False,
-    pretty_exceptions_enable=False,  # main() says what there is to say
+    pretty_exceptions_enable=False,  # main() prints the error
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -40,43 +44,49 @@ def _version(wanted: bool) -> None:
         raise typer.Exit()
 
 
-@app.callback(epilog="Exit codes: 0 done, 1 a check failed, 2 usage, 3 bad input, 4 engine or hardware, 130 Ctrl-C.")
+@app.callback(
+    epilog="Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 bad input, 4 engine or hardware, 130 Ctrl-C."
+)
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     pass
 
 
-app.command("info")(info.info)
-app.command("bfs")(bfs.bfs)
-app.command("bc")(bc.bc)
-app.command("convert")(convert.convert)
-app.add_typer(generate.app, name="generate")
-app.command("plans")(plans.plans)
-app.command("bench")(bench.bench)
-app.command("doctor")(doctor.doctor)
-app.command("warmup")(warmup.warmup)
-app.command("demo")(demo.demo)
-app.command("graph500")(graph500.graph500)
-app.command("gap")(gap.gap)
+def _add(command: Callable[..., None], example: str, panel: str) -> None:
+    app.command(epilog=f"Example: hopwave {example}", rich_help_panel=panel)(command)
+
+
+_add(demo.demo, "demo", "Start here")
+_add(doctor.doctor, "doctor", "Start here")
+_add(warmup.warmup, "warmup", "Start here")
+_add(bfs.bfs, "bfs web.mtx.gz --source 0 --plot levels.png", "Compute")
+_add(bc.bc, "bc web.mtx.gz --epsilon 0.01 --out scores.csv", "Compute")
+_add(info.info, "info web.mtx.gz", "Graph files")
+_add(convert.convert, "convert web.mtx.gz web.npz", "Graph files")
+app.add_typer(generate.app, name="generate", rich_help_panel="Graph files")
+_add(plans.plans, "plans hopwave", "Plans and benchmarks")
+_add(bench.bench, "bench web.mtx.gz --plan hopwave --plan xbfs", "Plans and benchmarks")
+_add(graph500.graph500, "graph500 --scale 20", "Plans and benchmarks")
+_add(gap.gap, "gap --scale 20", "Plans and benchmarks")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code; what goes wrong is one line on stderr.
+    """Run the command and return its exit code. An error is one line on stderr.
 
     >>> main(["--version"])
     hopwave 0.1.0
     0
     """
     try:
-        with terminal.speaking_unicode():
+        with terminal.escaping_unicode():
             answer = app(
                 args=None if arguments is None else list(arguments), prog_name="hopwave", standalone_mode=False
             )
             sys.stdout.flush()
-        if answer == INTERRUPTED:  # newer versions of typer take Ctrl-C for themselves
+        if answer == INTERRUPTED:  # newer versions of typer catch Ctrl-C themselves
             raise KeyboardInterrupt
         return answer if isinstance(answer, int) else 0
     except (terminal.Hangup, BrokenPipeError):
@@ -85,32 +95,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         terminal.error("stopped")
         return INTERRUPTED
-    except SystemExit as left:  # --help, and click's own way out of a broken pipe
-        return left.code if isinstance(left.code, int) else 0
+    except SystemExit as leaving:  # --help, or click met a closed pipe
+        return leaving.code if isinstance(leaving.code, int) else 0
     except Exception as error:
         if os.environ.get("HOPWAVE_DEBUG"):
             traceback.print_exc()
         message, code = _explain(error)
-        among = _ranks()
-        if among is not None and getattr(error, "everywhere", False):  # every rank says the same: one of them does
-            message = message if among.rank == 0 else ""
-        elif among is not None and message:
-            among.abort(message, code)
+        world = _world()
+        if world is not None and getattr(error, "everywhere", False):  # all ranks have the same error: rank 0 prints it
+            message = message if world.rank == 0 else ""
+        elif world is not None and message:
+            world.abort(message, code)
         terminal.error(message)
         return code
 
 
-def _ranks() -> Any:
-    """The ranks that this process has joined, if there are several; None where it never asked about any."""
-    known = sys.modules.get("hopwave.distributed.world")
-    return None if known is None else known.joined()
+def _world() -> Any:
+    """The MPI ranks of this run; None if there is only one rank, or if MPI was never started."""
+    module = sys.modules.get("hopwave.distributed.world")
+    return None if module is None else module.joined()
 
 
 def _explain(error: Exception) -> tuple[str, int]:
-    """What to say of an exception, and the exit code it stands for."""
+    """The message and the exit code for an exception."""
     if isinstance(error, typer.Exit):
         return "", error.exit_code
-    if hasattr(error, "format_message"):  # click's usage errors; where click lives depends on typer's version
+    if hasattr(error, "format_message"):  # click's usage errors; the module of click depends on typer's version
         return _usage(error), 2
     if isinstance(error, terminal.CheckFailed):
         return str(error), 1
@@ -122,14 +132,14 @@ def _explain(error: Exception) -> tuple[str, int]:
         reason = error.strerror or str(error)
         return f"{error.filename}: {reason}" if error.filename is not None else reason, 3
     if isinstance(error, MemoryError):
-        return f"out of memory ({error or 'no size given'}); use a smaller graph or a larger machine", 4
+        return f"out of memory ({error or 'no size given'}); use a smaller graph or a machine with more memory", 4
     kind = type(error).__name__
-    return f"unexpected {kind}: {error}; please report this, with what HOPWAVE_DEBUG=1 prints", 70
+    return f"unexpected {kind}: {error}; please report this with the output of HOPWAVE_DEBUG=1", 70
 
 
 def _usage(error: Any) -> str:
     message = error.format_message().rstrip(".").removeprefix("Invalid value: ")
-    if not message:  # the help was shown: there is nothing to add
+    if not message:  # the help has been shown
         return ""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "hopwave"
@@ -137,6 +147,6 @@ def _usage(error: Any) -> str:
 
 
 def _point_at_nothing(stream: Any) -> None:
-    """Python flushes stdout once more when it ends; into a closed pipe that would complain after all."""
+    """Python flushes stdout once more when it exits; into a closed pipe, that would print an error."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,4 +1,4 @@
-"""`hopwave bc FILE`: betweenness, the highest scores as a table with bars, on request a picture and a file."""
+"""`hopwave bc FILE`: betweenness, with a table of the highest scores, and if wanted a picture and a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 
 import hopwave as hw
-from hopwave.cli import columns, picture, terminal
+from hopwave.cli import columns, options, picture, terminal
 from hopwave.cli.bfs import vertex
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
 from hopwave.cli.info import sentence
@@ -26,54 +26,62 @@ Result = BetweennessResult | EdgeBetweennessResult
 
 def bc(
     file: File,
-    k: Annotated[int | None, typer.Option("--k", "-k", help="Draw so many sources, as NetworkX does.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the draw, so that it can be repeated.")] = None,
+    k: Annotated[int | None, typer.Option("--k", "-k", help="Sample this many sources, as NetworkX does.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the sample: the same seed gives the same sample.")] = None,
     epsilon: Annotated[
-        float | None, typer.Option(help="Draw sources until every normalised score is known to ± this.")
+        float | None, typer.Option(help="Sample sources until every normalised score is known to within ± epsilon.")
     ] = None,
-    delta: Annotated[float, typer.Option(help="The risk that one of them is not.")] = 0.1,
+    delta: Annotated[float, typer.Option(help="The probability that some score is further off than epsilon.")] = 0.1,
     edges: Annotated[bool, typer.Option("--edges", help="Score edges instead of vertices.")] = False,
     normalized: Annotated[
-        bool, typer.Option("--normalized/--raw", help="As a share of all pairs, or as their number.")
+        bool, typer.Option("--normalized/--raw", help="Scores as a share of all pairs, or as a number of pairs.")
     ] = True,
-    endpoints: Annotated[bool, typer.Option("--endpoints", help="Count the ends of a path as on it.")] = False,
+    endpoints: Annotated[
+        bool, typer.Option("--endpoints", help="Count the first and last vertex of a path as on it.")
+    ] = False,
     source: Annotated[
-        list[str] | None, typer.Option("--source", "-s", help="Paths from here alone; again for several.")
+        list[str] | None, typer.Option("--source", "-s", help="Only paths from this vertex. Repeat for several.")
     ] = None,
     target: Annotated[
-        list[str] | None, typer.Option("--target", "-t", help="Paths to here alone; again for several.")
+        list[str] | None, typer.Option("--target", "-t", help="Only paths to this vertex. Repeat for several.")
     ] = None,
-    cutoff: Annotated[int | None, typer.Option(help="Paths of up to so many hops.")] = None,
-    plan: Annotated[str, typer.Option(help="A name from 'hopwave plans'.")] = "auto",
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    threads: terminal.Threads = None,
-    memory_limit: Annotated[int | None, typer.Option(help="Bytes that the run may take beside the graph.")] = None,
+    cutoff: Annotated[int | None, typer.Option(help="Only paths of at most this many hops.")] = None,
+    plan: options.Plan = "auto",
+    device: options.Device = "auto",
+    threads: options.Threads = None,
+    memory_limit: Annotated[
+        int | None,
+        typer.Option(help="Bytes that the run may use in addition to the graph.", rich_help_panel=options.RUNNING),
+    ] = None,
     deterministic: Annotated[
-        bool, typer.Option("--deterministic", help="Refuse what may give other last bits on the next run.")
+        bool,
+        typer.Option(
+            "--deterministic",
+            help="Use only plans that give the same bits on every run.",
+            rich_help_panel=options.RUNNING,
+        ),
     ] = False,
-    top: Annotated[int, typer.Option(min=0, help="How many rows to show.")] = 10,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="Save progress to this file every minute and on Ctrl-C; continue from it if it exists.",
+            rich_help_panel=options.RUNNING,
+        ),
+    ] = None,
     directed: Directed = None,
     format: Format = None,
     read_options: ReadOptions = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the scores: .png, .svg or .pdf.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write a row a score: .csv, .csv.gz, .parquet or .npz.")] = None,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="Save the run here every minute and on Ctrl-C; go on from it.")
-    ] = None,
-    as_json: terminal.Json = False,
+    top: Annotated[int, typer.Option(min=0, help="How many scores to show.", rich_help_panel=options.OUTPUT)] = 10,
+    plot: options.Picture = None,
+    out: options.ResultFile = None,
+    as_json: options.Json = False,
 ) -> None:
-    """Score vertices or edges by the shortest paths that lead over them, exactly or from a sample."""
+    """Betweenness centrality of vertices or edges, exact or estimated from a sample of sources."""
     if edges and (epsilon is not None or endpoints):
-        raise typer.BadParameter("--edges goes with neither --epsilon nor --endpoints; leave out one of them")
-    if plot is not None:
-        picture.check(plot)
-    if out is not None:
-        columns.check(out)
-    if plan != "auto":
-        hw.plan(plan)  # an unknown one is told before a long read
-
+        raise typer.BadParameter("--edges cannot be combined with --epsilon or --endpoints; leave out one of them")
+    options.check(plan, out, plot)
     graph = load(file, directed, format, read_options)
-    asked: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "k": k,
         "seed": seed,
         "normalized": normalized,
@@ -88,16 +96,43 @@ def bc(
         "checkpoint": checkpoint,
     }
     if not edges:
-        asked |= {"endpoints": endpoints, "epsilon": epsilon, "delta": delta}
+        arguments |= {"endpoints": endpoints, "epsilon": epsilon, "delta": delta}
     began = time.perf_counter()
-    try:
-        # A run of over two seconds shows its own progress, with the time left.
-        result: Result = (hw.edge_betweenness_centrality if edges else hw.betweenness_centrality)(graph, **asked)
-    except KeyboardInterrupt:
-        if checkpoint is not None and checkpoint.exists():
-            print(f"hopwave: what is done is in {checkpoint}; the same command goes on from there", file=sys.stderr)
-        raise
+    result = scored(graph, edges, arguments)
     wall = time.perf_counter() - began
+    write_files(result, out, plot)
+    if as_json:
+        given: dict[str, Any] = {
+            "k": k,
+            "seed": seed,
+            "normalized": normalized,
+            "cutoff": cutoff,
+            "endpoints": endpoints,
+        }
+        given |= {"epsilon": epsilon, "delta": None if epsilon is None else delta}
+        files = {"out": out, "plot": plot, "checkpoint": checkpoint}
+        written = {name: path and str(path) for name, path in files.items()}
+        terminal.emit({"file": str(file), **given, **record(result, top), "wall_seconds": wall, **written})
+        return
+    terminal.line(f"{file}: {sentence(graph)}")
+    terminal.show(top_table(result, top), summary(result, wall, delta))
+    for path in filter(None, (out, plot)):
+        terminal.line(f"wrote {path}")
+
+
+def scored(graph: Graph, edges: bool, arguments: dict[str, Any]) -> Result:
+    """The library's answer. A run of over two seconds shows its progress; Ctrl-C says how to continue."""
+    try:
+        return (hw.edge_betweenness_centrality if edges else hw.betweenness_centrality)(graph, **arguments)
+    except KeyboardInterrupt:
+        checkpoint = arguments["checkpoint"]
+        if checkpoint is not None and checkpoint.exists():
+            print(f"hopwave: progress is saved in {checkpoint}; run the same command to continue", file=sys.stderr)
+        raise
+
+
+def write_files(result: Result, out: Path | None, plot: Path | None) -> None:
+    """The file of scores and the picture, if wanted."""
     with Meter("", None, None) as meter:
         if out is not None:
             meter.stage(f"writing {out.name}")
@@ -106,48 +141,26 @@ def bc(
             meter.stage(f"drawing {plot.name}")
             picture.scores(plot, once(result), bars(result, 15), heading(result), drawn(result))
 
-    if as_json:
-        terminal.emit(
-            {
-                "file": str(file),
-                **{name: asked[name] for name in ("k", "seed", "normalized", "cutoff")},
-                "endpoints": endpoints,
-                "epsilon": epsilon,
-                "delta": delta if epsilon is not None else None,
-                **record(result, top),
-                "wall_seconds": wall,
-                **{
-                    name: path and str(path)
-                    for name, path in (("out", out), ("plot", plot), ("checkpoint", checkpoint))
-                },
-            }
-        )
-        return
-    terminal.line(f"{file}: {sentence(graph)}")
-    terminal.show(top_table(result, top), summary(result, wall, delta))
-    for path in filter(None, (out, plot)):
-        terminal.line(f"wrote {path}")
-
 
 def named(graph: Graph, names: list[str] | None) -> list[Any] | None:
-    """Vertices typed by a person, as the library takes them."""
+    """The labels of vertices that the user has typed."""
     return [graph.label(vertex(graph, name)) for name in names] if names else None
 
 
 def once(result: Result) -> Any:
-    """Every score; an undirected edge's once."""
+    """Every score, with one for each undirected edge."""
     return columns.of_betweenness(result)["betweenness"]
 
 
 def name_of(result: Result, key: Any) -> str:
-    """A vertex's label, or an edge's two."""
+    """The label of a vertex, or both labels of an edge."""
     if isinstance(result, BetweennessResult):
         return str(key)
     return f"{key[0]} {'→' if result.graph.directed else '–'} {key[1]}"
 
 
 def bars(result: Result, top: int) -> list[tuple[str, float]]:
-    """The highest scores by name, without those that one sample cannot know (NaN)."""
+    """The highest scores with their names, without the unknown ones (NaN)."""
     return [(name_of(result, key), score) for key, score in result.top(top) if not math.isnan(score)]
 
 
@@ -157,13 +170,13 @@ def heading(result: Result) -> str:
 
 
 def drawn(result: Result) -> str:
-    """How many sources were searched from."""
+    """How many sources were used."""
     n = result.graph.n
     return f"all {n:,} sources" if result.sources == n else f"{result.sources:,} sources for {n:,} vertices"
 
 
 def top_table(result: Result, top: int) -> Table:
-    """The highest scores with bars, and with their bounds after an adaptive sample."""
+    """The highest scores with bars, and with their bounds if they are estimated."""
     bounds = result.bounds if isinstance(result, BetweennessResult) else None
     kind = "vertex" if isinstance(result, BetweennessResult) else "edge"
     titles = ["", kind, "betweenness", *([] if bounds is None else ["±"]), ""]
@@ -194,20 +207,22 @@ def shown(score: float) -> str:
 
 
 def summary(result: Result, wall: float, delta: float) -> Table:
-    """How the scores were found, and how far they can be trusted."""
+    """How the scores were computed, and how exact they are."""
     lines = {"certificate": str(result.certificate)}
     if isinstance(result, BetweennessResult) and result.bounds is not None:
         widest = float(result.bounds.max(initial=0.0))
         sure = f"every score is within its bound, with probability {1 - delta:g}"
-        lines["bounds"] = f"{sure}; the widest is ± {shown(widest)}" if widest else "exact: all sources were cheaper"
+        lines["bounds"] = (
+            f"{sure}; the widest is ± {shown(widest)}" if widest else "exact: using all sources was cheaper"
+        )
     lines |= {"plan": str(result.plan), "engine": result.engine, "time": f"{wall:,.2f} s"}
     if result.sources:
-        lines["time"] += f", {terminal.milliseconds(wall / result.sources)} ms a source"
+        lines["time"] += f", {terminal.milliseconds(wall / result.sources)} ms per source"
     return terminal.facts("", lines)
 
 
 def record(result: Result, top: int) -> dict[str, Any]:
-    """The run and its highest scores, for JSON; what is not known is null."""
+    """The run and its highest scores, for JSON; unknown values are null."""
     graph, scores = result.graph, once(result)
     bounds = result.bounds if isinstance(result, BetweennessResult) else None
     rows = []

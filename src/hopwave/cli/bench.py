@@ -1,4 +1,4 @@
-"""`hopwave bench FILE`: every plan on your graph and your machine, checked before it is timed, the fastest first."""
+"""`hopwave bench FILE`: time every plan on a graph, after checking its result; the fastest comes first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 
 import hopwave as hw
 from hopwave import engines
-from hopwave.cli import terminal
+from hopwave.cli import options, terminal
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
 from hopwave.cli.info import sentence
 from hopwave.errors import EngineError, GraphError, PlanError
@@ -25,7 +25,7 @@ from hopwave.validate import validate
 
 
 class Task(StrEnum):
-    """What is timed: one search after another, or betweenness from all sources in one call."""
+    """What is timed: single searches, or one call of betweenness with all sources."""
 
     SEARCH = "search"
     BETWEENNESS = "betweenness"
@@ -33,7 +33,7 @@ class Task(StrEnum):
 
 @dataclass(frozen=True)
 class Timed:
-    """A plan's median time a source, or why it has none."""
+    """A plan's median time per source, or why it has none."""
 
     plan: str
     seconds: float | None
@@ -44,26 +44,29 @@ def bench(
     file: File,
     task: Annotated[Task, typer.Option(help="What to time.")] = Task.SEARCH,
     plan: Annotated[
-        list[str] | None, typer.Option("--plan", "-p", help="This plan; again for several. Default: all of the task.")
+        list[str] | None,
+        typer.Option("--plan", "-p", help="Time this plan. Repeat for several. Default: all plans of the task."),
     ] = None,
-    sources: Annotated[int, typer.Option(min=1, help="Sources, drawn from the largest component found.")] = 8,
-    seed: Annotated[int, typer.Option(help="Of the draw.")] = 1,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or reference.")] = "auto",
-    threads: terminal.Threads = None,
+    sources: Annotated[
+        int, typer.Option(min=1, help="How many random sources, all reached from the vertex of highest degree.")
+    ] = 8,
+    seed: Annotated[int, typer.Option(help="Seed of the random sources.")] = 1,
+    device: options.SearchDevice = "auto",
+    threads: options.Threads = None,
     directed: Directed = None,
     format: Format = None,
     read_options: ReadOptions = None,
-    as_json: terminal.Json = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Time every plan on a graph: verified first, then the median time a source."""
+    """Time every plan on a graph: check its results, then show its median time per source."""
     chosen = [hw.plan(name) for name in plan] if plan else [each for each in hw.plans() if each.task == task]
     for each in chosen:
         if each.task != task:
             raise PlanError(
-                f"plan {each.name!r} computes {each.task}, not {task}; add --task {each.task}, or take another"
+                f"plan {each.name!r} computes {each.task}, not {task}; add --task {each.task}, or choose another plan"
             )
     if device != "auto":
-        engines.engine(device)  # one that is not here is told before a long read
+        engines.engine(device)  # an engine that cannot run here is an error before a large graph is read
     graph = load(file, directed, format, read_options)
     starts = draw(graph, sources, seed)
     measure = search_times if task is Task.SEARCH else betweenness_times
@@ -78,29 +81,29 @@ def bench(
 
     arcs = reached_arcs(graph, starts)
     if as_json:
-        asked = {"file": str(file), "n": graph.n, "m": graph.m, "directed": graph.directed, "task": task.value}
+        given = {"file": str(file), "n": graph.n, "m": graph.m, "directed": graph.directed, "task": task.value}
         found = [
             {"plan": row.plan, "seconds": row.seconds, "teps": row.seconds and arcs / row.seconds, "note": row.note}
             for row in rows
         ]
-        terminal.emit({**asked, **where, "sources": starts, "arcs": arcs, "plans": found})
+        terminal.emit({**given, **where, "sources": starts, "arcs": arcs, "plans": found})
     else:
         terminal.line(f"{file}: {sentence(graph)}")
         terminal.show(shown(rows, arcs, len(starts)))
     if any(row.note.startswith("WRONG") for row in rows):
-        raise terminal.CheckFailed("a plan gave a wrong answer; please report this")
+        raise terminal.CheckFailed("a plan gave a wrong result; please report this")
 
 
 def draw(graph: Graph, count: int, seed: int) -> list[int]:
-    """Vertices that the vertex of highest degree reaches."""
+    """Random vertices among those that the vertex of highest degree reaches."""
     if not graph.n:
-        raise GraphError("the graph has no vertices, so there is nothing to time; give one with a vertex")
+        raise GraphError("the graph has no vertices, so there is nothing to time; use a graph with a vertex")
     inside = np.flatnonzero(hw.bfs(graph, graph.label(int(np.argmax(graph.degrees)))).distances >= 0)
     return [int(vertex) for vertex in np.random.default_rng(seed).choice(inside, min(count, len(inside)), False)]
 
 
 def reached_arcs(graph: Graph, starts: Sequence[int]) -> float:
-    """Arcs that a search from these sources sees, on average: what TEPS count."""
+    """The arcs that a search from these sources follows, on average: TEPS is this number divided by the time."""
     seen = [graph.degrees[hw.bfs(graph, graph.label(start)).distances >= 0].sum(dtype=np.int64) for start in starts]
     return float(np.mean(seen))
 
@@ -109,7 +112,7 @@ Measure = Callable[[Graph, Plan, list[int], dict[str, Any]], Timed]
 
 
 def attempt(measure: Measure, graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> Timed:
-    """A plan's time, or the engine's reason for having none."""
+    """A plan's time, or why the engine cannot run it."""
     try:
         return measure(graph, plan, starts, where)
     except (EngineError, PlanError) as error:
@@ -117,7 +120,7 @@ def attempt(measure: Measure, graph: Graph, plan: Plan, starts: list[int], where
 
 
 def search_times(graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> Timed:
-    """Every search is proved right by Graph500's five rules, then done again with a clock."""
+    """Check every search by Graph500's five rules, then time the same search again."""
     seconds = []
     for start in starts:
         source = graph.label(start)
@@ -132,7 +135,7 @@ def search_times(graph: Graph, plan: Plan, starts: list[int], where: dict[str, A
 
 
 def betweenness_times(graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> Timed:
-    """The certificate proves the first run; the second is timed, over its sources."""
+    """The first run is checked by its certificate; the second is timed, and its time divided by its sources."""
     labels = [graph.label(start) for start in starts]
     hw.betweenness_centrality(graph, sources=labels, plan=plan, progress=False, **where)
     began = time.perf_counter()
@@ -141,9 +144,9 @@ def betweenness_times(graph: Graph, plan: Plan, starts: list[int], where: dict[s
 
 
 def shown(rows: list[Timed], arcs: float, sources: int) -> Any:
-    """The table, with bars against the slowest."""
+    """The table, with bars relative to the slowest plan."""
     timed = [row.seconds for row in rows if row.seconds is not None]
-    caption = f"Median of {sources} sources, answers checked first; GTEPS: {arcs:,.0f} arcs a source over the time."
+    caption = f"Median of {sources} sources, results checked first. GTEPS: {arcs:,.0f} arcs per source / time / 10^9."
     made = terminal.table("Plans on this graph", "plan", "ms", "GTEPS", "", numbers=(1, 2), caption=caption)
     for row in rows:
         if row.seconds is None:

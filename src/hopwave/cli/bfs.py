@@ -1,18 +1,17 @@
-"""`hopwave bfs FILE`: a search, its levels as a table with bars, and on request a picture and a file of the answer."""
+"""`hopwave bfs FILE`: a search, with a table of its levels, and if wanted a picture and a file."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import asdict
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 import hopwave as hw
-from hopwave.cli import columns, picture, terminal
+from hopwave.cli import columns, options, picture, terminal
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
 from hopwave.cli.info import sentence
 from hopwave.cli.levels import level_table, reach, rows, title
@@ -24,7 +23,7 @@ from hopwave.validate import Validation, validate
 
 
 class Direction(StrEnum):
-    """Which way the arcs are followed."""
+    """The direction in which arcs are followed."""
 
     OUT = "out"
     IN = "in"
@@ -37,33 +36,35 @@ def bfs(
         typer.Option(
             "--source",
             "-s",
-            help="Where to start, by label or number; again for several at once. "
+            help="Where to start: a label or a number. Repeat for several sources. "
             "Default: the vertex of highest degree.",
         ),
     ] = None,
-    direction: Annotated[Direction, typer.Option(help="Follow arcs as they point, or backwards.")] = Direction.OUT,
-    depth_limit: Annotated[int | None, typer.Option(help="Stop after so many hops.")] = None,
-    path_counts: Annotated[bool, typer.Option("--path-counts", help="Count the shortest paths too.")] = False,
-    plan: Annotated[str, typer.Option(help="A name from 'hopwave plans'.")] = "auto",
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or reference.")] = "auto",
-    threads: terminal.Threads = None,
+    direction: Annotated[Direction, typer.Option(help="Follow arcs forwards, or backwards.")] = Direction.OUT,
+    depth_limit: Annotated[int | None, typer.Option(help="Stop after this many hops.")] = None,
+    path_counts: Annotated[bool, typer.Option("--path-counts", help="Also count the shortest paths.")] = False,
+    plan: options.Plan = "auto",
+    device: options.SearchDevice = "auto",
+    threads: options.Threads = None,
     directed: Directed = None,
     format: Format = None,
     read_options: ReadOptions = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the levels: .png, .svg or .pdf.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write a row a vertex: .csv, .csv.gz, .parquet or .npz.")] = None,
-    check: Annotated[bool, typer.Option("--validate", help="Prove the answer right by Graph500's five rules.")] = False,
-    all_levels: Annotated[bool, typer.Option("--all-levels", help="A row for every level, however many.")] = False,
-    as_json: terminal.Json = False,
+    check: Annotated[
+        bool,
+        typer.Option("--validate", help="Check the result by Graph500's five rules.", rich_help_panel=options.RUNNING),
+    ] = False,
+    all_levels: Annotated[
+        bool,
+        typer.Option(
+            "--all-levels", help="Show every level, even if there are thousands.", rich_help_panel=options.OUTPUT
+        ),
+    ] = False,
+    plot: options.Picture = None,
+    out: options.ResultFile = None,
+    as_json: options.Json = False,
 ) -> None:
-    """Search a graph from a vertex: hops to every other, level by level."""
-    if plot is not None:
-        picture.check(plot)
-    if out is not None:
-        columns.check(out)
-    if plan != "auto":
-        hw.plan(plan)  # an unknown one is told before a long read
-
+    """Breadth-first search: the number of hops from a vertex to every other, level by level."""
+    options.check(plan, out, plot)
     graph = load(file, directed, format, read_options)
     starts = [vertex(graph, name) for name in source] if source else [busiest(graph, direction)]
     with Meter(f"searching {file.name}", None, None) as meter:
@@ -92,20 +93,20 @@ def bfs(
             picture.levels(plot, rows(result), title(graph, result), reach(graph, result))
 
     if as_json:
-        asked = {
+        given = {
             "file": str(file),
             "source_given": bool(source),
             "direction": direction.value,
             "depth_limit": depth_limit,
         }
         written = {"out": out and str(out), "plot": plot and str(plot)}
-        terminal.emit({**asked, **record(graph, result), "wall_seconds": wall, **validation(verdict), **written})
+        terminal.emit({**given, **record(graph, result), "wall_seconds": wall, **validation(verdict), **written})
     else:
         terminal.line(f"{file}: {sentence(graph)}")
         if not source:
             degree = (graph.in_degrees if direction is Direction.IN else graph.degrees)[starts[0]]
             terminal.line(
-                f"no --source given: starting from {graph.label(starts[0])}, whose degree {degree:,} is highest"
+                f"no --source given: starting from {graph.label(starts[0])}, which has the highest degree, {degree:,}"
             )
         terminal.show(level_table(title(graph, result), rows(result), all_levels), summary(graph, result, verdict))
         for path in filter(None, (out, plot)):
@@ -115,7 +116,7 @@ def bfs(
 
 
 def vertex(graph: Graph, name: str) -> int:
-    """The id of a vertex typed by a person: a label first, then a number."""
+    """The id of a vertex that the user has typed: as a label, or else as a number."""
     try:
         return graph.index(name)
     except GraphError:
@@ -129,14 +130,14 @@ def vertex(graph: Graph, name: str) -> int:
 
 
 def busiest(graph: Graph, direction: Direction = Direction.OUT) -> int:
-    """The first vertex of highest degree, counted along the search."""
+    """The first vertex of highest degree, in the direction of the search."""
     if not graph.n:
-        raise GraphError("the graph has no vertices, so there is nothing to start from; give one with a vertex")
+        raise GraphError("the graph has no vertices, so there is no source; use a graph with a vertex")
     return int(np.argmax(graph.in_degrees if direction is Direction.IN else graph.degrees))
 
 
 def judge(graph: Graph, result: BFSResult, depth_limit: int | None, direction: Direction) -> Validation:
-    """The five rules of Graph500 on the answer."""
+    """Check the result by the five rules of Graph500."""
     starts = [graph.label(start) for start in result.sources]
     return validate(
         graph, starts, result.distances, result.predecessors, depth_limit=depth_limit, direction=direction.value
@@ -144,7 +145,7 @@ def judge(graph: Graph, result: BFSResult, depth_limit: int | None, direction: D
 
 
 def summary(graph: Graph, result: BFSResult, verdict: Validation | None) -> Any:
-    """The answer in a few lines, with the plan that ran and why."""
+    """The result in a few lines, with the plan and why it was chosen."""
     lines = {"reached": reach(graph, result), "plan": str(result.plan), "engine": result.engine}
     lines["time"] = f"{terminal.milliseconds(sum(level.seconds for level in result.trace or ()))} ms in the levels"
     if result.path_counts is not None:
@@ -158,7 +159,7 @@ def summary(graph: Graph, result: BFSResult, verdict: Validation | None) -> Any:
 
 
 def most_paths(graph: Graph, result: BFSResult) -> str:
-    """The vertex that most shortest paths lead to."""
+    """The vertex with the most shortest paths from the source."""
     counts = result.path_counts
     if isinstance(counts, hw.ScaledCounts):
         logarithms = counts.log2()
@@ -189,7 +190,7 @@ def record(graph: Graph, result: BFSResult) -> dict[str, Any]:
 
 
 def validation(verdict: Validation | None) -> dict[str, Any]:
-    """What the validator said, for JSON; nothing where it was not asked."""
+    """The result of the check, for JSON; nothing if there was none."""
     if verdict is None:
         return {}
     rules = {rule.name: rule.passed for rule in verdict.rules}

@@ -1,4 +1,4 @@
-"""Answers as files of columns, one row a vertex: .csv, .csv.gz, .parquet or .npz, each whole or not at all."""
+"""Results as files of columns, one row per vertex or edge: .csv, .csv.gz, .parquet or .npz."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROWS_AT_ONCE = 100_000
 
 
 def check(path: Path) -> None:
-    """Complain about a file that could not be written before any work is done for it."""
+    """Raise an error if this file cannot be written; called before any work is done."""
     ending(path, ENDINGS)
     folder(path)
     if path.suffix == ".parquet":
@@ -33,24 +33,24 @@ def check(path: Path) -> None:
 
 
 def ending(path: Path, known: tuple[str, ...]) -> None:
-    """A FormatError where the name does not end in one of those known."""
+    """Raise FormatError if the name does not end in a known extension."""
     if not path.name.lower().endswith(known):
-        raise FormatError(f"the name's ending says no format to write; use {', '.join(known)}", path)
+        raise FormatError(f"an unknown extension; use {', '.join(known)}", path)
 
 
 def folder(path: Path) -> None:
-    """A FormatError where there is no folder to write into."""
+    """Raise FormatError if there is no folder to write to."""
     if path.is_dir():
         raise FormatError("is a folder; give a file name", path)
     if not path.resolve().parent.is_dir():
-        raise FormatError(f"there is no folder {path.parent}; make it first", path)
+        raise FormatError(f"there is no folder {path.parent}; create it first", path)
 
 
 def of_search(result: BFSResult) -> Columns:
-    """vertex, distance and, where the search kept them, predecessor and path_count.
+    """The columns vertex and distance, and predecessor and path_count if the search computed them.
 
-    Vertices go by label where the graph has labels; what was not reached has distance -1 and no predecessor (-1 among
-    ids). Counts beyond float64 are given by their binary logarithm, as path_count_log2.
+    Vertices are given by label if the graph has labels. A vertex that was not reached has distance -1 and no
+    predecessor (-1 without labels). Counts beyond float64 are given as binary logarithms, in path_count_log2.
     """
     columns: Columns = {"vertex": vertex_names(result.graph), "distance": result.distances}
     if result.predecessors is not None:
@@ -63,7 +63,7 @@ def of_search(result: BFSResult) -> Columns:
 
 
 def of_betweenness(result: BetweennessResult | EdgeBetweennessResult) -> Columns:
-    """vertex and betweenness, and the bound after an adaptive sample; of edges source, target and betweenness.
+    """The columns vertex and betweenness, and bound after an adaptive sample; for edges source, target, betweenness.
 
     An undirected edge has one row.
     """
@@ -79,17 +79,17 @@ def of_betweenness(result: BetweennessResult | EdgeBetweennessResult) -> Columns
 def _named(graph: Graph, ids: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
     if graph.labels is None:
         return ids
-    names = np.array([*graph.labels.tolist(), None], dtype=object)  # the id -1 takes the last
+    names = np.array([*graph.labels.tolist(), None], dtype=object)  # the id -1 gives the last
     return np.asarray(names[ids])
 
 
 def write(path: Path, columns: Columns) -> None:
-    """Write the columns in the format that the name's ending says."""
+    """Write the columns in the format of the file's extension. The old file is replaced only if that succeeds."""
     check(path)
     name = path.name.lower()
     with replacing(path, packed=name.endswith(".gz")) as stream:
         if name.endswith(".npz"):
-            # As text, since an array of objects could only be pickled, and a pickle is a program.
+            # Objects as text: they could only be pickled, and loading a pickle can run any code.
             plain = {title: _text(column) if column.dtype == object else column for title, column in columns.items()}
             np.savez_compressed(stream, **plain)  # type: ignore[arg-type]
         elif name.endswith(".parquet"):
@@ -105,7 +105,7 @@ def _write_csv(stream: IO[bytes], columns: Columns) -> None:
     for first in range(0, max(map(len, columns.values())), _ROWS_AT_ONCE):
         part = [column[first : first + _ROWS_AT_ONCE].tolist() for column in columns.values()]
         writer.writerows(zip(*part, strict=True))
-    text.detach()  # the stream is closed by whoever opened it
+    text.detach()  # do not close the stream: the caller does
 
 
 def _write_parquet(stream: IO[bytes], columns: Columns) -> None:
@@ -117,7 +117,7 @@ def _write_parquet(stream: IO[bytes], columns: Columns) -> None:
 
 
 def _of_one_kind(column: npt.NDArray[Any]) -> Any:
-    """Parquet's columns have one type: labels of several become text."""
+    """A Parquet column has one type: labels of several types become text."""
     if column.dtype != object:
         return column
     kinds = {type(value) for value in column.tolist()} - {type(None)}

@@ -1,4 +1,4 @@
-"""`hopwave convert FILE OUT`: a graph from one format into another, whole or not at all."""
+"""`hopwave convert FILE OUT`: read a graph in one format and write it in another."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hopwave.cli import terminal
+from hopwave.cli import options, terminal
 from hopwave.cli.files import Directed, File, Out, ReadOptions, WriteOptions, load, save, target
 from hopwave.cli.info import record, sentence
 from hopwave.errors import FormatError
@@ -21,19 +21,19 @@ def convert(
     to_format: Annotated[str | None, typer.Option("--to", metavar="FORMAT", help="The format of OUT.")] = None,
     directed: Directed = None,
     drop_labels: Annotated[
-        bool, typer.Option("--drop-labels", help="Write numbers where vertices have labels.")
+        bool, typer.Option("--drop-labels", help="Write vertices as numbers, without their labels.")
     ] = False,
     read_options: ReadOptions = None,
     write_options: WriteOptions = None,
-    as_json: terminal.Json = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Read a graph in one format and write it in another; labels are never lost unless --drop-labels says so."""
+    """Convert a graph to another file format. Labels are dropped only with --drop-labels."""
     chosen = target(out, to_format)
     graph = load(file, directed, from_format, read_options, "--from")
     if graph.labels is not None and not drop_labels and not chosen.holds_labels:
         able = ", ".join(known.extensions[0] for known in formats() if known.holds_labels)
         raise FormatError(
-            f"{chosen.title} has no place for the labels of {file}; use {able}, or give them up with --drop-labels", out
+            f"{chosen.title} cannot store the labels of {file}; use {able}, or drop them with --drop-labels", out
         )
     with Meter(f"writing {out.name}", None, None):
         save(out, graph, to_format, write_options, drop_labels)

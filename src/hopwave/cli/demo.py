@@ -1,4 +1,4 @@
-"""`hopwave demo`: what hopwave does, in a few seconds, without a file and without a network."""
+"""`hopwave demo`: what hopwave does, in a few seconds, without any file or download."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 import hopwave as hw
-from hopwave.cli import picture, terminal
+from hopwave.cli import options, picture, terminal
 from hopwave.cli.bfs import busiest
 from hopwave.cli.info import sentence
 from hopwave.cli.levels import level_table, reach, rows, title
@@ -27,7 +27,7 @@ TOP = 10
 
 @dataclass(frozen=True)
 class Small:
-    """A graph small enough to draw, its search from its busiest vertex, and its betweenness."""
+    """A graph that is small enough to draw, a search from its vertex of highest degree, and its betweenness."""
 
     name: str
     graph: Graph
@@ -44,21 +44,21 @@ class Small:
         return [int(vertex) for vertex in np.argsort(-self.scores, kind="stable")[:TOP]]
 
 
-def demo(as_json: terminal.Json = False) -> None:
-    """Search a made graph and a real one, and draw a picture: a first look at what hopwave does."""
+def demo(as_json: options.Json = False) -> None:
+    """A first look at hopwave: search a generated graph and a real one, and draw a picture."""
     with Meter("searching", None, None) as meter:
         large = hw.generate.kronecker(scale=14, edge_factor=16, seed=1)
-        # Twice: the first search may compile, the second is what it costs.
+        # Twice: the first search may include compiling, the second shows the real time.
         result = [hw.bfs(large, busiest(large), trace=True) for _ in range(2)][1]
         small = characters()
-        drawn = importlib.util.find_spec("matplotlib") is not None
+        drawn = installed("matplotlib")
         if drawn:
             meter.stage(f"drawing {PICTURE}")
             _draw(result, small)
     if as_json:
         terminal.emit(_record(result, small, drawn))
         return
-    terminal.line(f"A Kronecker graph, as Graph500 makes them: {sentence(large)}")
+    terminal.line(f"A Kronecker graph, as in Graph500: {sentence(large)}")
     terminal.show(level_table(title(large, result), rows(result)))
     terminal.line(f"{reach(large, result)}, by plan {result.plan} on engine {result.engine}")
     terminal.line()
@@ -66,18 +66,40 @@ def demo(as_json: terminal.Json = False) -> None:
     terminal.line(reach(small.graph, small.result))
     terminal.line(f"betweenness {small.betweenness.certificate}")
     terminal.line()
-    terminal.line(f"Drawn in {PICTURE}" if drawn else f"No picture without matplotlib; run: {terminal.install('plot')}")
+    if drawn:
+        terminal.line(f"Both graphs are drawn in {PICTURE}")
+    for reason in missing():
+        terminal.line(reason, style="yellow")
     terminal.show(_top_table(small))
 
 
+def installed(library: str) -> bool:
+    """Whether an optional library can be imported."""
+    return importlib.util.find_spec(library) is not None
+
+
+def missing() -> list[str]:
+    """What the demo does differently because an optional library is not installed, and how to install it."""
+    reasons = []
+    if not installed("networkx"):
+        instead = "a generated small world, drawn as a ring" if installed("matplotlib") else "a generated small world"
+        reasons.append(
+            "NetworkX is not installed: it has the graph of Les Misérables and computes where to draw its vertices. "
+            f"This is {instead} instead; run: {terminal.install('networkx')}"
+        )
+    if not installed("matplotlib"):
+        reasons.append(f"matplotlib is not installed, so there is no picture; run: {terminal.install('plot')}")
+    return reasons
+
+
 def characters() -> Small:
-    """Les Misérables, the 77 characters of the novel, where NetworkX is installed; else a small world as large."""
-    if importlib.util.find_spec("networkx") is not None:
+    """The 77 characters of Les Misérables if NetworkX is installed, else a generated graph of the same size."""
+    if installed("networkx"):
         import networkx as nx
 
-        name, graph = "Les Misérables, who meets whom", Graph.from_networkx(nx.les_miserables_graph())
+        name, graph = "Les Misérables: who meets whom", Graph.from_networkx(nx.les_miserables_graph())
     else:
-        name, graph = "A small world", hw.generate.smallworld(77, k=6, p=0.1, seed=1)
+        name, graph = "A generated small world", hw.generate.smallworld(77, k=6, p=0.1, seed=1)
     result = hw.bfs(graph, graph.label(busiest(graph)))
     return Small(name, graph, result, hw.betweenness_centrality(graph))
 
@@ -114,8 +136,8 @@ def _draw(result: BFSResult, small: Small) -> None:
 
 
 def _places(graph: Graph) -> npt.NDArray[np.float64]:
-    """Where to draw the vertices: near where their hops say, if NetworkX is there to compute that, else on a ring."""
-    if importlib.util.find_spec("networkx") is not None:
+    """Where to draw the vertices: with NetworkX, so that drawn distances are close to hops; without it, on a ring."""
+    if installed("networkx"):
         import networkx as nx
 
         layout = nx.kamada_kawai_layout(graph.to_networkx())
@@ -145,4 +167,5 @@ def _record(result: BFSResult, small: Small, drawn: bool) -> dict[str, Any]:
             "top": [{"vertex": small.graph.label(v), "betweenness": float(small.scores[v])} for v in small.top()],
         },
         "picture": str(PICTURE) if drawn else None,
+        "missing": missing(),
     }

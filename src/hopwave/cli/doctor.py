@@ -1,4 +1,4 @@
-"""`hopwave doctor`: what this machine has, what it lacks and how to get it, and whether its searches are right."""
+"""`hopwave doctor`: the hardware, the libraries, what is missing and how to install it, and a self-test."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 import hopwave as hw
-from hopwave.cli import selftest, terminal
+from hopwave.cli import options, selftest, terminal
 from hopwave.devices import Device, cuda_extra, devices
 from hopwave.progress import Meter
 
 REQUIRED = ("numpy", "scipy", "numba", "typer", "rich")
-# What to import, which distributions it comes from, which extra installs it, what it is for.
+# The module, the distributions that contain it, the extra that installs it ("": depends on the GPU), its purpose.
 EXTRAS = (
     ("networkx", ("networkx",), "networkx", "graphs from and to NetworkX, hopwave as its backend"),
     ("pyarrow", ("pyarrow",), "io", "Parquet files"),
@@ -30,7 +30,7 @@ EXTRAS = (
 
 @dataclass(frozen=True)
 class Library:
-    """An optional library: its version where it is installed, the command that installs it where it is not."""
+    """An optional library: its version, None if it is not installed, and the command that installs it."""
 
     name: str
     purpose: str
@@ -38,8 +38,8 @@ class Library:
     install: str
 
 
-def doctor(as_json: terminal.Json = False) -> None:
-    """Show hardware and libraries, say what is missing and how to get it, and test every engine."""
+def doctor(as_json: options.Json = False) -> None:
+    """Show hardware and libraries, what is missing and how to install it, and test every engine."""
     about = {"hopwave": hw.__version__, "python": platform.python_version(), "system": platform.platform()}
     versions = {name: _version((name,)) or "missing" for name in REQUIRED}
     found, libraries = devices(), optional()
@@ -72,11 +72,11 @@ def doctor(as_json: terminal.Json = False) -> None:
         reasons = "; ".join(f"{outcome.engine}, {outcome.check}: {outcome.note}" for outcome in failed)
         raise terminal.CheckFailed(f"the self-test failed: {reasons}")
     if not as_json:
-        terminal.line("All is well.", style="green")
+        terminal.line("All checks passed.", style="green")
 
 
 def optional() -> list[Library]:
-    """The optional libraries, here or not. Looks them up without importing them."""
+    """The optional libraries, installed or not. It finds them without importing them."""
     return [
         Library(
             name,

@@ -1,4 +1,4 @@
-"""Graph files on the command line: the arguments that every command which reads or writes one has, and the doing."""
+"""Graph files on the command line: the options of the commands that read or write one, and what these commands do."""
 
 from __future__ import annotations
 
@@ -14,34 +14,55 @@ from hopwave.io import read, write
 from hopwave.io.detect import by_name, by_title, unknown
 from hopwave.io.format import Format as FileFormat
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A graph in any format that hopwave reads; .gz too.")]
-Out = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; its ending says the format.")]
+READING = "Reading the file"
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A graph in any format that hopwave reads, also .gz.")]
+Out = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; its extension tells the format.")]
 Directed = Annotated[
     bool | None,
-    typer.Option("--directed/--undirected", help="Read the arcs as they are, or both ways. Default: as the file says."),
+    typer.Option(
+        "--directed/--undirected",
+        help="Read arcs as they are, or add the reverse arcs. Default: as the file says.",
+        rich_help_panel=READING,
+    ),
 ]
 Format = Annotated[
-    str | None, typer.Option("--format", help="The file's format, where neither its name nor its content tells.")
+    str | None,
+    typer.Option(
+        "--format",
+        help="The file's format, if neither its name nor its content tells it.",
+        rich_help_panel=READING,
+    ),
 ]
 ReadOptions = Annotated[
     list[str] | None,
-    typer.Option("--read-option", "-r", metavar="NAME=VALUE", help="For the reader, such as n=100 or source=from."),
+    typer.Option(
+        "--read-option",
+        "-r",
+        metavar="NAME=VALUE",
+        help="An option of the format's reader, such as n=100 or source=from. Repeat for several.",
+        rich_help_panel=READING,
+    ),
 ]
 WriteOptions = Annotated[
     list[str] | None,
-    typer.Option("--write-option", "-w", metavar="NAME=VALUE", help="For the writer, such as isolated=False."),
+    typer.Option(
+        "--write-option",
+        "-w",
+        metavar="NAME=VALUE",
+        help="An option of the format's writer, such as isolated=False. Repeat for several.",
+    ),
 ]
 
 
 def load(
     file: Path, directed: bool | None, format: str | None, options: list[str] | None, flag: str = "--format"
 ) -> Graph:
-    """Read the graph as the command's arguments say; `flag` is the one that names the format."""
+    """Read the graph as the command's arguments say; `flag` is the name of the option for the format."""
     given = parsed(options, "--read-option")
     try:
         return read(file, format, directed, **given)
     except FormatError as error:
-        raise FormatError(spoken(str(error), flag, "--read-option")) from error
+        raise FormatError(reworded(str(error), flag, "--read-option")) from error
     except TypeError as error:
         raise _usage(error, given, "--read-option") from error
 
@@ -54,33 +75,33 @@ def save(
     drop_labels: bool = False,
     flag: str = "--to",
 ) -> None:
-    """Write the graph as the command's arguments say; what stood there is untouched unless that goes well."""
+    """Write the graph as the command's arguments say. If that fails, the old file stays as it was."""
     given = parsed(options, "--write-option")
     if drop_labels:
         given["labels"] = False
     try:
         write(out, graph, format, **given)
     except FormatError as error:
-        raise FormatError(spoken(str(error), flag, "--write-option")) from error
+        raise FormatError(reworded(str(error), flag, "--write-option")) from error
     except TypeError as error:
         raise _usage(error, given, "--write-option") from error
 
 
 def target(out: Path, format: str | None, flag: str = "--to") -> FileFormat:
-    """The format to write in, or an error before any work is done."""
+    """The format to write, or an error before any work is done."""
     try:
         found = by_title(format) if format is not None else by_name(out)
         if found is None:
             raise unknown(out)
     except FormatError as error:
-        raise FormatError(spoken(str(error), flag, "--write-option")) from error
+        raise FormatError(reworded(str(error), flag, "--write-option")) from error
     return found
 
 
-def spoken(message: str, format_flag: str, option_flag: str) -> str:
-    """The library's message in the words of the command line.
+def reworded(message: str, format_flag: str, option_flag: str) -> str:
+    """The library's message, with the options of the command line instead of Python arguments.
 
-    >>> spoken("rename it, or pass format='npz'", "--from", "-r")
+    >>> reworded("rename it, or pass format='npz'", "--from", "-r")
     "rename it, or give --from 'npz'"
     """
     message = re.sub(r"\b(pass )?format=(?=(.?))", lambda m: _flag(m, format_flag), message)
@@ -94,12 +115,12 @@ def _flag(found: re.Match[str], flag: str) -> str:
 
 
 def _usage(error: TypeError, options: dict[str, Any], flag: str) -> Exception:
-    """An option that the format does not have is a mistake in the command; without options it is one of ours."""
+    """A wrong option is a mistake in the command. Without options, the error is a bug of ours and stays as it is."""
     return typer.BadParameter(f"{flag}: {error}") if options else error
 
 
 def parsed(options: list[str] | None, flag: str) -> dict[str, Any]:
-    """name=value pairs as Python would have them: numbers, True, False and None are recognised, the rest is text.
+    """name=value pairs as Python values: numbers, True, False and None are recognised, the rest is text.
 
     >>> parsed(["n=5", "packed=true", "source=from"], "-r")
     {'n': 5, 'packed': True, 'source': 'from'}
@@ -109,7 +130,7 @@ def parsed(options: list[str] | None, flag: str) -> dict[str, Any]:
     for option in options or ():
         name, equals, value = option.partition("=")
         if not equals or not name.isidentifier():
-            raise typer.BadParameter(f"{flag} {option!r} is not NAME=VALUE; write for example n=100")
+            raise typer.BadParameter(f"{flag} {option!r} is not NAME=VALUE; write, for example, n=100")
         text = value.strip()
         if text.lower() in words:
             found[name] = words[text.lower()]

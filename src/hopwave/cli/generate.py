@@ -1,4 +1,4 @@
-"""`hopwave generate KIND OUT`: a made graph, written to a file. The kinds and their options come from the registry."""
+"""`hopwave generate KIND OUT`: generate a graph and write it. Kinds and options come from the list of generators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from hopwave.cli import terminal
+from hopwave.cli import options, terminal
 from hopwave.cli.files import Out, WriteOptions, save, target
 from hopwave.cli.info import record, sentence
 from hopwave.generate import Generator, Parameter, generators
@@ -22,14 +22,14 @@ _KINDS = {"int": int, "float": float, "bool": bool, "numbers": str}
 
 
 class Kinds(TyperGroup):
-    """A command for every generator of the registry, made when it is called: a new generator needs no line here."""
+    """One command per generator, created when it is called: a new generator needs no line here."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names, underscores as hyphens."""
+        """The names, with hyphens for underscores."""
         return [_spelled(name) for name in generators()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, or None, which click turns into an error."""
+        """The command of that name, or None; click then reports an error."""
         found = generators().get(cmd_name.replace("-", "_"))
         if found is None:
             return None
@@ -38,33 +38,36 @@ class Kinds(TyperGroup):
         return get_command(one)
 
 
-app = typer.Typer(cls=Kinds, invoke_without_command=True, subcommand_metavar="KIND OUT [OPTIONS]")
+app = typer.Typer(
+    cls=Kinds,
+    invoke_without_command=True,
+    subcommand_metavar="KIND OUT [OPTIONS]",
+    epilog="Example: hopwave generate kronecker out.mtx.gz --scale 16",
+)
 
 
 @app.callback()
 def generate(
     ctx: typer.Context,
-    listing: Annotated[bool, typer.Option("--list", help="List the kinds with their options, and leave.")] = False,
-    as_json: terminal.Json = False,
+    listing: Annotated[bool, typer.Option("--list", help="List the kinds of graphs with their options.")] = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Make a graph and write it to a file: `hopwave generate kronecker out.mtx.gz --scale 16`."""
+    """Generate a graph and write it to a file."""
     if ctx.invoked_subcommand is not None:
         if listing or as_json:
             option = "--list" if listing else "--json"
-            hint = (
-                "stands alone" if listing else f"belongs behind the kind: generate {ctx.invoked_subcommand} OUT --json"
-            )
+            hint = "takes no kind" if listing else f"goes after the kind: generate {ctx.invoked_subcommand} OUT --json"
             raise typer.BadParameter(f"{option} {hint}")
         return
     if not listing:
-        raise typer.BadParameter("say which kind of graph: 'hopwave generate --list' lists them")
+        raise typer.BadParameter("no kind of graph given; 'hopwave generate --list' lists them")
     if as_json:
         kinds = [
             {"name": kind.name, "summary": kind.summary, "options": _options(kind)} for kind in generators().values()
         ]
         terminal.emit({"generators": kinds})
         return
-    caption = "hopwave generate KIND OUT --option value …; options in [ ] may be left out"
+    caption = "hopwave generate KIND OUT --option value …; options in [ ] are optional"
     shown = terminal.table("Generators", "kind", "what it makes", "options", caption=caption)
     shown.columns[0].no_wrap, shown.columns[0].style = True, "cyan"
     for kind in generators().values():
@@ -73,7 +76,7 @@ def generate(
 
 
 def _command(kind: Generator) -> Callable[..., None]:
-    """A function whose signature is the generator's, with the output file before it and how to write it behind."""
+    """A function with the generator's signature, plus the output file before it and how to write it after it."""
 
     def command(**arguments: Any) -> None:
         around = {name: arguments.pop(name) for name in ("out", "to_format", "write_options", "as_json")}
@@ -82,14 +85,14 @@ def _command(kind: Generator) -> Callable[..., None]:
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("out", keyword, annotation=Out)]
     for parameter in kind.parameters:
-        # None stands for "left out": the generator itself knows its default.
+        # None means "not given": the generator has its own default.
         annotation: Any = _KINDS[parameter.kind] if parameter.required else _KINDS[parameter.kind] | None
         default = inspect.Parameter.empty if parameter.required else None
         annotation = Annotated[annotation, typer.Option(_flag(parameter), help=_help(parameter), show_default=False)]
         parameters.append(inspect.Parameter(parameter.name, keyword, default=default, annotation=annotation))
     parameters.append(inspect.Parameter("to_format", keyword, default=None, annotation=ToFormat))
     parameters.append(inspect.Parameter("write_options", keyword, default=None, annotation=WriteOptions))
-    parameters.append(inspect.Parameter("as_json", keyword, default=False, annotation=terminal.Json))
+    parameters.append(inspect.Parameter("as_json", keyword, default=False, annotation=options.Json))
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
@@ -104,7 +107,7 @@ def _generate(
     as_json: bool,
 ) -> None:
     target(out, to_format)
-    with Meter(f"making a {_spelled(kind.name)} graph", None, None) as meter:
+    with Meter(f"generating a {_spelled(kind.name)} graph", None, None) as meter:
         graph = kind.call(arguments)
         meter.stage(f"writing {out.name}")
         save(out, graph, to_format, write_options)
@@ -122,7 +125,7 @@ def _flag(parameter: Parameter) -> str:
 def _help(parameter: Parameter) -> str:
     if parameter.required:
         return ""
-    what = "Numbers with commas between. " if parameter.kind == "numbers" else ""
+    what = "Numbers, separated by commas. " if parameter.kind == "numbers" else ""
     return f"{what}Default: {_shown(parameter.default)}."
 
 
@@ -144,7 +147,7 @@ def _options(kind: Generator) -> list[dict[str, Any]]:
 
 def _shown(default: Any) -> str:
     if default is None:
-        return "by size"
+        return "depends on the size"
     return ",".join(f"{value:g}" for value in default) if isinstance(default, tuple) else str(default)
 
 

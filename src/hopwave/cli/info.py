@@ -1,4 +1,4 @@
-"""`hopwave info FILE`: what a graph is like, and its degree distribution drawn in the terminal."""
+"""`hopwave info FILE`: a graph's statistics, and its degree distribution as bars."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.cli import terminal
+from hopwave.cli import options, terminal
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
 from hopwave.graph import Graph
 from hopwave.statistics import IRREGULAR_SCF
@@ -18,9 +18,9 @@ def info(
     directed: Directed = None,
     format: Format = None,
     read_options: ReadOptions = None,
-    as_json: terminal.Json = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Show a graph's statistics and draw its degree distribution."""
+    """Show a graph's statistics and its degree distribution."""
     graph = load(file, directed, format, read_options)
     bins = degree_bins(graph.degrees)
     if as_json:
@@ -40,7 +40,7 @@ def info(
 
 
 def degree_bins(degrees: Any) -> list[tuple[int, int, int]]:
-    """(lowest degree, highest degree, vertices) in bins that double: 0, 1, 2–3, 4–7, … up to the greatest degree.
+    """(lowest degree, highest degree, vertices) in bins that double: 0, 1, 2–3, 4–7, … up to the highest degree.
 
     >>> degree_bins(np.array([0, 1, 1, 3, 5]))
     [(0, 0, 1), (1, 1, 2), (2, 3, 1), (4, 7, 1)]
@@ -61,7 +61,7 @@ def described(graph: Graph) -> dict[str, str]:
         "vertices": f"{graph.n:,}",
         "edges" if not graph.directed else "arcs": f"{edge_count(graph):,}",
         "stored arcs": f"{graph.m:,} in {terminal.size(graph.indptr.nbytes + graph.indices.nbytes)}",
-        "degree": f"mean {stats.mean_degree:.2f}, deviation {stats.std_degree:.2f}, greatest {stats.max_degree:,}",
+        "degree": f"mean {stats.mean_degree:.2f}, deviation {stats.std_degree:.2f}, maximum {stats.max_degree:,}",
         "isolated vertices": f"{stats.isolated:,}",
         "self-loops": f"{stats.self_loops:,}",
         "scale-free metric": f"{stats.scf:,.1f}: {scale} {IRREGULAR_SCF:,.0f})",
@@ -69,7 +69,7 @@ def described(graph: Graph) -> dict[str, str]:
 
 
 def edge_count(graph: Graph) -> int:
-    """Edges as people count them: an undirected one once, though it is stored as two arcs."""
+    """The number of edges; an undirected edge counts once, although it is stored as two arcs."""
     return graph.m if graph.directed else (graph.m + graph.stats().self_loops) // 2
 
 
@@ -80,7 +80,7 @@ def record(graph: Graph) -> dict[str, Any]:
 
 
 def sentence(graph: Graph, labels: bool = True) -> str:
-    """A graph in half a line."""
+    """The size and kind of a graph, in a few words."""
     kind = "directed" if graph.directed else "undirected"
     named = ", with labels" if labels and graph.labels is not None else ""
     return f"{graph.n:,} vertices, {edge_count(graph):,} {'arcs' if graph.directed else 'edges'}, {kind}{named}"

@@ -1,4 +1,4 @@
-"""The level profile of a search: what `hopwave bfs` and `hopwave demo` show."""
+"""The levels of a search as rows, as `hopwave bfs` and `hopwave demo` show them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hopwave.cli import terminal
 from hopwave.graph import Graph
 from hopwave.results.search import BFSResult
 
-MOST_ROWS = 40  # a road network has a thousand levels: more than these are shown in equal groups
+MOST_ROWS = 40  # a road network has a thousand levels: more than this many are shown in groups of equal size
 
 
 @dataclass(frozen=True)
 class Row:
-    """A level of the search, or several neighbouring ones together, as it is shown."""
+    """One row of the table: a level of the search, or several consecutive ones."""
 
     first: int
     last: int
@@ -33,12 +33,12 @@ class Row:
 
     @property
     def direction(self) -> str:
-        """ "source", "push" or "pull"; of a group, that of its first level."""
+        """ "source", "push" or "pull"; for a group, that of its first level."""
         return self.step.partition("(")[0].partition(" ")[0]
 
 
 def rows(result: BFSResult) -> list[Row]:
-    """The levels in order: the source, then every level that the engine computed; the last may have found nothing.
+    """The levels in order: the source, then every level that the engine computed; the last one may be empty.
 
     >>> import hopwave as hw
     >>> [(row.name, row.vertices) for row in rows(hw.bfs(hw.generate.path(3), 0, trace=True))]
@@ -55,7 +55,7 @@ def rows(result: BFSResult) -> list[Row]:
 
 
 def grouped(levels: list[Row], most: int = MOST_ROWS) -> list[Row]:
-    """At most so many rows: neighbouring levels together, in groups of one size."""
+    """At most `most` rows: consecutive levels in groups of equal size."""
     size = -(-len(levels) // most)
     groups = [levels[first : first + size] for first in range(0, len(levels), size)]
     return [
@@ -76,7 +76,7 @@ def _steps(group: list[Row]) -> str:
 
 
 def level_table(heading: str, levels: list[Row], every: bool = False) -> Table:
-    """The level profile with a bar for the vertices of each level."""
+    """The table of levels, with a bar for the vertices of each."""
     shown = levels if every else grouped(levels)
     caption = None
     if len(shown) < len(levels):
@@ -93,14 +93,14 @@ def level_table(heading: str, levels: list[Row], every: bool = False) -> Table:
 
 
 def title(graph: Graph, result: BFSResult) -> str:
-    """What was searched from where."""
+    """The sources of the search, as a heading."""
     names = [str(graph.label(start)) for start in result.sources[:3]]
     more = f" and {len(result.sources) - 3} more" if len(result.sources) > 3 else ""
     return f"Search from {', '.join(names)}{more}"
 
 
 def reach(graph: Graph, result: BFSResult) -> str:
-    """How far the search came."""
-    share = math.floor(1000 * result.reached / graph.n) / 10  # 100% is all of them, not nearly all
+    """How many vertices were reached, within how many hops."""
+    share = math.floor(1000 * result.reached / graph.n) / 10  # rounded down: 100% means all of them
     hops = "hop" if result.depth == 1 else "hops"
     return f"{result.reached:,} of {graph.n:,} vertices ({share:.1f}%) within {result.depth:,} {hops}"

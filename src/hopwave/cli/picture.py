@@ -1,4 +1,4 @@
-"""Pictures, drawn without a screen: the levels of a search, scores, and what the demo found."""
+"""Pictures, drawn without a display: the levels of a search, scores, and the small graph of the demo."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from hopwave.cli.levels import Row
 ENDINGS = (".png", ".svg", ".pdf")
 COLOURS = {"source": "#6b7280", "push": "#0e8fa9", "pull": "#b0468f"}
 INK, PALE = "#1f2937", "#e5e7eb"
-_NARROW = 120  # more levels than this are drawn without gaps between their bars
+_MOST_BARS_WITH_GAPS = 120  # the bars of more levels touch each other
 
 
 def check(path: Path) -> None:
-    """Complain about a picture that could not be drawn before any work is done for it."""
+    """Raise an error if this picture cannot be drawn; called before any work is done."""
     columns.ending(path, ENDINGS)
     columns.folder(path)
     terminal.need("matplotlib", "plot", f"drawing {path}")
@@ -27,7 +27,7 @@ def check(path: Path) -> None:
 
 @contextmanager
 def page(path: Path, width: float, height: float) -> Iterator[Any]:
-    """An empty figure that becomes the file when the block ends well; needs no display and touches no global state."""
+    """An empty figure, written to the file at the end of the block. It needs no display and changes no global state."""
     check(path)
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -44,7 +44,7 @@ def page(path: Path, width: float, height: float) -> Iterator[Any]:
         "grid.color": PALE,
         "xtick.color": INK,
         "ytick.color": INK,
-        "svg.hashsalt": "hopwave",  # equal pictures are equal files
+        "svg.hashsalt": "hopwave",  # the same picture gives the same file
     }
     with rc_context(style):
         figure = Figure(figsize=(width, height), dpi=150, layout="constrained", facecolor="white")
@@ -55,7 +55,7 @@ def page(path: Path, width: float, height: float) -> Iterator[Any]:
 
 
 def levels(path: Path, rows: list[Row], title: str, subtitle: str) -> None:
-    """The vertices that each level found, coloured by the step that found them, and the time it took."""
+    """The vertices of each level, coloured by its direction, and its time."""
     with page(path, 8, 5) as figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
         above.set_title(_short(title), loc="left", fontweight="bold", pad=22)
@@ -68,7 +68,7 @@ def levels(path: Path, rows: list[Row], title: str, subtitle: str) -> None:
 
 
 def scores(path: Path, values: Any, best: list[tuple[str, float]], title: str, subtitle: str) -> None:
-    """How the scores are distributed, and the highest of them by name."""
+    """The distribution of the scores, and the highest of them with their names."""
     with page(path, 11, 5) as figure:
         left, right = figure.subplots(1, 2, width_ratios=[3, 2])
         left.set_title(_short(title), loc="left", fontweight="bold", pad=22)
@@ -86,7 +86,7 @@ def scores(path: Path, values: Any, best: list[tuple[str, float]], title: str, s
 
 
 def distribution(axes: Any, values: Any) -> None:
-    """For every score, the share of all that are at least as high: a straight line where they follow a power law."""
+    """For every score, the share of scores that are at least as high; a power law gives a straight line."""
     import numpy as np
     from matplotlib.ticker import FuncFormatter
 
@@ -101,8 +101,8 @@ def distribution(axes: Any, values: Any) -> None:
         axes.set_yticks([])
         return
     share = np.arange(len(above), 0, -1) / len(known)
-    shown = np.unique(np.concatenate([[True], np.diff(above) > 0]).nonzero()[0])  # one point a score
-    if len(shown) > 4000:  # more cannot be seen; the highest, which stand apart, are all kept
+    shown = np.unique(np.concatenate([[True], np.diff(above) > 0]).nonzero()[0])  # one point per score
+    if len(shown) > 4000:  # more cannot be seen; all of the highest are kept, since they are far apart
         shown = shown[len(shown) - np.unique(np.geomspace(1, len(shown), 4000).astype(int))[::-1]]
     axes.step(above[shown], share[shown], where="pre", color=COLOURS["push"], linewidth=1.6)
     axes.plot(above[shown], share[shown], "o", color=COLOURS["push"], markersize=2.5 if len(shown) < 400 else 0)
@@ -116,18 +116,20 @@ def distribution(axes: Any, values: Any) -> None:
     zero = 1 - len(above) / len(known)
     if zero:
         note = f"{zero:.1%} have the score 0"
-        axes.text(0.03, 0.04, note, transform=axes.transAxes, fontsize=9, backgroundcolor="white")  # a free corner
+        axes.text(
+            0.03, 0.04, note, transform=axes.transAxes, fontsize=9, backgroundcolor="white"
+        )  # the curve leaves this corner free
 
 
 def profile(axes: Any, rows: list[Row]) -> None:
-    """Bars of vertices by level on the given axes; a last level that found nothing is left out."""
+    """Bars of the vertices of each level; an empty last level is left out."""
     from matplotlib.patches import Patch
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     rows = [row for row in rows if row.vertices]
     _bars(axes, rows, [row.vertices for row in rows])
     counts = [row.vertices for row in rows]
-    if max(counts) > 1000 * min(counts):  # bars of one vertex and of a million are both to be seen
+    if max(counts) > 1000 * min(counts):  # so that a level of one vertex is visible next to one of a million
         axes.set_yscale("log")
         axes.set_ylim(0.7, max(counts) * 2)
     else:
@@ -147,13 +149,15 @@ def profile(axes: Any, rows: list[Row]) -> None:
 
 def _bars(axes: Any, rows: list[Row], heights: list[float]) -> None:
     colours = [COLOURS.get(row.direction, INK) for row in rows]
-    axes.bar([row.first for row in rows], heights, color=colours, width=0.8 if len(rows) <= _NARROW else 1.0)
+    axes.bar(
+        [row.first for row in rows], heights, color=colours, width=0.8 if len(rows) <= _MOST_BARS_WITH_GAPS else 1.0
+    )
 
 
 def network(axes: Any, places: Any, edges: Any, hops: Any, sizes: Any, names: dict[int, str]) -> None:
-    """A small graph: vertices at their places, coloured by hops, sized by weight, and names for some.
+    """A small graph: vertices at `places`, coloured by hops, sized by `sizes`, and names for some of them.
 
-    Names come in order of importance: one that would cover another before it is left out.
+    The most important names come first: a name that would cover an earlier one is left out.
     """
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke

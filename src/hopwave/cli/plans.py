@@ -1,4 +1,4 @@
-"""`hopwave plans`: every published algorithm there is, and what it is made of."""
+"""`hopwave plans`: the published algorithms that hopwave runs, and what each consists of."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Annotated, Any
 import typer
 
 import hopwave as hw
-from hopwave.cli import terminal
+from hopwave.cli import options, terminal
 from hopwave.plan import Plan
 
 
 def plans(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[PLAN]", help="Show this plan alone, with every choice.")
-    ] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="The table in Markdown, as the README has it.")] = False,
-    as_json: terminal.Json = False,
+    name: Annotated[str | None, typer.Argument(metavar="[PLAN]", help="Show every choice of this plan.")] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the table in Markdown, as in the README.")
+    ] = False,
+    as_json: options.Json = False,
 ) -> None:
-    """List the plans: every published algorithm, its steps, its rule, its paper."""
+    """List the plans: every published algorithm with its steps, its rule and its paper."""
     if as_json and markdown:
-        raise typer.BadParameter("--json and --markdown are two different outputs; give one of them")
+        raise typer.BadParameter("--json and --markdown cannot be combined; leave out one of them")
     chosen = hw.plans() if name is None else type(hw.plans())([hw.plan(name)])
     if as_json:
         terminal.emit({"plans": [_record(plan) for plan in chosen]})
@@ -29,7 +29,9 @@ def plans(
     elif name is not None:
         terminal.show(terminal.facts(name, _choices(chosen[0])))
     else:
-        shown = terminal.table("Plans", "plan", "what it is", "rule", "paper", caption="hopwave plans PLAN shows one.")
+        shown = terminal.table(
+            "Plans", "plan", "what it is", "rule", "paper", caption="'hopwave plans PLAN' shows one plan in full."
+        )
         shown.columns[0].no_wrap, shown.columns[0].style = True, "cyan"
         shown.columns[2].no_wrap = True
         for plan in chosen:

@@ -1,4 +1,4 @@
-"""The self-test of `hopwave doctor`: every engine that runs here searches small graphs whose answers are known."""
+"""The self-test of `hopwave doctor`: every engine that runs here solves small problems with known results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hopwave.validate import validate
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one check went on one engine; `passed` is None where the engine cannot run here, and `note` says why."""
+    """The outcome of one check on one engine; `passed` is None if the engine cannot run here, and `note` says why."""
 
     engine: str
     check: str
@@ -27,7 +27,7 @@ class Outcome:
 
 
 def two_parts() -> Graph:
-    """Two triangles, a loop, and a vertex of its own: not everything is reached."""
+    """Two triangles, a self-loop and an isolated vertex: a search does not reach every vertex."""
     return Graph.from_edges([0, 1, 2, 3, 4, 5, 0], [1, 2, 0, 4, 5, 3, 0], n=7)
 
 
@@ -40,12 +40,12 @@ SEARCHES: dict[str, Callable[[], Graph]] = {
 
 
 def names() -> list[str]:
-    """The engines that this version of hopwave has, whether or not they run here."""
+    """All engines of this version of hopwave, whether they run here or not."""
     return [name for name in engines.NAMES if importlib.util.find_spec(f"hopwave.engines.{name}") is not None]
 
 
 def run() -> Iterator[Outcome]:
-    """Every check on every engine, one after the other."""
+    """Run every check on every engine."""
     for engine in names():
         try:
             engines.engine(engine)
@@ -58,17 +58,17 @@ def run() -> Iterator[Outcome]:
         for check, make in SEARCHES.items():
             yield _outcome(engine, f"search {check}", _search, make)
         yield _outcome(engine, "count paths", _count_paths)
-        if engine != "reference":  # which searches only
+        if engine != "reference":  # it only searches
             yield _outcome(engine, "betweenness", _betweenness)
 
 
 def total() -> int:
-    """At most so many outcomes."""
+    """The most outcomes that `run` can give."""
     return len(names()) * (len(SEARCHES) + 2)
 
 
 def _outcome(engine: str, name: str, check: Callable[..., str], *arguments: Any) -> Outcome:
-    """A check answers "" or what is wrong; what it raises is wrong too: a broken install must not stop the report."""
+    """A check returns "" or what is wrong. An exception is a failure too: the report must not stop at it."""
     try:
         wrong = check(engine, *arguments)
     except Exception as error:
@@ -83,7 +83,7 @@ def _search(engine: str, make: Callable[[], Graph]) -> str:
 
 
 def _count_paths(engine: str) -> str:
-    """From corner to corner of a k × k grid lead C(2k − 2, k − 1) shortest paths, through k diamonds 2^k."""
+    """C(2k − 2, k − 1) shortest paths join opposite corners of a k × k grid, and 2^k lead through k diamonds."""
     across = hw.bfs(hw.generate.grid(12, 12), 0, path_counts=True, device=engine).path_counts
     along = hw.bfs(hw.generate.diamonds(40), 0, path_counts=True, device=engine).path_counts
     found = (float(across[-1]), float(along[-1]))  # type: ignore[index]
@@ -92,7 +92,7 @@ def _count_paths(engine: str) -> str:
 
 
 def _betweenness(engine: str) -> str:
-    """On a path of five, 0, 3, 4, 3, 0 pairs are parted by each vertex."""
+    """The vertices of a path of five lie between 0, 3, 4, 3 and 0 pairs."""
     scores = hw.betweenness_centrality(hw.generate.path(5), normalized=False, device=engine).scores
     return (
         "" if np.allclose(scores, [0, 3, 4, 3, 0]) else f"found {np.asarray(scores).tolist()}, expected [0, 3, 4, 3, 0]"

@@ -1,4 +1,4 @@
-"""How every command speaks: tables and bars on stdout, or JSON alone; errors of one line on stderr."""
+"""How every command prints: tables and bars on stdout, or only JSON; one-line errors on stderr."""
 
 from __future__ import annotations
 
@@ -7,37 +7,30 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.")]
-Threads = Annotated[
-    int | None,
-    typer.Option("--threads", help="Threads of the CPU engine. Default: HOPWAVE_NUM_THREADS, else every core."),
-]
-
-# One colour for each direction, in tables and pictures alike.
+# One colour for each direction, in tables.
 COLOURS = {"push": "cyan", "pull": "magenta", "source": "white"}
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 class Hangup(Exception):
-    """Whoever read our output has gone: `hopwave plans | head`."""
+    """The reader of our output has closed the pipe: `hopwave plans | head`."""
 
 
 class CheckFailed(Exception):
-    """A check that the user asked for came out wrong: exit code 1. `everywhere`: on every rank of a job alike."""
+    """A check has failed: exit code 1. `everywhere`: on every rank of the run."""
 
     everywhere = False
 
 
 class MissingExtra(Exception):
-    """An optional library is needed and not installed: exit code 4.
+    """A feature needs an optional library that is not installed: exit code 4.
 
     >>> print(MissingExtra("a picture", "matplotlib", "plot"))
     a picture needs matplotlib, which is not installed; run: pip install 'hopwave[plot]'
@@ -57,7 +50,7 @@ def install(extra: str) -> str:
 
 
 def need(library: str, extra: str, what: str) -> None:
-    """Raise MissingExtra, before any work is done, where an optional library is not there."""
+    """Raise MissingExtra if an optional library is not installed; called before any work is done."""
     if importlib.util.find_spec(library) is None:
         raise MissingExtra(what, library, extra)
 
@@ -69,7 +62,7 @@ class _Console(Console):
 
 
 def console() -> Console:
-    """stdout as rich sees it; wide tables keep their columns when nobody is looking."""
+    """stdout as a rich console; at least 120 columns wide if it is not a terminal, so that tables are not cut."""
     out = _Console(highlight=False, emoji=False, markup=False)
     if not out.is_terminal and out.width < 120:
         out.width = 120
@@ -77,19 +70,19 @@ def console() -> Console:
 
 
 def show(*parts: RenderableType) -> None:
-    """Write tables and text to stdout."""
+    """Print tables and text to stdout."""
     out = console()
     for part in parts:
         out.print(part)
 
 
 def line(text: str = "", style: str = "") -> None:
-    """Write one line of text to stdout, not wrapped: it may be a path to copy."""
+    """Print one line of text to stdout, not wrapped: it may contain a path to copy."""
     console().print(Text(text, style=style), soft_wrap=True)
 
 
 def emit(value: dict[str, Any]) -> None:
-    """Write one JSON object to stdout."""
+    """Print one JSON object to stdout."""
     try:
         print(json.dumps(value, default=_as_json, allow_nan=False, ensure_ascii=False), flush=True)
     except BrokenPipeError:
@@ -97,22 +90,22 @@ def emit(value: dict[str, Any]) -> None:
 
 
 def _as_json(value: Any) -> Any:
-    """Numbers that are NumPy's, arrays, and names of vertices that JSON has no word for."""
+    """Convert NumPy numbers and arrays, and labels of types that JSON does not have."""
     if hasattr(value, "tolist"):
         return value.tolist()
     return str(value)
 
 
 def error(message: str) -> None:
-    """One line on stderr, whatever the message holds."""
+    """Print one line to stderr, whatever the message contains."""
     if message:
-        with suppress(OSError, ValueError):  # nobody can be told that nobody can be told
+        with suppress(OSError, ValueError):  # stderr is closed: there is nowhere to print
             print("hopwave: error:", " ".join(message.split()), file=sys.stderr, flush=True)
 
 
 @contextmanager
-def speaking_unicode() -> Iterator[None]:
-    """A vertex may be called anything: what the terminal's encoding lacks is written as \\u…, not raised."""
+def escaping_unicode() -> Iterator[None]:
+    """A label may have any characters: those that the terminal's encoding lacks are printed as \\u…, not raised."""
     streams = [stream for stream in (sys.stdout, sys.stderr) if hasattr(stream, "reconfigure")]
     before = [stream.errors for stream in streams]
     for stream in streams:
@@ -125,7 +118,7 @@ def speaking_unicode() -> Iterator[None]:
 
 
 def table(title: str, *columns: str, numbers: Sequence[int] = (), caption: str | None = None) -> Table:
-    """An empty table in the house style; `numbers` are the columns that hold numbers.
+    """An empty table in our style; `numbers` are the columns of numbers, aligned right.
 
     >>> table("levels", "level", "vertices", numbers=(0, 1)).columns[0].justify
     'right'
@@ -138,7 +131,7 @@ def table(title: str, *columns: str, numbers: Sequence[int] = (), caption: str |
 
 
 def facts(title: str, pairs: dict[str, str]) -> Table:
-    """A table of two columns: what, and its value."""
+    """A table of two columns: a name and its value."""
     made = table(title, "", "")
     made.show_header = False
     made.columns[0].style = "dim"
@@ -148,7 +141,7 @@ def facts(title: str, pairs: dict[str, str]) -> Table:
 
 
 def bar(share: float, width: int = 40, style: str = "cyan") -> Text:
-    """A bar as long as the share of the width, to an eighth of a character; what is not nothing is never invisible.
+    """A bar of share × width characters, to an eighth of a character; a share above 0 is always visible.
 
     >>> bar(0.5, width=8).plain
     '████'
@@ -162,12 +155,12 @@ def bar(share: float, width: int = 40, style: str = "cyan") -> Text:
 
 
 def bar_width(taken: int) -> int:
-    """How long a bar may be beside columns that take so many characters."""
+    """How long a bar may be if the other columns take `taken` characters."""
     return max(10, min(60, console().width - taken))
 
 
 def milliseconds(seconds: float) -> str:
-    """A time for a table, to the microsecond, so that a column of them lines up.
+    """A time for a table, to the microsecond, so that the digits of a column line up.
 
     >>> milliseconds(0.0000123), milliseconds(1.5)
     ('0.012', '1,500.000')
@@ -176,7 +169,7 @@ def milliseconds(seconds: float) -> str:
 
 
 def size(count: int | None) -> str:
-    """Bytes for people.
+    """A number of bytes, in a readable unit.
 
     >>> size(3 << 30), size(512)
     ('3.0 GiB', '512 bytes')

@@ -1,4 +1,4 @@
-"""`hopwave warmup`: compile everything once, so that nobody waits for it later."""
+"""`hopwave warmup`: compile everything once, so that later runs do not wait for the compiler."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 
 import hopwave as hw
-from hopwave.cli import terminal
+from hopwave.cli import options, terminal
 from hopwave.graph import Graph
 from hopwave.progress import Meter
 
 
 @dataclass(frozen=True)
 class Part:
-    """Something that is compiled: how long its first use took, and whether that compiled anything."""
+    """A part of hopwave: how long its first use took, and whether that compiled anything."""
 
     name: str
     seconds: float
@@ -26,20 +26,20 @@ class Part:
 
 
 def search() -> None:
-    """Several times, so that hubs are looked for too, and with an order of neighbours by degree."""
+    """Search twice, since only the second search looks for hubs; and with neighbours ordered by degree."""
     graph = hw.generate.kronecker(8)
     for plan in ("hopwave", "hopwave", "hiragushi-hybrid"):
         hw.bfs(graph, 0, plan=plan, device="cpu")
 
 
 def paths() -> None:
-    """Also those beyond one scale a level: 2^2200 paths beside a single one."""
+    """Count paths, also where a level needs more than one scale: 2^2200 paths next to a single one."""
     hw.bfs(hw.generate.kronecker(8), 0, path_counts=True, device="cpu")
     hw.bfs(spanning(), 0, path_counts=True, device="cpu")
 
 
 def betweenness() -> None:
-    """Of vertices, also where they are numbered by degree first, and of edges."""
+    """Betweenness of vertices, also with vertices renumbered by degree, and of edges."""
     graph = hw.generate.grid(8, 8)
     hw.betweenness_centrality(graph, device="cpu")
     hw.betweenness_centrality(hw.generate.star(40_000), k=32, device="cpu")
@@ -47,7 +47,7 @@ def betweenness() -> None:
 
 
 def wide() -> None:
-    """With all threads on one source."""
+    """Betweenness with all threads on one source."""
     hw.betweenness_centrality(hw.generate.grid(8, 8), plan="hopwave-wide", device="cpu")
 
 
@@ -63,7 +63,7 @@ def distances() -> None:
 
 
 def products() -> None:
-    """The semirings of searches, ranks, shortest paths and triangles, by rows and by columns."""
+    """Products over the semirings of searches, PageRank, shortest paths and triangles, in both directions."""
     graph = hw.generate.kronecker(6)
     A, la = hw.linalg.Matrix.from_graph(graph), hw.linalg
     W = la.Matrix.from_graph(graph, np.ones(graph.m))
@@ -78,16 +78,19 @@ def products() -> None:
 
 
 def reading() -> None:
-    """Files large enough for the compiled scanners and for sorting on all cores."""
+    """Read files that are large enough for the compiled scanners: of 32-bit ids, of 64-bit ids, and of lists."""
+    from hopwave.csr_compiled import sorted_rows
+
     graph = hw.generate.grid(300, 300)
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("graph.mtx", "graph.el", "graph.graph"):
+        for name in ("graph.mtx", "graph.txt", "graph.graph"):
             hw.write(Path(folder) / name, graph)
             hw.read(Path(folder) / name, progress=False)
+    sorted_rows(np.array([0], np.int32), np.array([1], np.int32), 2, symmetric=True)  # only larger files need it
 
 
 def spanning() -> Graph:
-    """A chain of diamonds beside a path of the same length."""
+    """A chain of diamonds and a path of the same length between the same two vertices."""
     chain = hw.generate.diamonds(2200)
     path = [0, *range(chain.n, chain.n + 4399), chain.n - 1]
     source, target = chain.to_edges()
@@ -105,15 +108,15 @@ PARTS: dict[str, Callable[[], None]] = {
 }
 
 
-def warmup(as_json: terminal.Json = False) -> None:
-    """Compile the CPU engine and the readers for this machine; later runs load them from disk."""
+def warmup(as_json: options.Json = False) -> None:
+    """Compile the CPU engine and the file readers for this machine. Later runs load them from disk."""
     from numba.core.event import install_recorder
 
     parts = []
     with Meter("compiling", len(PARTS), None) as meter:
         for name, use in PARTS.items():
             began = time.perf_counter()
-            with install_recorder("numba:compile") as record:  # silent where code comes from disk
+            with install_recorder("numba:compile") as record:  # empty if all code came from disk
                 use()
             parts.append(Part(name, time.perf_counter() - began, bool(record.buffer)))
             meter.update(len(parts))
@@ -123,6 +126,6 @@ def warmup(as_json: terminal.Json = False) -> None:
         return
     shown = terminal.table("Compiled for this machine", "what", "seconds", "", numbers=(1,))
     for part in parts:
-        shown.add_row(part.name, f"{part.seconds:.2f}", "compiled" if part.compiled else "was on disk")
+        shown.add_row(part.name, f"{part.seconds:.2f}", "compiled" if part.compiled else "already on disk")
     terminal.show(shown)
-    terminal.line(f"Ready in {total:.1f} s; later runs start from disk.")
+    terminal.line(f"Ready in {total:.1f} s. Later runs load the compiled code from disk.")

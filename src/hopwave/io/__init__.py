@@ -1,4 +1,4 @@
-"""Graphs from files and into files: `read`, `write`, and the table of formats. Each format has a file here."""
+"""Read graphs from files and write them to files: `read`, `write`, `formats`. Each format has its own module here."""
 
 from __future__ import annotations
 
@@ -37,17 +37,18 @@ def read(
     progress: bool | None = None,
     **options: Any,
 ) -> Graph:
-    """The graph in a file, in any of the formats of `formats()`, packed with gzip or not.
+    """Read a graph from a file in any of the formats of `formats()`, compressed with gzip or not.
 
     path: the file; its extension and its first bytes tell the format.
-    format: the format's name, where neither does.
-    directed: None takes the file's word or the format's default; False adds missing reverses; True keeps edges as arcs.
-    n: the number of vertices, where it is more than the file tells; integer ids below n are then taken as they stand.
-    labels: False drops names, and takes integer ids for vertices as they stand.
-    progress: None shows a bar after two seconds on a terminal; True and False insist.
-    options: what single formats take beside, for example `source=` and `target=` for the columns of a table.
+    format: the format's name, if neither tells it.
+    directed: None follows the file, or else the format's default; False adds the missing reverse arcs; True keeps every
+        edge as arcs.
+    n: the number of vertices, if there are more than the file shows; integer ids below n are then used unchanged.
+    labels: False drops names and uses integer ids unchanged as vertices.
+    progress: None shows a bar on a terminal after two seconds, True always shows it, False never.
+    options: options of this format alone, for example `source=` and `target=` for the columns of a table.
 
-    Repeated edges are merged. A file that is not what it claims to be raises FormatError with its line.
+    Repeated edges are merged. A file with a mistake in it raises FormatError, with the number of the line.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -79,16 +80,16 @@ def write(
     labels: bool = True,
     **options: Any,
 ) -> None:
-    """The graph into a file, whole or not at all: what stood there before is untouched until the new file is complete.
+    """Write a graph to a file. A file that is already there is replaced only when the new one is complete.
 
-    path: the file; its extension tells the format, and `.gz` at the end packs it.
-    format: the format's name, where the extension does not tell.
-    labels: False drops them; a format without a place for labels refuses a labelled graph otherwise.
-    options: what single formats take beside, for example `packed=True` for Graph500.
+    path: the file; its extension tells the format, and `.gz` at the end compresses it.
+    format: the format's name, if the extension does not tell it.
+    labels: False drops them; otherwise a format that cannot store labels raises FormatError for a labelled graph.
+    options: options of this format alone, for example `packed=True` for Graph500.
 
     >>> write("web.metis", Graph.from_edges([0], [1], directed=True))
     Traceback (most recent call last):
-    hopwave.errors.FormatError: web.metis: a directed graph; METIS holds undirected ones: write .mtx or .npz instead
+    hopwave.errors.FormatError: web.metis: a directed graph; METIS stores undirected ones: write .mtx or .npz instead
     """
     if not isinstance(graph, Graph):
         raise TypeError(f"write(path, graph) takes a hopwave Graph, not {type(graph).__name__}; path comes first")
@@ -101,8 +102,6 @@ def write(
         graph = Graph.from_csr(graph.indptr, graph.indices, directed=graph.directed, check=False)
     if graph.labels is not None and not chosen.holds_labels:
         able = ", ".join(known.extensions[0] for known in FORMATS if known.holds_labels)
-        raise FormatError(
-            f"{chosen.title} has no place for labels; use {able}, or give them up with labels=False", place
-        )
+        raise FormatError(f"{chosen.title} cannot store labels; use {able}, or drop them with labels=False", place)
     with replacing(place, packed=place.name.lower().endswith(".gz")) as stream:
         chosen.write(Target(place, stream), graph, **options)

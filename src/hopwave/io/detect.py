@@ -1,4 +1,4 @@
-"""Which format a file is in: by its name, held against what it begins with."""
+"""Which format a file is in: its name says so, and its first bytes must agree."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DIMACS = re.compile(rb"(?:c[^\n]*\n|\s*\n)*p[ \t]+(sp|edge|col)[ \t]")
 
 
 def by_name(path: Path) -> Format | None:
-    """The format that a file's name stands for; `.gz` at its end is looked through.
+    """The format that a file's extension stands for; a `.gz` at the end is ignored.
 
     >>> by_name(Path("web.MTX.gz")).name
     'matrix-market'
@@ -41,7 +41,7 @@ def by_name(path: Path) -> Format | None:
 
 
 def by_title(name: str) -> Format:
-    """The format called so, as in `format="metis"`.
+    """The format of this name, as in `format="metis"`.
 
     >>> by_title("metis").extensions
     ('.graph', '.metis')
@@ -53,7 +53,7 @@ def by_title(name: str) -> Format:
 
 
 def by_content(start: bytes) -> Format | None:
-    """The format whose unmistakable mark a file begins with, or None: most text looks alike.
+    """The format whose signature a file begins with; None if there is none, as in most text files.
 
     >>> by_content(b"%%MatrixMarket matrix").name
     'matrix-market'
@@ -70,7 +70,7 @@ def by_content(start: bytes) -> Format | None:
 
 
 def detect(source: Source) -> Format:
-    """The format to read a file in. A name that clearly contradicts the content is an error, not a guess."""
+    """The format to read a file in. A name that contradicts the content is an error: hopwave does not guess."""
     named, marked = by_name(source.path), by_content(source.start())
     if named is None and marked is None:
         raise unknown(source.path)
@@ -80,10 +80,12 @@ def detect(source: Source) -> Format:
     if same_reader or named.content_decides:
         return marked
     remedy = f"rename it, or pass format={marked.name!r}"
-    raise source.fail(f"is called {named.title} but holds {marked.title}; expected the two to agree: {remedy}", 1)
+    raise source.fail(
+        f"is named like {named.title} but contains {marked.title}; expected the two to agree: {remedy}", 1
+    )
 
 
 def unknown(path: Path) -> FormatError:
-    """The error for a name that says nothing: it lists what could have been said."""
+    """The error for a name without a known extension; it lists the known ones."""
     known = "; ".join(f"{known.name} ({' '.join(known.extensions)})" for known in FORMATS)
     return FormatError(f"the name does not tell the format; rename the file or pass format=, one of: {known}", path)

@@ -1,6 +1,6 @@
 """DIMACS: `.gr` of the shortest-path challenge (`p sp`, arcs `a u v w`), `.col` of colouring (`p edge`, `e u v`).
 
-A `.gr` file lists arcs. Where an undirected graph was written as two arcs an edge, our comment line says so.
+A `.gr` file lists arcs. Our writer stores an undirected edge as two arcs, and says so in a comment line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _KINDS = {b"sp": (b"a", "an arc 'a u v weight'"), b"edge": (b"e", "an edge 'e u 
 
 
 def read(source: Source, request: Request) -> Graph:
-    """The graph of a DIMACS file: `p sp` is directed, `p edge` and `p col` are not."""
+    """Read a DIMACS file: `p sp` is directed, `p edge` and `p col` are not."""
     directed = True
     line = 1
     with source.open() as stream:
@@ -49,7 +49,7 @@ def read(source: Source, request: Request) -> Graph:
 
 
 def write_gr(target: Target, graph: Graph) -> None:
-    """Arcs of weight 1; an undirected edge becomes two, as in the challenge's road networks."""
+    """Write arcs of weight 1; an undirected edge becomes two, as in the challenge's road networks."""
     if not graph.directed:
         target.stream.write(_UNDIRECTED + b"\n")
         graph = Graph.from_csr(graph.indptr, graph.indices, directed=True, check=False)
@@ -59,9 +59,9 @@ def write_gr(target: Target, graph: Graph) -> None:
 
 
 def write_col(target: Target, graph: Graph) -> None:
-    """Undirected edges, each once."""
+    """Write undirected edges, each once."""
     if graph.directed:
-        raise target.fail("a directed graph; DIMACS .col holds undirected ones: write .gr instead")
+        raise target.fail("a directed graph; DIMACS .col stores undirected ones: write .gr instead")
     u, v = graph.to_edges()
     target.stream.write(f"p edge {graph.n} {len(u)}\n".encode())
     write_pairs(target, "e %d %d\n", u.astype("int64") + 1, v.astype("int64") + 1)

@@ -1,7 +1,7 @@
-"""Edge lists as SNAP publishes them: comments with `#` or `%`, then two ids a line; what follows them is not looked at.
+"""Edge lists as SNAP publishes them: comments with `#` or `%`, then lines of two ids. The rest of a line is ignored.
 
-Three kinds of comments are understood, and written: `# Nodes: 5 Edges: 7`, `# Directed graph` / `# Undirected graph`,
-and, our own, `# Node: NAME` for a vertex that must be named before the edges and `# Ids: text` for ids that are names.
+These comments are understood, and written: `# Nodes: 5 Edges: 7`, `# Directed graph` or `# Undirected graph`, and two
+of our own: `# Node: NAME` lists a vertex before the edges, and `# Ids: text` says that the ids are names, not numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, write_pairs
 from hopwave.io.rows import LARGEST_NUMBER, Grammar, read_rows, shown
 from hopwave.io.source import Source
-from hopwave.io.vertices import Numbering, compact, named_apart, plain_labels
+from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
 
 _NODES = re.compile(rb"nodes:?\s*(\d{1,40})", re.IGNORECASE)
 _EDGES = re.compile(rb"edges:?\s*(\d{1,40})", re.IGNORECASE)
@@ -25,26 +25,26 @@ _EDGES = re.compile(rb"edges:?\s*(\d{1,40})", re.IGNORECASE)
 
 @dataclass
 class _Header:
-    """What the comments before the first edge say, and what that edge looks like."""
+    """What the comments before the first edge say, and the line of that edge."""
 
     nodes: int | None = None
     edges: int | None = None
-    line: int = 1  # the line that counts them
+    line: int = 1  # the line with these two counts
     directed: bool | None = None
     names: bool = False
-    apart: list[bytes] = field(default_factory=list)
+    listed: list[bytes] = field(default_factory=list)  # vertices listed before the edges
     first_row: bytes = b""
 
 
 def read(source: Source, request: Request, *, names: bool | None = None) -> Graph:
-    """The graph of an edge list, undirected unless its comments say otherwise.
+    """Read an edge list: undirected, unless its comments say otherwise.
 
-    `names=True` takes every id for a name, `names=False` requires integers; by default the first edge tells.
+    `names=True` reads every id as a name, `names=False` requires integers; by default the first edge decides.
     """
     with source.open() as stream:
         header = read_header(source, stream)
-    if not header.first_row and header.nodes is None and not header.apart:
-        raise source.fail("holds no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'", 1)
+    if not header.first_row and header.nodes is None and not header.listed:
+        raise source.fail("contains no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'", 1)
     if names is None:
         ends = header.first_row.split()[:2]
         looks_like_number = [end.lstrip(b"-").isdigit() for end in ends]
@@ -55,7 +55,7 @@ def read(source: Source, request: Request, *, names: bool | None = None) -> Grap
 
 
 def read_header(source: Source, stream: IO[bytes]) -> _Header:
-    """What stands before the first edge."""
+    """Read the comments before the first edge."""
     header = _Header()
     number = 1
     while text := source.line(stream, number):
@@ -65,7 +65,7 @@ def read_header(source: Source, stream: IO[bytes]) -> _Header:
             break
         words = comment.lstrip(b"#% ").lower()
         if words.startswith(b"node: "):
-            header.apart.append(comment.lstrip(b"#% ")[len(b"node: ") :].strip())
+            header.listed.append(comment.lstrip(b"#% ")[len(b"node: ") :].strip())
         elif words.startswith(b"ids: text"):
             header.names = True
         elif words.startswith((b"undirected", b"sym ")):  # the second form is KONECT's
@@ -88,9 +88,9 @@ def _read_integers(source: Source, request: Request, header: _Header) -> Graph:
     with source.open() as stream:
         u, v, line = read_rows(source, stream, 1, integer_grammar(), declared=header.edges)
     try:
-        lone = np.array([int(name) for name in header.apart], np.int64)
+        lone = np.array([int(name) for name in header.listed], np.int64)
     except (ValueError, OverflowError):
-        raise source.fail("a '# Node:' comment does not hold a whole number as the edges do", 1) from None
+        raise source.fail("a '# Node:' comment without a whole number; expected one, as in the edges", 1) from None
     directed = header.directed
     greatest = max((int(ids.max()) for ids in (u, v, lone) if len(ids)), default=-1)
     if not request.labels or (header.nodes is not None and greatest < header.nodes):
@@ -108,7 +108,7 @@ def _read_integers(source: Source, request: Request, header: _Header) -> Graph:
 
 def _read_names(source: Source, request: Request, header: _Header) -> Graph:
     numbers = Numbering()
-    for name in header.apart:
+    for name in header.listed:
         numbers[_text(source, name, header.line)]
     u, v = [], []
     number = 0
@@ -126,7 +126,7 @@ def _read_names(source: Source, request: Request, header: _Header) -> Graph:
 
 
 def _rows(source: Source) -> Iterator[tuple[int, list[bytes]]]:
-    """The fields of every line that is not a comment, with its number."""
+    """The number and the fields of every line that is not a comment."""
     number = 0
     with source.open() as stream:
         for block in source.blocks(stream):
@@ -147,7 +147,7 @@ def _text(source: Source, name: bytes, line: int) -> str:
 
 
 def write(target: Target, graph: Graph) -> None:
-    """An edge list with the comments that let it read back exactly as it was."""
+    """Write an edge list, with the comments that are needed to read back the same graph."""
     u, v = graph.to_edges()
     names = plain_labels(target, graph)
     kind = "Directed graph" if graph.directed else "Undirected graph: each edge is written once"
@@ -157,15 +157,15 @@ def write(target: Target, graph: Graph) -> None:
     for name in names:
         if isinstance(name, int) and not 0 <= name <= LARGEST_NUMBER:
             raise target.fail(
-                f"label {name}; integer ids of this format are 0 to 10^18; use .csv or .npz, or labels=False"
+                f"label {name}; integer ids in this format must be from 0 to 10^18 - 1; use .npz, or labels=False"
             )
         if isinstance(name, str) and (not name or name[0] in "#%" or "\0" in name or len(name.encode().split()) != 1):
             raise target.fail(
-                f"label {name!r} is no single word; use .csv or .npz, or give labels up with labels=False"
+                f"label {name!r} is not a single word; use .csv or .npz, or drop labels with labels=False"
             )
     if any(isinstance(name, str) for name in names):
         target.stream.write(b"# Ids: text\n")
-    for vertex in named_apart(graph, names, u, v).tolist():
+    for vertex in listed_first(graph, names, u, v).tolist():
         target.stream.write(f"# Node: {names[vertex]}\n".encode())
     table = np.array(names, object)
     return write_pairs(target, "%s\t%s\n", table[u], table[v])
@@ -176,7 +176,7 @@ FORMAT = Format(
     title="SNAP edge list",
     extensions=(".txt", ".edges", ".edgelist", ".snap"),
     holds_labels=True,
-    directedness="its comments tell; undirected without them",
+    directedness="its comments say; undirected without them",
     read=read,
     write=write,
     content_decides=True,

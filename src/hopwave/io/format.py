@@ -1,4 +1,4 @@
-"""What hopwave knows about a file format, and what a reader and a writer are handed."""
+"""What hopwave knows about a file format, and what its reader and its writer get."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.io.source import Source
 
-# A header may declare vertices that no edge touches, but not absurdly many of them: beyond so many vertices, and so
-# many for each byte of the file, the number must be confirmed with n= before memory is spent on it.
-UNQUESTIONED_VERTICES = 100_000_000
-VERTICES_A_BYTE = 100
-SORTED_BY_US = 500_000  # edges; below, SciPy is done before Numba is imported
+# A header may declare vertices without an edge, but not absurdly many: a number above both of these limits must be
+# confirmed with n= before memory is spent on it.
+MAX_UNCONFIRMED_VERTICES = 100_000_000
+MAX_VERTICES_PER_BYTE = 100
+MIN_EDGES_FOR_COMPILED_SORT = 500_000  # with fewer, SciPy has finished before Numba is imported
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the caller of `read` asked for, beside the file: None leaves it to the file."""
+    """What the caller of `read` wants, apart from the file: None leaves it to the file."""
 
     directed: bool | None = None
     n: int | None = None
@@ -35,17 +35,21 @@ class Request:
         """The number of vertices of the graph, from the number that the file declares or implies."""
         if n > LARGEST_VERTEX_COUNT:
             raise source.fail(
-                f"{n:,} vertices; expected at most {LARGEST_VERTEX_COUNT:,}, what 32-bit ids can name", line
+                f"{n:,} vertices; expected at most {LARGEST_VERTEX_COUNT:,}, the limit of 32-bit ids", line
             )
-        if n > max(UNQUESTIONED_VERTICES, VERTICES_A_BYTE * source.size) and self.n != n:
-            message = f"declares {n:,} vertices in {source.size:,} bytes; expected fewer: pass n={n} if they are meant"
+        if n > max(MAX_UNCONFIRMED_VERTICES, MAX_VERTICES_PER_BYTE * source.size) and self.n != n:
+            message = f"declares {n:,} vertices in {source.size:,} bytes; expected fewer: pass n={n} if that is right"
             raise source.fail(message, line)
         if self.n is None:
             return n
         if self.n < n:
-            raise GraphError(f"n={self.n} is less than the {n} vertices of {source.path}; leave n out, or give more")
+            raise GraphError(
+                f"n={self.n} is less than the {n} vertices of {source.path}; leave n out, or give a larger one"
+            )
         if self.n > LARGEST_VERTEX_COUNT:
-            raise GraphError(f"n={self.n} is more than the {LARGEST_VERTEX_COUNT} vertices that 32-bit ids can name")
+            raise GraphError(
+                f"n={self.n} is more than {LARGEST_VERTEX_COUNT}, the limit of 32-bit ids; give a smaller one"
+            )
         return self.n
 
     def graph(
@@ -58,21 +62,21 @@ class Request:
         directed: bool | None,
         labels: npt.NDArray[Any] | None = None,
     ) -> Graph:
-        """The graph of these edges, ids checked; `directed` is what the file says about them, None if it says nothing.
+        """The graph of these edges, with checked ids; `directed` is what the file says, None if it says nothing.
 
-        Edges of which nothing is said are what the caller calls them, undirected by default. Where the file speaks, the
-        caller may still ask for the other kind, and gets it: reverses are added, or an edge becomes two arcs.
+        If the file says nothing, the caller decides, and the default is undirected. If the file says one kind and the
+        caller wants the other, the graph is converted: reverse arcs are added, or every edge becomes two arcs.
         """
         if directed is None:
             directed = bool(self.directed)
         if labels is not None and self.n is not None and self.n != n:
             raise GraphError(
-                f"n={self.n} asks for unnamed vertices beside the {n} labels of {source.path}; leave n out"
+                f"n={self.n} adds vertices without a label to the {n} labels of {source.path}; leave n out"
             )
         source.meter.stage(f"building the graph of {source.path.name}")
         directed_now = directed if self.directed is None else directed and self.directed
         names = labels if self.labels else None
-        if len(u) < SORTED_BY_US:
+        if len(u) < MIN_EDGES_FOR_COMPILED_SORT:
             return self.turned(Graph.from_edges(u, v, n, directed_now, labels=names))
         from hopwave.csr_compiled import sorted_rows
 
@@ -81,7 +85,7 @@ class Request:
         return self.turned(Graph.from_csr(*rows, directed=directed_now, labels=names, check=False))
 
     def turned(self, graph: Graph) -> Graph:
-        """The graph with the directedness that was asked for: reverses added, or every edge as two arcs."""
+        """The graph as the caller wants it, directed or not: reverse arcs are added, or every edge becomes two arcs."""
         if self.directed is None or self.directed == graph.directed:
             return graph
         if self.directed:
@@ -91,7 +95,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Target:
-    """A file being written: its stream, and a name to complain with."""
+    """A file being written: its stream, and its path for error messages."""
 
     path: Path
     stream: IO[bytes]
@@ -103,7 +107,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: its name, what files of it are called, and what it can hold.
+    """A file format: its name, the extensions of its files, and what it can store.
 
     >>> import hopwave.io
     >>> hopwave.io.formats()[0].name
@@ -117,18 +121,18 @@ class Format:
     directedness: str  # how a reader knows whether the graph is directed
     read: Callable[..., Graph]
     write: Callable[..., None]
-    content_decides: bool = False  # the extensions are also used by other formats: trust what the file holds
+    content_decides: bool = False  # other formats use these extensions too: trust the content, not the name
 
     def read_options(self) -> tuple[str, ...]:
-        """The names of the options that `read` takes for this format alone."""
+        """The names of the options that `read` takes for this format only."""
         return _own_options(self.read)
 
     def write_options(self) -> tuple[str, ...]:
-        """The names of the options that `write` takes for this format alone."""
+        """The names of the options that `write` takes for this format only."""
         return _own_options(self.write)
 
     def check_options(self, function: Callable[..., Any], given: dict[str, Any]) -> None:
-        """No option is taken and then ignored."""
+        """Raise TypeError for an option that this function does not take: none is silently ignored."""
         known = _own_options(function)
         for name in given:
             if name not in known:
@@ -142,21 +146,23 @@ def _own_options(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def write_pairs(target: Target, template: str, u: npt.NDArray[Any], v: npt.NDArray[Any]) -> None:
-    """One line an edge, by a template such as "%d %d\\n"; a hundred thousand at a time, so that memory stays small."""
+    """Write one line per edge from a template such as "%d %d\\n", 100,000 lines at a time to keep memory small."""
     step = 100_000
     for i in range(0, len(u), step):
         first, second = u[i : i + step].tolist(), v[i : i + step].tolist()
         ends: list[Any] = [None] * (2 * len(first))
         ends[0::2], ends[1::2] = first, second
-        # One large formatting instead of many small ones: half the time.
+        # Formatting many lines at once takes half the time of one line after the other.
         target.stream.write((template * len(first) % tuple(ends)).encode())
 
 
 def require_last_vertex(target: Target, graph: Graph, isolated: bool) -> None:
-    """Formats that only list edges end at the last vertex that has one: what would be lost is given up in words."""
+    """For formats that only list edges: refuse a graph whose last vertices have no edge, unless isolated=False."""
     if graph.m == 0:
-        raise target.fail("a graph without edges cannot be told from an empty file here; use .npz, .mtx or .sg")
+        raise target.fail(
+            "a graph without edges; in this format it is the same as an empty file: use .npz, .mtx or .sg"
+        )
     last = max(int(np.flatnonzero(graph.degrees)[-1]), int(graph.indices.max()))
     if isolated and last + 1 < graph.n:
         message = f"vertices {last + 1} to {graph.n - 1} have no edge and this format lists edges only"
-        raise target.fail(f"{message}; use .npz, .mtx or .sg, or give them up with isolated=False")
+        raise target.fail(f"{message}; use .npz, .mtx or .sg, or drop them with isolated=False")

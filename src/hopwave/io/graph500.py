@@ -1,7 +1,7 @@
-"""Graph500 edge lists: bare binary pairs, either two int64 an edge or packed into 12 bytes.
+"""Graph500 edge lists: binary pairs without a header. An edge is two int64, or packed into 12 bytes.
 
-A packed edge is three little-endian uint32: the low words of both ends, then the high halves of both (16 bits each).
-Neither has a header: the size of the file and the numbers in it tell them apart; `packed=` decides when they cannot.
+A packed edge is three little-endian uint32: the low 32 bits of both ends, then the next 16 bits of each in one word.
+The size of the file and the numbers in it tell the two apart; if they do not, `packed=` must say which it is.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hopwave.io.source import BLOCK, Source
 
 
 def read(source: Source, request: Request, *, packed: bool | None = None) -> Graph:
-    """The graph of a Graph500 edge list, undirected unless asked; n is one more than the largest id, or `n=`."""
+    """Read a Graph500 edge list, undirected by default; n is the largest id plus one, or `n=`."""
     with source.open() as stream:
         data = b"".join(iter(lambda: source.take(stream, BLOCK), b""))
     if not data:
@@ -27,14 +27,14 @@ def read(source: Source, request: Request, *, packed: bool | None = None) -> Gra
         packed = _is_packed(source, data)
     size = 12 if packed else 16
     if len(data) % size:
-        raise source.fail(f"{len(data):,} bytes; expected a multiple of {size}, one edge after the other: truncated?")
+        raise source.fail(f"{len(data):,} bytes; expected a multiple of {size}, the bytes of one edge: truncated?")
     u, v = columns_of(data, packed)
     for ends in (u, v):
         bad = (ends < 0) | (ends >= LARGEST_VERTEX_COUNT)
         if bad.any():
             at = int(bad.argmax())
             message = f"edge {at} has the end {ends[at]}; expected ids from 0 to {LARGEST_VERTEX_COUNT - 1}"
-            raise source.fail(f"{message} (packed={not packed} reads the file the other way)")
+            raise source.fail(f"{message} (packed={not packed} reads it as the other kind)")
     n = max(int(u.max()), int(v.max())) + 1
     return request.graph(source, u, v, request.vertices(source, n), directed=None)
 
@@ -52,14 +52,14 @@ def _is_packed(source: Source, data: bytes) -> bool:
     ]
     if len(plausible) > 1:
         raise source.fail(
-            "reads as packed edges and as pairs of int64; expected a clear case: say packed=True or packed=False"
+            "fits packed edges and pairs of int64 equally; expected only one: say packed=True or packed=False"
         )
-    # Where no reading gives usable ids, the caller's check names the first bad one.
+    # If neither gives usable ids, the check in `read` reports the first bad one.
     return plausible[0] if plausible else fits[True]
 
 
 def columns_of(data: bytes, packed: bool) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """The two ends of every edge."""
+    """The two ends of every edge, as two arrays."""
     return _unpacked(data) if packed else _pairs(data)
 
 
@@ -75,7 +75,7 @@ def _unpacked(data: bytes) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
 
 
 def write(target: Target, graph: Graph, *, packed: bool = False, isolated: bool = True) -> None:
-    """Edges as pairs of int64, or packed; `isolated=False` gives up vertices behind the last edge."""
+    """Write edges as pairs of int64, or packed; `isolated=False` drops last vertices without an edge."""
     require_last_vertex(target, graph, isolated)
     u, v = graph.to_edges()
     if packed:

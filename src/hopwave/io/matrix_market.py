@@ -1,4 +1,4 @@
-"""Matrix Market `.mtx`: the coordinate format of the SuiteSparse collection. Every entry is an arc, zeros too."""
+"""Matrix Market `.mtx`: the coordinate format of the SuiteSparse collection. Every stored entry is an arc, even a 0."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
 
 def read(source: Source, request: Request) -> Graph:
-    """The graph of a square sparse matrix. Symmetric ones are undirected; general ones are directed unless asked."""
+    """Read a square sparse matrix. Symmetric ones are undirected graphs, general ones are directed by default."""
     with source.open() as stream:
         header = read_header(source, stream)
         n = request.vertices(source, header.size, header.line)
@@ -26,7 +26,7 @@ def read(source: Source, request: Request) -> Graph:
 
 @dataclass(frozen=True)
 class Header:
-    """What stands before the first entry; `line` is the last one of it."""
+    """What the lines before the first entry say; `line` is the last of them."""
 
     field: str
     symmetry: str
@@ -35,7 +35,7 @@ class Header:
     line: int
 
     def grammar(self) -> Grammar:
-        """What a line with an entry looks like."""
+        """What the line of an entry looks like."""
         values = _VALUES[self.field]
         return Grammar(
             expected=f"row and column from 1 to {self.size}"
@@ -72,7 +72,7 @@ def _banner(source: Source, text: bytes) -> tuple[str, str]:
 
 
 def _sizes(source: Source, stream: IO[bytes]) -> tuple[int, int, int]:
-    """Vertices, stored entries, and the line that says so."""
+    """The number of vertices, the number of stored entries, and the number of the line that declares them."""
     line = 2
     while (text := source.line(stream, line)) and (not text.strip() or text.lstrip().startswith(b"%")):
         line += 1
@@ -84,19 +84,19 @@ def _sizes(source: Source, stream: IO[bytes]) -> tuple[int, int, int]:
     rows, columns, entries = (int(number) for number in numbers)
     if rows != columns:
         raise source.fail(
-            f"{rows} rows and {columns} columns; expected as many of each: the matrix of a graph is square", line
+            f"{rows} rows and {columns} columns; expected equal numbers: the matrix of a graph is square", line
         )
     return rows, entries, line
 
 
 def write(target: Target, graph: Graph) -> None:
-    """A pattern matrix: general for a directed graph, the lower triangle of a symmetric one otherwise."""
+    """Write a pattern matrix: a general one if the graph is directed, else the lower triangle of a symmetric one."""
     u, v = graph.to_edges()
     symmetry = "general" if graph.directed else "symmetric"
     target.stream.write(f"%%MatrixMarket matrix coordinate pattern {symmetry}\n{graph.n} {graph.n} {len(u)}\n".encode())
     if graph.directed:
         write_pairs(target, "%d %d\n", u.astype("int64") + 1, v.astype("int64") + 1)
-    else:  # src <= dst, and the format wants the lower triangle: row >= column
+    else:  # u <= v, and the lower triangle has row >= column
         write_pairs(target, "%d %d\n", v.astype("int64") + 1, u.astype("int64") + 1)
 
 

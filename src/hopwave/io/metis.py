@@ -1,7 +1,8 @@
 """METIS `.graph` (also KaHIP, DIMACS10): line v lists the neighbours of vertex v, counted from 1; undirected, no loops.
 
-The header is `n m [fmt [ncon]]`. The digits of fmt say what stands beside the neighbours: 100 a size of the vertex, 10
-ncon weights of the vertex (one if ncon is missing), both at the start of the line; 1 a weight behind every neighbour.
+The header is `n m [fmt [ncon]]`. The three digits of fmt, each 0 or 1, say what else a line contains: 1xx the size of
+the vertex, x1x ncon weights of the vertex (one if ncon is missing), both before the neighbours; xx1 a weight after each
+neighbour.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ from hopwave.io.source import Source
 class _Header:
     n: int
     edges: int
-    skip: int  # numbers at the start of each line that are no neighbours
-    stride: int  # 2 when every neighbour is followed by a weight
+    skip: int  # how many numbers at the start of each line are not neighbours
+    stride: int  # 2 if a weight follows each neighbour, else 1
     line: int
 
 
 def read(source: Source, request: Request) -> Graph:
-    """The graph of a METIS file; weights are skipped. Both ends of every edge must list it."""
+    """Read a METIS file; weights are ignored. Both ends of every edge must list it."""
     with source.open() as stream:
         header = _read_header(source, stream)
         n = request.vertices(source, header.n, header.line)
         values, counts, lines = _read_lines(source, stream, header)
     ends = np.cumsum(counts)
-    # The place of each number on its line tells what it is.
+    # The position of a number on its line decides what it is.
     place = np.arange(len(values)) - np.repeat(ends - counts, counts)
     is_neighbour = (place >= header.skip) & ((place - header.skip) % header.stride == 0)
     rows = np.repeat(np.arange(len(counts)), counts)[is_neighbour]
@@ -44,7 +45,7 @@ def read(source: Source, request: Request) -> Graph:
     odd = (counts < header.skip) | ((counts - header.skip) % header.stride != 0)
     if odd.any():
         raise source.fail(
-            "a weight is missing; expected the numbers that fmt in the header asks for", int(lines[odd.argmax()])
+            "a weight is missing; expected as many numbers as fmt in the header says", int(lines[odd.argmax()])
         )
     _check(source, header, rows, neighbours, lines)
     return request.graph(source, rows, neighbours - 1, n, directed=False)
@@ -70,7 +71,7 @@ def _read_header(source: Source, stream: IO[bytes]) -> _Header:
 def _read_lines(
     source: Source, stream: IO[bytes], header: _Header
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-    """All numbers behind each other, how many stand on each vertex's line, and those lines' numbers."""
+    """All numbers one after the other, how many of them are on each vertex's line, and the numbers of these lines."""
     values = [np.empty(0, np.int64)]
     counts = [np.empty(0, np.int64)]
     lines = [np.empty(0, np.int64)]
@@ -82,10 +83,10 @@ def _read_lines(
             raise source.fail(f"found {shown(trouble[1])}; expected vertices from 1 to {header.n}", line + trouble[0])
         block_counts = np.diff(block_ends, prepend=0)
         spare = rows + len(block_counts) - header.n
-        if spare > 0:  # empty lines behind the last vertex do no harm
+        if spare > 0:  # empty lines after the last vertex are allowed
             if block_counts[-spare:].any():
                 surplus = int(numbers[len(numbers) - spare + int((block_counts[-spare:] > 0).argmax())])
-                raise source.fail(f"a line behind vertex {header.n}; expected the end of the file", surplus)
+                raise source.fail(f"a line after vertex {header.n}; expected the end of the file", surplus)
             block_counts, numbers = block_counts[:-spare], numbers[:-spare]
         values.append(block_values)
         counts.append(block_counts)
@@ -98,14 +99,14 @@ def _read_lines(
 
 
 def _vertex_lines(block: bytes) -> npt.NDArray[np.int64]:
-    """Which lines of a block are no comments, counted from 0."""
+    """The lines of a block that are not comments, counted from 0."""
     data = np.frombuffer(block, np.uint8)
     starts = np.concatenate([[0], np.flatnonzero(data == ord("\n"))[:-1] + 1])
     return np.flatnonzero(data[starts] != ord("%"))
 
 
 def _parse(block: bytes, fast: bool) -> tuple[npt.NDArray[Any], npt.NDArray[Any], tuple[int, bytes] | None]:
-    """The numbers of a block, where each line's end among them, and the line that could not be read."""
+    """The numbers of a block, where each line ends among them, and the line that cannot be read, if there is one."""
     if fast:
         from hopwave.io import scan
 
@@ -137,7 +138,7 @@ def _check(
     loops = rows == neighbours - 1
     if loops.any():
         at = int(loops.argmax())
-        raise source.fail(f"vertex {rows[at] + 1} lists itself; expected no loops in METIS", int(lines[rows[at]]))
+        raise source.fail(f"vertex {rows[at] + 1} lists itself; expected no self-loops in METIS", int(lines[rows[at]]))
     if len(neighbours) != 2 * header.edges:
         wanted = f"{2 * header.edges:,}, both ends of {header.edges:,} edges"
         message = f"{len(neighbours):,} neighbours are listed; expected {wanted}"
@@ -150,14 +151,14 @@ def _check(
         there = np.lexsort((neighbours, rows))
         differ = (rows[there] != neighbours[back] - 1) | (neighbours[there] != rows[back] + 1)
         at = there[int(differ.argmax())]
-        message = f"the edge {rows[at] + 1} – {neighbours[at]} or its neighbour in the list stands on one side only"
+        message = f"the edge {rows[at] + 1} – {neighbours[at]} or the one next to it in the list is on one side only"
         raise source.fail(f"{message}; expected both ends to list every edge", int(lines[rows[at]])) from None
 
 
 def write(target: Target, graph: Graph) -> None:
-    """The adjacency lists, counted from 1."""
+    """Write the adjacency lists, with vertices counted from 1."""
     if graph.directed:
-        raise target.fail("a directed graph; METIS holds undirected ones: write .mtx or .npz instead")
+        raise target.fail("a directed graph; METIS stores undirected ones: write .mtx or .npz instead")
     u, v = graph.to_edges()
     if (u == v).any():
         raise target.fail(f"vertex {u[u == v][0]} has a self-loop, which METIS does not allow; use .mtx or .npz")

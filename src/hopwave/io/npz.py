@@ -18,31 +18,31 @@ from hopwave.io.source import Source
 from hopwave.io.vertices import plain_labels
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # a zip archive, an empty one
-_OWN = "hopwave"  # the entry that marks our archives; its value is the version of this layout
+_OWN = "hopwave"  # only our archives have this entry; its value is the version of the layout
 
 
 def read(source: Source, request: Request) -> Graph:
-    """The graph of an archive. SciPy's are undirected when their pattern is symmetric, as in `Graph.from_scipy`."""
+    """Read an archive. One of SciPy's is undirected if its pattern is symmetric, as in `Graph.from_scipy`."""
     arrays = _arrays(source)
     if _OWN not in arrays and "format" not in arrays:
         found = ", ".join(arrays) or "nothing"
-        raise source.fail(f"holds {found}; expected an archive of hopwave.write or of scipy.sparse.save_npz")
+        raise source.fail(f"contains {found}; expected an archive of hopwave.write or of scipy.sparse.save_npz")
     try:
         graph = _own(source, request, arrays) if _OWN in arrays else _scipy(source, request, arrays)
     except KeyError as error:
-        raise source.fail(f"the entry {error.args[0]!r} is missing; expected it beside {', '.join(arrays)}") from None
+        raise source.fail(f"the entry {error.args[0]!r} is missing; expected it next to {', '.join(arrays)}") from None
     except (GraphError, ValueError, IndexError, TypeError) as error:
         if isinstance(error, FormatError):
             raise
-        raise source.fail(f"the arrays are no graph; expected consistent indptr and indices: {error}") from None
+        raise source.fail(f"the arrays are not a graph; expected consistent indptr and indices: {error}") from None
     if request.n not in (None, graph.n):
-        raise GraphError(f"n={request.n}, but {source.path} holds {graph.n} vertices and says so; leave n out")
+        raise GraphError(f"n={request.n}, but {source.path} has {graph.n} vertices; leave n out")
     return graph
 
 
 def _arrays(source: Source) -> dict[str, npt.NDArray[Any]]:
     with source.open() as stream:
-        # zip needs to seek: a packed archive is unpacked into memory first.
+        # A zip archive is read by seeking, so one inside a .gz is decompressed into memory first.
         seekable: IO[bytes] = (
             io.BytesIO(b"".join(iter(lambda: source.take(stream, 1 << 24), b""))) if source.packed else stream
         )
@@ -63,22 +63,22 @@ def _arrays(source: Source) -> dict[str, npt.NDArray[Any]]:
             ValueError,
         ) as error:
             raise source.fail(
-                f"not a whole .npz archive ({error}); expected one: truncated, or another format"
+                f"not a complete .npz archive ({error}); expected one: truncated, or another format"
             ) from None
 
 
 def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> npt.NDArray[Any]:
-    """One entry. Its header is held against the entry's size first: no lie about a shape reaches the allocator."""
+    """One entry. Its shape is compared with its size first, so that a false shape cannot allocate memory."""
     with archive.open(entry) as stream:
         try:
             version = np.lib.format.read_magic(stream)
             header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             shape, _, dtype = header(stream)
         except ValueError as error:
-            raise source.fail(f"the entry {entry.filename!r} is no NumPy array ({error}); expected one") from None
+            raise source.fail(f"the entry {entry.filename!r} is not a NumPy array ({error}); expected one") from None
         if dtype.hasobject:
             raise source.fail(
-                f"the entry {entry.filename!r} holds Python objects; expected numbers or text: nothing is unpickled"
+                f"the entry {entry.filename!r} contains Python objects; expected numbers or text: nothing is unpickled"
             )
         size = math.prod(shape) * dtype.itemsize
         if size > entry.file_size:
@@ -93,7 +93,7 @@ def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> 
 
 def _own(source: Source, request: Request, arrays: dict[str, npt.NDArray[Any]]) -> Graph:
     if int(arrays[_OWN]) != 1:
-        raise source.fail(f"layout {int(arrays[_OWN])} of a later hopwave; expected 1: upgrade hopwave")
+        raise source.fail(f"layout {int(arrays[_OWN])} of a newer hopwave; expected 1: upgrade hopwave")
     indptr, indices, directed = arrays["indptr"], arrays["indices"], bool(arrays["directed"])
     labels = arrays.get("labels") if request.labels else None
     if labels is not None:
@@ -108,7 +108,7 @@ def _scipy(source: Source, request: Request, arrays: dict[str, npt.NDArray[Any]]
     kind = kind.decode("ascii") if isinstance(kind, bytes) else str(kind)
     shape = tuple(arrays["shape"].tolist())
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise source.fail(f"a matrix of shape {shape}; expected a square one, a row and a column a vertex")
+        raise source.fail(f"a matrix of shape {shape}; expected a square one, with one row and one column per vertex")
     Request().vertices(source, shape[0])
     if kind in ("csr", "csc", "bsr"):
         make = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[kind]
@@ -125,7 +125,7 @@ def _scipy(source: Source, request: Request, arrays: dict[str, npt.NDArray[Any]]
 
 
 def write(target: Target, graph: Graph) -> None:
-    """The arrays of the graph, compressed, its directedness, and labels as text or integers, never as objects."""
+    """Write the graph's arrays, compressed, whether it is directed, and its labels as text or integers."""
     arrays: dict[str, npt.NDArray[Any]] = {
         _OWN: np.array(1),
         "directed": np.array(graph.directed),
@@ -142,13 +142,13 @@ def write(target: Target, graph: Graph) -> None:
 
 
 class _OneWay:
-    """A stream that cannot go back, as zip must know: a gzip stream claims that it could."""
+    """A stream that cannot seek. Without it, zip would try to seek in a gzip stream, which claims to support it."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.write, self.flush = stream.write, stream.flush
 
     def read(self) -> None:
-        """Never called: NumPy takes what has a `read` for a file, and anything else for a name."""
+        """Never called: NumPy treats an object with a `read` as a file, and any other as a file name."""
         raise io.UnsupportedOperation("write only")
 
 
@@ -157,7 +157,7 @@ FORMAT = Format(
     title="NumPy archive",
     extensions=(".npz",),
     holds_labels=True,
-    directedness="the file tells; SciPy's archives: undirected when symmetric",
+    directedness="the file says; SciPy's archives: undirected if symmetric",
     read=read,
     write=write,
 )

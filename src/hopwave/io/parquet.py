@@ -1,4 +1,4 @@
-"""Apache Parquet: a table with the columns `source` and `target`; our own files carry the rest in their metadata."""
+"""Apache Parquet: a table with the columns `source` and `target`. Our own files have the rest in their metadata."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ def _pyarrow() -> Any:
 
 
 def read(file: Source, request: Request, *, source: Column = None, target: Column = None) -> Graph:
-    """The graph of a table's edges, undirected unless its metadata or the caller says otherwise.
+    """Read a table of edges: undirected, unless its metadata or the caller says otherwise.
 
-    Columns are chosen by name or position; by default `source` and `target` or their like, else the first two.
+    Columns are given by name or position. By default they are `source` and `target`, or a pair with similar names, or
+    else the first two.
     """
     pyarrow = _pyarrow()
     file.meter.stage(f"reading {file.path.name}")
@@ -56,7 +57,7 @@ def read(file: Source, request: Request, *, source: Column = None, target: Colum
 
 
 def _notes(file: Source, text: bytes) -> dict[str, Any]:
-    """What our writer left in the metadata, held against what it would leave."""
+    """What our writer stored in the metadata, checked."""
     try:
         notes = json.loads(text)
         kinds = {"n": int, "directed": bool, "labels": list}
@@ -67,13 +68,13 @@ def _notes(file: Source, text: bytes) -> dict[str, Any]:
         raise file.fail(message) from None
     labels = notes.get("labels", [])
     if len(set(map(str, labels))) != len(labels) or not all(isinstance(label, str | int) for label in labels):
-        raise file.fail("the labels in the metadata are no distinct strings or integers; expected one a vertex")
+        raise file.fail("the labels in the metadata are not distinct strings or integers; expected one for each vertex")
     return dict(notes)
 
 
 def _column(source: Source, column: Any, name: str) -> np.ndarray[Any, Any]:
     if column.null_count:
-        raise source.fail(f"the column {name!r} misses {column.null_count} values; expected a vertex in every row")
+        raise source.fail(f"the column {name!r} has {column.null_count} missing values; expected a vertex in every row")
     import pyarrow.types as kinds
 
     kind = column.type.value_type if kinds.is_dictionary(column.type) else column.type
@@ -98,7 +99,9 @@ def _graph(source: Source, request: Request, ends: list[Any], notes: dict[str, A
                 np.fromiter((number[label] for label in column.tolist()), np.int64, len(column)) for column in (u, v)
             )
         except KeyError as error:
-            raise source.fail(f"the edges name {error.args[0]!r}; expected one of the labels in the metadata") from None
+            raise source.fail(
+                f"an edge ends at {error.args[0]!r}; expected one of the labels in the metadata"
+            ) from None
         names = np.empty(len(labels), object)
         names[:] = labels
         return request.graph(source, u, v, len(labels), directed=directed, labels=names)
@@ -120,7 +123,7 @@ def _graph(source: Source, request: Request, ends: list[Any], notes: dict[str, A
 
 
 def write(target: Target, graph: Graph) -> None:
-    """Columns `source` and `target` (labels where there are any) and, for an exact way back, notes in the metadata."""
+    """Write the columns `source` and `target`, with labels if there are any; the metadata has the rest of the graph."""
     pyarrow = _pyarrow()
     names = plain_labels(target, graph)
     columns: list[Any] = [pyarrow.array(column) for column in graph.to_edges()]
@@ -138,7 +141,7 @@ FORMAT = Format(
     title="Apache Parquet",
     extensions=(".parquet", ".pq"),
     holds_labels=True,
-    directedness="its metadata tells; undirected without",
+    directedness="its metadata says; undirected without it",
     read=read,
     write=write,
 )

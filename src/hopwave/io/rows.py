@@ -1,7 +1,7 @@
-"""Text with one edge a line: what a line may hold, and how millions of them are read.
+"""Text with one edge per line: what a line may contain, and how millions of lines are read.
 
-`Grammar.row` defines what is right, one line at a time. Large files go through `scan.pairs`, which reads the plain
-lines of a block fast and hands every other line back to `Grammar.row`; small files never wake the compiler.
+`Grammar.row` defines what a correct line is. For large files, `scan.pairs` reads the simple lines of a block fast and
+leaves every other line to `Grammar.row`. Small files never start the compiler.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ import numpy.typing as npt
 from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.io.source import Source
 
-COMPILED_FROM = 1 << 20  # bytes; below, Python is done before Numba is imported
-LARGEST_NUMBER = 10**18 - 1  # what fits 18 digits
+MIN_BYTES_FOR_SCANNER = 1 << 20  # with fewer, Python has finished before Numba is imported
+LARGEST_NUMBER = 10**18 - 1  # 18 digits
 Result = TypeVar("Result")
 
 
 class Problem(Exception):
-    """What is wrong with a line; whoever knows the file and the line's number makes a FormatError of it."""
+    """What is wrong with a line. The reader, which knows the file and the line number, turns it into a FormatError."""
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """What a line with an edge looks like: [prefix] number number [values].
+    """What the line of an edge looks like: [prefix] number number [values].
 
     >>> Grammar("two vertices", first=1, last=9).row(b"3 4")
     (2, 3)
     """
 
-    expected: str  # how an error message calls a right line
+    expected: str  # how an error message describes a correct line
     first: int = 0  # the number of the first vertex in the file
     last: int = LARGEST_VERTEX_COUNT - 1
     comments: bytes = b"#%"  # one or two characters that start a comment
-    prefix: bytes = b""  # a letter in front of every edge
+    prefix: bytes = b""  # a letter before every edge
     delimiter: bytes = b""  # empty: spaces and tabs
-    values: int | None = None  # how many numbers follow; None: anything may, and is not looked at
+    values: int | None = None  # how many numbers follow; None: anything may follow and is ignored
     whole: bool = False  # those numbers are integers
-    lone: bool = False  # a line with only the first vertex names a vertex; its second end is -1
+    lone: bool = False  # a line may hold a single vertex; the second end is then -1
 
     def row(self, line: bytes) -> tuple[int, int] | None:
-        """The edge of one line, counted from 0; None for an empty line or a comment."""
+        """The edge of one line, with vertices counted from 0; None for an empty line or a comment."""
         text = line.strip(b" \t\r\n")
         if not text or text[0] in self.comments:
             return None
@@ -72,6 +72,13 @@ class Grammar:
         for field in fields[2:] if self.values else ():
             self._value(field)
         return edge
+
+    def as_numbers(self) -> tuple[int, int, int, int, int, int, int, bool]:
+        """The fields of `scan.Shape`, for the compiled scanner."""
+        comment, other_comment = (self.comments * 2)[:2] or b"\n\n"  # no comment starts with a newline
+        delimiter, prefix = ord(self.delimiter or b"\0"), ord(self.prefix or b"\0")
+        values = -1 if self.values is None else self.values
+        return self.first, self.last, delimiter, comment, other_comment, prefix, values, self.whole
 
     def _vertex(self, field: bytes, line: bytes) -> int:
         if field.isdigit() and len(field) <= 18 and self.first <= int(field) <= self.last:
@@ -101,7 +108,7 @@ class Grammar:
 
 @dataclass
 class _Parsed:
-    """A block's edges, its number of lines, and the trouble that ended it: (lines before it, what is wrong)."""
+    """A block's edges and its number of lines; `trouble` is (lines before the bad line, what is wrong with it)."""
 
     u: npt.NDArray[Any]
     v: npt.NDArray[Any]
@@ -118,9 +125,9 @@ def read_rows(
     declared: int | None = None,
     what: str = "edges",
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
-    """All edges from `line`, where the stream stands, to the end; with them the number of the last line.
+    """All edges from the stream's position, which is the start of `line`, to its end; also the number of the last line.
 
-    `declared` is how many of `what` the file's header announces: more or fewer are an error.
+    `declared` is the number of `what` that the file's header declares: more or fewer are an error.
     """
     wide = np.int64 if grammar.last - grammar.first >= LARGEST_VERTEX_COUNT else np.int32
     us: list[npt.NDArray[Any]] = []
@@ -129,7 +136,9 @@ def read_rows(
     for block, parsed in in_threads(source.blocks(stream, line), lambda data, fast: _parse(data, grammar, wide, fast)):
         if declared is not None and total + len(parsed.u) > declared:
             surplus = line + _lines_before(block, grammar, declared - total)
-            raise source.fail(f"more {what} than the {declared:,} that the header declares; expected the end", surplus)
+            raise source.fail(
+                f"more {what} than the {declared:,} that the header declares; expected the end of the file", surplus
+            )
         if parsed.trouble is not None:
             raise source.fail(parsed.trouble[1], line + parsed.trouble[0])
         us.append(parsed.u)
@@ -144,13 +153,13 @@ def read_rows(
 
 
 def in_threads(blocks: Iterator[bytes], work: Callable[[bytes, bool], Result]) -> Iterator[tuple[bytes, Result]]:
-    """(block, work(block, fast)) for each block, in order. A file of one small block is worked on here and now."""
+    """(block, work(block, fast)) for each block, in order. A file of one small block is read without threads."""
     first = next(blocks, None)
     if first is None:
         return
-    if len(first) < COMPILED_FROM:
+    if len(first) < MIN_BYTES_FOR_SCANNER:
         yield first, work(first, False)
-        for block in blocks:  # none, unless one enormous line made the first block short
+        for block in blocks:  # none, unless a read came back short
             yield block, work(block, False)
         return
     workers = min(os.cpu_count() or 1, 16)
@@ -172,20 +181,17 @@ def in_threads(blocks: Iterator[bytes], work: Callable[[bytes, bool], Result]) -
 
 
 def _parse(block: bytes, grammar: Grammar, wide: type[Any], fast: bool) -> _Parsed:
-    room = len(block) // 2 + 1  # the shortest line is a digit and its end; untouched pages cost nothing
+    room = len(block) // 2 + 1  # the shortest line is a digit and a newline; unused pages cost nothing
     u, v = np.empty(room, wide), np.empty(room, wide)
     data = np.frombuffer(block, np.uint8)
-    comments = (grammar.comments * 2)[:2] or b"\n\n"
+    if fast:
+        from hopwave.io import scan
+
+        shape = scan.Shape(*grammar.as_numbers())
     position = row = lines = 0
     while position < len(block):
         if fast:
-            from hopwave.io import scan
-
-            position, row, passed = scan.pairs(
-                data, position, u, v, row, grammar.first, grammar.last,
-                ord(grammar.delimiter or b"\0"), comments[0], comments[1], ord(grammar.prefix or b"\0"),
-                -1 if grammar.values is None else grammar.values, grammar.whole,
-            )  # fmt: skip
+            position, row, passed = scan.pairs(data, position, u, v, row, shape)
             lines += passed
             if position >= len(block):
                 break
@@ -203,7 +209,7 @@ def _parse(block: bytes, grammar: Grammar, wide: type[Any], fast: bool) -> _Pars
 
 
 def _lines_before(block: bytes, grammar: Grammar, edges: int) -> int:
-    """How many lines of a block stand before its edge number `edges`."""
+    """How many lines of a block come before its edge number `edges`."""
     for number, line in enumerate(block.split(b"\n")):
         if grammar.row(line) is not None:
             if edges == 0:
@@ -213,6 +219,6 @@ def _lines_before(block: bytes, grammar: Grammar, edges: int) -> int:
 
 
 def shown(text: bytes) -> str:
-    """A piece of a file as an error message can show it: short, on one line, whatever bytes it holds."""
+    """A piece of a file for an error message: short and on one line, whatever bytes it contains."""
     short = text.strip(b"\r\n")
     return repr((short if len(short) <= 40 else short[:40] + b"...").decode("utf-8", "backslashreplace"))

@@ -1,193 +1,287 @@
-"""Compiled scanners for the clean lines of text files. They read tens of millions of edges a second on each thread.
+"""Compiled scanners for the clean lines of text files. Each thread reads tens of millions of edges per second.
 
-A scanner takes only what it is certain of. At the first line that it is not certain of, it stops in front of it and
-says where: Python then reads that one line (`rows.Grammar.row`), accepts it or names what is wrong with it, and the
-scanner goes on behind it. So there is one definition of what is right, in Python, and this file only has to be fast.
+A scanner reads only lines that it is sure of. At any other line it stops and returns where that line starts. Python
+then reads this one line (`rows.Grammar.row`), accepts it or says what is wrong with it, and calls the scanner again for
+the rest. So the only definition of a correct line is the one in Python, and this file only has to be fast.
 
-Every block ends with a newline, which is what lets the inner loops go without a test for the end.
-Bytes by number: 9 tab, 10 newline, 13 return, 32 space, 34 quote, 43 +, 45 -, 46 point, 48 to 57 digits, 69 E, 101 e.
+Every block ends with a newline. That is why the inner loops need no test for the end of the data.
+
+Each small function below reads one piece of a line. It takes the position where the piece starts and returns the
+position after it, or UNSURE. All of them are inlined: the compiled loop is one piece.
 """
 
 # This module is imported only when a file is large: `import hopwave` stays free of Numba.
+# ruff: noqa: SIM109 (compiled: `in` with a tuple costs time)
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
+import numpy as np
+
+TAB, NEWLINE, RETURN, SPACE, QUOTE = 9, 10, 13, 32, 34
+PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
+
+UNSURE = -1  # in place of a position: Python must read this line
+MOST_DIGITS = 18  # every number with this many digits fits into 64 bits
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+# Without _nrt=False, Numba counts references to `data` in every call, even an inlined one: half the speed.
+_INLINED: dict[str, Any] = {"nogil": True, "forceinline": True, "_nrt": False}
 
 
-def _pairs(
-    data: Any, position: int, u: Any, v: Any, row: int, first: int, last: int,
-    delimiter: int, comment: int, other_comment: int, prefix: int, values: int, whole: bool,
-) -> tuple[int, int, int]:  # fmt: skip
-    """Edges into u and v from `row` on; returns where it stopped, the rows filled, and the lines it passed.
+def _inlined(function: Function) -> Function:
+    return cast(Function, numba.njit(**_INLINED)(function))
 
-    A line is [prefix] number number [values]; `values` counts the numbers behind the two ends, -1 allows anything.
-    """
-    stop = data.size
-    lines = 0
-    while position < stop:
-        start = position
-        c = data[position]
-        while c == 32 or c == 9:
-            position += 1
-            c = data[position]
-        if c == comment or c == other_comment:  # noqa: SIM109 (compiled: a tuple costs)
-            while data[position] != 10:
-                position += 1
-            position += 1
-            lines += 1
-            continue
-        if c == 13 and data[position + 1] == 10:
-            position += 1
-            c = data[position]
-        if c == 10:
-            position += 1
-            lines += 1
-            continue
-        if prefix:
-            if c != prefix or (data[position + 1] != 32 and data[position + 1] != 9):
-                return start, row, lines
-            position += 1
-            c = data[position]
-            while c == 32 or c == 9:
-                position += 1
-                c = data[position]
-        mark = position
-        a = 0
-        while 48 <= c <= 57:
-            a = 10 * a + (c - 48)
-            position += 1
-            c = data[position]
-        if position == mark or position - mark > 18 or a < first or a > last:
-            return start, row, lines
-        mark = position
-        while c == 32 or (c == 9 and delimiter != 9):
-            position += 1
-            c = data[position]
-        if delimiter:
-            if c != delimiter:
-                return start, row, lines
-            position += 1
-            c = data[position]
-            while c == 32 or (c == 9 and delimiter != 9):
-                position += 1
-                c = data[position]
-        elif position == mark:
-            return start, row, lines
-        mark = position
-        b = 0
-        while 48 <= c <= 57:
-            b = 10 * b + (c - 48)
-            position += 1
-            c = data[position]
-        if position == mark or position - mark > 18 or b < first or b > last:
-            return start, row, lines
-        if values < 0:
-            if c != 10 and c != 13 and c != 32 and c != 9 and (delimiter == 0 or c != delimiter):
-                return start, row, lines
-            while c != 10:
-                if c == 0 or c == 34:
-                    return start, row, lines
-                position += 1
-                c = data[position]
-        else:
-            for _ in range(values):
-                mark = position
-                while c == 32 or c == 9:
-                    position += 1
-                    c = data[position]
-                if position == mark:
-                    return start, row, lines
-                if c == 45 or c == 43:
-                    position += 1
-                    c = data[position]
-                digits = 0
-                while 48 <= c <= 57:
-                    digits += 1
-                    position += 1
-                    c = data[position]
-                if not whole:
-                    if c == 46:
-                        position += 1
-                        c = data[position]
-                        while 48 <= c <= 57:
-                            digits += 1
-                            position += 1
-                            c = data[position]
-                    if digits and (c == 101 or c == 69):
-                        position += 1
-                        c = data[position]
-                        if c == 45 or c == 43:
-                            position += 1
-                            c = data[position]
-                        digits = 0
-                        while 48 <= c <= 57:
-                            digits += 1
-                            position += 1
-                            c = data[position]
-                if digits == 0:
-                    return start, row, lines
-            while c == 32 or c == 9:
-                position += 1
-                c = data[position]
-            if c == 13:
-                position += 1
-                c = data[position]
-            if c != 10:
-                return start, row, lines
+
+def _compiled(function: Function) -> Function:
+    return cast(Function, numba.njit(nogil=True, cache=True)(function))
+
+
+class Shape(NamedTuple):
+    """What a line looks like, [prefix] number number [values]: `rows.Grammar` in numbers that Numba can use."""
+
+    first: int  # the smallest vertex id
+    last: int  # the largest vertex id
+    delimiter: int  # the byte between two numbers; 0: spaces and tabs
+    comment: int  # the bytes that start a comment; newline: there are none
+    other_comment: int
+    prefix: int  # the byte before every edge; 0: none
+    values: int  # how many numbers follow the two ids; -1: anything may follow
+    whole: bool  # these numbers are integers
+
+
+@_inlined
+def _byte(data: Any, position: int) -> int:
+    """The byte at a position. An unsigned index needs no test for a negative one, as in data[-1]: a quarter faster."""
+    byte: int = data[np.uint64(position)]
+    return byte
+
+
+@_inlined
+def _skip_blanks(data: Any, position: int) -> int:
+    c = _byte(data, position)
+    while c == SPACE or c == TAB:
         position += 1
+        c = _byte(data, position)
+    return position
+
+
+@_inlined
+def _next_line(data: Any, position: int) -> int:
+    """Where the next line starts."""
+    while _byte(data, position) != NEWLINE:
+        position += 1
+    return position + 1
+
+
+@_inlined
+def _skip_digits(data: Any, position: int) -> int:
+    while ZERO <= _byte(data, position) <= NINE:
+        position += 1
+    return position
+
+
+@_inlined
+def _skip_sign(data: Any, position: int) -> int:
+    c = _byte(data, position)
+    return position + 1 if c == MINUS or c == PLUS else position
+
+
+@_inlined
+def _number(data: Any, position: int) -> tuple[int, int]:
+    """A whole number without a sign, and the position after it."""
+    start = position
+    number = 0
+    c = _byte(data, position)
+    while ZERO <= c <= NINE:
+        number = 10 * number + (c - ZERO)
+        position += 1
+        c = _byte(data, position)
+    if position == start or position - start > MOST_DIGITS:
+        return 0, UNSURE
+    return number, position
+
+
+@_inlined
+def _vertex(data: Any, position: int, shape: Shape) -> tuple[int, int]:
+    """A vertex id in range, and the position after it."""
+    number, position = _number(data, position)
+    if number < shape.first or number > shape.last:
+        return 0, UNSURE
+    return number, position
+
+
+@_inlined
+def _prefix(data: Any, position: int, shape: Shape) -> int:
+    """The letter before an edge and the blanks after it."""
+    if shape.prefix == 0:
+        return position
+    blank = _byte(data, position + 1)
+    if _byte(data, position) != shape.prefix or (blank != SPACE and blank != TAB):
+        return UNSURE
+    return _skip_blanks(data, position + 1)
+
+
+@_inlined
+def _skip_padding(data: Any, position: int, shape: Shape) -> int:
+    """Blanks before or after a delimiter; if the delimiter is a tab, tabs are no blanks."""
+    c = _byte(data, position)
+    while c == SPACE or (c == TAB and shape.delimiter != TAB):
+        position += 1
+        c = _byte(data, position)
+    return position
+
+
+@_inlined
+def _gap(data: Any, position: int, shape: Shape) -> int:
+    """What is between the two ids: blanks, or the delimiter with blanks around it."""
+    if shape.delimiter == 0:
+        end = _skip_blanks(data, position)
+        return UNSURE if end == position else end
+    position = _skip_padding(data, position, shape)
+    if _byte(data, position) != shape.delimiter:
+        return UNSURE
+    return _skip_padding(data, position + 1, shape)
+
+
+@_inlined
+def _anything(data: Any, position: int, shape: Shape) -> int:
+    """The rest of a line, whatever it contains: the position of its newline."""
+    c = _byte(data, position)
+    if c != NEWLINE and c != RETURN and c != SPACE and c != TAB and (shape.delimiter == 0 or c != shape.delimiter):
+        return UNSURE
+    while c != NEWLINE:
+        if c == 0 or c == QUOTE:
+            return UNSURE
+        position += 1
+        c = _byte(data, position)
+    return position
+
+
+@_inlined
+def _value(data: Any, position: int, whole: bool) -> int:
+    """A number with its sign, point and exponent, and the blanks before it."""
+    start = position
+    position = _skip_blanks(data, position)
+    if position == start:
+        return UNSURE
+    position = _skip_sign(data, position)
+    start = position
+    position = _skip_digits(data, position)
+    digits = position - start
+    if not whole:
+        if _byte(data, position) == POINT:
+            start = position + 1
+            position = _skip_digits(data, start)
+            digits += position - start
+        c = _byte(data, position)
+        if digits and (c == LOWER_E or c == UPPER_E):
+            start = _skip_sign(data, position + 1)
+            position = _skip_digits(data, start)
+            digits = position - start
+    return position if digits else UNSURE
+
+
+@_inlined
+def _values(data: Any, position: int, shape: Shape) -> int:
+    """The numbers after the two ids, and nothing else: the position of the newline."""
+    for _ in range(shape.values):
+        position = _value(data, position, shape.whole)
+        if position == UNSURE:
+            return UNSURE
+    position = _skip_blanks(data, position)
+    if _byte(data, position) == RETURN:
+        position += 1
+    return position if _byte(data, position) == NEWLINE else UNSURE
+
+
+@_inlined
+def _edge(data: Any, position: int, shape: Shape) -> tuple[int, int, int]:
+    """Both ids of a line, and the position of its newline."""
+    position = _prefix(data, position, shape)
+    if position == UNSURE:
+        return 0, 0, UNSURE
+    a, position = _vertex(data, position, shape)
+    if position == UNSURE:
+        return 0, 0, UNSURE
+    position = _gap(data, position, shape)
+    if position == UNSURE:
+        return 0, 0, UNSURE
+    b, position = _vertex(data, position, shape)
+    if position == UNSURE:
+        return 0, 0, UNSURE
+    return a, b, _anything(data, position, shape) if shape.values < 0 else _values(data, position, shape)
+
+
+@_inlined
+def _holds_no_edge(data: Any, position: int, shape: Shape) -> bool:
+    """Whether a line is a comment or ends here."""
+    c = _byte(data, position)
+    if c == shape.comment or c == shape.other_comment:
+        return True
+    return c == NEWLINE or (c == RETURN and _byte(data, position + 1) == NEWLINE)
+
+
+@_compiled
+def pairs(data: Any, position: int, u: Any, v: Any, row: int, shape: Shape) -> tuple[int, int, int]:
+    """Edges into u and v, from `row` on; returns where it stopped, the rows filled, and the lines read."""
+    lines = 0
+    while position < data.size:
+        begin = _skip_blanks(data, position)
+        if _holds_no_edge(data, begin, shape):
+            position = _next_line(data, begin)
+        else:
+            a, b, end = _edge(data, begin, shape)
+            if end == UNSURE:
+                break
+            u[row] = a - shape.first
+            v[row] = b - shape.first
+            row += 1
+            position = end + 1
         lines += 1
-        u[row] = a - first
-        v[row] = b - first
-        row += 1
     return position, row, lines
 
 
-def _lists(
+@_inlined
+def _list(data: Any, position: int, values: Any, count: int) -> tuple[int, int]:
+    """The numbers of one line into `values`, from `count` on: their new count, and the position of the newline."""
+    while True:
+        position = _skip_blanks(data, position)
+        if _byte(data, position) == RETURN and _byte(data, position + 1) == NEWLINE:
+            position += 1
+        if _byte(data, position) == NEWLINE:
+            return count, position
+        number, position = _number(data, position)
+        if position == UNSURE:
+            return count, UNSURE
+        c = _byte(data, position)
+        if c != SPACE and c != TAB and c != NEWLINE and c != RETURN:
+            return count, UNSURE
+        values[count] = number
+        count += 1
+
+
+@_compiled
+def lists(
     data: Any, position: int, values: Any, count: int, ends: Any, row: int, comment: int
 ) -> tuple[int, int, int, int]:
-    """Lines of any number of numbers: all values behind each other, and where each line's end among them.
+    """Lines of any number of numbers: all of them one after the other in `values`, and in `ends` where each line ends.
 
-    An empty line is a row without values. Returns where it stopped, the values and rows filled, the lines it passed.
+    An empty line is a row without numbers. Returns where it stopped, the numbers and rows filled, and the lines read.
     """
-    stop = data.size
     lines = 0
-    while position < stop:
-        start = position
-        before = count
-        c = data[position]
-        if c == comment:
-            while data[position] != 10:
-                position += 1
-            position += 1
-            lines += 1
-            continue
-        while c != 10:
-            while c == 32 or c == 9:
-                position += 1
-                c = data[position]
-            if c == 13 and data[position + 1] == 10:
-                position += 1
-                c = data[position]
-            if c == 10:
+    while position < data.size:
+        if _byte(data, position) == comment:
+            position = _next_line(data, position)
+        else:
+            found, end = _list(data, position, values, count)
+            if end == UNSURE:
                 break
-            mark = position
-            a = 0
-            while 48 <= c <= 57:
-                a = 10 * a + (c - 48)
-                position += 1
-                c = data[position]
-            if position == mark or position - mark > 18 or (c != 32 and c != 9 and c != 10 and c != 13):
-                return start, before, row, lines
-            values[count] = a
-            count += 1
-        position += 1
+            count = found
+            ends[row] = count
+            row += 1
+            position = end + 1
         lines += 1
-        ends[row] = count
-        row += 1
     return position, count, row, lines
-
-
-pairs = numba.njit(nogil=True, cache=True)(_pairs)
-lists = numba.njit(nogil=True, cache=True)(_lists)

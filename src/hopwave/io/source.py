@@ -1,4 +1,4 @@
-"""Source: a file being read, packed or not, that knows how to complain."""
+"""Source: a file being read, compressed or not, which makes the error messages that name it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import IO
 from hopwave.errors import FormatError
 from hopwave.progress import Meter
 
-BLOCK = 4 << 20  # bytes: some hundred thousand edges, a few milliseconds of work
+BLOCK = 4 << 20  # bytes: a few hundred thousand edges, about ten milliseconds of work
 LONGEST_HEADER_LINE = 1 << 20
-_UNPACKING = (EOFError, zlib.error, gzip.BadGzipFile)
+_GZIP_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
 class Source:
-    """One graph file. `.gz` is undone by content, so a packed file is read whatever it is called.
+    """One graph file. It is decompressed if its content is gzip's, whatever the file is called.
 
     >>> Source(Path("web.mtx"), Meter("", None, False))
     Traceback (most recent call last):
@@ -39,7 +39,7 @@ class Source:
         if stat.S_ISDIR(status.st_mode):
             raise FormatError("is a folder; expected a graph file", path)
         if not stat.S_ISREG(status.st_mode):
-            raise FormatError("is a pipe or a device; expected a regular file: save it to one first", path)
+            raise FormatError("is a pipe or a device; expected a regular file: save the data to one first", path)
         self.size = status.st_size
         try:
             with path.open("rb") as raw:
@@ -53,7 +53,7 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """The content from its beginning, unpacked."""
+        """The content from its beginning, decompressed."""
         with self.path.open("rb") as raw:
             self._raw = raw
             if self.packed:
@@ -63,26 +63,26 @@ class Source:
                 yield raw
 
     def take(self, stream: IO[bytes], size: int, line: int | None = None) -> bytes:
-        """The next bytes, at most so many."""
+        """The next bytes, at most `size` of them."""
         try:
             data = stream.read(size)
-        except _UNPACKING as error:
+        except _GZIP_ERRORS as error:
             raise self._broken(error, line) from None
         self.meter.update(self._raw.tell())
         return data
 
     def line(self, stream: IO[bytes], number: int) -> bytes:
-        """The next line with its end, b"" after the last; meant for headers, so an endless line is an error."""
+        """The next line with its newline, b"" after the last. It is for headers: a very long line is an error."""
         try:
             data = stream.readline(LONGEST_HEADER_LINE)
-        except _UNPACKING as error:
+        except _GZIP_ERRORS as error:
             raise self._broken(error, number) from None
         if len(data) == LONGEST_HEADER_LINE:
             raise self.fail(f"a header line of over {LONGEST_HEADER_LINE:,} bytes; expected a text file", number)
         return data
 
     def start(self, size: int = 1 << 16) -> bytes:
-        """The first bytes of the content, to tell what it is. What a damaged file still holds is enough for that."""
+        """The first bytes of the content, to detect the format. A truncated file gives what it has."""
         with self.path.open("rb") as raw:
             data = raw.read(size)
         if not self.packed:
@@ -93,24 +93,24 @@ class Source:
             raise self._broken(error, None) from None
 
     def blocks(self, stream: IO[bytes], line: int = 1) -> Iterator[bytes]:
-        """The rest of the content in blocks of whole lines; the last line gets its end if it has none."""
+        """The rest of the content in blocks of whole lines; the last line gets a newline if it has none."""
         while data := self.take(stream, BLOCK, line):
             if not data.endswith(b"\n"):
                 try:
                     data += stream.readline()
-                except _UNPACKING as error:
+                except _GZIP_ERRORS as error:
                     raise self._broken(error, line) from None
                 if not data.endswith(b"\n"):
                     data += b"\n"
-            if self.packed:  # only a broken archive is reported by its block; counting is cheap beside unpacking
+            if self.packed:  # only a damaged gzip stream needs this count, and decompressing takes far longer
                 line += data.count(b"\n")
             yield data
 
     def exactly(self, stream: IO[bytes], size: int, what: str) -> bytes:
-        """So many bytes, or the error that says what they should have been. Nothing is allocated ahead of the data."""
+        """Exactly `size` bytes, or an error that says what is missing. A false size allocates no memory."""
         if not self.packed and size > self.size:
             raise self.fail(
-                f"holds {self.size:,} bytes; expected {size:,} bytes of {what} in it: truncated, or not this format"
+                f"has {self.size:,} bytes; expected {size:,} bytes of {what} in it: truncated, or not this format"
             )
         pieces, missing = [], size
         while missing and (piece := self.take(stream, min(missing, BLOCK))):
@@ -122,6 +122,8 @@ class Source:
 
     def _broken(self, error: Exception, line: int | None) -> FormatError:
         if isinstance(error, EOFError):
-            where = "" if line is None else " somewhere behind this line"
-            return self.fail(f"the gzip stream breaks off{where}; expected its end mark: fetch the file again", line)
-        return self.fail(f"the gzip stream is damaged ({error}); expected a whole .gz file", line)
+            where = "" if line is None else " somewhere after this line"
+            return self.fail(
+                f"the gzip stream ends too early{where}; expected its end mark: download the file again", line
+            )
+        return self.fail(f"the gzip stream is damaged ({error}); expected a complete .gz file", line)

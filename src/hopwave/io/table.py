@@ -1,6 +1,6 @@
-"""Tables of edges as text: CSV, TSV and their relatives, with or without a header, with numbers or names for vertices.
+"""Tables of edges as text: CSV, TSV and similar, with or without a header, with numbers or names as vertices.
 
-A row with an empty second cell names a vertex that has no edge. Tables do not say whether their edges have a direction.
+A row with an empty second cell is a vertex without an edge. Tables do not say whether the graph is directed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, write_pairs
 from hopwave.io.rows import LARGEST_NUMBER, Grammar, read_rows
 from hopwave.io.source import Source
-from hopwave.io.vertices import Numbering, compact, named_apart, plain_labels
+from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
 
 Column: TypeAlias = str | int | None
 DELIMITERS = ",;\t| "
-# What people call the two ends of an edge, most usual first.
+# Common names for the two ends of an edge, the most common first.
 PAIRS = (
     ("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("tail", "head"), ("start", "end"),
     ("from_node", "to_node"), ("fromnodeid", "tonodeid"), ("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"),
@@ -35,7 +35,7 @@ PAIRS = (
 def choose_columns(
     source: Source, names: Sequence[str], first: Column, second: Column, line: int | None
 ) -> tuple[int, int]:
-    """Where the two ends stand: in the columns asked for, those with a known name, or the first two."""
+    """The columns of the two ends: those given, else those with a known name, else the first two."""
     if len(names) < 2:
         raise source.fail(
             f"one column, {names[0] if names else ''!r}; expected at least two, the ends of an edge", line
@@ -64,7 +64,7 @@ def choose_columns(
 
 @dataclass(frozen=True)
 class _Layout:
-    """How the table is laid out, as its first lines show it."""
+    """How the table is laid out, according to its first lines."""
 
     delimiter: str
     header: bool
@@ -84,17 +84,17 @@ def read(
     header: bool | None = None,
     names: bool | None = None,
 ) -> Graph:
-    """The graph of a table's rows, undirected unless asked.
+    """Read a table of edges, undirected by default.
 
-    Delimiter, header and columns are found out unless given. `names=True` takes every id for a name, `names=False`
-    requires integers; by default the first row tells: a number without quotes means that all are numbers.
+    Delimiter, header and columns are detected if not given. `names=True` reads every id as a name, `names=False`
+    requires integers; by default the first row decides: if it has numbers without quotes, all ids must be numbers.
     """
     layout = _layout(file, source, target, delimiter, header, names)
     if not layout.names and (layout.first, layout.second) == (0, 1):
         try:
             return _read_fast(file, request, layout)
         except FormatError:
-            pass  # quotes or an error: the careful reader below knows which, and where
+            pass  # quotes, or an error: the careful reader below finds out which, and on which line
     return _read_carefully(file, request, layout)
 
 
@@ -112,14 +112,14 @@ def _layout(
     if delimiter is None:
         delimiter = "\t" if _is_tsv(source.path) else _guess_delimiter(text)
     elif len(delimiter) != 1:
-        raise TypeError(f"delimiter={delimiter!r} is not one character; leave it out to have it found")
+        raise TypeError(f"delimiter={delimiter!r} is not one character; leave it out to have it detected")
     rows, starts = _sample(text, delimiter)
     if header is None:
         found = {cell.strip().lower() for cell in rows[0]}
         named = any(found.issuperset(pair) for pair in PAIRS)
-        asked = any(isinstance(wanted, str) for wanted in (first, second))
+        wants_names = any(isinstance(wanted, str) for wanted in (first, second))
         numbers_below = len(rows) > 1 and _is_number(rows[1][0]) and not any(_is_number(cell) for cell in rows[0])
-        header = named or asked or numbers_below
+        header = named or wants_names or numbers_below
     titles = rows[0] if header else [str(i) for i in range(len(rows[0]))]
     position = choose_columns(source, titles, first, second, 1)
     if names is None:
@@ -131,7 +131,7 @@ def _layout(
 
 
 def _guess_delimiter(text: str) -> str:
-    """The first delimiter that cuts every row into as many cells; else the one that cuts the first line most."""
+    """The first delimiter that splits all rows into the same number of cells; else the commonest in the first line."""
     for delimiter in DELIMITERS:
         widths = {len(row) for row in _sample(text, delimiter)[0]}
         if len(widths) == 1 and widths.pop() > 1:
@@ -140,8 +140,8 @@ def _guess_delimiter(text: str) -> str:
 
 
 def _sample(text: str, delimiter: str) -> tuple[list[list[str]], list[str]]:
-    """The first rows that are not blank, and the character that each begins with: a quote is gone from its cell."""
-    lines = list(io.StringIO(text, newline="\n"))  # a return alone ends no line, here as in the reader
+    """The first rows that are not blank, and the first character of each: csv removes quotes from cells."""
+    lines = list(io.StringIO(text, newline="\n"))  # only a newline ends a line, as in the reader
     rows: list[list[str]] = []
     starts: list[str] = []
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ")
@@ -154,7 +154,7 @@ def _sample(text: str, delimiter: str) -> tuple[list[list[str]], list[str]]:
             begin = reader.line_num
             if len(rows) == 50:
                 break
-    except csv.Error:  # the careful reader will say where and why
+    except csv.Error:  # the careful reader reports it, with its line
         pass
     return rows or [[text[:40]]], starts or [""]
 
@@ -195,7 +195,7 @@ def _numbered(source: Source, request: Request, u: npt.NDArray[Any], v: npt.NDAr
 
 
 def _read_carefully(source: Source, request: Request, layout: _Layout) -> Graph:
-    """Row after row by Python's csv module: quotes, names, any columns, and the line of every error."""
+    """Read row by row with Python's csv module: it knows quotes, names, any columns, and the line of every error."""
     numbers = Numbering()
     u: list[int] = []
     v: list[int] = []
@@ -232,7 +232,7 @@ def _integer(cell: str) -> int:
 
 
 def _rows(source: Source, layout: _Layout) -> Iterator[tuple[int, list[str]]]:
-    """The cells of every row that is not blank, without the header, each with the line on which it ends."""
+    """For every row except blank ones and the header: the line where it ends, and its cells."""
 
     def lines() -> Iterator[str]:
         number = 0
@@ -245,7 +245,7 @@ def _rows(source: Source, layout: _Layout) -> Iterator[tuple[int, list[str]]]:
                     try:
                         yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
                     except UnicodeDecodeError:
-                        raise source.fail("bytes that are no UTF-8 text; expected a table", number) from None
+                        raise source.fail("bytes that are not UTF-8 text; expected a table", number) from None
 
     reader = csv.reader(lines(), delimiter=layout.delimiter, skipinitialspace=layout.delimiter == " ", strict=True)
     header = layout.header
@@ -258,13 +258,11 @@ def _rows(source: Source, layout: _Layout) -> Iterator[tuple[int, list[str]]]:
                 continue
             yield reader.line_num, row
     except csv.Error as error:
-        raise source.fail(
-            f"{error}; expected a closed quote and a delimiter behind it", max(reader.line_num, 1)
-        ) from None
+        raise source.fail(f"{error}; expected a closing quote and then a delimiter", max(reader.line_num, 1)) from None
 
 
 def write(target: Target, graph: Graph, *, delimiter: str | None = None) -> None:
-    """A header `source,target` and one row an edge; strings are quoted, so that they never read back as numbers."""
+    """Write a header `source,target` and one row per edge; strings are quoted, so they are not read back as numbers."""
     if delimiter is None:
         delimiter = "\t" if _is_tsv(target.path) else ","
     elif delimiter not in DELIMITERS or delimiter == " ":
@@ -272,24 +270,24 @@ def write(target: Target, graph: Graph, *, delimiter: str | None = None) -> None
     u, v = graph.to_edges()
     names = plain_labels(target, graph)
     target.stream.write(f"source{delimiter}target\n".encode())
-    apart = named_apart(graph, names, u, v)
+    lone = listed_first(graph, names, u, v)
     if names is None:
-        write_pairs(target, f"%d{delimiter}%s\n", apart, np.full(len(apart), ""))
+        write_pairs(target, f"%d{delimiter}%s\n", lone, np.full(len(lone), ""))
         return write_pairs(target, f"%d{delimiter}%d\n", u, v)
     cells = np.array([_cell(target, name) for name in names], object)
-    write_pairs(target, f"%s{delimiter}%s\n", cells[apart], np.full(len(apart), ""))
+    write_pairs(target, f"%s{delimiter}%s\n", cells[lone], np.full(len(lone), ""))
     return write_pairs(target, f"%s{delimiter}%s\n", cells[u], cells[v])
 
 
 def _cell(target: Target, name: str | int) -> str:
     if isinstance(name, int):
         if not 0 <= name <= LARGEST_NUMBER:
-            raise target.fail(f"label {name}; integer ids of tables are 0 to 10^18; use .npz, or labels=False")
+            raise target.fail(
+                f"label {name}; integer ids in tables must be from 0 to 10^18 - 1; use .npz, or labels=False"
+            )
         return str(name)
     if not name.strip() or "\0" in name:
-        raise target.fail(
-            f"label {name!r} has nothing to show in a table; use .npz, or give labels up with labels=False"
-        )
+        raise target.fail(f"label {name!r} would be an empty cell; use .npz, or drop labels with labels=False")
     return '"' + name.replace('"', '""') + '"'
 
 

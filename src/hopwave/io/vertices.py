@@ -1,4 +1,4 @@
-"""Names of vertices in files: from the ids a file uses to 0 … n−1, and back to what a text file can hold."""
+"""Names of vertices in files: from the ids in a file to 0 … n−1, and back to what a text file can store."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hopwave.io.format import Target
 def compact(
     u: npt.NDArray[Any], v: npt.NDArray[Any], lone: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int, npt.NDArray[np.int64] | None]:
-    """Any non-negative integer ids, renumbered 0 … n−1 in ascending order; labels only where that changed them.
+    """Renumber non-negative integer ids 0 … n−1 in ascending order: u, v, n, and labels, None if nothing changed.
 
     >>> compact(np.array([7, 3]), np.array([3, 9]), np.array([], int))[2:]
     (3, array([3, 7, 9]))
     """
     greatest = max((int(ids.max()) for ids in (u, v, lone) if len(ids)), default=-1)
     if greatest < 4 * (len(u) + len(v) + len(lone)) + 1024:
-        # Dense enough for a table: a tenth the time of sorting.
+        # Dense enough for a lookup table: a tenth of the time of sorting.
         present = np.zeros(greatest + 1, np.bool_)
         for ids in (u, v, lone):
             present[ids] = True
@@ -36,7 +36,7 @@ def compact(
 
 
 class Numbering:
-    """Numbers for names, in the order in which they are first met.
+    """Numbers for names, in the order of first appearance.
 
     >>> names = Numbering()
     >>> names["ann"], names["bob"], names["ann"]
@@ -60,7 +60,7 @@ class Numbering:
 
 
 def plain_labels(target: Target, graph: Graph) -> list[str] | list[int] | None:
-    """The labels as Python strings, or as Python integers; anything else has no safe place in a file."""
+    """The labels as Python strings or as Python integers; no other type can be stored safely."""
     if graph.labels is None:
         return None
     values: list[Any] = graph.labels.tolist()
@@ -69,17 +69,17 @@ def plain_labels(target: Target, graph: Graph) -> list[str] | list[int] | None:
     if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
         return values
     odd = next(v for v in values if type(v) is not (int if isinstance(values[0], int) else str) or isinstance(v, int))
-    message = f"label {odd!r} is a {type(odd).__name__}; files hold labels that are all strings or all 64-bit integers"
-    raise target.fail(f"{message}; relabel, or give them up with labels=False")
+    message = f"label {odd!r} is a {type(odd).__name__}; files store labels that are all strings or all 64-bit integers"
+    raise target.fail(f"{message}; relabel, or drop them with labels=False")
 
 
-def named_apart(
+def listed_first(
     graph: Graph, names: Iterable[Any] | None, u: npt.NDArray[Any], v: npt.NDArray[Any]
 ) -> npt.NDArray[np.int64]:
-    """The vertices that a file of edges must name by themselves, so that it reads back with the same numbering.
+    """The vertices that a file must list before its edges, so that reading it back gives the same numbering.
 
-    Integers are numbered in ascending order, so only vertices without an edge need it. Strings are numbered in the
-    order of first appearance: unless that is the graph's order already, all are named first.
+    Integers are numbered in ascending order, so only vertices without an edge are listed. Strings are numbered in the
+    order of first appearance: if that is not already the graph's order, all vertices are listed.
     """
     touched = np.zeros(graph.n, np.bool_)
     touched[u] = touched[v] = True

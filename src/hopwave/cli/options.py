@@ -1,0 +1,48 @@
+"""Options that several commands have: how to run, and what to write. Those of graph files are in `files`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import hopwave as hw
+from hopwave.cli import columns, picture
+
+# The headings under which `--help` lists the options.
+RUNNING = "Running"
+OUTPUT = "Output"
+
+Plan = Annotated[str, typer.Option(help="A plan of 'hopwave plans'; auto chooses one.", rich_help_panel=RUNNING)]
+Device = Annotated[str, typer.Option(help="auto, cpu or cuda.", rich_help_panel=RUNNING)]
+SearchDevice = Annotated[str, typer.Option(help="auto, cpu, cuda or reference.", rich_help_panel=RUNNING)]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        help="Threads of the CPU engine. Default: HOPWAVE_NUM_THREADS, else all cores.",
+        rich_help_panel=RUNNING,
+    ),
+]
+Picture = Annotated[Path | None, typer.Option(help="Draw a picture: .png, .svg or .pdf.", rich_help_panel=OUTPUT)]
+ResultFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the result, one row per vertex or edge: .csv, .csv.gz, .parquet or .npz.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object to stdout and nothing else.", rich_help_panel=OUTPUT)
+]
+
+
+def check(plan: str, out: Path | None, plot: Path | None) -> None:
+    """Raise an error for an unknown plan or a file that cannot be written; called before a large graph is read."""
+    if plot is not None:
+        picture.check(plot)
+    if out is not None:
+        columns.check(out)
+    if plan != "auto":
+        hw.plan(plan)
