@@ -12,7 +12,7 @@ from collections import deque
 import numpy as np
 
 from hopwave.engines.cuda import nvrtc
-from hopwave.engines.host_memory import check_room
+from hopwave.engines.host_memory import check_memory
 from hopwave.jobs import Swept
 
 HEADER = "many/search.cuh"
@@ -88,7 +88,7 @@ def sweep(loaded, job, labels, poll):
         run.groups(0, k, poll)
         return run.swept()
     if not follows:
-        check_room(4 * n * k, f"a table of {k:,} × {n:,} distances")
+        check_memory(4 * n * k, f"a table of {k:,} × {n:,} distances")
     answer = None if follows else np.empty((k, n), np.int32)
     size = max(1, k) if follows else max(run.width, TABLE_BYTES // (4 * max(1, n)) // run.width * run.width)
     for first in range(0, max(1, k), size):
@@ -223,7 +223,7 @@ class Run:
             self.launch()
             count = int(self.counters[0, LISTED : LISTED + 8].view(np.uint64)[0])
             if count <= room:
-                check_room(16 * count, f"{count:,} pairs")
+                check_memory(16 * count, f"{count:,} pairs")
                 return cupy.sort(found[:count]).get()
             room = count
 

@@ -7,22 +7,18 @@ from functools import cache
 import numpy as np
 from numba import njit
 
-from hopwave.engines.cpu.crew import CHECKED, FOUND, crew_size, fixed, share, unsigned, unsigned_rows
-from hopwave.engines.cpu.graph import IRREGULAR, find_hubs
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.crew import CHECKED, FOUND, crew_size, share
+from hopwave.engines.cpu.graph import find_hubs
 from hopwave.engines.cpu.linalg import vector_kernels as kernels
 from hopwave.engines.cpu.linalg.specialise import callable_from_compiled, compiled
+from hopwave.engines.cpu.views import read_only, unsigned, unsigned_rows
 from hopwave.engines.reference import linalg
 from hopwave.jobs import Touched
 from hopwave.linalg.vector import Vector
 
-MIXED = 0.05  # share of entries from which a branch for each is no longer foreseen
-MOST_LOOPS = 64  # compiled for users' functions and kept
-PARTS_PER_THREAD = 2  # of the rows in a push: more even, but each goes through all columns
-DENSE_FROM = 16  # a push that finds one place in so many does not list them
-FEW = 100  # a pull that finds fewer than one place in so many does
-PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
-NO_BITS = fixed(np.empty(0, np.uint8))
-NO_ROWS = fixed(np.empty(0, np.uint32))
+NO_BITS = read_only(np.empty(0, np.uint8))
+NO_ROWS = read_only(np.empty(0, np.uint32))
 
 
 def rows_of(A, columns=False):
@@ -54,7 +50,7 @@ def listed(present, count):
 @cache
 def nothing(dtype):
     """No values, for kernels that read none."""
-    return fixed(np.empty(0, dtype))
+    return read_only(np.empty(0, dtype))
 
 
 def is_exact(product):
@@ -97,16 +93,16 @@ class Algebra(linalg.Algebra):
             # Where rows are let through that were not reached yet, those without entries are among them.
             work = work * max(allowed.count - empty * allowed.complement, 0) // max(n, 1)
         hub = NO_ROWS if len(rows) else self._hubs(A, part, product)
-        matrix = (*rows_of(A), filled, hub, a)
-        mask = (rows, bits, complement)
+        matrix, vector, mask = (*rows_of(A), a), (b, unsigned(present)), (rows, bits, complement)
         how = (int(product.early_exit), int(self._blends(product, a, x)))
-        board = share(kernel, (*matrix, b, unsigned(present), *mask, *how, out, found, identity), size, work, threads)
+        arguments = (matrix, filled, hub, vector, mask, how, (out, found, identity))
+        board = share(kernel, arguments, size, work, threads)
         count, touched = int(board[FOUND]), Touched(int(board[CHECKED]))
         if len(rows):
             places = allowed.rows[found]
             sums = out[found] if carries else np.ones(count, dtype)
             return Vector.sparse(n, places, sums, ascending=allowed.ascending), touched
-        if count * FEW < n:
+        if count * policy.SPARSE_FROM < n:
             places = listed(found, count)
             return Vector.sparse(n, places, out[places] if carries else np.ones(count, dtype)), touched
         if not carries:
@@ -115,7 +111,7 @@ class Algebra(linalg.Algebra):
 
     def _blends(self, product, a, x):
         """Whether x is so mixed that asking for each entry is dearer than reading them all."""
-        return product.add.op.built_in and not product.add.any_term and len(a) == 0 and x.nnz > MIXED * x.n
+        return product.add.op.built_in and not product.add.any_term and len(a) == 0 and x.nnz > policy.MIXED * x.n
 
     def _gather(self, A, values, product, threads):
         part, n, dtype = A.rows, A.shape[0], product.dtype
@@ -123,7 +119,7 @@ class Algebra(linalg.Algebra):
         out, found = np.empty(n, dtype), np.empty(n, np.bool_)
         identity = dtype.type(product.add.identity(dtype))
         work = len(part.indices)
-        board = share(kernel, (*rows_of(A), a, b, out, found, identity), n, work, threads)
+        board = share(kernel, ((*rows_of(A), a), b, (out, found, identity)), n, work, threads)
         return Vector.dense(out, found, int(board[FOUND])), Touched(work)
 
     def _hubs(self, A, part, product):
@@ -133,14 +129,14 @@ class Algebra(linalg.Algebra):
         kept = A.prepared
         done, ready = ("cpu pulls back", "cpu hubs back") if A.turned else ("cpu pulls", "cpu hubs")
         kept[done] = kept.get(done, 0) + 1
-        if kept[done] <= PULLS_BEFORE_HUBS:
+        if kept[done] <= policy.PULLS_BEFORE_HUBS:
             return NO_ROWS
         if ready not in kept:
             counts = np.bincount(part.indices, minlength=A.shape[1])
-            hub = np.zeros(A.shape[0] if counts.max() > IRREGULAR * counts.mean() else 0, np.uint32)
+            hub = np.zeros(A.shape[0] if counts.max() > policy.IRREGULAR * counts.mean() else 0, np.uint32)
             if len(hub):
                 find_hubs(*rows_of(A), counts, hub)
-            kept[ready] = fixed(hub)
+            kept[ready] = read_only(hub)
         return kept[ready]
 
     def push(self, A, x, product, allowed, threads):
@@ -161,13 +157,14 @@ class Algebra(linalg.Algebra):
         (indptr, indices), places = rows_of(A, columns=True), unsigned(places)
         work = kernels.entries_of(indptr, places, len(indices))
         crewed = crew_size(work, threads)
-        parts = 1 if crewed == 1 else PARTS_PER_THREAD * crewed
+        parts = 1 if crewed == 1 else policy.PARTS_PER_THREAD * crewed
         bounds = np.array([n * part // parts for part in range(parts + 1)], np.int64)
         counts = np.zeros(parts, np.int64)
-        arguments = (indptr, indices, a, b, places, bits, complement, mark, total, queue, bounds, counts)
+        matrix, vector, mask = (indptr, indices, a), (places, b), (bits, complement)
+        arguments = (matrix, vector, mask, (mark, total, queue), (bounds, counts))
         share(kernel, arguments, parts, work, threads, chunk=1)
         count = sum(counts.tolist())
-        if count * DENSE_FROM > n:  # the marks are that vector's places already
+        if count * policy.DENSE_FROM > n:  # the marks are that vector's places already
             present = mark.view(np.bool_)
             values = total if carries else present if dtype == np.bool_ else present.astype(dtype)
             return Vector.dense(values, present, count), Touched(int(work))
@@ -191,9 +188,9 @@ class Algebra(linalg.Algebra):
         weighs = not product.structure_only
         a = b = nothing(product.dtype)
         if not pattern and (product.term in ("a", "both") or weighs):
-            a = fixed(np.ones(len(part.indices), np.bool_) if part.values is None else part.values)
+            a = read_only(np.ones(len(part.indices), np.bool_) if part.values is None else part.values)
         if product.term in ("x", "both") or weighs:
-            b = fixed(values)
+            b = read_only(values)
         return ready, a, b
 
     def _borrow(self, n):
@@ -260,7 +257,7 @@ def loop_over(function, operands):
     except (AttributeError, TypeError):  # not plain Python, or closes over something that may change
         key = (function, operands)
     if key not in _loops:
-        while len(_loops) >= MOST_LOOPS:
+        while len(_loops) >= policy.COMPILED_FUNCTIONS_KEPT:
             _loops.pop(next(iter(_loops)))
         _loops[key] = _looped(callable_from_compiled(function), operands)
     return _loops[key]

@@ -251,7 +251,7 @@ def path_counts(W, distance, depth):
 def extended_counts(graph, order, distance):
     """σ by mantissa and exponent a vertex, where one level spans more than float64 does: the CPU engine's code."""
     from hopwave.engines.cpu.graph import CpuGraph
-    from hopwave.engines.cpu.search.loop import count_extended
+    from hopwave.engines.cpu.path_counts import count_extended
 
     mantissa, exponent = np.zeros(len(distance)), np.zeros(len(distance), np.int64)
     count_extended(CpuGraph(graph).adjacency("any"), order.astype(np.uint32), distance, mantissa, exponent)
