@@ -15,21 +15,22 @@ from typing import Any
 import numpy as np
 
 from benchmarks.setting import GRAPHS, giant_sources, hw, publish
+from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import by_degree
 
 
 def measure(name: str, count: int) -> dict[str, Any]:
-    graph, worth = GRAPHS[name](), by_degree.worth_ranking
+    graph, worth = GRAPHS[name](), policy.worth_renumbering
     sources = giant_sources(graph, count)
 
     def run(ranked: bool) -> tuple[Any, float]:
-        by_degree.worth_ranking = worth if ranked else lambda loaded, job: False
+        policy.worth_renumbering = worth if ranked else lambda loaded, job: False
         began = time.perf_counter()
         scores = hw.betweenness_centrality(graph, sources=sources, device="cpu", progress=False).scores
         return scores, (time.perf_counter() - began) / count
 
     began = time.perf_counter()
-    by_degree.RankedGraph(graph)
+    by_degree.RenumberedGraph(graph)
     renumbering = time.perf_counter() - began
     plain, ranked = run(False)[0], run(True)[0]
     np.testing.assert_allclose(ranked, plain, rtol=1e-9)

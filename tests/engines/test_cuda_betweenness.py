@@ -103,6 +103,8 @@ def test_samples_with_bounds() -> None:
 @both
 def test_renumbering_changes_no_bit(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Deep graphs are renumbered for long runs; lists keep their order."""
+    from hopwave.engines.cuda.graph import CudaGraph
+
     monkeypatch.setattr(regimes, "scattered", lambda *given: True)
     grid = generate.grid(60, 50, missing=0.05, seed=1)
     directed = Graph.from_edges(*grid.to_edges(), n=grid.n, directed=True)

@@ -17,8 +17,8 @@ import hopwave as hw
 import oracle
 from graphs import TRAPS, graphs
 from hopwave import EngineError, Graph, engines, generate
-from hopwave.engines.cpu.many.run import batch_width
 from hopwave.engines.cpu.many.source_order import neighbourhoods
+from hopwave.engines.cpu.policy import batch_width
 from hopwave.jobs import Sweep, Swept
 
 SMALL = [name for name, make in TRAPS.items() if make().n <= 220]

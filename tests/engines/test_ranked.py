@@ -10,6 +10,7 @@ import pytest
 import hopwave as hw
 from graphs import TRAPS
 from hopwave import generate
+from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import by_degree
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.jobs import Job
@@ -24,7 +25,7 @@ def ranked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         seen.append(loaded.n)
         return not job.edges
 
-    monkeypatch.setattr(by_degree, "worth_ranking", always)
+    monkeypatch.setattr(policy, "worth_renumbering", always)
     return seen
 
 
@@ -44,7 +45,7 @@ def test_the_same_scores(trap: str, ranked: list[int], monkeypatch: pytest.Monke
 @pytest.mark.parametrize("directed", [False, True])
 def test_rows_are_the_same_graph(directed: bool) -> None:
     graph = generate.kronecker(8, 8, seed=3, directed=directed)
-    new = by_degree.RankedGraph(graph)
+    new = by_degree.RenumberedGraph(graph)
     source, target = graph.to_edges()
     again = hw.Graph.from_edges(new.rank[source], new.rank[target], n=graph.n, directed=directed)
     assert new.loaded.graph == again
@@ -82,8 +83,8 @@ def test_large_graphs_with_hubs_and_many_sources_alone() -> None:
     star = CpuGraph(hw.Graph.from_edges(np.zeros(40_000, int), np.arange(1, 40_001)))
     path = CpuGraph(generate.grid(1, 40_000))
     many, few = Job(np.arange(32)), Job(np.arange(31))
-    assert by_degree.worth_ranking(star, many)
-    assert not by_degree.worth_ranking(star, few)
-    assert not by_degree.worth_ranking(path, many)
-    assert not by_degree.worth_ranking(star, Job(np.arange(32), edges=True))
-    assert not by_degree.worth_ranking(star, Job(np.arange(32), memory_limit=10**9))
+    assert policy.worth_renumbering(star, many)
+    assert not policy.worth_renumbering(star, few)
+    assert not policy.worth_renumbering(path, many)
+    assert not policy.worth_renumbering(star, Job(np.arange(32), edges=True))
+    assert not policy.worth_renumbering(star, Job(np.arange(32), memory_limit=10**9))

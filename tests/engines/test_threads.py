@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from queue import SimpleQueue
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,9 @@ import pytest
 
 import hopwave as hw
 from hopwave import EngineError, Graph, generate
-from hopwave.engines import cpu
-from hopwave.engines.cpu.betweenness import run, source
-from hopwave.engines.cpu.crew import available_cores, thread_count
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.betweenness import source
+from hopwave.engines.cpu.crew import NEXT_BATCH, Crew, available_cores, thread_count
 
 COUNTS = (2, 3, 5)
 
@@ -39,7 +41,7 @@ every_graph = pytest.mark.parametrize("name", ["kronecker", "directed", "delauna
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Helpers join in searches of small graphs too."""
-    monkeypatch.setattr(cpu, "VERTICES_PER_THREAD", 16)
+    monkeypatch.setattr(policy, "VERTICES_PER_THREAD", 16)
 
 
 QUESTIONS: dict[str, Callable[..., Any]] = {
@@ -138,25 +140,46 @@ def test_many_python_threads_at_once(same: bool) -> None:
         assert np.array_equal(answer, right[question][place]), question
 
 
-def test_a_worker_that_fails_is_heard_and_nobody_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first worker takes a block and dies with it; the others must not wait for that block for ever."""
+def test_the_error_of_a_worker_is_raised_and_the_others_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first worker takes a block and fails; the others must not wait for that block for ever."""
     working = source.take_sources
-    desks = []
+    begun = []
 
-    def failing(A: Any, desk: Any, task: Any) -> None:
-        desks.append(desk)
-        if len(desks) == 1:
-            task.control[source.NEXT_BLOCK] += 1
-            raise MemoryError("no room for a worker")
-        while task.control[source.NEXT_BLOCK] == 0:
+    def failing(A: Any, state: Any, shared: Any) -> None:
+        begun.append(state)
+        if len(begun) == 1:
+            shared.control[NEXT_BATCH] += 1
+            raise MemoryError("no memory for a worker")
+        while shared.control[NEXT_BATCH] == 0:
             time.sleep(0.001)
-        working(A, desk, task)
+        working(A, state, shared)
 
-    monkeypatch.setattr(run.kernels, "take_sources", failing)
-    with pytest.raises(MemoryError, match="no room for a worker"):
+    monkeypatch.setattr(source, "take_sources", failing)
+    with pytest.raises(MemoryError, match="no memory for a worker"):
         hw.betweenness_centrality(graph("delaunay"), threads=3, device="cpu")
     monkeypatch.undo()
     assert hw.betweenness_centrality(graph("delaunay"), threads=3, device="cpu").certificate.sources == 1500
+
+
+def test_long_runs_do_not_hold_up_short_calls() -> None:
+    """Neither helpers nor other workers queue behind workers that are away."""
+    crew, leave = Crew(), Event()
+    arrived: SimpleQueue[tuple[str, int]] = SimpleQueue()
+
+    def stay(name: str, number: int) -> None:
+        arrived.put((name, number))
+        assert leave.wait(60)
+
+    def pass_by(name: str, number: int) -> None:
+        arrived.put((name, number))
+
+    crew.start(3, stay, "first run")
+    crew.start(2, stay, "second run")
+    crew.help(2, pass_by, "helpers")
+    found = {arrived.get(timeout=60) for _ in range(7)}
+    leave.set()
+    numbers = {"first run": 3, "second run": 2, "helpers": 2}
+    assert found == {(name, i) for name, count in numbers.items() for i in range(1, count + 1)}
 
 
 # ---------------------------------------------------------------- idle, forked, alone
@@ -184,9 +207,9 @@ import os, sys, warnings
 warnings.simplefilter("ignore")  # that forking a process with threads is a risk: it is what is tested
 import numpy as np
 import hopwave as hw
-from hopwave.engines import cpu
+from hopwave.engines.cpu import policy
 
-cpu.VERTICES_PER_THREAD = 16
+policy.VERTICES_PER_THREAD = 16
 G = hw.generate.kronecker(11, edge_factor=8, seed=4)
 right = hw.bfs(G, 0, threads=3).distances, hw.betweenness_centrality(G, k=50, seed=1, threads=3).scores
 
@@ -214,9 +237,9 @@ def test_a_forked_child_searches() -> None:
 LAYER = """
 import numba.np.ufunc.parallel as parallel
 import hopwave as hw
-from hopwave.engines import cpu
+from hopwave.engines.cpu import policy
 
-cpu.VERTICES_PER_THREAD = 16
+policy.VERTICES_PER_THREAD = 16
 G = hw.generate.kronecker(10, seed=4)
 hw.bfs(G, 0, threads=3, path_counts=True)
 hw.betweenness_centrality(G, threads=3)

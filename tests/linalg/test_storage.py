@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,9 @@ from hypothesis import strategies as st
 import hopwave as hw
 from graphs import TRAPS
 from hopwave import linalg as la
-from hopwave.engines.cpu import linalg as cpu_linalg
+from hopwave.engines.cpu import policy
 from hopwave.rules import Ratio
 from operands import machines
-
-crew_module = sys.modules["hopwave.engines.cpu.crew"]  # the package has an object of that name in its place
 
 
 def entries(n: int, count: int) -> la.Vector:
@@ -158,7 +155,7 @@ def test_switches_show_in_what_is_touched() -> None:
 
 def test_threads_change_no_bit_of_a_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even of sums that are rounded, nor when the list that is pushed comes in another order."""
-    monkeypatch.setattr(crew_module, "ENTRIES_PER_THREAD", 64)
+    monkeypatch.setattr(policy, "ENTRIES_PER_THREAD", 64)
     A = la.Matrix.from_graph(hw.generate.kronecker(10))
     n, rng = A.shape[0], np.random.default_rng(2)
     x = la.Vector.from_dense(rng.random(n), rng.random(n) < 0.3)
@@ -177,8 +174,8 @@ def test_threads_change_no_bit_of_a_sum(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize("threads", [1, 3])
 def test_helpers_and_hubs_change_no_sum(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With work enough for helpers, hubs found, and columns so much longer than rows that entries are sought."""
-    monkeypatch.setattr(crew_module, "ENTRIES_PER_THREAD", 64)
-    monkeypatch.setattr(cpu_linalg, "PULLS_BEFORE_HUBS", 0)
+    monkeypatch.setattr(policy, "ENTRIES_PER_THREAD", 64)
+    monkeypatch.setattr(policy, "PULLS_BEFORE_HUBS", 0)
     G = hw.generate.kronecker(10)
     A = la.Matrix.from_graph(G)
     x, half = entries(G.n, G.n // 2), la.Vector.from_entries(np.arange(0, G.n, 2), True, G.n)

@@ -24,8 +24,9 @@ from hopwave.api import choice
 from hopwave.catalogue import CATALOGUE
 from hopwave.engines.cpu import graph as cpu_graph
 from hopwave.engines.cpu.betweenness import run
-from hopwave.engines.cpu.betweenness.run import Accumulation, block_size
-from hopwave.engines.cpu.graph import is_scattered, preparation
+from hopwave.engines.cpu.betweenness.run import Accumulation
+from hopwave.engines.cpu.graph import is_scattered
+from hopwave.engines.cpu.policy import block_size, preparation
 from hopwave.jobs import Job
 
 # ---------------------------------------------------------------- scaling

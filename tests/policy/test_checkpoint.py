@@ -17,6 +17,7 @@ from hopwave.algorithms import checkpoint as module
 from hopwave.algorithms.brandes import accumulate
 from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.catalogue import CATALOGUE
+from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import run as cpu_betweenness
 from hopwave.jobs import Job
 
@@ -34,7 +35,7 @@ every_call = pytest.mark.parametrize("call", CALLS)
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Poll a thousand times per second, so that short runs can be interrupted too."""
-    monkeypatch.setattr(cpu_betweenness, "POLL_SECONDS", 0.001)
+    monkeypatch.setattr(policy, "POLL_SECONDS", 0.001)
 
 
 def done(path: Path) -> int:
@@ -153,7 +154,7 @@ def test_a_finished_run_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def never(*given: Any) -> None:
         raise AssertionError("nothing is left to run")
 
-    monkeypatch.setattr(cpu_betweenness.workers, "call", never)
+    monkeypatch.setattr(policy, "run_workers", never)
     assert np.array_equal(CALLS["vertices"](checkpoint=tmp_path / "run.npz").scores, first.scores)
 
 
@@ -180,7 +181,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The checkpoint of an interrupted run."""
     path = tmp_path_factory.mktemp("begun") / "run.npz"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cpu_betweenness, "POLL_SECONDS", 0.001)
+        patch.setattr(policy, "POLL_SECONDS", 0.001)
         broken_off(CALLS["vertices"], path)
     return path
 

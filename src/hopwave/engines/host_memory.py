@@ -1,4 +1,4 @@
-"""How much of the host's memory can be had, and a sentence where an answer needs more."""
+"""How much of the host's memory is free, and an error where an answer needs more."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hopwave.errors import EngineError
 
 
 def available_memory() -> int | None:
-    """Bytes that can be had without swapping, or None where the system does not say."""
+    """Bytes that can be used without swapping, or None where the system does not say."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:  # noqa: PTH123 (a pseudo file)
             return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
@@ -14,14 +14,14 @@ def available_memory() -> int | None:
         return None
 
 
-FEWER = "ask for fewer sources at a time or for sums of distances"
+FEWER = "take fewer sources at a time, or sums of distances"
 
 
-def check_room(size: int, what: str, remedy: str = FEWER) -> None:
-    """An error where an answer cannot be held."""
-    room = available_memory()
-    if room is not None and size > room * 3 // 4:
+def check_memory(size: int, what: str, remedy: str = FEWER) -> None:
+    """Raise an error where that many bytes do not fit into three quarters of what is free."""
+    free = available_memory()
+    if free is not None and size > free * 3 // 4:
         raise EngineError(
-            f"{what} need {size / 1e9:.1f} GB and {room / 1e9:.1f} GB are free; "
+            f"{what} need {size / 1e9:.1f} GB and {free / 1e9:.1f} GB are free; "
             f"{remedy}, or use a machine with more memory"
         )

@@ -15,7 +15,7 @@ from hopwave.catalogue import CATALOGUE
 from hopwave.csr_compiled import sorted_rows
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.rank.part import check_rows
-from hopwave.engines.host_memory import check_room
+from hopwave.engines.host_memory import check_memory
 from hopwave.generate.recursive import kronecker_edges
 from hopwave.graph import Graph
 from hopwave.graph500.outcome import Kernel, Searched
@@ -32,7 +32,7 @@ class OnCpu:
     def __init__(self, scale: int, edge_factor: int, seed: int, threads: int | None) -> None:
         self.engine, self.plan, self.threads = engines.engine("cpu"), CATALOGUE["hopwave"], threads
         n = 1 << scale
-        check_room(BUILDING * edge_factor * n, f"the edges of scale {scale}", "take a smaller scale, or ranks")
+        check_memory(BUILDING * edge_factor * n, f"the edges of scale {scale}", "take a smaller scale, or ranks")
         self._warm_up()
         began = time.perf_counter()
         u, v = kronecker_edges(scale, edge_factor, seed)
@@ -62,7 +62,7 @@ class OnCpu:
         """The third kernel, by hopwave.sssp: the fastest way in one process."""
         from hopwave.graph500.shortest import ShortestPaths
 
-        check_room(WEIGHTED * int(self.tuples.sum()) // 2, "edges with lengths", "take a smaller scale, or ranks")
+        check_memory(WEIGHTED * int(self.tuples.sum()) // 2, "edges with lengths", "take a smaller scale, or ranks")
         return ShortestPaths(self.graph, self.tuples, seed)
 
     def search(self, root: int) -> Searched:

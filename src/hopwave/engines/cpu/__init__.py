@@ -16,19 +16,17 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.arrays import ScaledCounts
+from hopwave.engines.cpu import path_counts, policy
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import crew, dismiss, new_board, thread_count
+from hopwave.engines.cpu.crew import Helpers, new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
-from hopwave.engines.cpu.search import loop as kernels
+from hopwave.engines.cpu.search import loop, state
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, OPERAND_VISITED, ROWS_ALL
 from hopwave.graph import Graph
 from hopwave.jobs import Accumulation, FoundBySearch, Job, Poll, Question, Sweep, Swept
 from hopwave.plan import Plan, Pull
 from hopwave.trace import Level
 
-# Below these, waking a helper costs more than it gains. (Of a dense graph's arcs a search reads few.)
-VERTICES_PER_THREAD = 1 << 14
-ARCS_PER_THREAD = 1 << 25
 NO_LIMIT = np.iinfo(np.int32).max
 TRACE_ROWS = 4096
 
@@ -40,8 +38,9 @@ class Search:
         self.loaded = loaded
         self.question = question
         self.sources = np.array(sources, np.int64)
-        self.crew = max(1, min(threads, loaded.n // VERTICES_PER_THREAD + loaded.m // ARCS_PER_THREAD))
-        self.here = np.zeros(kernels.HERE_CELLS, np.int64)
+        worth = loaded.n // policy.VERTICES_PER_THREAD + loaded.m // policy.ARCS_PER_THREAD
+        self.threads = max(1, min(threads, worth))
+        self.here = np.zeros(state.HERE_CELLS, np.int64)
         self.W: Any = None
         self.A: Any = None
         self.counts: npt.NDArray[np.float64] | ScaledCounts | None = None
@@ -91,7 +90,7 @@ class Engine:
         """The workspace after the search; another search may use it when the context ends."""
         order = "any" if plan.order == "any" else "paper" if plan.loop == "host" else "degree"
         search.A = search.loaded.adjacency(order)
-        with search.loaded.workspace(search.crew, search.question.path_counts) as search.W:
+        with search.loaded.workspace(search.threads, search.question.path_counts) as search.W:
             search.rows = self._search(search, plan, trace)
             yield search.W
 
@@ -101,12 +100,12 @@ class Engine:
         depth_limit = search.question.depth_limit
         limits = (
             NO_LIMIT if depth_limit is None else depth_limit,
-            search.crew,
+            search.threads,
             search.loaded.degree_bits,
             fill_now,
             search.loaded.findable if plan.loop == "device" else -NO_LIMIT,
         )
-        buffer = np.empty((TRACE_ROWS if trace else 0, kernels.TRACE_COLUMNS), np.int64)
+        buffer = np.empty((TRACE_ROWS if trace else 0, state.TRACE_COLUMNS), np.int64)
         rows: list[list[int]] = []
         board = new_board()
         here[:] = 0
@@ -122,35 +121,31 @@ class Engine:
             buffer,
             np.zeros(2, np.int64),
         )
-        with compiling(kernels.take_part):
-            crew.call(search.crew - 1, kernels.take_part, *part)
-            try:
-                while here[kernels.PHASE] != kernels.OVER:
-                    here[kernels.TRACED] = 0
-                    kernels.take_part(*part, 0)
-                    rows += buffer[: here[kernels.TRACED]].tolist()
-            finally:
-                dismiss(board)
+        with compiling(loop.take_part), Helpers(search.threads - 1, board, loop.take_part, part):
+            while here[state.PHASE] != state.OVER:
+                here[state.TRACED] = 0
+                loop.take_part(*part, 0)
+                rows += buffer[: here[state.TRACED]].tolist()
         return rows
 
     def _counts(self, search: Search, plan: Plan) -> npt.NDArray[np.float64] | ScaledCounts:
         """σ from σ̂ and each level's shift; by mantissa and exponent where a level spans more than float64."""
         W, here = search.W, search.here
-        if here[kernels.OVERFLOWED]:
+        if here[state.OVERFLOWED]:
             search.W = W = W._replace(sigma=np.empty(0))
             self._search(search, plan, trace=False)
             reached = np.flatnonzero(W.distance >= 0)
             order = reached[np.argsort(W.distance[reached], kind="stable")].astype(np.uint32)
             mantissa, exponent = np.zeros(search.loaded.n), np.zeros(search.loaded.n, np.int64)
-            kernels.count_extended(search.A, order, W.distance, mantissa, exponent)
+            path_counts.count_extended(search.A, order, W.distance, mantissa, exponent)
             return ScaledCounts.plain(mantissa, exponent)
-        segments = W.segments[: here[kernels.SEGMENTS]]
+        segments = W.segments[: here[state.SEGMENTS]]
         if not segments[:, 2].any():
             return W.sigma
         mantissa, exponent = np.frexp(W.sigma)
         exponent = exponent.astype(np.int64)
-        lengths = np.diff(segments[:, 0], append=here[kernels.QUEUE_END])
-        exponent[W.queue[: here[kernels.QUEUE_END]]] += np.repeat(segments[:, 2], lengths)
+        lengths = np.diff(segments[:, 0], append=here[state.QUEUE_END])
+        exponent[W.queue[: here[state.QUEUE_END]]] += np.repeat(segments[:, 2], lengths)
         return ScaledCounts.plain(mantissa, exponent)
 
     def regime(self, graph: Graph, job: Job, plan: Plan) -> None:
@@ -162,13 +157,13 @@ class Engine:
             from hopwave.engines.cpu.betweenness.wide import WideAccumulation  # compiled when first used
 
             return WideAccumulation(self, loaded, job, plan, threads)
-        from hopwave.engines.cpu.betweenness.by_degree import RankedAccumulation, RankedGraph, worth_ranking
+        from hopwave.engines.cpu.betweenness.by_degree import RenumberedAccumulation, RenumberedGraph
         from hopwave.engines.cpu.betweenness.run import Accumulation
 
-        if not worth_ranking(loaded, job):
+        if not policy.worth_renumbering(loaded, job):
             return Accumulation(loaded, job, plan, threads)
-        ranked = graph._prepared.find(RankedGraph) or graph._prepared.keep(RankedGraph(graph))
-        return RankedAccumulation(ranked, job, plan, threads)
+        renumbered = graph._prepared.find(RenumberedGraph) or graph._prepared.keep(RenumberedGraph(graph))
+        return RenumberedAccumulation(renumbered, job, plan, threads)
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
         return None
@@ -196,13 +191,13 @@ class Engine:
     def fetch(self, search: Search) -> FoundBySearch:
         W, here = search.W, search.here
         # The last level looked for more and found none, unless a limit stopped the search before.
-        depth = int(here[kernels.DEPTH]) - (not here[kernels.NF] and here[kernels.DEPTH] > 0)
+        depth = int(here[state.DEPTH]) - (not here[state.NF] and here[state.DEPTH] > 0)
         return {
             "distances": W.distance,
             "predecessors": W.parent if search.question.predecessors else None,
             "path_counts": search.counts,
             "depth": int(depth),
-            "reached": int(here[kernels.REACHED]),
+            "reached": int(here[state.REACHED]),
         }
 
 

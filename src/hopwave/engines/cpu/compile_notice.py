@@ -1,4 +1,4 @@
-"""One line for people who wait while Numba compiles, which happens once on a machine."""
+"""One line on the terminal while Numba compiles, which happens once per machine."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ import sys
 from contextlib import contextmanager
 
 log = logging.getLogger("hopwave")
-
-
 _ready = set()
 
 
 def is_compiled(function):
-    """Whether an earlier process left it on disk."""
+    """Whether an earlier process left its machine code on disk."""
     try:
         return bool(list(function._cache._cache_file._load_index()))
     except Exception:  # Numba's private attributes: without them the notice is lost, nothing else
@@ -22,7 +20,7 @@ def is_compiled(function):
 
 @contextmanager
 def compiling(function):
-    """Say that compiling takes some seconds, where it does and somebody is looking."""
+    """Say that compiling takes some seconds, if the function is not compiled yet and stderr is a terminal."""
     if function not in _ready and not is_compiled(function):
         log.info("compiling %s for this machine", function.__name__)
         if sys.stderr.isatty():

@@ -1,6 +1,6 @@
-"""Connected components on the CPU, compiled: by hooking (Afforest) for weak ones, Tarjan's for strong ones.
+"""Connected components on the CPU, compiled: hooking (Afforest) for weak ones, Tarjan's algorithm for strong ones.
 
-Components are numbered by their lowest vertex, whatever found them: that of vertex 0 is number 0.
+Components are numbered by their lowest vertex, however they were found: that of vertex 0 is number 0.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import numpy as np
 from numba import njit
 
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, kept_apart
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, noinline
 
-SAMPLED_ARCS = 2  # of every vertex, hooked before the giant component is looked for
-SAMPLE = 1024
+SAMPLED_ARCS = 2  # of every vertex, hooked before the largest component is guessed (Afforest)
+SAMPLE = 1024  # vertices by which it is guessed
 
 
 def components(loaded, strong):
@@ -41,11 +41,11 @@ def root_of(parent, v):
 
 @njit(**INNER)
 def hook_rows(indptr, indices, parent, sampled, skip):
-    """Join the ends of arcs, the greater root under the lower: the first few of each row, or the others.
+    """Join the trees of both ends of arcs, the greater root under the lower: the first arcs of each row, or the others.
 
-    Rows of the tree `skip` are left out: in an undirected graph each of their arcs has a reverse elsewhere.
+    Rows of the tree `skip` are left out: in an undirected graph, each of their arcs has a reverse elsewhere.
     """
-    kept_apart()
+    noinline()
     for v in range(parent.size):
         v = np.uint32(v)
         begin = np.int64(indptr[v])
@@ -68,6 +68,7 @@ def hook_rows(indptr, indices, parent, sampled, skip):
 
 @njit(**COMPILED)
 def hook(indptr, indices, label, directed):
+    """Weak components, numbered by their lowest vertex."""
     n = label.size
     parent = np.arange(n).astype(np.uint32)
     hook_rows(indptr, indices, parent, True, np.int64(-1))
@@ -75,7 +76,7 @@ def hook(indptr, indices, label, directed):
     if not directed and n:
         best = 0
         votes = np.zeros(n, np.int32)
-        for i in range(min(SAMPLE, n)):  # evenly over all vertices
+        for i in range(min(SAMPLE, n)):  # spread evenly over all vertices
             root = root_of(parent, np.uint32(i * n // min(SAMPLE, n)))
             votes[root] += 1
             if votes[root] > best:
@@ -83,7 +84,7 @@ def hook(indptr, indices, label, directed):
                 giant = np.int64(root)
     hook_rows(indptr, indices, parent, False, giant)
     count = 0
-    for v in range(n):  # a root is the lowest of its tree, so it comes first
+    for v in range(n):  # a root is the lowest vertex of its tree, so it comes first
         root = root_of(parent, np.uint32(v))
         if np.int64(root) == v:
             label[v] = count
@@ -96,16 +97,19 @@ def hook(indptr, indices, label, directed):
 
 
 @njit(**COMPILED)
-def tarjan(indptr, indices, label):
-    """Tarjan (1972): a component is what stands on the stack above the first of it that was met.
+def close_components(indptr, indices, label):
+    """Tarjan (1972): a component is what stands on the stack above the first of its vertices that was met.
 
     time[v]   when v was first met, from 1; 0 before        low[v]   the earliest still on the stack that v leads to
+
+    label counts components in the order in which they are closed, which is a reverse topological one. Rows are walked
+    in their own order. Returns the number of components.
     """
     n = label.size
     time = np.zeros(n, np.uint32)
     low = np.zeros(n, np.uint32)
     arc = indptr[:n].copy()  # the next arc of v to look at
-    path = np.empty(n, np.uint32)  # from the root down to where the search stands
+    path = np.empty(n, np.uint32)  # from the root down to the current vertex
     stack = np.empty(n, np.uint32)
     label[:] = -1
     clock = np.uint32(0)
@@ -155,9 +159,16 @@ def tarjan(indptr, indices, label):
                     found += 1
             if not descended:
                 break
+    return found
+
+
+@njit(**COMPILED)
+def tarjan(indptr, indices, label):
+    """Strong components, numbered by their lowest vertex."""
+    found = close_components(indptr, indices, label)
     number = np.full(found, -1, np.int32)
     count = 0
-    for v in range(n):
+    for v in range(label.size):
         if number[label[v]] < 0:
             number[label[v]] = count
             count += 1

@@ -1,11 +1,25 @@
-"""The crew: helper threads that join a level when they can, and that nobody waits for when they cannot.
+"""The threads of the CPU engine, and the two ways to share work among them.
 
-A search is led by one thread, the master. For each level it posts a job on the board (what to do, which range) and
-starts on it; helpers that see the job open join, and all take chunks off one counter until none is left. The master
-then closes the job and waits only for those who joined. A helper that the operating system has put aside costs nothing,
-and there is no barrier: with one core busy elsewhere a search on two threads runs at the speed of one.
+**Jobs on a board**, for loops of microseconds to milliseconds. One thread leads. It posts a job on the board (what to
+do, which range) and starts on it; helpers that see the job open join, and all take chunks off one counter until none is
+left. The leader then closes the job and waits only for those who joined. There is no barrier, and a helper that the
+operating system has put aside costs nothing: with one core busy elsewhere, a search on two threads runs at the speed of
+one. There are two ways to use it:
 
-Helpers are ordinary Python threads, asleep between searches, inside compiled code without the GIL during one.
+    share(kernel, …)      one job, a loop over rows, posted from Python                        (linalg/, rank/part.py)
+    Helpers(…), and in compiled code open_job, close_job, join_job, leave_job
+                          one job after another, the leader compiled          (search/loop.py, betweenness/wide.py)
+
+**Workers**, for runs of milliseconds to hours over many sources. Every worker has arrays of its own and takes batches
+off a counter until none is left; nobody leads. The calling thread sleeps, and wakes to look at Ctrl-C and progress.
+
+    run_workers(function, A, states, shared, poll)           (betweenness/run.py, many/run.py, many/local_efficiency.py)
+
+Both draw on the same `crew`: ordinary Python threads, asleep between calls, inside compiled code without the GIL during
+one. Threads that are away on a long run do not count as helpers: others are started in their place.
+
+Reading, building and generating graphs happen below the engines, in Python calls of milliseconds each. They use the
+standard library's ThreadPoolExecutor (io/rows.py, csr_compiled.py, generate/counter.py).
 """
 
 from __future__ import annotations
@@ -18,39 +32,134 @@ from queue import SimpleQueue
 import numpy as np
 from numba import njit
 
+from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, nap, ordered_add, ordered_load, ordered_store, pause
 from hopwave.errors import EngineError
 
 log = logging.getLogger("hopwave")
 
-# The board: int64 cells, those that are fought over a cache line apart.
+
+# ------------------------------------------------------------------ how many
+
+
+def thread_count(threads=None):
+    """How many threads to use: threads=, else HOPWAVE_NUM_THREADS, else every core this process may use."""
+    given, origin = threads, "threads"
+    if given is None:
+        given, origin = os.environ.get("HOPWAVE_NUM_THREADS"), "HOPWAVE_NUM_THREADS"
+    if given is None or given == "":
+        return available_cores()
+    try:
+        count = int(given)
+        if isinstance(given, float) and given != count:
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise EngineError(f"{origin}={given!r} is not a number of threads; give a whole number from 1") from None
+    if count < 1:
+        raise EngineError(f"{origin}={count} is not a number of threads; give a whole number from 1")
+    return min(count, 256)
+
+
+def available_cores():
+    """The cores this process is allowed to run on."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
+
+
+def crew_size(work, threads):
+    """How many threads a loop over that many entries is worth, the calling one included."""
+    most = int(work) // policy.ENTRIES_PER_THREAD
+    return 1 if most < 2 and threads is None else max(1, min(thread_count(threads), most))
+
+
+# ------------------------------------------------------------------ the threads
+
+
+class Crew:
+    """Threads that sleep until called, shared by all calls of this process.
+
+    A plain queue of calls: it wakes a thread in a few microseconds, where an executor's futures take tens.
+    """
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._calls = SimpleQueue()
+        self._threads = 0
+        self._pending = 0  # calls that are queued or running
+        self._away = 0  # of these, long ones
+
+    def help(self, count, function, *arguments):
+        """Let `count` threads run function(*arguments, number), number from 1 on, when they are free; wait for none."""
+        with self._lock:
+            self._pending += count
+            self._grow(self._away + count)
+        for number in range(1, count + 1):
+            self._calls.put((function, arguments, number, False))
+
+    def start(self, count, function, *arguments):
+        """The same for a long run: there is a thread for each at once, and later helpers do not queue behind them."""
+        with self._lock:
+            self._pending += count
+            self._away += count
+            self._grow(self._pending)
+        for number in range(1, count + 1):
+            self._calls.put((function, arguments, number, True))
+
+    def _grow(self, count):
+        while self._threads < count:
+            self._threads += 1
+            threading.Thread(target=self._serve, name=f"hopwave-{self._threads}", daemon=True).start()
+
+    def _serve(self):
+        while True:
+            function, arguments, number, is_long = self._calls.get()
+            try:
+                function(*arguments, number)
+            except Exception:  # the leader meets the same error and raises it; workers report their own
+                log.debug("a helper failed", exc_info=True)
+            del function, arguments  # a sleeping thread keeps no graph alive
+            with self._lock:
+                self._pending -= 1
+                self._away -= is_long
+
+
+crew = Crew()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=crew.__init__)  # a forked child has the crew but not its threads: start anew
+
+
+# ------------------------------------------------------------------ jobs on a board
+
+# The board: int64 cells, those that threads contend for a cache line apart.
 EPOCH = 0  # odd while a job is open
-
 ACTIVE = 16  # helpers inside the open job
-
-DONE = 32  # the search is over
-
-CHUNK = 48  # where the next chunk begins
-
+OVER = 32  # no job will follow
+NEXT_CHUNK = 48  # where the next chunk begins
 TAIL = 64  # where the next found vertex goes in the queue
-
-FOUND, EDGES, CHECKED, AHEAD, EDGES_AHEAD = 80, 81, 82, 83, 84  # sums over all who worked
-
-JOB = 96  # what to do, then its arguments
-
+FOUND, EDGES, CHECKED, AHEAD, EDGES_AHEAD = range(80, 85)  # sums over all who worked on the job
+JOB_KIND, JOB_END, JOB_CHUNK, JOB_DEPTH, JOB_FLAGS, JOB_WHICH = range(96, 102)  # what to do
+NEXT_WORKER = 112  # numbers threads as they join, for kernels in which each needs arrays of its own
 BOARD_CELLS = 128
+
+
+def new_board():
+    """A fresh board. One per run: a helper that starts late then finds its own run over, and leaves."""
+    return np.zeros(BOARD_CELLS, np.int64)
 
 
 @njit(**INNER)
 def open_job(board, kind, begin, end, size, depth, flags, which):
-    """Post a job over [begin, end) in chunks of size."""
-    board[JOB] = kind
-    board[JOB + 1] = end
-    board[JOB + 2] = size
-    board[JOB + 3] = depth
-    board[JOB + 4] = flags
-    board[JOB + 5] = which
-    board[CHUNK] = begin
+    """Post a job over [begin, end) in chunks of that size."""
+    board[JOB_KIND] = kind
+    board[JOB_END] = end
+    board[JOB_CHUNK] = size
+    board[JOB_DEPTH] = depth
+    board[JOB_FLAGS] = flags
+    board[JOB_WHICH] = which
+    board[NEXT_CHUNK] = begin
     for cell in range(FOUND, EDGES_AHEAD + 1):
         board[cell] = 0
     ordered_store(board, EPOCH, board[EPOCH] + 1)
@@ -58,7 +167,7 @@ def open_job(board, kind, begin, end, size, depth, flags, which):
 
 @njit(**INNER)
 def close_job(board):
-    """Let nobody else in, and wait for those who are."""
+    """Admit nobody else, and wait for those inside."""
     ordered_store(board, EPOCH, board[EPOCH] + 1)
     waited = 0
     while ordered_load(board, ACTIVE) != 0:
@@ -69,9 +178,9 @@ def close_job(board):
 
 @njit(**INNER)
 def join_job(board, last):
-    """The epoch of an open job that this helper has now joined, 0 if there is none, -1 if the search is over."""
+    """Wait for a job other than `last` and join it. Returns its epoch, or -1 when no job will follow."""
     idle = 0
-    while ordered_load(board, DONE) == 0:
+    while ordered_load(board, OVER) == 0:
         epoch = ordered_load(board, EPOCH)
         if epoch & 1 and epoch != last:
             ordered_add(board, ACTIVE, 1)
@@ -88,161 +197,136 @@ def join_job(board, last):
     return -1
 
 
-@njit(**INNER)
+@njit(**COMPILED)
 def leave_job(board):
     ordered_add(board, ACTIVE, -1)
 
 
 @njit(**COMPILED)
 def dismiss(board):
-    ordered_store(board, DONE, 1)
+    """No job will follow: helpers leave."""
+    ordered_store(board, OVER, 1)
 
 
-def new_board():
-    """A fresh board. One a run: a helper that starts late then finds its own run over, and goes."""
-    return np.zeros(BOARD_CELLS, np.int64)
+class Helpers:
+    """While it is entered, `count` threads run function(*arguments, number) as helpers of whoever posts on the board.
 
-
-def thread_count(threads=None):
-    """How many threads to use: threads=, else HOPWAVE_NUM_THREADS, else every core this process may use."""
-    asked, origin = threads, "threads"
-    if asked is None:
-        asked, origin = os.environ.get("HOPWAVE_NUM_THREADS"), "HOPWAVE_NUM_THREADS"
-    if asked is None or asked == "":
-        return available_cores()
-    try:
-        count = int(asked)
-        if isinstance(asked, float) and asked != count:
-            raise ValueError
-    except (TypeError, ValueError, OverflowError):
-        raise EngineError(f"{origin}={asked!r} is not a number of threads; give a whole number from 1") from None
-    if count < 1:
-        raise EngineError(f"{origin}={count} is not a number of threads; give a whole number from 1")
-    return min(count, 256)
-
-
-def available_cores():
-    """The cores this process is allowed to run on."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1
-
-
-class Crew:
-    """Threads that sleep until called, shared by all searches of this process.
-
-    A plain queue of calls: it wakes a thread in some microseconds, where an executor's futures take some tens.
+    The caller leads: it runs the same function as number 0. However the block ends, by Ctrl-C too, helpers are sent
+    away; else they would wait for ever.
     """
 
-    def __init__(self):
-        self._lock = threading.Lock()
-        self._calls = SimpleQueue()
-        self._threads = 0
+    def __init__(self, count, board, function, arguments):
+        self.board = board
+        if count:
+            crew.help(count, function, *arguments)
 
-    def call(self, count, function, *arguments):
-        """Let `count` threads run function(*arguments, number), number from 1 on, when they can; wait for none."""
-        with self._lock:
-            while self._threads < count:
-                self._threads += 1
-                threading.Thread(target=self._serve, name=f"hopwave-{self._threads}", daemon=True).start()
-        for number in range(1, count + 1):
-            self._calls.put((function, arguments, number))
+    def __enter__(self):
+        return self
 
-    def _serve(self):
-        while True:
-            function, arguments, number = self._calls.get()
-            try:
-                function(*arguments, number)
-            except Exception:  # whoever leads meets the same error, and tells the caller
-                log.debug("a helper failed", exc_info=True)
-            del function, arguments  # a sleeping thread keeps no graph alive
-
-
-crew = Crew()  # helpers of searches: milliseconds each
-
-workers = Crew()  # takers of sources: they may be away for hours, and no search's calls may pile up behind them
-
-
-def _forget_after_fork():
-    """A forked child has the crews but not their threads: start anew there."""
-    crew.__init__()
-    workers.__init__()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_after_fork)
-
-ENTRIES_PER_THREAD = 1 << 16  # below this, waking a helper costs more than it brings
-
-CHUNK_ROWS = 4096  # the most rows that are taken at a time
-
-UNSIGNED = {1: np.uint8, 4: np.uint32, 8: np.uint64}
-
-
-def unsigned(array):
-    """The same memory, read as unsigned numbers; bools as bytes."""
-    view = array.view(UNSIGNED[array.dtype.itemsize])
-    view.flags.writeable = False
-    return view
-
-
-def fixed(array):
-    """A view for reading alone: a graph's arrays are that already, and Numba would compile once for each kind."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def unsigned_rows(part):
-    return unsigned(part.indptr), unsigned(part.indices)
-
-
-def crew_size(work, threads):
-    """How many threads that many entries are worth, the calling one included."""
-    most = int(work) // ENTRIES_PER_THREAD
-    return 1 if most < 2 and threads is None else max(1, min(thread_count(threads), most))
+    def __exit__(self, *error):
+        dismiss(self.board)
 
 
 def share(kernel, arguments, size, work, threads, chunk=None):
-    """kernel(*arguments, size, chunk, board) over the rows [0, size). Returns the board, with the sums it was given."""
+    """kernel(*arguments, size, chunk, board) over the rows [0, size), on as many threads as that much work is worth.
+
+    The kernel takes chunks off board[NEXT_CHUNK] and adds what it counts to the board's sums. Returns the board.
+    """
     board = new_board()
     helpers = crew_size(work, threads) - 1
     if helpers == 0:
-        kernel(*arguments, size, chunk or CHUNK_ROWS, board)
+        kernel(*arguments, size, chunk or policy.MAX_ROWS_PER_CHUNK, board)
         return board
     if chunk is None:
-        chunk = max(64, min(CHUNK_ROWS, size // (32 * (helpers + 1)) & ~63))
-    board[EPOCH] = 1  # open: whoever is called may join at once
-    crew.call(helpers, assist, kernel, arguments, size, chunk, board)
+        even = size // (policy.CHUNKS_PER_THREAD_OF_ROWS * (helpers + 1))
+        chunk = max(64, min(policy.MAX_ROWS_PER_CHUNK, even & ~63))
+    board[EPOCH] = 1  # open: helpers may join as soon as they come
+    crew.help(helpers, _assist, kernel, arguments, size, chunk, board)
     try:
         kernel(*arguments, size, chunk, board)
     finally:
-        finish(board)
+        _finish(board)
     return board
 
 
-def assist(kernel, arguments, size, chunk, board, number):
-    if enter(board):
+def _assist(kernel, arguments, size, chunk, board, number):
+    if _join_only_job(board):
         try:
             kernel(*arguments, size, chunk, board)
         finally:
-            leave(board)
+            leave_job(board)
 
 
 @njit(**COMPILED)
-def enter(board):
-    """Whether a helper came in time to help."""
+def _join_only_job(board):
+    """Whether a helper came in time."""
     return join_job(board, np.int64(0)) > 0
 
 
 @njit(**COMPILED)
-def leave(board):
-    ordered_add(board, ACTIVE, -1)
-
-
-@njit(**COMPILED)
-def finish(board):
-    """Let nobody else in, wait for those who are, and send the others away."""
+def _finish(board):
     close_job(board)
-    board[DONE] = 1
+    board[OVER] = 1
+
+
+# ------------------------------------------------------------------ workers
+
+# Cells of `control`, which all workers of a run share.
+NEXT_BATCH = 0  # the counter that batches are taken off
+FINISHED = 16  # how far the run is, in the unit that poll is given
+STOP = 32  # not 0: take no further batch
+STOPPED, FAILED = 1, 2  # why: the caller wants it, or a worker raised an error
+CONTROL_CELLS = 48  # the next free cell
+
+
+def new_control(cells=CONTROL_CELLS):
+    return np.zeros(cells, np.int64)
+
+
+def run_workers(function, A, states, shared, poll):
+    """function(A, state, shared) on one thread per state, until all have returned.
+
+    poll(shared.control[FINISHED]) is called on the calling thread now and then. If it returns true or raises (Ctrl-C
+    does), workers finish the batch they are in; nothing is half done when this returns.
+    """
+    control, workers = shared.control, _Workers(len(states))
+    crew.start(len(states), workers.work, function, A, states, shared)
+    try:
+        while not workers.finished.wait(policy.POLL_SECONDS):
+            if poll(int(control[FINISHED])):
+                control[STOP] |= STOPPED
+    except BaseException:
+        control[STOP] |= STOPPED
+        workers.wait()
+        raise
+    if workers.error:
+        raise workers.error
+
+
+class _Workers:
+    """Counts workers as they finish, and keeps the error of one that failed."""
+
+    def __init__(self, count):
+        self.error = None
+        self.finished = threading.Event()
+        self._left = count
+        self._lock = threading.Lock()
+
+    def wait(self):
+        """Until all are done, through any further Ctrl-C: they still write the sums that the caller will save."""
+        while not self.finished.is_set():
+            try:
+                self.finished.wait()
+            except KeyboardInterrupt:
+                continue
+
+    def work(self, function, A, states, shared, number):
+        try:
+            function(A, states[number - 1], shared)
+        except BaseException as error:
+            self.error = error
+            shared.control[STOP] |= FAILED
+        with self._lock:
+            self._left -= 1
+            if not self._left:
+                self.finished.set()

@@ -1,6 +1,6 @@
-"""What Numba lacks: atomics, bit counting, prefetching, a clock and a polite pause, as LLVM instructions.
+"""What Numba lacks: atomics, bit counting, prefetching, a clock and ways to yield a core, as LLVM instructions.
 
-All of Numba's internals that hopwave leans on are in this file.
+All of Numba's internals that hopwave depends on are in this file.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from numba.extending import intrinsic
 
 
 def forget_outdated(folder: Path) -> None:
-    """Drop machine code kept on disk that is older than any source it may contain.
+    """Delete machine code kept on disk that is older than any source it may contain.
 
-    Numba looks at the file of the function itself, not at those of the functions compiled into it.
+    Numba looks at the file of the function itself, not at those of the functions and constants compiled into it: the
+    engine's own, the rules, and the operators whose text linalg/specialise.py writes into kernels.
     """
-    sources = [*folder.rglob("*.py"), folder.parents[1] / "rules.py"]
+    above = folder.parents[1]
+    sources = [*folder.rglob("*.py"), above / "rules.py", above / "operators.py"]
     newest = max(source.stat().st_mtime for source in sources)
     for index in folder.rglob("__pycache__/*.nbi"):
         try:
@@ -34,7 +36,7 @@ forget_outdated(Path(__file__).parent)
 
 # One set of options for every compiled function: no GIL, no bounds checks, the result kept on disk.
 COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
-# Functions that only compiled ones call need no way in from Python, which saves a fifth of the time to compile.
+# Functions that only compiled code calls need no entry from Python, which saves a fifth of the time to compile.
 INNER = COMPILED | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 U0, U1, U4, U6, U8, U16, U63 = (np.uint64(x) for x in (0, 1, 4, 6, 8, 16, 63))
@@ -42,7 +44,7 @@ ONE = np.uint32(1)
 
 
 def _pointer(context, builder, array_type, array, index_type, index):
-    """Where array[index] is; in a table, where its row begins."""
+    """The address of array[index]; for a table, the address of that row."""
     array = context.make_array(array_type)(context, builder, array)
     index = context.cast(builder, index, index_type, types.intp if index_type.signed else types.uintp)
     place = [index] + [context.get_constant(types.intp, 0)] * (array_type.ndim - 1)
@@ -65,7 +67,7 @@ def _read_modify_write(operation, ordering):
     return instruction
 
 
-# The relaxed form counts; the ordered one also publishes what was written before it.
+# The relaxed form is for counters. The ordered one also publishes what was written before it.
 atomic_add = _read_modify_write("add", "monotonic")
 atomic_or = _read_modify_write("or", "monotonic")
 ordered_add = _read_modify_write("add", "seq_cst")
@@ -87,7 +89,7 @@ def compare_and_swap(typing, array, index, old, new):
 
 @intrinsic
 def ordered_load(typing, array, index):
-    """array[index], and all that was written before it was stored."""
+    """array[index]; also makes visible all that was written before the value was stored."""
     signature = array.dtype(array, index)
 
     def build(context, builder, signature, arguments):
@@ -100,7 +102,7 @@ def ordered_load(typing, array, index):
 
 @intrinsic
 def ordered_store(typing, array, index, value):
-    """Store value after all that was written before."""
+    """array[index] = value, visible only after all that was written before."""
     signature = types.void(array, index, value)
 
     def build(context, builder, signature, arguments):
@@ -115,7 +117,7 @@ def ordered_store(typing, array, index, value):
 
 @intrinsic
 def prefetch(typing, array, index):
-    """Ask for the cache line of array[index] without waiting for it."""
+    """Request the cache line of array[index] without waiting for it."""
     signature = types.void(array, index)
 
     def build(context, builder, signature, arguments):
@@ -132,8 +134,8 @@ def prefetch(typing, array, index):
 
 
 @intrinsic
-def kept_apart(typing):
-    """Stands first in a function that is not to be pasted into its caller, where its loops would lack registers."""
+def noinline(typing):
+    """First statement of a function that LLVM must not inline: inside its caller, its loops would lack registers."""
 
     def build(context, builder, signature, arguments):
         builder.function.attributes.add("noinline")
@@ -144,7 +146,7 @@ def kept_apart(typing):
 
 @intrinsic
 def trailing_zeros(typing, word):
-    """The place of the lowest set bit of a word that is not 0."""
+    """The position of the lowest set bit; the word must not be 0."""
 
     def build(context, builder, signature, arguments):
         return builder.cttz(arguments[0], ir.IntType(1)(1))
@@ -169,17 +171,17 @@ if sys.platform == "win32":
 
     @njit(**INNER)
     def pause():
-        """Give the processor to whoever wants it."""
+        """Yield the core to any thread that is ready."""
         _switch_to_thread()
 
     @njit(**INNER)
     def nap():
-        """Sleep a moment."""
+        """Sleep for the shortest time that frees the core."""
         _sleep(np.uint32(1))
 
     @njit(**INNER)
     def nanoseconds(scratch):
-        """A clock that never goes back; scratch is two int64 of the caller's. (The counter ticks at 10 MHz.)"""
+        """A monotonic clock; scratch is two int64 of the caller's. (The counter ticks at 10 MHz.)"""
         _performance_counter(scratch.ctypes)
         return scratch[0] * 100
 
@@ -191,16 +193,16 @@ else:
 
     @njit(**INNER)
     def pause():
-        """Give the processor to whoever wants it."""
+        """Yield the core to any thread that is ready."""
         _sched_yield()
 
     @njit(**INNER)
     def nap():
-        """Sleep a moment."""
+        """Sleep for the shortest time that frees the core."""
         _usleep(np.uint32(50))
 
     @njit(**INNER)
     def nanoseconds(scratch):
-        """A clock that never goes back; scratch is two int64 of the caller's."""
+        """A monotonic clock; scratch is two int64 of the caller's."""
         _clock_gettime(MONOTONIC, scratch.ctypes)
         return scratch[0] * 1_000_000_000 + scratch[1]

@@ -1,18 +1,22 @@
-"""Sequential searches that keep the order of the rows they are given (the NetworkX face needs it).
+"""Sequential searches that keep the order of the rows they are given, as the NetworkX backend needs it.
 
-Rows are any compressed-sparse-row pair; neighbours are visited as they stand, so a caller who keeps them in the order
-of some other library gets that library's answer, tie for tie.
+Rows are compressed rows, two arrays. Neighbours are visited in the order of their row, so that a caller whose rows have
+the order of another library gets that library's answer, ties included.
 """
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+from numba import njit
 
-COMPILE = {"cache": True, "nogil": True}
+from hopwave.engines.cpu.components import close_components
+from hopwave.engines.cpu.intrinsics import COMPILED
+from hopwave.engines.cpu.path_counts import rescale_level
+
+strong_components = close_components  # counts components as they close, rows in the order given
 
 
-@numba.njit(**COMPILE)
+@njit(**COMPILED)
 def search(indptr, indices, sources, limit, order, level, parent):
     """Fill order, level (−1 before) and parent; return how many vertices were found."""
     tail = 0
@@ -39,11 +43,11 @@ def search(indptr, indices, sources, limit, order, level, parent):
     return tail
 
 
-@numba.njit(**COMPILE)
+@njit(**COMPILED)
 def pair(indptr, indices, in_indptr, in_indices, source, target, before, after):
-    """Search from both ends, the smaller fringe first, a level at a time; return the vertex where they meet, or −1.
+    """Search from both ends, the smaller frontier first, one level at a time; return where they meet, or −1.
 
-    before and after hold the neighbour towards source and target; −1 is not seen, an end names itself.
+    before and after hold the neighbour towards source and target; −1 where not seen, and each end itself.
     """
     n = len(indptr) - 1
     forward, backward = np.empty(n, np.int32), np.empty(n, np.int32)
@@ -80,66 +84,18 @@ def pair(indptr, indices, in_indptr, in_indices, source, target, before, after):
     return -1
 
 
-@numba.njit(**COMPILE)
-def strong_components(indptr, indices, label):
-    """Tarjan's algorithm without recursion; label (−1 before) counts components as they close."""
-    n = len(indptr) - 1
-    number = np.zeros(n, np.int32)  # 0: not yet visited
-    low = np.empty(n, np.int32)
-    cursor = indptr[:-1].copy()
-    path, waiting = np.empty(n, np.int32), np.empty(n, np.int32)
-    visited, closed, waits = 0, 0, 0
-    for root in range(n):
-        if number[root]:
-            continue
-        depth = 0
-        path[0] = root
-        while depth >= 0:
-            v = path[depth]
-            if number[v] == 0:
-                visited += 1
-                number[v] = visited
-                low[v] = visited
-                waiting[waits] = v
-                waits += 1
-            deeper = False
-            while cursor[v] < indptr[v + 1]:
-                w = indices[cursor[v]]
-                cursor[v] += 1
-                if number[w] == 0:
-                    depth += 1
-                    path[depth] = w
-                    deeper = True
-                    break
-                if label[w] < 0:
-                    low[v] = min(low[v], number[w])
-            if deeper:
-                continue
-            if low[v] == number[v]:
-                while True:
-                    waits -= 1
-                    w = waiting[waits]
-                    label[w] = closed
-                    if w == v:
-                        break
-                closed += 1
-            depth -= 1
-            if depth >= 0:
-                u = path[depth]
-                low[u] = min(low[u], low[v])
-    return closed
-
-
-@numba.njit(**COMPILE)
+@njit(**COMPILED)
 def through_group(indptr, indices, sources, group, ends):
     """Σ over pairs from these sources of the part of their shortest paths that touches the group; pairs with an end in
     it if `ends`.
 
-    Every vertex holds its path count, by a power of two per level, and the part of these paths that avoid the group.
+    Every vertex holds its path count, scaled per level (path_counts.rescale_level), and the part of its paths that
+    avoid the group. Where counts in one level differ by more than 2^1400, those of the rarest are approximate.
     """
     n = len(indptr) - 1
     level, order, parent = np.full(n, -1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     count, avoiding, source = np.zeros(n), np.zeros(n), np.empty(1, np.int32)
+    bits = np.int64(np.ceil(np.log2(len(indices) + 1)))  # what a count can gain from one level to the next
     total = 0.0
     for s in sources:
         if group[s] and not ends:
@@ -149,22 +105,22 @@ def through_group(indptr, indices, sources, group, ends):
         count[s], avoiding[s] = 1.0, 0.0 if group[s] else 1.0
         begin = 0
         while begin < found:
-            end, greatest = begin, 0.0
+            end = begin
             while end < found and level[order[end]] == level[order[begin]]:
-                greatest = max(greatest, count[order[end]])
-                end += 1
-            scale = 2.0**-512 if greatest > 2.0**512 else 1.0
-            for i in range(begin, end):
-                v = order[i]
+                v = order[end]
                 if v != s:
                     avoiding[v] = 0.0 if group[v] else avoiding[v] / count[v]
                     if ends or not group[v]:
                         total += 1.0 - avoiding[v]
+                end += 1
+            rescale_level(count, order, begin, end, bits)
+            for i in range(begin, end):
+                v = order[i]
                 for j in range(indptr[v], indptr[v + 1]):
                     w = indices[j]
                     if level[w] == level[v] + 1:
-                        count[w] += count[v] * scale
-                        avoiding[w] += count[v] * scale * avoiding[v]
+                        count[w] += count[v]
+                        avoiding[w] += count[v] * avoiding[v]
             begin = end
         for i in range(found):
             v = order[i]
@@ -172,9 +128,9 @@ def through_group(indptr, indices, sources, group, ends):
     return total
 
 
-@numba.njit(**COMPILE)
+@njit(**COMPILED)
 def loads(indptr, indices, sources, limit, total):
-    """Add these sources' even splits of loads to total."""
+    """Add the loads that these sources send out to total: each is split evenly over the vertices one level nearer."""
     n = len(indptr) - 1
     level, order, parent = np.full(n, -1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     before = np.zeros(n, np.int32)  # how many vertices of the level before lead here
@@ -190,7 +146,7 @@ def loads(indptr, indices, sources, limit, total):
                 for j in range(indptr[v], indptr[v + 1]):
                     w = indices[j]
                     before[w] += level[w] == level[v] + 1
-        # Farthest first: a vertex's load is whole when its turn comes, since it came from the level behind it.
+        # Farthest first: a vertex's load is complete when its turn comes, since it came from the level behind it.
         for i in range(found - 1, -1, -1):
             v = order[i]
             if level[v] < limit and i > 0:

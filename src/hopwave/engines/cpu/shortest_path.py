@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, kept_apart
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, noinline
 
 
 def shortest_path(loaded, source, target):
@@ -28,8 +28,9 @@ def shortest_path(loaded, source, target):
 
 @njit(**INNER)
 def expand(indptr, indices, mine, theirs, queue, begin, end):
-    """One level of one side: the new end of its queue, the arcs that leave what it found, and where the sides meet."""
-    kept_apart()
+    """One level from one side. Returns the new end of its queue, the arcs that leave what it found, and where the sides
+    meet, or -1."""
+    noinline()
     tail = end
     arcs = 0
     for i in range(begin, end):
@@ -51,7 +52,7 @@ def meet(indptr, indices, in_indptr, in_indices, before, after, source, target):
     """A vertex in the middle of a shortest path, or -1; before and after lead from it to both ends.
 
     The side whose next level has fewer arcs goes on. Both have finished their levels without meeting, so the first
-    vertex that a new level shares with the other side lies on a path that no other undercuts.
+    vertex that a new level shares with the other side lies on a shortest path.
     """
     before[source] = np.int32(source)
     after[target] = np.int32(target)

@@ -17,7 +17,7 @@ from hopwave.engines.cuda.graph import long_rows
 from hopwave.engines.cuda.launch import BLOCK, expression, offset_type
 from hopwave.engines.cuda.memory import free_memory
 from hopwave.engines.cuda.records import fill, filled, record
-from hopwave.engines.host_memory import check_room
+from hopwave.engines.host_memory import check_memory
 from hopwave.jobs import Swept
 
 HEADER = "many/search.cuh"
@@ -46,7 +46,7 @@ def sweep(loaded, job, labels, poll):
         run.search(0, k, poll)
         return run.swept()
     if not follows:
-        check_room(4 * n * k, f"a table of {k:,} × {n:,} distances")
+        check_memory(4 * n * k, f"a table of {k:,} × {n:,} distances")
     answer = None if follows else np.empty((k, n), np.int32)
     size = max(1, k) if follows else run.rows_at_once()
     for first in range(0, max(1, k), size):
@@ -213,7 +213,7 @@ class Run:
             self.launch()
             count = int(self.counters[:1].get().view(COUNTERS)["listed"][0, 0])
             if count <= room:
-                check_room(16 * count, f"{count:,} pairs")
+                check_memory(16 * count, f"{count:,} pairs")
                 return cupy.sort(found[:count]).get()
             room = count
 

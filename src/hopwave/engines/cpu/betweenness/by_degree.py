@@ -1,9 +1,9 @@
 """Betweenness on the same graph with its vertices numbered by degree.
 
 Most arcs of an irregular graph lead to few vertices. Numbered at random, each of these shares its cache lines with
-others that are hardly ever looked at; numbered one after another, what is looked at most lies together: 1.6 to 1.9
-times faster on Kronecker graphs (benchmarks/results/cpu-ranked.md). Making the numbers takes as long as ten sources
-on two cores, on more cores as long as more; they are kept with the graph.
+vertices that are rarely read; numbered one after another, the vertices read most lie together: 1.6 to 1.9 times faster
+on Kronecker graphs (benchmarks/results/cpu-ranked.md). Renumbering runs on one core and takes as long as ten sources do
+on two; the result is kept with the graph. policy.worth_renumbering decides.
 """
 
 from __future__ import annotations
@@ -14,25 +14,13 @@ import numpy as np
 from numba import njit
 
 from hopwave.engines.cpu.betweenness.run import Accumulation
-from hopwave.engines.cpu.graph import NEAR, CpuGraph, unsigned
+from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.intrinsics import COMPILED, U1
+from hopwave.engines.cpu.views import unsigned
 from hopwave.graph import Graph
 
-SOURCES_BEFORE_RANKING = 32
 
-
-def worth_ranking(loaded, job):
-    """Whether so many sources earn the numbering back; a function of graph and job alone, so that no bit of a result
-    depends on threads or on what was asked before.
-
-    Scores of arcs would have to find their way back, too; and who limits memory wants no second copy of the graph.
-    """
-    if job.edges or job.memory_limit is not None:
-        return False
-    return loaded.irregular and loaded.n > NEAR and len(job.sources) >= SOURCES_BEFORE_RANKING
-
-
-class RankedGraph:
+class RenumberedGraph:
     """rank[v] is the new number of v, order[i] the old number of i; loaded is the graph in the new numbers."""
 
     def __init__(self, graph):
@@ -52,14 +40,18 @@ class RankedGraph:
         return offsets, numbered
 
 
-class RankedAccumulation:
-    """An accumulation in the new numbers that looks, between its blocks, like one in the old."""
+class RenumberedAccumulation:
+    """An accumulation in the new numbers. Between calls of advance, `total` is in the old ones."""
 
-    def __init__(self, ranked, job, plan, threads):
-        targets = None if job.targets is None else job.targets[ranked.order]
-        inner = replace(job, sources=ranked.rank[job.sources].astype(np.int64), targets=targets)
-        self._run = Accumulation(ranked.loaded, inner, plan, threads)
-        self._old = np.concatenate([ranked.order, ranked.order + ranked.loaded.n]) if job.squares else ranked.order
+    def __init__(self, renumbered, job, plan, threads):
+        targets = None if job.targets is None else job.targets[renumbered.order]
+        inner = replace(job, sources=renumbered.rank[job.sources].astype(np.int64), targets=targets)
+        self._run = Accumulation(renumbered.loaded, inner, plan, threads)
+        self._old = (
+            np.concatenate([renumbered.order, renumbered.order + renumbered.loaded.n])
+            if job.squares
+            else renumbered.order
+        )
         self.total = np.zeros_like(self._run.total)
         self.blocks, self.size, self.certificate = self._run.blocks, self._run.size, self._run.certificate
 
@@ -71,13 +63,13 @@ class RankedAccumulation:
         np.take(self.total, self._old, out=self._run.total)
         try:
             return self._run.advance(first, poll)
-        finally:  # also after Ctrl-C, when what is committed is saved
+        finally:  # after Ctrl-C, too: what is committed is saved
             self.total[self._old] = self._run.total
 
 
 @njit(**COMPILED)
 def turn_rows(across, entries, order, rank, cursor, numbered):
-    """Every new number, ascending, into the rows of its neighbours: so these are sorted, hubs first."""
+    """Append every new number, ascending, to the rows of its neighbours: they are then sorted, hubs first."""
     for i in range(order.size):
         v = np.uint64(order[i])
         for j in range(np.int64(across[v]), np.int64(across[v + U1])):

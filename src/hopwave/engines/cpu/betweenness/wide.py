@@ -1,6 +1,6 @@
-"""Betweenness with the whole crew on one source: for huge graphs and few sources.
+"""Betweenness with all threads on one source: for huge graphs and few sources.
 
-The way forward is a search that counts paths; the way back goes over its levels, each vertex gathering from its
+The way forward is a search that counts paths. The way back goes over its levels, each vertex gathering from its
 successors in the order of its row. Nothing is added up by atomics, so the number of threads changes no bit.
 """
 
@@ -12,25 +12,42 @@ import numpy as np
 from numba import njit
 
 from hopwave.engines.cpu.betweenness.run import Accumulation
-from hopwave.engines.cpu.crew import CHUNK, JOB, close_job, crew, dismiss, join_job, leave_job, new_board, open_job
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, kept_apart, prefetch
-from hopwave.engines.cpu.search import loop as search
+from hopwave.engines.cpu.crew import (
+    JOB_CHUNK,
+    JOB_DEPTH,
+    JOB_END,
+    JOB_FLAGS,
+    NEXT_CHUNK,
+    Helpers,
+    close_job,
+    dismiss,
+    join_job,
+    leave_job,
+    new_board,
+    open_job,
+)
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, prefetch
+from hopwave.engines.cpu.search.loop import gather_chunk
+from hopwave.engines.cpu.search.state import OVERFLOWED, QUEUE_END, SEGMENTS
 from hopwave.jobs import Question
+
+GATHER_BACK = np.int64(1)  # the only kind of job here
+ZERO = np.int64(0)
 
 
 @njit(**INNER)
 def gather_back(A, W, share, delta, targets, board):
-    """One worker's part of a level: δ(u) = σ(u) Σ share(v) over the out-neighbours one level down."""
-    kept_apart()
+    """One worker's part of a level: δ(u) = σ(u) Σ share(v) over the out-neighbours one level down.
+
+    The job's depth is that of the level below, 0 for the last level; its flags are the power of two by which shares
+    are scaled for the level above.
+    """
+    noinline()
     indptr, indices, queue, distance, sigma = A.indptr, A.indices, W.queue, W.distance, W.sigma
-    end, size, below, factor = (
-        board[JOB + 1],
-        board[JOB + 2],
-        np.int32(board[JOB + 3]),
-        2.0 ** np.float64(board[JOB + 4]),
-    )
+    end, size, below = board[JOB_END], board[JOB_CHUNK], np.int32(board[JOB_DEPTH])
+    factor = 2.0 ** np.float64(board[JOB_FLAGS])
     while True:
-        begin = atomic_add(board, CHUNK, size)
+        begin = atomic_add(board, NEXT_CHUNK, size)
         if begin >= end:
             return
         for i in range(begin, min(begin + size, end)):
@@ -50,18 +67,18 @@ def gather_back(A, W, share, delta, targets, board):
 
 
 @njit(**COMPILED)
-def walk_back(A, W, share, delta, targets, levels, board, size, me):
-    """From the last level to the first behind the source. levels: begin in the queue, and the shift of σ̂ there."""
+def walk_back(A, W, share, delta, targets, levels, board, threads, me):
+    """From the last level to the first behind the source. levels: where each begins in the queue, and its σ̂'s shift."""
     level, joined = levels.shape[0] - 2, 0
     while True:
         if me == 0:
             if level < 1:
                 break
             begin, end = levels[level, 0], levels[level + 1, 0]
-            chunk = max(16, min(512, (end - begin) // (8 * size)))
-            below = np.int64(level + 1) if level < levels.shape[0] - 2 else np.int64(0)
+            size = gather_chunk(end - begin, threads)
+            below = np.int64(level + 1) if level < levels.shape[0] - 2 else ZERO
             shift = levels[level - 1, 1] - levels[level, 1]
-            open_job(board, np.int64(1), begin, end, chunk, below, shift, np.int64(0))
+            open_job(board, GATHER_BACK, begin, end, size, below, shift, ZERO)
         else:
             joined = join_job(board, joined)
             if joined < 0:
@@ -77,13 +94,13 @@ def walk_back(A, W, share, delta, targets, levels, board, size, me):
 
 
 class WideAccumulation:
-    """As Accumulation, a block being one source."""
+    """As Accumulation; every block is one source."""
 
     def __init__(self, engine, loaded, job, plan, threads):
         self.engine, self.loaded, self.job, self.plan, self.threads = engine, loaded, job, plan, threads
         self.blocks, self.size, self.extended = len(job.sources), 1, 0
         Accumulation._fitting(1, loaded.n, 0, loaded.n, job.memory_limit)  # or an error
-        # Sums, and of how many sources: one takes the place of the other, so that a Ctrl-C finds both or neither.
+        # Sums, and over how many sources. Replaced together, so that a Ctrl-C finds both old or both new.
         self._state = np.zeros(loaded.n), 0
         self.certificate = np.zeros((self.blocks, 2))
         self._targets = np.empty(0) if job.targets is None else job.targets.astype(np.float64)
@@ -94,7 +111,7 @@ class WideAccumulation:
     def advance(self, first, poll):
         self._state = self.total, first
         for number in range(first, self.blocks):
-            if number > first and poll(number):  # at least one, so that a caller who always pauses gets on
+            if number > first and poll(number):  # at least one source, so that a caller who always pauses advances
                 return number
             self._state = self.total + self._scores(number), number + 1
         return self.blocks
@@ -106,19 +123,16 @@ class WideAccumulation:
         delta, share = np.zeros(self.loaded.n), np.empty(self.loaded.n)
         with self.engine.searched(state, self.plan) as W:
             here = state.here
-            if here[search.OVERFLOWED]:
+            if here[OVERFLOWED]:
                 return self._extended_scores(number)
-            segments, end = W.segments[: here[search.SEGMENTS]], int(here[search.QUEUE_END])
+            segments, end = W.segments[: here[SEGMENTS]], int(here[QUEUE_END])
             levels = np.vstack([segments[:, [0, 2]], [[end, 0]]])
             if levels[-2, 0] == end:  # the last level was looked for and not found
                 levels = np.vstack([levels[:-2], [[end, 0]]])
-            board, size = new_board(), state.crew
-            part = (state.A, W, share, delta, self._targets, np.ascontiguousarray(levels), board, size)
-            crew.call(size - 1, walk_back, *part)
-            try:
+            board, threads = new_board(), state.threads
+            part = (state.A, W, share, delta, self._targets, np.ascontiguousarray(levels), board, threads)
+            with Helpers(threads - 1, board, walk_back, part):
                 walk_back(*part, 0)
-            finally:
-                dismiss(board)  # after a Ctrl-C, too, or the helpers wait for ever
             reached = W.queue[1:end].astype(np.int64)
             distance = W.distance[reached].astype(np.float64)
         weight = np.ones(len(reached)) if job.targets is None else self._targets[reached]
@@ -129,10 +143,10 @@ class WideAccumulation:
         return delta
 
     def _extended_scores(self, number):
-        """A level spans more than float64: the careful way, one thread."""
+        """A level is too wide for one scale: this source is left to one worker, which notices, too."""
         one = replace(self.job, sources=self.job.sources[number : number + 1])
-        careful = Accumulation(self.loaded, one, self.plan, 1)
-        careful.advance(0, lambda done: False)
-        self.certificate[number] = careful.certificate[0]
+        run = Accumulation(self.loaded, one, self.plan, 1)
+        run.advance(0, lambda done: False)
+        self.certificate[number] = run.certificate[0]
         self.extended += 1
-        return careful.total
+        return run.total

@@ -13,10 +13,12 @@ from numba import njit
 
 from hopwave import engines
 from hopwave.arrays import Array
-from hopwave.engines.cpu.crew import CHECKED, FOUND, crew_size, fixed, share, unsigned, unsigned_rows
-from hopwave.engines.cpu.graph import IRREGULAR, find_hubs
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.crew import CHECKED, FOUND, crew_size, share
+from hopwave.engines.cpu.graph import find_hubs
 from hopwave.engines.cpu.linalg import vector_kernels as kernels
 from hopwave.engines.cpu.linalg.specialise import callable_from_compiled, compiled
+from hopwave.engines.cpu.views import read_only, unsigned, unsigned_rows
 from hopwave.engines.reference import linalg
 from hopwave.jobs import Allowed, Direction, PageRankRun, Product, Touched
 from hopwave.matrix import Matrix
@@ -24,14 +26,8 @@ from hopwave.operators import BinaryOp, UnaryOp
 from hopwave.rows import Place, Rows
 from hopwave.vector import Vector
 
-MIXED = 0.05  # share of x's places from which the branch on each entry is mispredicted too often
-MOST_LOOPS = 64  # compiled for users' functions and kept
-PARTS_PER_THREAD = 2  # of the rows in a push: more parts are more even, but each reads all columns
-DENSE_FROM = 16  # a push that finds more than one place in so many returns them as bits, not as a list
-FEW = 100  # a pull that finds fewer than one place in so many returns them as a list
-PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
-NO_BITS = fixed(np.empty(0, np.uint8))
-NO_ROWS = fixed(np.empty(0, np.uint32))
+NO_BITS = read_only(np.empty(0, np.uint8))
+NO_ROWS = read_only(np.empty(0, np.uint32))
 
 
 @dataclass
@@ -83,7 +79,7 @@ def listed(present: Array, count: int) -> npt.NDArray[np.int32]:
 @cache
 def nothing(dtype: np.dtype[Any]) -> Array:
     """No values, for kernels that read none."""
-    return fixed(np.empty(0, dtype))
+    return read_only(np.empty(0, dtype))
 
 
 def is_exact(product: Product) -> bool:
@@ -129,16 +125,16 @@ class Algebra(linalg.Algebra):
             # A mask of rows that were not reached yet also lets rows without entries through.
             work = work * max(allowed.count - empty * allowed.complement, 0) // max(n, 1)
         hub = NO_ROWS if len(rows) else self._hubs(A, half, part, product)
-        matrix = (*rows_of(A, half), filled, hub, a)
-        mask = (rows, bits, complement)
+        matrix, vector, mask = (*rows_of(A, half), a), (b, unsigned(present)), (rows, bits, complement)
         how = (int(product.early_exit), int(self._blends(product, a, x)))
-        board = share(kernel, (*matrix, b, unsigned(present), *mask, *how, out, found, identity), size, work, threads)
+        arguments = (matrix, filled, hub, vector, mask, how, (out, found, identity))
+        board = share(kernel, arguments, size, work, threads)
         count, touched = int(board[FOUND]), Touched(int(board[CHECKED]))
         if allowed is not None and allowed.rows is not None:
             places = allowed.rows[found]
             sums = out[found] if carries else np.ones(count, dtype)
             return Vector.sparse(n, places, sums, ascending=allowed.ascending), touched
-        if count * FEW < n:
+        if count * policy.SPARSE_FROM < n:
             places = listed(found, count)
             return Vector.sparse(n, places, out[places] if carries else np.ones(count, dtype)), touched
         if not carries:
@@ -147,7 +143,7 @@ class Algebra(linalg.Algebra):
 
     def _blends(self, product: Product, a: Array, x: Vector) -> bool:
         """Whether x is so mixed that testing each entry costs more than reading them all."""
-        return product.add.op.built_in and not product.add.any_term and len(a) == 0 and x.nnz > MIXED * x.n
+        return product.add.op.built_in and not product.add.any_term and len(a) == 0 and x.nnz > policy.MIXED * x.n
 
     def _gather(self, A: Matrix, values: Array, product: Product, threads: int | None) -> tuple[Vector, Touched]:
         part, n, dtype = A.rows, A.shape[0], product.dtype
@@ -155,7 +151,7 @@ class Algebra(linalg.Algebra):
         out, found = np.empty(n, dtype), np.empty(n, np.bool_)
         identity = dtype.type(product.add.identity(dtype))
         work = len(part.indices)
-        board = share(kernel, (*rows_of(A, half_of(A)), a, b, out, found, identity), n, work, threads)
+        board = share(kernel, ((*rows_of(A, half_of(A)), a), b, (out, found, identity)), n, work, threads)
         return Vector.dense(out, found, int(board[FOUND])), Touched(work)
 
     def _hubs(self, A: Matrix, half: Half, part: Rows, product: Product) -> Array:
@@ -163,14 +159,14 @@ class Algebra(linalg.Algebra):
         if not (product.early_exit and product.add.any_term and product.structure_only and product.term != "a"):
             return NO_ROWS
         half.pulls += 1
-        if half.pulls <= PULLS_BEFORE_HUBS:
+        if half.pulls <= policy.PULLS_BEFORE_HUBS:
             return NO_ROWS
         if half.hubs is None:
             counts = np.bincount(part.indices, minlength=A.shape[1])
-            hub = np.zeros(A.shape[0] if counts.max() > IRREGULAR * counts.mean() else 0, np.uint32)
+            hub = np.zeros(A.shape[0] if counts.max() > policy.IRREGULAR * counts.mean() else 0, np.uint32)
             if len(hub):
                 find_hubs(*rows_of(A, half), counts, hub)
-            half.hubs = fixed(hub)
+            half.hubs = read_only(hub)
         return half.hubs
 
     def push(
@@ -193,13 +189,14 @@ class Algebra(linalg.Algebra):
         (indptr, indices), places = rows_of(A, half_of(A, columns=True), columns=True), unsigned(places)
         work = kernels.entries_of(indptr, places, len(indices))
         crewed = crew_size(work, threads)
-        parts = 1 if crewed == 1 else PARTS_PER_THREAD * crewed
+        parts = 1 if crewed == 1 else policy.PARTS_PER_THREAD * crewed
         bounds = np.array([n * part // parts for part in range(parts + 1)], np.int64)
         counts = np.zeros(parts, np.int64)
-        arguments = (indptr, indices, a, b, places, bits, complement, mark, total, queue, bounds, counts)
+        matrix, vector, mask = (indptr, indices, a), (places, b), (bits, complement)
+        arguments = (matrix, vector, mask, (mark, total, queue), (bounds, counts))
         share(kernel, arguments, parts, work, threads, chunk=1)
         count = sum(counts.tolist())
-        if count * DENSE_FROM > n:  # the marks are that vector's places already
+        if count * policy.DENSE_FROM > n:  # the marks are that vector's places already
             present = mark.view(np.bool_)
             values = total if carries else present if dtype == np.bool_ else present.astype(dtype)
             return Vector.dense(values, present, count), Touched(int(work))
@@ -222,9 +219,9 @@ class Algebra(linalg.Algebra):
         weighs = not product.structure_only
         a = b = nothing(product.dtype)
         if not pattern and (product.term in ("a", "both") or weighs):
-            a = fixed(np.ones(len(part.indices), np.bool_) if part.values is None else part.values)
+            a = read_only(np.ones(len(part.indices), np.bool_) if part.values is None else part.values)
         if product.term in ("x", "both") or weighs:
-            b = fixed(values)
+            b = read_only(values)
         return ready, a, b
 
     def _borrow(self, n: int) -> tuple[Array, Array]:
@@ -303,7 +300,7 @@ def loop_over(function: Callable[..., Any], operands: int) -> Any:
     except (AttributeError, TypeError):  # not plain Python, or it closes over something that may change
         key = (function, operands)
     if key not in _loops:
-        while len(_loops) >= MOST_LOOPS:
+        while len(_loops) >= policy.COMPILED_FUNCTIONS_KEPT:
             _loops.pop(next(iter(_loops)))
         _loops[key] = _looped(callable_from_compiled(function), operands)
     return _loops[key]

@@ -1,20 +1,20 @@
-"""Dijkstra's algorithm on one core: a heap of four children a place, whose entries know where they stand."""
+"""Dijkstra's algorithm on one core, with a four-ary heap; every vertex knows its place in the heap."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from hopwave.engines.cpu.crew import unsigned_rows
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1
+from hopwave.engines.cpu.views import unsigned_rows
 
 NOWHERE = np.uint32(0xFFFFFFFF)
-TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
+TWO, FOUR = np.uint64(2), np.uint64(4)
 
 
 @njit(**INNER)
-def rise(heap, stands, d, place):
-    """Move the vertex at that place towards the root, past those that are farther."""
+def rise(heap, place_of, d, place):
+    """Move the vertex at that place towards the root, past vertices that are farther away."""
     v = heap[place]
     while place > U0:
         parent = (place - U1) >> TWO
@@ -22,15 +22,15 @@ def rise(heap, stands, d, place):
         if d[u] <= d[v]:
             break
         heap[place] = u
-        stands[u] = np.uint32(place)
+        place_of[u] = np.uint32(place)
         place = parent
     heap[place] = v
-    stands[v] = np.uint32(place)
+    place_of[v] = np.uint32(place)
 
 
 @njit(**INNER)
-def sink(heap, stands, d, size, v):
-    """Put v at the root's place and move it away from there, past those that are nearer."""
+def sink(heap, place_of, d, size, v):
+    """Put v at the root and move it down, past vertices that are nearer."""
     place = U0
     while True:
         child = (place << TWO) + U1
@@ -44,43 +44,43 @@ def sink(heap, stands, d, size, v):
         if d[v] <= d[u]:
             break
         heap[place] = u
-        stands[u] = np.uint32(place)
+        place_of[u] = np.uint32(place)
         place = best
     heap[place] = v
-    stands[v] = np.uint32(place)
+    place_of[v] = np.uint32(place)
 
 
 @njit(**COMPILED)
-def search(indptr, indices, weights, sources, d, heap, stands):
-    """Distances into d, which is infinite everywhere before; stands is NOWHERE."""
+def search(indptr, indices, weights, sources, d, heap, place_of):
+    """Fill d with distances; before, d is infinite and place_of is NOWHERE everywhere."""
     size = U0
     for s in sources:
         d[s] = 0.0
         heap[size] = s
-        stands[s] = np.uint32(size)
+        place_of[s] = np.uint32(size)
         size += U1
     while size > U0:
         u = heap[U0]
         size -= U1
         if size > U0:
-            sink(heap, stands, d, size, heap[size])
-        stands[u] = NOWHERE
+            sink(heap, place_of, d, size, heap[size])
+        place_of[u] = NOWHERE
         for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
             v = indices[j]
             offer = d[u] + (weights[j] if weights.size else 1.0)
             if offer < d[v]:
                 d[v] = offer
-                if stands[v] == NOWHERE:
+                if place_of[v] == NOWHERE:
                     heap[size] = v
-                    stands[v] = np.uint32(size)
+                    place_of[v] = np.uint32(size)
                     size += U1
-                rise(heap, stands, d, np.uint64(stands[v]))
+                rise(heap, place_of, d, np.uint64(place_of[v]))
 
 
 def dijkstra(part, sources):
-    """The distance of every vertex from the nearest source; weights are not negative."""
+    """The distance of every vertex from the nearest source; weights must not be negative."""
     n = len(part.indptr) - 1
-    d, heap, stands = np.full(n, np.inf), np.empty(n, np.uint32), np.full(n, NOWHERE, np.uint32)
+    d, heap, place_of = np.full(n, np.inf), np.empty(n, np.uint32), np.full(n, NOWHERE, np.uint32)
     weights = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
-    search(*unsigned_rows(part), weights, np.asarray(sources, np.uint32), d, heap, stands)
+    search(*unsigned_rows(part), weights, np.asarray(sources, np.uint32), d, heap, place_of)
     return d

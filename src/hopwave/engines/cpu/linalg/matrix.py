@@ -1,16 +1,18 @@
-"""Matrix times matrix on the CPU: which way, with what arrays, and the rows dealt to the crew."""
+"""Matrix times matrix on the CPU: which way, with what arrays, and the rows shared among threads."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.crew import CHECKED, fixed, share, thread_count, unsigned, unsigned_rows
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.crew import CHECKED, share, thread_count
 from hopwave.engines.cpu.linalg import matrix_kernels as kernels
 from hopwave.engines.cpu.linalg.specialise import compiled
+from hopwave.engines.cpu.views import read_only, unsigned, unsigned_rows
 from hopwave.jobs import Touched
 from hopwave.rows import Rows
 
-PULL_COST = 1.0  # a term looked up along a column, in terms scattered along a row
+NO_ROWS = read_only(np.zeros(1, np.uint32)), read_only(np.zeros(0, np.uint32))  # of a mask that is not there
 
 
 def multiply(A, B, product, mask, complement, by, threads):
@@ -24,10 +26,10 @@ def multiply(A, B, product, mask, complement, by, threads):
 
 
 def cheaper(A, B, mask):
-    """The way that looks at fewer entries of B: along the columns the mask names, or the rows A names."""
-    along_columns = kernels.dot_terms(*unsigned_rows(mask), unsigned(A.rows.indptr), unsigned(B.columns.indptr))
-    along_rows = kernels.terms_of(unsigned(A.rows.indices), fixed(np.diff(B.rows.indptr)))
-    return "pull" if PULL_COST * along_columns <= along_rows else "push"
+    """The way that looks at fewer entries of B: along the columns that the mask names, or the rows that A names."""
+    along_columns = kernels.dot_terms(unsigned_rows(mask), unsigned(A.rows.indptr), unsigned(B.columns.indptr))
+    along_rows = kernels.terms_of(unsigned(A.rows.indices), read_only(np.diff(B.rows.indptr)))
+    return "pull" if policy.PULL_COST * along_columns <= along_rows else "push"
 
 
 def pulled(A, B, product, mask, threads):
@@ -36,11 +38,12 @@ def pulled(A, B, product, mask, threads):
     rows, inner = A.shape
     count = len(mask.indices)
     out = np.zeros(count, product.dtype)
-    work = kernels.dot_terms(*unsigned_rows(mask), unsigned(left.indptr), unsigned(right.indptr))
-    arrays = (*unsigned_rows(left), *unsigned_rows(right), *unsigned_rows(mask))
+    named = unsigned_rows(mask)
+    work = kernels.dot_terms(named, unsigned(left.indptr), unsigned(right.indptr))
     if product.add.name == "plus" and product.term == "one" and product.structure_only:
         marks = np.zeros((threads, inner // 64 + 1), np.uint64)
-        board = share(kernels.count_pairs, (*arrays, out, marks), rows, work, threads)
+        arguments = (unsigned_rows(left), unsigned_rows(right), named, out, marks)
+        board = share(kernels.count_pairs, arguments, rows, work, threads)
         found = out != 0
     else:
         a, x = operands(product, left, right)
@@ -48,8 +51,9 @@ def pulled(A, B, product, mask, threads):
         marks = np.zeros((threads, inner), np.int64)
         found = np.zeros(count, np.bool_)
         identity = product.dtype.type(product.add.identity(product.dtype))
-        ends = (int(product.early_exit), out, found, identity, marks)
-        board = share(kernel, (*arrays[:2], a, *arrays[2:4], x, *arrays[4:], *ends), rows, work, threads)
+        matrices = ((*unsigned_rows(left), a), (*unsigned_rows(right), x), named)
+        arguments = (*matrices, int(product.early_exit), (out, found, identity), marks)
+        board = share(kernel, arguments, rows, work, threads)
     touched = Touched(int(board[CHECKED]), notes=["pull"])
     if found.all():
         return Rows(mask.indptr, mask.indices, out), touched
@@ -58,24 +62,24 @@ def pulled(A, B, product, mask, threads):
 
 
 def pushed(A, B, product, mask, complement, threads):
-    """Rows of B scattered into an accumulator: first to count, then to add up."""
+    """Rows of B scattered into an accumulator: once to count, once to add up."""
     left, right = A.rows, B.rows
     rows, columns = A.shape[0], B.shape[1]
-    work = kernels.terms_of(unsigned(left.indices), fixed(np.diff(right.indptr)))
+    work = kernels.terms_of(unsigned(left.indices), read_only(np.diff(right.indptr)))
     stamps = np.zeros((threads, 2, columns), np.int32)
     lengths = np.zeros(rows + 1, np.int64)
-    shut = (fixed(np.zeros(1, np.uint32)), fixed(np.zeros(0, np.uint32))) if mask is None else unsigned_rows(mask)
-    how = (*shut, mask is not None, bool(complement), stamps)
-    arrays = (*unsigned_rows(left), *unsigned_rows(right))
-    share(kernels.row_lengths, (*arrays, *how, lengths[1:]), rows, work, threads)
+    named = NO_ROWS if mask is None else unsigned_rows(mask)
+    which = (*named, mask is not None, bool(complement))
+    A_rows, B_rows = unsigned_rows(left), unsigned_rows(right)
+    share(kernels.row_lengths, (A_rows, B_rows, which, stamps, lengths[1:]), rows, work, threads)
     indptr = np.cumsum(lengths)
     total = int(indptr[-1])
     out_columns, out = np.empty(total, np.uint32), np.empty(total, product.dtype)
     a, x = operands(product, left, right)
     kernel = compiled(kernels.scatter_rows, product, left.values is None and product.structure_only)
     sums = np.zeros((threads, columns), product.dtype)
-    results = (sums, indptr, out_columns, out)
-    board = share(kernel, (*arrays[:2], a, *arrays[2:], x, *how, *results), rows, work, threads)
+    arguments = ((*A_rows, a), (*B_rows, x), which, stamps, sums, (indptr, out_columns, out))
+    board = share(kernel, arguments, rows, work, threads)
     kind = np.int32 if total < 2**31 else np.int64
     return Rows(indptr.astype(kind), out_columns.view(np.int32), out), Touched(int(board[CHECKED]), notes=["push"])
 
@@ -86,6 +90,6 @@ def operands(product, left, right):
     reads_x = product.term in ("x", "both") or not product.structure_only
     nothing = np.empty(0, product.dtype)
     return tuple(
-        fixed((np.ones(len(part.indices), np.bool_) if part.values is None else part.values) if reads else nothing)
+        read_only((np.ones(len(part.indices), np.bool_) if part.values is None else part.values) if reads else nothing)
         for part, reads in ((left, reads_a), (right, reads_x))
     )

@@ -1,8 +1,9 @@
 """Matrix times matrix: kernels for any semiring (see specialise.py for the words in them).
 
-Both mark a row in an array of the worker's own and look places up there. A push marks row i of the *mask* and scatters
-the rows of B that row i of A names (Gustavson); a pull marks row i of *A* and gathers along the columns of B that row i
-of the mask names. Rows are computed by one thread each, in the order of their entries: threads change no bit.
+Both ways mark a row in an array of the worker's own and look places up there. A push marks row i of the *mask* and
+scatters the rows of B that row i of A names (Gustavson); a pull marks row i of *A* and gathers along the columns of B
+that row i of the mask names. A row is computed by one thread, in the order of its entries: threads change no bit.
+Matrices come as (offsets, indices) or (offsets, indices, values).
 """
 
 # ruff: noqa: F821 — term, plus, joined, stops and weighed are written in by specialise.py
@@ -12,27 +13,29 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hopwave.engines.cpu.crew import CHECKED, CHUNK
+from hopwave.engines.cpu.crew import CHECKED, NEXT_CHUNK, NEXT_WORKER
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, U6, U63, atomic_add, ordered_add
 from hopwave.engines.cpu.linalg.vector_kernels import locate
+from hopwave.engines.cpu.policy import MUCH_LONGER
 
-WORKER = np.int64(112)  # the board's cell that numbers workers as they come
-LONGER = np.int64(16)  # times a row of A: columns of B in which its entries are sought instead of met
+SHORT = 24  # entries up to which insertion sort is faster
 
 
-def dots(
-    indptr, indices, a, column_ptr, column_rows, x, mask_ptr, mask_columns, exits, out, found, identity, marks,
-    end, size, board,
-):  # fmt: skip
-    """C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j) for every entry (i,j) of the mask; found says whether there was a term.
+def dots(A, B, mask, exits, result, marks, end, size, board):
+    """C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j) for every entry (i,j) of the mask. B is given by columns.
 
-    marks[worker, k] is where k stands in row i of A, plus 1; 0 where it does not.
+    result   (out, found, identity): one sum per entry of the mask, and whether it has any term
+    marks    one row per worker; marks[worker, k] is the place of k in row i of A, plus 1; 0 where it is not there
     """
-    place = marks[atomic_add(board, WORKER, 1)]
+    indptr, indices, a = A
+    column_ptr, column_rows, x = B
+    mask_ptr, mask_columns = mask
+    out, found, identity = result
+    place = marks[atomic_add(board, NEXT_WORKER, 1)]
     touched = 0
     weight = 0.0
     while True:
-        begin = atomic_add(board, CHUNK, size)
+        begin = atomic_add(board, NEXT_CHUNK, size)
         if begin >= end:
             break
         for i in range(begin, min(begin + size, end)):
@@ -47,10 +50,10 @@ def dots(
                 total = identity
                 here = False
                 q, ends = np.int64(column_ptr[j]), np.int64(column_ptr[j + ONE])
-                seeks = ends - q > LONGER * (row_end - row)  # a column much longer than the row is not walked along
+                searches = ends - q > MUCH_LONGER * (row_end - row)  # for the row's entries in the column
                 p = row
                 while q < ends:
-                    if seeks:
+                    if searches:
                         if p == row_end:
                             break
                         k = indices[p]
@@ -63,7 +66,7 @@ def dots(
                         q += 1
                     touched += 1
                     if at:
-                        b = q if seeks else q - 1
+                        b = q if searches else q - 1
                         new = out.dtype.type(term(a[at - 1], x[b], i, k, j))
                         total = out.dtype.type(joined(total, new, here))
                         weight = weighed(weight, a[at - 1], x[b])
@@ -79,12 +82,15 @@ def dots(
 
 
 @njit(**COMPILED)
-def count_pairs(indptr, indices, column_ptr, column_rows, mask_ptr, mask_columns, out, marks, end, size, board):
-    """`dots` for PLUS.PAIR, what triangles are counted with: marks are bits, and no branch is taken."""
-    bits = marks[atomic_add(board, WORKER, 1)]
+def count_pairs(A, B, mask, out, marks, end, size, board):
+    """`dots` for PLUS.PAIR, by which triangles are counted: marks are bits, and there is no branch per entry."""
+    indptr, indices = A
+    column_ptr, column_rows = B
+    mask_ptr, mask_columns = mask
+    bits = marks[atomic_add(board, NEXT_WORKER, 1)]
     touched = 0
     while True:
-        begin = atomic_add(board, CHUNK, size)
+        begin = atomic_add(board, NEXT_CHUNK, size)
         if begin >= end:
             break
         for i in range(begin, min(begin + size, end)):
@@ -99,7 +105,7 @@ def count_pairs(indptr, indices, column_ptr, column_rows, mask_ptr, mask_columns
                 j = mask_columns[c]
                 begins, ends = np.int64(column_ptr[j]), np.int64(column_ptr[j + ONE])
                 total = U0
-                if ends - begins > LONGER * (row_end - row):
+                if ends - begins > MUCH_LONGER * (row_end - row):
                     q = begins
                     for p in range(row, row_end):
                         q = locate(column_rows, q, ends, indices[p])
@@ -125,14 +131,19 @@ def mark_mask(mask_ptr, mask_columns, i, marked, stamp):
 
 
 @njit(**COMPILED)
-def row_lengths(
-    indptr, indices, row_ptr, columns, mask_ptr, mask_columns, masked, complement, stamps, lengths, end, size, board
-):  # fmt: skip
-    """How many entries each row of C = A B will have: what a push needs to know before it writes."""
-    me = atomic_add(board, WORKER, 1)
+def row_lengths(A, B, mask, stamps, lengths, end, size, board):
+    """How many entries each row of C = A B will have, which a push must know before it writes.
+
+    mask     (offsets, columns, whether there is a mask, complement)
+    stamps   two rows per worker: which row of C was the last to see a column, and to find it in the mask
+    """
+    indptr, indices = A
+    row_ptr, columns = B
+    mask_ptr, mask_columns, masked, complement = mask
+    me = atomic_add(board, NEXT_WORKER, 1)
     seen, marked = stamps[me, 0], stamps[me, 1]
     while True:
-        begin = atomic_add(board, CHUNK, size)
+        begin = atomic_add(board, NEXT_CHUNK, size)
         if begin >= end:
             break
         for i in range(begin, min(begin + size, end)):
@@ -150,17 +161,22 @@ def row_lengths(
             lengths[i] = count
 
 
-def scatter_rows(
-    indptr, indices, a, row_ptr, columns, x, mask_ptr, mask_columns, masked, complement, stamps, sums,
-    out_ptr, out_columns, out, end, size, board,
-):  # fmt: skip
-    """C(i,:) ⊕= A(i,k) ⊗ B(k,:), entries of each row ascending. Stamps are those after the rows were counted."""
-    me = atomic_add(board, WORKER, 1)
+def scatter_rows(A, B, mask, stamps, sums, result, end, size, board):
+    """C(i,:) ⊕= A(i,k) ⊗ B(k,:), entries of each row ascending.
+
+    mask, stamps   as in row_lengths, which ran before; stamps here are negative, and so differ from those it left
+    result         (offsets, columns, values) of C
+    """
+    indptr, indices, a = A
+    row_ptr, columns, x = B
+    mask_ptr, mask_columns, masked, complement = mask
+    out_ptr, out_columns, out = result
+    me = atomic_add(board, NEXT_WORKER, 1)
     seen, marked, total = stamps[me, 0], stamps[me, 1], sums[me]
     touched = 0
     weight = 0.0
     while True:
-        begin = atomic_add(board, CHUNK, size)
+        begin = atomic_add(board, NEXT_CHUNK, size)
         if begin >= end:
             break
         for i in range(begin, min(begin + size, end)):
@@ -194,8 +210,8 @@ def scatter_rows(
 
 @njit(**INNER)
 def ascend(array, begin, end):
-    """Sort a part: by insertion where it is short, else as NumPy does."""
-    if end - begin > 24:
+    """Sort array[begin:end]: by insertion where it is short, else as NumPy does."""
+    if end - begin > SHORT:
         part = array[begin:end]
         part.sort()
         return
@@ -210,7 +226,7 @@ def ascend(array, begin, end):
 
 @njit(**COMPILED)
 def terms_of(indices, lengths):
-    """Σ lengths[k] over the entries: how many terms a product looks at."""
+    """Σ lengths[k] over the entries: how many terms a product by rows looks at."""
     total = np.int64(0)
     for p in range(indices.size):
         total += np.int64(lengths[indices[p]])
@@ -218,11 +234,12 @@ def terms_of(indices, lengths):
 
 
 @njit(**COMPILED)
-def dot_terms(mask_ptr, mask_columns, indptr, column_ptr):
-    """The same for dot products: the length of a column for every entry of the mask, or less where it is sought in."""
+def dot_terms(mask, indptr, column_ptr):
+    """The same by dot products: the length of a column per entry of the mask, or less where it is searched in."""
+    mask_ptr, mask_columns = mask
     total = np.int64(0)
     for i in range(mask_ptr.size - 1):
-        most = LONGER * (np.int64(indptr[i + 1]) - np.int64(indptr[i]))
+        most = MUCH_LONGER * (np.int64(indptr[i + 1]) - np.int64(indptr[i]))
         for c in range(np.int64(mask_ptr[i]), np.int64(mask_ptr[i + 1])):
             j = mask_columns[c]
             total += min(most, np.int64(column_ptr[j + ONE]) - np.int64(column_ptr[j]))

@@ -1,15 +1,16 @@
-"""PageRank on the CPU: a round in one pass over the arcs, rows dealt to the crew."""
+"""PageRank on the CPU: one round is one pass over the arcs, its rows shared among threads."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from hopwave.engines.cpu.crew import CHUNK, share, unsigned_rows
+from hopwave.engines.cpu.crew import NEXT_CHUNK, share
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U0, U1, atomic_add
+from hopwave.engines.cpu.views import unsigned_rows
 
-SMALLEST = 1e-200  # α under which ranks do not move
-BLOCK = 1024  # rows whose changes are added up together: the same ones however many threads there are
+SMALLEST = 1e-200  # α below which no arc carries any rank
+BLOCK = 1024  # rows whose changes are added up together: the same rows however many threads there are
 
 
 @njit(**INNER)
@@ -32,7 +33,7 @@ def gather(indptr, indices, values, w, low, high, new):
 
 @njit(**INNER)
 def add(new, factor, p):
-    """new += factor · p, which is one number a vertex, or one for all."""
+    """new += factor · p, which is one number per vertex, or one for all."""
     if p.size == 1:
         for i in range(new.size):
             new[i] += factor * p[0]
@@ -42,19 +43,22 @@ def add(new, factor, p):
 
 
 @njit(**COMPILED)
-def spread(indptr, indices, values, p, q, anew, lost, follow, back, w, next_w, sums, end, size, board):
+def spread(arcs, factors, p, q, anew, lost, w, next_w, sums, end, size, board):
     """With x = w · back: y = Aᵀ w + anew · p + lost · q, and next_w = y · follow; Σ |y − x| of every block.
 
-    values      of the arcs; none where all are 1
+    arcs      (offsets, indices, values); no values where all are 1
+    factors   (follow, back)
     """
+    indptr, indices, values = arcs
+    follow, back = factors
     blocks = (end + BLOCK - 1) // BLOCK
-    room = np.empty(BLOCK)
+    scratch = np.empty(BLOCK)
     while True:
-        block = atomic_add(board, CHUNK, 1)
+        block = atomic_add(board, NEXT_CHUNK, 1)
         if block >= blocks:
             break
         low, high = block * BLOCK, min((block + 1) * BLOCK, end)
-        y, old, out = room[: high - low], w[low:high], next_w[low:high]
+        y, old, out = scratch[: high - low], w[low:high], next_w[low:high]
         factor, inverse = follow[low:high], back[low:high]
         gather(indptr, indices, values, w, low, high, y)
         add(y, anew, p[low:high] if p.size > 1 else p)
@@ -68,10 +72,10 @@ def spread(indptr, indices, values, p, q, anew, lost, follow, back, w, next_w, s
 
 
 class Ranks:
-    """Rounds of PageRank on one matrix, from the ranks x on; p and q are one number a vertex, or one for all.
+    """Rounds of PageRank on one matrix, starting from the ranks x; p and q are one number per vertex, or one for all.
 
-    `total` is the sum of every vertex's weights, 0 at dead ends. Ranks are kept as w = x · follow, follow = α/total:
-    what an arc carries, but for its own weight. At dead ends, whose w no arc carries, it is 1.
+    `total` is the sum of every vertex's weights, 0 at dead ends. Ranks are kept as w = x · follow, where follow =
+    α/total: what an arc carries, without its own weight. At dead ends, whose w no arc carries, follow is 1.
     """
 
     def __init__(self, A, total, alpha, p, q, x):
@@ -79,7 +83,7 @@ class Ranks:
         values = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
         self.arcs = (*unsigned_rows(part), values)
         self.dead = np.flatnonzero(total == 0)
-        if alpha < SMALLEST:  # no arc carries anything: as if there were none, so that w can be divided
+        if alpha < SMALLEST:  # no arc carries anything: as if there were none, since x is w divided by α/total
             self.arcs = (np.zeros_like(self.arcs[0]), *self.arcs[1:])
             self.follow = np.ones(len(x))
         else:
@@ -90,10 +94,11 @@ class Ranks:
         self.sums = np.zeros(-(-len(x) // BLOCK))
 
     def round(self):
-        """One round more; returns the sum of all changes."""
+        """One more round; returns the sum of all changes."""
         lost = self.alpha * float(self.w[self.dead].sum()) if len(self.dead) else 0.0
-        ranks = (self.p, self.q, 1 - self.alpha, lost, self.follow, self.back, self.w, self.next_w, self.sums)
-        share(spread, (*self.arcs, *ranks), len(self.w), len(self.arcs[1]), None)
+        factors, new = (self.follow, self.back), (self.p, self.q, 1 - self.alpha, lost)
+        arguments = (self.arcs, factors, *new, self.w, self.next_w, self.sums)
+        share(spread, arguments, len(self.w), len(self.arcs[1]), None)
         self.w, self.next_w = self.next_w, self.w
         return float(self.sums.sum())
 
@@ -104,5 +109,5 @@ class Ranks:
 
 
 def one_for_all(weights):
-    """A single number where all are the same: less to read in every round."""
+    """A single number where all are the same: there is less to read in every round."""
     return weights[:1] if (weights == weights[0]).all() else weights

@@ -1,8 +1,9 @@
 """Kernels written for any semiring, compiled for one: its operators are written into the kernel's text.
 
-A kernel is an ordinary Python function that calls the words below. `specialise` takes its syntax tree and puts in their
-place what they mean in a given ring, then has Numba compile it, under a name of its own. That compiles three times as
-fast as calling operators as functions, and Numba's cache on disk knows the result again in later processes.
+A kernel is an ordinary Python function that calls the words below. `specialise` takes its syntax tree, replaces them by
+what they mean in a given semiring, and has Numba compile it under a name of its own. That compiles three times as fast
+as calling operators as functions, and Numba's cache on disk recognises the result in later processes. Plain functions
+of the kernel's own module that it calls are specialised in the same way.
 
     term(a, x, out, inner, zero)   one term: of the matrix's value, the vector's, the row computed, the entry met
     plus(s, t)                     ⊕
@@ -26,25 +27,44 @@ from numba import njit
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER
 from hopwave.jobs import Product
 
-COMMUTE = {"plus", "times", "min", "max", "lor", "land", "lxor", "eq", "ne"}  # flipped, they are the same kernel
+COMMUTE = {"plus", "times", "min", "max", "lor", "land", "lxor", "eq", "ne"}  # x ⊗ a is a ⊗ x: the same kernel
 WORDS = ("term", "plus", "joined", "stops", "can_stop", "carries", "weighed")
 
 
-@lru_cache(maxsize=256)
-def specialise(kernel, add, multiply, term, flip, pattern, weighs):
-    """The kernel, compiled for that arithmetic when it is first called. `pattern`: matrix values are 1, not read."""
+@lru_cache(maxsize=512)
+def specialise(kernel, add, multiply, term, flip, pattern, weighs, inner=False):
+    """The kernel, compiled for that arithmetic when it is first called. `pattern`: matrix values are 1, not read.
+
+    `inner`: only other kernels call it.
+    """
     ring = Ring(add, multiply, term, flip, pattern, weighs)
     tree = _tree(kernel)
     tree.body[0].name = name = f"{kernel.__name__}_{ring.name}"
     tree = ast.fix_missing_locations(ring.visit(tree))
-    scope = dict(kernel.__globals__) | ring.functions
+    parts = {
+        called: specialise(function, add, multiply, term, flip, pattern, weighs, inner=True)
+        for called, function in _own_functions(kernel).items()
+    }
+    scope = dict(kernel.__globals__) | parts | ring.functions
     exec(compile(tree, inspect.getsourcefile(kernel), "exec"), scope)
-    options = COMPILED if not ring.functions else COMPILED | {"cache": False}  # a user's function may change
+    options = INNER if inner else COMPILED
+    if not (add.op.built_in and (multiply is None or multiply.built_in)):
+        options = options | {"cache": False}  # a user's function may change
     return njit(**options)(scope[name])
 
 
+def _own_functions(kernel):
+    """The functions that a kernel calls and that are written like kernels: neither compiled nor from elsewhere."""
+    found = {name: kernel.__globals__.get(name) for name in kernel.__code__.co_names}
+    return {
+        name: function
+        for name, function in found.items()
+        if isinstance(function, FunctionType) and function.__module__ == kernel.__module__
+    }
+
+
 def compiled(kernel, product: Product, pattern):
-    """The kernel for a product; what its term does not look at makes no difference."""
+    """The kernel for a product. Products that differ only in what their term does not read share one."""
     both = product.term == "both"
     reads = product.term in ("a", "both")
     return specialise(
@@ -59,12 +79,12 @@ def compiled(kernel, product: Product, pattern):
 
 
 def callable_from_compiled(function):
-    """A user's function for a kernel to call: built-in ones (max) and compiled ones are known to Numba as they are."""
+    """A user's function, for a kernel to call. Numba knows built-in functions (max) and compiled ones as they are."""
     return njit(**INNER | {"cache": False})(function) if isinstance(function, FunctionType) else function
 
 
 def _tree(kernel):
-    """The kernel's syntax tree, at the lines where it stands."""
+    """The kernel's syntax tree, with its line numbers in the file."""
     lines, first = inspect.getsourcelines(kernel)
     return ast.increment_lineno(ast.parse(textwrap.dedent("".join(lines))), first - 1)
 
@@ -78,6 +98,9 @@ class Ring(ast.NodeTransformer):
         self.functions = {}
         words = [add.name, term if multiply is None else multiply.name]
         words += ["flipped"] * flip + ["pattern"] * pattern + ["weighed"] * weighs
+        # Numba's cache knows kernels by name and bytecode: what else goes into the text must be in the name.
+        words += ["anyterm"] * (add.any_term and add.name != "any")
+        words += [] if add.terminal is None else ["until" + repr(add.terminal).encode().hex()]
         self.name = "_".join(word if word.isidentifier() else "unnamed" for word in words)
 
     def visit_Call(self, node):
@@ -98,7 +121,7 @@ class Ring(ast.NodeTransformer):
         if self.add.any_term:
             return t
         together = self._plus(s, t)
-        # A user's identity is not relied upon: the first term is the sum of one.
+        # A user's identity is not relied on: the first term is the sum so far.
         return together if self.add.op.python is not None else ast.IfExp(more, together, t)
 
     def _stops(self, s):
@@ -116,7 +139,7 @@ class Ring(ast.NodeTransformer):
         return ast.BinOp(w, ast.Add(), ast.BinOp(a, ast.Mult(), x)) if self.weighs else w
 
     def _call(self, role, op, x, y):
-        """A built-in operator's own text, with its operands in it; a user's function is called."""
+        """A built-in operator's own text, with the operands written into it; a user's function is called."""
         if op.python is not None:
             return _Operands(x, y).visit(ast.parse(op.python, mode="eval").body)
         self.functions[role] = callable_from_compiled(op.function)

@@ -1,50 +1,43 @@
-"""Triangles on the CPU: the masked product L · Lᵀ summed up as it is made, from the rows of A as they stand."""
+"""Triangles on the CPU: the masked product L · Lᵀ, summed up as it is made, from the rows of A as they are."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from hopwave.engines.cpu.crew import CHUNK, FOUND, share, thread_count, unsigned_rows
+from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, NEXT_WORKER, share, thread_count
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U0, U1, U6, U63, atomic_add, ordered_add
 from hopwave.engines.cpu.linalg.tril import split_rows
-
-MUCH_LONGER = 16  # times as long: then halving is fewer looks than reading
-HALVINGS = 8  # looks that halving takes, about
-WORKER = np.int64(112)  # the board's cell that numbers workers as they come
+from hopwave.engines.cpu.linalg.vector_kernels import locate
+from hopwave.engines.cpu.policy import HALVINGS, MUCH_LONGER
+from hopwave.engines.cpu.views import unsigned_rows
 
 
 @njit(**INNER)
-def looked_up(row, j, indices, begin, end):
-    """How many of a short row's entries before j are in the long one, each looked for by halving."""
+def count_in_long_row(row, j, indices, begin, end):
+    """How many of a short row's entries before j are in the long row indices[begin:end], each searched for."""
     count = U0
     for k in row:
         if k >= j:
             break
-        low, high = begin, end
-        while low < high:
-            middle = (low + high) >> U1
-            if indices[middle] < k:
-                low = middle + U1
-            else:
-                high = middle
-        if low < end and indices[low] == k:
-            count += U1
-        begin = low
+        begin = locate(indices, begin, end, k)
+        if begin == end:
+            break
+        count += np.uint64(indices[begin] == k)
     return count
 
 
 @njit(**COMPILED)
 def add_up(indptr, indices, lengths, marks, end, size, board):
-    """For every vertex i and every neighbour j before it, how many neighbours before j they have in common.
+    """For every vertex i and every neighbour j before it, count the neighbours before j that they have in common.
 
     lengths     how many of a row's entries lie below the diagonal; they come first
-    marks       a row of bits for every worker, all 0 before and after
+    marks       one row of bits per worker, all 0 before and after
     """
-    bits = marks[atomic_add(board, WORKER, 1)]
+    bits = marks[atomic_add(board, NEXT_WORKER, 1)]
     total = U0
     while True:
-        begin = atomic_add(board, CHUNK, size)
+        begin = atomic_add(board, NEXT_CHUNK, size)
         if begin >= end:
             break
         for i in range(begin, min(begin + size, end)):
@@ -57,7 +50,7 @@ def add_up(indptr, indices, lengths, marks, end, size, board):
                 q = np.uint64(indptr[j])
                 stop = q + np.uint64(lengths[j])
                 if lengths[j] > MUCH_LONGER * lengths[i]:
-                    total += looked_up(row, j, indices, q, stop)
+                    total += count_in_long_row(row, j, indices, q, stop)
                     continue
                 while q < stop:
                     k = np.uint64(indices[q])

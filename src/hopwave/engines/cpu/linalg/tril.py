@@ -1,22 +1,22 @@
-"""The lower or upper part of a matrix: of ascending rows, that is where each begins or ends."""
+"""The lower or upper part of a matrix: since rows are ascending, the first or last entries of each."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from hopwave.engines.cpu.crew import unsigned_rows
 from hopwave.engines.cpu.intrinsics import COMPILED
+from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.rows import Rows
 
-SHORT = 16  # entries of a row that are looked through one by one
+SHORT = 16  # entries left of a row from which on they are looked at one by one
 
 
 @njit(**COMPILED)
-def split_rows(indptr, indices, diagonal, lower, begins, lengths):
-    """Where each row's part begins, and where all parts end when they stand one behind the other."""
+def split_rows(indptr, indices, diagonal, lower, begins, ends):
+    """Where each row's part begins in its row, and the offsets of all parts written one after the other."""
     total = np.int64(0)
-    lengths[0] = 0
+    ends[0] = 0
     for i in range(begins.size):
         first, last = np.int64(indptr[i]), np.int64(indptr[i + 1])
         bound = i + diagonal + (1 if lower else 0)  # the first column that is not in a lower part, but in an upper one
@@ -31,7 +31,7 @@ def split_rows(indptr, indices, diagonal, lower, begins, lengths):
             low += 1
         begins[i] = first if lower else low
         total += low - first if lower else last - low
-        lengths[i + 1] = total
+        ends[i + 1] = total
 
 
 @njit(**COMPILED)

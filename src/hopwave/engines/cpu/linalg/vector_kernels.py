@@ -1,7 +1,8 @@
 """Matrix times vector, by rows and by columns: kernels for any semiring (see specialise.py for the words in them).
 
-Offsets, indices and counters of loops are unsigned, so that no code for negative indices is made. Bits are bytes, 0 or
-1. Sums of a row are made by one thread in the order of its entries: threads change no bit.
+Offsets, indices and loop counters are unsigned, so that no code for negative indices is made. Bits are bytes, 0 or 1.
+The sum of a row is computed by one thread in the order of its entries: threads change no bit. Arguments that belong
+together come as tuples; a kernel takes them apart once, before its loops.
 """
 
 # ruff: noqa: F821 — term, plus, joined, stops, can_stop, carries and weighed are written in by specialise.py
@@ -11,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hopwave.engines.cpu.crew import CHECKED, CHUNK, FOUND
+from hopwave.engines.cpu.crew import CHECKED, FOUND, NEXT_CHUNK
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
     INNER,
@@ -22,7 +23,7 @@ from hopwave.engines.cpu.intrinsics import (
     U8,
     U16,
     atomic_add,
-    kept_apart,
+    noinline,
     ordered_add,
     prefetch,
     trailing_zeros,
@@ -34,13 +35,13 @@ PACKING = np.uint64(0x0102040810204080)  # eight bytes, 0 or 1, times this: thei
 
 @njit(**INNER)
 def open_rows(filled, bits, complement, begin, stop, chosen):
-    """The rows of [begin, stop) that are let through and have entries; returns how many.
+    """The rows of [begin, stop) that the mask lets through and that have entries; returns how many.
 
-    filled, bits    a byte a row, 0 or 1; begin is a multiple of 64. Without a mask, bits is empty.
+    filled, bits    one byte per row, 0 or 1; begin is a multiple of 64. Without a mask, bits is empty.
 
-    64 rows are made one word, so that the end of its ones, which nobody can foresee, comes once in 64 rows.
+    64 rows are made one word, so that the branch at the end of its ones, which is mispredicted, comes once in 64 rows.
     """
-    kept_apart()
+    noinline()
     count = U0
     whole = np.uint64(filled.size & ~63)
     masked, flip = bits.size > 0, EIGHT_ONES if complement else U0
@@ -66,36 +67,103 @@ def open_rows(filled, bits, complement, begin, stop, chosen):
     return count
 
 
-def pull(
-    indptr,
-    indices,
-    filled,
-    hub,
-    a,
-    x,
-    present,
-    rows,
-    bits,
-    complement,
-    exits,
-    blends,
-    out,
-    found,
-    identity,
-    end,
-    size,
-    board,
-):
+@njit(**INNER)
+def copy_rows(rows, begin, stop, chosen):
+    """The rows of a list from place begin to stop."""
+    for c in range(U0, stop - begin):
+        chosen[c] = rows[begin + c]
+    return stop - begin
+
+
+def look_at_hubs(hub, a, x, result, chosen, many):
+    """Finish the rows whose entry in the fullest column is present. Returns how many are left, moved to the front.
+
+    There are no branches, which could not be predicted.
+    """
+    noinline()
+    values, present = x
+    out, found, _ = result
+    missed = U0
+    for c in range(U0, many):
+        i = chosen[c]
+        k = hub[i]
+        if carries():
+            out[i] = out.dtype.type(term(a[U0], values[k], i, k, 0))
+        found[i] = present[k]
+        chosen[missed] = i
+        missed += U1 - np.uint64(present[k])
+    return missed
+
+
+def pull_chosen(A, x, how, result, chosen, many, begin, listed, weight):
+    """Sums of the first `many` chosen rows. Returns how many have any term, the entries looked at, and the weight."""
+    noinline()
+    indptr, indices, a = A
+    values, present = x
+    exits, blends = how
+    out, found, identity = result
+    count, touched = U0, U0
+    for c in range(U0, many):
+        i = chosen[c]
+        place = begin + c if listed else np.uint64(i)
+        if c + U16 < many:
+            prefetch(indices, indptr[chosen[c + U16]])
+        first = np.uint64(indptr[i])
+        last = np.uint64(indptr[i + ONE])
+        total = identity
+        here = False
+        j = first
+        if can_stop() and exits:
+            while j < last:
+                k = indices[j]
+                if present[k]:
+                    new = out.dtype.type(term(a[j], values[k], i, k, 0))
+                    total = out.dtype.type(joined(total, new, here))
+                    weight = weighed(weight, a[j], values[k])
+                    here = True
+                    if stops(total):
+                        last = j + U1
+                        break
+                j += U1
+        elif blends:
+            for j in range(first, last):
+                k = indices[j]
+                there = present[k] != 0
+                new = out.dtype.type(term(a[j], values[k], i, k, 0))
+                total = out.dtype.type(plus(total, new if there else identity))
+                weight = weighed(weight, a[j], values[k])
+                here |= there
+        else:
+            for j in range(first, last):
+                k = indices[j]
+                if present[k]:
+                    new = out.dtype.type(term(a[j], values[k], i, k, 0))
+                    total = out.dtype.type(joined(total, new, here))
+                    weight = weighed(weight, a[j], values[k])
+                    here = True
+        touched += last - first
+        if here:
+            if carries():
+                out[place] = total
+            found[place] = True
+            count += U1
+    return count, touched, weight
+
+
+def pull(A, filled, hub, x, mask, how, result, end, size, board):
     """y(i) = ⊕ₖ A(i,k) ⊗ x(k) for the rows of a list, those whose bit differs from `complement`, or all.
 
-    filled      which rows have entries, a byte each
-    hub         each row's entry in the fullest column, or none: looked at first where one term may be enough; not for
-                a list of rows, which may name some without entries
-    present     x's bits
-    rows, bits  the mask: a list, or a bit a row; both empty without a mask
-    blends      whether absent entries are added as the identity: no branch that is hard to foresee, but more to read
-    out, found  sums, and whether there are any; for a list of rows by place in the list
+    A        offsets, indices and values of rows
+    filled   one byte per row: whether it has entries
+    hub      each row's entry in the fullest column, or none: looked at first where one term may be enough; not with a
+             list of rows, which may name some without entries
+    x        values and bits
+    mask     (rows, bits, complement): a list, or one bit per row; both empty without a mask
+    how      (exits, blends): whether a row may stop early; whether absent entries are added as the identity, which
+             reads more but has no branch that is hard to predict
+    result   (out, found, identity): sums, and whether there are any; for a list of rows by place in the list
     """
+    rows, bits, complement = mask
     listed = rows.size > 0
     chosen = np.empty(size + 1, np.uint32)
     end, size = np.uint64(end), np.uint64(size)
@@ -103,85 +171,36 @@ def pull(
     touched = U0
     weight = 0.0
     while True:
-        begin = np.uint64(atomic_add(board, CHUNK, size))
+        begin = np.uint64(atomic_add(board, NEXT_CHUNK, size))
         if begin >= end:
             break
         stop = min(begin + size, end)
         if listed:
-            many = stop - begin
-            for c in range(U0, many):
-                chosen[c] = rows[begin + c]
+            many = copy_rows(rows, begin, stop, chosen)
         else:
             many = open_rows(filled, bits, complement, begin, stop, chosen)
-        if hub.size:  # no branches, which nobody could foresee: the rows whose hub is not there move up
-            missed = U0
-            for c in range(U0, many):
-                i = chosen[c]
-                k = hub[i]
-                if carries():
-                    out[i] = out.dtype.type(term(a[U0], x[k], i, k, 0))
-                found[i] = present[k]
-                chosen[missed] = i
-                missed += U1 - np.uint64(present[k])
+        if hub.size:
+            missed = look_at_hubs(hub, A[2], x, result, chosen, many)
             touched += many
             count += many - missed
             many = missed
-        for c in range(U0, many):
-            i = chosen[c]
-            place = begin + c if listed else np.uint64(i)
-            if c + U16 < many:
-                prefetch(indices, indptr[chosen[c + U16]])
-            first = np.uint64(indptr[i])
-            last = np.uint64(indptr[i + ONE])
-            total = identity
-            here = False
-            j = first
-            if can_stop() and exits:
-                while j < last:
-                    k = indices[j]
-                    if present[k]:
-                        new = out.dtype.type(term(a[j], x[k], i, k, 0))
-                        total = out.dtype.type(joined(total, new, here))
-                        weight = weighed(weight, a[j], x[k])
-                        here = True
-                        if stops(total):
-                            last = j + U1
-                            break
-                    j += U1
-            elif blends:
-                for j in range(first, last):
-                    k = indices[j]
-                    there = present[k] != 0
-                    new = out.dtype.type(term(a[j], x[k], i, k, 0))
-                    total = out.dtype.type(plus(total, new if there else identity))
-                    weight = weighed(weight, a[j], x[k])
-                    here |= there
-            else:
-                for j in range(first, last):
-                    k = indices[j]
-                    if present[k]:
-                        new = out.dtype.type(term(a[j], x[k], i, k, 0))
-                        total = out.dtype.type(joined(total, new, here))
-                        weight = weighed(weight, a[j], x[k])
-                        here = True
-            touched += last - first
-            if here:
-                if carries():
-                    out[place] = total
-                found[place] = True
-                count += U1
+        more, looked, weight = pull_chosen(A, x, how, result, chosen, many, begin, listed, weight)
+        count += more
+        touched += looked
     ordered_add(board, FOUND, count)
     ordered_add(board, CHECKED, touched)
     return weight
 
 
-def gather(indptr, indices, a, x, out, found, identity, end, size, board):
+def gather(A, values, result, end, size, board):
     """`pull` of a full vector into all rows to their ends: nothing to test, so nothing is tested."""
+    indptr, indices, a = A
+    out, found, identity = result
     end, size = np.uint64(end), np.uint64(size)
     weight = 0.0
     count = U0
     while True:
-        begin = np.uint64(atomic_add(board, CHUNK, size))
+        begin = np.uint64(atomic_add(board, NEXT_CHUNK, size))
         if begin >= end:
             break
         first = np.uint64(indptr[begin])
@@ -190,9 +209,9 @@ def gather(indptr, indices, a, x, out, found, identity, end, size, board):
             total = identity
             for j in range(first, last):
                 k = indices[j]
-                new = out.dtype.type(term(a[j], x[k], i, k, 0))
+                new = out.dtype.type(term(a[j], values[k], i, k, 0))
                 total = out.dtype.type(joined(total, new, j > first))
-                weight = weighed(weight, a[j], x[k])
+                weight = weighed(weight, a[j], values[k])
             out[i] = total
             found[i] = last > first
             count += np.uint64(last > first)
@@ -203,7 +222,7 @@ def gather(indptr, indices, a, x, out, found, identity, end, size, board):
 
 @njit(**INNER)
 def locate(array, begin, end, value):
-    """The first place in array[begin:end], ascending, that is not below value: strides that double, then halve."""
+    """The first place in array[begin:end], ascending, whose entry is not below value: strides double, then halve."""
     step = U1
     low, high = begin, begin
     while high < end and array[high] < value:
@@ -220,18 +239,27 @@ def locate(array, begin, end, value):
     return low
 
 
-def push(indptr, indices, a, x, places, bits, complement, mark, total, queue, bounds, counts, end, size, board):
+def push(A, x, mask, result, parts, end, size, board):
     """The columns that x names, scattered: y(v) ⊕= A(v,u) ⊗ x(u).
 
-    bounds   parts of the rows: each is filled by one thread, which goes through all columns but seeks its part of them,
-             so that a row's terms are added in the order of x whoever does it
-    mark     a byte a row, all 0 before and after      total    sums, where marked
-    queue    the rows marked, each part's from its first row on          counts    how many there are of each part
+    A        offsets, indices and values of columns
+    x        (places, values)
+    mask     (bits, complement); bits are empty without a mask
+    result   (mark, total, queue): one byte per row, 0 before; sums, where marked; the rows marked, those of each part
+             from its first row on
+    parts    (bounds, counts): part p is the rows from bounds[p] to bounds[p + 1], of which counts[p] get marked. It is
+             filled by one thread, which goes through all columns but searches for its part of each, so that a row's
+             terms are added in the order of x, whichever thread does it
     """
+    indptr, indices, a = A
+    places, values = x
+    bits, complement = mask
+    mark, total, queue = result
+    bounds, counts = parts
     masked, many = bits.size > 0, np.uint64(places.size)
     weight = 0.0
     while True:
-        part = atomic_add(board, CHUNK, size)
+        part = atomic_add(board, NEXT_CHUNK, size)
         if part >= end:
             break
         low, high = np.uint32(bounds[part]), np.uint32(bounds[part + 1])
@@ -255,18 +283,18 @@ def push(indptr, indices, a, x, places, bits, complement, mark, total, queue, bo
                     queue[tail] = v
                     tail += U1
                     if carries():
-                        total[v] = total.dtype.type(term(a[j], x[i], v, u, 0))
+                        total[v] = total.dtype.type(term(a[j], values[i], v, u, 0))
                 elif not stops(total[v]):
-                    new = total.dtype.type(term(a[j], x[i], v, u, 0))
+                    new = total.dtype.type(term(a[j], values[i], v, u, 0))
                     total[v] = total.dtype.type(plus(total[v], new))
-                weight = weighed(weight, a[j], x[i])
+                weight = weighed(weight, a[j], values[i])
         counts[part] = tail - begin
     return weight
 
 
 @njit(**COMPILED)
 def entries_of(indptr, rows, enough):
-    """How many entries these rows have; not counted further once they are more than enough."""
+    """How many entries these rows have; counting stops once there are more than enough."""
     total = np.int64(0)
     for i in range(U0, np.uint64(rows.size)):
         total += np.int64(indptr[rows[i] + ONE]) - np.int64(indptr[rows[i]])
@@ -286,7 +314,7 @@ def entries_where(indptr, bits):
 
 @njit(**COMPILED)
 def places_of(bits, places):
-    """The places whose bit is set, ascending: few, so that most of 64 places have none."""
+    """The places whose bit is set, ascending. Fast where they are few, so that most groups of 64 have none."""
     whole = np.uint64(bits.size & ~63)
     words = bits[:whole].view(np.uint64)
     count = U0
@@ -308,7 +336,7 @@ def places_of(bits, places):
 
 @njit(**COMPILED)
 def collect(mark, queue, bounds, counts, found):
-    """The rows that a push marked, one part after the other; the marks are cleared."""
+    """List the rows that a push marked, one part after the other, and clear the marks."""
     tail = U0
     for part in range(counts.size):
         begin = np.uint64(bounds[part])
@@ -321,9 +349,9 @@ def collect(mark, queue, bounds, counts, found):
 
 @njit(**COMPILED)
 def fill(values, present, bits, complement, value):
-    """One value where a bit differs from `complement`; returns how many are present afterwards.
+    """Write one value where a bit differs from `complement`; returns how many are present afterwards.
 
-    Loops as simple as that are done many places at a time.
+    Two loops, each so simple that it is done many places at a time.
     """
     shut = np.uint8(complement)
     count = np.int64(0)
@@ -338,7 +366,7 @@ def fill(values, present, bits, complement, value):
 
 @njit(**COMPILED)
 def fill_rows(values, present, rows, value):
-    """One value in every one of these rows."""
+    """Write one value in each of these rows."""
     for i in range(U0, np.uint64(rows.size)):
         values[rows[i]] = value
         present[rows[i]] = 1

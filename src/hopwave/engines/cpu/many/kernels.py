@@ -4,8 +4,8 @@
     seen[v]      the lanes that have reached v            front[v], fresh[v]   those that did in this level, in the next
     active       the vertices with front[v] ≠ 0           found                those with fresh[v] ≠ 0
 
-A level costs one pass over the arcs of the active vertices, whichever of the 64 they are active for: what neighbouring
-sources have in common is walked once. What is kept of a search is added up level by level (`KEEP` bits):
+A level costs one pass over the arcs of the active vertices, however many of the 64 they are active for: what
+neighbouring sources have in common is walked once. What is kept of a search is added up level by level (KEEP bits):
 
     SUMS      per source: how many it reached, Σ d, Σ 1/d, the greatest d; and how many pairs there are at each distance
     COLUMNS   per vertex, over all sources: how many reached it, Σ w(d), Σ w(d)²; in whole numbers, so that the order
@@ -21,16 +21,18 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from hopwave.engines.cpu.betweenness.source import STOP
+from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
     INNER,
     ONE,
     U0,
     U1,
+    U6,
+    U8,
     atomic_add,
     count_ones,
-    kept_apart,
+    noinline,
     ordered_load,
     prefetch,
     trailing_zeros,
@@ -39,22 +41,23 @@ from hopwave.engines.cpu.intrinsics import (
 LANES = 64
 SUMS, COLUMNS, ROWS, PAIRS = 1, 2, 4, 8
 
-# One worker's arrays; those that its searches do not need are empty. lanes: newly reached, by lane.
-Desk = namedtuple("Desk", "seen front fresh active found depth lanes histogram columns")
-# What all workers share. sources: in the order of their batches; places: the row of the answer each one fills;
+# One worker's arrays; those that its searches do not need are empty. lanes: newly reached vertices per lane.
+WorkerState = namedtuple("WorkerState", "seen front fresh active found depth lanes histogram columns")
+# What all workers share. sources: in the order of their batches; places: the row of the answer that each one fills;
 # reach: how many vertices it can reach at most; starts: where its pairs begin.
-Task = namedtuple("Task", "sources places reach sums inverse rows starts pair_vertex pair_depth control limits")
+SharedState = namedtuple(
+    "SharedState", "sources places reach sums inverse rows starts pair_vertex pair_depth control limits"
+)
 
-NEXT_BATCH, DONE = 0, 16  # cells of control; STOP is Brandes'
-WIDTH, LIMIT, KEEP, SHIFT, WEIGHT, UPWARDS, PULL_SHARE = range(7)  # of limits
+# Cells of limits. PULL_SHARE and PUSH_COST: see policy.py.
+WIDTH, LIMIT, KEEP, SHIFT, WEIGHT, UPWARDS, PULL_SHARE, PUSH_COST = range(8)
+LIMIT_CELLS = 8
 REACHED, TOTAL, FARTHEST = 0, 1, 2  # columns of sums
 HOPS, INVERSE = 0, 1  # what WEIGHT may be: w(d) = d, or 2^SHIFT / d rounded
 
-PUSH_COST = 2  # of an arc, against one that a pull looks at
-
 BYTES = np.uint64(0x0101010101010101)
 BYTE = np.uint64(255)
-U2, U3, U4, U5, U6, U7, U8 = (np.uint64(x) for x in range(2, 9))
+U2, U3, U4, U5, U7 = (np.uint64(x) for x in (2, 3, 4, 5, 7))
 
 
 # ------------------------------------------------------------------ one level, 64 searches
@@ -62,8 +65,8 @@ U2, U3, U4, U5, U6, U7, U8 = (np.uint64(x) for x in range(2, 9))
 
 @njit(**INNER)
 def push_wide(indptr, indices, seen, front, fresh, active, size, found):
-    """Active vertices hand their lanes on. Returns how many vertices were found."""
-    kept_apart()
+    """Active vertices pass their lanes to their neighbours. Returns how many vertices were found."""
+    noinline()
     tail = 0
     for i in range(size):
         if i + 16 < size:
@@ -85,8 +88,8 @@ def push_wide(indptr, indices, seen, front, fresh, active, size, found):
 
 @njit(**INNER)
 def pull_wide(in_indptr, in_indices, seen, front, fresh, full, found):
-    """Vertices that miss lanes look for them in their neighbours. Returns how many found some, and the arcs checked."""
-    kept_apart()
+    """Vertices that lack lanes look for them in their neighbours. Returns how many found some, and the arcs checked."""
+    noinline()
     tail = 0
     checked = 0
     for vertex in range(seen.size):
@@ -114,8 +117,8 @@ def pull_wide(in_indptr, in_indices, seen, front, fresh, full, found):
 
 @njit(**INNER)
 def settle(seen, fresh, found, tail, unvisited):
-    """The found are seen from now on. Returns the arcs that leave them, and how many (source, vertex) pairs are new."""
-    kept_apart()
+    """Mark the found as seen. Returns the arcs that leave them, and how many (source, vertex) pairs are new."""
+    noinline()
     arcs = 0
     pairs = 0
     for i in range(tail):
@@ -129,11 +132,11 @@ def settle(seen, fresh, found, tail, unvisited):
 
 @njit(**INNER)
 def count_lanes(fresh, found, tail, lanes):
-    """lanes[i] += how many of the found have bit i: eight bytes at a time in each of eight counters.
+    """lanes[i] = how many of the found have bit i. Counter k of eight counts bits k, k + 8, …, k + 56, one per byte.
 
-    A byte holds up to 255, so that the counters are emptied after so many vertices.
+    A byte holds up to 255, so the counters are emptied after that many vertices.
     """
-    kept_apart()
+    noinline()
     lanes[:] = 0
     begin = 0
     while begin < tail:
@@ -182,7 +185,7 @@ def weights(limits, depth):
 
 @njit(**INNER)
 def fill_columns(fresh, found, tail, columns, weight, square):
-    kept_apart()
+    noinline()
     for i in range(tail):
         v = found[i]
         count = count_ones(fresh[v])
@@ -193,7 +196,7 @@ def fill_columns(fresh, found, tail, columns, weight, square):
 
 @njit(**INNER)
 def fill_rows(fresh, found, tail, rows, places, first, depth):
-    kept_apart()
+    noinline()
     for i in range(tail):
         v = found[i]
         new = fresh[v]
@@ -204,9 +207,9 @@ def fill_rows(fresh, found, tail, rows, places, first, depth):
 
 
 @njit(**INNER)
-def fill_sums(D, T, first, count, depth):
-    """What a level's counts add to the sums of the sources from number first on."""
-    lanes, sums, inverse, places, histogram = D.lanes, T.sums, T.inverse, T.places, D.histogram
+def fill_sums(own, shared, first, count, depth):
+    """Add a level's counts to the sums of the sources from number `first` on."""
+    lanes, sums, inverse, places, histogram = own.lanes, shared.sums, shared.inverse, shared.places, own.histogram
     reciprocal = 1.0 / depth if depth else 0.0
     for lane in range(count):
         new = lanes[lane]
@@ -220,27 +223,27 @@ def fill_sums(D, T, first, count, depth):
 
 
 @njit(**INNER)
-def keep_wide(D, T, first, count, fresh, found, tail, depth):
-    """What is kept of a level."""
-    keep = T.limits[KEEP]
+def keep_wide(own, shared, first, count, fresh, found, tail, depth):
+    """Add what is kept of a level."""
+    keep = shared.limits[KEEP]
     if keep & SUMS:
-        count_lanes(fresh, found, tail, D.lanes)
-        fill_sums(D, T, first, count, depth)
+        count_lanes(fresh, found, tail, own.lanes)
+        fill_sums(own, shared, first, count, depth)
     if keep & COLUMNS:
-        weight, square = weights(T.limits, depth)
-        fill_columns(fresh, found, tail, D.columns, weight, square)
+        weight, square = weights(shared.limits, depth)
+        fill_columns(fresh, found, tail, own.columns, weight, square)
     if keep & ROWS:
-        fill_rows(fresh, found, tail, T.rows, T.places, first, np.int32(depth))
+        fill_rows(fresh, found, tail, shared.rows, shared.places, first, np.int32(depth))
 
 
 @njit(**INNER)
-def wide_search(A, D, T, first, count):
-    """Up to 64 searches at once, from the sources number first and on."""
-    kept_apart()
-    seen, front, fresh, active, found = D.seen, D.front, D.fresh, D.active, D.found
-    sources, reach, unvisited = T.sources, T.reach, A.unvisited
-    # What a pull would look at: a guess, and after the first one what the last one did, which the next seldom exceeds.
-    expected = np.int64(A.indices.size) // T.limits[PULL_SHARE]
+def wide_search(A, own, shared, first, count):
+    """Up to 64 searches at once, from `count` sources from number `first` on."""
+    noinline()
+    seen, front, fresh, active, found = own.seen, own.front, own.fresh, own.active, own.found
+    sources, reach, unvisited = shared.sources, shared.reach, A.unvisited
+    # The arcs that a pull would look at: first a guess, then what the last pull did, which the next seldom exceeds.
+    expected, push_cost = np.int64(A.indices.size) // shared.limits[PULL_SHARE], shared.limits[PUSH_COST]
     seen[:] = U0
     front[:] = U0
     fresh[:] = U0
@@ -259,10 +262,10 @@ def wide_search(A, D, T, first, count):
     arcs, pairs = settle(seen, front, active, size, unvisited)
     left -= pairs
     depth = 0
-    keep_wide(D, T, first, count, front, active, size, depth)
-    while size > 0 and left > 0 and depth < T.limits[LIMIT]:
+    keep_wide(own, shared, first, count, front, active, size, depth)
+    while size > 0 and left > 0 and depth < shared.limits[LIMIT]:
         depth += 1
-        if arcs * PUSH_COST <= expected:
+        if arcs * push_cost <= expected:
             tail = push_wide(A.indptr, A.indices, seen, front, fresh, active, size, found)
         else:
             tail, expected = pull_wide(A.in_indptr, A.in_indices, seen, front, fresh, full, found)
@@ -270,7 +273,7 @@ def wide_search(A, D, T, first, count):
             front[active[i]] = U0
         arcs, pairs = settle(seen, fresh, found, tail, unvisited)
         left -= pairs
-        keep_wide(D, T, first, count, fresh, found, tail, depth)
+        keep_wide(own, shared, first, count, fresh, found, tail, depth)
         front, fresh = fresh, front
         active, found = found, active
         size = tail
@@ -281,8 +284,8 @@ def wide_search(A, D, T, first, count):
 
 @njit(**INNER)
 def push_one(indptr, indices, depth, queue, begin, end, level):
-    """Returns the new end of the queue."""
-    kept_apart()
+    """One level of one search. Returns the new end of the queue."""
+    noinline()
     tail = end
     for i in range(begin, end):
         if i + 16 < end:
@@ -299,48 +302,48 @@ def push_one(indptr, indices, depth, queue, begin, end, level):
 
 
 @njit(**INNER)
-def single_search(A, D, T, number):
-    """One search from source number, pushed; depth is -1 everywhere before it, and after it again."""
-    kept_apart()
-    queue, lanes, keep, columns = D.active, D.lanes, T.limits[KEEP], D.columns
-    place = T.places[number]
-    depth = T.rows[place] if keep & ROWS else D.depth
-    source = T.sources[number]
-    pair = T.starts[place] if keep & PAIRS else np.int64(0)
+def single_search(A, own, shared, number):
+    """One search, from that source, pushed; depth is -1 everywhere before and after."""
+    noinline()
+    queue, lanes, keep, columns = own.active, own.lanes, shared.limits[KEEP], own.columns
+    place = shared.places[number]
+    depth = shared.rows[place] if keep & ROWS else own.depth
+    source = shared.sources[number]
+    pair = shared.starts[place] if keep & PAIRS else np.int64(0)
     begin, tail, level = 0, 1, 0
     depth[source] = 0
     queue[0] = np.uint32(source)
     while tail > begin:
         if keep & SUMS:
             lanes[0] = tail - begin
-            fill_sums(D, T, number, 1, level)
+            fill_sums(own, shared, number, 1, level)
         if keep & COLUMNS:
-            weight, square = weights(T.limits, level)
+            weight, square = weights(shared.limits, level)
             for i in range(begin, tail):
                 v = queue[i]
                 columns[v, 0] += 1
                 columns[v, 1] += weight
                 columns[v, 2] += square
         if keep & PAIRS and level:
-            pair = fill_pairs(queue, begin, tail, T, source, level, pair)
-        if level == T.limits[LIMIT] or tail >= T.reach[number]:
+            pair = fill_pairs(queue, begin, tail, shared, source, level, pair)
+        if level == shared.limits[LIMIT] or tail >= shared.reach[number]:
             break
         level += 1
         end = tail
         tail = push_one(A.indptr, A.indices, depth, queue, begin, end, np.int32(level))
         begin = end
     if keep & PAIRS:
-        T.sums[place, REACHED] = pair - T.starts[place]
+        shared.sums[place, REACHED] = pair - shared.starts[place]
     if not keep & ROWS:
         for i in range(tail):
             depth[queue[i]] = -1
 
 
 @njit(**INNER)
-def fill_pairs(queue, begin, end, T, source, level, pair):
-    """A level's vertices behind the pairs so far, or only counted, where there is no room for them yet."""
-    kept_apart()
-    vertices, depths, upwards = T.pair_vertex, T.pair_depth, T.limits[UPWARDS]
+def fill_pairs(queue, begin, end, shared, source, level, pair):
+    """Append a level's vertices to the pairs so far, or only count them while the arrays for them are empty."""
+    noinline()
+    vertices, depths, upwards = shared.pair_vertex, shared.pair_depth, shared.limits[UPWARDS]
     for i in range(begin, end):
         v = queue[i]
         if upwards and np.int64(v) < source:
@@ -353,9 +356,9 @@ def fill_pairs(queue, begin, end, T, source, level, pair):
 
 
 @njit(**COMPILED)
-def take_batches(A, D, T):
+def take_batches(A, own, shared):
     """A worker: batch after batch until none is left."""
-    control, limits, size = T.control, T.limits, T.sources.size
+    control, limits, size = shared.control, shared.limits, shared.sources.size
     width = limits[WIDTH]
     while ordered_load(control, STOP) == 0:
         first = atomic_add(control, NEXT_BATCH, 1) * width
@@ -363,7 +366,7 @@ def take_batches(A, D, T):
             break
         count = min(width, size - first)
         if width == 1:
-            single_search(A, D, T, first)
+            single_search(A, own, shared, first)
         else:
-            wide_search(A, D, T, first, count)
-        atomic_add(control, DONE, count)
+            wide_search(A, own, shared, first, count)
+        atomic_add(control, FINISHED, count)

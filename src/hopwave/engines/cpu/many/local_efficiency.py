@@ -1,4 +1,4 @@
-"""Efficiency among the neighbours of every vertex, on the CPU, compiled: a small graph each, 64 searches at once."""
+"""Efficiency among the neighbours of every vertex, compiled: each is a small graph, searched 64 sources at once."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from hopwave.engines.cpu.betweenness.source import STOP
+from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import thread_count
+from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, STOP, new_control, run_workers, thread_count
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
     INNER,
@@ -18,33 +18,30 @@ from hopwave.engines.cpu.intrinsics import (
     U1,
     atomic_add,
     count_ones,
-    kept_apart,
+    noinline,
     ordered_load,
 )
-from hopwave.engines.cpu.many.kernels import DONE, LANES, NEXT_BATCH
-from hopwave.engines.cpu.many.run import attend
+from hopwave.engines.cpu.many.kernels import LANES
 
-CHUNK = 16  # vertices a worker takes at once
-
-Desk = namedtuple("Desk", "place")  # of a vertex among the neighbours, -1 for others
-Task = namedtuple("Task", "efficiency control")
+WorkerState = namedtuple("WorkerState", "place")  # of a vertex among the neighbours; -1 for others
+SharedState = namedtuple("SharedState", "efficiency control chunk")
 
 
 def local_efficiencies(loaded, poll, threads):
     """The efficiency of the graph that each vertex's out-neighbours induce, float64."""
-    A = loaded.adjacency("any")
-    workers = max(1, min(thread_count(threads), loaded.n // (4 * CHUNK)))
-    desks = [Desk(np.full(loaded.n, -1, np.int32)) for _ in range(workers)]
-    task = Task(np.zeros(loaded.n), np.zeros(64, np.int64))
+    A, chunk = loaded.adjacency("any"), policy.VERTICES_PER_EFFICIENCY_CHUNK
+    workers = max(1, min(thread_count(threads), loaded.n // (4 * chunk)))
+    states = [WorkerState(np.full(loaded.n, -1, np.int32)) for _ in range(workers)]
+    shared = SharedState(np.zeros(loaded.n), new_control(), chunk)
     with compiling(take_vertices):
-        attend(take_vertices, (A.indptr, A.indices), desks, task, poll)
-    return task.efficiency
+        run_workers(take_vertices, (A.indptr, A.indices), states, shared, poll)
+    return shared.efficiency
 
 
 @njit(**INNER)
 def among(starts, heads, k):
     """Σ 1/d over all ordered pairs of the small graph's k vertices."""
-    kept_apart()
+    noinline()
     seen, front, fresh = np.empty(k, np.uint64), np.empty(k, np.uint64), np.empty(k, np.uint64)
     total = 0.0
     for first in range(0, k, LANES):
@@ -75,7 +72,7 @@ def among(starts, heads, k):
 @njit(**INNER)
 def one_vertex(indptr, indices, place, v):
     """The efficiency among v's neighbours; place is -1 everywhere before and after."""
-    kept_apart()
+    noinline()
     begin, end = np.int64(indptr[v]), np.int64(indptr[v + ONE])
     members = np.empty(end - begin, np.uint32)
     k, most = 0, 0
@@ -107,16 +104,16 @@ def one_vertex(indptr, indices, place, v):
 
 
 @njit(**COMPILED)
-def take_vertices(A, D, T):
-    """A worker: chunk after chunk of vertices."""
+def take_vertices(A, own, shared):
+    """A worker: chunk after chunk of vertices until none is left."""
     indptr, indices = A
-    place, efficiency, control = D.place, T.efficiency, T.control
+    place, efficiency, control, chunk = own.place, shared.efficiency, shared.control, shared.chunk
     n = efficiency.size
     while ordered_load(control, STOP) == 0:
-        first = atomic_add(control, NEXT_BATCH, 1) * CHUNK
+        first = atomic_add(control, NEXT_BATCH, 1) * chunk
         if first >= n:
             break
-        last = min(first + CHUNK, n)
+        last = min(first + chunk, n)
         for v in range(first, last):
             efficiency[v] = one_vertex(indptr, indices, place, np.uint32(v))
-        atomic_add(control, DONE, last - first)
+        atomic_add(control, FINISHED, last - first)

@@ -1,4 +1,4 @@
-"""Which sources share a word of 64: neighbours."""
+"""Which sources share a word of 64 bits: neighbours."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hopwave.engines.cpu.many.kernels import LANES
 
 @njit(**COMPILED)
 def neighbourhoods(indptr, indices, order):
-    """order: all vertices, each run of 64 grown around its first by breadth-first search, runs beside one another.
+    """Fill order with all vertices: every 64 are grown around their first by breadth-first search, next to the last 64.
 
-    Sources that lie close together are active for the same vertices at almost the same time, which is what makes a
-    search of 64 cheap where levels are many.
+    Sources that lie close together are active for the same vertices at almost the same time, which is what makes 64
+    searches at once cheap where levels are many.
     """
     n = order.size
-    state = np.zeros(n, np.uint8)  # 1: waits at the border of what is placed; 2: placed
+    state = np.zeros(n, np.uint8)  # 1: waiting, next to a placed vertex; 2: placed
     waiting = np.empty(n, np.uint32)
     first, last, lowest, placed = 0, 0, 0, 0
     while placed < n:
@@ -25,7 +25,7 @@ def neighbourhoods(indptr, indices, order):
         stop = min(group + LANES, n)
         head = group
         while placed < stop:
-            if head == placed:  # nothing left to grow from: the next that waits, else the next at all
+            if head == placed:  # nothing to grow from: take the next that waits, else any
                 while first < last and state[waiting[first]] == 2:
                     first += 1
                 if first < last:

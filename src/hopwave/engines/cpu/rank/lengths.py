@@ -1,7 +1,7 @@
 """Arcs with lengths in one rank's part of a graph, on the CPU: the loops of distributed/delta_stepping.py.
 
 Lengths and distances are whole numbers, so that sums are exact. A group of ranks names its vertices by slots; `starts`
-are the slots where its ranges begin, `shifts` what makes an id of a slot of each.
+are the slots where its ranges begin, and a slot of range r plus shifts[r] is the vertex's id.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def id_of(slot, starts, shifts):
 
 @njit(**COMPILED)
 def draw_rows(offsets, neighbours, rows, columns, n, start, lengths):
-    """graph500.shortest.lengths of every arc; rows and columns: (starts, shifts) of the row's and the neighbour's."""
+    """graph500.shortest.lengths of every arc. rows, columns: (starts, shifts) for slots of rows and of neighbours."""
     for row in range(offsets.size - 1):
         u = id_of(row, rows[0], rows[1])
         for j in range(offsets[row], offsets[row + 1]):
@@ -44,7 +44,7 @@ def draw_rows(offsets, neighbours, rows, columns, n, start, lengths):
 
 @njit(**COMPILED)
 def relax_rows(offsets, heads, lengths, rows, distances, best, who, touched, found):
-    """Offer every head of these rows the way by its row: those that it is the best for so far are found."""
+    """Offer every head of these rows the way through its row. Lists the heads for which it is the shortest so far."""
     count = 0
     for i in range(rows.size):
         tail = np.int64(rows[i])
@@ -64,7 +64,7 @@ def relax_rows(offsets, heads, lengths, rows, distances, best, who, touched, fou
 
 @njit(**COMPILED)
 def check_rows(offsets, tails, lengths, distances, tail_distances, parents, linked, wrong):
-    """How many arcs break a rule: a way that would be shorter, a head left out, a link that is longer or shorter."""
+    """Count arcs that break a rule: a shorter way, a head that was not reached, a tree arc of the wrong length."""
     for row in range(offsets.size - 1):
         here = distances[row]
         for j in range(offsets[row], offsets[row + 1]):
@@ -82,7 +82,7 @@ def check_rows(offsets, tails, lengths, distances, tail_distances, parents, link
 
 
 class Lengths:
-    """The lengths of a Part's arcs, and what shortest paths do with them. The same face as cuda_part_lengths'."""
+    """The lengths of a Part's arcs, and what shortest paths do with them. The same methods as the CUDA engine's."""
 
     def __init__(self, part, out_names, into_names, n, start):
         self.part = part
@@ -97,7 +97,7 @@ class Lengths:
         return lengths
 
     def relax(self, rows, distances, best, who, touched):
-        """Heads that got a shorter way, in no order; best and who are set for them. touched must be, and stays, 0."""
+        """Heads that got a shorter way, in no order; best and who are set for them. touched is 0 before and after."""
         part = self.part
         found = np.empty(min(len(best), int((part.out_offsets[rows + 1] - part.out_offsets[rows]).sum())), np.int64)
         count = relax_rows(part.out_offsets, part.heads, self.out, rows, distances, best, who, touched, found)

@@ -1,22 +1,32 @@
 """A rank's part of a graph on the CPU: the compiled loops of a distributed search (hopwave.distributed.search).
 
 Rows are tails with their heads (`out`) and heads with their tails (`into`), all named by slots (distributed/layout.py).
-Bitmaps are words of 64 slots. Loops without an order among them are shared by threads; a thread takes whole words, or
-sets bits atomically.
+Bitmaps are words of 64 slots. Pushes and pulls are shared by threads: a thread sets bits atomically, or owns whole
+words.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
-
 import numpy as np
 from numba import njit
 
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U0, U1, U6, U63, atomic_or, count_ones, trailing_zeros
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.crew import CHECKED, FOUND, NEXT_CHUNK, TAIL, share
+from hopwave.engines.cpu.intrinsics import (
+    COMPILED,
+    INNER,
+    U0,
+    U1,
+    U6,
+    U63,
+    atomic_add,
+    atomic_or,
+    count_ones,
+    ordered_add,
+    trailing_zeros,
+)
 
-CHUNKS = 4  # pieces of work a thread: arcs are not spread evenly
-WORTH_SHARING = 1 << 14  # rows or arcs below which one thread is enough
+BUFFER = 1024  # found heads that a thread keeps before it makes room for them
 
 
 @njit(**COMPILED)
@@ -44,49 +54,74 @@ def list_places(words):
     return places
 
 
-@njit(**COMPILED)
-def push_rows(offsets, heads, frontier, begin, end, sent, found, parents):
-    """The heads of these rows that nobody sent before, each with the row it was met in. Returns their number."""
-    count = 0
-    for i in range(begin, end):
-        tail = np.int64(frontier[i])
-        for j in range(offsets[tail], offsets[tail + 1]):
-            head = np.uint64(heads[j])
-            bit = U1 << (head & U63)
-            if sent[head >> U6] & bit == U0 and atomic_or(sent, head >> U6, bit) & bit == U0:
-                found[count] = heads[j]
-                parents[count] = frontier[i]
-                count += 1
-    return count
+@njit(**INNER)
+def flush(heads, tails, kept, found, parents, board):
+    """Move what a thread has found to the place where the board says there is room."""
+    place = atomic_add(board, TAIL, kept)
+    for i in range(kept):
+        found[place + i] = heads[i]
+        parents[place + i] = tails[i]
 
 
 @njit(**COMPILED)
-def pull_rows(offsets, tails, first, begin, end, closed, front, parents):
-    """For each open row of some words, the first of its tails in the frontier. Returns rows found and arcs seen.
+def push_rows(offsets, heads, frontier, sent, found, parents, end, size, board):
+    """The heads of the frontier's rows that were not sent before, each with the row it was met in; board[TAIL] counts.
+
+    Their bits in sent are set.
+    """
+    kept_heads, kept_tails = np.empty(BUFFER, found.dtype), np.empty(BUFFER, parents.dtype)
+    kept = 0
+    while True:
+        begin = atomic_add(board, NEXT_CHUNK, size)
+        if begin >= end:
+            break
+        for i in range(begin, min(begin + size, end)):
+            tail = np.int64(frontier[i])
+            for j in range(offsets[tail], offsets[tail + 1]):
+                head = np.uint64(heads[j])
+                bit = U1 << (head & U63)
+                if sent[head >> U6] & bit == U0 and atomic_or(sent, head >> U6, bit) & bit == U0:
+                    if kept == BUFFER:
+                        flush(kept_heads, kept_tails, kept, found, parents, board)
+                        kept = 0
+                    kept_heads[kept] = heads[j]
+                    kept_tails[kept] = frontier[i]
+                    kept += 1
+    flush(kept_heads, kept_tails, kept, found, parents, board)
+
+
+@njit(**COMPILED)
+def pull_rows(offsets, tails, first, closed, front, parents, end, size, board):
+    """For each open row, the first of its tails in the frontier. The board counts rows found and arcs seen.
 
     first: the slot of the segment's first row; parents[row] is set where one was found, and its bit in closed.
     """
     found, checked = 0, 0
-    for w in range(begin, end):
-        open_rows = ~closed[w]
-        new = U0
-        while open_rows != U0:
-            bit = trailing_zeros(open_rows)
-            open_rows &= open_rows - U1
-            row = np.int64((np.uint64(w) << U6) + bit)
-            start, stop = offsets[first + row], offsets[first + row + 1]
-            j = start
-            while j < stop:
-                tail = np.uint64(tails[j])
-                j += 1
-                if (front[tail >> U6] >> (tail & U63)) & U1:
-                    parents[row] = tails[j - 1]
-                    new |= U1 << bit
-                    found += 1
-                    break
-            checked += j - start
-        closed[w] |= new
-    return found, checked
+    while True:
+        begin = atomic_add(board, NEXT_CHUNK, size)
+        if begin >= end:
+            break
+        for w in range(begin, min(begin + size, end)):
+            open_rows = ~closed[w]
+            new = U0
+            while open_rows != U0:
+                bit = trailing_zeros(open_rows)
+                open_rows &= open_rows - U1
+                row = np.int64((np.uint64(w) << U6) + bit)
+                start, stop = offsets[first + row], offsets[first + row + 1]
+                j = start
+                while j < stop:
+                    tail = np.uint64(tails[j])
+                    j += 1
+                    if (front[tail >> U6] >> (tail & U63)) & U1:
+                        parents[row] = tails[j - 1]
+                        new |= U1 << bit
+                        found += 1
+                        break
+                checked += j - start
+            closed[w] |= new
+    ordered_add(board, FOUND, found)
+    ordered_add(board, CHECKED, checked)
 
 
 @njit(**COMPILED)
@@ -107,7 +142,7 @@ def claim_rows(heads, parents, visited, parent, kept):
 
 @njit(**COMPILED)
 def hubs_first(offsets, tails, weight):
-    """Put each row's heaviest tail first: most pulls then end at their first look."""
+    """Put each row's tail of greatest weight first: most pulls then end at their first look."""
     for row in range(offsets.size - 1):
         start = offsets[row]
         best = start
@@ -128,7 +163,7 @@ def note(wrong, rule, row, tail):
 
 @njit(**COMPILED)
 def check_rows(offsets, tails, first, levels, tail_levels, parents, linked, wrong):
-    """The rules about arcs, for rows from slot `first` on, one a level. wrong: a row of (count, row, tail) a rule."""
+    """The rules about arcs, for rows from slot `first` on, as many as levels. wrong[rule] = (count, row, tail)."""
     for row in range(levels.size):
         level = np.int64(levels[row])
         for j in range(offsets[first + row], offsets[first + row + 1]):
@@ -145,7 +180,7 @@ def check_rows(offsets, tails, first, levels, tail_levels, parents, linked, wron
 
 
 class Part:
-    """The arrays of one rank, and what a search does to them. The same face as the CUDA engine's rank/part.Part."""
+    """The arrays of one rank, and what a search does to them. The same methods as the CUDA engine's rank/part.Part."""
 
     xp = np
     device = "cpu"
@@ -153,50 +188,34 @@ class Part:
     def __init__(self, out, into, threads):
         (self.out_offsets, self.heads), (self.in_offsets, self.tails) = out, into
         self.threads = max(1, threads)
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
-
-    def _shared(self, work, cuts):
-        """work(begin, end) for every stretch between cuts, on all threads; the answers in order."""
-        stretches = list(pairwise(cuts))
-        if self._pool is None or len(stretches) == 1:
-            return [work(begin, end) for begin, end in stretches]
-        return list(self._pool.map(lambda stretch: work(*stretch), stretches))
 
     def tidy(self):
-        """Host memory goes back by itself."""
+        """Nothing to do: host memory is freed by itself."""
 
     def finish(self):
-        """Nothing is left under way when a loop returns."""
+        """Nothing to do: a loop is complete when it returns."""
 
     def push(self, frontier, sent):
         """New (heads, tails), in no order, one for each head; their bits in sent are set."""
-        degrees = self.out_offsets[frontier.astype(np.int64) + 1] - self.out_offsets[frontier.astype(np.int64)]
-        arcs = np.concatenate([[0], np.cumsum(degrees)])
-        pieces = self.threads * CHUNKS if arcs[-1] > WORTH_SHARING and self.threads > 1 else 1
-        cuts = np.searchsorted(arcs, np.linspace(0, arcs[-1], pieces + 1)).tolist()
-        cuts[0], cuts[-1] = 0, len(frontier)
-
-        def work(begin, end):
-            room = int(arcs[end] - arcs[begin])
-            found, parents = np.empty(room, self.heads.dtype), np.empty(room, frontier.dtype)
-            count = push_rows(self.out_offsets, self.heads, frontier, begin, end, sent, found, parents)
-            return found[:count], parents[:count]
-
-        parts = self._shared(work, cuts)
-        return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
+        rows = frontier.astype(np.int64)
+        arcs = int((self.out_offsets[rows + 1] - self.out_offsets[rows]).sum())
+        most = min(arcs, 64 * len(sent))
+        found, parents = np.empty(most, self.heads.dtype), np.empty(most, frontier.dtype)
+        arrays = self.out_offsets, self.heads, frontier, sent, found, parents
+        chunk = policy.push_chunk(len(frontier), arcs, self.threads)
+        count = int(share(push_rows, arrays, len(frontier), arcs, self.threads, chunk)[TAIL])
+        return found[:count], parents[:count]
 
     def pull(self, first, closed, front, parents):
         """Rows from slot `first` on: parents of those found, their bits in closed. Returns how many, and arcs seen."""
-        words = len(closed)
-        pieces = self.threads * CHUNKS if words * 64 > WORTH_SHARING and self.threads > 1 else 1
-        cuts = np.linspace(0, words, pieces + 1).astype(np.int64).tolist()
-        sums = self._shared(
-            lambda begin, end: pull_rows(self.in_offsets, self.tails, first, begin, end, closed, front, parents), cuts
-        )
-        return sum(found for found, _ in sums), sum(checked for _, checked in sums)
+        words, offsets = len(closed), self.in_offsets
+        arcs = int(offsets[min(first + 64 * words, len(offsets) - 1)] - offsets[first])
+        arrays = offsets, self.tails, first, closed, front, parents
+        board = share(pull_rows, arrays, words, arcs, self.threads, policy.pull_chunk(words, self.threads))
+        return int(board[FOUND]), int(board[CHECKED])
 
     def claim(self, heads, parents, visited, parent):
-        """Those of the own vertices `heads` that were not visited; parent (an array, or None) is set for them."""
+        """Those of the own vertices `heads` that were not visited; parent (an array or None) is set for them."""
         kept = np.empty(len(heads), np.int64)
         given = np.empty(0, np.int64) if parent is None else parents
         target = np.empty(0, np.int64) if parent is None else parent

@@ -1,27 +1,41 @@
-"""One level of a search, compiled: the ways to compute it, and the jobs a crew shares.
+"""One level of a search, compiled: the ways to compute it, and the jobs that the crew shares.
+
+    A   the graph, an Adjacency            W   the arrays of this search, a Workspace (both in search/state.py)
 
 Encodings
     parent[v]     of a vertex not yet visited is -1 - degree(v): one load tells that v is new and what it adds to the
-                  frontier's arcs. Copied from a prepared array at the start.
+                  frontier's arcs. Copied from a prepared array, `unvisited`, at the start.
     queue         every vertex in the order it was found; segments of it are the levels that were pushed.
     bitmaps       rows of 64-vertex words: rows 0 and 1 take turns as frontier and next frontier, rows 2 and 3 as the
-                  vertices that an asynchronous pull finds a level early. Bits past the last vertex count as visited.
-    distance      of pushed levels is filled in at the end, from the queue, where it is one pass instead of many.
+                  vertices that an asynchronous pull finds one level early. Bits past the last vertex count as visited.
+    distance      of pushed levels is filled in at the end, from the queue: one pass instead of many.
 
-ids, offsets and counters of loops are unsigned, so that no code for negative indices is made: on a small world a search
-is an eighth faster for it, and loops that copy do many vertices at a time. (Unsigned and signed together would make a
+Ids, offsets and loop counters are unsigned, so that no code for negative indices is made: on a small world a search is
+an eighth faster for it, and loops that copy do many vertices at a time. (Unsigned and signed together would make a
 float64: hence U1 and its like.) Loops read arrays from local names: an array taken out of a record inside a loop is
 counted as one more reference every time, atomically.
 """
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 import numpy as np
 from numba import njit
 
-from hopwave.engines.cpu.crew import AHEAD, CHECKED, CHUNK, EDGES, EDGES_AHEAD, FOUND, JOB, TAIL
+from hopwave.engines.cpu.crew import (
+    AHEAD,
+    CHECKED,
+    EDGES,
+    EDGES_AHEAD,
+    FOUND,
+    JOB_CHUNK,
+    JOB_DEPTH,
+    JOB_END,
+    JOB_FLAGS,
+    JOB_KIND,
+    JOB_WHICH,
+    NEXT_CHUNK,
+    TAIL,
+)
 from hopwave.engines.cpu.intrinsics import (
     INNER,
     ONE,
@@ -35,21 +49,15 @@ from hopwave.engines.cpu.intrinsics import (
     atomic_add,
     compare_and_swap,
     count_ones,
-    kept_apart,
+    noinline,
     ordered_add,
     prefetch,
     trailing_zeros,
 )
 
-# hub[v] is v's in-neighbour of highest degree, or hub is empty; skip is 1 where it also stands first in v's row.
-# The bits of closed are vertices without in-arcs, those of padding are none; scattered: see cpu/graph.py.
-Adjacency = namedtuple("Adjacency", "indptr indices in_indptr in_indices hub skip unvisited closed padding scattered")
-Workspace = namedtuple("Workspace", "parent distance queue visited bitmaps buffers segments sigma")
-
-# NumPy's integers, not Python's: of those Numba compiles one version of a function for every value it meets.
-INIT, PUSH, PULL, PULL_AHEAD, GATHER, FILL, FIX = (np.int64(kind) for kind in range(7))
+# Kinds of jobs. NumPy's integers: see PHASE in search/state.py.
+INIT, PUSH, PULL, PULL_AHEAD, GATHER, FILL, MARK_UNREACHED = (np.int64(kind) for kind in range(7))
 ROWS_ALL, OPERAND_VISITED, EARLY_EXIT = 1, 2, 4  # flags of a pull
-BUFFER = 4096  # found vertices a worker keeps before it makes room for them in the queue
 
 
 # ------------------------------------------------------------------ one level, pushed
@@ -57,12 +65,12 @@ BUFFER = 4096  # found vertices a worker keeps before it makes room for them in 
 
 @njit(**INNER)
 def push_alone(A, parent, queue, begin, end, tail):
-    """Returns the new end of the queue and the arcs that leave the found vertices.
+    """The whole level on one thread. Returns the new end of the queue and the arcs that leave the found vertices.
 
-    Ahead of the work, memory is asked for what the vertices 4, 8 and 16 places on will need. (Here and below, these
-    lines are no function of their own: a call would count references to four arrays for every vertex.)
+    What the vertices 4, 8 and 16 places ahead will need is prefetched. (Here and below, these lines are not a function
+    of their own: a call would count references to four arrays for every vertex.)
     """
-    kept_apart()
+    noinline()
     indptr, indices = A.indptr, A.indices
     end, tail = np.uint64(end), np.uint64(tail)
     edges = 0
@@ -87,8 +95,8 @@ def push_alone(A, parent, queue, begin, end, tail):
 
 
 @njit(**INNER)
-def empty(buffer, kept, queue, board):
-    """Found vertices into the queue, all at once."""
+def flush(buffer, kept, queue, board):
+    """Move a worker's found vertices into the queue, all at once."""
     place = np.uint64(atomic_add(board, TAIL, kept))
     for i in range(kept):
         queue[place + i] = buffer[i]
@@ -96,13 +104,13 @@ def empty(buffer, kept, queue, board):
 
 @njit(**INNER)
 def push_shared(A, W, board, me, end, size):
-    """Chunks of the frontier until none is left; a vertex belongs to whoever swaps its parent first."""
-    kept_apart()
+    """Chunks of the frontier until none is left; a vertex belongs to the worker that swaps its parent first."""
+    noinline()
     indptr, indices, parent, queue, buffer = A.indptr, A.indices, W.parent, W.queue, W.buffers[me]
     end, size, room, kept = np.uint64(end), np.uint64(size), np.uint64(buffer.size), U0
     edges = 0
     while True:
-        begin = np.uint64(atomic_add(board, CHUNK, size))
+        begin = np.uint64(atomic_add(board, NEXT_CHUNK, size))
         if begin >= end:
             break
         for i in range(begin, min(begin + size, end)):
@@ -119,12 +127,12 @@ def push_shared(A, W, board, me, end, size):
                 c = parent[v]
                 if c < 0 and compare_and_swap(parent, v, c, u):
                     if kept == room:
-                        empty(buffer, kept, queue, board)
+                        flush(buffer, kept, queue, board)
                         kept = U0
                     buffer[kept] = v
                     kept += U1
                     edges -= c + 1
-    empty(buffer, kept, queue, board)
+    flush(buffer, kept, queue, board)
     ordered_add(board, EDGES, edges)
 
 
@@ -134,7 +142,7 @@ def push_shared(A, W, board, me, end, size):
 @njit(**INNER)
 def pull_words(A, parent, distance, visited, operand, new, first, last, depth, flags):
     """Unvisited vertices of words [first, last) look for a parent in the operand. Returns found, edges, checked."""
-    kept_apart()
+    noinline()
     found = 0
     edges = 0
     checked = 0
@@ -176,7 +184,7 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
         new[w] = fresh
         if fresh:
             found += count_ones(fresh)
-            if own_mask:  # nobody else reads this word; with visited as operand others do: merged afterwards
+            if own_mask:  # no other worker reads this word; with `visited` as operand they do: merged afterwards
                 visited[w] |= fresh
     return found, edges, checked
 
@@ -184,8 +192,8 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
 @njit(**INNER)
 def pull_words_ahead(A, parent, distance, visited, new, early, first, last, depth):
     """XBFS, Algorithm 3: as above, and a vertex without a parent at depth - 1 but with a neighbour already at depth is
-    taken at depth + 1 at once. Levels are read while others write them; either value leads to a right answer."""
-    kept_apart()
+    taken at depth + 1 at once. Distances are read while others write them; either value leads to a right answer."""
+    noinline()
     found = 0
     edges = 0
     checked = 0
@@ -229,13 +237,13 @@ def pull_words_ahead(A, parent, distance, visited, new, early, first, last, dept
     return found, edges, checked, ahead, edges_ahead
 
 
-# ------------------------------------------------------------------ what the crew is given to do
+# ------------------------------------------------------------------ other jobs
 
 
 @njit(**INNER)
 def count_paths(A, W, begin, end, depth):
-    """σ[v] = Σ σ[u] over the in-neighbours one level up, in the order of v's row: the same whoever computes it."""
-    kept_apart()
+    """σ[v] = Σ σ[u] over the in-neighbours one level up, in the order of v's row: threads change no bit of it."""
+    noinline()
     in_indptr, in_indices, queue, distance, sigma = A.in_indptr, A.in_indices, W.queue, W.distance, W.sigma
     end = np.uint64(end)
     for i in range(np.uint64(begin), end):
@@ -254,7 +262,7 @@ def count_paths(A, W, begin, end, depth):
 @njit(**INNER)
 def fill_distances(W, segments, begin, end):
     """Distances of queue[begin:end] from the segments (begin, depth) that cover them."""
-    kept_apart()
+    noinline()
     places, queue, distance = W.segments, W.queue, W.distance
     low, high = 0, segments
     while high - low > 1:
@@ -275,8 +283,8 @@ def fill_distances(W, segments, begin, end):
 
 @njit(**INNER)
 def forget(parent, distance, unvisited, begin, end, distances_too):
-    """Nothing is visited. Distances that a level looks at must be there before it; others are filled in at the end."""
-    kept_apart()
+    """Mark all as unvisited. Distances are reset only if a step reads them; else they are filled in at the end."""
+    noinline()
     for v in range(begin, end):
         parent[v] = unvisited[v]
     if distances_too:
@@ -286,52 +294,69 @@ def forget(parent, distance, unvisited, begin, end, distances_too):
 
 @njit(**INNER)
 def mark_unreached(parent, distance, begin, end):
-    """-1 for what was never visited. No branches, so that many vertices are done at a time."""
-    kept_apart()
+    """-1 for what was never visited. Without branches, so that many vertices are done at a time."""
+    noinline()
     for v in range(begin, end):
         distance[v] |= parent[v] >> 31  # every bit where the sign is set
         parent[v] = max(parent[v], np.int32(-1))
 
 
 @njit(**INNER)
-def work(A, W, board, me):
-    """One worker's share of the open job."""
-    kept_apart()
-    kind = board[JOB]
-    end = board[JOB + 1]
-    size = board[JOB + 2]
-    depth = np.int32(board[JOB + 3])
-    flags = board[JOB + 4]
-    which = board[JOB + 5]
-    if kind == PUSH:
-        push_shared(A, W, board, me, end, size)
-        return
-    parent, distance, visited, unvisited = W.parent, W.distance, W.visited, A.unvisited
+def pull_chunks(A, W, board):
+    """One worker's share of a pull: chunks of words until none is left."""
+    noinline()
+    ahead_too = board[JOB_KIND] == PULL_AHEAD
+    end, size, depth = board[JOB_END], board[JOB_CHUNK], np.int32(board[JOB_DEPTH])
+    flags, which = board[JOB_FLAGS], board[JOB_WHICH]
+    parent, distance, visited = W.parent, W.distance, W.visited
     front, new, early = W.bitmaps[which], W.bitmaps[1 - which], W.bitmaps[3 - which]
+    operand = visited if flags & OPERAND_VISITED else front
     found = 0
     edges = 0
     checked = 0
     ahead = 0
     edges_ahead = 0
     while True:
-        begin = atomic_add(board, CHUNK, size)
+        begin = atomic_add(board, NEXT_CHUNK, size)
         if begin >= end:
             break
         stop = min(begin + size, end)
-        if kind == PULL:
-            operand = visited if flags & OPERAND_VISITED else front
-            f, e, c = pull_words(A, parent, distance, visited, operand, new, begin, stop, depth, flags)
-            found += f
-            edges += e
-            checked += c
-        elif kind == PULL_AHEAD:
+        if ahead_too:
             f, e, c, a, ea = pull_words_ahead(A, parent, distance, visited, new, early, begin, stop, depth)
-            found += f
-            edges += e
-            checked += c
             ahead += a
             edges_ahead += ea
-        elif kind == INIT:
+        else:
+            f, e, c = pull_words(A, parent, distance, visited, operand, new, begin, stop, depth, flags)
+        found += f
+        edges += e
+        checked += c
+    if found + ahead + checked:
+        ordered_add(board, FOUND, found)
+        ordered_add(board, EDGES, edges)
+        ordered_add(board, CHECKED, checked)
+        ordered_add(board, AHEAD, ahead)
+        ordered_add(board, EDGES_AHEAD, edges_ahead)
+
+
+@njit(**INNER)
+def work(A, W, board, me):
+    """One worker's share of the open job."""
+    noinline()
+    kind, end, size = board[JOB_KIND], board[JOB_END], board[JOB_CHUNK]
+    if kind == PUSH:
+        push_shared(A, W, board, me, end, size)
+        return
+    if kind in (PULL, PULL_AHEAD):
+        pull_chunks(A, W, board)
+        return
+    depth, flags = np.int32(board[JOB_DEPTH]), board[JOB_FLAGS]
+    parent, distance, unvisited = W.parent, W.distance, A.unvisited
+    while True:
+        begin = atomic_add(board, NEXT_CHUNK, size)
+        if begin >= end:
+            break
+        stop = min(begin + size, end)
+        if kind == INIT:
             forget(parent, distance, unvisited, np.uint64(begin), np.uint64(stop), flags)
         elif kind == GATHER:
             count_paths(A, W, begin, stop, depth)
@@ -339,9 +364,3 @@ def work(A, W, board, me):
             fill_distances(W, flags, begin, stop)
         else:
             mark_unreached(parent, distance, np.uint64(begin), np.uint64(stop))
-    if found + ahead + checked:
-        ordered_add(board, FOUND, found)
-        ordered_add(board, EDGES, edges)
-        ordered_add(board, CHECKED, checked)
-        ordered_add(board, AHEAD, ahead)
-        ordered_add(board, EDGES_AHEAD, edges_ahead)

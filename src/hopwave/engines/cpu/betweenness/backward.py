@@ -1,0 +1,162 @@
+"""Betweenness from one source, the way back: dependencies δ, from the last level. See betweenness/state.py."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu.betweenness.state import ARCS, BEGINS, EDGES, ENDPOINTS, IS_PULLED, SHIFT
+from hopwave.engines.cpu.intrinsics import INNER, ONE, U1, U6, U63, noinline, prefetch
+from hopwave.engines.cpu.search.frontier import clear_words, set_bits
+
+
+@njit(**INNER)
+def back_by_successors(own, begin, end, row, squares, extra, targets, scattered):
+    """δ of a level that was pushed: nothing but its successors is read. Returns Σ δ."""
+    noinline()
+    sigma, share, queue, starts, successors = own.sigma, own.share, own.queue, own.starts, own.successors
+    total = 0.0
+    for i in range(begin, end):
+        if scattered and i + 8 < end:
+            prefetch(sigma, queue[i + 8])
+            prefetch(row, queue[i + 8])
+            for p in range(starts[i + 4], min(starts[i + 4] + 8, starts[i + 5])):
+                prefetch(share, successors[p])
+        u = queue[i]
+        gathered = 0.0
+        for p in range(starts[i], starts[i + 1]):
+            gathered += share[successors[p]]
+        delta = sigma[u] * gathered
+        weight = 1.0 if targets.size == 0 else targets[u]
+        share[u] = (weight + delta) / sigma[u]
+        row[u] += delta + extra * weight
+        if squares.size:
+            squares[u] += delta * delta
+        total += delta
+    return total
+
+
+@njit(**INNER)
+def back_by_arcs(A, own, begin, end, row, extra, targets):
+    """The same for edge scores: what flows through an arc is added to its own score. Returns Σ over the arcs."""
+    noinline()
+    indices, sigma, share, queue = A.indices, own.sigma, own.share, own.queue
+    starts, successors = own.starts, own.successors
+    total = 0.0
+    for i in range(begin, end):
+        u = queue[i]
+        paths = sigma[u]
+        gathered = 0.0
+        for p in range(starts[i], starts[i + 1]):
+            j = successors[p]
+            flow = share[indices[j]]
+            row[j] += paths * flow
+            gathered += flow
+        total += paths * gathered
+        weight = 1.0 if targets.size == 0 else targets[u]
+        share[u] = (weight + paths * gathered) / paths
+    return total
+
+
+@njit(**INNER)
+def back_by_bitmap(A, own, begin, end, stop, gather, row, squares, extra, targets):
+    """δ of a level that was pulled, queue[begin:end]. Its successors are among the level behind it, queue[end:stop].
+
+    gather: whether vertices gather from their successors; else successors scatter to them. Returns Σ δ.
+    """
+    noinline()
+    sigma, share, queue, front = own.sigma, own.share, own.queue, own.front
+    total = 0.0
+    clear_words(front)
+    if gather:
+        indptr, indices = A.indptr, A.indices
+        set_bits(front, queue, end, stop)
+        for i in range(begin, end):
+            if i + 16 < end:
+                prefetch(indptr, queue[i + 16])
+                prefetch(indices, indptr[queue[i + 8]])
+            u = queue[i]
+            gathered = 0.0
+            for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+                v = np.uint64(indices[j])
+                if (front[v >> U6] >> (v & U63)) & U1:
+                    gathered += share[v]
+            share[u] = gathered
+    else:
+        in_indptr, in_indices = A.in_indptr, A.in_indices
+        set_bits(front, queue, begin, end)
+        for i in range(begin, end):
+            share[queue[i]] = 0.0
+        for i in range(end, stop):
+            if i + 16 < stop:
+                prefetch(in_indptr, queue[i + 16])
+                prefetch(in_indices, in_indptr[queue[i + 8]])
+            v = queue[i]
+            flow = share[v]
+            for j in range(np.int64(in_indptr[v]), np.int64(in_indptr[v + ONE])):
+                u = np.uint64(in_indices[j])
+                if (front[u >> U6] >> (u & U63)) & U1:
+                    share[u] += flow
+    for i in range(begin, end):
+        u = queue[i]
+        delta = sigma[u] * share[u]
+        weight = 1.0 if targets.size == 0 else targets[u]
+        share[u] = (weight + delta) / sigma[u]
+        row[u] += delta + extra * weight
+        if squares.size:
+            squares[u] += delta * delta
+        total += delta
+    return total
+
+
+@njit(**INNER)
+def last_level(own, begin, end, row, extra, targets):
+    """δ is 0, since there are no successors."""
+    noinline()
+    sigma, share, queue = own.sigma, own.share, own.queue
+    for i in range(begin, end):
+        u = queue[i]
+        weight = 1.0 if targets.size == 0 else targets[u]
+        share[u] = weight / sigma[u]
+        if extra != 0.0:
+            row[u] += extra * weight
+
+
+@njit(**INNER)
+def backward(A, own, shared, count, row, squares):
+    """From the last level back to the source: δ is added to row, δ² to squares unless that is empty.
+
+    Returns Σ δ, and what it must be: Σ (d - 1) over the targets.
+    """
+    share, queue, levels, targets = own.share, own.queue, own.levels, shared.targets
+    edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
+    found, due, counted = 0.0, 0.0, 0.0
+    for level in range(count - 1, -1, -1):
+        begin, end = levels[level, BEGINS], levels[level + 1, BEGINS]
+        reached = np.float64(end - begin)
+        if targets.size:
+            reached = 0.0
+            for i in range(begin, end):
+                reached += targets[queue[i]]
+        if level:
+            due += (level if edges else level - 1) * reached
+            counted += reached
+        if edges:
+            if level == count - 1:
+                last_level(own, begin, end, row, 0.0, targets)
+            else:
+                found += back_by_arcs(A, own, begin, end, row, extra, targets)
+        elif level == 0:
+            row[queue[0]] += extra * counted  # the source is an end of every path
+        elif level == count - 1:
+            last_level(own, begin, end, row, extra, targets)
+        elif levels[level, IS_PULLED]:
+            stop, gather = levels[level + 2, BEGINS], levels[level, ARCS] <= levels[level + 1, ARCS]
+            found += back_by_bitmap(A, own, begin, end, stop, gather, row, squares, extra, targets)
+        else:
+            found += back_by_successors(own, begin, end, row, squares, extra, targets, A.scattered)
+        if levels[level, SHIFT]:  # this level was scaled: the one before must see it in its own scale
+            factor = 2.0 ** np.float64(-levels[level, SHIFT])
+            for i in range(begin, end):
+                share[queue[i]] *= factor
+    return found, due

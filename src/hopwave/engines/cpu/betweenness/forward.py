@@ -1,0 +1,188 @@
+"""Betweenness from one source, the way out: path counts σ̂, level after level. See betweenness/state.py."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu.betweenness.state import (
+    ARCS,
+    BEGINS,
+    CACHED,
+    CUTOFF,
+    DEGREE_BITS,
+    EDGES,
+    FINDABLE,
+    IS_PULLED,
+    PULLS,
+    SHIFT,
+)
+from hopwave.engines.cpu.intrinsics import INNER, ONE, U0, U1, U6, U63, noinline, prefetch, trailing_zeros
+from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
+from hopwave.engines.cpu.search.frontier import choose, clear_words, copy_words, set_bits
+
+
+@njit(**INNER)
+def push_counting(A, own, begin, end, used, level, arcs):
+    """One level forward, by the arcs that leave it. Its successors are recorded, as arc numbers where `arcs`.
+
+    used: how many successors are recorded so far. Returns the new end of the queue, and of the successors.
+    """
+    noinline()
+    indptr, indices, depth, sigma = A.indptr, A.indices, own.depth, own.sigma
+    queue, starts, successors, scattered = own.queue, own.starts, own.successors, A.scattered
+    tail = end
+    for i in range(begin, end):
+        if scattered and i + 16 < end:
+            prefetch(indptr, queue[i + 16])
+            prefetch(indices, indptr[queue[i + 8]])
+            x = queue[i + 4]
+            first = np.int64(indptr[x])
+            for j in range(first, min(first + 8, np.int64(indptr[x + ONE]))):
+                prefetch(depth, indices[j])
+                prefetch(sigma, indices[j])
+        u = queue[i]
+        paths = sigma[u]
+        starts[i] = used
+        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+            v = indices[j]
+            there = depth[v]
+            if there >= level:
+                if there > level:
+                    depth[v] = level
+                    sigma[v] = paths
+                    queue[tail] = v
+                    tail += 1
+                else:
+                    sigma[v] += paths
+                successors[used] = j if arcs else v
+                used += 1
+    starts[end] = used
+    return tail, used
+
+
+@njit(**INNER)
+def push_counting_cached(A, own, begin, end, used, level, arcs):
+    """The same for graphs that fit into a cache, where a mispredicted branch costs more than a useless store.
+
+    Every value is stored; the ends of queue and successors move on only where it was a find.
+    """
+    noinline()
+    indptr, indices, depth, sigma = A.indptr, A.indices, own.depth, own.sigma
+    queue, starts, successors = own.queue, own.starts, own.successors
+    tail = end
+    for i in range(begin, end):
+        u = queue[i]
+        paths = sigma[u]
+        starts[i] = used
+        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+            v = indices[j]
+            there = depth[v]
+            successor = there >= level
+            new = there > level
+            depth[v] = min(there, level)
+            sigma[v] = (0.0 if new else sigma[v]) + (paths if successor else 0.0)
+            queue[np.uint64(tail)] = v
+            tail += new
+            successors[np.uint64(used)] = j if arcs else v
+            used += successor
+    starts[end] = used
+    return tail, used
+
+
+@njit(**INNER)
+def pull_counting(A, own, end, level):
+    """One level forward, by the rows of unvisited vertices: every in-neighbour in the frontier counts.
+
+    Returns the new end of the queue.
+    """
+    noinline()
+    in_indptr, in_indices, depth, sigma = A.in_indptr, A.in_indices, own.depth, own.sigma
+    queue, visited, front = own.queue, own.visited, own.front
+    tail = end
+    for w in range(visited.size):
+        rows = ~visited[w]
+        base = np.uint64(w) << U6
+        while rows != U0:
+            v = base + trailing_zeros(rows)
+            rows &= rows - U1
+            total = 0.0
+            for j in range(np.int64(in_indptr[v]), np.int64(in_indptr[v + U1])):
+                u = np.uint64(in_indices[j])
+                if (front[u >> U6] >> (u & U63)) & U1:
+                    total += sigma[u]
+            if total > 0.0:
+                depth[v] = level
+                sigma[v] = total
+                queue[tail] = np.uint32(v)
+                tail += 1
+    return tail
+
+
+@njit(**INNER)
+def degrees_of(indptr, queue, begin, end):
+    """The arcs that leave queue[begin:end]. The offsets it reads are those that the level's push needs next."""
+    noinline()
+    total = 0
+    for i in range(begin, end):
+        total += np.int64(indptr[queue[i] + ONE]) - np.int64(indptr[queue[i]])
+    return total
+
+
+@njit(**INNER)
+def mark_frontier(A, own, marked, begin, end):
+    """Bitmaps of what is visited and of the frontier queue[begin:end]; queue[:marked] is in the former already."""
+    visited, front, queue = own.visited, own.front, own.queue
+    if marked == 0:
+        copy_words(visited, A.closed)
+    set_bits(visited, queue, marked, end)
+    clear_words(front)
+    set_bits(front, queue, begin, end)
+
+
+@njit(**INNER)
+def forward(A, own, shared, source):
+    """All levels from the source. Returns their number, negative where a level is too wide for one scale."""
+    indptr, queue, levels = A.indptr, own.queue, own.levels
+    n = own.depth.size
+    m = np.int64(indptr[n])
+    bits, pulls, arcs = shared.limits[DEGREE_BITS], shared.limits[PULLS], shared.limits[EDGES] != 0
+    own.depth[source], own.sigma[source], queue[0] = 0, 1.0, np.uint32(source)
+    nf, mf = 1, degrees_of(indptr, queue, 0, 1)
+    mu = m - mf
+    nf0, mf0, last, marked, used, bound = 0, 0, -1, 0, np.int64(0), 0
+    levels[0, BEGINS], levels[0, ARCS], levels[0, SHIFT], levels[1, BEGINS] = 0, mf, 0, 1
+    count = 1  # levels found; levels[count, BEGINS] is where the last of them ends
+    v = np.uint64(source)
+    findable = shared.limits[FINDABLE] + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
+    while count <= shared.limits[CUTOFF] and levels[count, BEGINS] < findable:
+        begin, end = levels[count - 1, BEGINS], levels[count, BEGINS]
+        choice = pulls // 2
+        if pulls == 1:
+            choice = choose(np.int64(shared.rule[0]), shared.rule[1], shared.rule[2], n, m, nf, mf, mu, nf0, mf0, last)
+        nf0, mf0, last = nf, mf, choice
+        levels[count - 1, IS_PULLED] = choice
+        if choice:
+            mark_frontier(A, own, marked, begin, end)
+            marked = end
+            tail = pull_counting(A, own, end, np.int32(count))
+        elif shared.limits[CACHED]:
+            tail, used = push_counting_cached(A, own, begin, end, used, np.int32(count), arcs)
+        else:
+            tail, used = push_counting(A, own, begin, end, used, np.int32(count), arcs)
+        nf = tail - end
+        if nf == 0:
+            break
+        mf = degrees_of(indptr, queue, end, tail) if pulls else 0
+        mu -= mf
+        levels[count, ARCS], levels[count, SHIFT] = mf, 0
+        bound += bits
+        if bound + bits > LARGEST:
+            bound, shift = rescale_level(own.sigma, queue, end, tail, bits)
+            if shift < 0:
+                levels[count + 1, BEGINS] = tail
+                return -count
+            levels[count, SHIFT] = shift
+        count += 1
+        levels[count, BEGINS] = tail
+    return count

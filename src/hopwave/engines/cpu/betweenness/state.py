@@ -1,0 +1,39 @@
+"""What betweenness from one source works on: a worker's own arrays, and what all workers share.
+
+    σ̂   path counts over 2^shift, one shift per level         t   1 for a target, 0 for others (mostly, all are targets)
+    δ   dependencies: δ(v) = Σ σ(v)/σ(w) · (t(w) + δ(w)) over the successors w of v
+
+Encodings
+    depth      of a vertex not yet visited is greater than any: "is a successor" is then one comparison.
+    share[v]   on the way back is (t(v) + δ(v)) / σ̂(v), of which each predecessor u of v takes σ̂(u) times.
+    successors of the vertices of pushed levels, in queue order, from the forward pass: the way back then reads nothing
+               else. Levels that were pulled have none, and are walked back by bitmap.
+    scores     are added up block by block of sources, in order, so that the number of threads changes no bit of them.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from hopwave.engines.cpu.crew import CONTROL_CELLS
+
+UNVISITED = np.int32(2**31 - 1)
+
+# One worker's arrays. levels: one row per level, with the columns below; starts: where a vertex's successors begin.
+WorkerState = namedtuple("WorkerState", "depth sigma share queue starts successors levels visited front")
+# scores: one row per block in work, with Σ δ², where wanted, behind Σ δ; total: what is committed. targets is empty
+# where all vertices are targets; certificate: two numbers per source (algorithms/brandes.certify).
+SharedState = namedtuple("SharedState", "sources targets scores total certificate control rule limits")
+
+# Columns of levels: where the level begins in the queue, arcs that leave it, whether it was pulled, the shift of its σ̂.
+BEGINS, ARCS, IS_PULLED, SHIFT = range(4)
+
+# Cells of control, after those of every run (crew.py): who commits, sources counted the extended way, and one cell
+# per row of scores that says whether its block is done. FINISHED counts committed blocks.
+LOCK, EXTENDED, READY = CONTROL_CELLS, CONTROL_CELLS + 16, CONTROL_CELLS + 32
+
+# Cells of limits. PULLS: 0 never, 1 by the rule, 2 always (policy.pulls_of). CACHED: the graph fits into a cache.
+CUTOFF, BLOCK_SIZE, BLOCKS, ENDPOINTS, EDGES, SQUARES, DEGREE_BITS, FINDABLE, PULLS, CACHED = range(10)
+LIMIT_CELLS = 10

@@ -1,0 +1,84 @@
+"""Path counts that outgrow float64: one scale per level where that is enough, else one exponent per vertex.
+
+    σ̂ = σ / 2^shift     with one shift per level: as fast as plain float64, right while a level spans less than 2^1400
+    σ = m · 2^e         with m in [½, 1) and e kept for every vertex: slower, right always
+
+A level is scaled down when the next one might pass 2^LARGEST, and by no more than it must: what is below 2^SMALLEST
+afterwards would lose its ratio to its neighbours, so the level is then reported as too wide and counted the other way.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, noinline
+
+LARGEST, SMALLEST = 1000, -900
+
+
+@njit(**INNER)
+def rescale_level(sigma, queue, begin, end, degree_bits):
+    """Scale the level queue[begin:end] down if the next one, over degrees of so many bits, might pass 2^LARGEST.
+
+    Returns the exponent of its greatest σ̂ and the shift: 0 where nothing was done, -1 where the level is too wide. It
+    is scaled then, too, and what would fall below 2^SMALLEST stays there.
+    """
+    noinline()
+    greatest = 0.0
+    for i in range(begin, end):
+        greatest = max(greatest, sigma[queue[i]])
+    exponent = np.int64(np.ceil(np.log2(greatest))) if greatest > 0 else 0
+    if exponent + degree_bits <= LARGEST:
+        return exponent, 0
+    target = max(LARGEST // 2, LARGEST - 64 * degree_bits)  # some way down, so that not every level is scaled
+    shift = exponent - target
+    factor, least = 2.0 ** np.float64(-shift), 2.0**SMALLEST
+    for i in range(begin, end):
+        v = queue[i]
+        sigma[v] *= factor
+        if sigma[v] < least:
+            sigma[v] = least
+            shift = -1
+    return target, shift
+
+
+@njit(**INNER)
+def two_to(power):
+    """2^power for power ≤ 0, exactly; 0 where that is too small to matter beside 1."""
+    return 0.0 if power < -1000 else math.ldexp(1.0, power)
+
+
+@njit(**INNER)
+def add_scaled(mantissa, exponent, more, power):
+    """mantissa · 2^exponent + more · 2^power, as a mantissa in [½, 1) and an exponent. A mantissa of 0 is no number."""
+    if mantissa == 0.0:
+        return more, power
+    gap = power - exponent
+    if gap > 0:
+        total, exponent = mantissa * two_to(-gap) + more, power
+    else:
+        total = mantissa + more * two_to(gap)
+    if total >= 1.0:
+        return total * 0.5, exponent + 1
+    return total, exponent
+
+
+@njit(**COMPILED)
+def count_extended(A, order, distance, mantissa, exponent):
+    """σ as mantissa · 2^exponent per vertex, for levels that are too wide for one scale. order: by distance."""
+    in_indptr, in_indices = A.in_indptr, A.in_indices
+    for i in range(order.size):
+        v = order[i]
+        depth = distance[v]
+        if depth == 0:
+            mantissa[v], exponent[v] = 0.5, 1
+            continue
+        total, power = 0.0, np.int64(0)
+        for j in range(np.int64(in_indptr[v]), np.int64(in_indptr[v + ONE])):
+            u = in_indices[j]
+            if distance[u] == depth - 1:
+                total, power = add_scaled(total, power, mantissa[u], exponent[u])
+        mantissa[v], exponent[v] = total, power

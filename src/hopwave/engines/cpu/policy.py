@@ -1,0 +1,151 @@
+"""Every number by which the CPU engine decides: when to share work, what to prepare, which way to go.
+
+Kernels and loops hold arithmetic alone. They are given these numbers, or read them from here when they are compiled;
+`intrinsics.forget_outdated` compiles again after an edit. Python code reads them as `policy.NAME`, so that a test can
+set one. They were measured. They change how long an answer takes, and at most its rounding.
+"""
+
+from __future__ import annotations
+
+# ------------------------------------------------------------------ threads
+
+# One more thread per so many vertices, or so many arcs, of a search: below, waking a helper costs more than it saves.
+# (A search of a dense graph looks at few of its arcs.)
+VERTICES_PER_THREAD = 1 << 14
+ARCS_PER_THREAD = 1 << 25
+ENTRIES_PER_THREAD = 1 << 16  # the same for a loop over the rows of a matrix
+SMALL_LEVEL = 1024  # arcs and vertices of a level below which the leader pushes it alone
+POLL_SECONDS = 0.05  # how often a long run looks at Ctrl-C, progress and checkpoints
+
+# Chunks: how many rows, vertices or words a thread takes at a time. Small enough to end together, large enough that
+# the shared counter is no bottleneck.
+MAX_ROWS_PER_CHUNK = 4096
+CHUNKS_PER_THREAD = 8  # at least, where rows are about equal
+CHUNKS_PER_THREAD_OF_ROWS = 32  # at least, where rows of a matrix differ in length
+CHUNKS_PER_THREAD_OF_PUSH = 4  # at least, of a pushed level
+MIN_VERTICES_PER_CHUNK = 4096  # where a vertex costs one store
+MAX_WORDS_PER_CHUNK = 256  # of 64 vertices, pulled
+MAX_VERTICES_PER_PUSH, ARCS_PER_PUSH = 2048, 4096  # few vertices where they are hubs, many where they are not
+MIN_VERTICES_PER_GATHER, MAX_VERTICES_PER_GATHER = 16, 512  # whose rows are read whole
+VERTICES_PER_EFFICIENCY_CHUNK = 16  # each is a small graph of its own
+PARTS_PER_THREAD = 2  # of the rows in a matrix push: more parts are more even, but each goes through all columns
+
+# ------------------------------------------------------------------ what is prepared for a graph
+
+# What is prepared must be earned back: hubs cost about one pass over the arcs, rows arranged by degree several.
+SEARCHES_BEFORE_HUBS = 1
+SEARCHES_BEFORE_ARRANGING = 16
+SOURCES_BEFORE_ARRANGING = 256  # of one call that searches from many sources together
+SOURCES_BEFORE_RENUMBERING = 32  # of one betweenness call; numbering by degree costs as much as about ten sources
+PULLS_BEFORE_HUBS = 3  # of one matrix
+IRREGULAR = 8.0  # greatest degree over mean degree from which pulls gain by hubs and by arranged rows
+CACHED_VERTICES = 1 << 15  # up to so many, all that a search touches stays in a core's own cache
+SCATTERED = 64  # neighbours whose median distance in numbers is over n / 64 rarely share a cache line
+ANSWERS_KEPT = 4  # arrays of distances or predecessors that wait to be used again
+
+# ------------------------------------------------------------------ which way
+
+FLAT_DEGREE = 7.0  # meshes and roads have a lower mean degree, and no level that betweenness would gain by pulling
+PUSH_COST = 2  # of an arc in searches from many sources, against an arc that a pull looks at
+PULL_SHARE = 2  # the first pull of many searches is expected to look at one arc in so many; flat around 2
+PULL_COST = 1.0  # of a term looked up along a column in a matrix product, against a term scattered along a row
+MUCH_LONGER = 16  # times as long as the other list: entries are then searched for, not walked past
+HALVINGS = 8  # looks that one such search takes, about
+MIXED = 0.05  # share of entries in a vector from which a branch for each is no longer predicted
+DENSE_FROM = 16  # a push that finds one place in so many returns a dense vector
+SPARSE_FROM = 100  # a pull that finds fewer than one place in so many returns a list
+
+# ------------------------------------------------------------------ how much at a time
+
+MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
+MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
+SOURCES_PER_WORKER = 32  # at least, of searches that share their steps
+BATCHES_PER_WORKER = 8  # from which on every batch has 64 sources
+COMPILED_FUNCTIONS_KEPT = 64  # loops compiled for users' functions
+
+
+def block_size(sources):
+    """Betweenness sources per block; a function of their number alone, so that threads change no result.
+
+    >>> block_size(8), block_size(10_000), block_size(1_000_000)
+    (1, 32, 32)
+    """
+    return max(1, min(MAX_SOURCES_PER_BLOCK, sources // MIN_BLOCKS))
+
+
+def preparation(searches, irregular, order):
+    """What a search after so many others may use: "plain" rows, "hubs" beside them, or "arranged" rows with hubs.
+
+    A plan that orders neighbours by degree as its paper does says order="paper" and has them from the start.
+
+    >>> preparation(0, True, "degree"), preparation(1, True, "degree"), preparation(0, False, "paper")
+    ('plain', 'hubs', 'arranged')
+    """
+    if order == "paper":
+        return "arranged"
+    if order == "any" or not irregular or searches < SEARCHES_BEFORE_HUBS:
+        return "plain"
+    return "hubs" if searches < SEARCHES_BEFORE_ARRANGING else "arranged"
+
+
+def worth_renumbering(loaded, job):
+    """Whether so many sources earn back a numbering by degree.
+
+    A function of graph and job alone, so that no bit of a result depends on threads or on earlier calls. Scores of
+    arcs would have to be carried back to the old order, too, and a caller who limits memory wants no second graph.
+    """
+    if job.edges or job.memory_limit is not None:
+        return False
+    return loaded.irregular and loaded.n > CACHED_VERTICES and len(job.sources) >= SOURCES_BEFORE_RENUMBERING
+
+
+def pulls_of(plan, loaded):
+    """How betweenness goes forward: 0 always pushes, 1 asks the plan's rule at every level, 2 always pulls."""
+    if len(plan.steps) == 1:
+        return 2 if plan.steps[0].direction == "pull" else 0
+    return 1 if loaded.irregular or loaded.m > FLAT_DEGREE * loaded.n else 0
+
+
+def batch_width(sources, workers, together, lanes=64):
+    """Sources per batch: 64, or as many as give every worker the same number of batches where those are few.
+
+    >>> batch_width(100, 2, together=True), batch_width(10_000, 2, together=True), batch_width(9, 2, together=False)
+    (50, 64, 1)
+    """
+    if not together:
+        return 1
+    if sources >= BATCHES_PER_WORKER * workers * lanes:
+        return lanes
+    rounds = max(1, -(-sources // (workers * lanes)))
+    return max(2, -(-sources // (workers * rounds)))
+
+
+# ------------------------------------------------------------------ plain arithmetic, compiled too
+
+
+def push_chunk(vertices, arcs, threads):
+    """Vertices of a pushed level that a thread takes at a time: few where they are hubs, many where they are not.
+
+    >>> push_chunk(100_000, 400_000, 4), push_chunk(1000, 1_000_000, 4), push_chunk(3, 9, 4)
+    (1024, 4, 1)
+    """
+    even = vertices // (CHUNKS_PER_THREAD_OF_PUSH * threads)
+    return max(1, min(MAX_VERTICES_PER_PUSH, min(ARCS_PER_PUSH * vertices // max(1, arcs), even)))
+
+
+def pull_chunk(words, threads):
+    """Words of 64 vertices that a thread pulls at a time."""
+    return max(1, min(MAX_WORDS_PER_CHUNK, words // (CHUNKS_PER_THREAD * threads)))
+
+
+def gather_chunk(vertices, threads):
+    """Vertices that a thread takes at a time where their rows are read whole."""
+    return max(MIN_VERTICES_PER_GATHER, min(MAX_VERTICES_PER_GATHER, vertices // (CHUNKS_PER_THREAD * threads)))
+
+
+def copy_chunk(vertices, threads):
+    """Vertices that a thread takes at a time where each costs one store."""
+    return max(MIN_VERTICES_PER_CHUNK, vertices // (CHUNKS_PER_THREAD * threads))
+
+
+CHUNK_SIZES = (push_chunk, pull_chunk, gather_chunk, copy_chunk)
