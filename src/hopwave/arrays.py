@@ -26,9 +26,18 @@ def module_of(array: Array) -> Any:
     return np
 
 
-def on_device(*columns: Any) -> bool:
-    """Whether all of these are arrays of a GPU."""
-    return all(hasattr(column, "__cuda_array_interface__") for column in columns)
+def is_on_gpu(values: Any) -> bool:
+    """Whether a column of any library lies in a GPU's memory: CuPy, cuDF, PyTorch, JAX, Numba, or any with DLPack."""
+    if hasattr(values, "__cuda_array_interface__"):
+        return True
+    if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
+        return False
+    return int(values.__dlpack_device__()[0]) in (2, 13)  # DLPack's numbers for CUDA memory, plain and managed
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number: of Python or NumPy, and not a bool."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,7 +57,7 @@ def sorted_rows(
     >>> indptr.tolist(), indices.tolist()
     ([0, 1, 2], [1, 0])
     """
-    threads = min(threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, MOST_THREADS)
+    threads = min(threads or available_cores(), MOST_THREADS)
     m = len(u)
     values = np.empty(0, np.float32) if weights is None else weights
     rule = np.int64((MERGE if weights is None else COMBINE[combine]) if merge else KEEP)
@@ -92,6 +92,11 @@ def sorted_rows(
     conflict = next((int(ends[b] + at) for b, at in enumerate(conflicts.tolist()) if at >= 0), -1)
     indices = _together(keys, starts, ends)
     return indptr, indices, None if weights is None else _together(dealt, starts, ends), conflict
+
+
+def available_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def each(pool: ThreadPoolExecutor, items: Any, work: Any) -> None:

@@ -12,7 +12,10 @@ from itertools import pairwise
 import cupy
 import numpy as np
 
+from hopwave.arrays import is_on_gpu
+from hopwave.csr import Conflict, Rows, as_column, whole_numbers
 from hopwave.engines.cuda import nvrtc
+from hopwave.errors import EngineError, GraphError
 
 HEADER = "build/rows.cuh"
 BLOCK = 256  # kernels/common/atoms.cuh
@@ -53,6 +56,39 @@ def full_grid():
     return attributes["MultiProcessorCount"] * (attributes["MaxThreadsPerMultiProcessor"] // BLOCK)
 
 
+def column(values, name):
+    """A column of any library as a CuPy array: used as it is where it lies on this GPU, else uploaded."""
+    if not is_on_gpu(values):
+        return uploaded(np.ascontiguousarray(as_column(values, name)))
+    if hasattr(values, "null_count") and values.null_count:  # cuDF
+        raise GraphError(f"{name} misses {values.null_count} values; drop the rows that miss one")
+    array = cupy.asarray(values) if hasattr(values, "__cuda_array_interface__") else cupy.from_dlpack(values)
+    if array.ndim != 1:
+        raise GraphError(f"{name} has {array.ndim} dimensions; give one column")
+    if name not in ("src", "dst"):
+        return cupy.ascontiguousarray(array)
+    if array.dtype.kind not in "iu":
+        return uploaded(whole_numbers(cupy.asnumpy(array), name))
+    if array.dtype == np.uint64 and len(array) and int(array.max()) >= 2**63:
+        raise GraphError(f"{name} holds {int(array.max())}, more than 63 bits hold; renumber sparse ids first")
+    kind = np.int32 if array.dtype.itemsize < 4 or array.dtype == np.int32 else np.int64
+    return cupy.ascontiguousarray(array.astype(kind, copy=False))
+
+
+def uploaded(array):
+    """A copy of a host's array on the GPU; ids narrower than 32 bits are widened."""
+    if array.dtype.kind in "iu" and array.dtype not in IDS:
+        array = array.astype(np.int32 if array.dtype.itemsize < 4 else np.int64)
+    there = cupy.empty(array.shape, array.dtype)
+    there.data.copy_from_host(array.ctypes.data, array.nbytes)
+    return there
+
+
+def to_host(array):
+    """A copy in the host's memory."""
+    return cupy.asnumpy(array)
+
+
 def extent(*columns):
     """The least and the greatest id of all columns; (0, -1) where there is none."""
     found = cupy.asarray(np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min], np.int64))
@@ -75,11 +111,10 @@ def first_nan(weights):
 
 
 def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
-    """Offsets, ascending neighbours, weights (None without), and the place of the first conflict of weights, or -1.
-
-    The arguments are those of `hopwave.csr_compiled.sorted_rows`, as CuPy arrays: ids int32 or int64 in 0 … n − 1.
-    """
+    """Sorted rows, as `hopwave.csr.rows_of` makes them; ids are int32 or int64, from 0 to n − 1."""
     edges = len(source)
+    if weights is not None and edges >= 1 << 32:
+        raise EngineError(f"{edges:,} weighted edges are more than a GPU sorts here; use device='cpu'")
     if source.dtype != target.dtype:
         source, target = (column.astype(np.int64, copy=False) for column in (source, target))
     kind = IDS[source.dtype]
@@ -124,8 +159,12 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
             )  # fmt: skip
         size += here if rule == KEEP else int(kept[share : share + 1].get()[0])
         del keys, edge, order, kept, arguments
-    at = int(conflict.get()[0])
-    return offsets_of(degrees, n, size), trimmed(neighbours, size), trimmed(kept_weights, size), at if at < arcs else -1
+    rows = Rows(offsets_of(degrees, n, size), trimmed(neighbours, size), trimmed(kept_weights, size))
+    place = int(conflict.get()[0])
+    if place < arcs:
+        row = int(np.searchsorted(cupy.asnumpy(rows.indptr), place, side="right")) - 1
+        raise Conflict(row, int(rows.indices[place]))
+    return rows
 
 
 def parts(arcs_in, arcs):
