@@ -50,7 +50,7 @@ def between(graph: hw.Graph, plan: Plan) -> bool:
     asked: dict[str, Any] = {"sources": range(min(graph.n, 5)), "endpoints": True}
     found = hw.betweenness_centrality(graph, **asked, plan=plan, device="cuda").scores
     right = np.allclose(found, hw.betweenness_centrality(graph, **asked, device="cpu").scores, rtol=1e-12, atol=0)
-    if engines.engine("cuda").refuses(plan, Job(np.zeros(1, np.int64), edges=True)):
+    if engines.engine("cuda").why_not(plan, Job(np.zeros(1, np.int64), edges=True)):
         return right
     asked = {"sources": range(min(graph.n, 5)), "targets": range(0, graph.n, 2)}
     arcs = hw.edge_betweenness_centrality(graph, **asked, plan=plan, device="cuda").scores
@@ -127,14 +127,14 @@ def main() -> int:
             if sys.argv[1:] and plan.name not in sys.argv[1:]:
                 continue
             if plan.task == "betweenness":
-                if engines.engine("cuda").refuses(plan, Job(np.zeros(1, np.int64))):
+                if engines.engine("cuda").why_not(plan, Job(np.zeros(1, np.int64))):
                     continue
                 runs += 1
                 if not between(graph, plan):
                     wrong += 1
                     print(f"{plan.name} is wrong on {name}")
                 continue
-            counting = plan.refuses(Question(path_counts=True)) is None
+            counting = plan.why_not(Question(path_counts=True)) is None
             result = hw.bfs(graph, 0, plan=plan, path_counts=counting, device="cuda")
             expected = hw.bfs(graph, 0, path_counts=counting, device="reference")
             right = np.array_equal(result.distances, expected.distances)

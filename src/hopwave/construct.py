@@ -1,4 +1,4 @@
-"""From whatever people bring (columns of edges, CSR arrays, matrices, other libraries' graphs) to the rows of a graph."""
+"""From columns of edges, CSR arrays, matrices and other libraries' graphs to the rows of a graph."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str
         return made.rows, directed
     n = len(made.rows.indptr) - 1
     source = np.repeat(np.arange(n, dtype=np.int32), np.diff(made.rows.indptr))
-    edges = from_edges(source, made.rows.indices, n, False, made.rows.weights, combine, "merge", None, "cpu")
+    edges = from_edges(source, made.rows.indices, n, False, made.rows.values, combine, "merge", None, "cpu")
     return edges.rows, False
 
 
@@ -216,7 +216,7 @@ def check_combine(combine: str | None, weighted: bool, repeats: str) -> None:
     if not weighted:
         raise GraphError(f"combine={combine!r} says what to do with weights, and there are none; leave it out")
     if repeats == "keep":
-        raise GraphError(f"combine={combine!r} merges repeated edges and repeats='keep' keeps them; give one of the two")
+        raise GraphError(f"combine={combine!r} merges repeated edges, repeats='keep' keeps them; give one of the two")
 
 
 def choose_home(device: str, on_gpu: bool) -> str:
@@ -332,4 +332,3 @@ def explained(conflict: Conflict, labels: npt.NDArray[Any] | None) -> GraphError
         f"the edge {u!r} to {v!r} stands more than once, with different weights; say which to keep with "
         f"combine='min', 'max', 'sum' or 'first', or keep all with repeats='keep'"
     )
-

@@ -25,11 +25,14 @@ COMBINE = ("min", "max", "sum", "first")
 
 
 class Rows(NamedTuple):
-    """The rows of a graph: offsets, neighbours ascending in each row, and one weight per neighbour or None."""
+    """Compressed rows: the entries of row i are indices[indptr[i]:indptr[i+1]], ascending, each place once.
+
+    `values` (a graph's weights) is None where every entry counts as 1 (True).
+    """
 
     indptr: Array
-    indices: Array
-    weights: Array | None = None
+    indices: Array  # int32
+    values: Array | None = None
 
 
 class Conflict(Exception):
@@ -83,7 +86,8 @@ def as_column(values: Any, name: str) -> npt.NDArray[Any]:
         if is_on_gpu(values):
             values = values.get() if hasattr(values, "get") else builders["cuda"]().column(values, name).get()
         elif hasattr(values, "to_pylist"):
-            values = values.to_numpy(zero_copy_only=False) if not hasattr(values, "chunks") else values.to_numpy()  # Arrow
+            # Arrow: a chunked array knows no zero_copy_only
+            values = values.to_numpy() if hasattr(values, "chunks") else values.to_numpy(zero_copy_only=False)
         elif hasattr(values, "to_numpy"):
             values = values.to_numpy()  # pandas, polars
         elif hasattr(values, "__dlpack__"):
@@ -325,11 +329,11 @@ def transposed(rows: Rows) -> Rows:
     n = len(rows.indptr) - 1
     source = np.repeat(np.arange(n, dtype=np.int32), np.diff(rows.indptr))
     if len(source) < COMPILED_FROM:
-        values = np.arange(len(source)) if rows.weights is not None else np.ones(len(source), np.bool_)
+        values = np.arange(len(source)) if rows.values is not None else np.ones(len(source), np.bool_)
         A = sp.csr_array((values, rows.indices, rows.indptr), shape=(n, n)).tocsc()
-        weights = None if rows.weights is None else rows.weights[A.data]
+        weights = None if rows.values is None else rows.values[A.data]
         return Rows(A.indptr.astype(rows.indptr.dtype), A.indices.astype(np.int32), weights)
-    return rows_of(rows.indices, source, n, symmetric=False, merge=False, weights=rows.weights)
+    return rows_of(rows.indices, source, n, symmetric=False, merge=False, weights=rows.values)
 
 
 def offset_type(m: int) -> type[np.int32] | type[np.int64]:
@@ -357,9 +361,7 @@ def is_ascending(offsets: npt.NDArray[Any], neighbours: npt.NDArray[np.int32]) -
 def is_symmetric(rows: Rows) -> bool:
     """Whether every arc has its reverse, of the same weight: the transpose is the same."""
     turned = transposed(rows)
-    return all(
-        mine is None or np.array_equal(mine, theirs) for mine, theirs in zip(rows, turned, strict=True)
-    )
+    return all(mine is None or np.array_equal(mine, theirs) for mine, theirs in zip(rows, turned, strict=True))
 
 
 class _OnHost:

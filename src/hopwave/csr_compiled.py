@@ -60,7 +60,7 @@ def sorted_rows(
     threads = min(threads or available_cores(), MOST_THREADS)
     m = len(u)
     values = np.empty(0, np.float32) if weights is None else weights
-    rule = np.int64((MERGE if weights is None else COMBINE[combine]) if merge else KEEP)
+    rule = (MERGE if weights is None else COMBINE[combine]) if merge else KEEP
     arcs_expected = 2 * m if symmetric else m
     wanted = min(MOST_BUCKETS, max(1, arcs_expected // ARCS_PER_BUCKET, 4 * threads))
     shift = max(0, max(n - 1, 0).bit_length() - (wanted - 1).bit_length())
@@ -74,7 +74,9 @@ def sorted_rows(
         starts = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
         keys = np.empty(int(starts[-1]), np.uint64)
         dealt = np.empty(len(keys) if weights is not None else 0, values.dtype)
-        each(pool, range(len(parts)), lambda t: _deal(u, v, values, *parts[t], symmetric, shift, places[t], keys, dealt))
+        each(
+            pool, range(len(parts)), lambda t: _deal(u, v, values, *parts[t], symmetric, shift, places[t], keys, dealt)
+        )
         degrees, kept = np.zeros(n, np.int64), np.zeros(buckets, np.int64)
         conflicts = np.full(buckets, -1, np.int64)
         largest = np.argsort(starts[:-1] - starts[1:], kind="stable")  # the largest buckets first: an even end
@@ -132,7 +134,9 @@ def count(u: Any, v: Any, begin: int, end: int, symmetric: bool, shift: int, cou
             counts[v[i] >> shift] += 1
 
 
-def deal(u: Any, v: Any, w: Any, begin: int, end: int, symmetric: bool, shift: int, places: Any, keys: Any, dealt: Any) -> None:
+def deal(
+    u: Any, v: Any, w: Any, begin: int, end: int, symmetric: bool, shift: int, places: Any, keys: Any, dealt: Any
+) -> None:
     """Each arc of the edges [begin, end) to the next place of its bucket, its weight beside it."""
     weighted = dealt.size > 0
     for i in range(begin, end):

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from hopwave import construct, html, reshape
 from hopwave.arrays import is_whole
-from hopwave.csr import Combine, Rows, builders, transposed
+from hopwave.csr import Combine, Rows, builders, object_array, transposed
 from hopwave.errors import GraphError
 from hopwave.optional import optional
 from hopwave.prepared import Prepared
@@ -93,7 +93,7 @@ class Graph:
             {
                 "_n": len(rows.indptr) - 1,
                 "_m": len(rows.indices),
-                "_weighted": rows.weights is not None,
+                "_weighted": rows.values is not None,
                 "_host": host,
                 "_gpu": gpu,
                 "_columns": transpose if directed else host,
@@ -113,13 +113,15 @@ class Graph:
         graph._set(None if on_gpu else rows, rows if on_gpu else None, directed, made.labels, _home(made.home))
         return graph
 
-    def _with(self, rows: Rows, *, directed: bool | None = None, labels: Any = ..., order: Order = "ascending") -> Graph:
+    def _with(
+        self, rows: Rows, *, directed: bool | None = None, labels: Any = ..., order: Order = "ascending"
+    ) -> Graph:
         """A graph like this one, with other rows."""
         return Graph(
             rows.indptr,
             rows.indices,
-            weights=rows.weights,
-            directed=self._directed if directed is None else directed,
+            weights=rows.values,
+            directed=self._directed,
             labels=self._labels if labels is ... else labels,
             order=order,
         )
@@ -140,7 +142,7 @@ class Graph:
         labels: Sequence[Any] | npt.NDArray[Any] | None = None,
         device: Literal["auto", "cpu", "cuda"] = "auto",
     ) -> Graph:
-        """The graph of the edges src[i] → dst[i], from any two columns: lists, NumPy, CuPy, cuDF, pandas, polars, Arrow.
+        """The graph of the edges src[i] → dst[i], from columns of lists, NumPy, CuPy, cuDF, pandas, polars or Arrow.
 
         Parameters
         ----------
@@ -210,12 +212,10 @@ class Graph:
         Graph(n=3, m=2, directed, weighted)
         """
         rows, is_directed = construct.from_scipy(A, directed, weights, combine)
-        return cls(rows.indptr, rows.indices, weights=rows.weights, directed=is_directed)
+        return cls(rows.indptr, rows.indices, weights=rows.values, directed=is_directed)
 
     @classmethod
-    def from_networkx(
-        cls, g: nx.Graph, weight: str | None = "weight", *, combine: Combine | None = None
-    ) -> Graph:
+    def from_networkx(cls, g: nx.Graph, weight: str | None = "weight", *, combine: Combine | None = None) -> Graph:
         """The graph of a NetworkX graph of any of its four kinds.
 
         Nodes that are exactly 0 … n−1 keep their numbers; any others become labels, in NetworkX's order. The edge
@@ -319,7 +319,8 @@ class Graph:
     @property
     def indptr(self) -> npt.NDArray[Any]:
         """Where each vertex's out-neighbours begin in `indices`; n + 1 offsets."""
-        return self._rows.indptr
+        indptr: npt.NDArray[Any] = self._rows.indptr
+        return indptr
 
     @property
     def indices(self) -> npt.NDArray[np.int32]:
@@ -334,12 +335,13 @@ class Graph:
         >>> Graph.from_edges([2, 0], [1, 2], directed=True, weights=[7, 5]).weights.tolist()
         [5.0, 7.0]
         """
-        return self._rows.weights if self.is_weighted else None
+        return self._rows.values if self.is_weighted else None
 
     @property
     def in_indptr(self) -> npt.NDArray[Any]:
         """Where each vertex's in-neighbours begin in `in_indices`."""
-        return self._transposed().indptr
+        indptr: npt.NDArray[Any] = self._transposed().indptr
+        return indptr
 
     @property
     def in_indices(self) -> npt.NDArray[np.int32]:
@@ -350,7 +352,7 @@ class Graph:
     @property
     def in_weights(self) -> npt.NDArray[Any] | None:
         """The weight of every arc, beside `in_indices`."""
-        return self._transposed().weights if self.is_weighted else None
+        return self._transposed().values if self.is_weighted else None
 
     @property
     def _rows(self) -> Rows:
@@ -396,7 +398,7 @@ class Graph:
 
     @cached_property
     def _statistics(self) -> Statistics:
-        return measure(self)
+        return measure(self.indptr, self.indices, self.degrees, self.in_degrees, self._directed)
 
     # ---------------------------------------------------------------- vertices and edges
 
@@ -475,7 +477,7 @@ class Graph:
     # ---------------------------------------------------------------- other graphs made of it
 
     def to(self, device: Literal["cpu", "cuda"]) -> Graph:
-        """The same graph on another device: `"cuda"` uploads it, and answers are then CuPy arrays; `"cpu"` brings it back.
+        """The same graph on another device: "cuda" uploads it, and answers are CuPy arrays; "cpu" brings it back.
 
         >>> Graph.from_edges([0], [1]).to("cpu").device
         'cpu'
@@ -502,7 +504,7 @@ class Graph:
         """
         if not self.is_weighted:
             return self
-        bare = [None if rows is None else rows._replace(weights=None) for rows in (self._host, self._gpu, self._columns)]
+        bare = [None if rows is None else rows._replace(values=None) for rows in (self._host, self._gpu, self._columns)]
         graph = Graph.__new__(Graph)
         graph._set(bare[0], bare[1], self._directed, self._labels, self._device, self._order, bare[2])
         return graph
@@ -577,7 +579,7 @@ class Graph:
         if isinstance(labels, Mapping):
             for vertex in labels:
                 self.index(vertex)
-            labels = construct.object_array([labels.get(name, name) for name in self])
+            labels = object_array([labels.get(name, name) for name in self])
         names = construct.fitting(construct.check_labels(labels), self.n)
         return self._with(self._rows, labels=names, order=self._order)
 
@@ -600,7 +602,7 @@ class Graph:
         rows = reshape.by_degree(self._rows, self.in_degrees)
         transpose = reshape.by_degree(self._transposed(), self.in_degrees) if self._directed else None
         return Graph(
-            *rows[:2], weights=rows.weights, directed=self._directed, labels=self._labels, order="degree",
+            *rows[:2], weights=rows.values, directed=self._directed, labels=self._labels, order="degree",
             transpose=transpose,
         )  # fmt: skip
 
@@ -625,23 +627,19 @@ class Graph:
         if self._order == "degree":  # arranged by the in-degrees of this graph, which are not those of the other
             return self._ascending().reverse().arranged()
         columns = self._transposed()
-        other = Graph(
-            *columns[:2], weights=columns.weights, directed=True, labels=self._labels, transpose=self._rows
-        )
+        other = Graph(*columns[:2], weights=columns.values, directed=True, labels=self._labels, transpose=self._rows)
         other.__dict__["_reversed"] = self
         return other
 
     def _ascending(self) -> Graph:
         if self._order == "ascending":
             return self
-        return Graph.from_csr(
-            self.indptr, self.indices, self._directed, weights=self.weights, labels=self._labels
-        )
+        return Graph.from_csr(self.indptr, self.indices, self._directed, weights=self.weights, labels=self._labels)
 
     # ---------------------------------------------------------------- other people's graphs
 
     def to_edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """The edges as two columns of ids: each arc of a directed graph; each edge of an undirected one once, src ≤ dst.
+        """The edges as two columns of ids: every arc of a directed graph, every edge of another once, src ≤ dst.
 
         The weights in the same order are `edges().weights`.
 

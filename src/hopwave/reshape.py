@@ -21,7 +21,7 @@ def selected(rows: Rows, arcs: npt.NDArray[np.bool_]) -> Rows:
     n = len(rows.indptr) - 1
     indptr = np.zeros(n + 1, offset_type(int(np.count_nonzero(arcs))))
     np.cumsum(np.bincount(sources(rows)[arcs], minlength=n), out=indptr[1:])
-    return Rows(indptr, rows.indices[arcs], None if rows.weights is None else rows.weights[arcs])
+    return Rows(indptr, rows.indices[arcs], None if rows.values is None else rows.values[arcs])
 
 
 def induced(rows: Rows, vertices: npt.NDArray[np.int64]) -> Rows:
@@ -35,7 +35,7 @@ def induced(rows: Rows, vertices: npt.NDArray[np.int64]) -> Rows:
     degrees = np.diff(kept.indptr)[vertices]
     indptr = np.zeros(len(vertices) + 1, kept.indptr.dtype)
     np.cumsum(degrees, out=indptr[1:])
-    return Rows(indptr, number[kept.indices], kept.weights)
+    return Rows(indptr, number[kept.indices], kept.values)
 
 
 def without_loops(rows: Rows) -> Rows:
@@ -49,10 +49,10 @@ def by_degree(rows: Rows, in_degrees: npt.NDArray[Any]) -> Rows:
     order = np.argsort(-in_degrees.astype(np.int64), kind="stable").astype(np.int32)
     rank = np.empty_like(order)
     rank[order] = np.arange(n, dtype=np.int32)
-    values = np.ones(len(rows.indices), np.bool_) if rows.weights is None else rows.weights.copy()
+    values = np.ones(len(rows.indices), np.bool_) if rows.values is None else rows.values.copy()
     ranked = sp.csr_array((values, rank[rows.indices], rows.indptr.copy()), shape=(n, n))
     ranked.sort_indices()
-    return Rows(rows.indptr, order[ranked.indices], None if rows.weights is None else ranked.data)
+    return Rows(rows.indptr, order[ranked.indices], None if rows.values is None else ranked.data)
 
 
 def largest_component(rows: Rows, directed: bool) -> npt.NDArray[np.int64]:

@@ -12,6 +12,7 @@ import hopwave as hw
 from graphs import TRAPS
 from hopwave import EngineError, Graph, GraphError, engines, generate
 from hopwave.jobs import Sweep, Swept
+from hopwave.prepared import Structure
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
@@ -142,7 +143,7 @@ def test_a_long_row_is_looked_through_to_its_end(monkeypatch: pytest.MonkeyPatch
 def test_weak_components(name: str) -> None:
     graph = Graph(TRAPS[name]().indptr, TRAPS[name]().indices, directed=TRAPS[name]().directed)
     found = hw.weakly_connected_components(graph, device="cuda").labels
-    graph._prepared.pop("components")
+    graph._prepared.drop(Structure)
     assert np.array_equal(found, hw.weakly_connected_components(graph, device="cpu").labels)
 
 
@@ -150,7 +151,7 @@ def test_components_of_many_parts() -> None:
     rng = np.random.default_rng(1)
     graph = Graph.from_edges(rng.integers(0, 100_000, 60_000), rng.integers(0, 100_000, 60_000), n=100_000)
     found = hw.connected_components(graph, device="cuda").labels
-    graph._prepared.pop("components")
+    graph._prepared.drop(Structure)
     assert np.array_equal(found, hw.connected_components(graph, device="cpu").labels)
 
 
@@ -294,7 +295,7 @@ def fresh_grid(cupy: Any) -> Graph:
     ("ask", "why"),
     [
         (lambda G: hw.local_efficiency(G, device="cuda"), "no local efficiency"),
-        (lambda G: hw.strongly_connected_components(G, device="cuda"), "weak components alone"),
+        (lambda G: hw.strongly_connected_components(G, device="cuda"), "weak components only"),
         (lambda G: hw.closeness_centrality(G, device="cuda", threads=2), "threads=2"),
     ],
     ids=["local efficiency", "strong components", "threads"],

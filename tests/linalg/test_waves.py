@@ -18,7 +18,7 @@ from hopwave import linalg as la
 from hopwave.engines import algebra
 from hopwave.linalg.fixpoint import RULE, settled
 from hopwave.rules import Ratio, Sizes
-from operands import MACHINES, able, drawn, machines, matrix, on, vector
+from operands import MACHINES, drawn, machines, matrix, on, vector
 
 # Semirings with the types of matrix (None: no values) and vector. On the CPU each is compiled, which takes a second.
 RINGS = [
@@ -226,33 +226,31 @@ def test_what_makes_no_sense_is_refused() -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("name", TRAPS)
 def test_the_device_follows_the_rule(name: str) -> None:
     """Every product of a launch went the way that hopwave.rules says, from numbers that are right."""
-    if not able("cuda"):
-        pytest.skip("no GPU here")
     G = TRAPS[name]()
     A = la.Matrix.from_graph(G).to("cuda").T
     x = la.Vector.from_entries([0], True, G.n)
     product = settled(la.semiring.any_pair, A, x.dtype, None)
-    levels, _, trace = algebra("cuda").waves(A, x, product, None, *RULE.parameters(), True)  # type: ignore[attr-defined]
-    hops = levels.to("cpu").to_dense(-1)
+    found = algebra("cuda").waves(A, x, product, product, None, *RULE.parameters(), True)
+    assert found is not None and found.trace is not None
+    hops = found.levels.to("cpu").to_dense(-1)
     degrees = np.diff(G.indptr)
     nf0 = mf0 = reached_arcs = 0
     last = -1
-    for depth, choice, nf, mf, mu, found, *_ in trace:
+    for depth, choice, nf, mf, mu, reached, *_ in found.trace:
         reached_arcs += mf
-        assert nf == np.count_nonzero(hops == depth - 1) and found == np.count_nonzero(hops == depth)
+        assert nf == np.count_nonzero(hops == depth - 1) and reached == np.count_nonzero(hops == depth)
         assert mf == degrees[hops == depth - 1].sum() and mu == G.m - reached_arcs
         assert choice == RULE.choose(Sizes(G.n, G.m, nf, mf, mu, nf0, mf0, last)), depth
         nf0, mf0, last = nf, mf, choice
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["undirected", "directed"])
-def large(request: pytest.FixtureRequest) -> hw.Graph:
-    """Teams, the whole grid, chunks of long lists, rows cut short and rows that a block adds up: all are needed."""
-    if not able("cuda"):
-        pytest.skip("no GPU here")
+def large(request: pytest.FixtureRequest, gpu: Any) -> hw.Graph:
+    """Large enough for teams, the whole grid, chunks of long lists, rows cut short and rows that one block adds up."""
     return hw.generate.kronecker(15, edge_factor=32, directed=request.param, seed=5)
 
 

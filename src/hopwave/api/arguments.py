@@ -17,7 +17,7 @@ from hopwave.jobs import Integers
 
 def to_input_device(graph: Graph, engine: engines.Engine, array: Any) -> Any:
     """An answer where the graph came from: a CuPy array if it was made of such and the GPU computed, else as it is."""
-    if array is None or engine.name != "cuda" or "device" not in graph._prepared:
+    if array is None or engine.name != "cuda" or graph.device != "cuda":
         return array
     import cupy
 

@@ -46,8 +46,9 @@ class explained:
             runtime.deviceSynchronize()
         except runtime.CUDARuntimeError:
             from hopwave.engines.cuda import nvrtc
+            from hopwave.engines.cuda.graph import CudaGraph
 
-            self.graph._prepared.pop("cuda", None)  # its arrays are gone with the context
+            self.graph._prepared.drop(CudaGraph)  # its arrays are gone with the context
             nvrtc.forget()
             return (
                 f"the GPU was lost {self.doing} ({error}); this process cannot use it again: restart Python, look at "

@@ -73,12 +73,11 @@ class CudaGraph:
         self.kept = {"any": {}, "degree": {}}
         self.workspaces = []
         self.kernels = {}
-        # CuPy arrays that the graph was made of, used without a copy; () where they had to be sorted first.
-        given = graph._prepared.get("device")
-        self.given = given or None
+        # The graph's own arrays on this device, used without a copy; None where it has none there.
+        self.given = None if graph._gpu is None or graph.order != "ascending" else graph._gpu[:2]
         turned = graph.__dict__.get("_reversed") if graph.directed else None
-        self.turned = turned._prepared.get("cuda") if turned is not None else None
-        self.follows = given is not None or (self.turned is not None and self.turned.follows)
+        self.turned = turned._prepared.find(CudaGraph) if turned is not None else None
+        self.follows = graph.device == "cuda" or (self.turned is not None and self.turned.follows)
         offsets = graph.indptr if self.given is None else self.given[0]
         self.offset = "int" if offsets.dtype == np.int32 else "long long"
 

@@ -18,12 +18,12 @@ import numpy as np
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import place, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce
-from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxm
-from hopwave.linalg.vector import Vector
+from hopwave.matrix import Matrix
 from hopwave.operators import binary, monoid, unary
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
 plus_first = semiring.plus_first
 

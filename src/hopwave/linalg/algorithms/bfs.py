@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 from hopwave.linalg.fixpoint import waves
-from hopwave.linalg.matrix import as_matrix
-from hopwave.linalg.vector import Vector
+from hopwave.matrix import as_matrix
 from hopwave.semiring import any_pair
+from hopwave.vector import Vector
 
 
 def bfs(A: Any, source: int, *, device: str = "auto") -> Vector:

@@ -15,9 +15,9 @@ from hopwave.linalg.algorithms.operands import is_symmetric, square
 from hopwave.linalg.elementwise import ewise_add, ewise_mult, reduce
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxv, vxm
-from hopwave.linalg.vector import Vector
 from hopwave.operators import binary, monoid
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
 
 def connected_components(A: Any, *, device: str = "auto") -> Vector:

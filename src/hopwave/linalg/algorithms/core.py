@@ -14,9 +14,9 @@ from hopwave.linalg.algorithms.operands import is_symmetric, loopless, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxv, vxm
-from hopwave.linalg.vector import Vector
 from hopwave.operators import binary, monoid, unary
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
 
 def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") -> Vector:

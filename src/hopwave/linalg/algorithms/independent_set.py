@@ -16,9 +16,9 @@ from hopwave.linalg.algorithms.operands import loopless, square
 from hopwave.linalg.elementwise import apply, ewise_add, select
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxv, vxm
-from hopwave.linalg.vector import Vector
 from hopwave.operators import binary, unary
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
 
 def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -> Vector:

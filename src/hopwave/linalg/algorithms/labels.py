@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 
 from hopwave.arrays import module_of
+from hopwave.csr import Rows
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import loopless, square
 from hopwave.linalg.elementwise import reduce
-from hopwave.linalg.matrix import Matrix, Rows
 from hopwave.linalg.products import mxm
-from hopwave.linalg.vector import Vector
+from hopwave.matrix import Matrix
 from hopwave.operators import monoid
+from hopwave.rows import row_of_each
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
 
 def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device: str = "auto") -> tuple[Vector, bool]:
@@ -68,6 +70,6 @@ def scored(C: Matrix, f: Any, order: Any, xp: Any) -> Matrix:
     """One number an entry, higher for the better label: how often it is met, then the vertex's own, then the order."""
     indptr, labels, _ = C.rows
     n = C.shape[0]
-    vertex = xp.repeat(xp.arange(n), xp.diff(indptr) if xp is np else xp.diff(indptr).tolist())
+    vertex = row_of_each(C.rows, xp)
     ties = xp.where(labels == f[vertex], n, order[labels])
     return Matrix.from_rows(Rows(indptr, labels, C.stored_values().astype(xp.int64) * (n + 1) + ties), C.shape)

@@ -19,14 +19,15 @@ import numpy as np
 from hopwave.arrays import module_of
 from hopwave.engines import algebra
 from hopwave.errors import GraphError
+from hopwave.jobs import PageRankRun
 from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
-from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import vxm
-from hopwave.linalg.vector import Vector
+from hopwave.matrix import Matrix
 from hopwave.operators import binary, monoid, unary
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
 SMALLEST = 1e-200  # sum of weights that can be divided by without loss
 Step = Callable[..., Vector]  # of ranks, and a mask or nothing
@@ -62,8 +63,8 @@ def pagerank(
     x = shares(nstart, "nstart", A)
     S = out_weights(A)
     engine = algebra(A.device)
-    if not adaptive and hasattr(engine, "ranks"):  # rounds in one pass over the arcs each
-        run = engine.ranks(A, S.to_dense(0.0), alpha, p.arrays()[0], q.arrays()[0], x.arrays()[0])
+    if not adaptive and engine.why_not_operation("pagerank") is None:  # each round in one pass over the arcs
+        run = engine.pagerank(A, S.to_dense(0.0), alpha, p.arrays()[0], q.arrays()[0], x.arrays()[0])
         return _settled(run, n * tol, max_iter)
     dead = select(Vector.full(n, True, device=A.device), unary.one, mask=S, complement=True, structural=True).indices
     follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; nobody asks at dead ends
@@ -102,7 +103,7 @@ def out_weights(A: Matrix) -> Vector:
     return found
 
 
-def _settled(run: Any, enough: float, max_iter: int) -> Vector:
+def _settled(run: PageRankRun, enough: float, max_iter: int) -> Vector:
     for _ in range(max_iter):
         left = run.round()
         if left < enough:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,13 @@ import numpy as np
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_weights, extremes, place, square
 from hopwave.linalg.elementwise import reduce, select
-from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import vxm
-from hopwave.linalg.vector import Vector
+from hopwave.matrix import Matrix
 from hopwave.operators import binary, monoid, unary
 from hopwave.rules import Ratio
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
 min_plus, least, less = semiring.min_plus, binary.min, binary.lt
 # A pull has no early exit here: every arc is looked at. It pays once the arcs pushed one by one are as many.
@@ -96,13 +97,21 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
     return d
 
 
+@dataclass
+class LastSplit:
+    """Kept with a matrix: the last Δ, whether the transpose was split, the light arcs and the heavy arcs."""
+
+    split: tuple[float, bool, Matrix, Matrix] | None = None
+
+
 def split(A: Matrix, delta: float) -> tuple[Matrix, Matrix]:
     """The light arcs and the heavy ones, kept with the matrix for the next source."""
-    kept = A.prepared.get("split")
+    record = A.prepared.record(LastSplit)
+    kept = record.split
     if kept is None or kept[:2] != (delta, A.turned):
         light = A if extremes(A)[1] <= delta else select(A, binary.le, delta)
-        kept = A.prepared["split"] = (delta, A.turned, light, select(A, binary.gt, delta))
-    return kept[2], kept[3]
+        kept = record.split = (delta, A.turned, light, select(A, binary.gt, delta))
+    return kept[2:]
 
 
 def default_delta(A: Matrix) -> float:

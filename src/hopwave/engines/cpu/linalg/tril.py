@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from hopwave.csr import Rows
 from hopwave.engines.cpu.crew import unsigned_rows
 from hopwave.engines.cpu.intrinsics import COMPILED
-from hopwave.linalg.matrix import Rows
 
 SHORT = 16  # entries of a row that are looked through one by one
 

@@ -33,7 +33,7 @@ STANDING = np.dtype(
 )
 
 
-def refuses(plan, job):
+def why_not(plan, job):
     """Why a job is none for TurboBC, or None."""
     if job.edges:
         return f"plan {plan.name!r} scores vertices alone on a GPU; for edges use plan='auto', or device='cpu'"

@@ -1,4 +1,4 @@
-"""Matrix times matrix on the GPU: dot products where a mask says, or all terms written out, sorted and added up."""
+"""Matrix times matrix on the GPU: dot products where the mask is, or all terms written out, sorted and added up."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from itertools import pairwise
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.linalg import kernels_of, operands
-from hopwave.engines.cuda.linalg.scratch import BLOCK, Cuts, Pending, room
+from hopwave.csr import Rows
+from hopwave.engines.cuda.linalg.compiled import kernels_of, operands
+from hopwave.engines.cuda.linalg.scratch import BLOCK, Cuts, Pending, stream_scratch
 from hopwave.errors import EngineError
 from hopwave.jobs import Touched
-from hopwave.linalg.masking import inside, row_numbers
-from hopwave.linalg.matrix import Rows
+from hopwave.rows import inside, row_of_each
 
 MOST_TERMS = 1 << 27  # terms written out at a time: about 40 bytes each with their sort
 MOST_ENTRIES = 2**31 - 1
@@ -20,14 +20,14 @@ MOST_ENTRIES = 2**31 - 1
 
 def dots(A, B, product, mask):
     """C at the places of the mask: for each, a row of A and a column of B."""
-    here = room()
+    here = stream_scratch()
     left, right = _same_offsets(A.rows, B.columns)
     count = len(mask.indices)
     _check(count)
     found, sums = cupy.zeros(count, np.bool_), cupy.empty(count, product.dtype)
     touched = 0
     if count and len(left.indices) and len(right.indices):
-        rows = row_numbers(mask.indptr, count, cupy).astype(np.int32)
+        rows = row_of_each(mask, cupy)
         lengths = cupy.minimum(cupy.diff(left.indptr)[rows], cupy.diff(right.indptr)[mask.indices])
         cuts = Cuts(lengths)
         first, second = _kernels(here, product, left, right).get("dots")
@@ -68,7 +68,7 @@ def expanded(A, B, product, mask, complement):
     keys = cupy.concatenate(keys) if keys else cupy.empty(0, np.int64)
     sums = cupy.concatenate(sums) if sums else cupy.empty(0, product.dtype)
     if mask is not None:
-        keep = inside(keys, mask, shape, complement, cupy)
+        keep = inside(keys, mask, shape[1], complement, cupy)
         keys, sums = keys[keep], sums[keep]
     indptr = cupy.searchsorted(keys, cupy.arange(shape[0] + 1, dtype=np.int64) * shape[1])
     indptr = indptr.astype(np.int64 if len(keys) > MOST_ENTRIES else np.int32)
@@ -76,7 +76,7 @@ def expanded(A, B, product, mask, complement):
 
 
 def _stretches(left, starts, total):
-    """Entries [begin, end) of A, whole rows of it, with about MOST_TERMS terms."""
+    """Stretches [begin, end) of A's entries, each of whole rows with about MOST_TERMS terms."""
     if not total:
         return []
     by_row = starts[left.indptr]  # terms before each row
@@ -88,13 +88,13 @@ def _stretches(left, starts, total):
 
 def _expand(product, left, right, columns, starts, begin, end, counts):
     """Keys and sums of some entries of A times all of B."""
-    here, count = room(), end - begin
+    here, count = stream_scratch(), end - begin
     total = int(starts[-1]) - int(starts[0])
     if not total:
         return cupy.empty(0, np.int64), cupy.empty(0, product.dtype)
     _check(count)
     cuts = Cuts(counts)
-    rows = row_numbers(left.indptr, len(left.indices), cupy)[begin:end].astype(np.int32)
+    rows = row_of_each(left, cupy)[begin:end]
     keys, terms = cupy.empty(total, np.int64), cupy.empty(total, product.dtype)
     kernels = _kernels(here, product, left, right)
     first, second = kernels.get("expand")
@@ -135,7 +135,7 @@ def _kernels(here, product, left, right):
 
 def _values(here, product, left, right):
     """As for a vector; of a right matrix without values, each is 1."""
-    ones = here.truths(len(right.indices), np.dtype(np.bool_)) if right.values is None else right.values
+    ones = here.ones(len(right.indices), np.dtype(np.bool_)) if right.values is None else right.values
     return operands(here, product, left, ones)
 
 

@@ -1,18 +1,21 @@
 """Sequences of masked products on the GPU: all of them in one cooperative launch (kernels/linalg/waves.cuh), or in two
 where every term counts (kernels/linalg/sums.cuh).
 
-What a matrix needs beside its entries is made once and kept with it: each row's entry in the fullest column, the rows
-without any, two bitmaps, a queue. A call then costs Python a launch or two, and nothing waits for the GPU.
+What a matrix needs beside its entries is made once and kept with it: each row's entry in the fullest column, and which
+rows have none. Python then makes one or two launches per call, and does not wait for the GPU.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import cupy
 import numpy as np
 
+from hopwave.engines import FoundByWaves
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.graph import NULL
-from hopwave.engines.cuda.linalg.scratch import Pending, room
+from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
 from hopwave.engines.cuda.linalg.semiring_source import c_type, ring_text
 from hopwave.engines.cuda.search.one_launch import (
     BLOCK,
@@ -25,13 +28,11 @@ from hopwave.engines.cuda.search.one_launch import (
     WORK,
     Sizes,
 )
-from hopwave.linalg.products import arithmetic
-from hopwave.linalg.vector import Vector
-from hopwave.semiring import any_pair
+from hopwave.vector import Vector
 
 HEADER, SUMS = "linalg/waves.cuh", "linalg/sums.cuh"
 PATTERN = np.dtype(np.bool_)
-PREPARING = 256  # threads a block
+PREPARING = 256  # threads per block
 
 
 def instances(offset):
@@ -40,21 +41,21 @@ def instances(offset):
     return [(HEADER, f"waves<{ring}>"), (HEADER, f"fullest<{offset}>"), (SUMS, f"sum_levels<{ring}>")]
 
 
-def waves(A, x, product, depth_limit, alpha, beta, trace):
-    """Levels, values (None where ⊕.⊗ carries none), and what each product was (trace); None where it takes a loop.
+def waves(A, x, product, places, depth_limit, alpha, beta, trace):
+    """See hopwave.engines.Algebra.waves. x is sparse.
 
-    Where every term counts, or A's values do, levels are found over any_pair, and a second launch adds up.
+    Where every term counts, or A's values do, levels are found by `places`, and a second launch adds up.
     """
     if not A.shape[0]:
         return None
-    prepared = A.prepared.get(("waves", A.turned)) or Prepared(A)
+    prepared = prepared_for(A)
     at_once = product.add.any_term and product.structure_only
-    search = product if at_once else arithmetic(any_pair, A, PATTERN, True, None, True, True)
+    search = product if at_once else places
     kernel = kernel_of(HEADER, "waves", search, prepared, None)
     adding = None if at_once else kernel_of(SUMS, "sum_levels", product, prepared, A.rows.values)
     if kernel is None or (adding is None and not at_once):
         return None
-    here, n, dtype = room(), A.shape[0], product.dtype
+    here, n, dtype = stream_scratch(), A.shape[0], product.dtype
     carries = not (at_once and product.term == "one")
     levels, present = cupy.empty(n, np.int32), cupy.empty(n, np.bool_)
     values = cupy.empty(n, dtype) if carries else NULL
@@ -79,7 +80,7 @@ def waves(A, x, product, depth_limit, alpha, beta, trace):
         made = told.counts[1]
         if made < len(rows):
             break
-        rows = cupy.empty((made + 1, TRACE_COLUMNS), np.int64)  # a deep one: once more, with room for every level
+        rows = cupy.empty((made + 1, TRACE_COLUMNS), np.int64)  # many levels: once more, with a row for each
     if not at_once:
         part = prepared.pull
         adding(
@@ -89,13 +90,13 @@ def waves(A, x, product, depth_limit, alpha, beta, trace):
         )  # fmt: skip
     reached = Vector.dense(levels, present, told.found)
     summed = Vector.dense(values, present.copy(), told.found) if carries else None
-    return reached, summed, None if rows is None else rows[:made].tolist()
+    return FoundByWaves(reached, summed, None if rows is None else rows[:made].tolist())
 
 
 def beginning(x, dtype, carries):
     """x as kernels take it, given the type of their values: places and values, or one of each, and how many."""
     count = np.int32(x.nnz)
-    if count == 1 and x.device == "cpu":  # the usual question, which need not be uploaded
+    if count == 1 and x.device == "cpu":  # the usual case: nothing need be uploaded
         (only,), (value,) = x.listed()
         return lambda kind: (NULL, NULL, np.int32(only), _plain(kind.type(value)), count)
     places, values = x.to("cuda").listed()
@@ -104,12 +105,12 @@ def beginning(x, dtype, carries):
 
 
 def _plain(value):
-    """A truth as kernels take it."""
+    """A scalar as kernels take it: a bool as one byte."""
     return value.view(np.int8) if value.itemsize == 1 else value
 
 
 class Prepared:
-    """What a matrix needs for this: its entries both ways, hubs, and which rows have none. Kept with the matrix."""
+    """What the kernels need of a matrix: its entries by rows and by columns, hubs, and which rows have no entries."""
 
     def __init__(self, A):
         attributes = cupy.cuda.Device().attributes
@@ -128,7 +129,22 @@ class Prepared:
         arrays = (push.indptr, push.indices, self.pull.indptr, pull.indices, self.hub, self.closed)
         self.graph = np.zeros(1, GRAPH)
         self.graph[0] = (*(array.data.ptr for array in arrays), n, self.m, int(findable[0]))
-        A.prepared["waves", A.turned] = self
+
+
+@dataclass
+class PreparedMatrix:
+    """Kept with a matrix: what is prepared for it under False, for its transpose under True."""
+
+    prepared: dict[bool, Prepared] = field(default_factory=dict)
+
+
+def prepared_for(A):
+    """What the kernels need beside A's entries, kept with A."""
+    kept = A.prepared.record(PreparedMatrix).prepared
+    found = kept.get(A.turned)
+    if found is None:
+        found = kept[A.turned] = Prepared(A)
+    return found
 
 
 def kernel_of(header, name, product, prepared, values):
@@ -163,7 +179,7 @@ class Arena:
         self.counters, self.sorting = counters, None
 
     def order(self):
-        """What places are sorted by level with, and the counters that blocks meet at."""
+        """Buffers to sort places by level, and the counters of the grid's barrier."""
         if self.sorting is None:
             bins = 2 * self.n + 3
             order, entries = cupy.empty(self.n, np.int32), cupy.empty(self.n + 1, np.uint64)
@@ -172,10 +188,10 @@ class Arena:
 
 
 def arena(here, n, m):
-    """The room's, made anew where it is too small."""
+    """The buffers of this scratch space, made anew where they are too small."""
     found = here.arena
     if found is None or found.n < n or found.m < m:
         n, m = max(n, found.n if found else 0), max(m, found.m if found else 0)
-        here.arena = None  # before the larger one is asked for
+        here.arena = None  # freed before the larger one is allocated
         found = here.arena = Arena(n, m)
     return found

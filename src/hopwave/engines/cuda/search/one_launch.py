@@ -60,12 +60,12 @@ class Sizes:
     team: int = 16
 
 
-def supports(plan, question):
+def why_not(plan, question):
     """None, or why this loop cannot run the plan.
 
     >>> import hopwave as hw
     >>> from hopwave.jobs import Question
-    >>> supports(hw.plan("hopwave"), Question()) is None
+    >>> why_not(hw.plan("hopwave"), Question()) is None
     True
     """
     kinds = tuple(type(step) for step in plan.steps)
