@@ -183,7 +183,8 @@ def check_numbers(place: int | None, name: str) -> None:
 
 def first_nan(weights: npt.NDArray[Any]) -> int | None:
     """The place of the first NaN, or None."""
-    total = weights.sum(dtype=np.float64)  # one pass without a temporary array; NaN if any is (or inf − inf)
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = weights.sum(dtype=np.float64)  # one pass without a temporary array; NaN if any is (or inf − inf)
     if total == total:
         return None
     places = np.flatnonzero(np.isnan(weights))
