@@ -28,9 +28,13 @@ def module_of(array: Array) -> Any:
     return np
 
 
-def on_device(*columns: Any) -> bool:
-    """Whether all of these are arrays on a GPU."""
-    return all(hasattr(column, "__cuda_array_interface__") for column in columns)
+def is_on_gpu(values: Any) -> bool:
+    """Whether a column of any library lies in a GPU's memory: CuPy, cuDF, PyTorch, JAX, Numba, or any with DLPack."""
+    if hasattr(values, "__cuda_array_interface__"):
+        return True
+    if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
+        return False
+    return int(values.__dlpack_device__()[0]) in (2, 13)  # DLPack's numbers for CUDA memory, plain and managed
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,18 @@
 """From millions of edges to sorted rows: what `csr.rows_of` does, compiled and on all cores.
 
-A plain counting sort would write all over memory. Instead, arcs are distributed into buckets twice: first by target,
-then by source. There are few enough buckets that each keeps one cache line open, and each bucket is small enough to fit
-into the cache, where it is sorted by source. The first round leaves the rows of a bucket nearly sorted by target, so
-the final insertion sort has little left to do.
+Three passes over memory, each shared by all threads:
+
+1. count: how many arcs go into each bucket, a bucket being a range of consecutive source vertices;
+2. deal: every arc goes to its bucket as one 64-bit key, source in the high half, target in the low half; the threads'
+   shares of a bucket lie in the order of the input, so equal arcs keep their order;
+3. sort: one thread per bucket sorts its keys, digit by digit from the lowest (a bucket fits the cache), and writes the
+   targets that are kept over the front of its own keys.
+
+What the buckets kept is then moved together and the memory behind it is given back, so that the peak is 8 bytes per arc
+(with weights, their size more) beside the edges themselves.
 """
 
-# Imported only when a graph is large, like `io.scan`, so that `import hopwave` does not load Numba.
+# Imported only when a graph is large: `import hopwave` stays free of Numba.
 from __future__ import annotations
 
 import os
@@ -18,134 +24,204 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.csr import offset_type
+# Buckets: as many as keep one cache line each open in the second-level cache while arcs are dealt to them.
+MOST_BUCKETS = 2048
+ARCS_PER_BUCKET = 1 << 16
+DIGIT_BITS = 11
+MOST_THREADS = 64
+LOW = np.uint64(0xFFFFFFFF)
+U32 = np.uint64(32)
 
-MOST_BUCKETS = 512
-LARGEST_GAP = 6  # nearly sorted rows of up to 2^6 neighbours are short enough for insertion sort alone
+KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST = range(7)  # what becomes of repeated arcs
+COMBINE = {None: SAME, "min": MIN, "max": MAX, "sum": SUM, "first": FIRST}
 
 
 def sorted_rows(
-    u: npt.NDArray[np.int32], v: npt.NDArray[np.int32], n: int, *, symmetric: bool
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-    """Offsets and ascending neighbours of n rows, without repeats; `symmetric` adds the reverse of every arc.
+    u: npt.NDArray[Any],
+    v: npt.NDArray[Any],
+    n: int,
+    *,
+    symmetric: bool,
+    merge: bool = True,
+    weights: npt.NDArray[Any] | None = None,
+    combine: str | None = None,
+    threads: int | None = None,
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32], npt.NDArray[Any] | None, int]:
+    """Offsets, ascending neighbours, their weights (None without), and the first conflict.
 
-    >>> [part.tolist() for part in sorted_rows(np.array([1, 1], "i4"), np.array([0, 0], "i4"), 2, symmetric=True)]
-    [[0, 1, 2], [1, 0]]
+    `symmetric` adds the reverse of every arc (a self-loop is its own reverse). `merge` keeps one of repeated arcs;
+    their weights are combined as `combine` says. With combine=None they must be equal: the last number returned is
+    the place, in the result, of the first arc for which they are not, or -1.
+
+    >>> indptr, indices, _, _ = sorted_rows(np.array([1, 1], "i4"), np.array([0, 0], "i4"), 2, symmetric=True)
+    >>> indptr.tolist(), indices.tolist()
+    ([0, 1, 2], [1, 0])
     """
-    shift = max(0, max(n - 1, 0).bit_length() - MOST_BUCKETS.bit_length() + 1)
+    threads = min(threads or available_cores(), MOST_THREADS)
+    m = len(u)
+    values = np.empty(0, np.float32) if weights is None else weights
+    rule = (MERGE if weights is None else COMBINE[combine]) if merge else KEEP
+    arcs_expected = 2 * m if symmetric else m
+    wanted = min(MOST_BUCKETS, max(1, arcs_expected // ARCS_PER_BUCKET, 4 * threads))
+    shift = max(0, max(n - 1, 0).bit_length() - (wanted - 1).bit_length())
     buckets = (max(n - 1, 0) >> shift) + 1
-    degrees, kept = np.zeros(n, np.int64), np.zeros(buckets, np.int64)
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, 16)) as pool:
-        arcs, _ = _into_buckets(pool, _packed(pool, u, v, symmetric), shift, buckets)
-        arcs, starts = _into_buckets(pool, arcs, shift, buckets)
-        indices = np.empty(len(arcs), np.int32)
+    parts = [(begin, end) for begin, end in pairwise(np.linspace(0, m, 2 * threads + 1).astype(np.int64).tolist())]
+    with ThreadPoolExecutor(threads) as pool:
+        counts = np.zeros((len(parts), buckets), np.int64)
+        each(pool, range(len(parts)), lambda t: _count(u, v, *parts[t], symmetric, shift, counts[t]))
+        # Inside a bucket, the share of each part lies behind the shares of the parts before it.
+        places = (np.cumsum(counts.T) - counts.T.ravel()).reshape(buckets, len(parts)).T.copy()
+        starts = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+        keys = np.empty(int(starts[-1]), np.uint64)
+        dealt = np.empty(len(keys) if weights is not None else 0, values.dtype)
+        each(
+            pool, range(len(parts)), lambda t: _deal(u, v, values, *parts[t], symmetric, shift, places[t], keys, dealt)
+        )
+        degrees, kept = np.zeros(n, np.int64), np.zeros(buckets, np.int64)
+        conflicts = np.full(buckets, -1, np.int64)
+        largest = np.argsort(starts[:-1] - starts[1:], kind="stable")  # the largest buckets first: an even end
+        target_bits = max(1, max(n - 1, 0).bit_length())
 
         def sort(b: int) -> None:
-            part, rows = slice(starts[b], starts[b + 1]), slice(b << shift, (b + 1) << shift)
-            _sort_bucket(arcs[part], indices[part], b << shift, degrees[rows], kept[b : b + 1])
+            part, rows = slice(starts[b], starts[b + 1]), slice(b << shift, min(n, (b + 1) << shift))
+            own = dealt[part] if weights is not None else dealt
+            kept[b], conflicts[b] = _sort_bucket(keys[part], own, b << shift, target_bits, shift, degrees[rows], rule)
 
-        list(pool.map(sort, range(buckets)))
-    if kept.sum() < len(arcs):
-        indices = np.concatenate([indices[begin : begin + size] for begin, size in zip(starts, kept, strict=False)])
-    indptr = np.zeros(n + 1, offset_type(len(indices)))
+        each(pool, largest.tolist(), sort)
+    indptr = np.zeros(n + 1, np.int64 if kept.sum() > np.iinfo(np.int32).max else np.int32)
     np.cumsum(degrees, out=indptr[1:])
-    return indptr, indices
+    ends = np.concatenate([[0], np.cumsum(kept)])
+    conflict = next((int(ends[b] + at) for b, at in enumerate(conflicts.tolist()) if at >= 0), -1)
+    indices = _together(keys, starts, ends)
+    return indptr, indices, None if weights is None else _together(dealt, starts, ends), conflict
 
 
-def _packed(
-    pool: ThreadPoolExecutor, u: npt.NDArray[Any], v: npt.NDArray[Any], symmetric: bool
-) -> npt.NDArray[np.uint64]:
-    """Each arc as one 64-bit word: its target in the high half, its source in the low half."""
-    m = len(u)
-    arcs = np.empty(2 * m if symmetric else m, np.uint64)
-
-    def pack(part: slice) -> None:
-        for half, high, low in ((arcs[:m], v, u), (arcs[m:], u, v))[: 2 if symmetric else 1]:
-            half[part] = high[part]
-            half[part] <<= np.uint64(32)
-            half[part] |= low[part].view(np.uint32)
-
-    list(pool.map(pack, _parts(m)))
-    return arcs
+def available_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _into_buckets(
-    pool: ThreadPoolExecutor, arcs: npt.NDArray[np.uint64], shift: int, buckets: int
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-    """The arcs ordered by the bucket of their high halves, and where each bucket begins.
+def each(pool: ThreadPoolExecutor, items: Any, work: Any) -> None:
+    """work(item) for every item on the pool's threads; the first error is raised here."""
+    for _ in pool.map(work, items):
+        pass
 
-    Within a bucket the order is kept. The two halves of every word change places, so that a second call sorts by
-    the other half.
+
+def _together(array: npt.NDArray[Any], starts: npt.NDArray[Any], ends: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """What each bucket kept, moved together to the front, and the rest of the memory given back.
+
+    A bucket's results lie at the front of its own share: as 32-bit targets over 64-bit keys, or as weights. The targets
+    of a bucket move to an earlier place or stay, so that one pass from the first bucket to the last overwrites nothing.
     """
-    parts = _parts(len(arcs))
-    counts = np.zeros((len(parts), buckets), np.int64)
-    list(pool.map(lambda t: _count(arcs[parts[t]], shift, counts[t]), range(len(parts))))
-    # Within a bucket, the arcs of one part of the input come after those of the parts before it.
-    places = (np.cumsum(counts.T) - counts.T.ravel()).reshape(buckets, len(parts)).T.copy()
-    bucketed = np.empty_like(arcs)
-    list(pool.map(lambda t: _move(arcs[parts[t]], shift, places[t], bucketed), range(len(parts))))
-    return bucketed, np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    is_keys = array.dtype == np.uint64
+    found = array.view(np.int32) if is_keys else array
+    scale = 2 if is_keys else 1
+    for b in range(len(starts) - 1):
+        begin, size = scale * int(starts[b]), int(ends[b + 1] - ends[b])
+        if begin != ends[b]:
+            _move(found, begin, int(ends[b]), size)
+    total = int(ends[-1])
+    del found
+    array.resize(-(-total // scale), refcheck=False)  # shrinks where it stands: nothing is copied
+    return (array.view(np.int32) if is_keys else array)[:total]
 
 
-def _parts(size: int) -> list[slice]:
-    cuts = np.linspace(0, size, 2 * min(os.cpu_count() or 1, 16) + 1).astype(np.int64).tolist()
-    return [slice(begin, end) for begin, end in pairwise(cuts)]
+def count(u: Any, v: Any, begin: int, end: int, symmetric: bool, shift: int, counts: Any) -> None:
+    """How many arcs of the edges [begin, end) go into each bucket."""
+    for i in range(begin, end):
+        counts[u[i] >> shift] += 1
+        if symmetric and u[i] != v[i]:
+            counts[v[i] >> shift] += 1
 
 
-def count(arcs: Any, shift: int, counts: Any) -> None:
-    """Count the arcs of each bucket."""
-    for i in range(arcs.size):
-        counts[np.int64(arcs[i] >> np.uint64(32)) >> shift] += 1
+def deal(
+    u: Any, v: Any, w: Any, begin: int, end: int, symmetric: bool, shift: int, places: Any, keys: Any, dealt: Any
+) -> None:
+    """Each arc of the edges [begin, end) to the next place of its bucket, its weight beside it."""
+    weighted = dealt.size > 0
+    for i in range(begin, end):
+        a, b = np.uint64(u[i]), np.uint64(v[i])
+        bucket = u[i] >> shift
+        place = places[bucket]
+        keys[place] = (a << U32) | b
+        places[bucket] = place + 1
+        if weighted:
+            dealt[place] = w[i]
+        if symmetric and a != b:
+            bucket = v[i] >> shift
+            place = places[bucket]
+            keys[place] = (b << U32) | a
+            places[bucket] = place + 1
+            if weighted:
+                dealt[place] = w[i]
 
 
-def move(arcs: Any, shift: int, places: Any, bucketed: Any) -> None:
-    """Move each arc to the next free place of its bucket, with its halves exchanged."""
-    for i in range(arcs.size):
-        high = arcs[i] >> np.uint64(32)
-        bucket = np.int64(high) >> shift
-        bucketed[places[bucket]] = (arcs[i] << np.uint64(32)) | high
-        places[bucket] += 1
+def sort_bucket(keys: Any, values: Any, first: int, target_bits: int, row_bits: int, degrees: Any, rule: int) -> Any:
+    """Sort a bucket by (source, target), keep what the rule keeps, count the rows; returns how many, and a conflict.
 
-
-def sort_bucket(arcs: Any, indices: Any, first: int, degrees: Any, kept: Any) -> None:
-    """Sort one bucket by source (the low half), then each row by target, and drop repeats.
-
-    What is kept fills `indices` from the front. `degrees` gets the length of each row, `kept` the sum of them.
+    Radix sort from the lowest digit, equal keys staying in order; digits that are the same in all keys are skipped.
     """
-    low = np.uint64(0xFFFFFFFF)
-    ends = np.zeros(degrees.size + 1, np.int64)
-    for i in range(arcs.size):
-        ends[np.int64(arcs[i] & low) - first + 1] += 1
-    for r in range(degrees.size):
-        ends[r + 1] += ends[r]
-    fill = ends[:-1].copy()
-    for i in range(arcs.size):
-        row = np.int64(arcs[i] & low) - first
-        indices[fill[row]] = np.int32(arcs[i] >> np.uint64(32))
-        fill[row] += 1
-    size = 0
-    for r in range(degrees.size):
-        begin, end = ends[r], ends[r + 1]
-        gap = 1
-        while gap < (end - begin) >> LARGEST_GAP:
-            gap = 3 * gap + 1
-        while gap > 0:  # Shell sort; most rows only need the last round, which is insertion sort
-            for i in range(begin + gap, end):
-                value = indices[i]
-                j = i
-                while j >= begin + gap and indices[j - gap] > value:
-                    indices[j] = indices[j - gap]
-                    j -= gap
-                indices[j] = value
-            gap //= 3
-        front = size
-        for i in range(begin, end):
-            if i == begin or indices[i] != indices[size - 1]:
-                indices[size] = indices[i]
-                size += 1
-        degrees[r] = size - front
-    kept[0] = size
+    m = keys.size
+    weighted = values.size > 0
+    mask = np.uint64((1 << DIGIT_BITS) - 1)
+    low = np.uint64((1 << target_bits) - 1)
+    base, bits = np.uint64(first), np.uint64(target_bits)
+    for i in range(m):  # source and target next to each other: fewer digits
+        keys[i] = (((keys[i] >> U32) - base) << bits) | (keys[i] & LOW)
+    passes = (target_bits + row_bits + DIGIT_BITS - 1) // DIGIT_BITS
+    a, b = keys, np.empty(m, np.uint64)
+    x = values
+    y = np.empty(values.size, values.dtype)
+    counts = np.zeros((passes, 1 << DIGIT_BITS), np.uint32)
+    for i in range(m):
+        key = a[i]
+        for p in range(passes):
+            counts[p, (key >> np.uint64(p * DIGIT_BITS)) & mask] += np.uint32(1)
+    for p in range(passes):
+        by = np.uint64(p * DIGIT_BITS)
+        if m and counts[p, (a[0] >> by) & mask] == m:
+            continue
+        total = np.uint32(0)
+        for d in range(1 << DIGIT_BITS):
+            total, counts[p, d] = total + counts[p, d], total
+        for i in range(m):
+            digit = (a[i] >> by) & mask
+            place = counts[p, digit]
+            counts[p, digit] = place + np.uint32(1)
+            b[place] = a[i]
+            if weighted:
+                y[place] = x[i]
+        a, b = b, a
+        x, y = y, x
+    targets = keys.view(np.int32)
+    size, conflict = 0, -1
+    last = ~np.uint64(0)
+    for i in range(m):
+        key = a[i]
+        if key != last or rule == KEEP:
+            last = key
+            targets[size] = np.int32(key & low)
+            degrees[np.int64(key >> bits)] += 1
+            if weighted:
+                values[size] = x[i]
+            size += 1
+        elif weighted:
+            if rule == MIN:
+                values[size - 1] = min(values[size - 1], x[i])
+            elif rule == MAX:
+                values[size - 1] = max(values[size - 1], x[i])
+            elif rule == SUM:
+                values[size - 1] += x[i]
+            elif rule == SAME and values[size - 1] != x[i] and conflict < 0:
+                conflict = size - 1
+    return size, conflict
 
 
-_compile = numba.njit(nogil=True, cache=True)
-_count, _move, _sort_bucket = _compile(count), _compile(move), _compile(sort_bucket)
+def move(array: Any, begin: int, to: int, size: int) -> None:
+    """array[to : to + size] = array[begin : begin + size], where to ≤ begin."""
+    for i in range(size):
+        array[to + i] = array[begin + i]
+
+
+_compile = numba.njit(nogil=True, cache=True, boundscheck=False)
+_count, _deal, _sort_bucket, _move = _compile(count), _compile(deal), _compile(sort_bucket), _compile(move)

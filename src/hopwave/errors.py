@@ -84,3 +84,16 @@ class FormatError(HopwaveError, ValueError):
         self.line = line
         place = ":".join(str(part) for part in (self.path, line) if part is not None)
         super().__init__(f"{place}: {message}" if place else message)
+
+
+class SparseIdsWarning(UserWarning):
+    """Vertex ids were so sparse that they became labels; give n= to number all of them from 0 instead.
+
+    >>> import warnings
+    >>> import hopwave as hw
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     G = hw.Graph.from_edges([10**9, 5], [5, 7])
+    >>> G.labels.tolist(), caught[0].category.__name__
+    ([5, 7, 1000000000], 'SparseIdsWarning')
+    """

@@ -9,12 +9,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from hopwave.arrays import Array, module_of, on_gpu
-from hopwave.csr import is_ascending, offset_type
+from hopwave.csr import Rows, is_ascending, offset_type
 from hopwave.errors import LinalgError
 from hopwave.graph import Graph
 from hopwave.operators import checked_dtype
 from hopwave.prepared import Prepared
-from hopwave.rows import Rows, transposed
+from hopwave.rows import transposed
 
 
 class _Store:
@@ -68,12 +68,12 @@ class Matrix:
         if G.order != "ascending":
             if values is not None:
                 raise LinalgError("this graph's rows are arranged by degree; give values to the graph it was made from")
-            G = G._ascending_again()
+            G = G._ascending()
         if values is None:
             pattern = G._prepared.find(Matrix)
             if pattern is None:
                 rows = Rows(G.indptr, G.indices, None)
-                columns = rows if not G.directed else None if G._columns is None else Rows(*G._columns, None)
+                columns = rows if not G.directed else None if G._columns is None else G._columns._replace(values=None)
                 pattern = G._prepared.keep(Matrix(_Store((G.n, G.n), rows, columns)))
             return pattern
         weights = np.asarray(values)

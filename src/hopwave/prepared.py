@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arrays import Array
-
 Record = TypeVar("Record")
 
 
@@ -54,16 +52,6 @@ class Prepared:
     def clear(self) -> None:
         """Forget all records."""
         self._records.clear()
-
-
-@dataclass
-class DeviceInput:
-    """Kept with a graph that was made from CuPy arrays: its results are CuPy arrays too.
-
-    `arrays` are its indptr and indices, where an engine can use them as they are.
-    """
-
-    arrays: tuple[Array, Array] | None = None
 
 
 @dataclass

@@ -6,28 +6,17 @@ merged by their keys.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from hopwave.arrays import Array, module_of
-from hopwave.csr import check_rows
+from hopwave.csr import Rows, check_rows
 
 Place = Literal["tril", "triu", "diag", "offdiag"]
 PLACES: tuple[Place, ...] = ("tril", "triu", "diag", "offdiag")
-
-
-class Rows(NamedTuple):
-    """Compressed rows: the entries of row i are indices[indptr[i]:indptr[i+1]], ascending, each place once.
-
-    `values` is None where every entry counts as 1 (True).
-    """
-
-    indptr: Array
-    indices: Array  # int32
-    values: Array | None
 
 
 def row_of_each(part: Rows, xp: Any, dtype: npt.DTypeLike = np.int32) -> Array:

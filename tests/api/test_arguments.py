@@ -17,7 +17,6 @@ import scipy.sparse as sp
 import hopwave as hw
 from hopwave import EngineError, Graph, GraphError, HopwaveError, PlanError, engines
 from hopwave.api import arguments, choice
-from hopwave.prepared import DeviceInput
 
 PATH = Graph.from_edges([0, 1, 2], [1, 2, 3], directed=True)
 NAMED = Graph.from_edges(["ann", "bob"], ["bob", "cyd"])
@@ -223,7 +222,7 @@ def test_scores_are_on_the_device_of_the_graph(monkeypatch: pytest.MonkeyPatch) 
     graph, scores = Graph.from_edges([0], [1]), np.ones(2)
     gpu: Any = SimpleNamespace(name="cuda")
     assert choice.to_input_device(graph, gpu, scores) is scores
-    graph._prepared.keep(DeviceInput())  # as if made of CuPy arrays
+    graph.__dict__["_device"] = "cuda"  # as if made of CuPy arrays
     assert (
         isinstance(choice.to_input_device(graph, gpu, scores), OnDevice)
         and choice.to_input_device(graph, gpu, None) is None

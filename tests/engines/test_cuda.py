@@ -15,7 +15,6 @@ from graphs import TRAPS
 from hopwave import EngineError, Graph, GraphError, engines, generate
 from hopwave.catalogue import CATALOGUE
 from hopwave.plan import Plan, Pull, Push
-from hopwave.prepared import DeviceInput
 from hopwave.rules import XBFS, Always, OneWay
 from hopwave.validate import validate
 
@@ -49,8 +48,7 @@ def fresh(graph: Graph) -> Graph:
 
 def made_of_cupy(cupy: Any, graph: Graph) -> tuple[Graph, Any, Any]:
     indptr, indices = cupy.asarray(graph.indptr), cupy.asarray(graph.indices)
-    made = fresh(graph)
-    made._prepared.keep(DeviceInput((indptr, indices)))
+    made = Graph.from_csr(indptr, indices, directed=graph.directed)
     return made, indptr, indices
 
 

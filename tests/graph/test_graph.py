@@ -26,18 +26,6 @@ def rows(graph: Graph) -> list[list[int]]:
     return [graph.indices[graph.indptr[v] : graph.indptr[v + 1]].tolist() for v in range(graph.n)]
 
 
-class OnTheGPU:
-    """What hopwave sees of a CuPy array, for machines without one."""
-
-    __cuda_array_interface__: dict[str, Any] = {}  # noqa: RUF012
-
-    def __init__(self, column: list[int]) -> None:
-        self.column = column
-
-    def get(self) -> Any:
-        return np.array(self.column)
-
-
 # ---------------------------------------------------------------- from_edges: columns of every kind
 
 COLUMNS: dict[str, Any] = {
@@ -48,7 +36,6 @@ COLUMNS: dict[str, Any] = {
     "numpy big-endian": lambda column: np.array(column, ">i4"),
     "whole floats": lambda column: np.array(column, np.float64),
     "list of numpy scalars": lambda column: [np.int16(v) for v in column],
-    "cupy": OnTheGPU,
     "pandas": pd.Series,
     "pandas index": pd.Index,
     "pandas nullable": lambda column: pd.Series(column, dtype="Int64"),

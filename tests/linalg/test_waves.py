@@ -100,7 +100,7 @@ def six_lines(G: hw.Graph, source: int, device: str) -> list[int]:
 
 
 def searches() -> Any:
-    """(device, graph, whether offsets have 64 bits). Deep graphs only on the GPU: elsewhere every level is a product."""
+    """(device, graph, whether offsets have 64 bits). Deep graphs only on the GPU: elsewhere each level is a product."""
     for device in MACHINES:
         for name, make in TRAPS.items():
             if device == "cuda" or make().n <= 600:

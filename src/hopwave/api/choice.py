@@ -12,7 +12,6 @@ from hopwave.errors import EngineError, PlanError
 from hopwave.graph import Graph
 from hopwave.jobs import Job, Question
 from hopwave.plan import Plan
-from hopwave.prepared import DeviceInput
 
 # From these sizes on, a GPU repays the upload of the graph.
 MIN_ARCS_FOR_GPU = 1 << 20  # arcs, for one search
@@ -121,7 +120,7 @@ def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: en
 
 def to_input_device(graph: Graph, engine: engines.Engine, array: Any) -> Any:
     """A result as a CuPy array if the graph was made of CuPy arrays and a GPU computed it; otherwise as it is."""
-    if array is None or engine.name != "cuda" or graph._prepared.find(DeviceInput) is None:
+    if array is None or engine.name != "cuda" or graph.device != "cuda":
         return array
     import cupy
 

@@ -19,7 +19,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from hopwave import csr
 from hopwave.arrays import Array
+from hopwave.csr import Rows
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.jobs import (
@@ -39,7 +41,7 @@ from hopwave.jobs import (
 from hopwave.matrix import Matrix
 from hopwave.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.plan import Plan
-from hopwave.rows import Place, Rows
+from hopwave.rows import Place
 from hopwave.trace import Level
 from hopwave.vector import Vector
 
@@ -251,3 +253,13 @@ def _ready(name: str, module: str, kind: str) -> Any:
     if reason:
         raise EngineError(reason)
     return found
+
+
+@cache
+def _gpu_builder() -> csr.Builder:
+    engine("cuda")  # or an EngineError that says what is missing
+    found: csr.Builder = import_module("hopwave.engines.cuda.build")
+    return found
+
+
+csr.builders["cuda"] = _gpu_builder

@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.csr import LARGEST_VERTEX_COUNT
+from hopwave.csr import LARGEST_VERTEX_COUNT, Combine
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.io.source import Source
@@ -20,7 +20,6 @@ from hopwave.io.source import Source
 # confirmed with n= before memory is spent on it.
 MAX_UNCONFIRMED_VERTICES = 100_000_000
 MAX_VERTICES_PER_BYTE = 100
-MIN_EDGES_FOR_COMPILED_SORT = 500_000  # with fewer, SciPy has finished before Numba is imported
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,7 @@ class Request:
     directed: bool | None = None
     n: int | None = None
     labels: bool = True
+    combine: Combine | None = None  # what to do with the weights of repeated edges
 
     def vertices(self, source: Source, n: int, line: int | None = None) -> int:
         """The number of vertices of the graph, from the number that the file declares or implies."""
@@ -76,21 +76,17 @@ class Request:
         source.meter.stage(f"building the graph of {source.path.name}")
         directed_now = directed if self.directed is None else directed and self.directed
         names = labels if self.labels else None
-        if len(u) < MIN_EDGES_FOR_COMPILED_SORT:
-            return self.turned(Graph.from_edges(u, v, n, directed_now, labels=names))
-        from hopwave.csr_compiled import sorted_rows
-
-        u, v = np.ascontiguousarray(u, np.int32), np.ascontiguousarray(v, np.int32)
-        rows = sorted_rows(u, v, n, symmetric=not directed_now)
-        return self.turned(Graph.from_csr(*rows, directed=directed_now, labels=names, check=False))
+        return self.turned(Graph.from_edges(u, v, n, directed_now, labels=names))
 
     def turned(self, graph: Graph) -> Graph:
         """The graph as the caller wants it, directed or not: reverse arcs are added, or every edge becomes two arcs."""
         if self.directed is None or self.directed == graph.directed:
             return graph
         if self.directed:
-            return Graph.from_csr(graph.indptr, graph.indices, directed=True, labels=graph.labels, check=False)
-        return Graph.from_edges(*graph.to_edges(), graph.n, directed=False, labels=graph.labels)
+            return Graph.from_csr(
+                graph.indptr, graph.indices, True, weights=graph.weights, labels=graph.labels, check=False
+            )
+        return graph.to_undirected(self.combine)
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from hopwave.csr import Rows
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.jobs import Allowed
 from hopwave.linalg.formats import arrays, convert, writable
 from hopwave.matrix import Matrix, as_matrix
 from hopwave.operators import BinaryOp, Monoid
-from hopwave.rows import Rows, from_keys, inside, keys_of, union
+from hopwave.rows import from_keys, inside, keys_of, union
 from hopwave.vector import Vector, as_vector
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from hopwave.csr import Rows as GraphRows
 from hopwave.csr import offset_type
 from hopwave.graph import Graph
 
@@ -119,7 +120,7 @@ class NetworkXGraph:
     @cached_property
     def graph(self) -> Graph:
         """The same graph with ascending rows and without labels, as hopwave's engines want it."""
-        transpose = _ascending(*self.in_rows) if self.directed else None
+        transpose = GraphRows(*_ascending(*self.in_rows)) if self.directed else None
         return Graph(*_ascending(*self.out_rows), directed=self.directed, transpose=transpose)
 
     @cached_property

@@ -9,11 +9,12 @@ import numpy as np
 
 from hopwave import engines
 from hopwave.arrays import Array
+from hopwave.csr import Rows
 from hopwave.engines.shortcuts import NoShortcuts
 from hopwave.jobs import Allowed, Direction, Product, Touched
 from hopwave.matrix import Matrix
 from hopwave.operators import BinaryOp, Monoid, UnaryOp
-from hopwave.rows import Place, Rows, by_place
+from hopwave.rows import Place, by_place
 from hopwave.vector import Vector
 
 

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from hopwave.arrays import module_of
+from hopwave.csr import Rows
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import loopless, square
 from hopwave.linalg.elementwise import reduce
 from hopwave.linalg.products import mxm
 from hopwave.matrix import Matrix
 from hopwave.operators import monoid
-from hopwave.rows import Rows, row_of_each
+from hopwave.rows import row_of_each
 from hopwave.semiring import semiring
 from hopwave.vector import Vector
 

@@ -13,6 +13,7 @@ from numba import njit
 
 from hopwave import engines
 from hopwave.arrays import Array
+from hopwave.csr import Rows
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import CHECKED, FOUND, crew_size, share
 from hopwave.engines.cpu.graph import find_hubs
@@ -23,7 +24,7 @@ from hopwave.engines.reference import linalg
 from hopwave.jobs import Allowed, Direction, PageRankRun, Product, Touched
 from hopwave.matrix import Matrix
 from hopwave.operators import BinaryOp, UnaryOp
-from hopwave.rows import Place, Rows
+from hopwave.rows import Place
 from hopwave.vector import Vector
 
 NO_BITS = read_only(np.empty(0, np.uint8))

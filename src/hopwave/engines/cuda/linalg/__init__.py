@@ -16,6 +16,7 @@ import numpy as np
 
 from hopwave import engines
 from hopwave.arrays import Array
+from hopwave.csr import Rows
 from hopwave.engines.cuda import Engine
 from hopwave.engines.cuda.errors import FEWER_ROWS, translated
 from hopwave.engines.cuda.launch import BLOCK, NULL
@@ -27,7 +28,7 @@ from hopwave.errors import EngineError
 from hopwave.jobs import Allowed, Direction, Product, Touched
 from hopwave.matrix import Matrix
 from hopwave.operators import BinaryOp, Monoid, UnaryOp
-from hopwave.rows import Place, Rows, by_place
+from hopwave.rows import Place, by_place
 from hopwave.vector import Vector
 
 COMMUTATIVE = ("plus", "times", "min", "max", "lor", "land", "lxor")

@@ -7,11 +7,12 @@ from itertools import pairwise
 import cupy
 import numpy as np
 
+from hopwave.csr import Rows
 from hopwave.engines.cuda.linalg.compiled import kernels_of, operands
 from hopwave.engines.cuda.linalg.scratch import BLOCK, Cuts, Pending, stream_scratch
 from hopwave.errors import EngineError
 from hopwave.jobs import Touched
-from hopwave.rows import Rows, inside, row_of_each
+from hopwave.rows import inside, row_of_each
 
 MOST_TERMS = 1 << 27  # terms written out at a time: about 40 bytes each with their sort
 MOST_ENTRIES = 2**31 - 1

@@ -1,0 +1,209 @@
+"""Sorted rows from edges on the GPU, in little more memory than the rows take.
+
+Rows are cut into parts of about equal numbers of arcs. For each part: the keys of its arcs are written in the order of
+the edges, sorted, and freed of repeats (kernels/build/rows.cuh). The sort is CuPy's binding to Thrust, which comes
+compiled; every other kernel is ours, compiled once per machine and kept on disk.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import cupy
+import numpy as np
+
+from hopwave.arrays import is_on_gpu
+from hopwave.csr import Conflict, Rows, as_column
+from hopwave.engines.cuda import nvrtc
+from hopwave.errors import EngineError, GraphError
+from hopwave.whole_numbers import whole_numbers
+
+HEADER = "build/rows.cuh"
+BLOCK = 256  # kernels/common/atoms.cuh
+BUCKETS, ROWS = 4096, 4096  # kernels/build/rows.cuh
+KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST = range(7)  # kernels/build/rows.cuh
+COMBINE = {None: SAME, "min": MIN, "max": MAX, "sum": SUM, "first": FIRST}
+IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
+WEIGHTS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
+# One part takes 16 bytes per arc while it is sorted, 44 with weights. An eighth of all arcs keeps that below what the
+# rows themselves take; fewer than so many arcs are not worth a part of their own.
+PARTS = 8
+LEAST_ARCS = 1 << 22
+SPARE = 0.125  # share of the room for repeats that may stay unused behind the rows; more than that is copied out
+
+
+def instances():
+    """Every kernel there is: header and name expression."""
+    for name in ("extent", "count_buckets", "count_part", "write_part"):
+        for identity in IDS.values():
+            yield HEADER, f"hopwave::build::{name}<{identity}>"
+    for name in ("scan", "count_kept", "write_kept", "sum_degrees"):
+        yield HEADER, f"hopwave::build::{name}<int>"
+    for offset in IDS.values():
+        yield HEADER, f"hopwave::build::write_offsets<{offset}>"
+    for name in ("write_weights", "find_nan"):
+        for weight in WEIGHTS.values():
+            yield HEADER, f"hopwave::build::{name}<{weight}>"
+
+
+def launch(name, kind, blocks, *arguments):
+    """Launch one instance of a kernel template with that many blocks."""
+    nvrtc.kernel(HEADER, f"hopwave::build::{name}<{kind}>")((int(blocks),), (BLOCK,), arguments)
+
+
+def full_grid():
+    """As many blocks as the GPU works on at once."""
+    attributes = cupy.cuda.Device().attributes
+    return attributes["MultiProcessorCount"] * (attributes["MaxThreadsPerMultiProcessor"] // BLOCK)
+
+
+def column(values, name):
+    """A column of any library as a CuPy array: used as it is where it lies on this GPU, else uploaded."""
+    if not is_on_gpu(values):
+        return uploaded(np.ascontiguousarray(as_column(values, name)))
+    if hasattr(values, "null_count") and values.null_count:  # cuDF
+        raise GraphError(f"{name} misses {values.null_count} values; drop the rows that miss one")
+    array = cupy.asarray(values) if hasattr(values, "__cuda_array_interface__") else cupy.from_dlpack(values)
+    if array.ndim != 1:
+        raise GraphError(f"{name} has {array.ndim} dimensions; give one column")
+    if name not in ("src", "dst"):
+        return cupy.ascontiguousarray(array)
+    if array.dtype.kind not in "iu":
+        return uploaded(whole_numbers(cupy.asnumpy(array), name))
+    if array.dtype == np.uint64 and len(array) and int(array.max()) >= 2**63:
+        raise GraphError(f"{name} holds {int(array.max())}, more than 63 bits hold; renumber sparse ids first")
+    kind = np.int32 if array.dtype.itemsize < 4 or array.dtype == np.int32 else np.int64
+    return cupy.ascontiguousarray(array.astype(kind, copy=False))
+
+
+def uploaded(array):
+    """A copy of a host's array on the GPU; ids narrower than 32 bits are widened."""
+    if array.dtype.kind in "iu" and array.dtype not in IDS:
+        array = array.astype(np.int32 if array.dtype.itemsize < 4 else np.int64)
+    there = cupy.empty(array.shape, array.dtype)
+    there.data.copy_from_host(array.ctypes.data, array.nbytes)
+    return there
+
+
+def to_host(array):
+    """A copy in the host's memory."""
+    return cupy.asnumpy(array)
+
+
+def extent(*columns):
+    """The least and the greatest id of all columns; (0, -1) where there is none."""
+    found = cupy.asarray(np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min], np.int64))
+    for column in columns:
+        if len(column):
+            blocks = min(full_grid(), -(-len(column) // BLOCK))
+            launch("extent", IDS[column.dtype], blocks, column, np.uint64(len(column)), found)
+    least, greatest = found.get().tolist()
+    return (0, -1) if greatest < least else (least, greatest)
+
+
+def first_nan(weights):
+    """The place of the first weight that is not a number, or None."""
+    found = cupy.asarray(np.array([len(weights)], np.uint64))
+    if len(weights):
+        blocks = min(full_grid(), -(-len(weights) // BLOCK))
+        launch("find_nan", WEIGHTS[weights.dtype], blocks, weights, np.uint64(len(weights)), found)
+    place = int(found.get()[0])
+    return place if place < len(weights) else None
+
+
+def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
+    """Sorted rows, as `hopwave.csr.rows_of` makes them; ids are int32 or int64, from 0 to n − 1."""
+    edges = len(source)
+    if weights is not None and edges >= 1 << 32:
+        raise EngineError(f"{edges:,} weighted edges are more than a GPU sorts here; use device='cpu'")
+    if source.dtype != target.dtype:
+        source, target = (column.astype(np.int64, copy=False) for column in (source, target))
+    kind = IDS[source.dtype]
+    rule = np.int32((MERGE if weights is None else COMBINE[combine]) if merge else KEEP)
+    grid = min(full_grid(), max(1, -(-edges // (4 * BLOCK))))
+    columns = (source, target, np.uint64(edges), np.int32(symmetric))
+    shift = max(0, max(n - 1, 0).bit_length() - BUCKETS.bit_length() + 1)
+    counts = zeros(BUCKETS, np.uint64)
+    launch("count_buckets", kind, grid, *columns, np.int32(shift), counts)
+    arcs_in = counts.get().astype(np.int64)
+    arcs = int(arcs_in.sum())
+    bits = np.int32(max(1, max(n - 1, 0).bit_length()))
+    degrees = zeros(n, np.uint32)
+    neighbours = cupy.empty(arcs, np.int32)
+    kept_weights = None if weights is None else cupy.empty(arcs, weights.dtype)
+    conflict = cupy.asarray(np.array([arcs], np.uint64))
+    begins = cupy.empty(grid + 1, np.uint64)
+    size = 0
+    for first, last in parts(arcs_in, arcs):
+        rows = (np.int64(first << shift), np.int64(min(n, last << shift)))
+        launch("count_part", kind, grid, *columns, *rows, begins)
+        launch("scan", "int", 1, begins, np.uint64(grid))
+        here = int(arcs_in[first:last].sum())
+        keys = cupy.empty(here, np.uint64)
+        edge = None if weights is None else cupy.empty(here, np.uint32)
+        launch("write_part", kind, grid, *columns, *rows, bits, begins, keys, np.uint64(0) if edge is None else edge)
+        order = np.uint64(0)
+        if weights is None:
+            keys.sort()
+        else:
+            order = keys.argsort()
+        share = min(full_grid(), max(1, -(-here // (4 * BLOCK))))
+        kept = cupy.empty(share + 1, np.uint64)
+        launch("count_kept", "int", share, keys, order, np.uint64(here), rule, kept)
+        launch("scan", "int", 1, kept, np.uint64(share))
+        arguments = (keys, order, np.uint64(here), rule)
+        launch("write_kept", "int", share, *arguments, bits, rows[0], kept, np.uint64(size), neighbours, degrees)
+        if weights is not None:
+            launch(
+                "write_weights", WEIGHTS[weights.dtype], share, *arguments, kept, np.uint64(size), edge, weights,
+                kept_weights, conflict,
+            )  # fmt: skip
+        size += here if rule == KEEP else int(kept[share : share + 1].get()[0])
+        del keys, edge, order, kept, arguments
+    rows = Rows(offsets_of(degrees, n, size), trimmed(neighbours, size), trimmed(kept_weights, size))
+    place = int(conflict.get()[0])
+    if place < arcs:
+        row = int(np.searchsorted(cupy.asnumpy(rows.indptr), place, side="right")) - 1
+        raise Conflict(row, int(rows.indices[place]))
+    return rows
+
+
+def parts(arcs_in, arcs):
+    """Ranges of buckets [first, last) with about equal numbers of arcs."""
+    most = max(LEAST_ARCS, -(-arcs // PARTS))
+    cuts, filled = [0], 0
+    for bucket, count in enumerate(arcs_in.tolist()):
+        if filled and filled + count > most:
+            cuts.append(bucket)
+            filled = 0
+        filled += count
+    return [pair for pair in pairwise([*cuts, len(arcs_in)]) if arcs_in[slice(*pair)].any()]
+
+
+def offsets_of(degrees, n, arcs):
+    """Where each row begins; n + 1 offsets, int32 until the arcs need int64."""
+    offset = np.int64 if arcs > np.iinfo(np.int32).max else np.int32
+    offsets = cupy.empty(n + 1, offset)
+    tiles = max(1, -(-n // ROWS))
+    sums = zeros(tiles + 1, np.uint64)
+    blocks = min(full_grid(), tiles)
+    launch("sum_degrees", "int", blocks, degrees, np.uint64(n), sums)
+    launch("scan", "int", 1, sums, np.uint64(tiles if n else 0))
+    launch("write_offsets", IDS[np.dtype(offset)], blocks, degrees, np.uint64(n), sums, offsets)
+    return offsets
+
+
+def zeros(count, dtype):
+    """cupy.zeros without a kernel that CuPy would have to compile."""
+    array = cupy.empty(count, dtype)
+    array.data.memset_async(0, array.nbytes)
+    return array
+
+
+def trimmed(array, size):
+    """The first `size` items; copied where much memory would stay unused behind them."""
+    if array is None or len(array) - size <= SPARE * size:
+        return None if array is None else array[:size]
+    exact = cupy.empty(size, array.dtype)
+    exact.data.copy_from_device_async(array.data, exact.nbytes)
+    return exact

@@ -1,0 +1,324 @@
+"""Weights belong to a graph: every way in keeps them, every change of shape carries them along, nothing drops them."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hopwave import Graph, GraphError, SparseIdsWarning, csr, csr_compiled
+
+RULES: dict[str, Any] = {"min": min, "max": max, "first": lambda values: values[0]}
+
+
+def slow(edges: list[tuple[int, int, float]], directed: bool, combine: str) -> dict[tuple[int, int], float]:
+    """Arc → weight, worked out edge by edge."""
+    found: dict[tuple[int, int], list[float]] = {}
+    for u, v, w in edges:
+        for arc in {(u, v)} if directed else {(u, v), (v, u)}:
+            found.setdefault(arc, []).append(w)
+    if combine == "sum":
+        sums = {}
+        for arc, values in found.items():
+            total = 0.0
+            for value in values:
+                total += value
+            sums[arc] = total
+        return sums
+    return {arc: RULES[combine](values) for arc, values in found.items()}
+
+
+def arcs(graph: Graph) -> dict[tuple[int, int], float]:
+    """Arc → weight of a graph."""
+    assert graph.weights is not None
+    source = np.repeat(np.arange(graph.n), graph.degrees)
+    return dict(zip(zip(source.tolist(), graph.indices.tolist(), strict=True), graph.weights.tolist(), strict=True))
+
+
+weighted_edges = st.integers(1, 9).flatmap(
+    lambda n: st.tuples(
+        st.just(n),
+        st.lists(
+            st.tuples(st.integers(0, n - 1), st.integers(0, n - 1), st.sampled_from([0.0, 0.1, 0.2, 0.7, 1.0, 3.0])),
+            max_size=30,
+        ),
+    )
+)
+
+
+@given(weighted_edges, st.booleans(), st.sampled_from(["min", "max", "sum", "first"]))
+def test_repeated_edges_are_combined_as_asked(given_edges: Any, directed: bool, combine: Any) -> None:
+    n, edges = given_edges
+    u, v, w = ([edge[i] for edge in edges] for i in range(3))
+    graph = Graph.from_edges(u, v, n, directed, weights=w, combine=combine)
+    assert arcs(graph) == slow(edges, directed, combine)
+    assert graph.without_weights() == Graph.from_edges(u, v, n, directed)
+    if directed:
+        turned = graph.reverse()
+        assert arcs(turned) == {(b, a): weight for (a, b), weight in arcs(graph).items()}
+        both = graph.to_undirected("max")
+        assert both.without_weights().with_weights(both.weights) == both
+        assert graph.in_weights is not None and graph.in_weights.tolist() == turned.weights.tolist()  # type: ignore[union-attr]
+    arranged = graph.arranged()
+    assert arcs(arranged) == arcs(graph)
+    assert pickle.loads(pickle.dumps(graph)) == graph
+
+
+@given(weighted_edges, st.booleans())
+def test_different_weights_of_one_edge_are_refused(given_edges: Any, directed: bool) -> None:
+    n, edges = given_edges
+    u, v, w = ([edge[i] for edge in edges] for i in range(3))
+    least, most = slow(edges, directed, "min"), slow(edges, directed, "max")
+    if least == most:
+        assert arcs(Graph.from_edges(u, v, n, directed, weights=w)) == least
+        return
+    with pytest.raises(GraphError, match=r"stands more than once, with different weights; .* combine='min'"):
+        Graph.from_edges(u, v, n, directed, weights=w)
+
+
+@given(weighted_edges, st.booleans(), st.booleans(), st.sampled_from([None, "min", "max", "sum", "first"]))
+@settings(max_examples=40)
+def test_the_compiled_builder_does_the_same(given_edges: Any, symmetric: bool, merge: bool, combine: Any) -> None:
+    n, edges = given_edges
+    u, v = (np.array([edge[i] for edge in edges], np.int64) for i in range(2))
+    w = np.array([edge[2] for edge in edges], np.float32)
+    indptr, indices, weights, place = csr_compiled.sorted_rows(
+        u, v, n, symmetric=symmetric, merge=merge, weights=w, combine=combine, threads=3
+    )
+    try:
+        rows = csr._weighted(u, v, n, symmetric, merge, w, combine)
+    except csr.Conflict as conflict:
+        assert place >= 0
+        found = csr.conflict_at(csr.Rows(indptr, indices, weights), place)
+        assert (found.source, found.target) == (conflict.source, conflict.target)
+        return
+    assert weights is not None and rows.values is not None and weights.dtype == rows.values.dtype == np.float32
+    assert indptr.tolist() == rows.indptr.tolist() and indices.tolist() == rows.indices.tolist()
+    assert weights.tolist() == rows.values.tolist() and place == -1
+    plain = csr._pattern(u, v, n, symmetric, merge)
+    bare = csr_compiled.sorted_rows(u, v, n, symmetric=symmetric, merge=merge, threads=2)
+    assert bare[0].tolist() == plain.indptr.tolist() and bare[1].tolist() == plain.indices.tolist()
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_large_graphs_take_the_compiled_way(directed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    u, v, w = rng.integers(0, 300, 5000), rng.integers(0, 300, 5000), rng.random(5000)
+    small = Graph.from_edges(u, v, weights=w, combine="min", directed=directed)
+    monkeypatch.setattr(csr, "COMPILED_FROM_IF_LOADED", 100)
+    monkeypatch.setattr(csr, "COMPILED_FROM", 100)
+    large = Graph.from_edges(u, v, weights=w, combine="min", directed=directed)
+    assert large == small
+    assert large.reverse() == small.reverse() and np.array_equal(large.in_indices, small.in_indices)
+
+
+# ---------------------------------------------------------------- ways in
+
+
+def test_weights_are_in_the_order_of_the_edges() -> None:
+    """The trap: the order of the edges given is not the order of G.indices."""
+    graph = Graph.from_edges([2, 0, 1], [0, 1, 2], weights=[30, 1, 12], directed=True)
+    assert graph.indices.tolist() == [1, 2, 0] and graph.weights is not None
+    assert graph.weights.tolist() == [1.0, 12.0, 30.0]
+    assert list(graph.edges()) == [(0, 1, 1.0), (1, 2, 12.0), (2, 0, 30.0)]
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"), [(np.float32, "f4"), (np.float16, "f4"), (np.float64, "f8"), (np.int32, "f8"), (np.bool_, "f8")]
+)
+def test_types(given: Any, kept: str) -> None:
+    graph = Graph.from_edges([0], [1], weights=np.ones(1, given))
+    assert graph.weights is not None and graph.weights.dtype == np.dtype(kept)
+    assert graph.weights.flags.writeable is False
+
+
+def test_csr_keeps_weights_sorted_or_not() -> None:
+    graph = Graph.from_csr([0, 2, 2, 2], [2, 1], weights=[5.0, 4.0])
+    assert list(graph.edges()) == [(0, 1, 4.0), (0, 2, 5.0)]
+    with pytest.raises(GraphError, match="two different weights, one per direction"):
+        Graph.from_csr([0, 1, 2], [1, 0], directed=False, weights=[1, 2])
+    with pytest.raises(GraphError, match="3 entries for 2 stored arcs"):
+        Graph.from_csr([0, 1, 2], [1, 0], weights=[1, 2, 3])
+
+
+def test_scipy_values_are_weights() -> None:
+    A = sp.csr_array(np.array([[0.0, 2.5], [2.5, 0.0]]))
+    graph = Graph.from_scipy(A)
+    assert not graph.directed and graph.weights is not None and graph.weights.tolist() == [2.5, 2.5]
+    assert (graph.to_scipy() != A).nnz == 0
+    assert not Graph.from_scipy(A, weights=False).is_weighted and not Graph.from_scipy(A != 0).is_weighted
+    B = sp.csr_array(np.array([[0.0, 2.0], [3.0, 0.0]]))
+    assert Graph.from_scipy(B).directed, "a symmetric pattern with other values is not undirected"
+    with pytest.raises(GraphError, match="combine="):
+        Graph.from_scipy(B, directed=False)
+    assert Graph.from_scipy(B, directed=False, combine="max").weights.tolist() == [3.0, 3.0]  # type: ignore[union-attr]
+
+
+def test_networkx_weights() -> None:
+    nx = pytest.importorskip("networkx")
+    g = nx.Graph()
+    g.add_edge("a", "b", weight=3)
+    g.add_edge("b", "c")
+    graph = Graph.from_networkx(g)
+    assert list(graph.edges()) == [("a", "b", 3.0), ("b", "c", 1.0)]
+    assert graph.to_networkx()["a"]["b"]["weight"] == 3.0
+    assert not Graph.from_networkx(g, weight=None).is_weighted and not Graph.from_networkx(g, weight="km").is_weighted
+    g["a"]["b"]["weight"] = "heavy"
+    with pytest.raises(GraphError, match="'weight' is 'heavy' somewhere"):
+        Graph.from_networkx(g)
+    many = nx.MultiGraph([(0, 1, {"weight": 1}), (0, 1, {"weight": 5})])
+    with pytest.raises(GraphError, match="combine="):
+        Graph.from_networkx(many)
+    assert Graph.from_networkx(many, combine="sum").weights.tolist() == [6.0, 6.0]  # type: ignore[union-attr]
+
+
+def test_pandas_and_igraph() -> None:
+    pd, igraph = pytest.importorskip("pandas"), pytest.importorskip("igraph")
+    table = pd.DataFrame({"from": ["x", "y"], "to": ["y", "z"], "km": [1.5, 2.0]})
+    graph = Graph.from_pandas(table, "from", "to", "km")
+    assert list(graph.edges()) == [("x", "y", 1.5), ("y", "z", 2.0)]
+    assert graph.edges().to_pandas().to_dict("list") == {
+        "source": ["x", "y"],
+        "target": ["y", "z"],
+        "weight": [1.5, 2.0],
+    }
+    assert Graph.from_igraph(graph.to_igraph()) == graph
+    with pytest.raises(GraphError, match="no column 'source'; its columns are 'from', 'to', 'km'"):
+        Graph.from_pandas(table)
+    assert Graph.from_igraph(igraph.Graph(directed=True, edges=[(0, 1)])).directed
+
+
+# ---------------------------------------------------------------- refused
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, float("nan")], r"weights\[1\] is NaN"),
+        ([1.0], "1 entries for 2 edges"),
+        (["a", "b"], "weights are numbers"),
+        ([1.0, None], r"weights\[1\] is None"),
+        (np.array([1 + 2j, 1]), "weights are numbers"),
+        ([2**60 + 1, 1], "float64 cannot hold exactly"),
+        (np.ma.masked_array([1.0, 2.0], [False, True]), r"weights\[1\] is masked"),
+    ],
+)
+def test_weights_that_are_refused(weights: Any, message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        Graph.from_edges([0, 1], [1, 2], weights=weights)
+
+
+def test_infinity_beside_infinity_is_no_nan() -> None:
+    graph = Graph.from_edges([0, 1], [1, 2], weights=[np.inf, -np.inf])
+    assert graph.weights is not None and np.isinf(graph.weights).all()
+
+
+def test_combine_that_makes_no_sense() -> None:
+    with pytest.raises(GraphError, match="combine='mean' is not known"):
+        Graph.from_edges([0], [1], weights=[1], combine="mean")  # type: ignore[arg-type]
+    with pytest.raises(GraphError, match="there are none"):
+        Graph.from_edges([0], [1], combine="min")
+    with pytest.raises(GraphError, match="repeats='keep'"):
+        Graph.from_edges([0], [1], weights=[1], combine="min", repeats="keep")
+
+
+def test_masked_ends_are_refused() -> None:
+    with pytest.raises(GraphError, match=r"src\[0\] is masked"):
+        Graph.from_edges(np.ma.masked_array([0, 1], [True, False]), [1, 2])
+
+
+def test_kept_repeats_keep_their_weights() -> None:
+    graph = Graph.from_edges([0, 0], [1, 1], weights=[2, 1], repeats="keep")
+    assert graph.m == 4 and graph.weights is not None and graph.weights.tolist() == [2.0, 1.0, 2.0, 1.0]
+
+
+# ---------------------------------------------------------------- sparse ids
+
+
+def test_sparse_ids_become_labels_and_say_so() -> None:
+    with pytest.warns(SparseIdsWarning, match=r"ids reach 1,000,000,000 but only 3 differ"):
+        graph = Graph.from_edges([10**9, 5], [5, 7], weights=[1, 2])
+    assert graph.n == 3 and list(graph.edges()) == [(5, 7, 2.0), (5, 10**9, 1.0)]
+    with pytest.warns(SparseIdsWarning):
+        assert Graph.from_edges([10**15], [3]).labels.tolist() == [3, 10**15]  # type: ignore[union-attr]
+
+
+def test_dense_ids_and_given_n_stay_numbers() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Graph.from_edges([1000], [2]).n == 1001
+        assert Graph.from_edges([9_000_000], [2], n=9_000_001).n == 9_000_001
+
+
+# ---------------------------------------------------------------- what people expect of a graph
+
+
+def test_container_methods() -> None:
+    graph = Graph.from_edges(["ann", "bob"], ["bob", "cyd"], weights=[1, 2])
+    assert "ann" in graph and "zoe" not in graph and [] not in graph and 2 in graph
+    assert list(graph) == ["ann", "bob", "cyd"] and len(graph) == 3
+    assert graph.neighbors("bob").tolist() == ["ann", "cyd"] and graph.degree("bob") == 2
+    assert len(graph.edges()) == 2 and "2 of Graph" in repr(graph.edges())
+    plain = Graph.from_edges([0], [1])
+    assert 1 in plain and 2 not in plain and "0" not in plain and list(plain) == [0, 1]
+
+
+def test_subgraph_keeps_labels_and_weights() -> None:
+    graph = Graph.from_edges(["a", "b", "c", "d"], ["b", "c", "d", "a"], weights=[1, 2, 3, 4], directed=True)
+    part = graph.subgraph(["d", "a", "b"])
+    assert list(part) == ["a", "b", "d"] and list(part.edges()) == [("a", "b", 1.0), ("d", "a", 4.0)]
+    assert list(graph.subgraph([])) == []
+    with pytest.raises(GraphError, match="is not a list of vertices"):
+        graph.subgraph("a")
+    with pytest.raises(GraphError, match="'z' is not a vertex"):
+        graph.subgraph(["z"])
+
+
+@given(weighted_edges, st.booleans(), st.data())
+def test_subgraphs_are_those_of_networkx(given_edges: Any, directed: bool, data: Any) -> None:
+    n, edges = given_edges
+    u, v, w = ([edge[i] for edge in edges] for i in range(3))
+    graph = Graph.from_edges(u, v, n, directed, weights=w, combine="min")
+    chosen = data.draw(st.lists(st.integers(0, n - 1), unique=True))
+    part = graph.subgraph(chosen)
+    expected = graph.to_networkx().subgraph(chosen)
+    assert sorted(part) == sorted(expected)
+    found = {frozenset(edge[:2]) if not directed else edge[:2]: edge[2] for edge in part.edges()}
+    assert found == {
+        (frozenset((a, b)) if not directed else (a, b)): weight for a, b, weight in expected.edges(data="weight")
+    }
+
+
+def test_the_largest_component() -> None:
+    graph = Graph.from_edges([0, 1, 4, 5], [1, 2, 5, 6], weights=[1, 2, 3, 4])
+    largest = graph.largest_component()
+    assert largest.n == 3 and largest.labels is None, "of two equal ones the first"
+    other = Graph.from_edges([0, 4, 5], [1, 5, 6], directed=True).largest_component()
+    assert list(other) == [4, 5, 6] and other.directed
+    assert Graph.from_edges([], [], n=0).largest_component().n == 0
+
+
+def test_loops_direction_and_names() -> None:
+    graph = Graph.from_edges([0, 0, 1], [0, 1, 0], directed=True, weights=[9, 1, 2])
+    assert list(graph.remove_self_loops().edges()) == [(0, 1, 1.0), (1, 0, 2.0)]
+    with pytest.raises(GraphError, match="combine="):
+        graph.to_undirected()
+    assert list(graph.to_undirected("min").edges()) == [(0, 0, 9.0), (0, 1, 1.0)]
+    named = graph.relabel(["x", "y"])
+    assert list(named.edges())[1] == ("x", "y", 1.0) and named.relabel(None) == graph
+    assert list(named.relabel({"x": "z"})) == ["z", "y"]
+    with pytest.raises(GraphError, match="'q' is not a vertex"):
+        named.relabel({"q": "z"})
+    with pytest.raises(GraphError, match="1 labels do not name 2"):
+        graph.relabel(["x"])
+
+
+def test_html() -> None:
+    text = Graph.from_edges(["<a>"], ["b"], weights=[2])._repr_html_()
+    assert "&lt;a&gt;" in text and "<a>" not in text and "weights" in text
