@@ -177,13 +177,13 @@ class Engine:
         return None if distances[target] < 0 else next(all_paths(graph, distances, target))
 
     def refuses(self, plan, job):
-        return betweenness(plan).refuses(plan, job)
+        return _betweenness(plan).refuses(plan, job)
 
     def regime(self, graph, job, plan):
         """Which of our betweenness regimes suits the job, and why; the plan says how the graph is loaded."""
         loaded = self.load(graph, plan)
         with explained("choosing a regime", graph, LESS_MEMORY):
-            return betweenness(plan).choose(loaded, job)
+            return _betweenness(plan).choose(loaded, job)
 
     def accumulation(self, graph, job, plan, threads=None):
         """Sums of dependencies: see hopwave.algorithms.brandes."""
@@ -192,10 +192,10 @@ class Engine:
         loaded = self.load(graph, plan)
         remedy = OTHERS_LESS if plan.regime == "source" else LESS_MEMORY
         with explained("preparing betweenness", graph, remedy):
-            return betweenness(plan).Accumulation(loaded, job, plan)
+            return _betweenness(plan).Accumulation(loaded, job, plan)
 
 
-def betweenness(plan):
+def _betweenness(plan):
     """The module that runs a betweenness plan: TurboBC's pipeline, or our own regimes."""
     if plan.regime == "source":
         from hopwave.engines.cuda.betweenness import turbobc
