@@ -22,7 +22,7 @@ class OnCuda:
         import cupy
 
         from hopwave.engines.cuda.kronecker import Rows
-        from hopwave.engines.cuda.search.one_launch import Workspace
+        from hopwave.engines.cuda.search.workspace import Workspace
 
         self.cp, self.plan = cupy, CATALOGUE["hopwave-gpu"]
         warm = Rows(4, edge_factor, seed)  # compiles all there is: no part of any kernel
@@ -75,7 +75,7 @@ class OnCuda:
         standing = self.workspace.standing()
         edges = self._edges_within(self.distance >= 0)
         broken = broken_rules(self.graph, self.distance, self.parent, root)
-        from hopwave.engines.cuda.search.one_launch import deepest
+        from hopwave.engines.cuda.search.workspace import deepest
 
         return Searched(root, seconds, edges, deepest(standing), broken)
 

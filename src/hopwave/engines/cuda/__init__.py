@@ -87,11 +87,8 @@ class Engine:
         if one_launch.supports(plan, search.question):
             return None
         with explained(f"running plan {plan.name!r}", search.loaded.graph), search.loaded.lock:
-            try:
-                levels = one_launch.run(search, plan, trace)
-            except one_launch.NoCooperativeLaunch:
-                return None
-        search.ran_whole = True
+            levels = one_launch.run(search, plan, trace)
+        search.ran_whole = levels is not None
         return levels
 
     def fetch(self, search):

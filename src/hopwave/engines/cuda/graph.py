@@ -1,7 +1,7 @@
 """A graph on the GPU: its rows and columns without values, uploaded once and kept with the graph.
 
-What a plan needs beyond them (neighbours by degree, a row for every arc, the vertices nothing reaches) is made on the
-GPU when first asked for. Buffers that a search works in are kept too, and lent from one search to the next.
+What a plan needs beyond them (neighbours by degree, one row number per arc, the vertices that nothing reaches) is made
+on the GPU when first needed. Buffers that a search works in are kept too, and lent from one search to the next.
 """
 
 from __future__ import annotations
@@ -15,55 +15,16 @@ from itertools import pairwise
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda import policy
+from hopwave.engines.cuda.launch import WARP, Device, kernels, offset_type
 from hopwave.graph import Graph
 from hopwave.plan import Plan
 
-BLOCK = 256  # kernels/common/atoms.cuh
-NULL = np.uint64(0)
-PINNED = 128
-STRETCH = 1 << 27
-
-
-class Device:
-    """The current GPU: how many blocks fill it."""
-
-    def __init__(self):
-        self.number = cupy.cuda.runtime.getDevice()
-        attributes = cupy.cuda.Device().attributes
-        self.multiprocessors = attributes["MultiProcessorCount"]
-        self.cooperative = bool(attributes["CooperativeLaunch"])
-        self.blocks = self.multiprocessors * max(1, attributes["MaxThreadsPerMultiProcessor"] // BLOCK)
-
-
-class Workspace:
-    """Named buffers that grow and are used again."""
-
-    def __init__(self):
-        self.arrays = {}
-        self.events = cupy.cuda.Event(), cupy.cuda.Event()
-        self.pinned = cupy.cuda.alloc_pinned_memory(PINNED)
-        self.host = np.frombuffer(self.pinned, np.uint64, PINNED // 8)  # where a level's counters arrive
-        self.host_address = self.host.ctypes.data
-
-    def take(self, name, length, dtype, fill=None):
-        """At least that many items; filled once, when made. The kernel that uses a filled one leaves it so."""
-        array = self.arrays.get(name)
-        if array is None or len(array) < length:
-            self.arrays.pop(name, None)  # before the larger one is asked for
-            array = cupy.empty(max(length, 1), dtype)
-            if fill is not None:
-                array.fill(fill)
-            self.arrays[name] = array
-        return array
-
-    @property
-    def bytes(self):
-        return sum(array.nbytes for array in self.arrays.values())
+STATE = "steps/state.cuh"
 
 
 class CudaGraph:
-    """The arrays of one graph, whatever the plan; each is made when first asked for."""
+    """The arrays of one graph, whatever the plan; each is made when first needed."""
 
     def __init__(self, graph: Graph):
         self.n, self.m, self.directed = graph.n, graph.m, graph.directed
@@ -72,24 +33,14 @@ class CudaGraph:
         self.lock = threading.RLock()
         self.kept = {"any": {}, "degree": {}}
         self.workspaces = []
-        self.kernels = {}
         # CuPy arrays that the graph was made of, used without a copy; () where they had to be sorted first.
         given = graph._prepared.get("device")
         self.given = given or None
         turned = graph.__dict__.get("_reversed") if graph.directed else None
         self.turned = turned._prepared.get("cuda") if turned is not None else None
         self.follows = given is not None or (self.turned is not None and self.turned.follows)
-        offsets = graph.indptr if self.given is None else self.given[0]
-        self.offset = "int" if offsets.dtype == np.int32 else "long long"
-
-    def launch(self, header, name, work, *arguments, shape="", blocks=None):
-        """Launch a kernel template's instance with a thread for each of `work` items, as far as the GPU holds them."""
-        if work <= 0:
-            return
-        kernel = self.kernels.get((name, shape))
-        if kernel is None:
-            kernel = self.kernels[name, shape] = nvrtc.kernel(header, instance(name, self.offset, shape))
-        kernel((blocks or min(-(-int(work) // BLOCK), self.device.blocks),), (BLOCK,), arguments)
+        self.offset = offset_type(graph.indptr if self.given is None else self.given[0])
+        self.launch = kernels(self.offset)
 
     @cached_property
     def rows(self):
@@ -122,10 +73,10 @@ class CudaGraph:
         return in_offsets, self.arc_rows(offsets, self.m)[order]
 
     def columns_alone(self):
-        """columns; rows that were only a way to them are let go (TurboBC, section 3.4: one format is enough)."""
-        unasked = self.directed and "rows" not in self.__dict__
+        """columns; rows that were only needed to make them are dropped (TurboBC, section 3.4: one format is enough)."""
+        rows_unused = self.directed and "rows" not in self.__dict__
         columns = self.columns
-        if unasked:
+        if rows_unused:
             self.__dict__.pop("rows", None)
         return columns
 
@@ -138,7 +89,7 @@ class CudaGraph:
         """The row of every arc, counted from the first of these rows."""
         rows = cupy.empty(arcs, np.int32)
         count = len(offsets) - 1
-        self.launch("steps/state.cuh", "arc_rows", 32 * count, offsets, np.int32(count), rows)
+        self.launch(STATE, "arc_rows", WARP * count, offsets, np.int32(count), rows)
         return rows
 
     @cached_property
@@ -150,9 +101,9 @@ class CudaGraph:
     def arranged(self):
         """columns with every vertex's in-neighbours by descending in-degree (Hiragushi, section 3.4).
 
-        The order they came in is let go again, unless some plan without an order has asked for it: a search needs one.
+        The order they came in is dropped again, unless a plan without an order already uses it: a search needs one.
         """
-        unasked = [name for name in ("rows", "columns") if name not in self.__dict__]
+        unused = [name for name in ("rows", "columns") if name not in self.__dict__]
         in_offsets, in_neighbours = self.columns
         if not self.m:
             return self.columns
@@ -167,16 +118,16 @@ class CudaGraph:
             keys.sort()  # by row, then by rank
             keys %= self.n
             arranged[begin:end] = by_degree[keys]
-        for name in unasked:
+        for name in unused:
             if name == "columns" or not self.directed:
                 self.__dict__.pop(name, None)
         return in_offsets, arranged
 
     @staticmethod
     def stretches(offsets):
-        """Rows [first, last) with arcs [begin, end), about STRETCH of them at a time: a sort needs 24 bytes an arc."""
-        rows, arcs = len(offsets) - 1, int(offsets[-1])
-        edges = cupy.searchsorted(offsets, cupy.arange(STRETCH, arcs, STRETCH, dtype=np.int64)).tolist()
+        """Rows [first, last) with arcs [begin, end), about policy.SORTED_ARCS of them at a time."""
+        rows, arcs, size = len(offsets) - 1, int(offsets[-1]), policy.SORTED_ARCS
+        edges = cupy.searchsorted(offsets, cupy.arange(size, arcs, size, dtype=np.int64)).tolist()
         for first, last in pairwise(dict.fromkeys([0, *edges, rows])):
             yield first, last, int(offsets[first]), int(offsets[last])
 
@@ -184,7 +135,7 @@ class CudaGraph:
     def closed(self):
         """The vertices that no search finds, as a bitmap."""
         bits = cupy.empty(-(-self.n // 32), np.uint32)
-        self.launch("steps/state.cuh", "closed_bits", self.n, self.in_offsets, np.int32(self.n), bits)
+        self.launch(STATE, "closed_bits", self.n, self.in_offsets, np.int32(self.n), bits)
         return bits
 
     @cached_property
@@ -194,7 +145,7 @@ class CudaGraph:
 
     @property
     def bytes(self):
-        """Device memory held for this graph: arcs in every order asked for so far, and idle buffers."""
+        """Device memory held for this graph: arcs in every order used so far, and idle buffers."""
         arrays = {id(a): a for name in ("rows", "columns", "arranged") for a in self.__dict__.get(name, ())}
         arrays |= {id(a): a for name in ("arc_columns", "closed") if (a := self.__dict__.get(name)) is not None}
         return sum(a.nbytes for a in arrays.values()) + sum(work.bytes for work in self.workspaces)
@@ -230,7 +181,7 @@ class Loaded:
 
     @cached_property
     def _rows(self):
-        """Only a pull gains by an order; an undirected graph then uses the one array for both."""
+        """Only a pull gains by an order; an undirected graph then uses one array for both directions."""
         return self.on_device.rows if self.directed or self.plan.order == "any" else self._columns
 
     @cached_property
@@ -246,8 +197,3 @@ def long_rows(offsets, length):
     lengths = cupy.diff(offsets)
     count = int(cupy.count_nonzero(lengths > length))
     return cupy.argsort(-lengths)[:count].astype(np.int32) if count else cupy.empty(0, np.int32)
-
-
-def instance(name, offset, shape=""):
-    """The C++ name of a kernel template's instance; shape holds the arguments after the offset type."""
-    return f"hopwave::{name}<{offset}{shape and ', ' + shape}>"

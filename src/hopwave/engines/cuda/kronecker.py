@@ -1,7 +1,7 @@
 """Kronecker graphs drawn and built on the GPU: the edges of hopwave.generate.kronecker, bit for bit.
 
 Edges are drawn twice instead of kept, so that a graph of 2^28 vertices and 2^33 arcs is built in the memory that it
-takes. Rows keep loops and repeats, as Graph500 lists them, and have their greatest hub in front.
+takes. Rows keep loops and repeats, as Graph500 lists them, and begin with their neighbour of highest degree.
 """
 
 from __future__ import annotations
@@ -9,24 +9,27 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
+from hopwave.engines.cuda.launch import WARP, expression, kernels
 from hopwave.engines.cuda.rank import part
+from hopwave.engines.cuda.records import record
 from hopwave.errors import EngineError
 from hopwave.generate import counter
 from hopwave.generate.recursive import GRAPH500, cell_borders
 
 HEADER = "rank/kronecker.cuh"
-RECIPE = np.dtype(
-    [("start", "<u8"), ("multiply", "<u8", 4), ("add", "<u8", 4), ("borders", "<u4", 3), ("scale", "<i4")]
+RECIPE = record(
+    HEADER, "hopwave_kronecker::Recipe", "u64 start", "u64 multiply[4] add[4]", "u32 borders[3]", "i32 scale"
 )
+ROUNDS = 4  # of the permutation of ids
 IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 
 
 def instances():
     """Every kernel there is: header and name expression."""
     for identity in IDS.values():
-        yield HEADER, f"hopwave_kronecker::draw_edges<{identity}>"
+        yield HEADER, expression(HEADER, "draw_edges", identity)
     for name in ("count_ends", "fill_rows", "sum_edges", "sum_rows"):
-        yield HEADER, f"hopwave_kronecker::{name}<int>"
+        yield HEADER, expression(HEADER, name, "int")
 
 
 def recipe(scale, seed):
@@ -34,8 +37,8 @@ def recipe(scale, seed):
     made = np.zeros(1, RECIPE)
     mask = (1 << max(scale, 1)) - 1
     made["start"] = counter.start(seed, "kronecker")
-    made["multiply"] = [(counter.start(seed, f"multiply {turn}") | 1) & mask for turn in range(4)]
-    made["add"] = [counter.start(seed, f"add {turn}") & mask for turn in range(4)]
+    made["multiply"] = [(counter.start(seed, f"multiply {turn}") | 1) & mask for turn in range(ROUNDS)]
+    made["add"] = [counter.start(seed, f"add {turn}") & mask for turn in range(ROUNDS)]
     made["borders"] = cell_borders(GRAPH500)[1]
     made["scale"] = max(scale, 1)
     return made
@@ -44,14 +47,13 @@ def recipe(scale, seed):
 def edges(scale, seed, first, count, id_type=np.int64):
     """Edges first ... first + count - 1 of generate.kronecker_edges(scale, seed=seed), as two arrays on the GPU."""
     source, target = cupy.empty(count, id_type), cupy.empty(count, id_type)
-    name = f"hopwave_kronecker::draw_edges<{IDS[np.dtype(id_type)]}>"
     arguments = (recipe(scale, seed), np.uint64(first), np.int64(count), source, target)
-    part.launch(name, count, *arguments, header=HEADER)
+    kernels()(HEADER, "draw_edges", count, *arguments, shape=IDS[np.dtype(id_type)])
     return source, target
 
 
 class Rows:
-    """A Graph500 graph on the GPU, with the names that search/one_launch.Workspace looks for; rows are columns too."""
+    """A Graph500 graph on the GPU, with the fields that search/workspace.Workspace reads; rows are columns too."""
 
     graph = None
     directed = False
@@ -75,14 +77,14 @@ class Rows:
         self._recipe = made
 
     def check(self):
-        """That the rows hold every edge of the list, as often as it stands there, and nothing else."""
+        """That the rows hold every edge of the list, as often as it is listed, and nothing else."""
         sums = cupy.zeros(2, np.uint64)
         _launch("sum_edges", self.edges, self._recipe, np.int64(self.edges), sums)
-        _launch("sum_rows", 32 * self.n, self.offsets, self.neighbours, np.int64(self.n), sums[1:])
+        _launch("sum_rows", WARP * self.n, self.offsets, self.neighbours, np.int64(self.n), sums[1:])
         listed, stored = sums.tolist()
         if listed != stored:
             raise EngineError("the graph on the GPU is not the one that was drawn; please report this")
 
 
 def _launch(name, work, *arguments):
-    part.launch(f"hopwave_kronecker::{name}<int>", work, *arguments, header=HEADER)
+    kernels()(HEADER, name, work, *arguments, shape="int")

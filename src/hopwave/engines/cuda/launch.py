@@ -1,120 +1,144 @@
-"""What the betweenness regimes share: kernels by name, records of pointers and numbers, work that shrinks to fit."""
+"""Kernels by name, and how they are launched: one way for the whole engine.
+
+Kernels go through their items in strides of the grid, so no grid needs more blocks than the GPU holds at once.
+"""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from functools import cache
 
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda import nvrtc
-from hopwave.engines.cuda.betweenness.regimes import Machine
 
-GRAPH = ("offsets", "neighbours", "in_offsets", "in_neighbours", "n", "m")
-SPARE = 1 << 28  # bytes of the GPU's memory that are left to others
+BLOCK = 256  # threads per block (kernels/common/atoms.cuh), where a kernel does not say otherwise
+WARP = 32
+NULL = np.uint64(0)  # a null pointer, as kernels take it
+PLAIN_SHARED = 48 << 10  # bytes of shared memory that a block gets without being allowed more
 
-
-def record(names, values):
-    """A kernel's struct: pointers and numbers, 8 bytes each, in that order."""
-    fields = np.zeros(1, np.dtype([(name, np.int64) for name in names]))
-    fields[0] = tuple(_field(values[name]) for name in names)
-    return fields
-
-
-def _field(value):
-    return 0 if value is None else value.data.ptr if isinstance(value, cupy.ndarray) else int(value)
-
-
-def machine():
-    """The current GPU, as the policy looks at it."""
-    attributes = cupy.cuda.Device().attributes
-    return Machine(
-        attributes["MultiProcessorCount"],
-        attributes["MaxSharedMemoryPerBlockOptin"],
-        attributes["MaxThreadsPerMultiProcessor"],
-        cupy.cuda.runtime.memGetInfo()[1],
-        bool(attributes["CooperativeLaunch"]),
-    )
+# The C++ namespace of a header's kernels; that of all others is hopwave.
+NAMESPACES = {
+    "betweenness/batch.cuh": "hopwave::brandes::",
+    "betweenness/block.cuh": "hopwave::brandes::",
+    "linalg/sums.cuh": "",
+    "linalg/waves.cuh": "",
+    "one_launch/search.cuh": "",
+    "rank/kronecker.cuh": "hopwave_kronecker::",
+    "rank/lengths.cuh": "hopwave_part::",
+    "rank/part.cuh": "hopwave_part::",
+}
 
 
-def free_memory():
-    """Bytes that a run may take: what the GPU and CuPy's pool have free, less a little."""
-    pool = cupy.get_default_memory_pool()
-    free = cupy.cuda.runtime.memGetInfo()[0] + pool.free_bytes() - SPARE
-    limit = pool.get_limit()
-    if limit:
-        free = min(free, limit - pool.used_bytes())
-    return max(0, free)
+def expression(header, name, *arguments):
+    """The C++ name of a kernel template's instance.
+
+    >>> expression("many/search.cuh", "search_many", "int", 16)
+    'hopwave::search_many<int, 16>'
+    """
+    listed = ", ".join(str(argument) for argument in arguments if argument != "")
+    return f"{NAMESPACES.get(header, 'hopwave::')}{name}<{listed}>"
+
+
+def truth(value):
+    """A bool as C++ spells it."""
+    return "true" if value else "false"
+
+
+def offset_type(offsets):
+    """The type of an array of row offsets, in C++."""
+    return "int" if offsets.dtype == np.int32 else "long long"
+
+
+class Device:
+    """The current GPU: its multiprocessors, and how many blocks of BLOCK threads it holds at once."""
+
+    def __init__(self):
+        self.number = cupy.cuda.runtime.getDevice()
+        attributes = cupy.cuda.Device().attributes
+        self.multiprocessors = attributes["MultiProcessorCount"]
+        self.cooperative = bool(attributes["CooperativeLaunch"])
+        self.blocks = self.multiprocessors * max(1, attributes["MaxThreadsPerMultiProcessor"] // BLOCK)
 
 
 class Kernels:
-    """Instances of the templates in kernels/brandes*.cuh for one graph."""
+    """Instances of kernel templates on one GPU: each is compiled when it is first used, and kept.
 
-    def __init__(self, loaded):
-        self.loaded = loaded
-        self.offset = loaded.on_device.offset
-        self.kept = loaded.on_device.kernels
-        self.blocks = loaded.device.blocks
+    `offset` is the first template argument of all of them: the type of row offsets. Where it is "", a kernel's `shape`
+    holds all of its arguments.
+    """
 
-    def graph(self, arrays):
-        """The struct Graph of a graph's arrays, which must be kept alive."""
-        loaded, names = self.loaded, GRAPH[:4]
-        if not loaded.directed:
-            names = names[:2] * 2
-        fields = dict(zip(GRAPH, (getattr(arrays, name) for name in names), strict=False))
-        return record(GRAPH, {**fields, "n": loaded.n, "m": loaded.m})
+    def __init__(self, offset=""):
+        self.offset = offset
+        self.blocks = Device().blocks
+        self._found = {}
 
-    def get(self, header, name, cooperative=False):
-        """The kernel of that name, compiled when first asked for."""
-        if name not in self.kept:
-            full = f"hopwave::brandes::{name}"
-            self.kept[name] = nvrtc.module(header, (full,), cooperative=cooperative).get_function(full)
-        return self.kept[name]
+    def get(self, header, name, shape="", text=""):
+        """One instance, to be called with grid, block and arguments; `text` as for nvrtc.module."""
+        key = header, name, shape, text
+        kernel = self._found.get(key)
+        if kernel is None:
+            kernel = self._found[key] = nvrtc.kernel(header, expression(header, name, self.offset, shape), text)
+        return kernel
 
-    def threads(self, header, name):
-        """How many threads of that kernel a multiprocessor has registers for."""
-        attributes = cupy.cuda.Device().attributes
-        registers = -(-self.get(header, name).num_regs // 8) * 8
-        most = attributes["MaxRegistersPerMultiprocessor"] // max(1, registers)
-        return min(attributes["MaxThreadsPerMultiProcessor"], most // 32 * 32)
+    def grid(self, work, threads=BLOCK):
+        """Blocks for one thread per item of work, as far as the GPU holds them."""
+        return min(-(-int(work) // threads), self.blocks * BLOCK // threads)
 
-    def launch(self, header, name, grid, threads, arguments, shared=0, cooperative=False):
-        """Launch with exactly that grid, all of it at once if cooperative; plain whole numbers are 64 bits wide."""
-        kernel = self.get(header, name, cooperative)
-        if shared > 48 << 10:
+    def __call__(self, header, name, work, *arguments, shape="", blocks=None):
+        """Launch a kernel with one thread per item of work, or so many blocks; nothing where there is no work."""
+        if work <= 0:
+            return
+        kernel = self._found.get((header, name, shape, ""))  # as get() and grid() do: this is called for every level
+        if kernel is None:
+            kernel = self.get(header, name, shape)
+        kernel((blocks or min(-(-int(work) // BLOCK), self.blocks),), (BLOCK,), arguments)
+
+    def launch(self, kernel, work, arguments):
+        """The same, of a kernel that `get` has found."""
+        kernel((min(-(-work // BLOCK), self.blocks),), (BLOCK,), arguments)
+
+    # ---------------------------------------------------------------- grids of exact size
+
+    def configurable(self, header, name, shape="", cooperative=False):
+        """One instance whose registers can be asked for and whose shared memory can be set."""
+        key = header, name, shape, cooperative
+        kernel = self._found.get(key)
+        if kernel is None:
+            instance = expression(header, name, self.offset, shape)
+            kernel = self._found[key] = nvrtc.configurable(header, instance, cooperative)
+        return kernel
+
+    def exactly(self, header, name, shape, grid, threads, arguments, shared=0, cooperative=False):
+        """Launch with that grid and so many bytes of shared memory per block; all blocks at once if cooperative.
+
+        Python's whole numbers are passed as 64 bits.
+        """
+        kernel = self.configurable(header, name, shape, cooperative)
+        if shared > PLAIN_SHARED:
             kernel.max_dynamic_shared_size_bytes = shared
         arguments = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)
         kernel(grid, (threads,), arguments, shared_mem=shared)
 
-    def __call__(self, header, name, work, threads, *arguments):
-        """Launch a thread for each of `work` items, as far as the GPU holds them."""
-        if work > 0:
-            blocks = min(-(-work // threads), self.blocks * 256 // threads)
-            self.launch(header, name, (blocks,), threads, arguments)
+    def resident_threads(self, header, name, shape=""):
+        """How many threads of that kernel a multiprocessor has registers for."""
+        attributes = cupy.cuda.Device().attributes
+        registers = -(-self.configurable(header, name, shape).num_regs // 8) * 8  # allocated by eights
+        most = attributes["MaxRegistersPerMultiprocessor"] // max(1, registers)
+        return min(attributes["MaxThreadsPerMultiProcessor"], most // WARP * WARP)
 
 
-class Pieces:
-    """[begin, end) after [begin, end) of so many items; halved, down to `least`, and tried again if memory ran out."""
+@cache
+def _kernels(offset, device):
+    return Kernels(offset)
 
-    def __init__(self, count, size, least=1):
-        self.count, self.size, self.least = count, max(1, min(size, count)), least
-        self.done = True
 
-    def __iter__(self):
-        begin = 0
-        while begin < self.count:
-            end = min(begin + self.size, self.count)
-            yield begin, end
-            if self.done:
-                begin = end
-            self.done = True
+def kernels(offset=""):
+    """The current GPU's kernels over that type of offsets."""
+    return _kernels(offset, cupy.cuda.runtime.getDevice())
 
-    @contextmanager
-    def halving(self):
-        """Around the work on one piece. What it adds to must not have been touched when memory runs out."""
-        try:
-            yield
-        except cupy.cuda.memory.OutOfMemoryError:
-            if self.size // 2 < self.least:
-                raise
-            self.size, self.done = self.size // 2, False
+
+def forget():
+    """Drop every loaded kernel: once a GPU is lost, they belong to a context that no longer exists."""
+    _kernels.cache_clear()
+    nvrtc.forget()

@@ -1,75 +1,45 @@
 """Searches from many sources on the GPU: groups of up to 1024 sources, each group one launch (kernels/many/search.cuh).
 
-No answer depends on which sources share a group: a bit never sees another, and what is added up is whole numbers, but
-for Σ 1/d, which belongs to one source and is added level by level in the order of the CPU engine. So both engines give
-the same bits.
+No answer depends on which sources share a group: a source's bit never affects another's, and sums are of whole numbers,
+except Σ 1/d, which belongs to one source and is added level by level in the order of the CPU engine. So both engines
+give the same bits.
 """
 
 from __future__ import annotations
 
 from collections import deque
 
+import cupy
 import numpy as np
 
-from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda import nvrtc, policy
+from hopwave.engines.cuda.graph import long_rows
+from hopwave.engines.cuda.launch import BLOCK, expression, offset_type
+from hopwave.engines.cuda.memory import free_memory
+from hopwave.engines.cuda.records import fill, filled, record
 from hopwave.engines.host_memory import check_room
 from hopwave.jobs import Swept
 
 HEADER = "many/search.cuh"
-BLOCK = 256
-WORDS = (2, 16)  # of 64 sources, that a vertex may have: the kernel's instances
-SUMS, COLUMNS, ROWS, PAIRS = 1, 2, 4, 8
+SUMS, COLUMNS, ROWS, PAIRS = 1, 2, 4, 8  # enum Keep in kernels/many/state.cuh
 KEEP = {"sums": SUMS, "columns": SUMS | COLUMNS, "rows": ROWS, "pairs": PAIRS}
 NO_LIMIT = np.iinfo(np.int32).max
 
-LONG_ROW = 256  # arcs from which a row is shared out
-PUSH_COST = 3  # of an arc, against one that a pull looks at
-PULL_SHARE = 2  # a first pull is expected to look at this part of the arcs
-DEEP = 32  # levels from which a group's sources had better be neighbours, and a level has few vertices
-ROWS_A_TEAM, ROWS_A_TEAM_DEEP = 32, 128  # vertices for every team of a part of the grid: more would wait at barriers
-TURNS = 4  # groups that a part takes in one launch
-IN_FLIGHT = 2  # launches that the device may be behind: so soon does it stop after Ctrl-C
-TABLE_BYTES = 1 << 30  # of distances on the device at a time, on their way to the host
-FIRST_ROOM = 1 << 20  # pairs that a group is expected to find at most
-
-# The kernel's records Many and Counters; every field of the first is 8 bytes wide.
-ARCS = ("offsets", "neighbours", "in_offsets", "in_neighbours", "long_rows")
-WORK = ("state", "touched", "lists", "longs", "counts", "counters", "sources", "places", "reach")
-ANSWERS = ("reached", "total", "farthest", "inverse", "histogram", "columns", "rows", "pairs")
-GROUPS = ("n", "grids", "first", "last", "width", "count")
-SIZES = ("long_count", "long_row", "long_room", "limit", "keep", "hops", "shift", "upwards", "room")
-RULE = ("vertex_bits", "depth_bits", "push_cost", "expected")
-MANY = np.dtype([(name, np.int64) for name in (*ARCS, *WORK, *ANSWERS, *GROUPS, *SIZES, *RULE)])
-COUNTERS_BYTES = 5 * 128
-LISTED = 4 * 128  # where the number of pairs stands in it
-
-
-def words_for(sources, n, free):
-    """Words a vertex: as many as the sources fill, where three rows of them for every vertex fit into that many bytes.
-
-    >>> words_for(100, 10**6, 10**11), words_for(10_000, 10**6, 10**11), words_for(10_000, 10**9, 10**11)
-    (2, 16, 2)
-    """
-    few, many = WORDS
-    return many if sources > 64 * few and 24 * many * n < free * 3 // 4 else few
-
-
-def parts_for(n, words, groups, depth, blocks, free):
-    """Parts of a grid of so many blocks, each for a group at a time, and blocks a part.
-
-    >>> parts_for(36_692, 16, 36, 9, 528, 10**11), parts_for(10**6, 16, 1, 9, 528, 10**11)
-    ((7, 75), (1, 528))
-    >>> parts_for(114_599, 16, 112, 1000, 528, 10**11), parts_for(34, 2, 1, 5, 528, 10**11)
-    ((9, 58), (1, 1))
-    """
-    rows = ROWS_A_TEAM_DEEP if depth >= DEEP else ROWS_A_TEAM
-    enough = max(1, min(blocks, -(-n * words // (BLOCK * rows))))
-    parts = max(1, min(blocks // enough, groups, free * 3 // 4 // max(1, (24 * words + 17) * n)))
-    return parts, max(1, min(blocks // parts, -(-n * words // BLOCK)))
+MANY = record(
+    "many/state.cuh", "hopwave::Many<int>",
+    "ptr offsets neighbours in_offsets in_neighbours long_rows",
+    "ptr state touched lists longs counts counters sources places reach",
+    "ptr reached total farthest inverse histogram columns rows pairs",
+    "i64 n grids first last width count",
+    "i64 long_count long_row long_room limit keep hops shift upwards room",
+    "i64 vertex_bits depth_bits push_cost expected",
+)  # fmt: skip
+COUNTERS = record("many/state.cuh", "hopwave::Counters", "u64 listed", offsets=[512], size=640)
 
 
 def pair_bits(n, limit, width):
-    """Bits of a vertex and of a distance in a pair's number, and how many sources a group may have beside them.
+    """A pair's 64-bit number is source, distance, vertex: the bits of a vertex and of a distance, and how many sources
+    of a group of `width` the remaining bits can tell apart.
 
     >>> pair_bits(1000, 2, 1024), pair_bits(2**31 - 2, None, 1024)
     ((10, 2, 1024), (31, 31, 4))
@@ -85,15 +55,15 @@ def sweep(loaded, job, labels, poll):
     follows = loaded.on_device.follows
     run = Run(loaded, job, labels)
     if job.keep != "rows":
-        run.groups(0, k, poll)
+        run.search(0, k, poll)
         return run.swept()
     if not follows:
         check_room(4 * n * k, f"a table of {k:,} × {n:,} distances")
     answer = None if follows else np.empty((k, n), np.int32)
-    size = max(1, k) if follows else max(run.width, TABLE_BYTES // (4 * max(1, n)) // run.width * run.width)
+    size = max(1, k) if follows else run.rows_at_once()
     for first in range(0, max(1, k), size):
-        table = run.table(min(size, k - first))
-        run.groups(first, min(first + size, k), poll)
+        table = run.new_table(min(size, k - first))
+        run.search(first, min(first + size, k), poll)
         if follows:
             answer = table
         elif table.size:
@@ -102,110 +72,144 @@ def sweep(loaded, job, labels, poll):
 
 
 class Run:
-    """A job's arrays on the device, lent to one group of sources after another."""
+    """A job's arrays on the GPU, lent to one group of sources after another.
+
+    `width` sources are a group; the grid is cut into `subgrids`, each of which takes one group at a time.
+    """
 
     def __init__(self, loaded, job, labels):
-        import cupy
-
-        from hopwave.engines.cuda.graph import long_rows
-
-        n, m, k = loaded.n, loaded.m, len(job.sources)
         self.loaded, self.job, self.labels = loaded, job, labels
-        free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
-        words = words_for(k, n, free)
-        self.vertex_bits, self.depth_bits, self.width = pair_bits(n, job.limit, 64 * words)
+        k, free = len(job.sources), free_memory()
+        words = policy.words_for(k, loaded.n, free)
+        self.vertex_bits, self.depth_bits, self.width = pair_bits(loaded.n, job.limit, policy.WORD * words)
         if job.keep != "pairs":
-            self.width = 64 * words
-        offset = "int" if loaded.offsets.dtype == np.int32 else "long long"
-        self.kernel, most = nvrtc.cooperative(HEADER, f"hopwave::search_many<{offset}, {words}>", BLOCK)
+            self.width = policy.WORD * words
+        name = expression(HEADER, "search_many", offset_type(loaded.offsets), words)
+        self.kernel, most = nvrtc.cooperative(HEADER, name, BLOCK)
         groups = 1 if job.keep == "pairs" else max(1, -(-k // self.width))
-        self.parts, blocks = parts_for(n, words, groups, job.depth, most, free)
-        self.blocks = self.parts * blocks
+        self.subgrids, blocks = policy.subgrids_for(loaded.n, words, groups, job.depth, most, free, BLOCK)
+        self.blocks = self.subgrids * blocks
+        self.found = []
+        self.counters = cupy.empty((self.subgrids, COUNTERS.itemsize), np.uint8)
+        self.arguments = filled(MANY, counters=self.counters, n=loaded.n, grids=self.subgrids, width=self.width)
+        self._set_arcs()
+        self._set_answers()
+        self._set_buffers(words)
+        self._set_question()
+        self.reachable = self._reachable()
 
+    # ---------------------------------------------------------------- the kernel's record
+
+    def _set_arcs(self):
+        loaded, long_row = self.loaded, policy.SWEEP.long_row
+        self.longest = long_rows(loaded.in_offsets, long_row)
+        fill(
+            self.arguments, offsets=loaded.offsets, neighbours=loaded.neighbours, in_offsets=loaded.in_offsets,
+            in_neighbours=loaded.in_neighbours, long_rows=self.longest, long_count=len(self.longest),
+            long_row=long_row, long_room=self._most_long_rows(),
+        )  # fmt: skip
+
+    def _most_long_rows(self):
+        return min(self.loaded.n, self.loaded.m // policy.SWEEP.long_row + 1)
+
+    def _set_answers(self):
+        n, k, job = self.loaded.n, len(self.job.sources), self.job
         summed = KEEP[job.keep] & SUMS
-        self.longest = long_rows(loaded.in_offsets, LONG_ROW)
-        long_room = min(n, m // LONG_ROW + 1)
         self.sums = cupy.zeros((4, k if summed else 0), np.int64)  # reached, Σ d, greatest d; Σ 1/d as float64
         self.histogram = cupy.zeros(n + 1 if summed else 0, np.int64)
         self.columns = cupy.zeros((n if job.keep == "columns" else 0, 3), np.int64)
-        self.state = cupy.empty((self.parts, 3, n, words), np.uint64)
-        self.touched = cupy.zeros((self.parts, -(-n // 32)), np.uint32)
-        self.lists = cupy.empty((self.parts, 2, n), np.int32)
-        self.longs = cupy.empty((self.parts, 2, long_room), np.int32)
-        self.counts = cupy.zeros((self.parts, 2, 64 * words), np.uint32)
-        self.counters = cupy.empty((self.parts, COUNTERS_BYTES), np.uint8)
-        self.found = []
-        self.arguments = np.zeros(1, MANY)
-        self.fill(
-            offsets=loaded.offsets, neighbours=loaded.neighbours, in_offsets=loaded.in_offsets,
-            in_neighbours=loaded.in_neighbours, long_rows=self.longest, state=self.state, touched=self.touched,
-            lists=self.lists, longs=self.longs, counts=self.counts, counters=self.counters, reached=self.sums[0],
-            total=self.sums[1], farthest=self.sums[2], inverse=self.sums[3], histogram=self.histogram,
-            columns=self.columns, n=n, grids=self.parts, width=self.width, long_count=len(self.longest),
-            long_row=LONG_ROW, long_room=long_room, limit=NO_LIMIT if job.limit is None else min(job.limit, NO_LIMIT),
-            keep=KEEP[job.keep], hops=job.weight == "hops", shift=job.shift, upwards=job.upwards,
-            vertex_bits=self.vertex_bits, depth_bits=self.depth_bits, push_cost=PUSH_COST, expected=m // PULL_SHARE,
+        reached, total, farthest, inverse = self.sums
+        fill(
+            self.arguments, reached=reached, total=total, farthest=farthest, inverse=inverse,
+            histogram=self.histogram, columns=self.columns,
         )  # fmt: skip
-        if loaded.directed:  # a vertex that no arc leads to is found by itself alone
-            in_degrees = cupy.diff(loaded.in_offsets)
-            findable = int(cupy.count_nonzero(in_degrees))
-            self.reach = findable + (in_degrees[cupy.asarray(job.sources)].get() == 0)
-        else:
-            self.reach = np.bincount(labels)[labels[job.sources]] if n else np.zeros(0, np.int64)
 
-    def fill(self, **fields):
-        """Set fields of the kernel's record: numbers, or the addresses of arrays."""
-        for name, value in fields.items():
-            self.arguments[name] = value.data.ptr if hasattr(value, "get") else value
+    def _set_buffers(self, words):
+        n, subgrids = self.loaded.n, self.subgrids
+        self.buffers = {
+            "state": cupy.empty((subgrids, 3, n, words), np.uint64),
+            "touched": cupy.zeros((subgrids, -(-n // 32)), np.uint32),
+            "lists": cupy.empty((subgrids, 2, n), np.int32),
+            "longs": cupy.empty((subgrids, 2, self._most_long_rows()), np.int32),
+            "counts": cupy.zeros((subgrids, 2, policy.WORD * words), np.uint32),
+        }
+        fill(self.arguments, **self.buffers)
 
-    def table(self, rows):
+    def _set_question(self):
+        job = self.job
+        fill(
+            self.arguments, limit=NO_LIMIT if job.limit is None else min(job.limit, NO_LIMIT), keep=KEEP[job.keep],
+            hops=job.weight == "hops", shift=job.shift, upwards=job.upwards, vertex_bits=self.vertex_bits,
+            depth_bits=self.depth_bits, push_cost=policy.SWEEP.push_cost,
+            expected=self.loaded.m // policy.SWEEP.pull_divisor,
+        )  # fmt: skip
+
+    def _reachable(self):
+        """How many vertices each source can reach at most."""
+        loaded, sources = self.loaded, self.job.sources
+        if not loaded.directed:
+            return np.bincount(self.labels)[self.labels[sources]] if loaded.n else np.zeros(0, np.int64)
+        in_degrees = cupy.diff(loaded.in_offsets)  # a vertex without in-arcs is reached by itself alone
+        findable = int(cupy.count_nonzero(in_degrees))
+        return findable + (in_degrees[cupy.asarray(sources)].get() == 0)
+
+    # ---------------------------------------------------------------- searching
+
+    def rows_at_once(self):
+        """Sources whose distances are on the GPU at a time: whole groups, as many as the policy's bytes hold."""
+        groups = policy.SWEEP.table_bytes // (4 * max(1, self.loaded.n)) // self.width
+        return max(1, groups) * self.width
+
+    def new_table(self, rows):
         """A place for the distances of that many sources."""
-        import cupy
-
         self.rows = cupy.full((rows, self.loaded.n), -1, np.int32)
-        self.fill(rows=self.rows)
+        fill(self.arguments, rows=self.rows)
         return self.rows
 
     def order(self, first, last):
-        """The sources from first to last, those together that gain by it."""
+        """The order in which to search from sources first to last: those together that gain by it."""
         sources = self.job.sources[first:last]
         if last - first <= self.width or self.job.keep == "pairs":
             return np.arange(last - first)
-        if self.job.depth >= DEEP:
+        if self.job.depth >= policy.SWEEP.deep:
             from hopwave.engines.cpu.graph import CpuGraph
             from hopwave.engines.cpu.many.run import neighbourhood_rank
 
             return np.argsort(neighbourhood_rank(CpuGraph(self.loaded.graph))[sources], kind="stable")
         if self.loaded.directed:
             return np.arange(last - first)
-        return np.argsort(self.labels[sources], kind="stable")  # a vertex with all that can reach it is done
+        # By component: a vertex is done once every source that can reach it has.
+        return np.argsort(self.labels[sources], kind="stable")
 
-    def groups(self, first, last, poll):
-        """The searches from these sources."""
-        import cupy
-
-        self.places = places = self.order(first, last)
+    def search(self, first, last, poll):
+        """Search from these sources, some launches ahead of the GPU."""
         starts = np.arange(0, last - first, self.width)
-        reach = np.add.reduceat(self.reach[first:last][places], starts) if len(starts) else starts
-        ids, rows, most = (
-            cupy.asarray(array)
-            for array in (self.job.sources[first:last][places].astype(np.int32), places, reach.astype(np.int64))
-        )
-        self.fill(sources=ids, places=rows, reach=most, count=last - first)
+        uploaded = self._set_sources(first, last, starts)
         running = deque()
-        size = 1 if self.job.keep == "pairs" else TURNS * self.parts
+        pairs = self.job.keep == "pairs"
+        size = 1 if pairs else policy.SWEEP.turns * self.subgrids
         for begin in range(0, len(starts), size):
-            self.fill(first=begin, last=min(begin + size, len(starts)))
-            if self.job.keep == "pairs":
+            fill(self.arguments, first=begin, last=min(begin + size, len(starts)))
+            if pairs:
                 self.found.append(self.pairs())
             else:
                 self.launch()
             running.append((min(first + (begin + size) * self.width, last), cupy.cuda.Event()))
             running[-1][1].record()
-            while len(running) > (IN_FLIGHT if begin + size < len(starts) else 0):
+            while len(running) > (policy.SWEEP.launches_ahead if begin + size < len(starts) else 0):
                 done, event = running.popleft()
                 event.synchronize()
                 poll(done)
+        del uploaded  # not before the GPU has read it
+
+    def _set_sources(self, first, last, starts):
+        """Upload sources in their order, their places in the answer, and how many pairs each group can find at most."""
+        self.places = places = self.order(first, last)
+        most = np.add.reduceat(self.reachable[first:last][places], starts) if len(starts) else starts
+        ids = self.job.sources[first:last][places].astype(np.int32)
+        uploaded = [cupy.asarray(array) for array in (ids, places, most.astype(np.int64))]
+        fill(self.arguments, sources=uploaded[0], places=uploaded[1], reach=uploaded[2], count=last - first)
+        return uploaded
 
     def launch(self):
         """Some groups, in the current stream."""
@@ -213,37 +217,29 @@ class Run:
         self.kernel((self.blocks,), (BLOCK,), (self.arguments,))
 
     def pairs(self):
-        """One group's pairs, sorted, on the host: once more with room for all where there was too little."""
-        import cupy
-
-        room = FIRST_ROOM
+        """One group's pairs, sorted, on the host; searched again where there was not room for all."""
+        room = policy.SWEEP.first_pairs
         while True:
             found = cupy.empty(room, np.uint64)
-            self.fill(pairs=found, room=room)
+            fill(self.arguments, pairs=found, room=room)
             self.launch()
-            count = int(self.counters[0, LISTED : LISTED + 8].view(np.uint64)[0])
+            count = int(self.counters[:1].get().view(COUNTERS)["listed"][0, 0])
             if count <= room:
                 check_room(16 * count, f"{count:,} pairs")
                 return cupy.sort(found[:count]).get()
             room = count
 
+    # ---------------------------------------------------------------- the answer
+
     def swept(self, rows=None):
-        """What was kept, one entry a source in the order asked for."""
-        k = len(self.job.sources)
-        sums = np.zeros((4, k), np.int64)
+        """What was kept: one entry per source in the job's order, or one per vertex."""
+        sums = np.zeros((4, len(self.job.sources)), np.int64)
         if self.sums.size:
             sums[:, self.places] = self.sums.get()
         pairs = np.empty(0, np.int32), np.empty(0, np.int32)
-        if self.job.keep == "pairs" and self.found:
-            sources = [packed >> np.uint64(self.vertex_bits + self.depth_bits) for packed in self.found]
-            counts = [
-                np.bincount(some.astype(np.int64), minlength=min(self.width, k - i * self.width))
-                for i, some in enumerate(sources)
-            ]
-            sums[0] = np.concatenate(counts)
-            packed = np.concatenate(self.found)
-            depths = packed >> np.uint64(self.vertex_bits) & np.uint64((1 << self.depth_bits) - 1)
-            pairs = (packed & np.uint64((1 << self.vertex_bits) - 1)).astype(np.int32), depths.astype(np.int32)
+        if self.found:
+            sums[0] = self._pairs_per_source()
+            pairs = self._unpacked()
         return Swept(
             reached=sums[0],
             total=sums[1],
@@ -255,7 +251,21 @@ class Run:
             pairs=pairs,
         )
 
+    def _pairs_per_source(self):
+        k, shift = len(self.job.sources), np.uint64(self.vertex_bits + self.depth_bits)
+        return np.concatenate([
+            np.bincount((packed >> shift).astype(np.int64), minlength=min(self.width, k - group * self.width))
+            for group, packed in enumerate(self.found)
+        ])  # fmt: skip
+
+    def _unpacked(self):
+        """Vertices and distances of all pairs."""
+        packed = np.concatenate(self.found)
+        vertices = packed & np.uint64((1 << self.vertex_bits) - 1)
+        distances = packed >> np.uint64(self.vertex_bits) & np.uint64((1 << self.depth_bits) - 1)
+        return vertices.astype(np.int32), distances.astype(np.int32)
+
 
 def instances(offset):
     """(header, name) of every kernel here: what the compile test compiles."""
-    return [(HEADER, f"hopwave::search_many<{offset}, {words}>") for words in WORDS]
+    return [(HEADER, expression(HEADER, "search_many", offset, words)) for words in policy.SWEEP.words]

@@ -29,9 +29,9 @@ def options():
 
 
 def module(header, names, more=(), cooperative=True, text=""):
-    """The instances `names` of the templates in one header, as a CuPy module; compiled or read from CuPy's cache.
+    """The instances `names` of the templates in one header, as a CuPy module; compiled, or read from CuPy's cache.
 
-    `text` comes after the header: types that the templates are to be instances of.
+    `text` follows the header in the source: types to be used as template arguments.
     """
     import cupy
 
@@ -46,42 +46,51 @@ def module(header, names, more=(), cooperative=True, text=""):
 
 @cache
 def _kernel(header, name, device, text):
-    found = module(header, (name,), cooperative=False, text=text).get_function(name)
-    return found.kernel  # the bare function: cheaper to call
+    return configurable(header, name, False, text).kernel
 
 
 def kernel(header, name, text=""):
-    """One instance, ready to launch on the current device."""
+    """One instance on the current GPU: the bare function, which is the cheapest to call."""
     import cupy
 
     return _kernel(header, name, cupy.cuda.runtime.getDevice(), text)
 
 
+def configurable(header, name, cooperative=False, text=""):
+    """One instance as CuPy's RawKernel, which has attributes and launches cooperatively if it is told so here."""
+    return module(header, (name,), cooperative=cooperative, text=text).get_function(name)
+
+
 @cache
 def _cooperative(header, name, block, device, text):
-    import cupy
-    from cupy_backends.cuda.api import driver
-
-    found = module(header, (name,), text=text).get_function(name)
-    fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(found.kernel.ptr, block, 0)
-    return found, fit * cupy.cuda.Device().attributes["MultiProcessorCount"]
+    found = configurable(header, name, True, text)
+    return found, resident_blocks(found, block)
 
 
 def cooperative(header, name, block, text=""):
-    """One instance for a cooperative launch on the current device, and how many blocks of it are at work at once."""
+    """One instance for cooperative launches on the current GPU, and how many blocks of it the GPU holds at once."""
     import cupy
 
     return _cooperative(header, name, block, cupy.cuda.runtime.getDevice(), text)
 
 
+def resident_blocks(kernel, block):
+    """How many blocks of so many threads of a RawKernel the current GPU holds at once."""
+    import cupy
+    from cupy_backends.cuda.api import driver
+
+    fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, block, 0)
+    return fit * cupy.cuda.Device().attributes["MultiProcessorCount"]
+
+
 def forget():
-    """Drop every loaded kernel: after a device was lost they belong to a context that is no more."""
+    """Drop every loaded kernel; see launch.forget."""
     _kernel.cache_clear()
     _cooperative.cache_clear()
 
 
 def include_folders():
-    """Where cooperative_groups.h and its kin lie: the toolkit's folder, or its wheels."""
+    """Where cooperative_groups.h and the other headers of CUDA lie: the toolkit's folder, or its wheels."""
     from cupy import _environment
 
     roots = [_environment.get_cuda_path(), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
@@ -96,9 +105,9 @@ def include_folders():
 
 
 def compile_only(header, arch, names, more=(), text=""):
-    """Compile instances for a GPU that need not be here: the machine code for arch, such as "sm_90", as bytes.
+    """Compile instances for a GPU that need not be present: machine code for arch, such as "sm_90", as bytes.
 
-    Raises RuntimeError with the compiler's words.
+    Raises RuntimeError with the compiler's messages.
     """
     from cupy_backends.cuda.libs import nvrtc
 

@@ -1,7 +1,7 @@
 """Vertices renumbered so that near ones lie near each other in memory: meshes and roads are then read in fewer sectors.
 
-Distances from two landmarks far apart are coordinates of a sort; their bits in turns (Morton's order) give every patch
-of the graph a stretch of numbers, whichever way a search crosses it. Lists keep their order, so no sum changes a bit.
+Distances from two landmarks far apart serve as coordinates. Interleaving their bits (Morton's order) gives every patch
+of the graph consecutive numbers, whichever way a search crosses it. Lists keep their order, so no sum changes a bit.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 import cupy
 import numpy as np
 
-BITS = 16  # of a coordinate
+BITS = 16  # per coordinate: two of them interleaved fill 32
 
 
 @dataclass(frozen=True)
 class Renumbered:
-    """A graph under new numbers. `order` has the old number of every new one, `rank` the new one of every old one."""
+    """A graph with new vertex numbers. order[new] is the old number, rank[old] the new one."""
 
     order: Any
     rank: Any
@@ -28,37 +28,37 @@ class Renumbered:
 
     @property
     def bytes(self):
-        """Device memory that it holds."""
+        """Device memory held."""
         arrays = {id(array): array for array in vars(self).values()}
         return sum(array.nbytes for array in arrays.values())
 
 
 def neighbours_near(loaded, reach=64):
-    """The part of the arcs whose ends' numbers are less than that far apart."""
+    """The share of the arcs whose ends' numbers differ by less than `reach`."""
     rows = loaded.on_device.arc_rows(loaded.offsets, loaded.m)
     return float((cupy.abs(rows - loaded.neighbours) < reach).mean())
 
 
 def interleaved(x, y):
-    """The bits of x and y in turns, x's lowest first.
+    """The bits of x and y interleaved, x's lowest bit first.
 
     >>> interleaved(np.array([0, 1, 3]), np.array([1, 0, 3])).tolist()
     [2, 1, 15]
     """
 
-    def apart(x):
+    def spread(x):
         x = x.astype(np.uint32)
         for shift, mask in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
             x = (x | x << np.uint32(shift)) & np.uint32(mask)
         return x
 
-    return apart(x) | apart(y) << np.uint32(1)
+    return spread(x) | spread(y) << np.uint32(1)
 
 
 def landmarks(search, first):
-    """Distances from two vertices far apart, and not at opposite ends: -1 where not reached.
+    """Distances from two vertices that are far apart, but not at opposite ends of the graph; -1 where not reached.
 
-    The second landmark is as far from the first as from what lies farthest from it, as far as can be had.
+    The second landmark is chosen far from the first and also far from the vertex that is farthest from the first.
     """
     start = search(first)
     one = search(int(start.argmax()))
@@ -67,7 +67,7 @@ def landmarks(search, first):
 
 
 def renumbered(loaded, search):
-    """The graph in Morton's order of distances; search(v) gives distances from v on the device."""
+    """The graph in Morton's order of distances; search(v): distances from v, as an array on the GPU."""
     on_device, n, m = loaded.on_device, loaded.n, loaded.m
     one, other = (cupy.where(d < 0, d.max() + 1, d) for d in landmarks(search, int(loaded.graph.degrees.argmax())))
     step = max(1, -(-int(max(one.max(), other.max())) // (1 << BITS)))
@@ -86,6 +86,6 @@ def renumbered(loaded, search):
 
 
 def arcs_of(on_device, fresh, offsets, order, m):
-    """The old place of every arc in its new order."""
+    """Where every arc was before, in the new order."""
     rows = on_device.arc_rows(fresh, m)
     return cupy.arange(m, dtype=np.int64) + (offsets[order].astype(np.int64) - fresh[:-1])[rows]

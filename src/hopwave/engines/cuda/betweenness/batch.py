@@ -1,8 +1,10 @@
-"""Betweenness with a batch of sources at once (kernels/betweenness/batch.cuh), or the whole GPU on one: shallow graphs.
+"""Betweenness with a batch of sources at once (kernels/betweenness/batch.cuh), for shallow graphs.
 
-Python leads the levels; a level is a launch or two, for all batches at once. Lists are cut into chunks when a graph
-comes here first. A search that is deeper than a batch keeps masks for, or whose path counts might pass float64, is left
-to the block regime.
+With one source per batch, the whole GPU works on it.
+
+Python runs the levels; a level is a launch or two, for all batches at once. Lists are cut into chunks when a graph is
+first used here. Two kinds of search are left to the block regime: deeper than a batch keeps masks for, and with path
+counts that might pass float64.
 """
 
 from __future__ import annotations
@@ -15,33 +17,41 @@ import numpy as np
 
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.block import NO_CUTOFF
-from hopwave.engines.cuda.launch import Kernels, Pieces, record
+from hopwave.engines.cuda.launch import BLOCK, WARP, expression, kernels, truth
+from hopwave.engines.cuda.memory import Pieces
+from hopwave.engines.cuda.records import address, filled, record
 
 HEADER = "betweenness/batch.cuh"
-THREADS = 256
-BATCH = (
-    "chunks", "neighbours", "longs", "other", "mask", "visited", "alive", "X", "delta", "partials", "arcs", "targets",
-    "found", "counted", "n", "lanes", "chunk_count", "long_count", "slots", "together", "leaf",
+SMALL_BLOCK = 64  # threads per block where a batch's 64 sources get one thread each
+
+CHUNK = record(HEADER, "hopwave::brandes::Chunk", "i64 begin", "i32 v length", "i32 slot padding")
+LONG = record(HEADER, "hopwave::brandes::Long", "i32 v slot slots")
+BATCH = record(
+    HEADER, "hopwave::brandes::Batch",
+    "ptr chunks neighbours longs other mask visited alive X delta partials arcs targets found counted",
+    "i64 n lanes chunk_count long_count slots",
+    "i64 together",
+    "i64 leaf",
 )  # fmt: skip
-CHUNK = np.dtype(
-    [("begin", np.int64), ("v", np.int32), ("length", np.int32), ("slot", np.int32), ("padding", np.int32)]
-)
 
 
 def instances():
     """Every kernel of the batch regime: header and name expression."""
     for lanes in (1, regimes.LANES):
-        for back, edges in (("false", "false"), ("true", "false"), ("true", "true")):
-            yield HEADER, f"hopwave::brandes::gather_level<int, {lanes}, {back}, {edges}>"
-        for back in ("false", "true"):
-            yield HEADER, f"hopwave::brandes::finish_longs<int, {lanes}, {back}>"
+        for back, edges in ((False, False), (True, False), (True, True)):
+            yield HEADER, expression(HEADER, "gather_level", "int", lanes, truth(back), truth(edges))
+        for back in (False, True):
+            yield HEADER, expression(HEADER, "finish_longs", "int", lanes, truth(back))
     for name in ("stand", "close_level", "add_batches", "add_one"):
-        yield HEADER, f"hopwave::brandes::{name}<int>"
+        yield HEADER, expression(HEADER, name, "int")
 
 
 @dataclass(frozen=True)
 class Lists:
-    """Neighbour lists cut into chunks, longest first; `longs` are the lists that are more than one."""
+    """Neighbour lists cut into chunks, longest first; `longs` are the lists that are more than one chunk.
+
+    `slots`: places for the partial sums of all of their chunks.
+    """
 
     chunks: Any
     longs: Any
@@ -50,47 +60,64 @@ class Lists:
 
 
 def cut(offsets, neighbours):
-    """Every list in chunks of at most regimes.CHUNK arcs; an empty one is a chunk too, for the way back ends there."""
+    """Every list in chunks of at most CHUNK_ARCS; an empty list is a chunk too, since the way back ends there."""
     offsets = offsets.astype(np.int64)
     degrees = cupy.diff(offsets)
-    pieces = cupy.maximum(-(-degrees // regimes.CHUNK), 1)
+    pieces = cupy.maximum(-(-degrees // regimes.CHUNK_ARCS), 1)
     ends = cupy.cumsum(pieces)
     count = int(ends[-1]) if len(ends) else 0
     number = cupy.arange(count, dtype=np.int64)
     v = cupy.searchsorted(ends, number, side="right")
     place = number - (ends - pieces)[v]
-    begin = offsets[v] + place * regimes.CHUNK
-    length = cupy.minimum(offsets[v + 1] - begin, regimes.CHUNK)
+    begin = offsets[v] + place * regimes.CHUNK_ARCS
+    length = cupy.minimum(offsets[v + 1] - begin, regimes.CHUNK_ARCS)
     several = cupy.where(pieces > 1, pieces, 0)
     slot = cupy.cumsum(several) - several
     of_chunk = cupy.where(pieces[v] > 1, slot[v] + place, -1)
     order = cupy.argsort(-length)
-    chunks = cupy.empty((count, 6), np.int32)
-    chunks[:, :2] = begin[order].view(np.int32).reshape(count, 2)
-    chunks[:, 2], chunks[:, 3], chunks[:, 4], chunks[:, 5] = v[order], length[order], of_chunk[order], 0
+    chunks = table(CHUNK, count, begin=begin[order], v=v[order], length=length[order], slot=of_chunk[order], padding=0)
     long = cupy.flatnonzero(several)
-    longs = cupy.stack([long, slot[long], several[long]], 1).astype(np.int32)
+    longs = table(LONG, len(long), v=long, slot=slot[long], slots=several[long])
     return Lists(chunks, longs, int(several.sum()), neighbours)
 
 
-class Batches:
-    """The batch regime on one graph for one job; with one lane, the wide one. `alone` does what leaves a batch."""
+def table(dtype, count, **columns):
+    """Records on the GPU, one row of 32-bit words each: CuPy has no structured arrays."""
+    rows = cupy.empty((count, dtype.itemsize // 4), np.int32)
+    for name, values in columns.items():
+        kind, offset = dtype.fields[name]
+        word = offset // 4
+        if kind.itemsize == 8:
+            rows[:, word : word + 2] = values.view(np.int32).reshape(count, 2)
+        else:
+            rows[:, word] = values
+    return rows
 
-    def __init__(self, loaded, job, machine, depth, room, lanes, alone):
-        self.loaded, self.job, self.alone = loaded, job, alone
+
+class Batches:
+    """The batch regime on one graph for one job; with one lane, the wide one.
+
+    budget(): bytes that may be taken now. block_regime: takes the sources that must leave a batch.
+    """
+
+    def __init__(self, loaded, job, machine, depth, budget, lanes, block_regime):
+        self.loaded, self.job, self.block_regime = loaded, job, block_regime
         n, m, k = loaded.n, loaded.m, len(job.sources)
         at_once = regimes.batches_at_once(n, m, k, lanes, machine, job.edges)
         self.size = lanes * at_once * regimes.rounds(m, k, lanes * at_once)
-        levels = min(depth, regimes.LEVELS) + 2
-        fixed = job.deterministic and job.edges  # a batch adds its sources' flows over an arc among themselves first
-        self.lanes, self.at_once = regimes.batch_fit(n, m, lanes, at_once, levels, room(), fixed)
+        levels = min(depth, regimes.MAX_BATCH_LEVELS) + 2
+        fixed = job.deterministic and job.edges  # a batch first adds up its own sources' flows over an arc
+        self.lanes, self.at_once = regimes.batch_fit(n, m, lanes, at_once, levels, budget(), fixed)
         self.least = self.lanes if fixed else 1
-        self.kernels = Kernels(loaded)
+        self.kernels = kernels()
         self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
-        self.levels = min(regimes.LEVELS, regimes.BITS // max(1, loaded.on_device.degree_bits))
-        # Where kernels tell the host what a level found. Some may still be to run when a batch's other arrays are gone.
-        self.pinned = cupy.cuda.alloc_pinned_memory(8 * self.at_once * (regimes.LEVELS + 2))
-        self.told = np.frombuffer(self.pinned, np.uint64, self.at_once * (regimes.LEVELS + 2))
+        count_levels = regimes.MAX_COUNT_BITS // max(1, loaded.on_device.degree_bits)
+        self.levels = min(regimes.MAX_BATCH_LEVELS, count_levels)
+        # Where kernels tell the host what a level found. It outlives a batch's other arrays, since kernels may still be
+        # queued when those are freed.
+        told = self.at_once * (regimes.MAX_BATCH_LEVELS + 2)
+        self.pinned = cupy.cuda.alloc_pinned_memory(8 * told)
+        self.told = np.frombuffer(self.pinned, np.uint64, told)
         self.back = self._lists("rows", loaded.offsets, loaded.neighbours)
         self.forward = self.back
         if loaded.directed:
@@ -98,7 +125,7 @@ class Batches:
 
     @property
     def extended(self):
-        return self.alone.extended
+        return self.block_regime.extended
 
     def _lists(self, name, offsets, neighbours):
         kept = self.loaded.kept
@@ -109,7 +136,7 @@ class Batches:
     def add(self, sources, total):
         """Add these sources' scores to total; returns both sides of their certificates.
 
-        What a batch was certified with is fetched when all are on their way: the GPU need not wait for the host.
+        Certificates are fetched when all pieces have been launched, so that the GPU never waits for the host.
         """
         pieces, sides = Pieces(len(sources), self.lanes * self.at_once, self.least), {}
         for begin, end in pieces:
@@ -122,6 +149,7 @@ class Batches:
         return certificate
 
     def _piece(self, sources, total, lanes):
+        """Launch all levels of these sources, both ways. Returns a function that fetches their certificates."""
         batches, job = -(-len(sources) // lanes), self.job
         blocks = min(-(-self.loaded.n // 64), 8 * self.loaded.device.multiprocessors)
         state, parts = State(self, batches, lanes), cupy.empty((batches * lanes, blocks), np.float64)
@@ -129,18 +157,17 @@ class Batches:
         masks = self._search(state, ids)
         if masks is None:
             del state, parts
-            own = total.copy()  # forgotten where memory runs out: the piece is then halved and done again
-            both = self.alone.add(sources, own)
+            own = total.copy()  # dropped if memory runs out: the piece is then halved and done again
+            both = self.block_regime.add(sources, own)
             total[:] = own
             return lambda: both
         for depth in range(len(masks) - 1, -1 if job.edges else 0, -1):
             leaf = depth == len(masks) - 1
             state.gather(self.back, masks[depth] if leaf else masks[depth + 1], masks[depth], True, leaf, total)
         due, reached = state.sums.reshape(2, -1)
-        asked = int(job.endpoints), int(job.squares), int(job.edges)
-        arguments = state.fields(self.back, masks[0], masks[0]), masks[0], reached, batches, *asked, total, parts
-        name = "add_one<int>" if lanes == 1 else "add_batches<int>"
-        self.kernels.launch(HEADER, name, (blocks,), THREADS, arguments)
+        options = int(job.endpoints), int(job.squares), int(job.edges)
+        arguments = state.fields(self.back, masks[0], masks[0]), masks[0], reached, batches, *options, total, parts
+        self.kernels.exactly(HEADER, "add_one" if lanes == 1 else "add_batches", "int", (blocks,), BLOCK, arguments)
 
         def sides():
             ends = 2.0 * reached.get() * job.endpoints  # those that the sums hold beside δ
@@ -151,12 +178,11 @@ class Batches:
     def _search(self, state, ids):
         """The masks of every level, or None where the search must leave the batch.
 
-        The host is always a level behind: it learns what a level found when the next one is on its way.
+        The host is always one level behind: it learns what a level found when the next one has been launched.
         """
         limit = NO_CUTOFF if self.job.cutoff is None else self.job.cutoff
         masks, ended = [state.masks()], None
-        fields = state.fields(self.forward, masks[0], masks[0])
-        self.kernels(HEADER, "stand<int>", len(ids), 64, fields, ids, len(ids))
+        self._stand(state, masks[0], ids)
         while len(masks) <= limit:
             if len(masks) > self.levels:
                 return masks if not state.found_any(ended, len(masks) - 1) else None
@@ -166,6 +192,13 @@ class Batches:
             if before is not None and not state.found_any(before, len(masks) - 2):
                 return masks[:-2]
         return masks
+
+    def _stand(self, state, mask, ids):
+        """Set the first level: every source at itself."""
+        fields, count = state.fields(self.forward, mask, mask), len(ids)
+        if count:
+            grid = (self.kernels.grid(count, SMALL_BLOCK),)
+            self.kernels.exactly(HEADER, "stand", "int", grid, SMALL_BLOCK, (fields, ids, count))
 
 
 class State:
@@ -181,57 +214,59 @@ class State:
         self.partials = cupy.empty((batches, self.slots, lanes), np.float64)
         self.found, self.counted = cupy.zeros((2, batches, lanes), np.uint64)
         self.sums = cupy.zeros((2, batches, lanes), np.int64)  # Σ (d - 1) or Σ d, and the targets reached
-        self.told = regime.told[: batches * (regimes.LEVELS + 2)].reshape(-1, batches)
+        self.told = regime.told[: batches * (regimes.MAX_BATCH_LEVELS + 2)].reshape(-1, batches)
         self.records = {}
 
     def masks(self):
-        """A mask a vertex, nothing in it; for one source a bit."""
+        """One empty mask per vertex; for one source, one bit per vertex."""
         n = self.regime.loaded.n
         return cupy.zeros((self.batches, n if self.lanes > 1 else -(-n // 64)), np.uint64)
 
     def fields(self, lists, other, mask, leaf=False, arcs=None):
         """The kernels' struct Batch."""
-        if id(lists) not in self.records:
-            regime = self.regime
-            warps = self.blocks(lists) * THREADS // 32
-            values = {
-                "chunks": lists.chunks, "neighbours": lists.neighbours, "longs": lists.longs, "other": None,
-                "mask": None, "visited": self.visited, "alive": self.alive, "X": self.X, "delta": self.delta,
-                "partials": self.partials, "arcs": None, "targets": regime.targets, "found": self.found,
-                "counted": self.counted, "n": regime.loaded.n, "lanes": self.lanes, "chunk_count": len(lists.chunks),
-                "long_count": len(lists.longs), "slots": self.slots, "leaf": False,
-                "together": max(1, min(32, len(lists.chunks) // (8 * warps))),
-            }  # fmt: skip
-            self.records[id(lists)] = record(BATCH, values)
-        fields = self.records[id(lists)].copy()
+        made = self.records.get(id(lists))
+        if made is None:
+            made = self.records[id(lists)] = self._constant_fields(lists)
+        fields = made.copy()
         fields["other"], fields["mask"], fields["leaf"] = other.data.ptr, mask.data.ptr, leaf
-        fields["arcs"] = 0 if arcs is None else arcs.data.ptr
+        fields["arcs"] = address(arcs)
         return fields
 
+    def _constant_fields(self, lists):
+        regime = self.regime
+        warps = self.blocks(lists) * BLOCK // WARP
+        return filled(
+            BATCH, chunks=lists.chunks, neighbours=lists.neighbours, longs=lists.longs, visited=self.visited,
+            alive=self.alive, X=self.X, delta=self.delta, partials=self.partials, targets=regime.targets,
+            found=self.found, counted=self.counted, n=regime.loaded.n, lanes=self.lanes,
+            chunk_count=len(lists.chunks), long_count=len(lists.longs), slots=self.slots,
+            together=max(1, min(32, len(lists.chunks) // (8 * warps))),
+        )  # fmt: skip
+
     def blocks(self, lists):
-        """Blocks for each batch: together as many as the GPU holds."""
-        warps = THREADS // 32
+        """Blocks per batch: for all batches together as many as the GPU holds."""
+        warps = BLOCK // WARP
         return min(max(1, -(-len(lists.chunks) // warps)), max(1, self.regime.kernels.blocks // self.batches))
 
     def gather(self, lists, other, mask, back, leaf=False, total=None):
         """One level, either way."""
-        launch, edges = self.regime.kernels.launch, back and self.regime.job.edges
+        launch, edges = self.regime.kernels.exactly, back and self.regime.job.edges
         fields = self.fields(lists, other, mask, leaf, total if edges else None)
-        words = f"int, {self.kernel_lanes}, {str(back).lower()}"
+        flags = f"int, {self.kernel_lanes}, {truth(back)}"
         if len(lists.chunks):
-            name = f"gather_level<{words}, {str(edges).lower()}>"
-            launch(HEADER, name, (self.blocks(lists), self.batches), THREADS, (fields,))
+            grid = self.blocks(lists), self.batches
+            launch(HEADER, "gather_level", f"{flags}, {truth(edges)}", grid, BLOCK, (fields,))
         if len(lists.longs):
-            blocks = min(-(-len(lists.longs) * 32 // THREADS), self.regime.kernels.blocks)
-            launch(HEADER, f"finish_longs<{words}>", (blocks, self.batches), THREADS, (fields,))
+            blocks = min(-(-len(lists.longs) * WARP // BLOCK), self.regime.kernels.blocks)
+            launch(HEADER, "finish_longs", flags, (blocks, self.batches), BLOCK, (fields,))
 
     def close(self, depth):
-        """After a level, who is still alive; an event that tells when that is known."""
+        """After a level: which sources still found something. Returns an event that tells when that is known."""
         regime = self.regime
         fields = self.fields(regime.forward, self.visited, self.visited)
         distance = depth if regime.job.edges else depth - 1
         arguments = fields, distance, self.sums[0], self.sums[1], np.uint64(self.told[depth].ctypes.data)
-        regime.kernels.launch(HEADER, "close_level<int>", (1, self.batches), 64, arguments)
+        regime.kernels.exactly(HEADER, "close_level", "int", (1, self.batches), SMALL_BLOCK, arguments)
         event = cupy.cuda.Event(block=False, disable_timing=True)
         event.record()
         return event

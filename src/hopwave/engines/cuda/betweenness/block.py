@@ -1,6 +1,6 @@
-"""Betweenness, one block per source (kernels/betweenness/block.cuh): small or deep graphs, and what overflows.
+"""Betweenness, one block per source (kernels/betweenness/block.cuh): small or deep graphs, and counts that overflow.
 
-Every source has a row of scores. Rows are added to the total one after another, in the order of the sources, so that
+Every source has its own row of scores. Rows are added to the total one after another, in the order of the sources, so
 neither the number of blocks nor the memory there was for them changes a bit.
 """
 
@@ -13,65 +13,95 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda.betweenness import regimes
-from hopwave.engines.cuda.launch import Kernels, Pieces, record
+from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type, truth
+from hopwave.engines.cuda.memory import Pieces
+from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.renumber import arcs_of
 
 HEADER = "betweenness/block.cuh"
+EXTENDED = "hopwave::brandes::Extended"  # mantissa and exponent, where float64 is not enough
 NO_CUTOFF = np.iinfo(np.int32).max
-ALONE = (
-    "sources", "which", "ticket", "targets", "rows", "due", "status", "queue", "begins", "shifts", "X", "codes",
-    "boards", "count", "width", "words", "cutoff", "endpoints", "edges", "directed", "degree_bits", "group", "team",
+SUMMING = 1024  # threads per row of scores
+
+GRAPH = record(
+    "betweenness/brandes.cuh", "hopwave::brandes::Graph<int>", "ptr offsets neighbours in_offsets in_neighbours",
+    "i64 n m",
 )  # fmt: skip
-BOARD = 128  # bytes
-EXTENDED = "hopwave::brandes::Extended"
+ALONE = record(
+    HEADER, "hopwave::brandes::Alone",
+    "ptr sources which ticket targets rows due status queue begins shifts X codes boards",
+    "i64 count width words",
+    "i64 cutoff endpoints edges directed degree_bits",
+    "i64 group team",
+)  # fmt: skip
+BOARD = record(
+    HEADER, "hopwave::brandes::Board", "u64 due counted", "u32 item arrived", "i32 found[3]", "i32 high low", size=128
+)
 
 
 def instances():
     """Every kernel of the block regime: header and name expression."""
     for offset in ("int", "long long"):
-        for shared, plain, team in itertools.product(("false", "true"), repeat=3):
-            if not (shared == team == "true"):
-                yield HEADER, f"hopwave::brandes::sources_alone<{offset}, double, {shared}, {plain}, {team}>"
-        yield HEADER, f"hopwave::brandes::sources_alone<{offset}, {EXTENDED}, false, false, false>"
-    yield HEADER, "hopwave::brandes::add_rows<int>"
-    yield HEADER, "hopwave::brandes::sum_rows<int>"
+        for shared, plain, team in itertools.product((False, True), repeat=3):
+            if not (shared and team):
+                flags = map(truth, (shared, plain, team))
+                yield HEADER, expression(HEADER, "sources_alone", offset, "double", *flags)
+        yield HEADER, expression(HEADER, "sources_alone", offset, EXTENDED, *["false"] * 3)
+    yield HEADER, expression(HEADER, "add_rows", "int")
+    yield HEADER, expression(HEADER, "sum_rows", "int")
 
 
 class Blocks:
-    """The block regime on one graph for one job."""
+    """The block regime on one graph for one job.
 
-    def __init__(self, loaded, job, machine, depth, room, numbers=None, at_once=None):
+    budget(): bytes that may be taken now. numbers: a Renumbered graph to use instead, or None.
+    """
+
+    def __init__(self, loaded, job, machine, depth, budget, numbers=None, at_once=None):
         self.loaded, self.job, self.numbers = loaded, job, numbers
         n, m, k = loaded.n, loaded.m, at_once or len(job.sources)
         self.width = m if job.edges else n
-        self.kernels = Kernels(loaded)
-        threads = self.kernels.threads(HEADER, self._kernel("double", True, 1))
+        self.kernels = kernels()
+        self.offset = offset_type(loaded.offsets)
+        threads = self.kernels.resident_threads(HEADER, "sources_alone", self._flags("double", True, 1))
         self.shape = regimes.block_shape(n, m, k, depth, replace(machine, threads=threads))
         self.size = regimes.block_size(k, self.width, self.shape, machine)
         self.extended = 0
-        self.graph = self.kernels.graph(numbers or loaded)
+        self.graph = self._graph(numbers or loaded)
         self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
         if numbers is not None and self.targets is not None:
             self.targets = self.targets[numbers.order]
-        self.fit = regimes.block_fit(n, self.width, self.shape, self.size, room())
+        self.fit = regimes.block_fit(n, self.width, self.shape, self.size, budget())
 
-    def _kernel(self, number, shared, team):
+    def _graph(self, arrays):
+        """The kernels' struct Graph of these arrays, which must be kept alive."""
+        offsets, neighbours, in_offsets, in_neighbours = arrays.offsets, arrays.neighbours, None, None
+        if self.loaded.directed:
+            in_offsets, in_neighbours = arrays.in_offsets, arrays.in_neighbours
+        else:
+            in_offsets, in_neighbours = offsets, neighbours
+        return filled(
+            GRAPH, offsets=offsets, neighbours=neighbours, in_offsets=in_offsets, in_neighbours=in_neighbours,
+            n=self.loaded.n, m=self.loaded.m,
+        )  # fmt: skip
+
+    def _flags(self, number, shared, team):
+        """The template arguments of sources_alone."""
         plain = number == "double" and not (self.job.edges or self.loaded.directed)
-        flags = (str(flag).lower() for flag in (shared > 0, plain, team > 1))
-        return f"sources_alone<{self.kernels.offset}, {number}, {', '.join(flags)}>"
+        return f"{self.offset}, {number}, {truth(shared > 0)}, {truth(plain)}, {truth(team > 1)}"
 
     def add(self, sources, total):
         """Add these sources' scores to total; returns both sides of their certificates."""
         if self.numbers is None:
             return self._add(cupy.asarray(np.asarray(sources, np.int32)), total)
-        places = self.places()
+        places = self._places()
         own = total.reshape(-1, self.width)[:, places].ravel()
         certificate = self._add(self.numbers.rank[cupy.asarray(sources)], own)
         total.reshape(-1, self.width)[:, places] = own.reshape(-1, self.width)
         return certificate
 
-    def places(self):
-        """Where the scores under our numbers belong."""
+    def _places(self):
+        """Where the scores of the renumbered graph belong."""
         numbers, loaded = self.numbers, self.loaded
         if not self.job.edges:
             return numbers.order
@@ -91,18 +121,25 @@ class Blocks:
         due, status = cupy.zeros((count, 2), np.int64), cupy.zeros(count, np.int32)
         results = {"sources": sources, "rows": rows, "due": due, "status": status}
         self._run(results, None, count, blocks, "double", self.shape.shared, self.shape.team)
-        wide = np.flatnonzero(status.get()).astype(np.int32)
-        if len(wide):
-            self.extended += len(wide)
-            self._run(results, cupy.asarray(wide), len(wide), min(blocks, len(wide)), EXTENDED, 0, 1)
+        overflowed = np.flatnonzero(status.get()).astype(np.int32)
+        if len(overflowed):
+            again = len(overflowed)
+            self.extended += again
+            self._run(results, cupy.asarray(overflowed), again, min(blocks, again), EXTENDED, 0, 1)
         sums = cupy.empty(count, np.float64)
-        self.kernels(HEADER, "add_rows<int>", self.width, 256, rows, count, self.width, int(self.job.squares), total)
-        self.kernels(HEADER, "sum_rows<int>", 1024 * count, 1024, rows, count, self.width, sums)
+        sizes = rows, count, self.width
+        self._over(self.width, BLOCK, "add_rows", (*sizes, int(self.job.squares), total))
+        self._over(SUMMING * count, SUMMING, "sum_rows", (*sizes, sums))
         due = due.get()
         return np.stack([sums.get() - 2.0 * due[:, 1] * self.job.endpoints, due[:, 0].astype(np.float64)], 1)
 
+    def _over(self, work, threads, name, arguments):
+        """A kernel with one thread per item, as far as the GPU holds them."""
+        if work > 0:
+            self.kernels.exactly(HEADER, name, "int", (self.kernels.grid(work, threads),), threads, arguments)
+
     def _run(self, results, which, count, blocks, number, shared, team):
-        """The sources of these rows, with path counts kept in that kind of number."""
+        """The sources of these rows (which: some of them), with path counts kept in that kind of number."""
         loaded, job, n = self.loaded, self.job, self.loaded.n
         blocks, codes = min(blocks, count), regimes.code_words(n)
         state = {
@@ -114,7 +151,7 @@ class Blocks:
             "shifts": cupy.empty((blocks, n + 2), np.int32),
             "X": cupy.empty((blocks, n, 1 if number == "double" else 2), np.float64),
             "codes": None if shared else cupy.empty((blocks, codes), np.uint32),
-            "boards": cupy.zeros((blocks, BOARD), np.uint8),
+            "boards": cupy.zeros((blocks, BOARD.itemsize), np.uint8),
         }
         numbers = {
             "count": count, "width": self.width, "words": codes,
@@ -122,12 +159,8 @@ class Blocks:
             "edges": job.edges, "directed": loaded.directed, "degree_bits": loaded.on_device.degree_bits,
             "group": self.shape.group, "team": team,
         }  # fmt: skip
-        self.kernels.launch(
-            HEADER,
-            self._kernel(number, shared, team),
-            (blocks * team,),
-            self.shape.threads,
-            (self.graph, record(ALONE, {**results, **state, **numbers})),
-            shared,
-            cooperative=team > 1,
+        arguments = self.graph, filled(ALONE, **results, **state, **numbers)
+        flags, grid = self._flags(number, shared, team), (blocks * team,)
+        self.kernels.exactly(
+            HEADER, "sources_alone", flags, grid, self.shape.threads, arguments, shared, cooperative=team > 1
         )

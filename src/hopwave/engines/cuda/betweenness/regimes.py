@@ -1,9 +1,14 @@
-"""How a GPU goes about betweenness: which regime for which graph, how many sources at a time, in how much memory.
+"""How a GPU computes betweenness: which regime for which graph, how many sources at a time, in how much memory.
 
     n, m     vertices and arcs              k       sources
-    depth    of one search, from the vertex of highest degree: what a probe found
+    depth    levels of a search from the vertex of highest degree (search/distances.probed_depth)
+    budget   bytes that a run may take
 
-Nothing here changes a score by more than rounding; all of it is decided before the run, by these functions alone.
+    block    one block per source, or a team of blocks where sources are few (block.py)
+    batch    up to 64 sources per batch, which share every read of the graph (batch.py)
+    wide     the batch regime with one source per batch: the whole GPU works on it
+
+Nothing here changes a score by more than rounding. All of it is decided before the run, by these functions alone.
 """
 
 from __future__ import annotations
@@ -15,22 +20,30 @@ from hopwave.errors import EngineError, amount
 
 Regime = Literal["block", "batch", "wide"]
 
-LANES = 64  # sources that share a mask
-CHUNK = 512  # arcs of a list that a warp takes at once
-LEVELS = 48  # a batch keeps a mask a level, so a deeper search leaves it
-BITS = 1000  # path counts of a batch are plain float64: a search whose counts might pass 2^BITS leaves it
-FEW = 4  # sources up to which each has the whole GPU
-SMALL = 1 << 20  # arcs up to which a sparse graph is a block's work
-RENUMBERING = 1 << 27  # sources times arcs from which a deep graph is renumbered
-NEAR, SCATTERED = 0.25, 1 << 19  # part of the arcs, and vertices, from which on an order is good enough; is not
-MOST = 1024  # threads a block
-TEAM = 32  # blocks a source
-NUMBER = 8  # bytes
+LANES = 64  # sources per batch at most: one bit each of a 64-bit mask
+CHUNK_ARCS = 512  # arcs of a list that one warp takes at a time
+MAX_BATCH_LEVELS = 48  # a batch keeps one mask per level and vertex, so a deeper search leaves it for the block regime
+MAX_COUNT_BITS = 1000  # a batch's path counts are plain float64: a search whose counts might pass 2^1000 leaves it
+MAX_WIDE_SOURCES = 4  # up to so many sources, each gets the whole GPU
+MAX_SMALL_ARCS = 1 << 20  # a graph of fewer arcs, and fewer than SPARSE_DEGREE per vertex, is one block's work
+SPARSE_DEGREE = 4
+MIN_ARCS_TO_RENUMBER = 1 << 27  # sources × arcs from which new vertex numbers pay for themselves, on a deep graph
+MIN_NEAR_SHARE = 0.25  # an order is good if this share of the arcs joins near numbers (renumber.neighbours_near)
+MAX_ORDERED_VERTICES = 1 << 19  # a graph with more vertices is renumbered whatever its order
+MAX_THREADS = 1024  # per block
+MIN_THREADS = 64  # per block
+MAX_TEAM = 32  # blocks per source
+MAX_BATCHES = 32  # per launch
+BATCH_ARCS = 1 << 25  # arcs × batches that fill the GPU: more batches at once gain nothing
+MAX_ROUNDS = 8  # launches between two looks at the clock, or so many
+MAX_ROUND_ARCS = 1 << 36  # sources × arcs: progress is shown, and Ctrl-C heard, this often
+FLOAT = 8  # bytes of a float64
+ROW_OVERHEAD = 64  # bytes per source beside its row of scores: certificate, status, id
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What a GPU has: multiprocessors, of each its shared memory and threads, memory, and launches of a whole grid."""
+    """What a GPU has: multiprocessors, the shared memory and threads of each, memory, and cooperative launches."""
 
     multiprocessors: int = 132
     shared: int = 227 << 10
@@ -41,14 +54,13 @@ class Machine:
 
 @dataclass(frozen=True)
 class Shape:
-    """How the block regime is launched: `threads` a block, `group` lanes a vertex, `blocks` or teams of `team` blocks
-    at once, each on a source, `shared` bytes of codes a block (0: they are in global memory)."""
+    """How the block regime is launched."""
 
-    threads: int
-    group: int
-    blocks: int
-    shared: int
-    team: int = 1
+    threads: int  # per block
+    group: int  # lanes that share a vertex
+    blocks: int  # sources at once: one block or one team for each
+    shared: int  # bytes of codes per block in shared memory; 0: they are in global memory
+    team: int = 1  # blocks per source
 
 
 def power_of_two(x: float) -> int:
@@ -60,27 +72,39 @@ def power_of_two(x: float) -> int:
     return 1 << max(0, int(x).bit_length() - 1)
 
 
-def choose(n: int, m: int, k: int, depth: int, free: int) -> tuple[Regime, str]:
+def is_deep(depth: int) -> bool:
+    """Whether searches are too deep for batches: from other sources they may be twice as deep as the probe.
+
+    >>> is_deep(24), is_deep(25)
+    (False, True)
+    """
+    return depth > MAX_BATCH_LEVELS // 2
+
+
+def choose(n: int, m: int, k: int, depth: int, budget: int) -> tuple[Regime, str]:
     """The regime for k sources, and why.
 
-    >>> choose(1 << 20, 1 << 25, 64, depth=6, free=1 << 36)[0]
+    >>> choose(1 << 20, 1 << 25, 64, depth=6, budget=1 << 36)[0]
     'batch'
-    >>> choose(1 << 20, 6 << 20, 64, depth=400, free=1 << 36)[0]
+    >>> choose(1 << 20, 6 << 20, 64, depth=400, budget=1 << 36)[0]
     'block'
     """
-    if depth > LEVELS // 2:
+    if is_deep(depth):
         return "block", f"a probe is {depth} levels deep"
-    if m < 4 * n and m < SMALL:
-        return "block", f"{m:,} arcs: a source fits a block"
-    if k <= FEW:
+    if m < SPARSE_DEGREE * n and m < MAX_SMALL_ARCS:
+        return "block", f"{m:,} arcs: one block per source is enough"
+    if k <= MAX_WIDE_SOURCES:
         return "wide", f"{k} source{'s' * (k != 1)} on a graph of {m:,} arcs"
-    if batch_bytes(n, m, lanes_for(k), depth + 2) > free:
+    if batch_bytes(n, m, lanes_for(k), depth + 2) > budget:
         return "wide", f"{k} sources do not fit together"
     return "batch", f"{k} sources on a graph of {m:,} arcs, {depth} levels deep"
 
 
+# ---------------------------------------------------------------- the block regime
+
+
 def code_words(n: int) -> int:
-    """Words of two bits a vertex, which also hold two bitmaps.
+    """32-bit words that hold two bits per vertex, or two bitmaps.
 
     >>> code_words(33)
     4
@@ -89,51 +113,54 @@ def code_words(n: int) -> int:
 
 
 def block_shape(n: int, m: int, k: int, depth: int, machine: Machine) -> Shape:
-    """For levels about twice as wide as the mean one; few sources get large blocks, or teams of them.
+    """Blocks about twice as wide as the mean level. Few sources get large blocks, or teams of them.
 
     >>> block_shape(32768, 196548, 32768, 86, Machine()).threads
     512
     """
-    group = min(32, power_of_two(m / max(1, n) / 6))
+    group = min(32, power_of_two(m / max(1, n) / 6))  # a lane takes about six arcs or more
     shared = 4 * code_words(n)
     if shared > machine.shared:
         shared = 0
-    room = machine.shared // (shared + 1024) if shared else 16
-    level = n / (depth + 1) * group
-    threads = power_of_two(2.25 * level)
-    threads = max(threads, power_of_two(machine.threads / max(1, room)))
-    threads = max(threads, power_of_two(machine.threads * machine.multiprocessors / max(1, k)))
-    threads = min(MOST, max(64, threads))
-    blocks = max(1, min(room, machine.threads // threads)) * machine.multiprocessors
-    if threads == MOST and machine.cooperative:
-        team = min(TEAM, power_of_two(4 * level / MOST), power_of_two(machine.multiprocessors / max(1, k)))
+    resident = machine.shared // (shared + 1024) if shared else 16  # blocks; CUDA takes 1 kB for each
+    level = n / (depth + 1) * group  # lanes that a mean level keeps busy
+    threads = max(
+        power_of_two(2.25 * level),
+        power_of_two(machine.threads / max(1, resident)),  # else a multiprocessor is not filled
+        power_of_two(machine.threads * machine.multiprocessors / max(1, k)),  # else the GPU is not
+    )
+    threads = min(MAX_THREADS, max(MIN_THREADS, threads))
+    blocks = max(1, min(resident, machine.threads // threads)) * machine.multiprocessors
+    if threads == MAX_THREADS and machine.cooperative:
+        widest, available = power_of_two(4 * level / MAX_THREADS), power_of_two(machine.multiprocessors / max(1, k))
+        team = min(MAX_TEAM, widest, available)
         if team > 1:
             return Shape(threads, group, k, 0, team)
     return Shape(threads, group, max(1, min(k, blocks)), shared)
 
 
-def worth_renumbering(n: int, m: int, k: int, depth: int, room: int) -> bool:
-    """Whether a deep graph's vertices may get an order of their own first: four searches and a sort, and a copy.
+def worth_renumbering(n: int, m: int, k: int, depth: int, budget: int) -> bool:
+    """Whether to consider new numbers for a deep graph's vertices: four searches, a sort, and a copy of the graph.
 
     >>> [worth_renumbering(1 << 20, 6 << 20, k, 376, 1 << 36) for k in (2, 64)]
     [False, True]
     """
-    return depth > LEVELS // 2 and k * m >= RENUMBERING and 64 * (m + n) <= room
+    return is_deep(depth) and k * m >= MIN_ARCS_TO_RENUMBER and 64 * (m + n) <= budget
 
 
 def scattered(n: int, near: float) -> bool:
-    """Whether the order that a graph came in is worse than ours; `near` is the part of its arcs between near numbers.
+    """Whether the order that a graph came in is worse than ours; `near` is the share of its arcs between near numbers.
 
     >>> scattered(1 << 15, 0.6), scattered(1 << 15, 0.01), scattered(1 << 20, 0.6)
     (False, True, True)
     """
-    return near < NEAR or n > SCATTERED
+    return near < MIN_NEAR_SHARE or n > MAX_ORDERED_VERTICES
 
 
 def block_state(n: int, number: int, shared: int) -> int:
-    """Bytes of one block's own arrays: queue, levels, shifts, numbers, codes.
+    """Bytes of one block's own arrays: queue, levels, shifts, path counts of `number` bytes, codes.
 
-    >>> block_state(100, NUMBER, 0)
+    >>> block_state(100, FLOAT, 0)
     2048
     """
     return 4 * n + 8 * (n + 2) + number * n + (0 if shared else 4 * code_words(n))
@@ -145,28 +172,28 @@ def block_size(k: int, width: int, shape: Shape, machine: Machine) -> int:
     >>> block_size(10**6, 1 << 15, Shape(256, 2, 1056, 8192), Machine())
     8448
     """
-    rows = machine.memory // 8 // max(1, NUMBER * width)
-    return max(1, min(k, 8 * shape.blocks, rows))
+    rows = machine.memory // 8 // max(1, FLOAT * width)
+    return max(1, min(k, MAX_ROUNDS * shape.blocks, rows))
 
 
-def block_fit(n: int, width: int, shape: Shape, size: int, room: int) -> tuple[int, int]:
-    """Blocks at once and rows of scores that fit into so many bytes: rows go first, then both.
+def block_fit(n: int, width: int, shape: Shape, size: int, budget: int) -> tuple[int, int]:
+    """Blocks at once and rows of scores that fit into the budget: fewer rows first, then fewer of both.
 
     >>> block_fit(1000, 1000, Shape(256, 1, 132, 512), 1056, 1 << 20)
     (37, 38)
     """
-    state, row = block_state(n, NUMBER, shape.shared), NUMBER * width + 64
-    if state + row > room:
-        raise EngineError(
-            f"betweenness of this graph needs {amount(state + row)} for one source and may use "
-            f"{amount(room)}; raise memory_limit=, or use device='cpu'"
-        )
-    blocks = min(shape.blocks, size, room // (state + row))
-    return blocks, max(blocks, min(size, (room - blocks * state) // row))
+    state, row = block_state(n, FLOAT, shape.shared), FLOAT * width + ROW_OVERHEAD
+    if state + row > budget:
+        raise _too_little(state + row, "one source", budget)
+    blocks = min(shape.blocks, size, budget // (state + row))
+    return blocks, max(blocks, min(size, (budget - blocks * state) // row))
+
+
+# ---------------------------------------------------------------- the batch regime
 
 
 def lanes_for(k: int) -> int:
-    """Sources a batch: a power of two, 64 at most.
+    """Sources per batch: a power of two, LANES at most.
 
     >>> lanes_for(1), lanes_for(3), lanes_for(1000)
     (1, 4, 64)
@@ -175,24 +202,25 @@ def lanes_for(k: int) -> int:
 
 
 def batch_bytes(n: int, m: int, lanes: int, levels: int) -> int:
-    """Bytes of a batch: σ and δ, masks, and what lists leave that were cut.
+    """Bytes of a batch: σ and δ, one mask per level and those visited, partial sums of lists that were cut, a little.
 
     >>> batch_bytes(1000, 10_000, 64, 8)
     1135936
     """
-    return n * (2 * NUMBER * lanes + 8 * (levels + 1)) + m // CHUNK * 2 * NUMBER * lanes + 2 * NUMBER * lanes * 20
+    both = 2 * FLOAT * lanes
+    return n * (both + 8 * (levels + 1)) + m // CHUNK_ARCS * both + 20 * both
 
 
 def batches_at_once(n: int, m: int, k: int, lanes: int, machine: Machine, edges: bool) -> int:
-    """Batches a launch: a small graph does not fill the machine alone. Scores of arcs are added up by one at a time.
+    """Batches per launch: a small graph does not fill the machine alone. Scores of arcs are added by one at a time.
 
     >>> batches_at_once(1 << 15, 1 << 19, 10**5, 64, Machine(), False)
     32
     """
     if edges or lanes == 1:
         return 1
-    most = min(-(-k // lanes), 32, (1 << 25) // max(1, m), machine.memory // 8 // batch_bytes(n, m, lanes, LEVELS))
-    return max(1, most)
+    in_memory = machine.memory // 8 // batch_bytes(n, m, lanes, MAX_BATCH_LEVELS)
+    return max(1, min(-(-k // lanes), MAX_BATCHES, BATCH_ARCS // max(1, m), in_memory))
 
 
 def rounds(m: int, k: int, sources: int) -> int:
@@ -202,25 +230,34 @@ def rounds(m: int, k: int, sources: int) -> int:
     (8, 4, 2)
     """
     work = sources * max(1, m)
-    return max(1, min(-(-k // sources), 8, (1 << 36) // work))
+    return max(1, min(-(-k // sources), MAX_ROUNDS, MAX_ROUND_ARCS // work))
 
 
-def batch_fit(n: int, m: int, lanes: int, batches: int, levels: int, room: int, fixed: bool = False) -> tuple[int, int]:
-    """Sources a batch and batches at once that fit: fewer batches first, then smaller ones, but never one source, which
-    would be added up in another order. Scores of arcs are: `fixed` keeps a batch's size for those who mind.
+def batch_fit(
+    n: int, m: int, lanes: int, batches: int, levels: int, budget: int, fixed: bool = False
+) -> tuple[int, int]:
+    """Sources per batch and batches at once that fit: fewer batches first, then smaller ones.
+
+    A batch keeps two sources at least, since one alone would be added up in another order. A batch's size also changes
+    the order in which scores of arcs are added: `fixed` keeps it.
 
     >>> batch_fit(1000, 10_000, 64, 16, 8, 3 << 20), batch_fit(1000, 10_000, 64, 16, 8, 1 << 20)
     ((64, 2), (32, 1))
     """
     least = lanes if fixed else min(lanes, 2)
-    while batches > 1 and batches * batch_bytes(n, m, lanes, levels) > room:
+    while batches > 1 and batches * batch_bytes(n, m, lanes, levels) > budget:
         batches //= 2
-    while lanes > least and batch_bytes(n, m, lanes, levels) > room:
+    while lanes > least and batch_bytes(n, m, lanes, levels) > budget:
         lanes //= 2
-    if batch_bytes(n, m, lanes, levels) > room:
+    needed = batch_bytes(n, m, lanes, levels)
+    if needed > budget:
         what = f"{lanes} sources that deterministic=True keeps together" if fixed else "one source"
-        raise EngineError(
-            f"betweenness of this graph needs {amount(batch_bytes(n, m, lanes, levels))} for {what} and may "
-            f"use {amount(room)}; raise memory_limit=, or use device='cpu'"
-        )
+        raise _too_little(needed, what, budget)
     return lanes, batches
+
+
+def _too_little(needed: int, what: str, budget: int) -> EngineError:
+    return EngineError(
+        f"betweenness of this graph needs {amount(needed)} for {what} and may use {amount(budget)}; "
+        "raise memory_limit=, or use device='cpu'"
+    )

@@ -1,9 +1,8 @@
-"""Sums of dependencies on the GPU: our three regimes behind one class (regimes.py says which is for what).
+"""Sums of dependencies on the GPU: our three regimes behind one class (regimes.py says when to use which).
 
-Whatever the regime, sources are taken in order, block by block; no sum is made by atomics on floating point numbers. So
-the same run on the same GPU gives the same bits, and so does one that was broken off and taken up again. Two things
-depend on the memory there is: the regime that is chosen, and the size of a batch that scores arcs. deterministic=True
-holds them still.
+Whatever the regime, sources are taken in order, block by block, and no floating-point sum is made by atomics. So the
+same run on the same GPU gives the same bits, and so does one that was interrupted and resumed. Two things depend on the
+memory there is: the regime that is chosen, and the size of a batch that scores arcs. deterministic=True fixes both.
 """
 
 from __future__ import annotations
@@ -12,8 +11,10 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda.betweenness import batch, block, regimes
-from hopwave.engines.cuda.launch import free_memory, machine
+from hopwave.engines.cuda.errors import LESS_MEMORY, explained
+from hopwave.engines.cuda.memory import free_memory
 from hopwave.engines.cuda.renumber import neighbours_near, renumbered
+from hopwave.engines.cuda.search.distances import distances_from, probed_depth
 
 
 def instances():
@@ -27,38 +28,53 @@ def refuses(plan, job):
     return None
 
 
-def search(loaded, source):
-    """A search on the same GPU, from a vertex by its number."""
-    from hopwave.api.search import bfs
-
-    return bfs(loaded.graph, loaded.graph.label(source), predecessors=False, device="cuda")
-
-
-def probe(loaded):
-    """How deep a search from the vertex of highest degree goes; kept with the graph."""
-    if "depth" not in loaded.kept:
-        loaded.kept["depth"] = search(loaded, int(loaded.graph.degrees.argmax())).depth if loaded.m else 0
-    return loaded.kept["depth"]
+def machine():
+    """The current GPU, as the policy sees it."""
+    attributes = cupy.cuda.Device().attributes
+    return regimes.Machine(
+        attributes["MultiProcessorCount"],
+        attributes["MaxSharedMemoryPerBlockOptin"],
+        attributes["MaxThreadsPerMultiProcessor"],
+        cupy.cuda.runtime.memGetInfo()[1],
+        bool(attributes["CooperativeLaunch"]),
+    )
 
 
-def near(loaded, job, depth):
-    """The graph with near vertices near in memory, where it is deep and the run repays it; kept with the graph."""
-    room = free_memory() if job.memory_limit is None else job.memory_limit
-    if not regimes.worth_renumbering(loaded.n, loaded.m, len(job.sources), depth, room):
+def memory_budget(job):
+    """Bytes that a job may take: its limit, or what is free."""
+    return free_memory() if job.memory_limit is None else job.memory_limit
+
+
+def choose(loaded, job):
+    """The regime for a job, and why. Regimes differ in their last bits, so deterministic=True ignores what is free."""
+    budget = machine().memory if job.deterministic else memory_budget(job)
+    return regimes.choose(loaded.n, loaded.m, len(job.sources), probed_depth(loaded), budget)
+
+
+def renumbered_if_worth(loaded, job, depth):
+    """The graph with near vertices near in memory, or None where it would not pay; kept with the graph."""
+    if not regimes.worth_renumbering(loaded.n, loaded.m, len(job.sources), depth, memory_budget(job)):
         return None
     if "near" not in loaded.kept:
         loaded.kept["near"] = None
         if regimes.scattered(loaded.n, neighbours_near(loaded)):
-            loaded.kept["near"] = renumbered(loaded, lambda source: cupy.asarray(search(loaded, source).distances))
+            loaded.kept["near"] = renumbered(loaded, lambda source: distances_from(loaded, source)[0])
     return loaded.kept["near"]
 
 
-def choose(loaded, job):
-    """The regime for a job, and why. Regimes differ in their last bits: where those matter, what is free must not."""
-    room = free_memory() if job.memory_limit is None else job.memory_limit
-    if job.deterministic:
-        room = machine().memory
-    return regimes.choose(loaded.n, loaded.m, len(job.sources), probe(loaded), room)
+def regime(loaded, job, name):
+    """The regime of that name, ready to add up sources."""
+
+    def budget():
+        return min(memory_budget(job), free_memory())
+
+    here, depth = machine(), probed_depth(loaded)
+    at_once = 1 if name == "wide" else len(job.sources)
+    blocks = block.Blocks(loaded, job, here, depth, budget, renumbered_if_worth(loaded, job, depth), at_once)
+    if name == "block" or depth > regimes.MAX_BATCH_LEVELS:
+        return blocks
+    lanes = 1 if name == "wide" else regimes.lanes_for(len(job.sources))
+    return batch.Batches(loaded, job, here, depth, budget, lanes, blocks)
 
 
 class Accumulation:
@@ -69,7 +85,7 @@ class Accumulation:
         n, m, k = loaded.n, loaded.m, len(job.sources)
         self.total = np.zeros(m if job.edges else n * (2 if job.squares else 1))
         self.certificate = np.zeros((k, 2))
-        self._state = None, 0
+        self._state = None, 0  # sums on the GPU, and how many blocks are in them
         self.regime = regime(loaded, job, plan.regime)
         self.size = self.regime.size
         self.blocks = -(-k // self.size)
@@ -79,11 +95,9 @@ class Accumulation:
 
     def advance(self, first, poll):
         """Blocks from number first on, until all are done or poll(done) says pause. Returns how many are done then."""
-        from hopwave.engines.cuda.errors import LESS_MEMORY, explained
-
         with explained("adding up dependencies", self.loaded.graph, LESS_MEMORY), self.loaded.lock:
-            # What a block adds to is a copy, and it counts from the moment that it takes the place of the sums before:
-            # a Ctrl-C finds either all of a block or nothing.
+            # A block adds to a copy of the sums, which replaces them once the block is done. So Ctrl-C finds either
+            # all of a block in the sums or nothing of it.
             self._state = cupy.asarray(self.total) if first else cupy.zeros(len(self.total), np.float64), first
             try:
                 for number in range(first, self.blocks):
@@ -100,26 +114,3 @@ class Accumulation:
         end = min(begin + self.size, len(self.job.sources))
         self.certificate[begin:end] = self.regime.add(self.job.sources[begin:end], total)
         self._state = total, number + 1
-
-
-def regime(loaded, job, name):
-    """The regime of that name, ready to add up sources."""
-
-    def room():
-        return free_memory() if job.memory_limit is None else min(job.memory_limit, free_memory())
-
-    here, depth = machine(), probe(loaded)
-    at_once = 1 if name == "wide" else len(job.sources)
-    blocks = block.Blocks(loaded, job, here, depth, room, near(loaded, job, depth), at_once)
-    if name == "block" or depth > regimes.LEVELS:
-        return blocks
-    lanes = 1 if name == "wide" else regimes.lanes_for(len(job.sources))
-    return batch.Batches(loaded, job, here, depth, room, lanes, blocks)
-
-
-def alone(loaded, job, sources):
-    """Scores (as a total) and certificates of sources whose path counts another way cannot hold."""
-    blocks = regime(loaded, job, "block")
-    total = cupy.zeros(loaded.m if job.edges else loaded.n * (2 if job.squares else 1), np.float64)
-    certificate = blocks.add(np.asarray(sources), total)
-    return total.get(), certificate

@@ -1,13 +1,13 @@
-"""TurboBC's three algorithms on the GPU, a source at a time: Algorithm 1 and its pipeline (section 3.4, Figure 2).
+"""TurboBC's three algorithms on the GPU, one source at a time: Algorithm 1 and its pipeline (section 3.4, Figure 2).
 
     CP, rows   the pattern of the matrix by columns (scCOOC: every arc's column and row), stored once, without values
     f, ft      the frontier's path counts and their product         σ, S   path counts and levels
     δ, δu, δut dependencies; they lie where f and ft were           bc     their sums over the sources
 
-These are the arrays of the paper, which counts 7n + m words; δ, δu, δut and bc have two words a vertex here, since
+These are the arrays of the paper, which counts 7n + m words; δ, δu, δut and bc have two words per vertex here, since
 float32 cannot be certified to 1e-9. Path counts are 32-bit whole numbers while they fit. A source whose counts do not
-is done again in float64, with a power of two taken off a level where needed; one whose levels span more than float64
-does goes to the CPU engine. Where several types can hold a count, they hold the same: the choice changes no bit.
+fit is done again in float64, with a power of two taken off a level where needed. A source with a level that spans more
+than float64 goes to the CPU engine. Types that can hold a count hold the same value: the choice changes no bit.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ import cupy
 import numpy as np
 
 from hopwave import engines
-from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda.counters import COUNTERS
 from hopwave.engines.cuda.errors import OTHERS_LESS, explained
-from hopwave.engines.cuda.graph import BLOCK, NULL, instance
-from hopwave.engines.cuda.search.state import COUNTERS, GREATEST, LARGEST, LEAST, SMALLEST
+from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
+from hopwave.engines.cuda.records import record
+from hopwave.engines.cuda.scaling import LevelScaling
 from hopwave.errors import EngineError, amount
 from hopwave.plan import Push
 
 HEADER = "betweenness/turbobc.cuh"
 COUNTS = {"unsigned": np.uint32, "double": np.float64}  # what a path count is kept in: the paper's type, and the wider
-STANDING = np.dtype(
-    [(name, np.uint64) for name in ("done", "deepest", "overflowed", "due", "ends", "ticket")] + [("found", np.float64)]
-)
+RUN_STATE = record(HEADER, "hopwave::Standing", "u64 done deepest overflowed due ends ticket", "f64 found")
+PER_SOURCE = RUN_STATE.fields["deepest"][1]  # from this byte on, it is cleared for every source
 
 
 def refuses(plan, job):
-    """Why a job is none for TurboBC, or None."""
+    """Why TurboBC cannot run a job, or None."""
     if job.edges:
-        return f"plan {plan.name!r} scores vertices alone on a GPU; for edges use plan='auto', or device='cpu'"
+        return f"plan {plan.name!r} scores only vertices on a GPU; for edges use plan='auto', or device='cpu'"
     if job.deterministic and product_of(plan) == "arcs":
-        return f"plan {plan.name!r} adds in the order in which threads come; for deterministic=True use plan='auto'"
+        return f"plan {plan.name!r} adds in whatever order threads run; for deterministic=True use plan='auto'"
     return None
 
 
 def product_of(plan):
-    """Which product a plan's step is: a thread an arc (scCOOC), a thread a column (scCSC), a warp a column (veCSC)."""
+    """A plan's product: one thread per arc (scCOOC), one thread per column (scCSC), or one warp per column (veCSC)."""
     (step,) = plan.steps
     if isinstance(step, Push):
         return "arcs"
@@ -69,11 +69,11 @@ class Accumulation:
         self.n, self.m, self.product = loaded.n, loaded.m, product_of(plan)
         if job.deterministic and loaded.directed:  # the way back then scatters: see Pipeline
             raise EngineError(
-                f"plan {plan.name!r} adds in the order in which threads come on a directed graph; "
+                f"plan {plan.name!r} adds in whatever order threads run on a directed graph; "
                 "for deterministic=True use plan='auto'"
             )
         self.blocks, self.done = len(job.sources), 0
-        self.widened = self.extended = 0  # sources done again in float64; on the CPU
+        self.widened = self.extended = 0  # sources done again in float64, and on the CPU
         self.total = np.zeros(self.n * (2 if job.squares else 1))
         self.certificate = np.zeros((self.blocks, 2))
         self._check_memory()
@@ -81,17 +81,17 @@ class Accumulation:
         self.arena = cupy.empty(3 * self.n, np.float64)
         self.sums = cupy.zeros(len(self.total), np.float64)
         self.targets = NULL if job.targets is None else cupy.asarray(job.targets.astype(np.uint8))
-        self.standing = cupy.zeros(STANDING.itemsize, np.uint8)
-        self._pinned = cupy.cuda.alloc_pinned_memory(STANDING.itemsize)
-        self._seen = np.frombuffer(self._pinned, STANDING, 1)
+        self.run_state = cupy.zeros(RUN_STATE.itemsize, np.uint8)
+        self._pinned = cupy.cuda.alloc_pinned_memory(RUN_STATE.itemsize)
+        self._seen = np.frombuffer(self._pinned, RUN_STATE, 1)
         self._pipelines = {"unsigned": Pipeline(self, "unsigned")}
 
     def _check_memory(self):
         limit = self.job.memory_limit
         if limit is None:
-            return  # the GPU says itself where it has too little
-        asked = self.job.squares, self.job.targets is not None
-        needed = 4 * needed_words(self.n, self.m, self.product, True, *asked)
+            return  # CuPy raises an error where the GPU has too little
+        options = self.job.squares, self.job.targets is not None
+        needed = 4 * needed_words(self.n, self.m, self.product, True, *options)
         if needed > limit:
             raise EngineError(
                 f"plan {self.plan.name!r} needs {amount(needed)} on the GPU for this graph and may use "
@@ -115,14 +115,14 @@ class Accumulation:
         with explained("computing betweenness", self.graph, OTHERS_LESS):
             self.sums.set(self.total)
             self._seen["done"] = first
-            self.standing.set(self._seen.view(np.uint8))
+            self.run_state.set(self._seen.view(np.uint8))
             try:
                 for number in range(first, self.blocks):
                     if number > first and poll(number):
                         break
                     self._add(number)
                     self._settle()
-            finally:  # on Ctrl-C, too: the GPU knows what is in its sums
+            finally:  # also on Ctrl-C: the GPU knows which sources are in its sums
                 self._settle()
                 self.total[:] = self.sums.get()
         return self.done
@@ -135,9 +135,9 @@ class Accumulation:
             self.certificate[self.done - 1] = seen["found"], seen["due"]
 
     def look(self):
-        """Where the run stands, once everything launched so far has ended."""
+        """The run's state, once everything launched so far has ended."""
         stream = cupy.cuda.get_current_stream()
-        self.standing.data.copy_to_host_async(self._seen.ctypes.data, STANDING.itemsize, stream)
+        self.run_state.data.copy_to_host_async(self._seen.ctypes.data, RUN_STATE.itemsize, stream)
         stream.synchronize()
         return self._seen[0]
 
@@ -163,26 +163,28 @@ class Accumulation:
         return self._pipelines[kind]
 
     def _add_extended(self, number):
-        """A level spans more than float64: mantissa and exponent a vertex, on the CPU."""
+        """A level spans more than float64: the CPU engine, with mantissa and exponent per vertex."""
         one = replace(self.job, sources=self.job.sources[number : number + 1], memory_limit=None)
         careful = engines.engine("cpu").accumulation(self.graph, one, self.plan, 1)
         careful.advance(0, lambda done: False)
         self.extended += 1
         row, (found, due) = cupy.asarray(careful.total), careful.certificate[0]
         width = len(row)
-        kernel = self.kernel("add_row")
-        grid = ((width + BLOCK - 1) // BLOCK,)
         finished = np.uint64(number + 1)
-        kernel(grid, (BLOCK,), (np.uint64(width), row, self.sums, finished, found, np.uint64(due), self.standing))
+        self.kernel("add_row")(
+            (-(-width // BLOCK),), (BLOCK,),
+            (np.uint64(width), row, self.sums, finished, found, np.uint64(due), self.run_state),
+        )  # fmt: skip
 
-    def kernel(self, name, shape="", header=HEADER):
-        return nvrtc.kernel(header, instance(name, self.on_device.offset, shape))
+    def kernel(self, name, shape=""):
+        """One of TurboBC's kernels."""
+        return self.on_device.launch.get(HEADER, name, shape)
 
     @property
     def bytes(self):
         """Device memory of this run, the matrix included."""
         states = {id(p.state): p.state.nbytes for p in self._pipelines.values()}
-        mine = [self.arena, self.sums, self.standing, self.on_device.columns[0], self.on_device.columns[1]]
+        mine = [self.arena, self.sums, self.run_state, self.on_device.columns[0], self.on_device.columns[1]]
         mine += [self.matrix[1]] * (self.product == "arcs") + [self.targets] * (self.job.targets is not None)
         return sum(states.values()) + sum(array.nbytes for array in mine)
 
@@ -190,48 +192,45 @@ class Accumulation:
 class Pipeline:
     """The kernels of Figure 2 for one type of path count, and their arrays.
 
-    It is given its run and keeps it not: in a cycle, both would hold the GPU's memory until Python looks for cycles.
+    Its run is passed to its methods and not kept: in a reference cycle, the GPU's memory would be freed late.
     """
 
     def __init__(self, run, kind, state=None):
         n, dtype = run.n, COUNTS[kind]
         self.kind, self.n = kind, np.int32(n)
-        # σ, then S: one stretch, cleared at once.
+        # σ, then S: one array, cleared at once.
         self.state = cupy.empty(n * (np.dtype(dtype).itemsize // 4 + 1), np.int32) if state is None else state
         words = n * np.dtype(dtype).itemsize // 4
         self.sigma, self.S = self.state[:words].view(dtype), self.state[words : words + n]
         cells = run.arena.view(dtype)
         self.f, self.ft = cells[:n], cells[n : 2 * n]
         self.delta, self.delta_ut, self.delta_u = run.arena[:n], run.arena[n : 2 * n], run.arena[2 * n :]
-        directed = "true" if run.on_device.directed else "false"
+        directed = truth(run.on_device.directed)
         self._forward = run.kernel(f"forward_{run.product}", kind)
         self._backward = run.kernel(f"backward_{run.product}", "" if run.product == "arcs" else directed)
         self._discover, self._spread, self._collect = (run.kernel(x, kind) for x in ("discover", "spread", "collect"))
         self._scores = run.kernel("scores")
-        threads = {"arcs": run.m, "columns": n, "warps": 32 * n}[run.product]
+        threads = {"arcs": run.m, "columns": n, "warps": WARP * n}[run.product]
         self._threads = (BLOCK,)
         self._vertices = (-(-n // BLOCK),)
         self._product = (max(1, -(-threads // BLOCK)),)
-        self.bits = max(1, run.on_device.degree_bits)  # how much a count can grow in one level
 
     def forward(self, run, source):
         """The first loop of Algorithm 1. The deepest level, or None where the counts outgrow their type."""
         cutoff = run.job.cutoff
         clear(self.state, 0, 4 * len(self.S) + self.sigma.nbytes)
         clear(run.arena, 0, 2 * self.f.nbytes)
-        clear(run.standing, 8, STANDING.itemsize - 8)
-        self.shifts, self.bound, depth = [0], 0, 0
-        there = (self.f, self.ft, self.sigma, run.standing)
-        here = (self.f, self.ft, self.sigma, self.S, run.standing)
+        clear(run.run_state, PER_SOURCE, RUN_STATE.itemsize - PER_SOURCE)
+        self.scaling, depth = LevelScaling(run.on_device.degree_bits), 0
+        there = (self.f, self.ft, self.sigma, run.run_state)
+        here = (self.f, self.ft, self.sigma, self.S, run.run_state)
         while cutoff is None or depth < cutoff:
-            # Looking costs more than a small level: the deeper the search, the more levels between two looks.
             for _ in range(self._levels(depth, cutoff)):
                 first = np.int32(source if depth == 0 else -1)
                 depth += 1
                 self._forward(self._product, self._threads, (*run.matrix, first, *there))
                 self._discover(self._vertices, self._threads, (self.n, np.int32(depth), *here))
-                self.shifts.append(self.shifts[-1])
-                self.bound += self.bits
+                self.scaling.add_level()
             seen = run.look()
             if seen["overflowed"]:
                 return None
@@ -242,37 +241,16 @@ class Pipeline:
         return depth
 
     def _levels(self, depth, cutoff):
+        """Levels until the next look, which costs more than a small level: the deeper the search, the more."""
         levels = max(1, depth // 8)
         if self.kind == "double":
-            levels = min(levels, max(1, (LARGEST - self.bound) // self.bits))
+            levels = min(levels, max(1, self.scaling.safe_levels()))
         return levels if cutoff is None else min(levels, cutoff - depth)
 
     def _rescale(self, run, depth):
-        """Take a power of two off the frontier where the next level might overflow; False where that would not do.
-
-        As search/state.Search.rescale, for f and σ.
-        """
-        if self.bound + self.bits <= LARGEST:
-            return True
-        level = self.S, self.n, np.int32(depth)
-        counters = cupy.zeros(COUNTERS, np.uint64)  # the bound is rough: look
-        run.on_device.launch("common/counts.cuh", "level_extent", run.n, *level, self.sigma, counters)
-        extent = counters.get()[[GREATEST, LEAST]]
-        extent[1] = ~extent[1]  # kept upside down
-        greatest, least = extent.view(np.float64).tolist()
-        self.bound = math.ceil(math.log2(greatest))
-        if self.bound + self.bits <= LARGEST:
-            return True
-        target = max(LARGEST // 2, LARGEST - 64 * self.bits)
-        shift = self.bound - target
-        if math.log2(least) - shift < SMALLEST:
-            return False
-        factor = np.float64(math.ldexp(1.0, -shift))
-        for counts in (self.sigma, self.f):
-            run.on_device.launch("common/counts.cuh", "scale_level", run.n, *level, factor, counts)
-        self.bound = target
-        self.shifts[-1] += shift
-        return True
+        """Take a power of two off f and σ where the next level might overflow; False where that is not enough."""
+        level, counts = (self.S, self.n, np.int32(depth)), (self.sigma, self.f)
+        return self.scaling.rescale(run.on_device.launch, run.n, level, counts, lambda: cupy.zeros(COUNTERS, np.uint64))
 
     def backward(self, run, deepest):
         """The second loop of Algorithm 1; f and ft make room for δ and δut."""
@@ -280,8 +258,9 @@ class Pipeline:
         there = (run.targets, self.S, self.sigma, self.delta, self.delta_u)
         product = (*run.matrix, self.delta_u, self.delta_ut)
         here = (self.S, self.sigma, self.delta_ut, self.delta)
+        shifts = self.scaling.shifts
         for depth in range(deepest, 1, -1):
-            factor = np.float64(math.ldexp(1.0, self.shifts[depth - 1] - self.shifts[depth]))
+            factor = np.float64(math.ldexp(1.0, shifts[depth - 1] - shifts[depth]))
             level = np.int32(depth)
             self._spread(self._vertices, self._threads, (self.n, level, factor, *there))
             self._backward(self._product, self._threads, product)
@@ -290,12 +269,12 @@ class Pipeline:
     def score(self, run, source, number):
         """bc ← bc + δ, and the certificate's two sides."""
         squares = run.sums[run.n :] if run.job.squares else NULL
-        arguments = (self.S, run.targets, self.delta, np.bool_(run.job.endpoints), run.sums, squares, run.standing)
+        arguments = (self.S, run.targets, self.delta, np.bool_(run.job.endpoints), run.sums, squares, run.run_state)
         self._scores(self._vertices, self._threads, (self.n, np.int32(source), np.uint64(number + 1), *arguments))
 
 
 def clear(array, begin, size):
-    """Bytes of an array set to 0, in the order of the launches."""
+    """Set `size` bytes of an array to 0, in the current stream."""
     (array.data + begin).memset_async(0, size)
 
 
@@ -306,4 +285,4 @@ def instances(offset="int"):
     shaped += [(f"backward_{product}", truth) for product in ("columns", "warps") for truth in ("true", "false")]
     shaped += [("backward_arcs", ""), ("scores", ""), ("add_row", "")]
     for name, shape in shaped:
-        yield HEADER, instance(name, offset, shape)
+        yield HEADER, expression(HEADER, name, offset, shape)

@@ -12,8 +12,9 @@ from functools import wraps
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import Engine, nvrtc
-from hopwave.engines.cuda.graph import BLOCK, NULL
+from hopwave.engines.cuda import Engine
+from hopwave.engines.cuda.errors import FEWER_ROWS, translated
+from hopwave.engines.cuda.launch import BLOCK, NULL, kernels, truth
 from hopwave.engines.cuda.linalg.scratch import Cuts, Pending, forget, room
 from hopwave.engines.cuda.linalg.semiring_source import (
     binary_text,
@@ -32,7 +33,7 @@ FALSE, TRUE = np.int8(0), np.int8(1)  # as kernels take them
 
 
 def explained(verb):
-    """CUDA's errors as ours, with what to do; the next call finds everything in order."""
+    """CUDA's errors as ours, with what to do; the next call works again."""
 
     @wraps(verb)
     def called(self, *arguments):
@@ -41,28 +42,13 @@ def explained(verb):
         except EngineError:
             raise
         except Exception as error:
-            reason = _reason(error)
+            forget()
+            reason = translated(error, "in linear algebra", remedy=FEWER_ROWS)
             if reason is None:
                 raise
             raise EngineError(reason) from error
 
     return called
-
-
-def _reason(error):
-    from cupy.cuda import compiler, driver, runtime
-
-    forget()
-    if isinstance(error, cupy.cuda.memory.OutOfMemoryError):
-        cupy.get_default_memory_pool().free_all_blocks()
-        return f"the GPU ran out of memory ({error}); free arrays of your own, or use device='cpu'"
-    if isinstance(error, compiler.CompileException):
-        said = str(error).strip().splitlines()
-        return f"this arithmetic could not be compiled for the GPU ({said[0] if said else error}); use device='cpu'"
-    if isinstance(error, runtime.CUDARuntimeError | driver.CUDADriverError):
-        nvrtc.forget()
-        return f"CUDA failed ({error}); try again, restart Python if it fails again, or use device='cpu'"
-    return None
 
 
 class Algebra:
@@ -301,10 +287,9 @@ class Kernels:
         key = verb, listed
         found = self.found.get(key)
         if found is None:
-            header, more = HEADERS[verb], "" if listed is None else f", {str(listed).lower()}"
+            shape = f"hopwave::Ring, {self.offset}" + ("" if listed is None else f", {truth(listed)}")
             found = self.found[key] = tuple(
-                nvrtc.kernel(header, f"hopwave::{name}<hopwave::Ring, {self.offset}{more}>", self.text)
-                for name in (verb, f"{verb}_pieces")
+                kernels().get(HEADERS[verb], name, shape, self.text) for name in (verb, f"{verb}_pieces")
             )
         return found
 

@@ -119,7 +119,7 @@ def _expand(product, left, right, columns, starts, begin, end, counts):
     sums, found = cupy.empty(size, product.dtype), cupy.empty(size, np.bool_)
     told = Pending(here)
     group = here.group(size)
-    here.kernel("linalg/pull.cuh", "segments<hopwave::Ring>", kernels.text)(
+    here.kernels.get("linalg/pull.cuh", "segments", "hopwave::Ring", kernels.text)(
         (here.spread(size, group),), (BLOCK,),
         (heads, order, terms, np.uint64(size), np.int32(group), sums, found, here.progress, told.address),
     )  # fmt: skip

@@ -10,11 +10,10 @@ import threading
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import nvrtc
-from hopwave.engines.cuda.graph import BLOCK, NULL, Device
+from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, kernels
 from hopwave.engines.cuda.linalg.semiring_source import c_type
+from hopwave.engines.cuda.memory import NamedBuffers
 
-WARP = 32
 PIECE = 512  # kernels/linalg/products.cuh
 SLOTS = 64  # counts that can be on their way to the host before more room is made for them
 SLOT = 32  # bytes of one: found, touched, pieces still to come
@@ -37,39 +36,23 @@ def forget():
     _rooms.__dict__.pop("rooms", None)
 
 
-class Room:
+class Room(NamedBuffers):
     def __init__(self):
-        device = Device()
-        self.device = device.number
-        self.blocks = device.blocks
-        self.warps = device.blocks * BLOCK // WARP
+        super().__init__()
+        self.kernels = kernels()
+        self.launch = self.kernels.launch
+        self.device = cupy.cuda.runtime.getDevice()
+        self.blocks = self.kernels.blocks
+        self.warps = self.blocks * BLOCK // WARP
         self.stream = cupy.cuda.get_current_stream()
         self.progress = cupy.zeros(4, np.uint64)
         self.pages, self.slots = [], []
-        self.arrays = {}
         self.arena = None  # of waves.py
         self.stamp = 0
-        self.kernels = {}
-
-    def kernel(self, header, name, text=""):
-        key = name, text
-        found = self.kernels.get(key)
-        if found is None:
-            found = self.kernels[key] = nvrtc.kernel(header, f"hopwave::{name}", text)
-        return found
 
     def array_kernel(self, name, text="", dtype=None):
         """A kernel on whole arrays: of an operator, or of values of one type."""
-        key = name, text or dtype.char
-        found = self.kernels.get(key)
-        if found is None:
-            of = "hopwave::Ring" if text else c_type(dtype)
-            found = self.kernels[key] = nvrtc.kernel("linalg/arrays.cuh", f"hopwave::{name}<{of}>", text)
-        return found
-
-    def launch(self, kernel, count, arguments):
-        """A thread for each of `count` items, as far as the GPU holds them."""
-        kernel((min(-(-count // BLOCK), self.blocks),), (BLOCK,), arguments)
+        return self.kernels.get("linalg/arrays.cuh", name, "hopwave::Ring" if text else c_type(dtype), text)
 
     def group(self, count):
         """How many of `count` rows a warp takes at a time: few where there are few."""
@@ -78,14 +61,6 @@ class Room:
     def spread(self, count, group):
         """Blocks for that many rows, so many a warp."""
         return min(-(-count // (group * (BLOCK // WARP))), self.blocks)
-
-    def take(self, name, length, dtype):
-        """A buffer of at least that many items; what it holds means nothing."""
-        array = self.arrays.get(name)
-        if array is None or len(array) < length:
-            self.arrays.pop(name, None)
-            array = self.arrays[name] = cupy.empty(length, dtype)
-        return array
 
     def marks(self, n):
         """A number for each of n rows, all below the stamp that comes with them."""

@@ -10,14 +10,19 @@ import numpy as np
 
 from hopwave.engines.cuda.linalg.translate import literal, translated
 
-NAMES = {"bool": "bool", "int32": "int", "int64": "long long", "float32": "float", "float64": "double"}
+NAMES = {
+    np.dtype(dtype): name
+    for dtype, name in (
+        (np.bool_, "bool"), (np.int32, "int"), (np.int64, "long long"), (np.float32, "float"), (np.float64, "double"),
+    )
+}  # fmt: skip
 KIND = {"b": "b", "i": "i", "u": "i", "f": "f"}
 TERMS = {"one": "1", "x": "x", "a": "a", "out": "out", "inner": "inner", "zero": "zero"}
 
 
 def c_type(dtype):
     """A dtype in C++."""
-    return NAMES[np.dtype(dtype).name]
+    return NAMES[np.dtype(dtype)]
 
 
 def ring_text(product, a, x, pattern):

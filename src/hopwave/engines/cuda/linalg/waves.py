@@ -11,19 +11,17 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import nvrtc
-from hopwave.engines.cuda.graph import NULL
+from hopwave.engines.cuda.launch import NULL, expression
 from hopwave.engines.cuda.linalg.scratch import Pending, room
 from hopwave.engines.cuda.linalg.semiring_source import c_type, ring_text
-from hopwave.engines.cuda.search.one_launch import (
+from hopwave.engines.cuda.search.workspace import (
     BLOCK,
-    COUNTERS_BYTES,
-    GRAPH,
     NO_LIMIT,
-    SIZES,
-    TRACE_COLUMNS,
-    TRACE_ROWS,
-    WORK,
-    Sizes,
+    PREPARING,
+    LevelBuffers,
+    bitmap_words,
+    graph_record,
+    trace_table,
 )
 from hopwave.linalg.products import arithmetic
 from hopwave.linalg.vector import Vector
@@ -31,13 +29,13 @@ from hopwave.semiring import any_pair
 
 HEADER, SUMS = "linalg/waves.cuh", "linalg/sums.cuh"
 PATTERN = np.dtype(np.bool_)
-PREPARING = 256  # threads a block
 
 
 def instances(offset):
     """(header, name) of every kernel here, for tests."""
-    ring = f"hopwave::Ring, {offset}"
-    return [(HEADER, f"waves<{ring}>"), (HEADER, f"fullest<{offset}>"), (SUMS, f"sum_levels<{ring}>")]
+    ring = "hopwave::Ring", offset
+    names = (HEADER, "waves", ring), (HEADER, "fullest", (offset,)), (SUMS, "sum_levels", ring)
+    return [(header, expression(header, name, *arguments)) for header, name, arguments in names]
 
 
 def waves(A, x, product, depth_limit, alpha, beta, trace):
@@ -59,14 +57,9 @@ def waves(A, x, product, depth_limit, alpha, beta, trace):
     levels, present = cupy.empty(n, np.int32), cupy.empty(n, np.bool_)
     values = cupy.empty(n, dtype) if carries else NULL
     begun, told = beginning(x, dtype, carries), Pending(here)
-    buffers, rows = arena(here, n, prepared.m), None
-    work = buffers.work
-    if trace:
-        rows = cupy.empty((TRACE_ROWS + 1, TRACE_COLUMNS), np.int64)
+    buffers, rows = arena(here, n, prepared.m), trace_table() if trace else None
     while True:
-        if rows is not None:
-            work = work.copy()
-            work["trace"], work["trace_rows"] = rows.data.ptr, len(rows) - 1
+        work = buffers.work if rows is None else buffers.traced(rows)
         kernel(
             (prepared.blocks,), (BLOCK,),
             (prepared.graph, work, levels, values if at_once else NULL, present, *begun(search.dtype),
@@ -79,7 +72,7 @@ def waves(A, x, product, depth_limit, alpha, beta, trace):
         made = told.counts[1]
         if made < len(rows):
             break
-        rows = cupy.empty((made + 1, TRACE_COLUMNS), np.int64)  # a deep one: once more, with room for every level
+        rows = trace_table(made)  # a deep one: once more, with a row for every level
     if not at_once:
         part = prepared.pull
         adding(
@@ -118,16 +111,15 @@ class Prepared:
         n, self.m = A.shape[0], len(push.indices)
         self.offset = c_type(push.indptr.dtype)
         self.push, self.pull = push, pull._replace(indptr=pull.indptr.astype(push.indptr.dtype, copy=False))
-        self.hub, self.closed = cupy.empty(n, np.int32), cupy.empty(-(-n // 256) * 8, np.uint32)
+        self.hub, self.closed = cupy.empty(n, np.int32), cupy.empty(bitmap_words(n), np.uint32)
         findable = cupy.zeros(1, np.uint64)
-        fullest = nvrtc.kernel(HEADER, f"fullest<{self.offset}>")
+        fullest = nvrtc.kernel(HEADER, expression(HEADER, "fullest", self.offset))
         fullest(
             (min(-(-n // PREPARING), 8 * attributes["MultiProcessorCount"]),), (PREPARING,),
             (push.indptr, self.pull.indptr, pull.indices, np.int64(n), self.hub, self.closed, findable),
         )  # fmt: skip
-        arrays = (push.indptr, push.indices, self.pull.indptr, pull.indices, self.hub, self.closed)
-        self.graph = np.zeros(1, GRAPH)
-        self.graph[0] = (*(array.data.ptr for array in arrays), n, self.m, int(findable[0]))
+        rows, columns = (push.indptr, push.indices), (self.pull.indptr, pull.indices)
+        self.graph = graph_record(rows, columns, self.hub, self.closed, int(findable[0]))
         A.prepared["waves", A.turned] = self
 
 
@@ -140,27 +132,18 @@ def kernel_of(header, name, product, prepared, values):
         if prepared.blocks:
             a = PATTERN if values is None else values.dtype
             text = ring_text(product, a, product.dtype, values is None)
-            kernel, fit = nvrtc.cooperative(header, f"{name}<hopwave::Ring, {prepared.offset}>", BLOCK, text)
+            instance = expression(header, name, "hopwave::Ring", prepared.offset)
+            kernel, fit = nvrtc.cooperative(header, instance, BLOCK, text)
             kept[key] = kernel if fit else None
     return kept[key]
 
 
-class Arena:
-    """Buffers for matrices of up to n rows and m entries, and the kernel's record of them."""
+class Arena(LevelBuffers):
+    """Buffers for matrices of up to n rows and m entries, and what sorting their places by level takes."""
 
     def __init__(self, n, m):
-        self.n, self.m = n, m
-        sizes = Sizes(chunk=256 if m < 1 << 30 else 1024)
-        bitmaps = cupy.zeros((2, -(-n // 256) * 8), np.uint32)  # as every launch leaves the first of them
-        # A long list is cut into at most three pieces for every two halves that it has in full.
-        pieces = [3 * (m // sizes.chunk) + 3, 2 * (m // sizes.long_row) + 2]
-        chunks, rest = (cupy.empty(16 * count, np.uint8) for count in pieces)
-        queue, counters = cupy.empty(n, np.int32), cupy.zeros(COUNTERS_BYTES, np.uint8)
-        self.buffers = bitmaps[0], bitmaps[1], queue, chunks, rest, counters
-        self.work = np.zeros(1, WORK)
-        pointers = (array.data.ptr for array in self.buffers)
-        self.work[0] = (*pointers, 0, 0, *(getattr(sizes, name) for name in SIZES))
-        self.counters, self.sorting = counters, None
+        super().__init__(n, m)
+        self.sorting = None
 
     def order(self):
         """What places are sorted by level with, and the counters that blocks meet at."""

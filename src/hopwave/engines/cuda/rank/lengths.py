@@ -1,22 +1,23 @@
-"""Arcs with lengths in a rank's part on its GPU: kernels/rank/lengths.cuh behind the face of cpu_part_lengths."""
+"""Arcs with lengths in a rank's part on its GPU (kernels/rank/lengths.cuh), as the CPU's rank/lengths.py."""
 
 from __future__ import annotations
 
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.rank.part import launch
+from hopwave.engines.cuda.launch import WARP, expression, kernels
+from hopwave.engines.cuda.records import record
 
 HEADER = "rank/lengths.cuh"
 SLOTS = ("unsigned int", "unsigned long long")
-NAMES = np.dtype([("starts", np.int64), ("shifts", np.int64), ("count", np.int64)])
+NAMES = record(HEADER, "hopwave_part::Names", "ptr starts shifts", "i64 count")
 
 
 def instances():
     """Every kernel there is: header and name expression."""
     for slot in SLOTS:
         for name in ("draw_lengths", "relax", "name_parents", "check_lengths"):
-            yield HEADER, f"hopwave_part::{name}<{slot}>"
+            yield HEADER, expression(HEADER, name, slot)
 
 
 class Lengths:
@@ -29,7 +30,7 @@ class Lengths:
         self.into = self.out if same else self._drawn(part.in_offsets, part.tails, *into_names, n, start)
 
     def _launch(self, name, work, *arguments):
-        launch(f"hopwave_part::{name}<{self.part.slot}>", work, *arguments, header=HEADER)
+        kernels()(HEADER, name, work, *arguments, shape=self.part.slot)
 
     def _drawn(self, offsets, neighbours, rows, columns, n, start):
         lengths, count = cupy.empty(len(neighbours), np.uint32), len(offsets) - 1
@@ -38,12 +39,12 @@ class Lengths:
         for i in range(2):
             names[i] = (kept[2 * i].data.ptr, kept[2 * i + 1].data.ptr, len(kept[2 * i]))
         given = (np.int64(count), names[:1], names[1:], np.uint64(n), np.uint64(start))
-        self._launch("draw_lengths", 32 * count, offsets, neighbours, *given, lengths)
-        self.part.finish()  # before what the names point to is let go
+        self._launch("draw_lengths", WARP * count, offsets, neighbours, *given, lengths)
+        self.part.finish()  # before what the names point to is freed
         return lengths
 
     def relax(self, rows, distances, best, who, touched):
-        """Heads that got a shorter way, in no order; best and who are set for them. touched must be, and stays, 0."""
+        """Heads that got a shorter path, in no order; best and who are set for them. touched must be, and stays, 0."""
         part = self.part
         if not len(rows):
             return cupy.empty(0, np.int64)
@@ -59,9 +60,9 @@ class Lengths:
         return found
 
     def check(self, distances, tail_distances, parents, linked):
-        """How many arcs break each of three rules: see cpu_part_lengths.check_rows."""
+        """How many arcs break each of three rules: see the CPU's rank/lengths.check_rows."""
         wrong, part = cupy.zeros(3, np.uint64), self.part
         rows = len(part.in_offsets) - 1
         answers = (distances, tail_distances, parents, linked, wrong)
-        self._launch("check_lengths", 32 * rows, part.in_offsets, part.tails, self.into, np.int64(rows), *answers)
+        self._launch("check_lengths", WARP * rows, part.in_offsets, part.tails, self.into, np.int64(rows), *answers)
         return wrong.tolist()

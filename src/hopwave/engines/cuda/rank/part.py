@@ -1,78 +1,61 @@
-"""A rank's part of a graph on its GPU: kernels/rank/part.cuh behind the same face as the CPU's rank/part.Part."""
+"""A rank's part of a graph on its GPU (kernels/rank/part.cuh), with the interface of the CPU's rank/part.Part."""
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cached_property
 
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, kernels
+from hopwave.engines.cuda.policy import LONG_CHECKED_ROW
+from hopwave.engines.cuda.rank.lengths import Lengths
 
 HEADER = "rank/part.cuh"
-BLOCK = 256
 SLOTS = {np.dtype(np.uint32): "unsigned int", np.dtype(np.uint64): "unsigned long long", np.dtype(np.int32): "int"}
 IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 LEVELS = {np.dtype(np.int8): "signed char", np.dtype(np.int16): "short", np.dtype(np.int32): "int"}
 WEIGHTS = {np.dtype(np.uint8): "unsigned char", np.dtype(np.uint32): "unsigned int"}
-NULL = np.uint64(0)
-LONGEST = 1 << 15  # arcs of a row that one warp judges; longer ones get a block
 
 
 def instances():
     """Every kernel there is: header and name expression."""
     for slot in SLOTS.values():
         for weight in WEIGHTS.values():
-            yield HEADER, f"hopwave_part::hubs_first<{slot}, {weight}>"
+            yield HEADER, expression(HEADER, "hubs_first", slot, weight)
         for level in LEVELS.values():
-            yield HEADER, f"hopwave_part::check<{slot}, {level}>"
-            yield HEADER, f"hopwave_part::check_long<{slot}, {level}>"
+            yield HEADER, expression(HEADER, "check", slot, level)
+            yield HEADER, expression(HEADER, "check_long", slot, level)
         if slot != "int":
-            yield HEADER, f"hopwave_part::push<{slot}>"
-            yield HEADER, f"hopwave_part::pull<{slot}>"
+            yield HEADER, expression(HEADER, "push", slot)
+            yield HEADER, expression(HEADER, "pull", slot)
     for identity in IDS.values():
-        yield HEADER, f"hopwave_part::claim<{identity}>"
-
-
-def launch(name, work, *arguments, header=HEADER):
-    """A kernel with a thread for each of `work` items, as far as the GPU holds them."""
-    if work <= 0:
-        return
-    blocks = min(-(-int(work) // BLOCK), _blocks(cupy.cuda.runtime.getDevice()))
-    nvrtc.kernel(header, name)((blocks,), (BLOCK,), arguments)
-
-
-@cache
-def _blocks(device):
-    """How many blocks fill the GPU."""
-    attributes = cupy.cuda.Device(device).attributes
-    return attributes["MultiProcessorCount"] * max(1, attributes["MaxThreadsPerMultiProcessor"] // BLOCK)
+        yield HEADER, expression(HEADER, "claim", identity)
 
 
 def hubs_first(offsets, neighbours, weight):
     """Every row's heaviest neighbour to its front."""
-    rows = len(offsets) - 1
-    name = f"hopwave_part::hubs_first<{SLOTS[neighbours.dtype]}, {WEIGHTS[weight.dtype]}>"
-    launch(name, 32 * rows, offsets, neighbours, np.int64(rows), weight)
+    rows, shape = len(offsets) - 1, f"{SLOTS[neighbours.dtype]}, {WEIGHTS[weight.dtype]}"
+    kernels()(HEADER, "hubs_first", WARP * rows, offsets, neighbours, np.int64(rows), weight, shape=shape)
 
 
 def long_rows(offsets):
-    """The rows of more than LONGEST arcs."""
-    return cupy.flatnonzero(cupy.diff(offsets) > LONGEST)
+    """The rows that need a whole block to be checked."""
+    return cupy.flatnonzero(cupy.diff(offsets) > LONG_CHECKED_ROW)
 
 
 def check(offsets, tails, levels, tail_levels, parents, linked, longs):
-    """Graph500's rules about arcs, as the CPU's check_rows: a row of (count, row, tail) for each of three rules.
+    """Graph500's rules about arcs, as the CPU's check_rows: (count, row, tail) for each of three rules.
 
     longs: long_rows(offsets).
     """
     wrong = cupy.zeros((3, 3), np.uint64)
-    kind, rows = f"<{SLOTS[tails.dtype]}, {LEVELS[levels.dtype]}>", len(levels)
+    shape, rows, count = f"{SLOTS[tails.dtype]}, {LEVELS[levels.dtype]}", len(levels), len(longs)
     answers = (levels, tail_levels, parents, linked, wrong)
-    first = np.int64(0)
-    launch(f"hopwave_part::check{kind}", 32 * rows, offsets, tails, first, np.int64(rows), np.int64(LONGEST), *answers)
-    count = len(longs)
-    launch(f"hopwave_part::check_long{kind}", BLOCK * count, offsets, tails, first, longs, np.int64(count), *answers)
+    arcs = (offsets, tails, np.int64(0))  # the first row's number is 0
+    sizes = np.int64(rows), np.int64(LONG_CHECKED_ROW)
+    kernels()(HEADER, "check", WARP * rows, *arcs, *sizes, *answers, shape=shape)
+    kernels()(HEADER, "check_long", BLOCK * count, *arcs, longs, np.int64(count), *answers, shape=shape)
     return wrong.astype(np.int64)
 
 
@@ -87,34 +70,34 @@ class Part:
         self.slot = SLOTS[self.heads.dtype]
 
     def tidy(self):
-        """Give back what building took: other ranks may share this GPU."""
+        """Give back the memory that building took: other ranks may share this GPU."""
         cupy.get_default_memory_pool().free_all_blocks()
 
     def finish(self):
-        """Wait until everything asked of the GPU is done."""
+        """Wait until the GPU has done everything launched so far."""
         cupy.cuda.get_current_stream().synchronize()
 
     def push(self, frontier, sent):
-        """New (heads, tails), in no order, one for each head; their bits in sent are set."""
+        """New (heads, tails), in no order, one per head; their bits in `sent` are set."""
         if not len(frontier):
             return cupy.empty(0, self.heads.dtype), cupy.empty(0, np.int64)
         ends = cupy.cumsum(self.out_offsets[frontier + 1] - self.out_offsets[frontier])
         arcs = int(ends[-1])
-        room = min(arcs, 64 * len(sent))
-        found, parents = cupy.empty(room, self.heads.dtype), cupy.empty(room, np.int64)
+        most = min(arcs, 64 * len(sent))
+        found, parents = cupy.empty(most, self.heads.dtype), cupy.empty(most, np.int64)
         count = cupy.zeros(1, np.uint64)
         rows = np.int64(len(frontier))
         arguments = (self.out_offsets, self.heads, frontier, ends, rows, np.int64(arcs), sent, found, parents, count)
-        launch(f"hopwave_part::push<{self.slot}>", arcs, *arguments)
+        kernels()(HEADER, "push", arcs, *arguments, shape=self.slot)
         kept = int(count[0])
         return found[:kept], parents[:kept]
 
     def pull(self, first, closed, front, parents):
-        """Rows from slot `first` on: parents of those found, their bits in closed. Returns how many, and arcs seen."""
+        """Rows from slot `first` on: parents of those found, bits in `closed`. Returns how many, and the arcs read."""
         sums = cupy.zeros(2, np.uint64)
-        halves = 2 * len(closed)
+        halves = 2 * len(closed)  # words of 32 vertices
         arguments = (self.in_offsets, self.tails, np.int64(first), np.int64(halves), closed, front, parents, sums)
-        launch(f"hopwave_part::pull<{self.slot}>", 32 * halves, *arguments)
+        kernels()(HEADER, "pull", 32 * halves, *arguments, shape=self.slot)
         found, checked = sums.tolist()
         return found, checked
 
@@ -124,7 +107,7 @@ class Part:
         identity = "int" if parent is None else IDS[parent.dtype]
         given = (NULL, NULL) if parent is None else (parents, parent)
         arguments = (heads, given[0], np.int64(len(heads)), visited, given[1], kept, tail)
-        launch(f"hopwave_part::claim<{identity}>", len(heads), *arguments)
+        kernels()(HEADER, "claim", len(heads), *arguments, shape=identity)
         return kept[: int(tail[0])]
 
     def hubs_first(self, weight):
@@ -141,6 +124,4 @@ class Part:
 
     def lengths(self, out_names, into_names, n, start):
         """Lengths for all arcs: see Lengths."""
-        from hopwave.engines.cuda.rank.lengths import Lengths
-
         return Lengths(self, out_names, into_names, n, start)

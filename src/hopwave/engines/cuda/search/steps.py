@@ -1,7 +1,7 @@
-"""The steps of plans on the GPU: one function a kind of level, and which kinds there are.
+"""The steps of plans on the GPU: one function per kind of level, and which kinds there are.
 
-A function launches a level's kernels and says, by `search.stands`, which forms the new frontier has. Nothing waits for
-the GPU until the level's counters are read.
+A function launches a level's kernels and says, by `search.set_forms`, which forms the new frontier has. Nothing waits
+for the GPU until the level's counters are read.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from itertools import product
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.graph import BLOCK, NULL, instance
-from hopwave.engines.cuda.search.state import AHEAD, AHEAD_EDGES, CHECKED, EDGES, FOUND
+from hopwave.engines.cuda.counters import AHEAD, AHEAD_EDGES, CHECKED, EDGES, FOUND
+from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
 from hopwave.errors import EngineError
 from hopwave.plan import Pull, Push
 from hopwave.trace import Level
 
-LARGEST_ARC_LIST = 2**32 - 1  # arcs of one frontier that benign claims can number
+MAX_BENIGN_ARCS = 2**32 - 1  # of one frontier: benign claims number them with 32 bits
 
 
 def advance(search, step, choice):
@@ -29,7 +29,7 @@ def advance(search, step, choice):
     kind_of(step)(search, step)
     search.ended.record()
     counters = search.read_counters()
-    if isinstance(step, Push) and step.output == "scan":  # the scan met what had been found early, too
+    if isinstance(step, Push) and step.output == "scan":  # the scan also counted what had been found early
         counters[FOUND] -= early
         counters[EDGES] -= early_edges
     found = counters[FOUND] + counters[AHEAD]
@@ -69,16 +69,16 @@ def push_fused(search, step):
             "steps/state.cuh", "single_scan", search.n, loaded.offsets, search.distance, search.vertices,
             np.int32(search.depth + 1), search.next_queue, search.counters,
         )  # fmt: skip
-    search.stands(queue=True)
+    search.set_forms(queue=True)
 
 
 def even_shares(search, length):
-    """Blocks for even shares of a queue: as many as the GPU holds, down to one vertex each."""
+    """Blocks for even shares of a queue: as many as the GPU holds, each with at least one vertex."""
     return min(length, search.on_device.device.blocks)
 
 
 def early_first(search):
-    """What an asynchronous pull has found of the next level, from among the vertices it went through."""
+    """Begin the next queue with what an asynchronous pull has found of the next level already."""
     if not search.early:
         return
     search.launch(
@@ -95,9 +95,10 @@ def push_two_phase(search, step):
         search.need_visited()
     else:
         search.need_marks()
-        if search.mf > LARGEST_ARC_LIST:
+        if search.mf > MAX_BENIGN_ARCS:
             raise EngineError(
-                f"a frontier of {search.mf} arcs is more than benign claims can number; use plan='hiragushi-hybrid'"
+                f"a frontier of {search.mf} arcs is more than the {MAX_BENIGN_ARCS} that benign claims can number; "
+                "use plan='hiragushi-hybrid'"
             )
     search.clear_counters()
     targets = search.work.take("targets", search.mf, np.int32)
@@ -107,8 +108,7 @@ def push_two_phase(search, step):
     visited = search.bits("visited")
     search.launch(
         "steps/two_phase.cuh", "expand", search.nf, loaded.offsets, loaded.neighbours, search.queue,
-        np.uint64(search.nf),
-        targets, sources, search.counters, blocks=even_shares(search, search.nf),
+        np.uint64(search.nf), targets, sources, search.counters, blocks=even_shares(search, search.nf),
     )  # fmt: skip
     if step.claim == "atomic":
         search.launch(
@@ -120,15 +120,14 @@ def push_two_phase(search, step):
         search.launch("steps/two_phase.cuh", "cull", search.mf, targets, arcs, visited, search.distance, owner)
         search.launch(
             "steps/two_phase.cuh", "keep_owners", search.mf, loaded.offsets, targets, sources, arcs, search.level,
-            owner,
-            search.distance, search.parents, search.next_queue, search.counters,
+            owner, search.distance, search.parents, search.next_queue, search.counters,
         )  # fmt: skip
     if search.sigma is not None:
         search.launch(
             "steps/two_phase.cuh", "count_arcs", search.mf, targets, sources, arcs, search.level, search.distance,
             search.sigma,
         )  # fmt: skip
-    search.stands(queue=True, visited=step.claim == "atomic")
+    search.set_forms(queue=True, visited=step.claim == "atomic")
 
 
 def running_sums(search):
@@ -141,7 +140,7 @@ def running_sums(search):
 
 
 def shares(search):
-    """Blocks for equal shares of the frontier's arcs; four a thread."""
+    """Blocks for equal shares of the frontier's arcs: four arcs per thread, and up to four times what the GPU holds."""
     return min(-(-search.mf // (4 * BLOCK)), 4 * search.on_device.device.blocks)
 
 
@@ -155,7 +154,7 @@ def push_shares(search, step):
         np.uint64(search.nf), np.uint64(search.mf), search.level, search.distance, search.parents, search.sigmas,
         search.next_queue, search.counters, shape=search.counting, blocks=shares(search),
     )  # fmt: skip
-    search.stands(queue=True)
+    search.set_forms(queue=True)
 
 
 def push_sorted(search, step):
@@ -188,14 +187,14 @@ def push_sorted(search, step):
         keys = keys[order]
     search.launch(
         "steps/sorted.cuh", "reduce_sorted", search.mf, loaded.offsets, keys, order, sources, weights, arcs,
-        search.level,
-        search.bits("visited"), search.distance, search.parents, search.sigmas, search.next_queue, search.counters,
+        search.level, search.bits("visited"), search.distance, search.parents, search.sigmas, search.next_queue,
+        search.counters,
     )  # fmt: skip
-    search.stands(queue=True, visited=True)
+    search.set_forms(queue=True, visited=True)
 
 
 def push_edges(search, step):
-    """A thread an arc of the whole graph scatters into a dense vector, then the mask (TurboBFS, Algorithms 1 and 3)."""
+    """One thread per arc of the whole graph scatters into a dense vector, then the mask (TurboBFS, Algorithms 1, 3)."""
     loaded = search.loaded
     product_ = search.work.take("product", search.n, np.int32, fill=-1)
     sums = NULL if search.sigma is None else search.work.take("product sums", search.n, np.float64, fill=0)
@@ -206,10 +205,9 @@ def push_edges(search, step):
     )  # fmt: skip
     search.launch(
         "steps/edges.cuh", "mask", search.n, loaded.offsets, search.vertices, search.level, product_, sums,
-        search.distance,
-        search.parents, search.sigmas, search.counters, shape=search.counting,
+        search.distance, search.parents, search.sigmas, search.counters, shape=search.counting,
     )  # fmt: skip
-    search.stands()
+    search.set_forms()
 
 
 # ---------------------------------------------------------------- pulls
@@ -226,15 +224,13 @@ def pull_rows(search, step):
     if step.mapping == "warp":
         found.data.memset_async(0, 4 * search.words)
     search.launch(
-        "steps/pull.cuh", "pull", search.n * (32 if step.mapping == "warp" else 1), loaded.in_offsets,
-        loaded.in_neighbours,
-        loaded.offsets, search.vertices, search.level, operand, visited, found, search.distance,
-        search.parents, search.sigmas, search.counters,
-        shape=pull_shape(step, search.counting),
+        "steps/pull.cuh", "pull", search.n * (WARP if step.mapping == "warp" else 1), loaded.in_offsets,
+        loaded.in_neighbours, loaded.offsets, search.vertices, search.level, operand, visited, found, search.distance,
+        search.parents, search.sigmas, search.counters, shape=pull_shape(step, search.counting),
     )  # fmt: skip
     if step.operand == "visited":
         search.launch("steps/state.cuh", "merge_bits", search.words, visited, found, np.uint64(search.words))
-    search.stands(bits=True, visited=True)
+    search.set_forms(bits=True, visited=True)
 
 
 def pull_compacted(search, step):
@@ -248,13 +244,31 @@ def pull_compacted(search, step):
         search.parents, search.counters,
     )  # fmt: skip
     search.launch("steps/state.cuh", "merge_bits", search.words, visited, found, np.uint64(search.words))
-    search.stands(bits=True, visited=True)
+    search.set_forms(bits=True, visited=True)
 
 
 def pull_queue(search, step):
     """XBFS's bottom-up: a sorted queue by double scan, rows dealt out, a look ahead where the limit allows it."""
-    loaded, n = search.loaded, search.n
-    length = n - search.reached + search.early  # what was not visited when this level began
+    loaded = search.loaded
+    length = search.n - search.reached + search.early  # what was not visited when this level began
+    waiting = unvisited_queue(search)
+    search.clear_counters()
+    limit = search.question.depth_limit
+    ahead = step.asynchronous and (limit is None or search.depth + 1 < limit)
+    search.launch(
+        "steps/double_scan.cuh", "pull_queue", length, loaded.in_offsets, loaded.in_neighbours, loaded.offsets, waiting,
+        np.uint64(length), search.level, search.distance, search.parents, search.counters,
+        shape=queue_shape(step.balance, ahead),
+    )  # fmt: skip
+    search.set_forms(waiting=length)
+
+
+def unvisited_queue(search):
+    """The unvisited vertices in order, by double scan: threads count one segment each, then list it.
+
+    Segments are as even as whole words of 32 vertices allow.
+    """
+    n = search.n
     waiting = search.work.take("waiting", n, np.int32)
     segments = min(-(-n // 32), BLOCK * search.on_device.device.blocks)
     segment_length = -(-n // (32 * segments)) * 32
@@ -265,18 +279,10 @@ def pull_queue(search, step):
     search.launch("steps/double_scan.cuh", "scan_segments", n, search.distance, *sizes, shape="1", blocks=blocks)
     search.launch("steps/double_scan.cuh", "prefix_sum", blocks, sums, np.uint64(blocks), blocks=1)
     search.launch("steps/double_scan.cuh", "scan_segments", n, search.distance, *sizes, shape="2", blocks=blocks)
-    search.clear_counters()
-    limit = search.question.depth_limit
-    ahead = step.asynchronous and (limit is None or search.depth + 1 < limit)
-    search.launch(
-        "steps/double_scan.cuh", "pull_queue", length, loaded.in_offsets, loaded.in_neighbours, loaded.offsets, waiting,
-        np.uint64(length), search.level, search.distance, search.parents, search.counters,
-        shape=queue_shape(step.balance, ahead),
-    )  # fmt: skip
-    search.stands(waiting=length)
+    return waiting
 
 
-# ---------------------------------------------------------------- what there is
+# ---------------------------------------------------------------- which steps there are
 
 
 def push_shape(mapping, output, counting):
@@ -286,12 +292,12 @@ def push_shape(mapping, output, counting):
 def pull_shape(step, counting):
     return (
         f"hopwave::Mapping::{step.mapping}, hopwave::Rows::{step.rows}, hopwave::Operand::{step.operand}, "
-        f"{str(step.early_exit).lower()}, {counting}"
+        f"{truth(step.early_exit)}, {counting}"
     )
 
 
 def queue_shape(balance, ahead):
-    return f"hopwave::Balance::{'static_' if balance == 'static' else balance}, {str(ahead).lower()}"
+    return f"hopwave::Balance::{'static_' if balance == 'static' else balance}, {truth(ahead)}"
 
 
 def kind_of(step):
@@ -326,21 +332,21 @@ def lacks(plan):
         kind_of(step) not in (push_queue, push_fused, pull_queue) for step in plan.steps
     ):
         return (
-            f"plan {plan.name!r} mixes an asynchronous pull with steps that know no vertex found early; "
+            f"plan {plan.name!r} mixes an asynchronous pull with steps that cannot use vertices found early; "
             "use device='cpu', or asynchronous=False"
         )
     return None
 
 
 def _claims(step):
-    """Whether the kernels know this way to claim: plain stores need a second look, which scan and twc give."""
+    """Whether the kernels have this way to claim: plain stores need a second look, which scan and twc take."""
     if step.claim == "benign":
         return step.output == "scan" or (step.output, step.mapping) == ("queue", "twc")
     return step.output != "scan"
 
 
 def instances(offset="int"):
-    """(header, name) of every kernel instance that some step can ask for: what the compile test compiles."""
+    """(header, name) of every kernel instance that some step can use: what the compile test compiles."""
     truths = ("true", "false")
     plain = {
         "steps/gather.cuh": "list_lengths",
@@ -374,4 +380,4 @@ def instances(offset="int"):
         )
     ]  # fmt: skip
     for header, name, shape in shaped:
-        yield header, instance(name, offset, shape)
+        yield header, expression(header, name, offset, shape)

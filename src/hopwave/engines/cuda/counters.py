@@ -1,0 +1,5 @@
+"""What a level reports, one 64-bit number each, in the order of enum Counter in kernels/common/atoms.cuh."""
+
+from __future__ import annotations
+
+FOUND, EDGES, CHECKED, AHEAD, AHEAD_EDGES, TAIL, GATHERED, TICKET, GREATEST, LEAST, COUNTERS = range(11)

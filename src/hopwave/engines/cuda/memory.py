@@ -1,0 +1,72 @@
+"""The GPU's memory: how much a run may take, work that shrinks until it fits, and buffers that are used again."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import cupy
+
+SPARE = 1 << 28  # bytes of the GPU's memory that are left to other programs
+
+
+def free_memory():
+    """Bytes that a run may take: what the GPU and CuPy's pool have free, less a little."""
+    pool = cupy.get_default_memory_pool()
+    free = cupy.cuda.runtime.memGetInfo()[0] + pool.free_bytes() - SPARE
+    limit = pool.get_limit()
+    if limit:
+        free = min(free, limit - pool.used_bytes())
+    return max(0, free)
+
+
+class NamedBuffers:
+    """Arrays by name that grow when a larger one is needed, and are used again."""
+
+    def __init__(self):
+        self.arrays = {}
+
+    def take(self, name, length, dtype, fill=None):
+        """At least that many items. `fill` is for a new array only: the kernel that uses it must leave it so."""
+        array = self.arrays.get(name)
+        if array is None or len(array) < length:
+            self.arrays.pop(name, None)  # freed before the larger one is allocated
+            array = cupy.empty(max(length, 1), dtype)
+            if fill is not None:
+                array.fill(fill)
+            self.arrays[name] = array
+        return array
+
+    @property
+    def bytes(self):
+        """Device memory held."""
+        return sum(array.nbytes for array in self.arrays.values())
+
+
+class Pieces:
+    """Stretches [begin, end) that cover `count` items, `size` at a time.
+
+    A piece for which memory runs out is tried again with half the size, as long as that is at least `least`.
+    """
+
+    def __init__(self, count, size, least=1):
+        self.count, self.size, self.least = count, max(1, min(size, count)), least
+        self.done = True
+
+    def __iter__(self):
+        begin = 0
+        while begin < self.count:
+            end = min(begin + self.size, self.count)
+            yield begin, end
+            if self.done:
+                begin = end
+            self.done = True
+
+    @contextmanager
+    def halving(self):
+        """Around the work on one piece, which must have changed no result when memory runs out."""
+        try:
+            yield
+        except cupy.cuda.memory.OutOfMemoryError:
+            if self.size // 2 < self.least:
+                raise
+            self.size, self.done = self.size // 2, False

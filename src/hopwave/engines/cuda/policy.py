@@ -1,0 +1,93 @@
+"""How the GPU's work is cut up: the thresholds of the CUDA engine, with their reasons. None of them changes an answer.
+
+Betweenness has its own in betweenness/regimes.py. Which step a level takes is a plan's rule (hopwave/rules.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+WORD = 64  # sources per word of a vertex's row: one bit each
+
+
+@dataclass(frozen=True)
+class LevelSplit:
+    """How a search in one launch shares out its levels; the fields of that name in kernels/one_launch/state.cuh."""
+
+    chunk: int = 256  # a list of this many out-arcs is long: it is cut into pieces of half that
+    long_row: int = 2048  # in-arcs after which a row that has found nothing yet is left to the whole grid
+    alone: int = 512  # arcs up to which one block takes a level by itself
+    few: int = 2048  # arcs up to which `team` blocks take it
+    share: int = 512  # arcs per block up to which all blocks take it as one team
+    team: int = 16  # blocks: 8, 24, 32 and 64 were slower on an H200
+
+
+def level_split(m: int) -> LevelSplit:
+    """For a graph of m arcs. Where there are very many, larger chunks keep the list of chunks small.
+
+    >>> level_split(1 << 20).chunk, level_split(1 << 31).chunk
+    (256, 1024)
+    """
+    return LevelSplit(chunk=256 if m < 1 << 30 else 1024)
+
+
+@dataclass(frozen=True)
+class SweepPolicy:
+    """Searches from many sources (kernels/many)."""
+
+    words: tuple[int, int] = (2, 16)  # per vertex: what the kernel is compiled for, few or many sources
+    long_row: int = 256  # arcs from which a row is shared out among threads
+    push_cost: int = 3  # of an arc, relative to one that a pull looks at
+    pull_divisor: int = 2  # the first pull is expected to look at this fraction of the arcs: 1 / pull_divisor
+    deep: int = 32  # levels from which neighbours are searched from together: their frontiers then overlap
+    # Vertices for every lane group (the threads that share a vertex's row). With fewer, blocks wait at barriers.
+    vertices_per_group: int = 32
+    vertices_per_group_deep: int = 128  # levels of a deep graph hold few of the vertices
+    turns: int = 4  # groups of sources that a subgrid takes in one launch
+    launches_ahead: int = 2  # launches queued on the GPU: it stops this soon after Ctrl-C
+    table_bytes: int = 1 << 30  # of distances on the GPU at a time, on their way to the host
+    first_pairs: int = 1 << 20  # pairs that one group of sources is expected to find at most
+
+
+SWEEP = SweepPolicy()
+
+
+def words_for(sources: int, n: int, free: int) -> int:
+    """Words per vertex: as many as the sources fill, if three rows of them per vertex fit into the free bytes.
+
+    >>> words_for(100, 10**6, 10**11), words_for(10_000, 10**6, 10**11), words_for(10_000, 10**9, 10**11)
+    (2, 16, 2)
+    """
+    few, many = SWEEP.words
+    return many if sources > WORD * few and 24 * many * n < free * 3 // 4 else few
+
+
+def subgrids_for(n: int, words: int, groups: int, depth: int, blocks: int, free: int, threads: int) -> tuple[int, int]:
+    """How many subgrids a grid of so many blocks is cut into, and the blocks of each; every one takes its own groups.
+
+    >>> subgrids_for(36_692, 16, 36, 9, 528, 10**11, 256), subgrids_for(10**6, 16, 1, 9, 528, 10**11, 256)
+    ((7, 75), (1, 528))
+    >>> subgrids_for(114_599, 16, 112, 1000, 528, 10**11, 256), subgrids_for(34, 2, 1, 5, 528, 10**11, 256)
+    ((9, 58), (1, 1))
+    """
+    vertices = SWEEP.vertices_per_group_deep if depth >= SWEEP.deep else SWEEP.vertices_per_group
+    enough = max(1, min(blocks, -(-n * words // (threads * vertices))))
+    state = (24 * words + 17) * n  # bytes: three rows, two lists, a list of long rows, a bitmap
+    subgrids = max(1, min(blocks // enough, groups, free * 3 // 4 // max(1, state)))
+    return subgrids, max(1, min(blocks // subgrids, -(-n * words // threads)))
+
+
+@dataclass(frozen=True)
+class ComponentsPolicy:
+    """Weak components by hooking (kernels/components)."""
+
+    sampled_arcs: int = 2  # of every vertex, hooked before the giant component is looked for
+    sampled_vertices: int = 1024  # whose roots vote on which component is the giant
+    long_row: int = 4096  # arcs from which all threads share a row
+
+
+COMPONENTS = ComponentsPolicy()
+
+LONG_CHECKED_ROW = 1 << 15  # arcs of a row that one warp validates (kernels/rank/part.cuh); longer ones get a block
+
+SORTED_ARCS = 1 << 27  # arcs that are arranged by degree at a time: sorting takes 24 bytes per arc

@@ -1,0 +1,72 @@
+"""Structs that kernels declare and Python fills or reads: each layout written down once on either side.
+
+`record` names the C++ struct, so that a test can compile its header and compare the size and every field's offset
+(tests/engines/test_kernels.py goes through `MIRRORED`). A declaration here looks like the one there:
+
+    record("rank/lengths.cuh", "hopwave_part::Names", "ptr starts shifts", "i64 count")
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+TYPES = {
+    "ptr": np.uint64, "u64": np.uint64, "i64": np.int64, "f64": np.float64, "u32": np.uint32, "i32": np.int32,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mirrored:
+    """A struct of one header (its path under kernels/), with namespace and template arguments, and our layout of it."""
+
+    header: str
+    struct: str
+    dtype: np.dtype[Any]
+
+
+MIRRORED: list[Mirrored] = []
+
+
+def record(header, struct, *declarations, size=None, offsets=None):
+    """The dtype of a C++ struct, laid out as C++ does. Each declaration is a type and names; name[4] is an array.
+
+    `size`: in bytes, where the struct is aligned to more than its fields ask for. `offsets`: where the fields are, if
+    only some of them are declared here.
+
+    >>> record("one_launch/state.cuh", "Chunk", "i32 v length", "i64 begin").itemsize
+    16
+    """
+    fields = [_field(TYPES[kind], name) for kind, *names in map(str.split, declarations) for name in names]
+    dtype = np.dtype(fields, align=True)
+    if size is not None:
+        places = offsets or [dtype.fields[name][1] for name in dtype.names]
+        formats = [dtype[name] for name in dtype.names]
+        dtype = np.dtype({"names": list(dtype.names), "formats": formats, "offsets": places, "itemsize": size})
+    MIRRORED.append(Mirrored(header, struct, dtype))
+    return dtype
+
+
+def _field(kind, name):
+    name, _, length = name.partition("[")
+    return (name, kind, int(length[:-1])) if length else (name, kind)
+
+
+def filled(dtype, **values):
+    """One record with these values, as kernels take it. An array counts by its address, None as a null pointer."""
+    made = np.zeros(1, dtype)
+    fill(made, **values)
+    return made
+
+
+def fill(made, **values):
+    """Set some fields of a record. Arrays must be kept alive by somebody: a record holds only their addresses."""
+    for name, value in values.items():
+        made[name] = address(value) if value is None or hasattr(value, "get") else value
+
+
+def address(array):
+    """The address of an array on the GPU; 0 for None."""
+    return 0 if array is None else array.data.ptr
