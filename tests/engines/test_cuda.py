@@ -1,4 +1,4 @@
-"""What is the CUDA engine's own: device arrays in and out, buffers used again, errors that say what to do."""
+"""The CUDA engine: arrays of the GPU in and out, buffers used again, errors that say what to do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def cupy() -> Any:
 
 @pytest.fixture
 def little_memory(cupy: Any) -> Iterator[Any]:
-    """A function that leaves CuPy's pool no more than what it holds now and so many bytes."""
+    """A function that leaves CuPy's pool what it holds now and so many bytes more."""
     pool = cupy.get_default_memory_pool()
 
     def leave(more: int) -> None:
@@ -53,7 +53,7 @@ def made_of_cupy(cupy: Any, graph: Graph) -> tuple[Graph, Any, Any]:
     return made, indptr, indices
 
 
-# ---------------------------------------------------------------- arrays of the device
+# ---------------------------------------------------------------- arrays of the GPU
 
 
 @pytest.mark.parametrize("trap", ["kronecker", "kronecker-directed"])
@@ -98,7 +98,7 @@ def test_arranged_on_the_device_as_on_the_host(directed: bool) -> None:
 
 
 def test_one_order_of_the_neighbours_is_enough() -> None:
-    """4 bytes an arc, arranged or not; both orders only where both were asked for."""
+    """4 bytes per arc, arranged or not; both orders only where plans used both."""
     graph = fresh(TRAPS["kronecker"]())
     hw.bfs(graph, 0, plan="hiragushi-hybrid", device="cuda")
     kept = graph._prepared["cuda"]
@@ -151,29 +151,29 @@ def test_out_of_memory_is_one_sentence_and_the_next_call_works(little_memory: An
 def test_a_launch_that_fails_is_one_sentence_and_the_next_call_works(
     cupy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hopwave.engines.cuda import graph as cuda_graph
+    from hopwave.engines.cuda import launch
 
     graph = fresh(TRAPS["kronecker"]())
     with monkeypatch.context() as broken:
-        broken.setattr(cuda_graph, "BLOCK", 4096)  # more threads than a block may have
+        broken.setattr(launch, "BLOCK", 4096)  # more threads than a block may have
         with pytest.raises(EngineError, match=r"CUDA failed.*device='cpu'"):
             hw.bfs(graph, 0, plan="xbfs", device="cuda")
     assert hw.bfs(graph, 0, plan="xbfs", device="cuda").distances.tolist() == oracle.distances(graph, [0])
 
 
-def test_a_source_out_of_range_is_refused_and_the_next_call_works() -> None:
+def test_a_source_out_of_range_is_rejected_and_the_next_call_works() -> None:
     graph = fresh(TRAPS["triangle"]())
     with pytest.raises(GraphError, match="3 is not a vertex"):
         hw.bfs(graph, 3, device="cuda")
     assert hw.bfs(graph, 2, device="cuda").distances.tolist() == [1, 1, 0]
 
 
-def test_threads_are_refused() -> None:
+def test_threads_are_rejected() -> None:
     with pytest.raises(EngineError, match="threads=2"):
         hw.bfs(TRAPS["triangle"](), 0, device="cuda", threads=2)
 
 
-# ---------------------------------------------------------------- the smallest graphs, and plans of one's own
+# ---------------------------------------------------------------- the smallest graphs, and users' plans
 
 
 def test_a_graph_without_vertices_has_no_source() -> None:
@@ -228,7 +228,7 @@ OWN = [
 
 @pytest.mark.parametrize("plan", OWN, ids=str)
 @pytest.mark.parametrize("trap", ["kronecker", "kronecker-directed", "hub-with-pendant", "path", "two-components"])
-def test_plans_of_ones_own(plan: Plan, trap: str) -> None:
+def test_users_plans(plan: Plan, trap: str) -> None:
     graph = TRAPS[trap]()
     for source in (0, graph.n // 2):
         result = hw.bfs(graph, source, plan=plan, device="cuda")
@@ -237,7 +237,7 @@ def test_plans_of_ones_own(plan: Plan, trap: str) -> None:
 
 
 @pytest.mark.parametrize("plan", ["hopwave", "hopwave-paths"])
-def test_the_host_loop_stands_in_for_a_cooperative_launch(plan: str) -> None:
+def test_the_host_runs_the_levels_where_a_gpu_cannot_launch_cooperatively(plan: str) -> None:
     graph = fresh(TRAPS["kronecker-directed"]())
     engine: Any = engines.engine("cuda")
     engine.load(graph, CATALOGUE[plan]).device.cooperative = False

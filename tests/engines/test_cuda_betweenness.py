@@ -1,6 +1,6 @@
-"""Betweenness on the GPU: regimes that agree, the same bits each time, memory that is little, runs that are broken off.
+"""Betweenness on the GPU: regimes that agree, the same bits each time, little memory, interrupted runs.
 
-That every plan is right on every trap and beyond float64 is in test_betweenness.py and test_overflow.py.
+test_betweenness.py and test_overflow.py check every plan on every trap and beyond float64.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ every_graph = pytest.mark.parametrize(
 SOURCES = list(range(0, 3000, 23))  # more than two batches
 
 
-def asked(plan: str) -> dict[str, Any]:
+def options_for(plan: str) -> dict[str, Any]:
     return {"sources": SOURCES[:: 10 if plan == "hopwave-wide" else 1], "plan": plan, "progress": False}
 
 
@@ -65,7 +65,7 @@ def asked(plan: str) -> dict[str, Any]:
 @every_graph
 @both
 def test_every_regime_agrees_with_the_cpu(plan: str, name: str, call: Any) -> None:
-    options = asked(plan)
+    options = options_for(plan)
     found = call(graph(name), device="cuda", **options)
     expected = call(graph(name), device="cpu", **{**options, "plan": "auto"})
     np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-11, atol=1e-290)
@@ -76,14 +76,14 @@ def test_every_regime_agrees_with_the_cpu(plan: str, name: str, call: Any) -> No
 @both
 def test_the_same_bits_each_time(plan: str, call: Any) -> None:
     for name in ("kronecker", "kronecker-directed", "mesh"):
-        first, second = (call(graph(name), device="cuda", **asked(plan)) for _ in range(2))
+        first, second = (call(graph(name), device="cuda", **options_for(plan)) for _ in range(2))
         assert np.array_equal(first.scores, second.scores) and first.certificate == second.certificate
 
 
 @every_plan
 def test_all_options_at_once(plan: str) -> None:
     for name in ("kronecker-directed", "mesh"):
-        options = asked(plan) | {"targets": range(0, 3000, 7), "cutoff": 4, "endpoints": True}
+        options = options_for(plan) | {"targets": range(0, 3000, 7), "cutoff": 4, "endpoints": True}
         found = hw.betweenness_centrality(graph(name), device="cuda", **options)
         expected = hw.betweenness_centrality(graph(name), device="cpu", **{**options, "plan": "auto"})
         np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-11)
@@ -101,8 +101,8 @@ def test_samples_with_bounds() -> None:
 
 
 @both
-def test_new_numbers_change_no_bit(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Deep graphs are renumbered for runs that are long enough; lists keep their order."""
+def test_renumbering_changes_no_bit(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deep graphs are renumbered for long runs; lists keep their order."""
     monkeypatch.setattr(regimes, "scattered", lambda *given: True)
     grid = generate.grid(60, 50, missing=0.05, seed=1)
     directed = Graph.from_edges(*grid.to_edges(), n=grid.n, directed=True)
@@ -119,7 +119,7 @@ def test_new_numbers_change_no_bit(call: Any, monkeypatch: pytest.MonkeyPatch) -
 @both
 @pytest.mark.parametrize("team", [2, 4, 32])
 def test_teams_change_no_bit(call: Any, team: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few sources with wide levels get some blocks each."""
+    """Where sources are few and levels wide, every source gets several blocks."""
     directed = Graph.from_edges(*generate.grid(60, 50, missing=0.05, seed=1).to_edges(), n=3000, directed=True)
     for G in (graph("mesh"), directed, generate.diamonds(900), graph("kronecker")):
         options = {"sources": [0, 70, 2000], "plan": "hopwave-block", "device": "cuda"}
@@ -148,7 +148,7 @@ def test_auto_chooses_by_depth_and_size() -> None:
     assert plan(graph("kronecker"), sources=0) == "hopwave-wide"
 
 
-def test_threads_are_the_cpus() -> None:
+def test_threads_are_rejected() -> None:
     with pytest.raises(EngineError, match="threads=2 is for device='cpu'"):
         hw.betweenness_centrality(graph("mesh"), device="cuda", threads=2)
 
@@ -159,7 +159,7 @@ def test_threads_are_the_cpus() -> None:
 @every_plan
 @both
 def test_less_memory_changes_no_bit(plan: str, call: Any) -> None:
-    G, options = graph("kronecker"), asked(plan)
+    G, options = graph("kronecker"), options_for(plan)
     if call is hw.betweenness_centrality:
         options["endpoints"] = True
     arcs_in_batches = plan == "hopwave-batch" and call is hw.edge_betweenness_centrality
@@ -172,7 +172,7 @@ def test_less_memory_changes_no_bit(plan: str, call: Any) -> None:
 
 
 def test_deterministic_batches_of_arcs_are_not_made_smaller() -> None:
-    G, options = graph("kronecker"), asked("hopwave-batch") | {"device": "cuda", "deterministic": True}
+    G, options = graph("kronecker"), options_for("hopwave-batch") | {"device": "cuda", "deterministic": True}
     one, two = (hw.edge_betweenness_centrality(G, **options, memory_limit=limit).scores for limit in (None, 64 << 20))
     assert np.array_equal(one, two)
     with pytest.raises(EngineError, match=r"for 64 sources that deterministic=True keeps together .* memory_limit="):
@@ -199,10 +199,10 @@ def test_what_does_not_fit_is_told_before_it_runs(plan: str) -> None:
 
 @every_plan
 def test_out_of_memory_halves_and_goes_on(plan: str, pool: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The estimate says all fits; the pool knows better."""
+    """The estimate says that all fits; the pool has less."""
     from hopwave.engines.cuda.betweenness import run as cuda_betweenness
 
-    G, options = graph("kronecker"), asked(plan)
+    G, options = graph("kronecker"), options_for(plan)
     whole = hw.betweenness_centrality(G, device="cuda", **options)
     monkeypatch.setattr(cuda_betweenness, "free_memory", lambda: 1 << 36)
     pool.free_all_blocks()
@@ -233,9 +233,9 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("call", CALLS)
-def test_a_run_broken_off_goes_on_bit_for_bit(call: str, tmp_path: Path) -> None:
+def test_an_interrupted_run_resumes_bit_for_bit(call: str, tmp_path: Path) -> None:
     path, run = tmp_path / "run.npz", CALLS[call]
-    unbroken = run()
+    uninterrupted = run()
 
     def stop(reached: int, total: int) -> None:
         if 0 < reached < total:
@@ -247,8 +247,9 @@ def test_a_run_broken_off_goes_on_bit_for_bit(call: str, tmp_path: Path) -> None
         assert int(stored["done"]) > 0
     heard: list[int] = []
     resumed = run(checkpoint=path, progress=lambda reached, total: heard.append(reached))
-    assert np.array_equal(resumed.scores, unbroken.scores) and resumed.certificate == unbroken.certificate
-    assert min(heard) > 0, "it did not start anew"
+    assert np.array_equal(resumed.scores, uninterrupted.scores)
+    assert resumed.certificate == uninterrupted.certificate
+    assert min(heard) > 0, "it started from the beginning"
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -256,14 +257,14 @@ def test_a_run_broken_off_goes_on_bit_for_bit(call: str, tmp_path: Path) -> None
 def test_a_run_that_pauses_after_every_block(plan: str) -> None:
     engine, G = engines.engine("cuda"), graph("kronecker")
     job = Job(np.arange(40 if plan == "hopwave-wide" else 2000, dtype=np.int64))
-    unbroken = engine.accumulation(G, job, CATALOGUE[plan])
-    accumulate(unbroken, job, "test", False, None)
+    whole = engine.accumulation(G, job, CATALOGUE[plan])
+    accumulate(whole, job, "test", False, None)
     run, reached = engine.accumulation(G, job, CATALOGUE[plan]), 0
     assert run.blocks > 1
     while reached < run.blocks:
         assert run.advance(reached, lambda done: True) == reached + 1 == run.done
         reached += 1
-    assert np.array_equal(run.total, unbroken.total) and np.array_equal(run.certificate, unbroken.certificate)
+    assert np.array_equal(run.total, whole.total) and np.array_equal(run.certificate, whole.certificate)
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -288,7 +289,7 @@ def test_ctrl_c_inside_a_block_leaves_whole_blocks(monkeypatch: pytest.MonkeyPat
     assert np.array_equal(run.total, two.total)
 
 
-def test_another_device_is_refused(tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_device_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "run.npz"
     options = {"sources": [0, 1], "plan": "hopwave-block", "checkpoint": path}
     hw.betweenness_centrality(graph("mesh"), device="cpu", **options)
@@ -298,7 +299,7 @@ def test_another_device_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_mesh_of_a_million_vertices() -> None:
-    """Path counts up to 2^162, which no float32 holds: a mesh on which other GPU codes return NaN or garbage."""
+    """Path counts up to 2^162, beyond float32: a mesh on which other GPU codes return NaN or garbage."""
     graph = generate.delaunay(1 << 20, seed=1)
     sources = [0, graph.n // 2 + 321]
     expected = np.zeros(graph.n)

@@ -1,4 +1,4 @@
-"""Graph500 on one GPU: the same graph, roots and components as on the CPU, and a validator that sees what is wrong."""
+"""Graph500 on one GPU: the same graph, roots and components as on the CPU, and a validator that finds errors."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Questions about many distances on a GPU: the same bits as the CPU engine's, whatever way a level is computed."""
+"""Questions about many distances on a GPU: the same bits as the CPU engine's, however a level is computed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import hopwave as hw
 from graphs import TRAPS
 from hopwave import EngineError, Graph, GraphError, engines, generate
+from hopwave.engines.cuda import policy
 from hopwave.jobs import Sweep, Swept
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
@@ -32,7 +34,7 @@ def swept(device: str, graph: Graph, sources: Any, keep: Any, **more: Any) -> Sw
 
 
 def check(graph: Graph, sources: Any, keep: Any, **more: Any) -> None:
-    """Bit for bit what the CPU engine finds; pairs of one distance in any order there, ascending here."""
+    """Bit for bit what the CPU engine finds; pairs of one distance have no order there, and ascend on the GPU."""
     found, right = swept("cuda", graph, sources, keep, **more), swept("cpu", graph, sources, keep, **more)
     if keep == "pairs":
         assert np.array_equal(found.reached, right.reached)
@@ -44,42 +46,49 @@ def check(graph: Graph, sources: Any, keep: Any, **more: Any) -> None:
         assert getattr(found, field).tobytes() == getattr(right, field).tobytes(), field
 
 
+def set_policy(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
+    monkeypatch.setattr(policy, "SWEEP", replace(policy.SWEEP, **changes))
+
+
+def set_subgrids(monkeypatch: pytest.MonkeyPatch, subgrids: int, blocks: int) -> None:
+    monkeypatch.setattr(policy, "subgrids_for", lambda *sizes: (subgrids, blocks))
+
+
 def only_pushes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.engines.cuda.many.PUSH_COST", 0)
+    set_policy(monkeypatch, push_cost=0)
 
 
 def only_pulls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.engines.cuda.many.PUSH_COST", 1 << 40)
+    set_policy(monkeypatch, push_cost=1 << 40)
 
 
 def rows_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.engines.cuda.many.LONG_ROW", 3)
+    set_policy(monkeypatch, long_row=3)
 
 
 def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.engines.cuda.many.words_for", lambda sources, n, free: 2)
+    monkeypatch.setattr(policy, "words_for", lambda sources, n, free: 2)
 
 
 def many_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.engines.cuda.many.words_for", lambda sources, n, free: 16)
+    monkeypatch.setattr(policy, "words_for", lambda sources, n, free: 16)
 
 
 def little_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.engines.cuda.many.FIRST_ROOM", 5)
-    monkeypatch.setattr("hopwave.engines.cuda.many.TABLE_BYTES", 1)
+    set_policy(monkeypatch, first_pairs=5, table_bytes=1)
 
 
 def one_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So many rows a team that its counters of 63 run over."""
-    monkeypatch.setattr("hopwave.engines.cuda.many.parts_for", lambda *sizes: (1, 1))
+    """So many rows per lane group that its counters of 63 run over."""
+    set_subgrids(monkeypatch, 1, 1)
 
 
-def parts_of_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+def two_subgrids(monkeypatch: pytest.MonkeyPatch) -> None:
     few_words(monkeypatch)
-    monkeypatch.setattr("hopwave.engines.cuda.many.parts_for", lambda *sizes: (2, 3))
+    set_subgrids(monkeypatch, 2, 3)
 
 
-WAYS = [only_pushes, only_pulls, rows_cut_short, few_words, many_words, little_room, one_block, parts_of_the_grid]
+WAYS = [only_pushes, only_pulls, rows_cut_short, few_words, many_words, little_room, one_block, two_subgrids]
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
@@ -112,11 +121,11 @@ LARGER: dict[str, Callable[[], Graph]] = {
 
 
 @pytest.mark.parametrize("name", LARGER)
-@pytest.mark.parametrize("parts", [None, (1, 1), (5, 7)], ids=str)
-def test_larger_graphs(name: str, parts: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("subgrids", [None, (1, 1), (5, 7)], ids=str)
+def test_larger_graphs(name: str, subgrids: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = LARGER[name]()
-    if parts is not None:
-        monkeypatch.setattr("hopwave.engines.cuda.many.parts_for", lambda *sizes: parts)
+    if subgrids is not None:
+        set_subgrids(monkeypatch, *subgrids)
     sources = np.random.default_rng(4).integers(0, graph.n, 1500)
     check(graph, sources, "sums", depth=50)
     check(graph, sources, "columns", weight="inverse", shift=40)
@@ -164,7 +173,7 @@ def test_one_path_and_all() -> None:
         hw.shortest_path(Graph.from_edges([0], [1], n=3), 0, 2, device="cuda")
 
 
-# ---------------------------------------------------------------- every question, through the front door
+# ---------------------------------------------------------------- every question, through the public functions
 
 QUESTIONS: dict[str, Callable[..., Any]] = {
     "bfs_many": lambda G, device: hw.bfs_many(G, [0, 3, 1], device=device),
@@ -202,7 +211,7 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
     "name", ["delaunay", "two-components", "kronecker-directed", "cycle-odd-directed", "binary-tree"]
 )
 def test_questions_have_the_same_answers_or_errors(name: str, question: str) -> None:
-    def ask(device: str) -> Any:
+    def call(device: str) -> Any:
         graph = TRAPS[name]()
         fresh = Graph(graph.indptr, graph.indices, directed=graph.directed)
         try:
@@ -210,7 +219,7 @@ def test_questions_have_the_same_answers_or_errors(name: str, question: str) -> 
         except GraphError as error:
             return str(error)
 
-    found, right = ask("cuda"), ask("cpu")
+    found, right = call("cuda"), call("cpu")
     assert type(found) is type(right)
     assert np.array_equal(found, right), (found, right)
 
@@ -222,10 +231,10 @@ def test_pairs_within() -> None:
     assert as_sets[0] == as_sets[1] and len(found[0]) == len(right[0])
 
 
-@pytest.mark.parametrize("ask", [hw.closeness_centrality, hw.connected_components, hw.distance_histogram])
-def test_a_graph_without_vertices(ask: Callable[..., Any]) -> None:
-    assert str(ask(Graph.from_edges([], [], n=0), device="cuda")) == str(
-        ask(Graph.from_edges([], [], n=0), device="cpu")
+@pytest.mark.parametrize("call", [hw.closeness_centrality, hw.connected_components, hw.distance_histogram])
+def test_a_graph_without_vertices(call: Callable[..., Any]) -> None:
+    assert str(call(Graph.from_edges([], [], n=0), device="cuda")) == str(
+        call(Graph.from_edges([], [], n=0), device="cpu")
     )
 
 
@@ -244,12 +253,12 @@ def test_behind_networkx(function: str, directed: bool) -> None:
 
     G = nx.gnp_random_graph(60, 0.1, seed=2, directed=directed)
     G = nx.relabel_nodes(G.subgraph(max(nx.strongly_connected_components(G.to_directed()), key=len)), lambda v: f"v{v}")
-    ask = getattr(backend, function)
-    found, right = (ask(convert_from_nx(G), device=device) for device in ("cuda", "cpu"))
+    call = getattr(backend, function)
+    found, right = (call(convert_from_nx(G), device=device) for device in ("cuda", "cpu"))
     assert found == right
 
 
-# ---------------------------------------------------------------- manners
+# ---------------------------------------------------------------- where answers are, errors, Ctrl-C
 
 
 def test_distances_stay_where_the_graph_is() -> None:
@@ -266,7 +275,7 @@ def test_distances_stay_where_the_graph_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "call",
     [
         hw.betweenness_centrality,
         hw.edge_betweenness_centrality,
@@ -276,9 +285,9 @@ def test_distances_stay_where_the_graph_is() -> None:
         hw.eccentricity,
     ],
 )
-def test_scores_stay_where_the_graph_is(ask: Any) -> None:
+def test_scores_stay_where_the_graph_is(call: Any) -> None:
     cupy = pytest.importorskip("cupy")
-    there, here = ask(fresh_grid(cupy), device="cuda"), ask(generate.grid(21, 11), device="cuda")
+    there, here = call(fresh_grid(cupy), device="cuda"), call(generate.grid(21, 11), device="cuda")
     assert isinstance(there.scores, cupy.ndarray) and isinstance(here.scores, np.ndarray)
     assert np.array_equal(there.scores.get(), here.scores)
     assert there.to_dict() == here.to_dict() and there.top(3) == here.top(3) and repr(there) == repr(here)
@@ -291,7 +300,7 @@ def fresh_grid(cupy: Any) -> Graph:
 
 
 @pytest.mark.parametrize(
-    ("ask", "why"),
+    ("call", "why"),
     [
         (lambda G: hw.local_efficiency(G, device="cuda"), "no local efficiency"),
         (lambda G: hw.strongly_connected_components(G, device="cuda"), "weak components alone"),
@@ -299,9 +308,9 @@ def fresh_grid(cupy: Any) -> Graph:
     ],
     ids=["local efficiency", "strong components", "threads"],
 )
-def test_what_a_gpu_does_not_do_is_one_sentence(ask: Callable[[Graph], Any], why: str) -> None:
+def test_what_a_gpu_does_not_do_is_one_sentence(call: Callable[[Graph], Any], why: str) -> None:
     with pytest.raises(EngineError, match=rf"{why}.*device='cpu'"):
-        ask(TRAPS["kronecker-directed"]())
+        call(TRAPS["kronecker-directed"]())
 
 
 def test_an_interrupted_run_stops_and_the_next_is_whole() -> None:

@@ -114,16 +114,14 @@ def test_words_of_a_plan_are_enumerators(record: Any, field: str) -> None:
 
 @compiles
 def test_numbers_that_both_sides_must_agree_on() -> None:
-    from hopwave.engines.cuda import graph
-    from hopwave.engines.cuda.search import state
+    from hopwave.engines.cuda import counters, launch
 
     text = (nvrtc.KERNELS / "common/atoms.cuh").read_text()
-    counters = re.search(r"enum Counter \{([^}]*)\}", text)
-    assert counters
-    for place, name in enumerate(counters[1].replace(" ", "").split(",")):
-        assert getattr(state, name) == place
-    assert f"constexpr int BLOCK = {graph.BLOCK};" in text
-    assert graph.PINNED >= 8 * state.COUNTERS
+    listed = re.search(r"enum Counter \{([^}]*)\}", text)
+    assert listed
+    for place, name in enumerate(listed[1].replace(" ", "").split(",")):
+        assert getattr(counters, name) == place
+    assert f"constexpr int BLOCK = {launch.BLOCK};" in text
 
 
 @compiles

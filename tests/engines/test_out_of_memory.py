@@ -1,4 +1,4 @@
-"""What the GPU engine does where memory runs out, with a memory that can be made to: no GPU is needed."""
+"""What the CUDA engine does where memory runs out. The memory is simulated: no GPU is needed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from cupy.cuda.memory import OutOfMemoryError
 from hopwave.engines.cuda.betweenness import batch
 
 
-class Alone:
-    """The block regime, as a piece that leaves its batch meets it: one source after another, then no more room."""
+class BlockRegime:
+    """Stands in for the block regime, which takes what leaves a batch: some sources, then memory runs out once."""
 
     def __init__(self, fails_after: int) -> None:
         self.left, self.fails = fails_after, True
@@ -37,10 +37,10 @@ def test_a_piece_done_again_counts_once(fails_after: int, monkeypatch: pytest.Mo
     monkeypatch.setattr(batch, "State", lambda *given: None)
     regime: Any = object.__new__(batch.Batches)
     regime.loaded = SimpleNamespace(n=8, device=SimpleNamespace(multiprocessors=1))
-    regime.job, regime.alone = None, Alone(fails_after)
+    regime.job, regime.block_regime = None, BlockRegime(fails_after)
     regime.lanes, regime.at_once, regime.least = 4, 1, 1
     monkeypatch.setattr(batch.Batches, "_search", lambda self, state, ids: None)
     total = np.zeros(8)
     certificate = regime.add(np.arange(8), total)
-    assert not regime.alone.fails, "memory did run out"
+    assert not regime.block_regime.fails, "memory did run out"
     assert total.tolist() == [1.0] * 8 and (certificate == 1.0).all()

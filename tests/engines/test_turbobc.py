@@ -1,8 +1,7 @@
-"""What is TurboBC's own on the GPU; test_betweenness.py has its scores beside every other plan's."""
+"""TurboBC on the GPU: memory, types, pauses. test_betweenness.py compares its scores with every other plan's."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from graphs import TRAPS
 from hopwave import EngineError, Graph, PlanError, engines, generate
 from hopwave.algorithms import brandes
 from hopwave.catalogue import CATALOGUE
-from hopwave.engines.cuda import nvrtc
 from hopwave.jobs import Job
 
 PLANS = ["turbobc-sccooc", "turbobc-sccsc", "turbobc-vecsc"]
@@ -37,36 +35,25 @@ def test_the_three_plans_are_three_products(turbobc: Any) -> None:
 
 
 @every_plan
-def test_edges_are_refused_by_a_sentence_that_says_what_to_use(turbobc: Any, plan: str) -> None:
+def test_edges_are_rejected_by_a_sentence_that_says_what_to_use(turbobc: Any, plan: str) -> None:
     job = Job(np.zeros(1, np.int64))
     assert turbobc.refuses(CATALOGUE[plan], job) is None
     edges = turbobc.refuses(CATALOGUE[plan], Job(np.zeros(1, np.int64), edges=True))
     assert plan in edges and "plan='auto'" in edges
 
 
-def test_deterministic_refuses_what_adds_by_atomics(turbobc: Any) -> None:
+def test_deterministic_rejects_plans_that_add_by_atomics(turbobc: Any) -> None:
     job = Job(np.zeros(1, np.int64), deterministic=True)
     assert "plan='auto'" in turbobc.refuses(CATALOGUE["turbobc-sccooc"], job)
     assert [turbobc.refuses(CATALOGUE[plan], job) for plan in PLANS[1:]] == [None, None]
 
 
 def test_memory_is_the_papers_with_float64(turbobc: Any) -> None:
-    """7n + m words; three of δ and the sums have one word more each, and so has σ where it is float64."""
+    """7n + m words; three arrays of δ and the sums have one word more per vertex, and so has σ where it is float64."""
     n, m = 1000, 7000
     assert turbobc.needed_words(n, m, "columns") == 7 * n + m + 4 * n + 1
     assert turbobc.needed_words(n, m, "warps", wide=True) == 7 * n + m + 5 * n + 1
     assert turbobc.needed_words(n, m, "arcs") == 7 * n + 2 * m + 4 * n + 1
-
-
-def test_both_sides_agree_where_a_run_stands(turbobc: Any) -> None:
-    text = (nvrtc.KERNELS / "betweenness/turbobc.cuh").read_text()
-    body = re.search(r"struct Standing \{([^}]*)\}", text)
-    assert body
-    fields = re.findall(r"^\s*(number|double) (\w+);", body[1], re.MULTILINE)
-    kinds = {"number": np.dtype(np.uint64), "double": np.dtype(np.float64)}
-    assert [(name, kinds[kind]) for kind, name in fields] == [
-        (name, turbobc.STANDING[name]) for name in turbobc.STANDING.names
-    ]
 
 
 # ---------------------------------------------------------------- on a GPU
@@ -79,9 +66,9 @@ def fresh(graph: Graph) -> Graph:
     return Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)
 
 
-def finished(engine: Any, graph: Graph, plan: str, sources: Any, **asked: Any) -> Any:
+def finished(engine: Any, graph: Graph, plan: str, sources: Any, **options: Any) -> Any:
     """A run to its end; the engine's own record of it."""
-    job = Job(np.asarray(sources, np.int64), **asked)
+    job = Job(np.asarray(sources, np.int64), **options)
     run = engine.accumulation(graph, job, CATALOGUE[plan])
     brandes.accumulate(run, job, "test", False, None)
     return run
@@ -100,12 +87,12 @@ def test_traps(gpu: Any, plan: str, trap: str) -> None:
     sources = sorted({0, graph.n // 3, graph.n - 1})
     targets = np.zeros(graph.n, np.bool_)
     targets[[0, graph.n // 2, graph.n - 1]] = True
-    asked_for: list[dict[str, Any]] = [{"targets": targets, "endpoints": True}]
+    every_option: list[dict[str, Any]] = [{"targets": targets, "endpoints": True}]
     if graph.n < 1000:
-        asked_for += [{}, {"endpoints": True}, {"cutoff": 2}, {"cutoff": 0, "endpoints": True}, {"squares": True}]
-    for asked in asked_for:
-        found = finished(gpu, graph, plan, sources, **asked)
-        right = finished(engines.engine("cpu"), graph, "hopwave-block", sources, **asked)
+        every_option += [{}, {"endpoints": True}, {"cutoff": 2}, {"cutoff": 0, "endpoints": True}, {"squares": True}]
+    for options in every_option:
+        found = finished(gpu, graph, plan, sources, **options)
+        right = finished(engines.engine("cpu"), graph, "hopwave-block", sources, **options)
         same(found.total, right.total)
         assert found.certificate[:, 1].tolist() == right.certificate[:, 1].tolist()
 
@@ -134,7 +121,7 @@ def test_counts_take_the_narrowest_type_that_holds_them(gpu: Any, plan: str) -> 
 @on_a_gpu
 @every_plan
 def test_counts_at_the_edge_of_32_bits(gpu: Any, plan: str) -> None:
-    """Two to the 31st path count fits, two to the 32nd does not: the type changes, the scores do not."""
+    """2^31 paths fit, 2^32 do not: the type changes, the scores do not."""
     for links, widened in ((31, 0), (32, 1)):
         graph = generate.diamonds(links)
         run = finished(gpu, graph, plan, [0])
@@ -197,7 +184,7 @@ def test_ctrl_c_leaves_whole_sources(gpu: Any, plan: str) -> None:
 @on_a_gpu
 @every_plan
 @pytest.mark.parametrize("directed", [False, True])
-def test_memory_is_what_was_said(gpu: Any, turbobc: Any, plan: str, directed: bool) -> None:
+def test_memory_is_as_estimated(gpu: Any, turbobc: Any, plan: str, directed: bool) -> None:
     """One format of the matrix, and no values."""
     import cupy
 
@@ -214,14 +201,14 @@ def test_memory_is_what_was_said(gpu: Any, turbobc: Any, plan: str, directed: bo
 
 
 @on_a_gpu
-def test_deterministic_refuses_directed_graphs(gpu: Any) -> None:
+def test_deterministic_rejects_directed_graphs(gpu: Any) -> None:
     graph = Graph.from_edges([0, 1], [1, 2], directed=True)
     with pytest.raises(EngineError, match="plan='auto'"):
         hw.betweenness_centrality(graph, plan="turbobc-sccsc", device="cuda", deterministic=True)
 
 
 @on_a_gpu
-def test_a_memory_limit_is_told_before_the_run(gpu: Any) -> None:
+def test_a_memory_limit_is_checked_before_the_run(gpu: Any) -> None:
     with pytest.raises(EngineError, match=r"'turbobc-vecsc' needs .* memory_limit="):
         hw.betweenness_centrality(generate.star(5000), plan="turbobc-vecsc", device="cuda", memory_limit=10_000)
 
@@ -250,11 +237,11 @@ def test_samples_with_bounds(gpu: Any, plan: str) -> None:
 
 @on_a_gpu
 @every_plan
-def test_k_endpoints_and_checkpoints_through_the_front_door(gpu: Any, plan: str, tmp_path: Any) -> None:
+def test_k_endpoints_and_checkpoints_through_the_public_function(gpu: Any, plan: str, tmp_path: Any) -> None:
     graph = TRAPS["uniform-directed"]()
-    asked: dict[str, Any] = {"k": 30, "seed": 4, "endpoints": True, "plan": plan}
-    found = hw.betweenness_centrality(graph, **asked, device="cuda", checkpoint=tmp_path / "run.npz")
+    options: dict[str, Any] = {"k": 30, "seed": 4, "endpoints": True, "plan": plan}
+    found = hw.betweenness_centrality(graph, **options, device="cuda", checkpoint=tmp_path / "run.npz")
     assert (found.engine, found.plan.name, found.sources) == ("cuda", plan, 30)
-    same(found.scores, hw.betweenness_centrality(graph, **asked, device="cpu").scores)
-    with pytest.raises(PlanError, match="vertices alone"):
+    same(found.scores, hw.betweenness_centrality(graph, **options, device="cpu").scores)
+    with pytest.raises(PlanError, match="only vertices"):
         hw.edge_betweenness_centrality(graph, plan=plan, device="cuda")

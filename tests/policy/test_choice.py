@@ -13,7 +13,7 @@ import hopwave as hw
 from hopwave import EngineError, engines, generate
 from hopwave.api import choice
 from hopwave.engines.cuda import Engine as CudaEngine
-from hopwave.engines.cuda.many import pair_bits, words_for
+from hopwave.engines.cuda.policy import pair_bits, words_for
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What is decided about betweenness on a GPU before it runs, without a GPU: regime, shapes, memory, device."""
+"""What is decided before betweenness and sweeps run on a GPU, tested without one: regime, shapes, memory, device."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import hopwave as hw
 from hopwave import EngineError, engines, generate
 from hopwave.api import choice
 from hopwave.catalogue import CATALOGUE
+from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.regimes import Machine, Shape
 from hopwave.jobs import Job
@@ -89,14 +90,14 @@ def test_wide_levels_of_few_sources_get_teams() -> None:
 
 
 @given(st.integers(0, 10**7))
-def test_codes_hold_two_bits_a_vertex_and_two_bitmaps(n: int) -> None:
+def test_codes_hold_two_bits_per_vertex_or_two_bitmaps(n: int) -> None:
     words = regimes.code_words(n)
     assert 16 * words >= n and 32 * (words // 2) >= n and words % 2 == 0
 
 
 @given(st.integers(1, 1000), st.integers(0, 10**6), st.integers(1, 1000))
 def test_sizes_do_not_depend_on_what_is_free(k: int, n: int, blocks: int) -> None:
-    """Or a run could not be taken up again."""
+    """Else a run could not be resumed."""
     size = regimes.block_size(k, n, Shape(256, 1, blocks, 0), Machine())
     assert 1 <= size <= max(1, k) and size <= 8 * blocks
 
@@ -117,42 +118,68 @@ def test_a_batch_keeps_its_size_where_bits_matter() -> None:
 
 
 @given(graphs, st.integers(1, 10**5), machines, st.integers(1, 1 << 38))
-def test_blocks_fit_or_it_is_told(graph: tuple[int, int], k: int, machine: Machine, room: int) -> None:
+def test_blocks_fit_or_an_error_says_so(graph: tuple[int, int], k: int, machine: Machine, budget: int) -> None:
     n, m = graph
     shape = regimes.block_shape(n, m, k, 20, machine)
     size = regimes.block_size(k, n, shape, machine)
-    state, row = regimes.block_state(n, regimes.NUMBER, shape.shared), 8 * n + 64
-    if state + row > room:
+    state, row = regimes.block_state(n, regimes.FLOAT, shape.shared), 8 * n + 64
+    if state + row > budget:
         with pytest.raises(EngineError, match=r"for one source and may use .* raise memory_limit="):
-            regimes.block_fit(n, n, shape, size, room)
+            regimes.block_fit(n, n, shape, size, budget)
         return
-    blocks, rows = regimes.block_fit(n, n, shape, size, room)
+    blocks, rows = regimes.block_fit(n, n, shape, size, budget)
     assert 1 <= blocks <= rows <= size and blocks <= shape.blocks
-    assert blocks * state + rows * row <= room
+    assert blocks * state + rows * row <= budget
 
 
 @given(graphs, st.integers(1, 1000), machines, st.integers(1, 1 << 38), st.booleans())
-def test_batches_fit_or_it_is_told(graph: tuple[int, int], k: int, machine: Machine, room: int, edges: bool) -> None:
+def test_batches_fit_or_an_error_says_so(
+    graph: tuple[int, int], k: int, machine: Machine, budget: int, edges: bool
+) -> None:
     n, m = graph
     lanes = regimes.lanes_for(k)
     batches = regimes.batches_at_once(n, m, k, lanes, machine, edges)
     assert 1 <= batches <= 32 and (batches == 1 or not edges)
     least = min(lanes, 2)
-    if regimes.batch_bytes(n, m, least, 10) > room:
+    if regimes.batch_bytes(n, m, least, 10) > budget:
         with pytest.raises(EngineError, match="for one source"):
-            regimes.batch_fit(n, m, lanes, batches, 10, room)
+            regimes.batch_fit(n, m, lanes, batches, 10, budget)
         return
-    fewer, at_once = regimes.batch_fit(n, m, lanes, batches, 10, room)
+    fewer, at_once = regimes.batch_fit(n, m, lanes, batches, 10, budget)
     assert least <= fewer <= lanes and 1 <= at_once <= batches
-    assert at_once * regimes.batch_bytes(n, m, fewer, 10) <= room
+    assert at_once * regimes.batch_bytes(n, m, fewer, 10) <= budget
     assert fewer == lanes or at_once == 1, "fewer batches before smaller ones"
+
+
+# ---------------------------------------------------------------- searches from many sources
+
+
+@given(
+    st.integers(1, 2**31 - 2), st.sampled_from(policy.SWEEP.words), st.integers(1, 10**4), st.integers(0, 10**5),
+    st.integers(1, 2000), st.integers(0, 1 << 38),
+)  # fmt: skip
+def test_subgrids_share_the_grid_and_fit(n: int, words: int, groups: int, depth: int, blocks: int, free: int) -> None:
+    subgrids, each = policy.subgrids_for(n, words, groups, depth, blocks, free, 256)
+    assert 1 <= subgrids <= groups and each >= 1 and subgrids * each <= blocks
+    assert subgrids == 1 or subgrids * 24 * words * n <= free
+    assert each == 1 or (each - 1) * 256 < n * words, "no block is without a vertex"
+
+
+def test_levels_of_deep_graphs_get_fewer_blocks() -> None:
+    shallow, deep = (policy.subgrids_for(114_599, 16, 112, depth, 528, 10**11, 256) for depth in (9, 1000))
+    assert deep[0] > shallow[0] and deep[1] < shallow[1]
+
+
+def test_very_many_arcs_get_larger_chunks() -> None:
+    assert policy.level_split((1 << 30) - 1) == policy.LevelSplit()
+    assert policy.level_split(1 << 30).chunk > policy.LevelSplit().chunk
 
 
 # ---------------------------------------------------------------- the device
 
 
-class Pretended:
-    """An engine that is not here."""
+class FakeEngine:
+    """A CUDA engine on a machine without one."""
 
     name = "cuda"
 
@@ -160,12 +187,12 @@ class Pretended:
         return "not this" if job.edges and plan.regime == "source" else None
 
     def regime(self, graph: Any, job: Job, plan: Any) -> tuple[str, str]:
-        return "batch", "so it pretends"
+        return "batch", "a reason"
 
 
 def test_auto_takes_a_gpu_where_the_run_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, pretended = engines.engine, Pretended()
-    monkeypatch.setattr(engines, "engine", lambda name: pretended if name == "cuda" else real(name))
+    real, fake = engines.engine, FakeEngine()
+    monkeypatch.setattr(engines, "engine", lambda name: fake if name == "cuda" else real(name))
     monkeypatch.setattr(choice, "has_gpu", lambda: True)
     graph = generate.uniform(1 << 10, edge_factor=16)
     few, many = Job(np.zeros(64, np.int64)), Job(np.zeros(1 << 15, np.int64))
@@ -178,8 +205,8 @@ def test_auto_takes_a_gpu_where_the_run_is_worth_it(monkeypatch: pytest.MonkeyPa
     assert engine(few, device="cuda") == "cuda"
     edges = Job(np.zeros(1 << 15, np.int64), edges=True)
     assert engine(edges, "turbobc-sccsc") == "cpu" and engine(edges) == "cuda"
-    plan, why = choice.choose_betweenness_plan("auto", many, graph, pretended)  # type: ignore[arg-type]
-    assert plan is CATALOGUE["hopwave-batch"] and why == "so it pretends"
+    plan, why = choice.choose_betweenness_plan("auto", many, graph, fake)  # type: ignore[arg-type]
+    assert plan is CATALOGUE["hopwave-batch"] and why == "a reason"
     monkeypatch.setattr(choice, "has_gpu", lambda: False)
     assert engine(many) == "cpu"
 

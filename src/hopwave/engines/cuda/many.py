@@ -37,18 +37,6 @@ MANY = record(
 COUNTERS = record("many/state.cuh", "hopwave::Counters", "u64 listed", offsets=[512], size=640)
 
 
-def pair_bits(n, limit, width):
-    """A pair's 64-bit number is source, distance, vertex: the bits of a vertex and of a distance, and how many sources
-    of a group of `width` the remaining bits can tell apart.
-
-    >>> pair_bits(1000, 2, 1024), pair_bits(2**31 - 2, None, 1024)
-    ((10, 2, 1024), (31, 31, 4))
-    """
-    vertex = max(1, (n - 1).bit_length())
-    depth = max(1, (n if limit is None else min(limit, n)).bit_length())
-    return vertex, depth, min(width, 1 << (64 - vertex - depth))
-
-
 def sweep(loaded, job, labels, poll):
     """All searches of the job; poll(sources done) is called now and then. See hopwave.algorithms.many_sources."""
     k, n = len(job.sources), loaded.n
@@ -81,7 +69,7 @@ class Run:
         self.loaded, self.job, self.labels = loaded, job, labels
         k, free = len(job.sources), free_memory()
         words = policy.words_for(k, loaded.n, free)
-        self.vertex_bits, self.depth_bits, self.width = pair_bits(loaded.n, job.limit, policy.WORD * words)
+        self.vertex_bits, self.depth_bits, self.width = policy.pair_bits(loaded.n, job.limit, policy.WORD * words)
         if job.keep != "pairs":
             self.width = policy.WORD * words
         name = expression(HEADER, "search_many", offset_type(loaded.offsets), words)

@@ -77,6 +77,18 @@ def subgrids_for(n: int, words: int, groups: int, depth: int, blocks: int, free:
     return subgrids, max(1, min(blocks // subgrids, -(-n * words // threads)))
 
 
+def pair_bits(n: int, limit: int | None, width: int) -> tuple[int, int, int]:
+    """A pair's 64-bit number is source, distance, vertex: the bits of a vertex and of a distance, and how many sources
+    of a group of `width` the remaining bits can tell apart.
+
+    >>> pair_bits(1000, 2, 1024), pair_bits(2**31 - 2, None, 1024)
+    ((10, 2, 1024), (31, 31, 4))
+    """
+    vertex = max(1, (n - 1).bit_length())
+    depth = max(1, (n if limit is None else min(limit, n)).bit_length())
+    return vertex, depth, min(width, 1 << (64 - vertex - depth))
+
+
 @dataclass(frozen=True)
 class ComponentsPolicy:
     """Weak components by hooking (kernels/components)."""

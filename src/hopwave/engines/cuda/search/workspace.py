@@ -19,7 +19,6 @@ PREPARING = 256  # threads per block where a graph is prepared
 NO_LIMIT = np.iinfo(np.int32).max
 TRACE_COLUMNS = 9  # depth, choice, nf, mf, mu, found, checked, blocks, nanoseconds
 TRACE_ROWS = 1 << 14
-COUNTERS_BYTES = 4096  # at least sizeof(Counters)
 
 GRAPH = record(
     "one_launch/state.cuh", "Graph<int>", "ptr offsets neighbours in_offsets in_neighbours hub closed",
@@ -34,6 +33,7 @@ STANDING = record(
     "i32 depth last levels which queued refused",
 )  # fmt: skip
 CHUNK = record("one_launch/state.cuh", "Chunk", "i32 v length", "i64 begin")
+COUNTERS = record("one_launch/state.cuh", "Counters", "u32 arrived left tail", offsets=[0, 128, 256], size=1792)
 
 
 class NoCooperativeLaunch(RuntimeError):
@@ -72,7 +72,7 @@ class LevelBuffers:
         # A long list is cut into at most three pieces for every two halves that it has in full.
         self.chunks = cupy.empty((3 * (m // split.chunk) + 3) * CHUNK.itemsize, np.uint8)
         self.rest = cupy.empty((2 * (m // split.long_row) + 2) * CHUNK.itemsize, np.uint8)
-        self.counters = cupy.zeros(COUNTERS_BYTES, np.uint8)
+        self.counters = cupy.zeros(COUNTERS.itemsize, np.uint8)
         self.work = filled(
             WORK, even=self.bitmaps[0], odd=self.bitmaps[1], queue=self.queue, chunks=self.chunks, rest=self.rest,
             counters=self.counters, **vars(split),
