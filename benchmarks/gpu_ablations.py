@@ -1,10 +1,10 @@
-"""What each idea of the papers brings, from the runs that gpu_search.py wrote:
+"""How much each idea of the papers gains, from the runs that gpu_search.py wrote:
 
     python benchmarks/gpu_ablations.py [benchmarks/results/gpu-search.jsonl]
 
 Push-pull's Table 2 (five optimisations, one after the other), XBFS's Figures 13 (time by way of making a queue), 14
 (balancing of bottom-up) and 10 and 15 (the look ahead), Hiragushi's Figure 4 (hybrid against push only). Times are
-those inside the levels, so that Python between them blurs nothing. Writes gpu-ablations.md beside its input.
+inside the levels, without Python's time between them. Writes gpu-ablations.md beside its input.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def balance(rows: Rows, graphs: list[str]) -> list[str]:
 
 
 def ahead(rows: Rows, graphs: list[str]) -> list[str]:
-    """Figures 10 and 15: what the look ahead finds early, and which arcs it saves."""
+    """Figures 10 and 15: what the look ahead finds early, and how many arcs it saves."""
     lines = []
     for graph in graphs:
         there, without = rows[graph, "xbfs"], rows[graph, "xbfs-sync"]
@@ -124,7 +124,7 @@ def main() -> int:
     about = (
         f"{runs[0]['gpu']}, CUDA {runs[0]['cuda']}, CuPy {runs[0]['cupy']}; from {path.name}; times inside the levels."
     )
-    lines = ["# What each idea of the papers brings", "", about, ""]
+    lines = ["# How much each idea of the papers gains", "", about, ""]
     for section in (push_pull, ways, balance, ahead, hybrid):
         lines += section(rows, graphs)
     path.with_name("gpu-ablations.md").write_text("\n".join(lines))

@@ -1,13 +1,13 @@
-"""Betweenness on one GPU: milliseconds a source in runs of 64 sources, seconds of exact runs, agreement with the CPU.
+"""Betweenness on one GPU: milliseconds per source in runs of 64 sources, seconds of exact runs, agreement with the CPU.
 
     PYTHONPATH=src python -m benchmarks.gpu_betweenness [--data FOLDER] [--parts sampled,exact,agree] [--graphs a,b]
                                                         [--kept FOLDER]
 
 Everything is compared with the CPU engine, score by score, before it is timed. A time is the host's clock around a call
 of betweenness_centrality with device="cuda" and plan="auto": sums copied to the host, scaled and certified. A first
-call, not timed, uploads the graph, compiles, and prepares what is kept with the graph (a probe, lists cut into chunks,
-new numbers for deep graphs); its time stands beside. Generated graphs are those of gpu-hopwave.md. The CPU engine's
-scores of whole graphs are read from --kept where they are there, and written there where they are not.
+call uploads the graph, compiles, and prepares what is kept with the graph (a probe, lists cut into chunks, new numbers
+for deep graphs); its time has a column of its own. Generated graphs are those of gpu-hopwave.md. The CPU engine's
+scores of whole graphs are read from the folder --kept, and written there where they are missing.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from typing import Any
 import cupy
 import numpy as np
 
-from benchmarks.gpu_search import head, kronecker, made, sources_of, uniform_ends
-from benchmarks.gpu_turbobc import mycielskian
+from benchmarks.gpu_graphs import kronecker, mycielskian, sources_of, uniform
+from benchmarks.gpu_search import head
 from benchmarks.setting import RESULTS, generate, hw, table, timed
 from hopwave import Graph
 
@@ -32,13 +32,13 @@ MADE: dict[str, Callable[[], Graph]] = {
     "kron18e43": lambda: kronecker(18, 43),
     "kron21e44": lambda: kronecker(21, 44),
     "rmat22e64": lambda: kronecker(22, 64),
-    "uniform20e16": lambda: made(1 << 20, *uniform_ends(1 << 20, 16 << 20)),
+    "uniform20e16": lambda: uniform(1 << 20, 16 << 20),
     "mycielskian16": lambda: mycielskian(16),
     "mycielskian17": lambda: mycielskian(17),
     "delaunay20": lambda: generate.delaunay(1 << 20, seed=1),
     "grid1000": lambda: generate.grid(1000, 1000, missing=0.03, seed=1),
 }
-# Milliseconds a source of the best code there was, on the same kind of GPU; None: all of them return garbage.
+# Milliseconds per source of the best code before, on the same kind of GPU; None: all of them return garbage.
 BEFORE: dict[str, float | None] = {
     "kron18e43": 2.3, "kron21e44": 8.0, "rmat22e64": 19.0, "uniform20e16": 2.9, "mycielskian17": 1.25,
     "luxembourg_osm": 8.6, "delaunay20": None, "grid1000": None,
@@ -74,7 +74,7 @@ def by_cpu(name: str, graph: Graph, sources: Any, kept: Path | None) -> Any:
 
 
 def apart(found: Any, expected: Any) -> float:
-    """The greatest relative difference of a run's scores; more than 1e-9 ends everything."""
+    """The greatest relative difference of a run's scores; more than 1e-9 stops the benchmark."""
     worst = float((np.abs(found.scores - expected) / np.maximum(np.abs(expected), 1e-290)).max(initial=0.0))
     if not worst <= 1e-9:
         raise SystemExit(f"{found} differs from the CPU engine's result by {worst:g}")
@@ -91,7 +91,7 @@ def sampled(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:
     seconds, result = timed(lambda: run(graph, sources))
     ms, before = seconds / len(sources) * 1e3, BEFORE.get(name)
     return {
-        "graph": name, "n": graph.n, "m": graph.m, "plan": result.plan.name, "ms a source": ms,
+        "graph": name, "n": graph.n, "m": graph.m, "plan": result.plan.name, "ms per source": ms,
         "GTEPS": graph.m / ms / 1e6, "best before, ms": before, "times faster": before and before / ms,
         "first call s": first, "certificate": result.certificate.error, "from the CPU's": worst,
     }  # fmt: skip
@@ -106,14 +106,14 @@ def exact(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:
     seconds, result = timed(lambda: run(graph, None), 1 if graph.m > 1 << 24 else 2)
     return {
         "graph": name, "n": graph.n, "m": graph.m, "plan": result.plan.name, "seconds": seconds,
-        "µs a source": seconds / graph.n * 1e6, "GTEPS": graph.n * graph.m / seconds / 1e9,
+        "µs per source": seconds / graph.n * 1e6, "GTEPS": graph.n * graph.m / seconds / 1e9,
         "TurboBC's paper, s": EXACT.get(name), "first call s": first, "certificate": result.certificate.error,
         "from the CPU's": worst,
     }  # fmt: skip
 
 
 def agree(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:
-    """Vertices and edges beside the CPU engine's, and each regime beside the others."""
+    """Scores of vertices and of edges compared with the CPU engine's, by every regime."""
     sources = None if graph.n <= ALL else sources_of(graph, SOURCES)
     expected = by_cpu(name, graph, sources, kept)
     began = time.perf_counter()
@@ -137,10 +137,11 @@ def agree(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:
 NOTES = {
     "sampled": f"Runs of {SOURCES} sources in the largest component. *Best before* is the best single-source time of "
     "Gunrock 1.2, TurboBC, GSWITCH, hybrid_BC and cuGraph on one H200; on delaunay20 and grid1000 each of them returns "
-    "NaN, infinity or garbage. *From the CPU's*: the greatest relative difference of a score, from four sources.",
+    "NaN, infinity or garbage. *From the CPU's*: the greatest relative difference from the CPU engine's scores, for "
+    "four sources.",
     "exact": "All sources. The paper's times are its own, on a Titan Xp.",
-    "agree": f"The real graphs at hand, all sources up to {ALL:,} vertices: the greatest relative difference of a "
-    "score from the CPU engine's, by the plan that auto picks, by name, and of edges from 64 sources.",
+    "agree": f"The available real graphs, with all sources up to {ALL:,} vertices: the greatest relative difference "
+    "from the CPU engine's scores, for the plan that auto picks, for two plans by name, and for edges from 64 sources.",
 }
 TITLES = {"sampled": "A run of 64 sources", "exact": "Exact betweenness of all vertices", "agree": "Agreement"}
 
@@ -149,7 +150,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--parts", default="sampled,exact,agree")
-    parser.add_argument("--graphs", default="", help="of these names only")
+    parser.add_argument("--graphs", default="", help="only these")
     parser.add_argument("--kept", type=Path, help="folder of the CPU engine's scores of whole graphs")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
@@ -172,7 +173,7 @@ def main() -> None:
 
 
 def earlier(folder: Path, parts: list[str]) -> dict[str, list[dict[str, Any]]]:
-    """Rows of the other parts, from a run before; those of the parts asked for begin anew."""
+    """Rows of the other parts, from an earlier run; those of the named parts are measured again."""
     found: dict[str, list[dict[str, Any]]] = {part: [] for part in TITLES}
     path = folder / "gpu-betweenness.jsonl"
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():

@@ -1,11 +1,11 @@
-"""Searches from many sources on one GPU beside the CPU engine on the same machine.
+"""Searches from many sources on one GPU, compared with the CPU engine on the same machine.
 
     python -m benchmarks.gpu_many [--data ../shared/data] [--graphs email-Enron,luxembourg_osm]
 
-Closeness of every vertex, or of the sources that the table says, and weak components. Answers are compared before they
-are timed: those of all sources where the CPU engine has them within seconds, else those of some. A time is the whole
-call with the graph on the device already (the best of three); "first call" has the upload and the arranging in it, and
-on a machine where that never ran before, what CuPy compiles for it.
+Closeness of every vertex, or of as many sources as the table says, and weak components. Answers are compared before
+they are timed: of all sources where the CPU engine takes seconds, else of some. A time is the whole call with the graph
+already on the GPU (the best of three). "First call" includes the upload and the arranging, and on a new machine also
+what CuPy compiles for it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REAL = {
     "cnr-2000": (4096, 1024),
 }
 NOTE = (
-    "Answers are the same bits. The first call of all had CuPy compile its own kernels, as happens once on a machine."
+    "Answers are the same bits. The very first call made CuPy compile its own kernels, which happens once per machine."
 )
 MADE: dict[str, tuple[Callable[[], hw.Graph], int | None, int | None]] = {
     "kron18": (lambda: hw.generate.kronecker(18, 16, seed=1), 4096, 1024),
@@ -45,31 +45,31 @@ def row(name: str, graph: hw.Graph, many: int | None, few: int | None) -> dict[s
     sources = None if many is None else rng.integers(0, graph.n, many)
     some = sources if few is None else rng.integers(0, graph.n, few) if sources is None else sources[:few]
 
-    def ask(device: str, asked: Any) -> Any:
-        return hw.closeness_centrality(graph, asked, device=device, progress=False).scores
+    def closeness(device: str, of: Any) -> Any:
+        return hw.closeness_centrality(graph, of, device=device, progress=False).scores
 
     hw.closeness_centrality(hw.generate.kronecker(9), device="cpu", progress=False)  # compile
     began = time.perf_counter()
-    right = ask("cpu", some)
+    right = closeness("cpu", some)
     cpu = time.perf_counter() - began
-    first, scores = timed(lambda: ask("cuda", sources), 1)
-    seconds, scores = timed(lambda: ask("cuda", sources), 3 if first < 3 else 1)
+    first, scores = timed(lambda: closeness("cuda", sources), 1)
+    seconds, scores = timed(lambda: closeness("cuda", sources), 3 if first < 3 else 1)
     same = scores[some] if sources is None and some is not None else scores[: len(right)]
     if not np.array_equal(same, right):
-        raise SystemExit(f"{name}: the GPU's closeness is not the CPU's")
+        raise SystemExit(f"{name}: the GPU's closeness differs from the CPU's")
     graph._prepared.pop("components", None)
     parts, labels = timed(lambda: labelled(graph, "cuda"))
     cpu_parts, cpu_labels = timed(lambda: labelled(graph, "cpu"))
     if not np.array_equal(labels, cpu_labels):
-        raise SystemExit(f"{name}: the GPU's components are not the CPU's")
+        raise SystemExit(f"{name}: the GPU's components differ from the CPU's")
     each, cpu_each = seconds / len(scores), cpu / len(right)
     found = {
         "graph": f"{name} ({graph.n:,} vertices, {graph.m:,} arcs)",
         "sources": len(scores),
         "first call s": first,
         "GPU s": seconds,
-        "GPU µs a source": each * 1e6,
-        "CPU µs a source": cpu_each * 1e6,
+        "GPU µs per source": each * 1e6,
+        "CPU µs per source": cpu_each * 1e6,
         "CPU sources": len(right),
         "times faster": cpu_each / each,
         "components GPU ms": parts * 1e3,
@@ -98,7 +98,7 @@ def main() -> None:
         else:
             make, many, few = MADE[name]
             rows.append(row(name, make(), many, few))
-    title = "Closeness from many sources on one GPU, and the CPU engine on all cores beside it"
+    title = "Closeness from many sources on one GPU, compared with the CPU engine on all cores"
     publish("gpu-many", title, rows, NOTE, gpu())
 
 

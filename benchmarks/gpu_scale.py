@@ -20,13 +20,13 @@ from benchmarks.gpu_hopwave import milliseconds
 from benchmarks.gpu_search import head
 from benchmarks.setting import RESULTS, hw, table
 from hopwave.engines.cuda.kronecker import Rows
-from hopwave.engines.cuda.search.one_launch import Workspace
+from hopwave.engines.cuda.search.workspace import Workspace
 from hopwave.graph500.on_cuda import broken_rules
 from hopwave.jobs import Question
 
 
 def build(scale: int, edge_factor: int) -> tuple[Any, float]:
-    """The graph on the device, and the seconds it took."""
+    """The graph on the GPU, and the seconds it took."""
     began = time.perf_counter()
     rows = Rows(scale, edge_factor, seed=1)
     built = time.perf_counter() - began
@@ -47,7 +47,7 @@ def measure(scale: int, edge_factor: int, count: int) -> dict[str, Any]:
         W.launch(distance, parent, cp.asarray(np.array([source], np.int32)), Question(), plan)
         broken = broken_rules(loaded, distance, parent, source)
         if broken:
-            raise SystemExit(f"scale {scale}, source {source}: breaks {broken}")
+            raise SystemExit(f"scale {scale}, source {source}: breaks the rules {broken}")
         arcs.append(int(loaded.degrees[distance >= 0].sum(dtype=np.int64)))
     ms, _ = milliseconds(W, sources, False, plan)
     held = loaded.offsets.nbytes + loaded.neighbours.nbytes
@@ -57,8 +57,8 @@ def measure(scale: int, edge_factor: int, count: int) -> dict[str, Any]:
         "vertices": loaded.n,
         "arcs": loaded.m,
         "built s": built,
-        "graph bytes an arc": held / loaded.m,
-        "search bytes a vertex": (W.bytes + distance.nbytes) / loaded.n,
+        "graph bytes per arc": held / loaded.m,
+        "search bytes per vertex": (W.bytes + distance.nbytes) / loaded.n,
         "search ms": ms,
         "GTEPS (arcs of the reached part)": float(np.median(arcs)) / ms / 1e6,
         "searches verified": count,

@@ -2,14 +2,14 @@
 
     PYTHONPATH=src python -m benchmarks.gpu_turbobc [--data FOLDER] [--graphs a,b] [--sources 16] [--seconds 2]
 
-The graphs of the paper that can be had or generated (its other graphs are not at hand: Table 4 has none), and some that
-it has not: directed ones, and meshes whose path counts pass what its types hold. Every algorithm is verified against
-the CPU engine, score by score, before it is timed. A time is the host's clock around whole sources (Python, launches
-and the copy of the sums included), divided by their number; ours is a call of betweenness_centrality from 64 sources,
-divided by 64. MTEPS are arcs over time, as in the paper. Memory is what CuPy's pool holds more while a run stands,
-in words of 4 bytes over the paper's 7n + m. An exact run of TurboBC is projected from the sources that were timed;
-ours is run whole where that takes less than --exact seconds. `--go-on` keeps the lines that gpu-turbobc.jsonl has and
-adds what they miss; with `--graphs ""` it only writes the tables anew.
+The graphs of the paper that are available or can be generated (none of Table 4), and some that it does not have:
+directed ones, and meshes whose path counts overflow its types. Every algorithm is verified against the CPU engine,
+score by score, before it is timed. A time is the host's clock around whole sources (Python, launches and the copy of
+the sums included), divided by their number; ours is a call of betweenness_centrality from 64 sources, divided by 64.
+MTEPS are arcs over time, as in the paper. Memory is what CuPy's pool holds for a run, in words of 4 bytes over the
+paper's 7n + m. An exact run of TurboBC is projected from the sources that were timed; ours is run whole where that
+takes less than --exact seconds. `--go-on` keeps the lines of gpu-turbobc.jsonl and adds what is missing; with
+`--graphs ""` it only writes the tables again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from typing import Any, Literal
 import cupy as cp
 import numpy as np
 
-from benchmarks.gpu_search import head, kronecker, made
+from benchmarks.gpu_graphs import kronecker, mycielskian
+from benchmarks.gpu_search import head
 from benchmarks.setting import RESULTS, generate, hw, table
 from hopwave import Graph, engines
 from hopwave.algorithms.brandes import accumulate
@@ -66,7 +67,7 @@ PAPER = {
     "kron21": Paper(3, "veCSC", 182084, 6, 8161, 193.2, 943),
 }
 EXACT = {"mycielskian16": (159.8, 10257), "mycielskian17": (715.2, 13778)}  # Table 5: seconds, MTEPS
-MESHES = ("delaunay_n15", "email-Enron", "luxembourg_osm")  # exact runs that the paper has not
+MESHES = ("delaunay_n15", "email-Enron", "luxembourg_osm")  # exact runs that the paper does not have
 
 MADE: dict[str, Callable[[], Graph]] = {
     "smallworld": lambda: generate.smallworld(100_000, 10, 0.1, seed=1),
@@ -82,19 +83,8 @@ ORDER = [
 ]
 
 
-def mycielskian(k: int) -> Graph:
-    """As generate.mycielskian, its rows sorted on the GPU."""
-    ends, n = cp.array([[0], [1]], cp.int32), 2
-    for _ in range(k - 2):
-        u, v = ends
-        tips = cp.stack([cp.arange(n, 2 * n, dtype=cp.int32), cp.full(n, 2 * n, cp.int32)])
-        ends = cp.concatenate([ends, cp.stack([u + n, v]), cp.stack([u, v + n]), tips], axis=1)
-        n = 2 * n + 1
-    return made(n, *ends)
-
-
 def described(name: str, graph: Graph) -> dict[str, Any]:
-    """The columns of the paper's tables that belong to a graph; scf on the GPU, where the arcs may be many."""
+    """The columns of the paper's tables that describe a graph; scf is computed on the GPU, since arcs may be many."""
     degrees = cp.asarray(graph.degrees).astype(cp.float64)
     on_device = CudaGraph(graph)
     rows = on_device.arc_rows(on_device.rows[0], graph.m)
@@ -105,12 +95,12 @@ def described(name: str, graph: Graph) -> dict[str, Any]:
 
 
 def search(graph: Graph, source: int, direction: Literal["out", "in"] = "out") -> Any:
-    """A search by the sibling of veCSC; compiled in a moment."""
+    """A search by TurboBFS's counterpart of veCSC, which compiles quickly."""
     return hw.bfs(graph, source, predecessors=False, direction=direction, plan="turbobfs-td-vecsc", device="cuda")
 
 
 def sources_of(graph: Graph, count: int) -> list[int]:
-    """Vertices that reach the one of greatest degree, drawn; all of them in turn where they are few."""
+    """Vertices drawn from those that reach the vertex of highest degree; repeated where they are few."""
     far = np.flatnonzero(search(graph, int(np.argmax(graph.degrees)), "in").distances >= 0)
     drawn = np.random.default_rng(7).permutation(far)[:count]
     return np.resize(drawn, count).tolist()
@@ -125,9 +115,9 @@ def checked(graph: Graph, sources: list[int]) -> Any:
 
 
 def measure(graph: Graph, plan: str, sources: list[int], expected: Any, seconds: float) -> dict[str, Any]:
-    """Milliseconds a source of one of the paper's algorithms, once it was found right; its memory."""
+    """Milliseconds per source of one of the paper's algorithms, after a check; its memory."""
     engine, pool = engines.engine("cuda"), cp.get_default_memory_pool()
-    # As if it had just been made: what earlier runs keep on the GPU, also of its transpose, is not used again.
+    # A new graph, so that nothing that earlier runs keep on the GPU is used again.
     graph = Graph(graph.indptr, graph.indices, directed=graph.directed)
     pool.free_all_blocks()
     before = pool.used_bytes()
@@ -154,19 +144,19 @@ def measure(graph: Graph, plan: str, sources: list[int], expected: Any, seconds:
 
 
 def ours(graph: Graph, sources: list[int], expected: Any) -> dict[str, Any]:
-    """Milliseconds a source of plan="auto" from OURS sources, after a first call that is compared."""
-    asked: dict[str, Any] = {"normalized": False, "device": "cuda"}
-    first = hw.betweenness_centrality(graph, sources=sources[:CHECKED], **asked)
+    """Milliseconds per source of plan="auto" from OURS sources, after a first call that is checked."""
+    options: dict[str, Any] = {"normalized": False, "device": "cuda"}
+    first = hw.betweenness_centrality(graph, sources=sources[:CHECKED], **options)
     np.testing.assert_allclose(first.scores * (1 if graph.directed else 2), expected, rtol=1e-9, atol=1e-290)
-    hw.betweenness_centrality(graph, sources=sources, **asked)
+    hw.betweenness_centrality(graph, sources=sources, **options)
     began = time.perf_counter()
-    result = hw.betweenness_centrality(graph, sources=sources, **asked)
+    result = hw.betweenness_centrality(graph, sources=sources, **options)
     ms = (time.perf_counter() - began) / len(sources) * 1e3
     return {"plan": result.plan.name, "ms": ms, "mteps": graph.m / ms / 1e3, "certificate": result.certificate.error}
 
 
 def timed(name: str, graph: Graph, given: argparse.Namespace, record: dict[str, Any]) -> None:
-    """Everything about one graph, into its record; the paper's part is kept where it is there already."""
+    """Everything about one graph, into its record; the paper's part is kept where it exists already."""
     record |= {"name": name, "where": head()} | described(name, graph)
     sources = sources_of(graph, OURS)
     record["depth"] = search(graph, sources[0]).depth
@@ -191,11 +181,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--graphs", default=",".join(ORDER))
-    parser.add_argument("--sources", type=int, default=64, help="at most, of each algorithm of the paper")
-    parser.add_argument("--seconds", type=float, default=1.0, help="stop timing an algorithm after so long")
+    parser.add_argument("--sources", type=int, default=64, help="at most, for each algorithm of the paper")
+    parser.add_argument("--seconds", type=float, default=1.0, help="stop timing an algorithm after that many")
     parser.add_argument("--exact", type=float, default=30.0, help="run ours whole where that should take less")
     parser.add_argument("--paper-alone", action="store_true", help="leave ours out")
-    parser.add_argument("--go-on", action="store_true", help="keep what the results hold of the paper's")
+    parser.add_argument("--go-on", action="store_true", help="keep the results of the paper's algorithms")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
     kept = given.out / "gpu-turbobc.jsonl"
@@ -204,7 +194,7 @@ def main() -> None:
     for name in filter(None, given.graphs.split(",")):
         path = given.data / f"{name}.mtx.gz"
         if name not in MADE and not path.exists():
-            print(f"{name}: {path} is not there; left out")
+            print(f"{name}: {path} does not exist; left out")
             continue
         clock = time.perf_counter()
         graph = MADE[name]() if name in MADE else hw.read(path)
@@ -234,19 +224,19 @@ def tables(records: list[dict[str, Any]]) -> str:
 
 
 NOTE = (
-    "Milliseconds a source, host's clock. The paper's figures are its own, of the algorithm it found best, on a Titan "
-    "Xp; its d counts the last, empty level, too. *In float64* and *on the CPU*: of the sources timed with scCSC, "
-    "those whose path counts passed 32 bits, and those whose levels span more than float64 does. Ours is `plan='auto'` "
-    "from 64 sources. Every score of every algorithm agreed with the CPU engine's to 1e-9 before it was timed."
+    "Milliseconds per source, host's clock. The paper's figures are for the algorithm it found best, on a Titan Xp; "
+    "its d also counts the last, empty level. *In float64* and *on the CPU*: of the sources timed with scCSC, those "
+    "whose path counts passed 32 bits, and those with a level that spans more than float64. Ours is `plan='auto'` from "
+    "64 sources. Every score of every algorithm agreed with the CPU engine's to 1e-9 before it was timed."
 )
 MEMORY = (
-    "Words of 4 bytes that CuPy's pool holds for a run, over the paper's 7n + m. The paper's seven arrays a vertex are "
-    "here, but four of them are float64 (float32 cannot be certified to 1e-9): 11n + m words, one n more where path "
-    "counts needed float64; scCOOC stores m columns more."
+    "Words of 4 bytes that CuPy's pool holds for a run, over the paper's 7n + m. These are the paper's seven arrays, "
+    "but four of them are float64 (float32 cannot be certified to 1e-9): 11n + m words, and n more where path counts "
+    "needed float64; scCOOC also stores m columns."
 )
 WHOLE = (
-    "TurboBC's times are the milliseconds a source above, times n: a projection from up to 64 sources. Ours was run "
-    "whole, and certified, unless it says projected; certificate is its relative error."
+    "TurboBC's times are the milliseconds per source above times n: a projection from up to 64 sources. Ours was run "
+    "whole, and certified, unless the table says projected; the certificate is its relative error."
 )
 
 

@@ -2,10 +2,10 @@
 
     PYTHONPATH=src:. python -m benchmarks.gpu_xbfs [--data FOLDER] [--graphs x,y] [--sources 16]
 
-The paper's baseline is Enterprise, which it describes only in passing: one way of making the queue at every level, by
-looking through all statuses, rows of bottom-up dealt out beforehand, levels one after another. The baseline here is
-those three, made of XBFS's own steps: single-scan at every top-down level, static balancing, no look ahead. It does
-without the strided reads that the paper blames Enterprise for, so it is the better of the two.
+The paper's baseline is Enterprise, which it describes only in passing: the queue is made the same way at every level,
+by reading all statuses; rows of bottom-up are dealt out beforehand; levels run one after another. The baseline here has
+these three properties and is made of XBFS's own steps: single-scan at every top-down level, static balancing, no look
+ahead. It lacks the strided reads that the paper blames Enterprise for, so it is the better of the two.
 
 Every search is compared with the distances of `hopwave-gpu`. Times are those inside the levels, median over sources.
 """
@@ -28,7 +28,7 @@ GRAPHS = "email-Enron,ca-AstroPh,ego-Twitter,wiki-Vote,kron18e43,kron21e44,unifo
 
 
 def ladder() -> dict[str, Plan]:
-    """The figure's bars, each with one idea more than the one before."""
+    """The figure's bars: each adds one idea to the one before."""
     whole = hw.plan("xbfs")
     scan_free, single_scan, pull, no_queue = whole.steps
     still = replace(pull, asynchronous=False)  # type: ignore[call-arg]

@@ -1,18 +1,17 @@
-"""Every plan, searches from many sources, components and linear algebra on a few small traps, for compute-sanitizer to
-watch:
+"""Everything the CUDA engine does, on small traps, to be run under compute-sanitizer:
 
 for tool in memcheck racecheck synccheck; do
     PYTHONPATH=src compute-sanitizer --tool $tool --error-exitcode 1 python benchmarks/sanitize.py
 done
 
-Names of plans after it choose some; "many" chooses the searches from many sources, and components; "linalg" chooses
-products over semirings, and what is made of them.
+Arguments choose some of it: names of plans, "many" for searches from many sources and components, "linalg" for products
+over semirings and the algorithms made of them.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -46,20 +45,20 @@ def traps() -> dict[str, hw.Graph]:
 
 
 def between(graph: hw.Graph, plan: Plan) -> bool:
-    """Whether betweenness by that plan is what the CPU engine says."""
-    asked: dict[str, Any] = {"sources": range(min(graph.n, 5)), "endpoints": True}
-    found = hw.betweenness_centrality(graph, **asked, plan=plan, device="cuda").scores
-    right = np.allclose(found, hw.betweenness_centrality(graph, **asked, device="cpu").scores, rtol=1e-12, atol=0)
+    """Whether betweenness by that plan agrees with the CPU engine."""
+    options: dict[str, Any] = {"sources": range(min(graph.n, 5)), "endpoints": True}
+    found = hw.betweenness_centrality(graph, **options, plan=plan, device="cuda").scores
+    right = np.allclose(found, hw.betweenness_centrality(graph, **options, device="cpu").scores, rtol=1e-12, atol=0)
     if engines.engine("cuda").refuses(plan, Job(np.zeros(1, np.int64), edges=True)):
         return right
-    asked = {"sources": range(min(graph.n, 5)), "targets": range(0, graph.n, 2)}
-    arcs = hw.edge_betweenness_centrality(graph, **asked, plan=plan, device="cuda").scores
-    expected = hw.edge_betweenness_centrality(graph, **asked, device="cpu").scores
+    options = {"sources": range(min(graph.n, 5)), "targets": range(0, graph.n, 2)}
+    arcs = hw.edge_betweenness_centrality(graph, **options, plan=plan, device="cuda").scores
+    expected = hw.edge_betweenness_centrality(graph, **options, device="cpu").scores
     return right and np.allclose(arcs, expected, rtol=1e-12, atol=0)
 
 
 def many(graph: hw.Graph) -> bool:
-    """Whether searches from many sources, whatever is kept of them, agree with single ones; and the components."""
+    """Whether searches from many sources agree with single ones, and components with SciPy's."""
     sources = np.arange(0, graph.n, 1 + graph.n // 200)
     rows = hw.bfs_many(graph, sources, device="cuda")
     right = np.array([hw.bfs(graph, int(s), predecessors=False, device="reference").distances for s in sources[:20]])
@@ -78,7 +77,7 @@ def many(graph: hw.Graph) -> bool:
 
 
 def algebra(graph: hw.Graph) -> list[str]:
-    """What hopwave.linalg answers otherwise on the GPU than on the CPU: nothing."""
+    """The computations of hopwave.linalg that differ between GPU and CPU; there should be none."""
     n, weights = graph.n, 1.0 + np.arange(graph.m) % 7
     W, A = la.Matrix.from_graph(graph, weights), la.Matrix.from_graph(graph)
     ends = la.Vector.from_entries([0, n - 1] if n > 1 else [0], True, n)
@@ -91,7 +90,7 @@ def algebra(graph: hw.Graph) -> list[str]:
         "triangles": lambda d: algorithms.triangles(A, device=d),
         "components": lambda d: algorithms.connected_components(A, device=d),
     }
-    asked: dict[str, Callable[[str], la.Vector]] = {
+    computations: dict[str, Callable[[str], la.Vector]] = {
         "bfs": lambda d: la.bfs(A, 0, device=d),
         "waves": lambda d: hops(d, la.semiring.any_pair),
         "waves, pushed": lambda d: hops(d, la.semiring.any_secondi, direction="push"),
@@ -103,51 +102,50 @@ def algebra(graph: hw.Graph) -> list[str]:
         **({} if graph.directed else undirected),
     }
     wrong = []
-    for name, ask in asked.items():
-        found, right = ask("cuda").to("cpu").to_dense(-1), ask("cpu").to_dense(-1)
+    for name, compute in computations.items():
+        found, right = compute("cuda").to("cpu").to_dense(-1), compute("cpu").to_dense(-1)
         if not np.allclose(found, right, rtol=1e-9, atol=0):
             wrong.append(name)
     return wrong
 
 
+def search(graph: hw.Graph, plan: Plan) -> bool:
+    """Whether a search by that plan agrees with the reference engine."""
+    counting = plan.refuses(Question(path_counts=True)) is None
+    result = hw.bfs(graph, 0, plan=plan, path_counts=counting, device="cuda")
+    expected = hw.bfs(graph, 0, path_counts=counting, device="reference")
+    right = np.array_equal(result.distances, expected.distances)
+    if counting:
+        right &= result.path_counts is not None and np.allclose(result.path_counts, expected.path_counts, rtol=1e-12)
+    return right
+
+
+def wrong_on(graph: hw.Graph, chosen: list[str]) -> Iterator[str | None]:
+    """For each run on one graph: what is wrong, or None."""
+    if not chosen or "linalg" in chosen:
+        differ = algebra(graph)
+        yield f"{', '.join(differ)} by linalg" if differ else None
+    if not chosen or "many" in chosen:
+        yield None if many(graph) else "searches from many sources"
+    for plan in CATALOGUE.values():
+        if chosen and plan.name not in chosen:
+            continue
+        if plan.task == "search":
+            yield None if search(graph, plan) else plan.name
+        elif engines.engine("cuda").refuses(plan, Job(np.zeros(1, np.int64))) is None:
+            yield None if between(graph, plan) else plan.name
+
+
 def main() -> int:
-    wrong = runs = 0
+    runs = failures = 0
     for name, graph in traps().items():
-        if not sys.argv[1:] or "linalg" in sys.argv[1:]:
+        for what in wrong_on(graph, sys.argv[1:]):
             runs += 1
-            for what in algebra(graph):
-                wrong += 1
-                print(f"{what} by linalg is wrong on {name}")
-        if not sys.argv[1:] or "many" in sys.argv[1:]:
-            runs += 1
-            if not many(graph):
-                wrong += 1
-                print(f"searches from many sources are wrong on {name}")
-        for plan in CATALOGUE.values():
-            if sys.argv[1:] and plan.name not in sys.argv[1:]:
-                continue
-            if plan.task == "betweenness":
-                if engines.engine("cuda").refuses(plan, Job(np.zeros(1, np.int64))):
-                    continue
-                runs += 1
-                if not between(graph, plan):
-                    wrong += 1
-                    print(f"{plan.name} is wrong on {name}")
-                continue
-            counting = plan.refuses(Question(path_counts=True)) is None
-            result = hw.bfs(graph, 0, plan=plan, path_counts=counting, device="cuda")
-            expected = hw.bfs(graph, 0, path_counts=counting, device="reference")
-            right = np.array_equal(result.distances, expected.distances)
-            if counting:
-                right &= result.path_counts is not None and np.allclose(
-                    result.path_counts, expected.path_counts, rtol=1e-12
-                )
-            runs += 1
-            if not right:
-                wrong += 1
-                print(f"{plan.name} is wrong on {name}")
-    print(f"{runs} runs, {wrong} wrong")
-    return 1 if wrong else 0
+            if what is not None:
+                failures += 1
+                print(f"wrong on {name}: {what}")
+    print(f"{runs} runs, {failures} wrong")
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,89 @@
+"""Graphs drawn and built on the GPU, where the host would take minutes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+import hopwave as hw
+from hopwave import Graph
+
+Ends = tuple[int, Any, Any]  # vertices, and the two ends of every edge
+
+
+def kronecker_ends(scale: int, edge_factor: int) -> Ends:
+    """Graph500's generator, with its initiator 0.57, 0.19, 0.19, 0.05."""
+    n, m = 1 << scale, edge_factor << scale
+    random = cupy.random.default_rng(1)
+    source, target = cupy.zeros(m, cupy.int32), cupy.zeros(m, cupy.int32)
+    for bit in range(scale):
+        low = random.random(m, dtype=cupy.float32) > 0.76
+        right = random.random(m, dtype=cupy.float32) > cupy.where(low, cupy.float32(0.19 / 0.24), cupy.float32(0.75))
+        source += low.astype(cupy.int32) << bit
+        target += right.astype(cupy.int32) << bit
+    names = cupy.asarray(np.random.default_rng(1).permutation(n).astype(np.int32))
+    return n, names[source], names[target]
+
+
+def uniform_ends(n: int, m: int, drawn: Any = cupy.int32) -> Ends:
+    """m edges between any two vertices; `drawn`: the type that ids are drawn in, which changes the graph."""
+    random = cupy.random.default_rng(1)
+    source, target = (random.integers(0, n, m, dtype=drawn).astype(cupy.int32, copy=False) for _ in range(2))
+    return n, source, target
+
+
+def mycielskian_ends(k: int) -> Ends:
+    """As generate.mycielskian."""
+    ends, n = cupy.array([[0], [1]], cupy.int32), 2
+    for _ in range(k - 2):
+        u, v = ends
+        tips = cupy.stack([cupy.arange(n, 2 * n, dtype=cupy.int32), cupy.full(n, 2 * n, cupy.int32)])
+        ends = cupy.concatenate([ends, cupy.stack([u + n, v]), cupy.stack([u, v + n]), tips], axis=1)
+        n = 2 * n + 1
+    return n, ends[0], ends[1]
+
+
+def arc_keys(n: int, source: Any, target: Any) -> Any:
+    """row · n + column of every arc, ascending: edges both ways, without loops and repeats."""
+    keep = source != target
+    source, target = source[keep], target[keep]
+    keys = cupy.empty(2 * len(source), cupy.int64)
+    keys[: len(source)] = source.astype(cupy.int64) * n + target
+    keys[len(source) :] = target.astype(cupy.int64) * n + source
+    del source, target, keep
+    keys.sort()
+    first = cupy.ones(len(keys), cupy.bool_)
+    first[1:] = keys[1:] != keys[:-1]
+    return keys[first]
+
+
+def made(n: int, source: Any, target: Any) -> Graph:
+    """An undirected graph of these edges."""
+    keys = arc_keys(n, source, target)
+    rows = cupy.searchsorted(keys, cupy.arange(n + 1, dtype=cupy.int64) * n).astype(cupy.int32)
+    graph = Graph(rows.get(), (keys % n).astype(cupy.int32).get(), directed=False)
+    del keys, rows
+    cupy.get_default_memory_pool().free_all_blocks()
+    return graph
+
+
+def kronecker(scale: int, edge_factor: int) -> Graph:
+    return made(*kronecker_ends(scale, edge_factor))
+
+
+def uniform(n: int, m: int) -> Graph:
+    return made(*uniform_ends(n, m))
+
+
+def mycielskian(k: int) -> Graph:
+    return made(*mycielskian_ends(k))
+
+
+def sources_of(graph: Graph, count: int) -> list[int]:
+    """Sources in the largest component, found from the vertex of highest degree."""
+    reached = hw.bfs(graph, int(np.argmax(graph.degrees)), device="cpu", predecessors=False).distances >= 0
+    random = np.random.default_rng(7)
+    inside = np.flatnonzero(reached & (graph.degrees > 0))
+    return [int(s) for s in random.choice(inside, min(count, len(inside)), replace=False)]
