@@ -32,7 +32,7 @@ class explained:
 
 
 def translated(error, doing, graph=None, remedy=FEWER_BUFFERS):
-    """A sentence about an error of CUDA or CuPy, or None if it is neither. graph: the one on the GPU, if there is one."""
+    """A sentence about an error of CUDA or CuPy, or None if it is neither. graph: the one on the GPU, if any."""
     import cupy
     from cupy.cuda import compiler, driver, runtime
 
