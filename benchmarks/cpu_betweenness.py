@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.setting import GRAPHS, giant_sources, hw, publish, timed
+from hopwave import engines
+from hopwave.catalogue import CATALOGUE
 
 SAMPLED = ["smallworld", "delaunay18", "mycielskian14", "kron18"]
 
@@ -72,7 +74,7 @@ def guarding(name: str, count: int) -> dict[str, Any]:
     sources = giant_sources(graph, count)
     call = lambda: hw.betweenness_centrality(graph, sources=sources, progress=False)  # noqa: E731
     call()
-    loaded = graph._prepared["cpu"]
+    loaded = engines.engine("cpu").load(graph, CATALOGUE["hopwave-block"])
     bits = loaded.degree_bits
     on, off = float("inf"), float("inf")
     for _ in range(5):  # in turns

@@ -21,6 +21,7 @@ import numpy as np
 
 from benchmarks.networkx_backend import gpu
 from benchmarks.setting import ROOT, hw, publish, timed
+from hopwave.prepared import Structure
 
 # graph: sources for the GPU (None: all), sources for the CPU
 REAL = {
@@ -57,7 +58,7 @@ def row(name: str, graph: hw.Graph, many: int | None, few: int | None) -> dict[s
     same = scores[some] if sources is None and some is not None else scores[: len(right)]
     if not np.array_equal(same, right):
         raise SystemExit(f"{name}: the GPU's closeness differs from the CPU's")
-    graph._prepared.pop("components", None)
+    graph._prepared.drop(Structure)
     parts, labels = timed(lambda: labelled(graph, "cuda"))
     cpu_parts, cpu_labels = timed(lambda: labelled(graph, "cpu"))
     if not np.array_equal(labels, cpu_labels):
@@ -80,7 +81,7 @@ def row(name: str, graph: hw.Graph, many: int | None, few: int | None) -> dict[s
 
 
 def labelled(graph: hw.Graph, device: str) -> Any:
-    graph._prepared.pop("components", None)
+    graph._prepared.drop(Structure)
     return hw.weakly_connected_components(graph, device=device).labels
 
 

@@ -49,7 +49,7 @@ def between(graph: hw.Graph, plan: Plan) -> bool:
     options: dict[str, Any] = {"sources": range(min(graph.n, 5)), "endpoints": True}
     found = hw.betweenness_centrality(graph, **options, plan=plan, device="cuda").scores
     right = np.allclose(found, hw.betweenness_centrality(graph, **options, device="cpu").scores, rtol=1e-12, atol=0)
-    if engines.engine("cuda").refuses(plan, Job(np.zeros(1, np.int64), edges=True)):
+    if engines.engine("cuda").why_not(plan, Job(np.zeros(1, np.int64), edges=True)):
         return right
     options = {"sources": range(min(graph.n, 5)), "targets": range(0, graph.n, 2)}
     arcs = hw.edge_betweenness_centrality(graph, **options, plan=plan, device="cuda").scores
@@ -111,7 +111,7 @@ def algebra(graph: hw.Graph) -> list[str]:
 
 def search(graph: hw.Graph, plan: Plan) -> bool:
     """Whether a search by that plan agrees with the reference engine."""
-    counting = plan.refuses(Question(path_counts=True)) is None
+    counting = plan.why_not(Question(path_counts=True)) is None
     result = hw.bfs(graph, 0, plan=plan, path_counts=counting, device="cuda")
     expected = hw.bfs(graph, 0, path_counts=counting, device="reference")
     right = np.array_equal(result.distances, expected.distances)
@@ -132,7 +132,7 @@ def wrong_on(graph: hw.Graph, chosen: list[str]) -> Iterator[str | None]:
             continue
         if plan.task == "search":
             yield None if search(graph, plan) else plan.name
-        elif engines.engine("cuda").refuses(plan, Job(np.zeros(1, np.int64))) is None:
+        elif engines.engine("cuda").why_not(plan, Job(np.zeros(1, np.int64))) is None:
             yield None if between(graph, plan) else plan.name
 
 

@@ -14,7 +14,7 @@ from hopwave.engines import algebra
 
 WORDS = ("bool", "int32", "int64", "float32", "float64")
 # Semirings with the types of matrix (None: no values) and vector they are tried with: some on every engine, more where
-# they need not be compiled, which takes the CPU engine half a second a kernel.
+# they need not be compiled, which takes the CPU engine half a second per kernel.
 TRIED = [
     ("any_pair", None, "bool"),
     ("any_secondi", None, "bool"),
@@ -38,22 +38,26 @@ MORE = [
 MATRICES = [TRIED[i] for i in (0, 1, 3, 5)]
 
 
-def able(device: str) -> bool:
+def missing(device: str) -> str:
+    """Why an engine cannot run here; empty if it can."""
     try:
-        return algebra(device) is not None
-    except EngineError:
-        return False
+        algebra(device)
+    except EngineError as error:
+        return str(error)
+    return ""
 
 
-MACHINES = [name for name in ("reference", "cpu", "cuda") if able(name)]
+MACHINES = ("reference", "cpu", "cuda")
+GPU = [pytest.mark.gpu, pytest.mark.skipif(bool(missing("cuda")), reason=missing("cuda").partition(" (")[0])]
 
 
 def on(device: str, *others: Any) -> Any:
-    """A case for one engine; the GPU's are marked."""
-    return pytest.param(device, *others, marks=[pytest.mark.gpu] if device == "cuda" else [])
+    """A case for one engine. The GPU's are marked, and skipped where there is none, with the engine's own reason."""
+    return pytest.param(device, *others, marks=GPU if device == "cuda" else [])
 
 
 machines = pytest.mark.parametrize("device", [on(name) for name in MACHINES])
+devices = pytest.mark.parametrize("device", [on("cpu"), on("cuda")])  # where algorithms run
 
 
 def with_semirings(everywhere: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Arrays of NumPy or CuPy: where they are, those computed when first read, and counts that cannot overflow."""
+"""Arrays of NumPy or CuPy: where they are, those fetched when first read, and counts that cannot overflow."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ Array = Any  # of NumPy or CuPy
 
 def on_gpu(array: Array) -> bool:
     """Whether an array is CuPy's."""
-    return hasattr(type(array), "__cuda_array_interface__")  # of the type: asking the array would build a record
+    return hasattr(
+        type(array), "__cuda_array_interface__"
+    )  # of the type: reading it from the array would build a record
 
 
 def module_of(array: Array) -> Any:
-    """NumPy or CuPy, whichever the array is of."""
+    """The module of an array: NumPy or CuPy."""
     if on_gpu(array):
         import cupy
 
@@ -27,7 +29,7 @@ def module_of(array: Array) -> Any:
 
 
 def on_device(*columns: Any) -> bool:
-    """Whether all of these are arrays of a GPU."""
+    """Whether all of these are arrays on a GPU."""
     return all(hasattr(column, "__cuda_array_interface__") for column in columns)
 
 
@@ -61,13 +63,13 @@ class ScaledCounts:
 
 
 class DeferredArray:
-    """Part of an answer that is still on the device: `fetch` brings it to the host when it is first looked at."""
+    """Part of a result that is still on the device: `fetch` copies it to the host when it is first read."""
 
     def __init__(self, fetch: Callable[[], Any]) -> None:
         self.fetch = fetch
 
 
 def on_host(array: Any) -> npt.NDArray[Any]:
-    """A NumPy array of what may be on a device, where it stays if the graph came from there."""
+    """A NumPy array from one of NumPy or CuPy."""
     found: npt.NDArray[Any] = array.get() if hasattr(array, "get") else array
     return found

@@ -29,6 +29,7 @@ from hopwave.csr import (
     whole_numbers,
 )
 from hopwave.errors import GraphError
+from hopwave.prepared import DeviceInput, Prepared
 from hopwave.statistics import Statistics, measure
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Graph:
     _directed: bool
     _labels: npt.NDArray[Any] | None
     _order: Order
-    _prepared: dict[str, Any]
+    _prepared: Prepared
 
     def __init__(
         self,
@@ -118,7 +119,7 @@ class Graph:
         indptr, indices = rows_of(source, target, n, symmetric=not directed, merge=repeats == "merge")
         graph = cls(indptr, indices, directed=directed, labels=_fitting(names, n))
         if on_device(src, dst):
-            graph._prepared["device"] = ()  # not these arrays, but answers are to be where they are
+            graph._prepared.keep(DeviceInput())  # these arrays were sorted; results are on their device all the same
         return graph
 
     @classmethod
@@ -159,7 +160,7 @@ class Graph:
         if on_device(indptr, indices):
             # For the CUDA engine, which uses them as they are where their types fit, and answers with CuPy arrays.
             fits = indices.dtype == np.int32 and indptr.dtype in (offsets.dtype, np.dtype(np.int64))
-            graph._prepared["device"] = (indptr, indices) if sorted_already and fits else ()
+            graph._prepared.keep(DeviceInput((indptr, indices) if sorted_already and fits else None))
         if check and not directed and not is_symmetric(offsets, neighbours):
             raise GraphError("directed=False, but some arc has no reverse; pass directed=True, or add the reverses")
         return graph
@@ -294,7 +295,7 @@ class Graph:
 
     @cached_property
     def _statistics(self) -> Statistics:
-        return measure(self)
+        return measure(self.indptr, self.indices, self.degrees, self.in_degrees, self.directed)
 
     # ---------------------------------------------------------------- names
 
@@ -459,7 +460,7 @@ class Graph:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Engines keep what they prepared for this graph in _prepared (uploaded arrays, hub lists): it goes with it.
-        self.__dict__.update(state, _prepared={})
+        self.__dict__.update(state, _prepared=Prepared())
         for array in (*self._rows, *(self._columns or ()), self._labels):
             if array is not None:
                 array.setflags(write=False)

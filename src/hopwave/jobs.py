@@ -1,10 +1,10 @@
-"""What engines are asked to do, and what they hand back. Records and protocols; nothing here computes."""
+"""What engines compute, and what they return. Records and protocols; nothing here computes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from hopwave.semiring import Semiring, any_pair, any_secondi, plus_first
 
 @dataclass(frozen=True)
 class Question:
-    """What a search is asked for. Distances always fall out; predecessors and path counts are asked for.
+    """What a search is to find. It always finds distances; predecessors and path counts where they are wanted.
 
     >>> Question(path_counts=True).semiring.name
     'plus_first'
@@ -28,10 +28,20 @@ class Question:
 
     @property
     def semiring(self) -> Semiring:
-        """The cheapest semiring whose ⊕ keeps everything that was asked for."""
+        """The cheapest semiring whose ⊕ keeps everything that is wanted."""
         if self.path_counts:
             return plus_first
         return any_secondi if self.predecessors else any_pair
+
+
+class FoundBySearch(TypedDict):
+    """What a search found. Arrays that are still on a device are DeferredArrays; those not wanted are None."""
+
+    distances: Any
+    predecessors: Any
+    path_counts: Any
+    depth: int
+    reached: int
 
 
 Progress = bool | None | Callable[[int, int], object]
@@ -39,10 +49,10 @@ Progress = bool | None | Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class Job:
-    """What an engine is to sum up: δ over these sources, towards targets (all, if None), along paths up to cutoff.
+    """A betweenness run: the sum of δ over these sources, towards targets (all, if None), along paths up to cutoff.
 
-    `edges` asks for one score an arc instead of one a vertex, `squares` for Σ δ² behind Σ δ, `endpoints` counts the
-    ends of a path as vertices on it, `deterministic` wants the same bits from every run on the same device.
+    `edges` asks for one score per arc instead of one per vertex, `squares` for Σ δ² after Σ δ. `endpoints` counts the
+    ends of a path as vertices on it. `deterministic` asks for the same bits from every run on the same device.
     """
 
     sources: npt.NDArray[np.int64]
@@ -56,16 +66,16 @@ class Job:
 
 
 class Accumulation(Protocol):
-    """A run of an engine over a job, block of sources after block."""
+    """A run of an engine over a job, one block of sources after another."""
 
     blocks: int
-    size: int  # sources a block
+    size: int  # sources per block
     done: int
     total: npt.NDArray[np.float64]
     certificate: npt.NDArray[np.float64]
 
     def advance(self, first: int, poll: Callable[[int], bool]) -> int:
-        """Run blocks from number first on, until all are done or poll(done) asks for a pause; returns those done."""
+        """Run blocks from number first until all are done or poll(done) asks for a pause; returns how many are done."""
 
 
 Integers = npt.NDArray[np.int64]
@@ -82,7 +92,7 @@ class Sweep:
     "pairs"    (target, distance) of each source in turn, nearest first; with `upwards` only targets above their source
 
     `together` lets searches share their steps (a GPU's always do), and `depth` says how many levels to expect, where
-    somebody knows; they change how long the searches take, never what they find.
+    that is known; they change how long the searches take, never what they find.
     """
 
     sources: Integers
@@ -97,7 +107,7 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Swept:
-    """What was kept; the arrays that were not asked for are empty. One entry a source in its order, or one a vertex."""
+    """What was kept; other arrays are empty. One entry per source, in the order of the sources, or one per vertex."""
 
     reached: Integers
     total: Integers
@@ -110,21 +120,23 @@ class Swept:
 
 
 class Poll(Protocol):
-    """Told now and then how many sources are done."""
+    """Called now and then with the number of sources that are done."""
 
     def __call__(self, done: int) -> object: ...
 
 
-# What one term of a product is: 1, the vector's value, the matrix's value, the number of the row computed or of the
-# entry met, 0, or ⊗ of both values. Engines see this instead of operators' names.
+# What one term of a product is: 1, the vector's value, the matrix's value, the number of the row that is computed or of
+# the entry that is read, 0, or ⊗ of both values. Engines see this instead of operators' names.
 Term = Literal["one", "x", "a", "out", "inner", "zero", "both"]
+
+Direction = Literal["auto", "push", "pull"]
 
 
 @dataclass(frozen=True)
 class Product:
     """The arithmetic of y(i) = ⊕ₖ A(i,k) ⊗ x(k), as engines read it.
 
-    `flip` computes x ⊗ a instead of a ⊗ x (vxm). `early_exit` and `structure_only` are what was asked for *and* is
+    `flip` computes x ⊗ a instead of a ⊗ x (vxm). `early_exit` and `structure_only` are set where they are wanted *and*
     legal. Without values, A(i,k) is 1 of type bool.
     """
 
@@ -141,7 +153,7 @@ class Product:
 class Allowed:
     """Which rows of a result a mask lets through: those listed, or those whose bit differs from `complement`.
 
-    Either `rows` (int32, each once, in any order unless `ascending`) or `bits` (bool, one a row) is set, not both.
+    Either `rows` (int32, each once, in any order unless `ascending`) or `bits` (one bool per row) is set, not both.
     """
 
     rows: Array | None = None
@@ -151,7 +163,7 @@ class Allowed:
     count: int | None = None  # how many are let through, where it is known
 
     def as_bits(self, n: int, xp: Any) -> Array:
-        """One bool a row, True where the row is let through."""
+        """One bool per row, True where the row is let through."""
         if self.bits is not None:
             return ~self.bits if self.complement else self.bits
         found = xp.zeros(n, xp.bool_)
@@ -161,7 +173,7 @@ class Allowed:
 
 @dataclass
 class Touched:
-    """What a product looked at: stored entries of the matrix, or how to ask for their number once it is known."""
+    """What a product read: how many stored entries of the matrix, or a function that waits for that number."""
 
     entries: int | Callable[[], int] = 0
     rows: int = 0
@@ -170,3 +182,14 @@ class Touched:
     def count(self) -> int:
         """How many entries."""
         return self.entries() if callable(self.entries) else self.entries
+
+
+class PageRankRun(Protocol):
+    """PageRank between two rounds."""
+
+    @property
+    def x(self) -> Array:
+        """The ranks as they are now."""
+
+    def round(self) -> float:
+        """One more round; returns the sum of all changes."""

@@ -1,7 +1,7 @@
 """Operators on scalars: what ⊕ and ⊗ are made of, written once for every engine.
 
 Each is kept as a Python function of plain scalars with its text (for Numba), as a function of whole arrays (NumPy and
-CuPy have it under the same name) and as a C expression in x and y (for CUDA). A user's operator has the first alone.
+CuPy have it under the same name) and as a C expression in x and y (for CUDA). A user's operator has only the first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Position = Literal["firsti", "firstj", "secondi", "secondj"]
 
 
 def checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """The dtype, if it is one of the five."""
+    """The dtype, if it is one of the five that linalg has."""
     found = np.dtype(dtype)
     if found not in DTYPES:
         raise LinalgError(f"{found} is not a type of linalg; use {', '.join(map(str, DTYPES))}")
@@ -32,8 +32,8 @@ def checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
 class BinaryOp:
     """A function of two scalars.
 
-    `kind` is its result's type: "same" as NumPy would have it for the two operands, "bool", "x", "y" or "one" (PAIR: 1,
-    whatever they are). `position` is set where the result is a row or column number instead of a value.
+    `kind` is its result's type: "same" as NumPy chooses for the two operands, "bool", "x", "y" or "one" (PAIR: 1,
+    whatever the operands are). `position` is set where the result is a row or column number instead of a value.
 
     >>> from hopwave import linalg as la
     >>> clipped = la.BinaryOp.define("clipped", lambda x, y: min(x + y, 10))
@@ -59,7 +59,7 @@ class BinaryOp:
     ) -> BinaryOp:
         """A user's operator: any function of two numbers that Numba can compile."""
         if not callable(function):
-            raise LinalgError(f"{function!r} is no function of two numbers; give one, such as lambda x, y: x + y")
+            raise LinalgError(f"{function!r} is not a function of two numbers; give one, such as lambda x, y: x + y")
         return cls(name, function, kind=kind)
 
     def __call__(self, x: Scalar, y: Scalar) -> Scalar:
@@ -83,7 +83,7 @@ class BinaryOp:
             return x if self.kind == "x" else y
         found = np.result_type(x, y)
         if found == np.bool_ and self.name in ("plus", "minus", "times", "div"):
-            return np.dtype(np.int64)  # numbers, not truths
+            return np.dtype(np.int64)  # arithmetic on bool counts
         return np.dtype(np.float64) if self.name == "div" and found.kind == "i" else found
 
 
@@ -109,7 +109,7 @@ class UnaryOp:
     ) -> UnaryOp:
         """A user's operator: any function of one number that Numba can compile."""
         if not callable(function):
-            raise LinalgError(f"{function!r} is no function of one number; give one, such as lambda x: 2 * x")
+            raise LinalgError(f"{function!r} is not a function of one number; give one, such as lambda x: 2 * x")
         return cls(name, function, kind=kind)
 
     def __call__(self, x: Scalar) -> Scalar:
@@ -131,8 +131,8 @@ class UnaryOp:
 class Monoid:
     """⊕: an associative, commutative operator with its identity.
 
-    `any_term` says that any one term will do as the sum (ANY); `terminal` is a value that no further term changes (True
-    for OR). Either makes early exit legal.
+    `any_term` says that any one term may serve as the sum (ANY); `terminal` is a value that no further term changes
+    (True for OR). Either makes early exit legal.
 
     >>> from hopwave import linalg as la
     >>> la.monoid.min.identity(np.dtype("float64"))
@@ -168,7 +168,7 @@ class Monoid:
         return int(np.iinfo(dtype).max if self.neutral == "top" else np.iinfo(dtype).min)
 
     def sum_type(self, term: np.dtype[Any]) -> np.dtype[Any]:
-        """The type of sums of terms of that type: truths are counted, not added up as truths."""
+        """The type of sums of terms of that type: bool terms are counted."""
         return np.dtype(np.int64) if term == np.bool_ and self.name in ("plus", "times") else term
 
 
@@ -179,13 +179,13 @@ def _op(name: str, python: str, array: str | None, expression: str, kind: Any = 
 
 def _position(name: Position) -> BinaryOp:
     def no_value(x: Scalar, y: Scalar) -> Scalar:
-        raise LinalgError(f"{name} gives a place, not a function of values; use it as the ⊗ of a product")
+        raise LinalgError(f"{name} gives a row or column number, no function of values; use it as the ⊗ of a product")
 
     return BinaryOp(name, no_value, position=name, built_in=True)
 
 
 class Named:
-    """A table of things by name, whose misses say what there is."""
+    """A table of things by name. A name that is missing raises an error that lists those there are."""
 
     def __init__(self, what: str, *items: Any) -> None:
         self._what, self._items = what, {item.name: item for item in items}
@@ -197,7 +197,7 @@ class Named:
             if name.startswith("__"):
                 raise AttributeError(name) from None
             known = ", ".join(self)
-            raise LinalgError(f"{name!r} is no {self._what} hopwave knows; use {known}, or define one") from None
+            raise LinalgError(f"{name!r} is not a {self._what} of hopwave; use {known}, or define one") from None
 
     __getitem__ = __getattr__
 

@@ -112,11 +112,11 @@ class Plan:
                 "give the rule as many steps as it chooses from"
             )
 
-    def refuses(self, question: Question) -> str | None:
+    def why_not(self, question: Question) -> str | None:
         """Why this plan cannot answer the question on any engine, or None.
 
         >>> import hopwave as hw
-        >>> hw.plan("turbobfs-td-sccsc").refuses(Question(path_counts=True)) is None
+        >>> hw.plan("turbobfs-td-sccsc").why_not(Question(path_counts=True)) is None
         True
         """
         if self.task != "search":

@@ -1,8 +1,7 @@
-"""The arithmetic of a level: which semiring a question needs, and what that semiring allows.
+"""Semirings: the arithmetic of a level, and of every product of `hopwave.linalg`.
 
-A level of a search is q⟨¬v⟩ = q ⊕.⊗ A. What ⊕ and ⊗ are decides what q carries: nothing but "here" (ANY.PAIR), the
-vertex it came from (ANY.SECONDI), or how many shortest paths lead here (PLUS.FIRST). The same records serve every
-product of `hopwave.linalg`.
+A level of a search is q⟨¬v⟩ = q ⊕.⊗ A. ⊕ and ⊗ decide what q carries: only that a vertex was reached (ANY.PAIR), the
+vertex it was reached from (ANY.SECONDI), or how many shortest paths lead there (PLUS.FIRST).
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from hopwave.operators import BinaryOp, Monoid, Named, binary, monoid
 
 @dataclass(frozen=True)
 class Semiring:
-    """⊕ with its identity, and ⊗. `define` makes one of your own from two Python functions.
+    """⊕ with its identity, and ⊗. `define` makes a new one from two Python functions.
 
     >>> from hopwave import linalg as la
     >>> la.semiring.any_pair.any_term, la.semiring.plus_first.any_term
@@ -64,10 +63,10 @@ class Semiring:
         return self.name
 
     def __hash__(self) -> int:
-        return hash(self.name)  # quick: every product looks its arithmetic up
+        return hash(self.name)  # quick, since every product looks its arithmetic up
 
 
-# Which ⊗ go with which ⊕, by name: any_pair, plus_times, …; or_and is the one whose parts are called otherwise.
+# Which ⊗ go with which ⊕, by name: any_pair, plus_times, …; only or_and is named differently from its parts.
 PLACES = ("firsti", "firstj", "secondi", "secondj")
 
 MADE_OF = {

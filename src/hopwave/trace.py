@@ -10,11 +10,12 @@ class Level:
     """One level of a search, as the engine saw it.
 
     `vertices` and `edges` are the frontier's size and the arcs that leave it, `unvisited_edges` the arcs that leave
-    vertices not yet visited: the sizes the rule looked at. `found` vertices came out; `checked` arcs were looked at;
-    `ahead` of the found ones belong to the level after (asynchronous pulls only). Over several ranks, `sent` bytes went
-    from rank to rank, `sent_for_parents` of them to tell owners a vertex's predecessor; `sent_by_one` is what the rank
-    that sent most did send, and `sets_by_one` the same with the parents left out: sets of vertices, as bitmaps or
-    shorter, and a few words beside.
+    vertices not yet visited: the sizes the rule looked at. `found` vertices were reached, `checked` arcs were read;
+    `ahead` of the found vertices belong to the next level (asynchronous pulls only).
+
+    Over several ranks, `sent` bytes went from rank to rank, `sent_for_parents` of them to send predecessors to the
+    owners of their vertices. `sent_by_one` counts the rank that sent most, and `sets_by_one` the same without the
+    predecessors: sets of vertices, as bitmaps or shorter, and a few words of control.
 
     >>> import hopwave as hw
     >>> level = hw.bfs(hw.generate.star(5), 0, plan="merrill", trace=True).trace[0]

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 import hopwave as hw
 from hopwave import EngineError, Graph, GraphError, HopwaveError, PlanError, engines
 from hopwave.api import arguments
+from hopwave.prepared import DeviceInput
 
 PATH = Graph.from_edges([0, 1, 2], [1, 2, 3], directed=True)
 NAMED = Graph.from_edges(["ann", "bob"], ["bob", "cyd"])
@@ -222,7 +223,7 @@ def test_scores_are_where_the_graph_came_from(monkeypatch: pytest.MonkeyPatch) -
     graph, scores = Graph.from_edges([0], [1]), np.ones(2)
     gpu: Any = SimpleNamespace(name="cuda")
     assert arguments.to_input_device(graph, gpu, scores) is scores
-    graph._prepared["device"] = ()  # as if made of CuPy arrays
+    graph._prepared.keep(DeviceInput())  # as if made of CuPy arrays
     assert (
         isinstance(arguments.to_input_device(graph, gpu, scores), OnDevice)
         and arguments.to_input_device(graph, gpu, None) is None

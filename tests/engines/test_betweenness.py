@@ -36,7 +36,7 @@ def able(device: str) -> bool:
         engine = engines.engine(device)
     except EngineError:
         return False
-    return engine.refuses(CATALOGUE["hopwave-block"], Job(np.zeros(1, np.int64))) is None
+    return engine.why_not(CATALOGUE["hopwave-block"], Job(np.zeros(1, np.int64))) is None
 
 
 machines = pytest.mark.parametrize(
@@ -48,7 +48,7 @@ every_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
 
 def ready(device: str, plan: Plan, **asked: Any) -> None:
     """Skip, quoting the reason, what the engine refuses."""
-    reason = engines.engine(device).refuses(plan, Job(np.zeros(1, np.int64), **asked))
+    reason = engines.engine(device).why_not(plan, Job(np.zeros(1, np.int64), **asked))
     if reason:
         pytest.skip(f"{device}: {reason}")
 
@@ -146,7 +146,7 @@ def test_large_traps_from_a_few_sources(device: str, plan: Plan, trap: str) -> N
     graph = TRAPS[trap]()
     vertices, edges = few(trap)
     same(hw.betweenness_centrality(graph, sources=some(graph)[0], plan=plan, device=device).scores, vertices)
-    if engines.engine(device).refuses(plan, Job(np.zeros(1, np.int64), edges=True)) is None:
+    if engines.engine(device).why_not(plan, Job(np.zeros(1, np.int64), edges=True)) is None:
         asked = {"sources": some(graph)[0], "plan": plan, "device": device}
         same(edge_scores(hw.edge_betweenness_centrality(graph, **asked)), edges)
 
@@ -183,7 +183,7 @@ def test_int64_offsets(device: str) -> None:
         wide = Graph(narrow.indptr.astype(np.int64), narrow.indices.copy(), directed=narrow.directed)
         sources = some(wide)[0]
         for plan in ("hopwave-block", "hopwave-wide"):
-            if engines.engine(device).refuses(CATALOGUE[plan], Job(np.zeros(1, np.int64))) is None:
+            if engines.engine(device).why_not(CATALOGUE[plan], Job(np.zeros(1, np.int64))) is None:
                 found = hw.betweenness_centrality(wide, sources=sources, plan=plan, device=device).scores
                 same(found, few(trap)[0])
         same(edge_scores(hw.edge_betweenness_centrality(wide, sources=sources, device=device)), few(trap)[1])
@@ -203,7 +203,7 @@ def test_random_graphs(device: str, directed: bool, data: st.DataObject) -> None
     }
     endpoints = data.draw(st.booleans())
     plan = data.draw(st.sampled_from(PLANS))
-    if engines.engine(device).refuses(plan, Job(np.zeros(1, np.int64))):
+    if engines.engine(device).why_not(plan, Job(np.zeros(1, np.int64))):
         plan = CATALOGUE["hopwave-block"]
     found = hw.betweenness_centrality(graph, **asked, endpoints=endpoints, plan=plan, device=device)
     same(found.scores, oracle.betweenness(graph, **asked, endpoints=endpoints))

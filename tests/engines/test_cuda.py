@@ -15,6 +15,7 @@ from graphs import TRAPS
 from hopwave import EngineError, Graph, GraphError, engines, generate
 from hopwave.catalogue import CATALOGUE
 from hopwave.plan import Plan, Pull, Push
+from hopwave.prepared import DeviceInput
 from hopwave.rules import XBFS, Always, OneWay
 from hopwave.validate import validate
 
@@ -49,8 +50,15 @@ def fresh(graph: Graph) -> Graph:
 def made_of_cupy(cupy: Any, graph: Graph) -> tuple[Graph, Any, Any]:
     indptr, indices = cupy.asarray(graph.indptr), cupy.asarray(graph.indices)
     made = fresh(graph)
-    made._prepared["device"] = (indptr, indices)
+    made._prepared.keep(DeviceInput((indptr, indices)))
     return made, indptr, indices
+
+
+def uploaded(graph: Graph) -> Any:
+    """What the CUDA engine keeps with a graph."""
+    from hopwave.engines.cuda.graph import CudaGraph
+
+    return graph._prepared.find(CudaGraph)
 
 
 # ---------------------------------------------------------------- arrays of the GPU
@@ -61,7 +69,7 @@ def made_of_cupy(cupy: Any, graph: Graph) -> tuple[Graph, Any, Any]:
 def test_device_arrays_are_used_as_they_are_and_answers_stay_there(cupy: Any, trap: str, plan: str) -> None:
     graph, indptr, indices = made_of_cupy(cupy, TRAPS[trap]())
     result = hw.bfs(graph, 0, plan=plan, device="cuda")
-    kept = graph._prepared["cuda"]
+    kept = uploaded(graph)
     assert kept.given[0] is indptr and kept.given[1] is indices
     assert CATALOGUE[plan].order == "degree" or (kept.rows[0] is indptr and kept.rows[1] is indices)
     assert isinstance(result.distances, cupy.ndarray) and isinstance(result.predecessors, cupy.ndarray)
@@ -81,7 +89,7 @@ def test_a_directed_graph_backwards_shares_its_arrays(cupy: Any) -> None:
     graph = fresh(TRAPS["kronecker-directed"]())
     hw.bfs(graph, 0, plan="xbfs", device="cuda")
     hw.bfs(graph, 0, plan="xbfs", device="cuda", direction="in")
-    there, back = graph._prepared["cuda"], graph.reversed()._prepared["cuda"]
+    there, back = uploaded(graph), uploaded(graph.reversed())
     assert back.rows[1] is there.columns[1] and back.columns[1] is there.rows[1]
 
 
@@ -89,7 +97,7 @@ def test_a_directed_graph_backwards_shares_its_arrays(cupy: Any) -> None:
 def test_arranged_on_the_device_as_on_the_host(directed: bool) -> None:
     graph = fresh(TRAPS["kronecker-directed" if directed else "kronecker"]())
     hw.bfs(graph, 0, plan="hiragushi-hybrid", device="cuda")
-    offsets, neighbours = graph._prepared["cuda"].arranged
+    offsets, neighbours = uploaded(graph).arranged
     assert np.array_equal(offsets.get(), graph.arranged().in_indptr)
     assert np.array_equal(neighbours.get(), graph.arranged().in_indices)
 
@@ -101,7 +109,7 @@ def test_one_order_of_the_neighbours_is_enough() -> None:
     """4 bytes per arc, arranged or not; both orders only where plans used both."""
     graph = fresh(TRAPS["kronecker"]())
     hw.bfs(graph, 0, plan="hiragushi-hybrid", device="cuda")
-    kept = graph._prepared["cuda"]
+    kept = uploaded(graph)
     assert "rows" not in kept.__dict__ and "columns" not in kept.__dict__
     expected = oracle.distances(graph, [0])
     assert hw.bfs(graph, 0, plan="xbfs", device="cuda").distances.tolist() == expected

@@ -103,6 +103,8 @@ def test_samples_with_bounds() -> None:
 @both
 def test_renumbering_changes_no_bit(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Deep graphs are renumbered for long runs; lists keep their order."""
+    from hopwave.engines.cuda.graph import CudaGraph
+
     monkeypatch.setattr(regimes, "scattered", lambda *given: True)
     grid = generate.grid(60, 50, missing=0.05, seed=1)
     directed = Graph.from_edges(*grid.to_edges(), n=grid.n, directed=True)
@@ -112,7 +114,7 @@ def test_renumbering_changes_no_bit(call: Any, monkeypatch: pytest.MonkeyPatch) 
         for worth in (False, True):
             monkeypatch.setattr(regimes, "worth_renumbering", lambda *given, worth=worth: worth)
             found[worth] = call(G, **options)
-        assert G._prepared["cuda"].kept["any"]["near"].bytes > 0
+        assert G._prepared.find(CudaGraph).kept["any"]["near"].bytes > 0
         assert np.array_equal(found[True].scores, found[False].scores)
 
 

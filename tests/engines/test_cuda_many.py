@@ -14,6 +14,7 @@ from graphs import TRAPS
 from hopwave import EngineError, Graph, GraphError, engines, generate
 from hopwave.engines.cuda import policy
 from hopwave.jobs import Sweep, Swept
+from hopwave.prepared import Structure
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
@@ -151,7 +152,7 @@ def test_a_long_row_is_looked_through_to_its_end(monkeypatch: pytest.MonkeyPatch
 def test_weak_components(name: str) -> None:
     graph = Graph(TRAPS[name]().indptr, TRAPS[name]().indices, directed=TRAPS[name]().directed)
     found = hw.weakly_connected_components(graph, device="cuda").labels
-    graph._prepared.pop("components")
+    graph._prepared.drop(Structure)
     assert np.array_equal(found, hw.weakly_connected_components(graph, device="cpu").labels)
 
 
@@ -159,7 +160,7 @@ def test_components_of_many_parts() -> None:
     rng = np.random.default_rng(1)
     graph = Graph.from_edges(rng.integers(0, 100_000, 60_000), rng.integers(0, 100_000, 60_000), n=100_000)
     found = hw.connected_components(graph, device="cuda").labels
-    graph._prepared.pop("components")
+    graph._prepared.drop(Structure)
     assert np.array_equal(found, hw.connected_components(graph, device="cpu").labels)
 
 
@@ -303,7 +304,7 @@ def fresh_grid(cupy: Any) -> Graph:
     ("call", "why"),
     [
         (lambda G: hw.local_efficiency(G, device="cuda"), "no local efficiency"),
-        (lambda G: hw.strongly_connected_components(G, device="cuda"), "weak components alone"),
+        (lambda G: hw.strongly_connected_components(G, device="cuda"), "weak components only"),
         (lambda G: hw.closeness_centrality(G, device="cuda", threads=2), "threads=2"),
     ],
     ids=["local efficiency", "strong components", "threads"],

@@ -84,12 +84,11 @@ def test_a_kernel_that_does_not_compile_says_so() -> None:
 @compiles
 def test_every_kernel_is_an_instance_of_some_step() -> None:
     """A __global__ function that no step asks for would never be compiled, so never be tested."""
-    from hopwave.engines.cuda import linalg
-    from hopwave.engines.cuda.linalg import waves
+    from hopwave.engines.cuda.linalg import compiled, waves
 
     names = [name for some in instances().values() for name in some]
-    names += [name for file in (linalg, waves) for _, name in file.instances("int")]
-    names += [name for some in linalg.array_instances() for name in some]
+    names += [name for file in (compiled, waves) for _, name in file.instances("int")]
+    names += [name for some in compiled.array_instances() for name in some]
     asked = {re.sub(r"<.*|.*::", "", name.partition("<")[0]) for name in names}
     for header in HEADERS:
         text = (nvrtc.KERNELS / header).read_text()
@@ -151,9 +150,9 @@ def test_mappings_of_a_pull_are_mappings() -> None:
 @compiles
 @pytest.mark.parametrize("plan", SEARCHES, ids=str)
 def test_every_published_plan_has_kernels(plan: Plan) -> None:
-    from hopwave.engines.cuda.search.steps import kind_of, lacks
+    from hopwave.engines.cuda.search.steps import kind_of, why_not
 
-    assert lacks(plan) is None
+    assert why_not(plan) is None
     assert all(kind_of(step) is not None for step in plan.steps)
 
 
@@ -174,20 +173,20 @@ def test_every_published_plan_has_kernels(plan: Plan) -> None:
     ids=repr,
 )
 def test_steps_without_a_kernel_are_refused(step: Push | Pull) -> None:
-    from hopwave.engines.cuda.search.steps import lacks
+    from hopwave.engines.cuda.search.steps import why_not
     from hopwave.rules import Always
 
-    reason = lacks(Plan("mine", "none", "none", "a step of my own", (step,), Always()))
+    reason = why_not(Plan("mine", "none", "none", "a step of my own", (step,), Always()))
     assert reason is not None and "'mine'" in reason and "device='cpu'" in reason
 
 
 @compiles
 def test_a_look_ahead_beside_bitmaps_is_refused() -> None:
-    from hopwave.engines.cuda.search.steps import lacks
+    from hopwave.engines.cuda.search.steps import why_not
     from hopwave.rules import OneWay
 
     ahead = Pull("thread", "compacted", asynchronous=True)
-    reason = lacks(Plan("mine", "none", "none", "mixed", (Pull("thread"), ahead), OneWay(0.1)))
+    reason = why_not(Plan("mine", "none", "none", "mixed", (Pull("thread"), ahead), OneWay(0.1)))
     assert reason is not None and "asynchronous" in reason
 
 

@@ -31,7 +31,7 @@ RINGS: list[tuple[la.Semiring, str | None, str, str, str]] = [
 @compiles
 @pytest.mark.parametrize("ring, a, x, architecture, offset", RINGS, ids=str)
 def test_a_semiring_compiles(ring: la.Semiring, a: str | None, x: str, architecture: str, offset: str) -> None:
-    from hopwave.engines.cuda.linalg import instances
+    from hopwave.engines.cuda.linalg.compiled import instances
     from hopwave.engines.cuda.linalg.semiring_source import ring_text
 
     A = la.Matrix.from_dense(np.eye(2))
@@ -88,7 +88,7 @@ def test_hubs_of_rows_compile(offset: str) -> None:
 
 @compiles
 def test_operators_on_arrays_compile() -> None:
-    from hopwave.engines.cuda.linalg import array_instances
+    from hopwave.engines.cuda.linalg.compiled import array_instances
     from hopwave.engines.cuda.linalg.semiring_source import binary_text, monoid_text, unary_text
 
     kinds = np.dtype(np.int32), np.dtype(np.float64)
@@ -110,7 +110,7 @@ def test_numbers_that_both_sides_must_agree_on() -> None:
 
     text = (nvrtc.KERNELS / "linalg/products.cuh").read_text()
     assert f"constexpr int PIECE = {scratch.PIECE};" in text
-    assert "number found, touched, cut, done;" in text  # the four of Room.progress
+    assert "number found, touched, cut, done;" in text  # the four of StreamScratch.progress
     told = max(int(place) for place in re.findall(r"host\[(\d)\]", text))
     assert 8 * (told + 1) <= scratch.SLOT
 

@@ -28,7 +28,7 @@ LARGE = [name for name in TRAPS if name not in SMALL]
 def able(device: str) -> bool:
     """Whether an engine is here and searches from many sources."""
     try:
-        return hasattr(engines.engine(device), "sweep")
+        return engines.engine(device).why_not_operation("sweep", TRAPS["path"]()) is None
     except EngineError:
         return False
 

@@ -28,7 +28,7 @@ from hopwave.rules import Sizes
 from hopwave.validate import validate
 
 SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
-COUNTING = [plan for plan in SEARCHES if plan.refuses(Question(path_counts=True)) is None]
+COUNTING = [plan for plan in SEARCHES if plan.why_not(Question(path_counts=True)) is None]
 DEFAULTS = [CATALOGUE["hopwave"], CATALOGUE["hopwave-paths"]]
 SMALL = [name for name, make in TRAPS.items() if make().n <= 160 and make().m <= 2000]
 LARGE = [name for name in TRAPS if name not in SMALL]
@@ -67,7 +67,7 @@ def test_engine_is_here(device: str) -> None:
 
 def ready(device: str, plan: Plan, question: Question) -> None:
     """Skip, quoting the reason, what the engine does not support."""
-    reason = engines.engine(device).supports(plan, question)
+    reason = engines.engine(device).why_not(plan, question)
     if reason:
         pytest.skip(f"{device}: {reason}")
 
@@ -185,7 +185,7 @@ def test_path_counts(device: str, plan: Plan, trap: str) -> None:
 @pytest.mark.parametrize("plan", DEFAULTS, ids=str)
 @pytest.mark.parametrize("trap", LARGE)
 def test_large_traps(device: str, plan: Plan, trap: str) -> None:
-    counting = plan.refuses(Question(path_counts=True)) is None
+    counting = plan.why_not(Question(path_counts=True)) is None
     ready(device, plan, Question(path_counts=counting))
     graph = TRAPS[trap]()
     for sources in [0], several(graph):
@@ -215,7 +215,7 @@ def test_work_that_is_shared_out(device: str, plan: Plan, directed: bool, monkey
     result = hw.bfs(graph, sources, plan=plan, device=device, trace=True)
     expect(result, graph, sources, distances)
     expect_trace(result, graph)
-    if engines.engine(device).supports(plan, Question(path_counts=True)) is None:
+    if engines.engine(device).why_not(plan, Question(path_counts=True)) is None:
         expect_counts(hw.bfs(graph, sources, path_counts=True, plan=plan, device=device).path_counts, counts)
 
 
@@ -296,7 +296,7 @@ def test_int64_offsets(device: str) -> None:
         wide = Graph(narrow.indptr.astype(np.int64), narrow.indices.copy(), directed=narrow.directed)
         assert wide.indptr.dtype == wide.in_indptr.dtype == np.int64
         for plan in ("hopwave", "xbfs", "pushpull"):
-            if engines.engine(device).supports(CATALOGUE[plan], Question()) is None:
+            if engines.engine(device).why_not(CATALOGUE[plan], Question()) is None:
                 expect(hw.bfs(wide, 0, plan=plan, device=device), wide, [0], expected(trap, (0,))[0])
         counted = hw.bfs(wide, 0, path_counts=True, device=device)
         expect_counts(counted.path_counts, expected(trap, (0,))[1])
@@ -350,9 +350,9 @@ def test_random_graphs(device: str, directed: bool, data: st.DataObject) -> None
         "direction": data.draw(st.sampled_from(["out", "in"])),
     }
     plan = data.draw(st.sampled_from(SEARCHES))
-    counting = data.draw(st.booleans()) and plan.refuses(Question(path_counts=True)) is None
+    counting = data.draw(st.booleans()) and plan.why_not(Question(path_counts=True)) is None
     question = Question(path_counts=counting, depth_limit=options["depth_limit"])
-    if engines.engine(device).supports(plan, question):
+    if engines.engine(device).why_not(plan, question):
         plan = CATALOGUE["hopwave-paths"]
     result = hw.bfs(graph, sources, path_counts=counting, plan=plan, device=device, trace=True, **options)
     expect(result, graph, sources, oracle.distances(graph, sources, **options), **options)
@@ -368,7 +368,7 @@ def test_kept_repeats_change_no_distance(device: str, edges: list[tuple[int, int
     source, target = [u for u, _ in edges], [v for _, v in edges]
     merged, kept = (Graph.from_edges(source, target, n=12, directed=directed, repeats=how) for how in ("merge", "keep"))
     for plan in SEARCHES:
-        if engines.engine(device).supports(plan, Question()) is None:
+        if engines.engine(device).why_not(plan, Question()) is None:
             result = hw.bfs(kept, 0, plan=plan, device=device, trace=True)
             expect(result, kept, [0], oracle.distances(merged, 0))
             expect_trace(result, kept)

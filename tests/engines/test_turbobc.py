@@ -37,15 +37,15 @@ def test_the_three_plans_are_three_products(turbobc: Any) -> None:
 @every_plan
 def test_edges_are_rejected_by_a_sentence_that_says_what_to_use(turbobc: Any, plan: str) -> None:
     job = Job(np.zeros(1, np.int64))
-    assert turbobc.refuses(CATALOGUE[plan], job) is None
-    edges = turbobc.refuses(CATALOGUE[plan], Job(np.zeros(1, np.int64), edges=True))
+    assert turbobc.why_not(CATALOGUE[plan], job) is None
+    edges = turbobc.why_not(CATALOGUE[plan], Job(np.zeros(1, np.int64), edges=True))
     assert plan in edges and "plan='auto'" in edges
 
 
 def test_deterministic_rejects_plans_that_add_by_atomics(turbobc: Any) -> None:
     job = Job(np.zeros(1, np.int64), deterministic=True)
-    assert "plan='auto'" in turbobc.refuses(CATALOGUE["turbobc-sccooc"], job)
-    assert [turbobc.refuses(CATALOGUE[plan], job) for plan in PLANS[1:]] == [None, None]
+    assert "plan='auto'" in turbobc.why_not(CATALOGUE["turbobc-sccooc"], job)
+    assert [turbobc.why_not(CATALOGUE[plan], job) for plan in PLANS[1:]] == [None, None]
 
 
 def test_memory_is_the_papers_with_float64(turbobc: Any) -> None:
@@ -189,6 +189,8 @@ def test_memory_is_as_estimated(gpu: Any, turbobc: Any, plan: str, directed: boo
     import cupy
 
     graph = generate.kronecker(14, edge_factor=8, directed=directed)
+    from hopwave.engines.cuda.graph import CudaGraph
+
     pool = cupy.get_default_memory_pool()
     finished(gpu, graph, plan, [0])  # compiles
     graph = fresh(graph)
@@ -197,7 +199,7 @@ def test_memory_is_as_estimated(gpu: Any, turbobc: Any, plan: str, directed: boo
     words = turbobc.needed_words(graph.n, graph.m, run.product, wide=run.widened > 0)
     assert 0 <= (pool.used_bytes() - before) / 4 - words < 2000  # CuPy rounds every array up to 512 bytes
     assert run.bytes == pytest.approx(4 * words, abs=100)
-    assert not directed or "rows" not in graph._prepared["cuda"].__dict__
+    assert not directed or "rows" not in graph._prepared.find(CudaGraph).__dict__
 
 
 @on_a_gpu

@@ -218,7 +218,7 @@ def test_reduce(device: str) -> None:
         (lambda x: la.mxv(la.Matrix.from_dense(np.eye(4)), x), "3 places where 4"),
         (lambda x: la.mxv(la.Matrix.from_dense(np.eye(3)), x, direction="up"), "'push' or 'pull'"),
         (lambda x: la.mxv(la.Matrix.from_dense(np.eye(3)), x, operand_reuse=True), "complemented mask"),
-        (lambda x: la.semiring.plus_plum, "no semiring hopwave knows"),
+        (lambda x: la.semiring.plus_plum, "is not a semiring of hopwave"),
         (lambda x: la.Vector.from_entries([0, 0], 1, n=3), "named twice"),
         (lambda x: la.Vector.from_entries([3], 1, n=3), "outside"),
         (lambda x: la.Vector.from_dense([1 + 2j]), "complex128 is not a type"),

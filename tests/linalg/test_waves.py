@@ -18,7 +18,7 @@ from hopwave import linalg as la
 from hopwave.engines import algebra
 from hopwave.linalg.fixpoint import RULE, settled
 from hopwave.rules import Ratio, Sizes
-from operands import MACHINES, able, drawn, machines, matrix, on, vector
+from operands import MACHINES, drawn, machines, matrix, on, vector
 
 # Semirings with the types of matrix (None: no values) and vector. On the CPU each is compiled, which takes a second.
 RINGS = [
@@ -100,7 +100,7 @@ def six_lines(G: hw.Graph, source: int, device: str) -> list[int]:
 
 
 def searches() -> Any:
-    """(device, graph, whether offsets have 64 bits). Deep graphs on the GPU alone: elsewhere a level is a product."""
+    """(device, graph, whether offsets have 64 bits). Deep graphs only on the GPU: elsewhere they take long."""
     for device in MACHINES:
         for name, make in TRAPS.items():
             if device == "cuda" or make().n <= 600:
@@ -141,15 +141,18 @@ def test_every_direction_gives_the_same(device: str, direction: Any) -> None:
 
 
 @machines
-def test_one_record_a_product(device: str) -> None:
+def test_one_explanation_per_product(device: str) -> None:
     G = hw.generate.kronecker(9, edge_factor=8, seed=3)
     x = la.Vector.from_entries([int(np.flatnonzero(G.degrees == 1)[0])], True, G.n)
-    (levels, _), told = la.waves(x, G, explain=True, device=device)
+    (levels, _), explanations = la.waves(x, G, explain=True, device=device)
     counts = np.bincount(levels.to("cpu").values).tolist()
-    assert [why.nnz_x for why in told] in (counts, counts[:-1])  # nothing is left to look for: a product less
-    assert [why.nnz_mask for why in told] == (G.n - np.cumsum(counts))[: len(told)].tolist()
-    assert {"push", "pull"} == {why.direction for why in told}
-    for why in told:
+    assert [why.nnz_x for why in explanations] in (
+        counts,
+        counts[:-1],
+    )  # none for the last level
+    assert [why.nnz_mask for why in explanations] == (G.n - np.cumsum(counts))[: len(explanations)].tolist()
+    assert {"push", "pull"} == {why.direction for why in explanations}
+    for why in explanations:
         assert why.engine == device and why.operation == "vxm" and why.semiring == "any_pair"
         assert why.operand_reuse == (why.direction == "pull") and "masked" in why.product
         assert why.touched <= G.m
@@ -164,8 +167,8 @@ def test_few_places_that_hold_most_entries_are_pulled() -> None:
     hops = [0, 1, 1] + [2] * (n - 3)
     for rule, directions in ((x.rule, ["push", "pull"]), (Ratio(rising=0.01, falling=0.01), ["push", "push"])):
         x.rule = rule
-        (levels, _), told = la.waves(x, G, explain=True, device="cpu")
-        assert [why.direction for why in told][:2] == directions
+        (levels, _), explanations = la.waves(x, G, explain=True, device="cpu")
+        assert [why.direction for why in explanations][:2] == directions
         assert levels.to_dense(-1).tolist() == hops
 
 
@@ -203,7 +206,7 @@ def test_what_comes_back_can_be_changed_by_itself(device: str) -> None:
 
 @machines
 def test_types_settle(device: str) -> None:
-    """Truths are counted as whole numbers from the first product on, unless another type is asked for."""
+    """Bool values are counted as whole numbers from the first product on, unless dtype= names another type."""
     G = hw.generate.complete(5)
     x = la.Vector.from_entries([0], True, 5)
     assert la.waves(x, G, la.semiring.plus_first, device=device).values.dtype == np.int64
@@ -226,33 +229,31 @@ def test_what_makes_no_sense_is_refused() -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("name", TRAPS)
 def test_the_device_follows_the_rule(name: str) -> None:
     """Every product of a launch went the way that hopwave.rules says, from numbers that are right."""
-    if not able("cuda"):
-        pytest.skip("no GPU here")
     G = TRAPS[name]()
     A = la.Matrix.from_graph(G).to("cuda").T
     x = la.Vector.from_entries([0], True, G.n)
     product = settled(la.semiring.any_pair, A, x.dtype, None)
-    levels, _, trace = algebra("cuda").waves(A, x, product, None, *RULE.parameters(), True)  # type: ignore[attr-defined]
-    hops = levels.to("cpu").to_dense(-1)
+    found = algebra("cuda").waves(A, x, product, product, None, *RULE.parameters(), True)
+    assert found is not None and found.trace is not None
+    hops = found.levels.to("cpu").to_dense(-1)
     degrees = np.diff(G.indptr)
     nf0 = mf0 = reached_arcs = 0
     last = -1
-    for depth, choice, nf, mf, mu, found, *_ in trace:
+    for depth, choice, nf, mf, mu, reached, *_ in found.trace:
         reached_arcs += mf
-        assert nf == np.count_nonzero(hops == depth - 1) and found == np.count_nonzero(hops == depth)
+        assert nf == np.count_nonzero(hops == depth - 1) and reached == np.count_nonzero(hops == depth)
         assert mf == degrees[hops == depth - 1].sum() and mu == G.m - reached_arcs
         assert choice == RULE.choose(Sizes(G.n, G.m, nf, mf, mu, nf0, mf0, last)), depth
         nf0, mf0, last = nf, mf, choice
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["undirected", "directed"])
-def large(request: pytest.FixtureRequest) -> hw.Graph:
-    """Teams, the whole grid, chunks of long lists, rows cut short and rows that a block adds up: all are needed."""
-    if not able("cuda"):
-        pytest.skip("no GPU here")
+def large(request: pytest.FixtureRequest, gpu: Any) -> hw.Graph:
+    """Large enough for teams, the whole grid, chunks of long lists, rows cut short and rows that one block adds up."""
     return hw.generate.kronecker(15, edge_factor=32, directed=request.param, seed=5)
 
 

@@ -68,7 +68,7 @@ def test_every_plan_cites_paper_and_section(plan: Plan, root: Path) -> None:
 @every_plan
 def test_every_plan_runs_on_some_engine(plan: Plan) -> None:
     if plan.task == "search":
-        assert engines.engine("reference").supports(plan, Question()) is None
+        assert engines.engine("reference").why_not(plan, Question()) is None
         assert hw.bfs(hw.generate.path(3), 0, plan=plan.name).reached == 3
 
 
@@ -153,14 +153,14 @@ def test_ours() -> None:
     ours = CATALOGUE["hopwave"]
     assert ours.loop == "device" and ours.order == "degree" and isinstance(ours.rule, Growing)
     assert {CATALOGUE[f"hopwave-{name}"].regime for name in ("block", "batch", "wide")} == {"block", "batch", "wide"}
-    assert CATALOGUE["hopwave-paths"].refuses(Question(path_counts=True)) is None
+    assert CATALOGUE["hopwave-paths"].why_not(Question(path_counts=True)) is None
 
 
 def test_betweenness_plans_count_paths() -> None:
     for plan in CATALOGUE.values():
         if plan.task == "betweenness":
             search = dataclasses.replace(plan, task="search")
-            assert search.refuses(Question(path_counts=True)) is None, plan.name
+            assert search.why_not(Question(path_counts=True)) is None, plan.name
 
 
 # ---------------------------------------------------------------- finding one

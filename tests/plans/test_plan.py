@@ -19,7 +19,7 @@ from hopwave.semiring import any_pair, any_secondi, plus_first
 
 COUNTING = Question(path_counts=True)
 SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
-REFUSING = [plan for plan in SEARCHES if plan.refuses(COUNTING)]
+REFUSING = [plan for plan in SEARCHES if plan.why_not(COUNTING)]
 
 
 def made(**changes: Any) -> Plan:

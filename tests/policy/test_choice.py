@@ -61,7 +61,7 @@ def test_what_a_gpu_declines_goes_to_the_cpu() -> None:
     assert choice.engine_for("components", "auto", large, None).name == "cuda"
     assert choice.engine_for("strong_components", "auto", large, None).name == "cpu"
     assert choice.engine_for("local_efficiencies", "auto", large, None).name == "cpu"
-    with pytest.raises(EngineError, match=r"weak components alone.*device='cpu'"):
+    with pytest.raises(EngineError, match=r"weak components only.*device='cpu'"):
         choice.engine_for("strong_components", "cuda", large, None)
 
 

@@ -183,7 +183,7 @@ class FakeEngine:
 
     name = "cuda"
 
-    def refuses(self, plan: Any, job: Job) -> str | None:
+    def why_not(self, plan: Any, job: Job) -> str | None:
         return "not this" if job.edges and plan.regime == "source" else None
 
     def regime(self, graph: Any, job: Job, plan: Any) -> tuple[str, str]:

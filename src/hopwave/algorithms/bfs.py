@@ -5,15 +5,12 @@ q   the frontier        v   the visited vertices with their depths        A   th
 
 from __future__ import annotations
 
-from typing import Any
-
 from hopwave.engines import Engine
 from hopwave.graph import Graph
 from hopwave.jobs import Question
 from hopwave.plan import Plan, PlanUsed
 from hopwave.results.search import BFSResult
-from hopwave.rules import Sizes
-from hopwave.trace import Level, Trace
+from hopwave.trace import Trace
 
 
 def search(
@@ -30,8 +27,6 @@ def search(
     A = engine.load(graph, plan)
     q = engine.start(A, sources, question, threads)
     levels = engine.run(q, plan, trace)
-    if levels is None:
-        levels = host_loop(engine, graph, q, question, plan)
     found = engine.fetch(q)
     return BFSResult(
         **found,
@@ -41,16 +36,3 @@ def search(
         trace=Trace(levels) if trace else None,
         graph=graph,
     )
-
-
-def host_loop(engine: Engine, graph: Graph, q: Any, question: Question, plan: Plan) -> list[Level]:
-    """One level after another, the rule asked before each."""
-    levels: list[Level] = []
-    nf0 = mf0 = 0
-    last = -1
-    while q.nf and (question.depth_limit is None or q.depth < question.depth_limit):
-        nf, mf = q.nf, q.mf
-        last = plan.rule.choose(Sizes(graph.n, graph.m, nf, mf, q.mu, nf0, mf0, last))
-        levels.append(engine.advance(q, plan.steps[last], last))
-        nf0, mf0 = nf, mf
-    return levels

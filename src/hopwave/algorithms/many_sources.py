@@ -19,6 +19,7 @@ import numpy.typing as npt
 from hopwave.engines import Engine
 from hopwave.graph import Graph
 from hopwave.jobs import Integers, Poll, Progress, Sweep, Swept
+from hopwave.prepared import Structure
 from hopwave.progress import Meter
 
 BLOCK_BYTES = 1 << 26  # of distances held at a time, where not all of them are asked for
@@ -47,11 +48,12 @@ def together(n: int, depth: int, sources: int) -> bool:
 
 def probed_depth(engine: Engine, graph: Graph, threads: int | None) -> int:
     """Levels of a search from the vertex of highest degree, found once for every graph."""
-    if "depth" not in graph._prepared:
+    known = graph._prepared.record(Structure)
+    if known.depth is None:
         probe = np.array([np.argmax(graph.degrees)], np.int64)
         found = engine.sweep(graph, Sweep(probe, "sums", together=False), _ignore, threads)
-        graph._prepared["depth"] = int(found.farthest[0])
-    return int(graph._prepared["depth"])
+        known.depth = int(found.farthest[0])
+    return known.depth
 
 
 def sweep(

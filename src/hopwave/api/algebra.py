@@ -17,11 +17,11 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.dijkstra import dijkstra
-from hopwave.linalg.matrix import Matrix
-from hopwave.linalg.vector import Vector
+from hopwave.matrix import Matrix
 from hopwave.results.components import Communities
 from hopwave.results.scores import VertexScores
 from hopwave.results.shortest_paths import ShortestPaths
+from hopwave.vector import Vector
 
 METHODS = ("auto", "dijkstra", "delta-stepping", "bellman-ford")
 MANY_ARCS = 1 << 21  # from which rounds on several threads are faster than one core that follows no arc twice

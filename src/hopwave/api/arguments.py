@@ -13,11 +13,12 @@ from hopwave.algorithms.sampling import check_risk
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.jobs import Integers
+from hopwave.prepared import DeviceInput
 
 
 def to_input_device(graph: Graph, engine: engines.Engine, array: Any) -> Any:
     """An answer where the graph came from: a CuPy array if it was made of such and the GPU computed, else as it is."""
-    if array is None or engine.name != "cuda" or "device" not in graph._prepared:
+    if array is None or engine.name != "cuda" or graph._prepared.find(DeviceInput) is None:
         return array
     import cupy
 

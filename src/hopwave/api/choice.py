@@ -33,15 +33,16 @@ def betweenness_engine(device: str, graph: Graph, job: Job, plan: str | Plan, th
         return engines.engine(device)
     if threads is None and len(job.sources) * graph.m >= MIN_BETWEENNESS_ARCS_FOR_GPU and has_gpu():
         gpu = engines.engine("cuda")
-        if plan == "auto" or gpu.refuses(named_plan(plan), job) is None:
+        if plan == "auto" or gpu.why_not(named_plan(plan), job) is None:
             return gpu
     return engines.engine("cpu")
 
 
 def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: engines.Engine) -> tuple[Plan, str]:
     """The plan to run and why, or a PlanError that names what to use instead."""
-    if plan == "auto" and isinstance(engine, engines.Regimes):
-        regime, why = engine.regime(graph, job, CATALOGUE["hopwave-block"])
+    own = engine.regime(graph, job, CATALOGUE["hopwave-block"]) if plan == "auto" else None
+    if own is not None:
+        regime, why = own
         chosen = CATALOGUE[f"hopwave-{regime}"]
     elif plan == "auto":
         few = len(job.sources) < WIDE_SOURCES and graph.m >= WIDE_ARCS
@@ -55,7 +56,7 @@ def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: en
         raise PlanError(
             f"plan {chosen.name!r} is a search; for betweenness use 'auto', 'hopwave-block' or 'turbobc-sccsc'"
         )
-    reason = engine.refuses(chosen, job)
+    reason = engine.why_not(chosen, job)
     if reason:
         raise PlanError(reason)
     return chosen, why
@@ -89,17 +90,19 @@ def choose_plan(plan: str | Plan, question: Question, engine: engines.Engine) ->
             return CATALOGUE["hopwave-gpu"], "the default on a GPU"
         return CATALOGUE["hopwave"], "the default"
     chosen = named_plan(plan)
-    reason = engine.supports(chosen, question)
+    reason = engine.why_not(chosen, question)
     if reason:
         raise PlanError(reason)
     return chosen, "asked for"
 
 
-def engine_for(verb: str, device: str, graph: Graph, threads: int | None, sources: int = 1) -> engines.Engine:
+def engine_for(
+    operation: engines.Operation, device: str, graph: Graph, threads: int | None, sources: int = 1
+) -> engines.Engine:
     """The engine for a question that takes so many searches: the one device= names, or for "auto" the best one that
     answers it."""
     engine = engines.engine(choose_device(device, graph, threads, sources))
-    reason = engine.declines(verb, graph)
+    reason = engine.why_not_operation(operation, graph)
     if reason is None:
         return engine
     if device == "auto":

@@ -15,6 +15,7 @@ from hopwave.api.arguments import as_graph
 from hopwave.api.choice import engine_for
 from hopwave.api.search import bfs
 from hopwave.arrays import on_host
+from hopwave.engines import Operation
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.results.components import Components
@@ -157,8 +158,8 @@ def _no_path(source: Any, target: Any) -> GraphError:
 
 
 def _numbered(graph: Graph, strong: bool, device: str) -> Components:
-    verb = "strong_components" if strong else "components"
-    return Components(engine_for(verb, device, graph, None).components(graph, strong).copy(), graph)
+    operation: Operation = "strong_components" if strong else "components"
+    return Components(engine_for(operation, device, graph, None).components(graph, strong).copy(), graph)
 
 
 def _is_one(graph: Graph, strong: bool, device: str) -> bool:

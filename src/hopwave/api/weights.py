@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from hopwave.api.arguments import as_graph
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.linalg.matrix import Matrix
+from hopwave.matrix import Matrix
 from hopwave.operators import DTYPES
 
 
@@ -36,14 +37,20 @@ def weighted(G: Any, weights: Any) -> tuple[Graph, Matrix]:
     return graph, Matrix.from_graph(graph, per_arc(graph, weights))
 
 
+@dataclass
+class NamedGraphs:
+    """Kept with a matrix: its graph under False, that of its transpose under True."""
+
+    graphs: dict[bool, Graph] = field(default_factory=dict)
+
+
 def named(matrix: Matrix) -> Graph:
     """The graph whose vertices a matrix's rows are, kept with it; from the matrix of a Graph, that Graph's arrays."""
-    key = "graph turned" if matrix.turned else "graph"
-    if key not in matrix.prepared:
+    kept = matrix.prepared.record(NamedGraphs).graphs
+    if matrix.turned not in kept:
         rows = matrix.to("cpu").rows
-        matrix.prepared[key] = Graph.from_csr(rows.indptr, rows.indices, directed=True)
-    found: Graph = matrix.prepared[key]
-    return found
+        kept[matrix.turned] = Graph.from_csr(rows.indptr, rows.indices, directed=True)
+    return kept[matrix.turned]
 
 
 def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:

@@ -14,7 +14,7 @@ from hopwave.api.arguments import hops, is_whole
 from hopwave.catalogue import CATALOGUE
 from hopwave.catalogue import plan as named_plan
 from hopwave.distributed.graph import DistributedGraph
-from hopwave.distributed.search import Search, lacks
+from hopwave.distributed.search import Search, why_not
 from hopwave.errors import GraphError, PlanError
 from hopwave.plan import Plan, PlanUsed
 from hopwave.trace import Trace
@@ -122,7 +122,7 @@ def choose_plan(plan: str | Plan) -> tuple[Plan, str]:
     if plan == "auto":
         return CATALOGUE["hopwave"], "the default"
     chosen = named_plan(plan)
-    reason = lacks(chosen)
+    reason = why_not(chosen)
     if reason:
         raise PlanError(reason)
     return chosen, "asked for"

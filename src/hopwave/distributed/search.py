@@ -47,11 +47,11 @@ class Side:
         return int(self.group.slots[self.place])
 
 
-def lacks(plan: Plan) -> str | None:
+def why_not(plan: Plan) -> str | None:
     """Why a plan cannot lead a search over ranks, or None: it must choose between a push and a pull, or have only one.
 
     >>> import hopwave as hw
-    >>> lacks(hw.plan("hiragushi-hybrid")) is None, lacks(hw.plan("xbfs")) is None
+    >>> why_not(hw.plan("hiragushi-hybrid")) is None, why_not(hw.plan("xbfs")) is None
     (True, False)
     """
     kinds = [type(step) for step in plan.steps]
@@ -86,7 +86,7 @@ class Search:
 
     def run(self, plan: Plan) -> None:
         """Level after level, the rule asked before each."""
-        reason = lacks(plan)
+        reason = why_not(plan)
         if reason:
             raise PlanError(reason)
         nf0 = mf0 = checked = 0

@@ -1,7 +1,12 @@
-"""Engines: the machines that plans run on. An engine is a file here, found by its name.
+"""Engines: the machines that plans run on. What an engine is, is written here and nowhere else.
 
-Six verbs: `load` a graph once; say what it `supports`; `start` a search; `advance` it by one level with a given step;
-`run` it whole with the rule inside; `fetch` the answer.
+An engine is a folder beside this file, found by its name. Its `__init__` has a class `Engine` (searches, betweenness,
+many sources), its module `linalg` a class `Algebra` (products over semirings). mypy checks both classes against the
+protocols below.
+
+Two methods say what an engine cannot do: `why_not` for a plan, `why_not_operation` for an operation. They return None
+where it can, else a sentence with the reason and what to use instead. A method that is called nevertheless raises an
+EngineError with that sentence.
 """
 
 from __future__ import annotations
@@ -9,77 +14,86 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from hopwave.arrays import Array
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
-from hopwave.jobs import Allowed, Product, Question, Touched
+from hopwave.jobs import (
+    Accumulation,
+    Allowed,
+    Direction,
+    FoundBySearch,
+    Job,
+    PageRankRun,
+    Poll,
+    Product,
+    Question,
+    Sweep,
+    Swept,
+    Touched,
+)
+from hopwave.matrix import Matrix
 from hopwave.operators import BinaryOp, Monoid, UnaryOp
-from hopwave.plan import Plan, Step
+from hopwave.plan import Plan
+from hopwave.rows import Place, Rows
 from hopwave.trace import Level
-
-if TYPE_CHECKING:
-    from hopwave.linalg.matrix import Matrix, Rows
-    from hopwave.linalg.vector import Vector
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from hopwave.jobs import Accumulation, Job, Poll, Sweep, Swept
+from hopwave.vector import Vector
 
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 
+# What an engine may lack: see Engine.why_not_operation and Algebra.why_not_operation.
+Operation = Literal["sweep", "components", "strong_components", "shortest_path", "local_efficiencies"]
+Shortcut = Literal["waves", "count_entries", "count_triangles", "pagerank", "dijkstra"]
 
-class Search(Protocol):
-    """A search under way. The sizes are those a rule looks at."""
-
-    depth: int
-    nf: int
-    mf: int
-    mu: int
+# Only the engine itself looks inside these; callers pass them from one method to the next.
+Loaded = Any  # a graph, prepared for searches
+Search = Any  # a search under way
 
 
 class Engine(Protocol):
-    """What every engine file offers as its class `Engine`."""
+    """Searches, betweenness, and questions about many sources."""
 
     name: str
 
     def missing(self) -> str | None:
-        """Why this engine cannot run here and what to do about it, or None."""
+        """Why this engine cannot run on this machine and what to do about it, or None."""
 
-    def load(self, graph: Graph, plan: Plan) -> Any:
-        """The graph as the engine wants it, prepared once and kept with the graph."""
+    # ---------------------------------------------------------------- searches
 
-    def supports(self, plan: Plan, question: Question) -> str | None:
-        """None, or a sentence that says why not."""
+    def why_not(self, plan: Plan, job: Question | Job) -> str | None:
+        """None if this engine can run the plan for that search or betweenness job, else the reason."""
 
     def without(self, plan: Plan) -> tuple[str, ...]:
-        """The plan's choices that have no meaning here."""
+        """The plan's choices that have no meaning on this engine."""
 
-    def start(self, loaded: Any, sources: tuple[int, ...], question: Question, threads: int | None = None) -> Search:
-        """A search that stands at its sources. threads= is the CPU engine's; others refuse it."""
+    def load(self, graph: Graph, plan: Plan) -> Loaded:
+        """The graph as the engine needs it for the plan, prepared once and kept with the graph."""
 
-    def advance(self, search: Any, step: Step, choice: int) -> Level:
-        """One level, computed by that step."""
+    def start(self, loaded: Loaded, sources: tuple[int, ...], question: Question, threads: int | None = None) -> Search:
+        """A search that has reached its sources. Only the CPU engine takes threads=; others raise an EngineError."""
 
-    def run(self, search: Any, plan: Plan, trace: bool) -> list[Level] | None:
-        """All levels, the rule inside the engine; None where this engine leaves the loop to the caller."""
+    def run(self, search: Search, plan: Plan, trace: bool) -> list[Level]:
+        """Compute all levels. Returns them if `trace` is set; some engines always return them."""
 
-    def fetch(self, search: Any) -> dict[str, Any]:
-        """distances, predecessors, path_counts (each None if not asked for), depth, reached."""
+    def fetch(self, search: Search) -> FoundBySearch:
+        """The result of a search that has run."""
 
-    def refuses(self, plan: Plan, job: Job) -> str | None:
-        """None, or why this engine cannot run a betweenness plan for that job."""
+    # ---------------------------------------------------------------- betweenness
+
+    def regime(self, graph: Graph, job: Job, plan: Plan) -> tuple[str, str] | None:
+        """Which of our betweenness regimes suits the job on this machine, and why; None: the engine does not choose."""
 
     def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
         """A betweenness run: sums of dependencies over the job's sources (algorithms/brandes.py)."""
 
-    def declines(self, verb: str, graph: Graph) -> str | None:
-        """None, or why this engine does not answer a question by one of the verbs below; "strong_components" too."""
+    # ---------------------------------------------------------------- many sources
+
+    def why_not_operation(self, operation: Operation, graph: Graph) -> str | None:
+        """None if this engine has that operation for the graph, else the reason."""
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         """Searches from many sources, and what is kept of them (algorithms/many_sources.py)."""
@@ -88,53 +102,34 @@ class Engine(Protocol):
         """The number of every vertex's component, weak or strong, counted by lowest vertex."""
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
-        """The ids of one shortest path, both ends included, or None."""
+        """The ids of one shortest path, both ends included; None where there is no path."""
 
     def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
         """The efficiency of the graph that each vertex's neighbours induce."""
 
 
-@runtime_checkable
-class Regimes(Protocol):
-    """An engine that chooses among our betweenness regimes by what it knows of its own machine."""
+class FoundByWaves(NamedTuple):
+    """What one launch for all products of `linalg.waves` found; `trace` has one row per product, where it is wanted."""
 
-    def regime(self, graph: Graph, job: Job, plan: Plan) -> tuple[str, str]:
-        """The regime's name and why."""
-
-
-@cache
-def engine(name: str) -> Engine:
-    """The engine of that name, ready to run, or an EngineError that says what it lacks.
-
-    >>> engine("reference").name
-    'reference'
-    """
-    found: Engine = ready(name, f"hopwave.engines.{name}", "Engine")
-    return found
-
-
-def ready(name: str, module: str, kind: str) -> Any:
-    """One of a device's engines, made and not missing anything; shared with hopwave.linalg, which has its own kind."""
-    if name not in NAMES:
-        raise EngineError(f"device {name!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
-    try:
-        found = getattr(import_module(module), kind)()
-    except ModuleNotFoundError as error:
-        raise EngineError(f"device {name!r} cannot run here: {error}; install it, or use device='cpu'") from None
-    reason = found.missing()
-    if reason:
-        raise EngineError(reason)
-    return found
+    levels: Vector
+    values: Vector | None
+    trace: list[list[int]] | None
 
 
 class Algebra(Protocol):
-    """What every file `engines/NAME_linalg.py` offers as its class `Algebra`."""
+    """Products over semirings, and what `hopwave.linalg` needs beside them. All operands are on the engine's device.
+
+    What masks, accumulators and replacement mean is written once, in hopwave.linalg, over arrays of `xp`. An engine
+    adds what needs compiled code.
+    """
 
     name: str
-    xp: Any  # numpy or cupy
+    xp: Any  # the module of its arrays: numpy or cupy
 
     def missing(self) -> str | None:
-        """Why this engine cannot run here and what to do about it, or None."""
+        """Why this engine cannot run on this machine and what to do about it, or None."""
+
+    # ---------------------------------------------------------------- products
 
     def push(
         self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
@@ -147,12 +142,22 @@ class Algebra(Protocol):
         """The product by rows of A, only those allowed: x is dense; the result may be either."""
 
     def multiply(
-        self, A: Matrix, B: Matrix, product: Product, mask: Rows | None, complement: bool, by: str, threads: int | None
+        self,
+        A: Matrix,
+        B: Matrix,
+        product: Product,
+        mask: Rows | None,
+        complement: bool,
+        by: Direction,
+        threads: int | None,
     ) -> tuple[Rows, Touched]:
         """A ⊕.⊗ B; by rows of B ("push", Gustavson) or by dot products with its columns ("pull", masked only).
 
-        In a term, a is A's value and x is B's; `out` is the row of A, `zero` the column of B.
+        In a term, a is A's value and x is B's; `out` is the row of A, `zero` the column of B. The first note of Touched
+        is the direction that was taken.
         """
+
+    # ---------------------------------------------------------------- arrays
 
     def binary(self, op: BinaryOp) -> Callable[[Array, Array], Array]:
         """The operator on whole arrays."""
@@ -164,18 +169,85 @@ class Algebra(Protocol):
         """The sum of an array that is not empty, as a Python scalar."""
 
     def fill(self, values: Array, present: Array, allowed: Allowed, value: Any) -> int | None:
-        """Write value, and set the bit, where the mask lets it; returns how many bits are set then, if it is known."""
+        """Write value and set the bit wherever the mask allows; returns how many bits are set then, if it is known."""
 
     def scatter(self, op: BinaryOp, target: Array, places: Array, values: Array) -> None:
         """target[places] = op(target[places], values), where places may repeat: all of them are combined."""
 
+    def collect(self, values: Array, present: Array) -> tuple[Array, Array, bool]:
+        """The entries of n values and n bits as a list: places, their values, and whether the places ascend."""
+
+    def spread(self, n: int, places: Array, values: Array) -> tuple[Array, Array]:
+        """A list of entries as n values and n bits. Values where no bit is set mean nothing."""
+
+    def by_place(self, part: Rows, where: Place, diagonal: int) -> Rows:
+        """The entries on and below a diagonal, on and above it, on it, or off it."""
+
+    # ---------------------------------------------------------------- shortcuts: what products could compute too
+
+    def why_not_operation(self, operation: Shortcut) -> str | None:
+        """None if this engine has that shortcut, else the reason."""
+
+    def waves(
+        self,
+        A: Matrix,
+        x: Vector,
+        product: Product,
+        places: Product,
+        depth_limit: int | None,
+        alpha: float,
+        beta: float,
+        trace: bool,
+    ) -> FoundByWaves | None:
+        """All products of `linalg.waves`, directions by the rule Growing(alpha, beta); None where it takes a loop.
+
+        A is transposed: its rows are the result's places. `places` is the arithmetic of any_pair, which finds the
+        levels where `product` itself cannot.
+        """
+
+    def count_entries(self, A: Matrix, x: Vector, enough: int) -> int:
+        """How many entries A has in the columns that x names; counting may stop once there are more than enough."""
+
+    def count_triangles(self, part: Rows, most: int) -> int | None:
+        """How many triangles a symmetric pattern has; None where that would read more than `most` entries."""
+
+    def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PageRankRun:
+        """Rounds of PageRank from the ranks x; linalg/algorithms/pagerank.py explains the other arguments."""
+
+    def dijkstra(self, part: Rows, sources: tuple[int, ...]) -> npt.NDArray[np.float64]:
+        """The distance of every vertex from the nearest source; weights are not negative."""
+
+
+@cache
+def engine(name: str) -> Engine:
+    """The engine of that name, ready to run, or an EngineError that says what is missing.
+
+    >>> engine("reference").name
+    'reference'
+    """
+    found: Engine = _ready(name, f"hopwave.engines.{name}", "Engine")
+    return found
+
 
 @cache
 def algebra(name: str) -> Algebra:
-    """The engine of that name, ready to compute, or an EngineError that says what it lacks.
+    """The engine of that name for products, ready to compute, or an EngineError that says what is missing.
 
     >>> algebra("reference").name
     'reference'
     """
-    found: Algebra = ready(name, f"hopwave.engines.{name}.linalg", "Algebra")
+    found: Algebra = _ready(name, f"hopwave.engines.{name}.linalg", "Algebra")
+    return found
+
+
+def _ready(name: str, module: str, kind: str) -> Any:
+    if name not in NAMES:
+        raise EngineError(f"device {name!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
+    try:
+        found = getattr(import_module(module), kind)()
+    except ModuleNotFoundError as error:
+        raise EngineError(f"device {name!r} cannot run here: {error}; install it, or use device='cpu'") from None
+    reason = found.missing()
+    if reason:
+        raise EngineError(reason)
     return found

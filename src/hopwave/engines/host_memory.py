@@ -5,7 +5,7 @@ from __future__ import annotations
 from hopwave.errors import EngineError
 
 
-def available_memory():
+def available_memory() -> int | None:
     """Bytes that can be had without swapping, or None where the system does not say."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:  # noqa: PTH123 (a pseudo file)
@@ -17,7 +17,7 @@ def available_memory():
 FEWER = "ask for fewer sources at a time or for sums of distances"
 
 
-def check_room(size, what, remedy=FEWER):
+def check_room(size: int, what: str, remedy: str = FEWER) -> None:
     """An error where an answer cannot be held."""
     room = available_memory()
     if room is not None and size > room * 3 // 4:

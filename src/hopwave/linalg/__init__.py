@@ -1,4 +1,4 @@
-"""hopwave.linalg: masked products over semirings, by rows or by columns (the GraphBLAS face).
+"""hopwave.linalg: masked products over semirings, by rows or by columns, in the manner of GraphBLAS.
 
 A search in six lines (push-pull, Algorithm 1; `waves` is this over any semiring, `bfs` over any_pair):
 
@@ -21,12 +21,12 @@ from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.bfs import bfs
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
 from hopwave.linalg.fixpoint import Waves, waves
-from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import Explanation, mxm, mxv, vxm
-from hopwave.linalg.vector import CONVERT, Vector
+from hopwave.matrix import Matrix
 from hopwave.operators import BinaryOp, Monoid, UnaryOp, binary, monoid, unary
 from hopwave.semiring import Semiring, semiring
+from hopwave.vector import CONVERT, Vector
 
 __all__ = [
     "CONVERT",

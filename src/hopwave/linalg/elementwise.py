@@ -1,9 +1,9 @@
-"""Element by element: union, intersection, apply, select, assign, extract, reduce. Arrays of NumPy or CuPy alike."""
+"""Element by element: union, intersection, apply, select, reduce. Arrays of NumPy or CuPy alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,25 +12,12 @@ from hopwave.arrays import module_of
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.linalg.engine import choose
-from hopwave.linalg.masking import (
-    Writing,
-    allowed_places,
-    from_keys,
-    inside,
-    is_in,
-    keys_of,
-    mask_rows,
-    union,
-    write,
-    write_matrix,
-    writing,
-)
-from hopwave.linalg.matrix import Matrix, as_matrix
-from hopwave.linalg.parts import by_place, kept
-from hopwave.linalg.vector import Vector, as_vector
+from hopwave.linalg.formats import arrays, listed
+from hopwave.linalg.masking import Writing, allowed_places, let_through, write, write_entries, writing
+from hopwave.matrix import Matrix, as_matrix
 from hopwave.operators import BinaryOp, Monoid, UnaryOp, binary, checked_dtype, monoid
-
-Thing = TypeVar("Thing", Vector, Matrix)
+from hopwave.rows import PLACES, is_in, kept, keys_of, union
+from hopwave.vector import Vector, as_vector
 
 
 def ewise_add(
@@ -53,7 +40,7 @@ def ewise_add(
     >>> la.ewise_add(u, v).to_dict()
     {0: 1, 1: 12, 2: 20}
     """
-    return _two(u, v, op, True, out, writing(mask, complement, structural, accum, replace, out), device)
+    return _two(u, v, op, True, writing(out, mask, complement, structural, accum, replace), device)
 
 
 def ewise_mult(
@@ -76,13 +63,13 @@ def ewise_mult(
     >>> la.ewise_mult(u, v).to_dict()
     {1: 20}
     """
-    return _two(u, v, op, False, out, writing(mask, complement, structural, accum, replace, out), device)
+    return _two(u, v, op, False, writing(out, mask, complement, structural, accum, replace), device)
 
 
-def _two(u: Any, v: Any, op: Any, either: bool, out: Any, how: Writing, device: str) -> Any:
+def _two(u: Any, v: Any, op: Any, either: bool, how: Writing, device: str) -> Any:
     op = _operator(op)
-    if not isinstance(u, Vector) and not isinstance(v, Vector) and _is_table(u):
-        return _two_matrices(as_matrix(u), as_matrix(v), op, either, out, how, device)
+    if not isinstance(v, Vector) and is_table(u):
+        return _two_matrices(as_matrix(u), as_matrix(v), op, either, how, device)
     n = u.n if isinstance(u, Vector) else v.n if isinstance(v, Vector) else len(u)
     u, v = as_vector(u, n, "u"), as_vector(v, n, "v")
     engine = choose(device, u, v)
@@ -93,45 +80,47 @@ def _two(u: Any, v: Any, op: Any, either: bool, out: Any, how: Writing, device: 
         kind = np.result_type(kind, u.dtype, v.dtype) if op.kind != "bool" else kind
     allowed = allowed_places(how, n, engine)
     if not either and "sparse" in (u.format, v.format):
-        found = _at_list(u, v, function, kind, xp)
+        found = _at_list(u, v, function, kind, engine)
     else:
-        a, here = u.arrays()
-        b, there = v.arrays()
+        a, here = arrays(u, engine)
+        b, there = arrays(v, engine)
         values = function(a, b).astype(kind, copy=False)
         full = u.nnz == n == v.nnz
         if either and not full:
             values = xp.where(here & there, values, xp.where(here, a.astype(kind), b.astype(kind)))
         present = here | there if either else here & there
         found = Vector.dense(values, present, n if full else None)
-    return write(out, _let_through(found, allowed, xp), how, allowed, engine)
+    return write(let_through(found, allowed, engine), how, allowed, engine)
 
 
-def _at_list(u: Vector, v: Vector, function: Any, kind: Any, xp: Any) -> Vector:
+def _at_list(u: Vector, v: Vector, function: Any, kind: Any, engine: Algebra) -> Vector:
     """The places of a list that are in the other too."""
     sparse, other = (u, v) if u.format == "sparse" else (v, u)
     places, values = sparse.entries()
-    others, present = other.arrays()
+    others, present = arrays(other, engine)
     both = present[places]
     places, mine, theirs = places[both], values[both], others[places[both]]
     found = function(mine, theirs) if sparse is u else function(theirs, mine)
     return Vector.sparse(u.n, places, found.astype(kind, copy=False))
 
 
-def _two_matrices(A: Matrix, B: Matrix, op: BinaryOp, either: bool, out: Any, how: Writing, device: str) -> Matrix:
+def _two_matrices(A: Matrix, B: Matrix, op: BinaryOp, either: bool, how: Writing, device: str) -> Matrix:
     if A.shape != B.shape:
         raise LinalgError(f"{A.shape} and {B.shape} differ; element-wise operands have one shape")
     engine = choose(device, A, B)
     A, B = A.to(engine.name).checked(), B.to(engine.name).checked()
     xp, function = engine.xp, engine.binary(op)
     kind = op.result_type(A.dtype, B.dtype)
-    keys, values, others, their = keys_of(A, xp), A.stored_values(), keys_of(B, xp), B.stored_values()
+    columns = A.shape[1]
+    keys, others = keys_of(A.rows, columns, xp), keys_of(B.rows, columns, xp)
+    values, their = A.stored_values(), B.stored_values()
     if either:
         kind = np.result_type(kind, A.dtype, B.dtype) if op.kind != "bool" else kind
         keys, values = union(keys, values, others, their, function, kind, xp)
     else:
         both, back = is_in(keys, others, xp), is_in(others, keys, xp)
         keys, values = keys[both], function(values[both], their[back]).astype(kind, copy=False)
-    return _finish(keys, values, A.shape, out, how, engine)
+    return write_entries(keys, values, A.shape, how, engine)
 
 
 def apply(
@@ -156,7 +145,7 @@ def apply(
     >>> la.apply(u, la.unary.sqrt)[1], la.apply(u, la.binary.plus, right=1)[1]
     (2.0, 5.0)
     """
-    how = writing(mask, complement, structural, accum, replace, out)
+    how = writing(out, mask, complement, structural, accum, replace)
     engine = choose(device, u)
     if not isinstance(op, UnaryOp | BinaryOp | Monoid):
         op = UnaryOp.define(getattr(op, "__name__", "function"), op)
@@ -182,19 +171,20 @@ def apply(
         kind = checked_dtype(found.dtype if dtype is None else dtype)
         return found.astype(kind, copy=False) if found is not values else found.astype(kind)
 
-    if not isinstance(u, Vector) and _is_table(u):
+    if is_table(u):
         A = as_matrix(u).to(engine.name)
-        return _finish(keys_of(A, engine.xp), changed(A.stored_values()), A.shape, out, how, engine)
+        keys = keys_of(A.rows, A.shape[1], engine.xp)
+        return write_entries(keys, changed(A.stored_values()), A.shape, how, engine)
     u = as_vector(u, len(u), "u").to(engine.name)
     allowed = allowed_places(how, u.n, engine)
-    return write(out, _let_through(_mapped(u, changed), allowed, engine.xp), how, allowed, engine)
+    return write(let_through(_mapped(u, changed), allowed, engine), how, allowed, engine)
 
 
 def _mapped(u: Vector, function: Any) -> Vector:
-    """The same places, values changed; of a dense vector only those present are looked at, lest others overflow."""
+    """The same places, values changed. Of a dense vector only values that are present: others might overflow."""
     if u.format == "sparse":
         places, values = u.listed()
-        return Vector.sparse(u.n, places, function(values), ascending=u._ascending).follow(u)
+        return Vector.sparse(u.n, places, function(values), ascending=u.ascending).follow(u)
     values, present = u.arrays()
     if u.nnz == u.n:
         return Vector.dense(function(values), present, u.n).follow(u)
@@ -217,10 +207,11 @@ def select(
     replace: bool = False,
     device: str = "auto",
 ) -> Any:
-    """out⟨mask⟩ ⊙= the entries of u that pass: by value (an operator with a thunk, or a function), or of a matrix by
-    place ("tril", "triu", "diag", "offdiag", with the thunk as the diagonal, 0 if left out).
+    """out⟨mask⟩ ⊙= the entries of u that pass a test.
 
-    The thunk of a vector may be a vector: each entry is compared with the one at its place, and fails where none is.
+    The test is by value (an operator with a thunk, or a function), or for a matrix by place ("tril", "triu", "diag",
+    "offdiag", with the thunk as the diagonal, 0 if left out). The thunk of a vector may be a vector: each entry is
+    compared with the one at its place, and fails where there is none.
 
     >>> from hopwave import linalg as la
     >>> u = la.Vector.from_entries([0, 2], [1, 5], n=3)
@@ -229,21 +220,10 @@ def select(
     >>> la.select(la.Matrix.from_dense([[1, 2], [3, 4]]), "tril", -1).to_dense().tolist()
     [[0, 0], [3, 0]]
     """
-    how = writing(mask, complement, structural, accum, replace, out)
+    how = writing(out, mask, complement, structural, accum, replace)
     engine = choose(device, u)
-    xp = engine.xp
-    if not isinstance(u, Vector) and _is_table(u):
-        A = as_matrix(u).to(engine.name)
-        if isinstance(predicate, str):
-            rows = by_place(A.rows, predicate, 0 if thunk is None else int(thunk), engine)
-        else:
-            rows = kept(A.rows, _passing(engine, predicate, thunk, A.stored_values()), xp)
-        found = Matrix.from_rows(rows, A.shape)
-        if A.prepared.get("ascending"):
-            found.prepared["ascending"] = True  # as every part of such a matrix
-        if mask is None and out is None:
-            return found
-        return _finish(keys_of(found, xp), rows.values, A.shape, out, how, engine)
+    if is_table(u):
+        return _select_entries(as_matrix(u).to(engine.name), predicate, thunk, how, engine)
     if isinstance(predicate, str):
         raise LinalgError(f"{predicate!r} selects by place in a matrix; use an operator such as linalg.binary.gt")
     u = as_vector(u, len(u), "u").to(engine.name)
@@ -251,11 +231,23 @@ def select(
     if u.format == "sparse":
         places, values = u.listed()
         keep = _passing(engine, predicate, thunk, values, places)
-        some = Vector.sparse(u.n, places[keep], values[keep], ascending=u._ascending)
+        some = Vector.sparse(u.n, places[keep], values[keep], ascending=u.ascending)
     else:
         values, present = u.arrays()
         some = Vector.dense(values.copy(), present & _passing(engine, predicate, thunk, values))
-    return write(out, _let_through(some.follow(u), allowed, xp), how, allowed, engine)
+    return write(let_through(some.follow(u), allowed, engine), how, allowed, engine)
+
+
+def _select_entries(A: Matrix, predicate: Any, thunk: Any, how: Writing, engine: Algebra) -> Matrix:
+    if not isinstance(predicate, str):
+        rows = kept(A.rows, _passing(engine, predicate, thunk, A.stored_values()), engine.xp)
+    elif predicate in PLACES:
+        rows = engine.by_place(A.rows, predicate, 0 if thunk is None else int(thunk))
+    else:
+        raise LinalgError(f"{predicate!r} is not known; use {', '.join(PLACES)}, an operator or a function")
+    if how.mask is None and how.out is None:
+        return Matrix.from_rows(rows, A.shape, A.ascending or None)  # every part of an ascending matrix is one
+    return write_entries(keys_of(rows, A.shape[1], engine.xp), rows.values, A.shape, how, engine)
 
 
 def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: Any = None) -> Any:
@@ -264,7 +256,7 @@ def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: A
         if thunk is None:
             raise LinalgError(f"{predicate.name} compares with something; give the thunk")
         if isinstance(thunk, Vector):
-            others, there = thunk.to(engine.name).arrays()
+            others, there = arrays(thunk.to(engine.name), engine)
             if places is not None:
                 others, there = others[places], there[places]
             return engine.binary(predicate)(values, others).astype(bool) & there
@@ -300,7 +292,7 @@ def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: s
     if isinstance(values, Matrix):
         array = values.stored_values()
     else:
-        array = values.arrays()[0] if values.nnz == values.n else values.listed()[1]
+        array = arrays(values, engine)[0] if values.nnz == values.n else listed(values, engine)[1]
     kind = add.sum_type(np.dtype(array.dtype))
     return engine.reduce(add, array, kind) if len(array) else add.identity(kind)
 
@@ -314,26 +306,6 @@ def _operator(op: Any) -> BinaryOp:
     return op
 
 
-def _is_table(u: Any) -> bool:
-    return isinstance(u, Matrix) or hasattr(u, "indptr") or hasattr(u, "tocsr")
-
-
-def _let_through(t: Vector, allowed: Any, xp: Any) -> Vector:
-    """Without what the mask shuts out."""
-    if allowed is None:
-        return t
-    bits = allowed.as_bits(t.n, xp)
-    if t.format == "sparse":
-        places, values = t.listed()
-        keep = bits[places]
-        return Vector.sparse(t.n, places[keep], values[keep], ascending=t._ascending).follow(t)
-    values, present = t.arrays()
-    return Vector.dense(values, present & bits).follow(t)
-
-
-def _finish(keys: Any, values: Any, shape: tuple[int, int], out: Any, how: Writing, engine: Algebra) -> Matrix:
-    mask = mask_rows(how, shape, engine)
-    if mask is not None:
-        keep = inside(keys, mask, shape, how.complement, engine.xp)
-        keys, values = keys[keep], None if values is None else values[keep]
-    return write_matrix(out, Matrix.from_rows(from_keys(keys, values, shape, engine.xp), shape), how, mask, engine)
+def is_table(u: Any) -> bool:
+    """Whether an operand is a matrix: ours, a Graph, or a sparse matrix of SciPy or CuPy."""
+    return not isinstance(u, Vector) and (isinstance(u, Matrix) or hasattr(u, "indptr") or hasattr(u, "tocsr"))

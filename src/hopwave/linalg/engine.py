@@ -1,8 +1,4 @@
-"""What `linalg` asks of a machine, and which machine an operation runs on.
-
-The meaning of masks, accumulators and replacement is written once, in this folder, over arrays of whichever module the
-engine computes with (NumPy or CuPy). An engine adds what needs compiled code: the products, and users' operators.
-"""
+"""Which engine an operation of `linalg` runs on."""
 
 from __future__ import annotations
 

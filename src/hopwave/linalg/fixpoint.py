@@ -8,14 +8,13 @@
         f⟨¬v⟩ = f ⊕.⊗ A
         d += 1
 
-Which places a level has is decided by A's pattern alone, whatever ⊕ and ⊗ are. So all that a place outside v can take
-from inside v comes from f: else it would have been reached before. A product by rows may therefore read v in f's stead
-for every semiring. That is the paper's operand reuse (section 5.4), which it has for truths.
+A's pattern alone decides which places a level has, whatever ⊕ and ⊗ are. So every term that a place outside v gets from
+inside v comes from f: otherwise the place would have been reached before. A product by rows may therefore read v in
+place of f, for every semiring. That is the paper's operand reuse (section 5.4), which it states for Boolean values.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,23 +22,25 @@ import numpy.typing as npt
 
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
-from hopwave.jobs import Product
+from hopwave.jobs import Direction, Product
 from hopwave.linalg.engine import choose
+from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import places_of
-from hopwave.linalg.matrix import Matrix, as_matrix
 from hopwave.linalg.placing import assign, fill
-from hopwave.linalg.products import Direction, Explanation, arithmetic, check_threads, explained
-from hopwave.linalg.vector import CONVERT, Vector, as_vector
+from hopwave.linalg.products import Explanation, Ran, arithmetic, check_direction, check_threads, explained
+from hopwave.matrix import Matrix, as_matrix
 from hopwave.operators import binary
 from hopwave.rules import Growing, growing
 from hopwave.semiring import Semiring, any_pair
+from hopwave.vector import CONVERT, Vector, as_vector
 
-# A level's direction is decided by its arcs where they are cheap to count: on the CPU, and where one launch makes all
-# the products. Section 6.3 takes f's share of the vertices for theirs of the arcs, to save the counting; that is the
-# rule elsewhere. But few vertices may hold most arcs, if they are hubs.
+# A level's direction follows the number of its arcs where they are cheap to count: on the CPU, and where one launch
+# computes all the products. Section 6.3 estimates f's share of the arcs by its share of the vertices, to save the
+# counting; that is the rule elsewhere. But a few vertices may hold most arcs, if they are hubs.
 RULE = Growing(alpha=12, beta=18)
-# Products made one by one go back to lists as section 6.3 does, at 1%: a pull has fewer rows to look at at every level.
+# Products computed one by one return to lists at 1%, as in section 6.3: a pull then has fewer rows to read per level.
 ONE_BY_ONE = Growing(alpha=12, beta=100)
+PATTERN = np.dtype(np.bool_)
 
 
 class Waves(NamedTuple):
@@ -73,18 +74,18 @@ def waves(
 ) -> Any:
     """Repeat f⟨¬v⟩ = f ⊕.⊗ A and v⟨f⟩ = f, from f = x, until f is empty: `Waves` of levels and values.
 
-    Every place is given its value once, when it is first reached; x's own places keep x's values, with level 0.
+    Every place gets its value once, when it is first reached; x's own places keep x's values, with level 0.
 
-    any_pair       hops alone                        any_secondi    a parent each
+    any_pair       hops only                         any_secondi    a parent of every place
     any_first      the value of a nearest entry      plus_first     how many shortest paths lead here
-    min_plus       the shortest among the ways with fewest hops; and so on: any semiring will do
+    min_plus       the shortest among the paths with fewest hops; and so on for any semiring
 
     depth_limit    how many products at most
     dtype          of the values; by default the type that ⊕.⊗ settles on
-    direction      "push" or "pull" for every product; "auto": by the arcs of a level on a GPU (`RULE`) where all are
-                   made in one launch, and on the CPU (`ONE_BY_ONE`) unless x has a rule of its own; else as the vector
-                   converts itself
-    explain        an `Explanation` of every product, in a list, comes back too
+    direction      "push" or "pull" for every product; "auto": by the arcs of a level on a GPU (`RULE`) where one
+                   launch computes all products, and on the CPU (`ONE_BY_ONE`) unless x has a rule of its own; otherwise
+                   as the vector's rule chooses
+    explain        also return a list with an `Explanation` of every product
 
     >>> import hopwave as hw
     >>> from hopwave import linalg as la
@@ -94,38 +95,38 @@ def waves(
     >>> reached.levels.to_dense().tolist(), reached.values.to_dense().tolist()
     ([0, 1, 2, 1, 2, 3], [1, 1, 1, 1, 2, 3])
     """
-    if direction not in ("auto", "push", "pull"):
-        raise LinalgError(f"direction={direction!r} is not known; use 'auto', 'push' or 'pull'")
+    check_direction(direction)
     whole = isinstance(depth_limit, int | np.integer) and not isinstance(depth_limit, bool)
     if depth_limit is not None and not (whole and depth_limit >= 0):
         raise LinalgError(f"depth_limit={depth_limit!r} is no number of products; give 0 or more, or None")
     matrix = as_matrix(A)
     rows, columns = matrix.shape
     if rows != columns:
-        raise LinalgError(f"A is {rows} × {columns}; waves go through a square matrix again and again")
+        raise LinalgError(f"A is {rows} × {columns}; waves need a square matrix")
     x = as_vector(x, rows, "x")
     engine = choose(device, x, matrix)
     check_threads(threads, engine)
     matrix = matrix.to(engine.name).T
     product = settled(semiring, matrix, x.dtype, dtype)
-    if direction != "pull" and hasattr(engine, "waves"):
+    if direction != "pull" and engine.why_not_operation("waves") is None:
         alpha, beta = RULE.parameters()
-        found = engine.waves(matrix, x, product, depth_limit, 0.0 if direction == "push" else alpha, beta, explain)
+        places = arithmetic(any_pair, matrix, PATTERN, True, None, True, True)
+        alpha = 0.0 if direction == "push" else alpha
+        found = engine.waves(matrix, x, product, places, depth_limit, alpha, beta, explain)
         if found is not None:
-            levels, values, trace = found
-            reached = Waves(levels, values)
-            return (reached, _traced(trace, matrix, product, semiring, engine, direction)) if explain else reached
+            reached = Waves(found.levels, found.values)
+            return (reached, _traced(found.trace, matrix, product, semiring, engine, direction)) if explain else reached
     return _one_by_one(x, matrix, semiring, product, depth_limit, direction, explain, engine, threads)
 
 
 def settled(ring: Semiring, A: Matrix, x: np.dtype[Any], dtype: npt.DTypeLike | None) -> Product:
-    """The arithmetic of all products but perhaps the first: on values of the type that its own results have."""
+    """The arithmetic of every product, perhaps except the first: its operands have the type of its results."""
     kind = arithmetic(ring, A, x, True, dtype, True, True).dtype
     return arithmetic(ring, A, kind, True, dtype, True, True)
 
 
 def carries(product: Product) -> bool:
-    """Whether there are values at all: any_pair has none."""
+    """Whether the products have values: those over any_pair have none."""
     return not (product.term == "one" and product.add.any_term)
 
 
@@ -140,17 +141,17 @@ def _one_by_one(
     engine: Algebra,
     threads: int | None,
 ) -> Any:
-    """The loop at the top of this file, given A's transpose: a result's places are its rows, as engines want it.
+    """The loop at the top of this file, given A's transpose: a result's places are its rows, as engines expect.
 
-    `assign` and `vxm` are asked for without their keywords: to look at those takes as long as a small level.
+    `fill` and the engine stand for `assign` and `vxm`: checking their keywords takes as long as a small level.
     """
     n, here, kind = A.shape[0], engine.name, product.dtype
     f = x.to(here).astype(kind)
     f = f.copy() if f is x else f  # products convert their vectors: not the caller's
     levels = Vector.dense(engine.xp.empty(n, np.int32), engine.xp.zeros(n, np.bool_), 0)
     v = Vector(n, kind).to(here) if carries(product) else levels
-    counted = direction == "auto" and x.rule is CONVERT and hasattr(engine, "entries")
-    d, told, arcs = 0, [], _Arcs(A, engine) if counted else None
+    counted = direction == "auto" and x.rule is CONVERT and engine.why_not_operation("count_entries") is None
+    d, explanations, arcs = 0, [], _Arcs(A, engine) if counted else None
     while f.nnz:
         fill(levels, d, f, engine)
         if v is not levels:
@@ -162,21 +163,22 @@ def _one_by_one(
         else:
             pull = direction == "pull" or (direction == "auto" and f.decide() == "dense")
         operand = v if pull else f
-        operand.convert("dense" if pull else "sparse")
-        missing = places_of(levels, complement=True)
+        convert(operand, "dense" if pull else "sparse", engine)
+        missing = places_of(levels, engine, complement=True)
         found, touched = (engine.pull if pull else engine.push)(A, operand, product, missing, threads)
         if explain:
-            why = explained("vxm", ring, engine, A, pull, direction, f.nnz, missing, product, touched, pull)
-            by = why.why if direction != "auto" else str(arcs) if arcs else f"f holds {f.nnz / n:.2%} of its places"
-            told.append(replace(why, why=by))
+            why = "as asked" if direction != "auto" else str(arcs) if arcs else f"f holds {f.nnz / n:.2%} of its places"
+            explanations.append(
+                explained(Ran("vxm", ring, engine, A, product, missing, pull, pull, f.nnz, touched), why)
+            )
         f = found.follow(f)
         d += 1
     reached = Waves(levels, None if v is levels else v)
-    return (reached, told) if explain else reached
+    return (reached, explanations) if explain else reached
 
 
 class _Arcs:
-    """The direction of each product by the arcs of f and of what is not reached, counted where that needs them."""
+    """The direction of each product by the arcs of f and of what is not reached, counted where the rule needs them."""
 
     def __init__(self, A: Matrix, engine: Algebra) -> None:
         self.A, self.engine, self.parameters = A, engine, ONE_BY_ONE.parameters()
@@ -186,8 +188,8 @@ class _Arcs:
 
     def choose(self, f: Vector) -> bool:
         n, nf, mf = f.n, f.nnz, 0
-        if not (self.pull == 1 and nf * ONE_BY_ONE.beta > n):  # there the rule pulls on whatever mf is
-            mf = self.engine.entries(self.A, f, self.enough)  # type: ignore[attr-defined]
+        if not (self.pull == 1 and nf * ONE_BY_ONE.beta > n):  # then the rule keeps pulling whatever mf is
+            mf = self.engine.count_entries(self.A, f, self.enough)
             self.mu -= mf
             self.pull = growing(*self.parameters, n, self.m, nf, mf, self.mu, self.nf, self.mf, self.pull)
         self.nf, self.mf = nf, mf
@@ -198,16 +200,17 @@ class _Arcs:
 
 
 def _traced(
-    trace: list[list[int]], A: Matrix, product: Product, ring: Semiring, engine: Algebra, direction: Direction
+    trace: list[list[int]] | None, A: Matrix, product: Product, ring: Semiring, engine: Algebra, direction: Direction
 ) -> list[Explanation]:
-    """What the device wrote down of each product: see TRACE_COLUMNS in kernels/one_launch/state.cuh."""
-    d, told, missing = A.nnz / max(A.shape[0], 1), [], A.shape[0]
+    """An Explanation of each product from the device's trace: see TRACE_COLUMNS in kernels/one_launch/state.cuh."""
+    assert trace is not None
+    d, explanations, missing = A.nnz / max(A.shape[0], 1), [], A.shape[0]
     at_once = product.add.any_term and product.structure_only
-    sums = () if at_once else ("touched to find places; every entry of their rows is read once more, to add up",)
+    sums = () if at_once else ("touched to find places; every entry of their rows is read again to add up",)
     for _, choice, nf, mf, mu, _, touched, blocks, _ in trace:
         pull = choice == 1
         missing -= nf
-        told.append(
+        explanations.append(
             Explanation(
                 operation="vxm",
                 semiring=ring.name,
@@ -225,4 +228,4 @@ def _traced(
                 notes=(f"all in one launch; this one by {blocks} of its blocks", *sums),
             )
         )
-    return told
+    return explanations

@@ -2,28 +2,29 @@
 
 With t the result of an operation, restricted to the places the mask lets through:
 
-    accum given       w(i) = accum(w(i), t(i)) where both are, else the one that is
-    without accum     w(i) = t(i), and no longer there where t is not
-    elsewhere         w(i) stays, or goes where `replace` says so
+    accum given       w(i) = accum(w(i), t(i)) where both have a value, else the value that one of them has
+    without accum     w(i) = t(i), and no value where t has none
+    elsewhere         w(i) stays, or is removed where `replace` says so
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.jobs import Allowed
-from hopwave.linalg.matrix import Matrix, Rows
-from hopwave.linalg.vector import Vector, as_vector
+from hopwave.linalg.formats import arrays, convert, writable
+from hopwave.matrix import Matrix, as_matrix
 from hopwave.operators import BinaryOp, Monoid
+from hopwave.rows import Rows, from_keys, inside, keys_of, union
+from hopwave.vector import Vector, as_vector
 
 
-@dataclass(frozen=True)
-class Writing:
-    """How a result is written: the keywords that every operation takes."""
+class Writing(NamedTuple):
+    """Where and how a result is written: the keywords that every operation takes."""
 
+    out: Any = None
     mask: Any = None
     complement: bool = False
     structural: bool = False
@@ -31,7 +32,7 @@ class Writing:
     replace: bool = False
 
 
-def writing(mask: Any, complement: bool, structural: bool, accum: Any, replace: bool, out: Any) -> Writing:
+def writing(out: Any, mask: Any, complement: bool, structural: bool, accum: Any, replace: bool) -> Writing:
     """The keywords, checked against each other: what would be ignored is an error."""
     if mask is None and (complement or structural):
         word = "complement" if complement else "structural"
@@ -43,33 +44,31 @@ def writing(mask: Any, complement: bool, structural: bool, accum: Any, replace: 
     if out is None and (accum is not None or replace):
         word = "replace=True" if replace else f"accum={accum}"
         raise LinalgError(f"{word} needs something to write into; give out=")
-    return Writing(mask, complement, structural, accum, replace)
+    return Writing(out, mask, complement, structural, accum, replace)
 
 
 def allowed_places(how: Writing, n: int, engine: Algebra) -> Allowed | None:
-    """The mask as engines read it. A vector that is complemented becomes dense, once: its bits are needed all."""
+    """The mask as engines read it. A complemented vector becomes dense once, since all of its bits are needed."""
     if how.mask is None:
         return None
     m = as_vector(how.mask, n, "mask").to(engine.name)
     if how.structural or m._present is m._values:
-        return places_of(m, how.complement)
+        return places_of(m, engine, how.complement)
     if m.format == "sparse" and not how.complement:
         rows, values = m.listed()
         rows = rows[values.astype(bool)]
-        return Allowed(rows=rows, ascending=m._ascending, count=len(rows))
-    if m.format == "sparse":
-        m._set_dense(*m.arrays(), m.nnz)
+        return Allowed(rows=rows, ascending=m.ascending, count=len(rows))
+    convert(m, "dense", engine)
     values, present = m.arrays()
     return Allowed(bits=present & values.astype(bool), complement=how.complement)
 
 
-def places_of(m: Vector, complement: bool = False) -> Allowed:
+def places_of(m: Vector, engine: Algebra, complement: bool = False) -> Allowed:
     """All the places where m has a value, or has none, whatever the values are."""
-    if m.format == "sparse":
-        if not complement:
-            rows, _ = m.listed()
-            return Allowed(rows=rows, ascending=m._ascending, count=len(rows))
-        m._set_dense(*m.arrays(), m.nnz)
+    if m.format == "sparse" and not complement:
+        rows, _ = m.listed()
+        return Allowed(rows=rows, ascending=m.ascending, count=len(rows))
+    convert(m, "dense", engine)
     _, present = m.arrays()
     count = m.count_if_known()
     if count is not None and complement:
@@ -77,8 +76,9 @@ def places_of(m: Vector, complement: bool = False) -> Allowed:
     return Allowed(bits=present, complement=complement, count=count)
 
 
-def write(out: Vector | None, t: Vector, how: Writing, allowed: Allowed | None, engine: Algebra) -> Vector:
-    """Write t, which has nothing outside the mask, into out."""
+def write(t: Vector, how: Writing, allowed: Allowed | None, engine: Algebra) -> Vector:
+    """Write t, which has nothing outside the mask, into how.out."""
+    out: Vector | None = how.out
     if out is None:
         return t
     if out.n != t.n:
@@ -90,9 +90,9 @@ def write(out: Vector | None, t: Vector, how: Writing, allowed: Allowed | None, 
     xp = engine.xp
     accum = None if how.accum is None else engine.binary(how.accum)
     if accum is not None and not how.replace and out.format == "dense" and t.format == "sparse":
-        return _accumulate_list(out, t, accum, xp)
-    t_values, t_present = t.arrays()
-    values, present = out.arrays()
+        return _accumulate_list(out, t, accum, engine)
+    t_values, t_present = arrays(t, engine)
+    values, present = arrays(out, engine)
     outside = None if allowed is None else ~allowed.as_bits(out.n, xp)
     if accum is not None:
         both = accum(values, t_values)
@@ -110,11 +110,12 @@ def write(out: Vector | None, t: Vector, how: Writing, allowed: Allowed | None, 
     return out
 
 
-def _accumulate_list(out: Vector, t: Vector, accum: Any, xp: Any) -> Vector:
+def _accumulate_list(out: Vector, t: Vector, accum: Any, engine: Algebra) -> Vector:
     """A few entries into a dense vector, in place."""
+    xp = engine.xp
     places, new = t.listed()
     count = out.nnz  # before bits are set
-    values, present = out.writable()
+    values, present = writable(out, engine)
     old = values[places]
     there = present[places]
     values[places] = xp.where(there, accum(old, new), new).astype(out.dtype, copy=False)
@@ -123,34 +124,24 @@ def _accumulate_list(out: Vector, t: Vector, accum: Any, xp: Any) -> Vector:
     return out
 
 
+def let_through(t: Vector, allowed: Allowed | None, engine: Algebra) -> Vector:
+    """t without what the mask shuts out."""
+    if allowed is None:
+        return t
+    bits = allowed.as_bits(t.n, engine.xp)
+    if t.format == "sparse":
+        places, values = t.listed()
+        keep = bits[places]
+        return Vector.sparse(t.n, places[keep], values[keep], ascending=t.ascending).follow(t)
+    values, present = t.arrays()
+    return Vector.dense(values, present & bits).follow(t)
+
+
 # ------------------------------------------------------------------ matrices
-
-
-def keys_of(A: Matrix, xp: Any) -> Any:
-    """One number an entry, ascending: row · columns + column."""
-    indptr, indices, _ = A.rows
-    return row_numbers(indptr, len(indices), xp) * A.shape[1] + indices
-
-
-def row_numbers(indptr: Any, entries: int, xp: Any) -> Any:
-    """The row of every entry."""
-    if xp.__name__ == "numpy":
-        return xp.repeat(xp.arange(len(indptr) - 1, dtype=xp.int64), xp.diff(indptr))
-    places = xp.arange(entries, dtype=indptr.dtype)  # CuPy repeats by counts on the host alone
-    return xp.searchsorted(indptr, places, side="right").astype(xp.int64, copy=False) - 1
-
-
-def from_keys(keys: Any, values: Any, shape: tuple[int, int], xp: Any) -> Rows:
-    """Rows again, from ascending keys."""
-    rows = keys // max(shape[1], 1)
-    indptr = xp.searchsorted(rows, xp.arange(shape[0] + 1)).astype(xp.int64 if len(keys) > 2**31 - 1 else xp.int32)
-    return Rows(indptr, (keys - rows * shape[1]).astype(xp.int32), values)
 
 
 def mask_rows(how: Writing, shape: tuple[int, int], engine: Algebra) -> Rows | None:
     """A matrix mask as a pattern: the entries that count as true."""
-    from hopwave.linalg.matrix import as_matrix
-
     if how.mask is None:
         return None
     m = as_matrix(how.mask).to(engine.name).checked()
@@ -159,51 +150,35 @@ def mask_rows(how: Writing, shape: tuple[int, int], engine: Algebra) -> Rows | N
     if how.structural or not m.has_values:
         return m.rows._replace(values=None)
     true = m.stored_values().astype(bool)
-    return from_keys(keys_of(m, engine.xp)[true], None, shape, engine.xp)
+    return from_keys(keys_of(m.rows, shape[1], engine.xp)[true], None, shape, engine.xp)
 
 
-def inside(keys: Any, mask: Rows, shape: tuple[int, int], complement: bool, xp: Any) -> Any:
-    """Which keys a mask lets through."""
-    found = is_in(keys, keys_of(Matrix.from_rows(mask, shape), xp), xp)
-    return ~found if complement else found
-
-
-def is_in(keys: Any, among: Any, xp: Any) -> Any:
-    """Which keys are among others, all ascending."""
-    if len(among) == 0:
-        return xp.zeros(len(keys), xp.bool_)
-    place = xp.minimum(xp.searchsorted(among, keys), len(among) - 1)
-    return among[place] == keys
-
-
-def union(keys: Any, values: Any, other_keys: Any, other: Any, op: Any, dtype: Any, xp: Any) -> tuple[Any, Any]:
-    """Entries of either, combined where both are; keys ascending."""
-    twice, back = is_in(keys, other_keys, xp), is_in(other_keys, keys, xp)
-    combined = values.astype(dtype)
-    if bool(twice.any()):
-        combined[twice] = op(values[twice], other[back]).astype(dtype)
-    all_keys = xp.concatenate([keys, other_keys[~back]])
-    all_values = xp.concatenate([combined, other[~back].astype(dtype)])
-    order = xp.argsort(all_keys)
-    return all_keys[order], all_values[order]
-
-
-def write_matrix(out: Matrix | None, t: Matrix, how: Writing, mask: Rows | None, engine: Algebra) -> Matrix:
-    """Write t, which has nothing outside the mask, over out: a new matrix, since matrices do not change."""
+def write_matrix(t: Matrix, how: Writing, mask: Rows | None, engine: Algebra) -> Matrix:
+    """Write t, which has nothing outside the mask, over how.out: a new matrix, since matrices do not change."""
+    out: Matrix | None = how.out
     if out is None:
         return t
     if out.shape != t.shape:
         raise LinalgError(f"out is {out.shape[0]} × {out.shape[1]}, the result {t.shape[0]} × {t.shape[1]}")
     if how.accum is None and (mask is None or how.replace):
         return t.astype(out.dtype) if t.dtype != out.dtype else t
-    xp = engine.xp
+    xp, columns = engine.xp, t.shape[1]
     out = out.to(engine.name)
-    keys, values = keys_of(out, xp), out.stored_values()
-    t_keys, t_values = keys_of(t, xp), t.stored_values()
+    keys, values = keys_of(out.rows, columns, xp), out.stored_values()
+    t_keys, t_values = keys_of(t.rows, columns, xp), t.stored_values()
     if mask is not None and (how.replace or how.accum is None):
-        keep = inside(keys, mask, t.shape, how.complement, xp)
+        keep = inside(keys, mask, columns, how.complement, xp)
         keep = keep if how.replace else ~keep
         keys, values = keys[keep], values[keep]
     op = engine.binary(how.accum) if how.accum is not None else None
     keys, values = union(keys, values, t_keys, t_values, op, out.dtype, xp)
     return Matrix.from_rows(from_keys(keys, values, t.shape, xp), t.shape)
+
+
+def write_entries(keys: Any, values: Any, shape: tuple[int, int], how: Writing, engine: Algebra) -> Matrix:
+    """Write the entries with these keys, as far as the mask lets them through."""
+    mask = mask_rows(how, shape, engine)
+    if mask is not None:
+        keep = inside(keys, mask, shape[1], how.complement, engine.xp)
+        keys, values = keys[keep], None if values is None else values[keep]
+    return write_matrix(Matrix.from_rows(from_keys(keys, values, shape, engine.xp), shape), how, mask, engine)

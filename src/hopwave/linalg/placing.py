@@ -10,12 +10,14 @@ import numpy.typing as npt
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.jobs import Allowed
-from hopwave.linalg.elementwise import _finish, _let_through
+from hopwave.linalg.elementwise import is_table
 from hopwave.linalg.engine import choose
-from hopwave.linalg.masking import Writing, allowed_places, keys_of, places_of, write, writing
-from hopwave.linalg.matrix import Matrix, as_matrix
-from hopwave.linalg.vector import Vector, as_vector
+from hopwave.linalg.formats import arrays, writable
+from hopwave.linalg.masking import Writing, allowed_places, let_through, places_of, write, write_entries, writing
+from hopwave.matrix import Matrix, as_matrix
 from hopwave.operators import BinaryOp
+from hopwave.rows import keys_of
+from hopwave.vector import Vector, as_vector
 
 
 def assign(
@@ -41,7 +43,7 @@ def assign(
     >>> la.assign(depth, 1, mask=la.Vector.from_entries([1, 3], True, n=4)).to_dense(-1).tolist()
     [-1, 1, 0, 1]
     """
-    how = writing(mask, complement, structural, accum, replace, w)
+    how = writing(w, mask, complement, structural, accum, replace)
     engine = choose(device, w, value, mask)
     if w.device != ("cuda" if engine.name == "cuda" else "cpu"):
         w.replace(w.to(engine.name))
@@ -56,12 +58,12 @@ def assign(
 
 def fill(w: Vector, value: Any, f: Vector, engine: Algebra) -> Vector:
     """w⟨f⟩ = value, for every entry of f: what a search does at every level."""
-    return _fill(w, value, places_of(f), engine)
+    return _fill(w, value, places_of(f, engine), engine)
 
 
 def _fill(w: Vector, value: Any, allowed: Allowed, engine: Algebra) -> Vector:
-    """One number where the mask lets it, in place."""
-    values, present = w.writable()
+    """One number wherever the mask lets it through, in place."""
+    values, present = writable(w, engine)
     w._set_dense(values, present, engine.fill(values, present, allowed, value))
     return w
 
@@ -80,7 +82,7 @@ def _places(indices: Any, n: int, engine: Algebra) -> Any:
 
 
 def _values(value: Any, scalar: bool, places: Any, w: Vector, engine: Algebra) -> Vector:
-    """One entry a place."""
+    """One entry per place."""
     count = w.n if places is None else len(places)
     if scalar:
         xp = engine.xp
@@ -91,12 +93,12 @@ def _values(value: Any, scalar: bool, places: Any, w: Vector, engine: Algebra) -
 def _assign_list(w: Vector, u: Vector, places: Any, how: Writing, allowed: Allowed | None, engine: Algebra) -> Vector:
     xp = engine.xp
     if places is None:
-        return write(w, _let_through(u.copy(), allowed, xp), how, allowed, engine)
+        return write(let_through(u.copy(), allowed, engine), how, allowed, engine)
     named = xp.zeros(w.n, xp.bool_)
     named[places] = True
     region = named if allowed is None else named & allowed.as_bits(w.n, xp)
-    values, present = w.writable()
-    new, there = u.arrays()
+    values, present = writable(w, engine)
+    new, there = arrays(u, engine)
     there = there & region[places]
     to, new = places[there], new[there]
     if how.accum is None:
@@ -147,14 +149,14 @@ def extract(
     >>> la.extract(la.Matrix.from_dense([[1, 2], [3, 4]]), [1], [0, 1]).to_dense().tolist()
     [[3, 4]]
     """
-    how = writing(mask, complement, structural, accum, replace, out)
+    how = writing(out, mask, complement, structural, accum, replace)
     engine = choose(device, u)
-    if not isinstance(u, Vector) and (isinstance(u, Matrix) or hasattr(u, "indptr") or hasattr(u, "tocsr")):
+    if is_table(u):
         A = as_matrix(u).to(engine.name).checked()
         keys, values, shape = _submatrix(
             A, _places(indices, A.shape[0], engine), _places(columns, A.shape[1], engine), engine.xp
         )
-        return _finish(keys, values, shape, out, how, engine)
+        return write_entries(keys, values, shape, how, engine)
     if columns is not None:
         raise LinalgError("columns= is for matrices; a vector's places are its indices")
     u = as_vector(u, len(u), "u").to(engine.name)
@@ -162,15 +164,15 @@ def extract(
     if places is None:
         t = u.copy()
     else:
-        values, present = u.arrays()
+        values, present = arrays(u, engine)
         t = Vector.dense(values[places], present[places])
     allowed = allowed_places(how, t.n, engine)
-    return write(out, _let_through(t, allowed, engine.xp), how, allowed, engine)
+    return write(let_through(t, allowed, engine), how, allowed, engine)
 
 
 def _submatrix(A: Matrix, rows: Any, columns: Any, xp: Any) -> tuple[Any, Any, tuple[int, int]]:
     """Keys and values of some rows and columns, in the order they were named."""
-    keys, values = keys_of(A, xp), A.stored_values() if A.has_values else None
+    keys, values = keys_of(A.rows, A.shape[1], xp), A.stored_values() if A.has_values else None
     i, j = keys // max(A.shape[1], 1), keys % max(A.shape[1], 1)
     shape = (A.shape[0] if rows is None else len(rows), A.shape[1] if columns is None else len(columns))
     keep = xp.ones(len(keys), xp.bool_)

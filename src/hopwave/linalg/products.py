@@ -1,38 +1,41 @@
 """Products over a semiring: y(i) = ⊕ₖ A(i,k) ⊗ x(k), by columns (push) or by rows (pull).
 
-The four products of push-pull's Table 1 (d entries a row, M rows; f the vector, m the mask):
+The four products of push-pull's Table 1 (d entries per row, M rows; f the vector, m the mask):
 
     by rows              d·M                     by rows, masked       d·nnz(m)
     by columns           d·nnz(f) (· log …)      by columns, masked    d·nnz(f) (· log …)
 
-The vector chooses: it keeps itself as a list while it is sparse, and a list is pushed; as an array once it is not, and
-an array is pulled (section 6.3). The logarithm is that of a sort: GPUs sort, the CPU scatters into an array instead.
+The vector chooses: while it is sparse it is kept as a list, and a list is pushed; once it is not, it is kept as an
+array, and an array is pulled (section 6.3). The logarithm is that of a sort; our engines scatter into an array instead.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave.engines import Algebra
 from hopwave.errors import EngineError, LinalgError
-from hopwave.jobs import Allowed, Product, Term, Touched
+from hopwave.jobs import Allowed, Direction, Product, Term, Touched
 from hopwave.linalg.engine import choose
+from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import Writing, allowed_places, mask_rows, write, write_matrix, writing
-from hopwave.linalg.matrix import Matrix, as_matrix
-from hopwave.linalg.vector import Vector, as_vector
+from hopwave.matrix import Matrix, as_matrix
 from hopwave.operators import checked_dtype
 from hopwave.semiring import Semiring, semiring
+from hopwave.vector import Vector, as_vector
 
-if TYPE_CHECKING:
-    from hopwave.linalg.matrix import Matrix
-    from hopwave.linalg.vector import Vector
+DIRECTIONS = get_args(Direction)
 
-Direction = Literal["auto", "push", "pull"]
+# What a term is, by the name of ⊗ (or the place it gives): for A ⊕.⊗ x, and for x ⊕.⊗ A.
+LEFT_MEANS: dict[str, Term] = {"pair": "one", "any": "a", "first": "a", "second": "x"}
+RIGHT_MEANS: dict[str, Term] = {"pair": "one", "any": "x", "first": "x", "second": "a"}
+LEFT_PLACES: dict[str, Term] = {"firsti": "out", "firstj": "inner", "secondi": "inner", "secondj": "zero"}
+RIGHT_PLACES: dict[str, Term] = {"firsti": "zero", "firstj": "inner", "secondi": "inner", "secondj": "out"}
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Explanation:
     """Which product ran, and what it touched.
 
     `expected` is Table 1's count of memory accesses for that product (without the logarithm); `touched` is how many
-    entries of the matrix were really looked at: fewer where a row stopped early.
+    entries of the matrix were actually read: fewer where a row stopped early.
 
     >>> from hopwave import linalg as la
     >>> A, x = la.Matrix.from_dense(np.ones((4, 4))), la.Vector.from_entries([0], [1.0], n=4)
@@ -74,6 +77,19 @@ class Explanation:
         )
 
 
+class Options(NamedTuple):
+    """The keywords that say how a vector product is computed; `mxv` documents them."""
+
+    dtype: npt.DTypeLike | None
+    direction: Direction
+    early_exit: bool
+    operand_reuse: bool
+    structure_only: bool
+    explain: bool
+    device: str
+    threads: int | None
+
+
 def mxv(
     A: Any,
     x: Any,
@@ -98,11 +114,11 @@ def mxv(
 
     A is a Matrix, a Graph, or a SciPy or CuPy sparse matrix; x a Vector or an array.
 
-    mask, complement, structural    only where the mask is true (not true; there at all) is anything computed
-    accum, replace, out             out(i) = accum(out(i), new); what the mask shuts out goes instead of staying
-    direction                       "push" by columns, "pull" by rows; "auto": as the vector converts itself
+    mask, complement, structural    compute only where the mask is true (not true; has any entry)
+    accum, replace, out             out(i) = accum(out(i), new); `replace` removes what the mask shuts out
+    direction                       "push" by columns, "pull" by rows; "auto": as the vector's rule chooses
     early_exit                      a row may stop once no further term changes its sum, where ⊕ has such a value
-    structure_only                  values that ⊗ does not look at are not carried along
+    structure_only                  values that ⊗ does not need are not read
     operand_reuse                   a masked pull looks for the *mask's* entries instead of x's. Only for a search,
                                     where the mask is the visited vertices, x the newest of them, and ⊕ takes any term
 
@@ -113,12 +129,9 @@ def mxv(
     >>> la.mxv(A, frontier, la.semiring.any_secondi).to_dict()
     {0: 1, 2: 1}
     """
-    how = writing(mask, complement, structural, accum, replace, out)
-    matrix = as_matrix(A)
-    return _product(
-        "mxv", matrix, x, semiring, False, out, how, dtype, direction, early_exit, operand_reuse, structure_only,
-        explain, device, threads,
-    )  # fmt: skip
+    how = writing(out, mask, complement, structural, accum, replace)
+    options = Options(dtype, direction, early_exit, operand_reuse, structure_only, explain, device, threads)
+    return _product("mxv", as_matrix(A), x, semiring, how, options)
 
 
 def vxm(
@@ -141,66 +154,55 @@ def vxm(
     device: str = "auto",
     threads: int | None = None,
 ) -> Any:
-    """out⟨mask⟩ ⊙= x ⊕.⊗ A: a row vector times a matrix, so that values go along the arcs. Keywords as for `mxv`.
+    """out⟨mask⟩ ⊙= x ⊕.⊗ A: a row vector times a matrix, so that values follow the arcs. Keywords as for `mxv`.
 
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 0], [1, 2], [5.0, 7.0], shape=3)
     >>> la.vxm(la.Vector.from_entries([0], [1.0], n=3), A, la.semiring.min_plus).to_dict()
     {1: 6.0, 2: 8.0}
     """
-    how = writing(mask, complement, structural, accum, replace, out)
-    matrix = as_matrix(A).T
-    return _product(
-        "vxm", matrix, x, semiring, True, out, how, dtype, direction, early_exit, operand_reuse, structure_only,
-        explain, device, threads,
-    )  # fmt: skip
+    how = writing(out, mask, complement, structural, accum, replace)
+    options = Options(dtype, direction, early_exit, operand_reuse, structure_only, explain, device, threads)
+    return _product("vxm", as_matrix(A).T, x, semiring, how, options)
 
 
 def _product(
-    name: str,
-    A: Matrix,
-    x: Any,
-    ring: Semiring,
-    flip: bool,
-    out: Vector | None,
-    how: Writing,
-    dtype: npt.DTypeLike | None,
-    direction: Direction,
-    early_exit: bool,
-    operand_reuse: bool,
-    structure_only: bool,
-    explain: bool,
-    device: str,
-    threads: int | None,
+    operation: Literal["mxv", "vxm"], A: Matrix, x: Any, ring: Semiring, how: Writing, options: Options
 ) -> Any:
     """Both vector products: A's rows are the places of the result."""
-    if direction not in ("auto", "push", "pull"):
-        raise LinalgError(f"direction={direction!r} is not known; use 'auto', 'push' or 'pull'")
+    check_direction(options.direction)
     rows, inner = A.shape
     x = as_vector(x, inner, "x")
-    engine = choose(device, x, A)
-    check_threads(threads, engine)
+    engine = choose(options.device, x, A)
+    check_threads(options.threads, engine)
     A, x = A.to(engine.name), x.to(engine.name)
-    product = arithmetic(ring, A, x.dtype, flip, dtype, early_exit, structure_only)
+    flip = operation == "vxm"
+    product = arithmetic(ring, A, x.dtype, flip, options.dtype, options.early_exit, options.structure_only)
     allowed = allowed_places(how, rows, engine)
-    if operand_reuse:
+    if options.operand_reuse:
         check_reuse(ring, how, rows, inner)
-    nnz = x.nnz if explain else 0  # a GPU need not be waited for
-    pull = x.decide() == "dense" if direction == "auto" else direction == "pull"
-    reused = operand_reuse and pull
-    if reused:  # x itself need not be converted, which is the gain (section 5.4)
-        assert allowed is not None
-        operand = Vector.dense(allowed.bits, allowed.bits, None if allowed.count is None else rows - allowed.count)
+    nnz = x.nnz if options.explain else 0  # not otherwise: it may have to wait for a GPU
+    pull = x.decide() == "dense" if options.direction == "auto" else options.direction == "pull"
+    reused = pull and options.operand_reuse
+    if reused:
+        operand = visited(allowed, rows)
     else:
         operand = x
-        x.convert("dense" if pull else "sparse")
-    found, touched = (engine.pull if pull else engine.push)(A, operand, product, allowed, threads)
-    result = write(out, found, how, allowed, engine)
-    if out is None:
+        convert(x, "dense" if pull else "sparse", engine)
+    found, touched = (engine.pull if pull else engine.push)(A, operand, product, allowed, options.threads)
+    result = write(found, how, allowed, engine)
+    if how.out is None:
         result.follow(x)
-    if not explain:
+    if not options.explain:
         return result
-    return result, explained(name, ring, engine, A, pull, direction, nnz, allowed, product, touched, reused)
+    why = "as asked" if options.direction != "auto" else f"x holds {nnz / max(inner, 1):.2%} of its places"
+    return result, explained(Ran(operation, ring, engine, A, product, allowed, pull, reused, nnz, touched), why)
+
+
+def visited(allowed: Allowed | None, n: int) -> Vector:
+    """What a complemented mask shuts out, as the operand of a pull: x need not be converted then (section 5.4)."""
+    assert allowed is not None, "check_reuse"
+    return Vector.dense(allowed.bits, allowed.bits, None if allowed.count is None else n - allowed.count)
 
 
 def arithmetic(
@@ -212,12 +214,12 @@ def arithmetic(
     early_exit: bool,
     structure_only: bool,
 ) -> Product:
-    """The semiring as engines read it: what a term is, of which type sums are, and which short cuts are legal."""
+    """The semiring as engines read it: what a term is, the type of sums, and which shortcuts are legal."""
     kind = None if dtype is None else checked_dtype(dtype)
     return _arithmetic(ring, A.dtype, A.has_values, x, flip, kind, early_exit, structure_only)
 
 
-@lru_cache(maxsize=1024)  # the same record for the same question: engines keep with it what they compiled
+@lru_cache(maxsize=1024)  # the same record for the same arithmetic: engines keep with it what they compiled
 def _arithmetic(
     ring: Semiring,
     a: np.dtype[Any],
@@ -239,13 +241,19 @@ def _arithmetic(
             kind = np.dtype(np.bool_)
     else:
         kind = dtype
-    # Without it a pattern's values are read as well, and a list's carried along: the paper's ablation (section 5.5).
+    # Without structure_only, values of a pattern and of a list are read too: the paper's ablation (section 5.5).
     skips = structure_only and (term not in ("a", "both") or not has_values)
     return Product(add, multiply, term, flip, kind, early_exit and add.short_circuits, skips)
 
 
+def check_direction(direction: Direction) -> None:
+    """A direction that is one."""
+    if direction not in DIRECTIONS:
+        raise LinalgError(f"direction={direction!r} is not known; use 'auto', 'push' or 'pull'")
+
+
 def check_threads(threads: int | None, engine: Algebra) -> None:
-    """Only the CPU engine can be told how many threads to take."""
+    """Only the CPU engine takes a number of threads."""
     if threads is not None and engine.name != "cpu":
         raise EngineError(
             f"threads={threads!r} is for device='cpu', not {engine.name!r}; leave it out, or change device="
@@ -265,44 +273,44 @@ def check_reuse(ring: Semiring, how: Writing, rows: int, inner: int) -> None:
         raise LinalgError(f"operand_reuse=True with {ring.name} would read values that x does not have; use any_pair")
 
 
-def explained(
-    name: str,
-    ring: Semiring,
-    engine: Algebra,
-    A: Matrix,
-    pull: bool,
-    direction: Direction,
-    nnz: int,
-    allowed: Allowed | None,
-    product: Product,
-    touched: Touched,
-    reused: bool,
-) -> Explanation:
-    """What a product was."""
-    rows, inner = A.shape
+class Ran(NamedTuple):
+    """A vector product that was computed: what its Explanation is made of."""
+
+    operation: str
+    ring: Semiring
+    engine: Algebra
+    A: Matrix
+    product: Product
+    allowed: Allowed | None
+    pull: bool
+    reused: bool
+    nnz: int
+    touched: Touched
+
+
+def explained(ran: Ran, why: str) -> Explanation:
+    """What a product was, and why it went that way."""
+    (rows, inner), allowed, xp = ran.A.shape, ran.allowed, ran.engine.xp
     count = None
     if allowed is not None:
-        count = allowed.count
-        if count is None:
-            count = int(engine.xp.count_nonzero(allowed.as_bits(rows, engine.xp)))
-    d = A.nnz / max(rows if pull else inner, 1)
-    expected = d * ((rows if count is None else count) if pull else nnz)
-    why = "as asked" if direction != "auto" else f"x holds {nnz / max(inner, 1):.2%} of its places"
+        count = int(xp.count_nonzero(allowed.as_bits(rows, xp))) if allowed.count is None else allowed.count
+    d = ran.A.nnz / max(rows if ran.pull else inner, 1)
+    expected = d * ((rows if count is None else count) if ran.pull else ran.nnz)
     return Explanation(
-        operation=name,
-        semiring=ring.name,
-        engine=engine.name,
-        direction="pull" if pull else "push",
-        product=("by rows" if pull else "by columns") + (", masked" if allowed is not None else ""),
+        operation=ran.operation,
+        semiring=ran.ring.name,
+        engine=ran.engine.name,
+        direction="pull" if ran.pull else "push",
+        product=("by rows" if ran.pull else "by columns") + (", masked" if allowed is not None else ""),
         why=why,
-        nnz_x=nnz,
+        nnz_x=ran.nnz,
         nnz_mask=count,
         expected=round(expected),
-        touched=touched.count(),
-        early_exit=product.early_exit and pull,
-        operand_reuse=reused,
-        structure_only=product.structure_only,
-        notes=tuple(touched.notes),
+        touched=ran.touched.count(),
+        early_exit=ran.product.early_exit and ran.pull,
+        operand_reuse=ran.reused,
+        structure_only=ran.product.structure_only,
+        notes=tuple(ran.touched.notes),
     )
 
 
@@ -328,7 +336,7 @@ def mxm(
     """out⟨mask⟩ ⊙= A ⊕.⊗ B: matrix times matrix. Keywords as for `mxv`; out is not changed, the result is returned.
 
     "push" scatters rows of B into an accumulator (Gustavson), looking up the mask; "pull" computes one dot product for
-    every entry of the mask, and needs one that is not complemented. "auto" pulls where that is the less work.
+    every entry of the mask, and needs one that is not complemented. "auto" pulls where that is less work.
 
     >>> import hopwave as hw
     >>> from hopwave import linalg as la
@@ -336,9 +344,8 @@ def mxm(
     >>> la.reduce(la.mxm(A, A, la.semiring.plus_pair, mask=A)) // 6  # triangles
     4
     """
-    if direction not in ("auto", "push", "pull"):
-        raise LinalgError(f"direction={direction!r} is not known; use 'auto', 'push' or 'pull'")
-    how = writing(mask, complement, structural, accum, replace, out)
+    check_direction(direction)
+    how = writing(out, mask, complement, structural, accum, replace)
     left, right = as_matrix(A).checked(), as_matrix(B).checked()
     if left.shape[1] != right.shape[0]:
         raise LinalgError(f"{left.shape} times {right.shape}: A needs as many columns as B has rows")
@@ -353,7 +360,7 @@ def mxm(
         raise LinalgError("direction='pull' computes the mask's entries alone; give a mask, not complemented")
     by = direction if direction != "auto" else "auto" if let is not None and not complement else "push"
     rows, touched = engine.multiply(left, right, product, let, complement, by, threads)
-    result = write_matrix(out, Matrix.from_rows(rows, shape), how, let, engine)
+    result = write_matrix(Matrix.from_rows(rows, shape), how, let, engine)
     if not explain:
         return result
     count = None if let is None else len(let.indices)
@@ -365,7 +372,7 @@ def mxm(
         engine=engine.name,
         direction=ran,
         product=("by dot products" if ran == "pull" else "by rows of B") + (", masked" if let is not None else ""),
-        why="as asked" if direction != "auto" else "the less work",
+        why="as asked" if direction != "auto" else "less work",
         nnz_x=left.nnz,
         nnz_mask=count,
         expected=round(d * (2 * (count or 0) if ran == "pull" else left.nnz)),
@@ -375,12 +382,3 @@ def mxm(
         structure_only=product.structure_only,
         notes=tuple(touched.notes[1:]),
     )
-
-
-LEFT_MEANS: dict[str, Term] = {"pair": "one", "any": "a", "first": "a", "second": "x"}
-
-RIGHT_MEANS: dict[str, Term] = {"pair": "one", "any": "x", "first": "x", "second": "a"}
-
-LEFT_PLACES: dict[str, Term] = {"firsti": "out", "firstj": "inner", "secondi": "inner", "secondj": "zero"}
-
-RIGHT_PLACES: dict[str, Term] = {"firsti": "zero", "firstj": "inner", "secondi": "inner", "secondj": "out"}

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from hopwave.errors import GraphError
 from hopwave.graph import Graph, vertex_names
-from hopwave.linalg.matrix import Matrix
-from hopwave.linalg.parts import kept, row_of_each
+from hopwave.matrix import Matrix
+from hopwave.rows import kept, row_of_each
 
 if TYPE_CHECKING:
     import pandas as pd

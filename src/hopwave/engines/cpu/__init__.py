@@ -6,21 +6,27 @@ GPU's concern: here a frontier is a queue when it is pushed and a bitmap when it
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from hopwave import engines
 from hopwave.arrays import ScaledCounts
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import crew, new_board, thread_count
+from hopwave.engines.cpu.crew import crew, dismiss, new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.search import loop as kernels
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, OPERAND_VISITED, ROWS_ALL
-from hopwave.plan import Pull
+from hopwave.graph import Graph
+from hopwave.jobs import Accumulation, FoundBySearch, Job, Poll, Question, Sweep, Swept
+from hopwave.plan import Plan, Pull
 from hopwave.trace import Level
 
-# Below these, waking a helper costs more than it brings. (Of a dense graph's arcs a search looks at few.)
+# Below these, waking a helper costs more than it gains. (Of a dense graph's arcs a search reads few.)
 VERTICES_PER_THREAD = 1 << 14
 ARCS_PER_THREAD = 1 << 25
 NO_LIMIT = np.iinfo(np.int32).max
@@ -28,21 +34,18 @@ TRACE_ROWS = 4096
 
 
 class Search:
-    """A search under way: its arrays, and where it stands."""
+    """A search under way: its arrays, and how far it is."""
 
-    def __init__(self, loaded, sources, question, threads):
+    def __init__(self, loaded: CpuGraph, sources: tuple[int, ...], question: Question, threads: int) -> None:
         self.loaded = loaded
         self.question = question
         self.sources = np.array(sources, np.int64)
         self.crew = max(1, min(threads, loaded.n // VERTICES_PER_THREAD + loaded.m // ARCS_PER_THREAD))
         self.here = np.zeros(kernels.HERE_CELLS, np.int64)
-        self.W = self.A = None
-        self.counts = None
-
-    depth = property(lambda self: int(self.here[kernels.DEPTH]))
-    nf = property(lambda self: int(self.here[kernels.NF]))
-    mf = property(lambda self: int(self.here[kernels.MF]))
-    mu = property(lambda self: int(self.here[kernels.MU]))
+        self.W: Any = None
+        self.A: Any = None
+        self.counts: npt.NDArray[np.float64] | ScaledCounts | None = None
+        self.rows: list[list[int]] = []  # the trace
 
 
 class Engine:
@@ -50,28 +53,31 @@ class Engine:
 
     name = "cpu"
 
-    def missing(self):
+    def missing(self) -> str | None:
         return None
 
-    def load(self, graph, plan):
-        if "cpu" not in graph._prepared:
-            graph._prepared.setdefault("cpu", CpuGraph(graph))
-        return graph._prepared["cpu"]
+    def load(self, graph: Graph, plan: Plan | None) -> CpuGraph:
+        return graph._prepared.find(CpuGraph) or graph._prepared.keep(CpuGraph(graph))
 
-    def supports(self, plan, question):
-        return plan.refuses(question)
+    def why_not(self, plan: Plan, job: Question | Job) -> str | None:
+        if isinstance(job, Question):
+            return plan.why_not(job)
+        if plan.regime == "batch":
+            return f"plan {plan.name!r} shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'"
+        if plan.regime == "wide" and (job.edges or job.squares):
+            return f"plan {plan.name!r} scores vertices alone, without bounds; use 'hopwave-block' or plan='auto'"
+        return None
 
-    def without(self, plan):
+    def without(self, plan: Plan) -> tuple[str, ...]:
         return ("thread mappings", "queue making")
 
-    def start(self, loaded, sources, question, threads=None):
+    def start(
+        self, loaded: CpuGraph, sources: tuple[int, ...], question: Question, threads: int | None = None
+    ) -> Search:
         return Search(loaded, sources, question, thread_count(threads))
 
-    def advance(self, search, step, choice):
-        raise NotImplementedError("the CPU engine runs every plan whole: see run")
-
-    def run(self, search, plan, trace):
-        """The whole search in compiled code, rule and all; returns its levels when they are traced."""
+    def run(self, search: Search, plan: Plan, trace: bool) -> list[Level]:
+        """The whole search in compiled code, including the rule; returns its levels when they are traced."""
         with self.searched(search, plan, trace):
             if search.question.path_counts:
                 search.counts = self._counts(search, plan)
@@ -81,15 +87,15 @@ class Engine:
         ]
 
     @contextmanager
-    def searched(self, search, plan, trace=False):
-        """The workspace after the search, until it is lent to another."""
+    def searched(self, search: Search, plan: Plan, trace: bool = False) -> Iterator[Any]:
+        """The workspace after the search; another search may use it when the context ends."""
         order = "any" if plan.order == "any" else "paper" if plan.loop == "host" else "degree"
         search.A = search.loaded.adjacency(order)
         with search.loaded.workspace(search.crew, search.question.path_counts) as search.W:
             search.rows = self._search(search, plan, trace)
             yield search.W
 
-    def _search(self, search, plan, trace):
+    def _search(self, search: Search, plan: Plan, trace: bool) -> list[list[int]]:
         A, W, here = search.A, search.W, search.here
         steps, rule, fill_now = _encode(plan)
         depth_limit = search.question.depth_limit
@@ -101,7 +107,8 @@ class Engine:
             search.loaded.findable if plan.loop == "device" else -NO_LIMIT,
         )
         buffer = np.empty((TRACE_ROWS if trace else 0, kernels.TRACE_COLUMNS), np.int64)
-        rows, board = [], new_board()
+        rows: list[list[int]] = []
+        board = new_board()
         here[:] = 0
         part = (
             A,
@@ -123,10 +130,10 @@ class Engine:
                     kernels.take_part(*part, 0)
                     rows += buffer[: here[kernels.TRACED]].tolist()
             finally:
-                kernels.dismiss(board)
+                dismiss(board)
         return rows
 
-    def _counts(self, search, plan):
+    def _counts(self, search: Search, plan: Plan) -> npt.NDArray[np.float64] | ScaledCounts:
         """σ from σ̂ and each level's shift; by mantissa and exponent where a level spans more than float64."""
         W, here = search.W, search.here
         if here[kernels.OVERFLOWED]:
@@ -146,8 +153,10 @@ class Engine:
         exponent[W.queue[: here[kernels.QUEUE_END]]] += np.repeat(segments[:, 2], lengths)
         return ScaledCounts.plain(mantissa, exponent)
 
-    def accumulation(self, graph, job, plan, threads=None):
-        """Sums of dependencies: see hopwave.algorithms.brandes."""
+    def regime(self, graph: Graph, job: Job, plan: Plan) -> None:
+        return None
+
+    def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
         loaded = self.load(graph, plan)
         if plan.regime == "wide":
             from hopwave.engines.cpu.betweenness.wide import WideAccumulation  # compiled when first used
@@ -158,46 +167,33 @@ class Engine:
 
         if not worth_ranking(loaded, job):
             return Accumulation(loaded, job, plan, threads)
-        if "cpu-ranked" not in graph._prepared:
-            graph._prepared.setdefault("cpu-ranked", RankedGraph(graph))
-        return RankedAccumulation(graph._prepared["cpu-ranked"], job, plan, threads)
+        ranked = graph._prepared.find(RankedGraph) or graph._prepared.keep(RankedGraph(graph))
+        return RankedAccumulation(ranked, job, plan, threads)
 
-    def declines(self, verb, graph):
+    def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
         return None
 
-    def sweep(self, graph, job, poll, threads=None):
-        """Searches from many sources: see hopwave.algorithms.many_sources."""
+    def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         from hopwave.engines.cpu.many.run import sweep
 
         return sweep(self.load(graph, None), job, poll, threads)
 
-    def components(self, graph, strong):
-        """The number of every vertex's component, by lowest vertex; kept with the graph."""
+    def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         from hopwave.engines.cpu.many.run import component_labels
 
         return component_labels(self.load(graph, None), strong)
 
-    def shortest_path(self, graph, source, target):
-        """The ids of one shortest path, or None."""
+    def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         from hopwave.engines.cpu.shortest_path import shortest_path
 
         return shortest_path(self.load(graph, None), source, target)
 
-    def local_efficiencies(self, graph, poll, threads=None):
-        """The efficiency among each vertex's neighbours."""
+    def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
         from hopwave.engines.cpu.many.local_efficiency import local_efficiencies
 
         return local_efficiencies(self.load(graph, None), poll, threads)
 
-    def refuses(self, plan, job):
-        """Why this engine cannot run the plan for that job, or None."""
-        if plan.regime == "batch":
-            return f"plan {plan.name!r} shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'"
-        if plan.regime == "wide" and (job.edges or job.squares):
-            return f"plan {plan.name!r} scores vertices alone, without bounds; use 'hopwave-block' or plan='auto'"
-        return None
-
-    def fetch(self, search):
+    def fetch(self, search: Search) -> FoundBySearch:
         W, here = search.W, search.here
         # The last level looked for more and found none, unless a limit stopped the search before.
         depth = int(here[kernels.DEPTH]) - (not here[kernels.NF] and here[kernels.DEPTH] > 0)
@@ -211,7 +207,7 @@ class Engine:
 
 
 @lru_cache(maxsize=64)
-def _encode(plan):
+def _encode(plan: Plan) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], bool]:
     """A plan as the compiled loop reads it: steps (pull?, flags, asynchronous?), rule, whether it reads distances."""
     rule = np.array([plan.rule.code, *plan.rule.parameters()])
     steps = np.zeros((len(plan.steps), 3), np.int64)
@@ -220,3 +216,7 @@ def _encode(plan):
             flags = ROWS_ALL * (step.rows == "all") | OPERAND_VISITED * (step.operand == "visited")
             row[:] = 1, flags | EARLY_EXIT * step.early_exit, step.asynchronous
     return steps, rule, bool(steps[:, 2].any())
+
+
+if TYPE_CHECKING:
+    _: engines.Engine = Engine()  # mypy checks that it is one

@@ -1,6 +1,6 @@
 """The CUDA engine: every search plan on the GPU, through CuPy, with kernels of our own (kernels/*.cuh).
 
-Plans whose loop is on the host go level by level (search/steps.py); a plan whose loop is on the device is one launch
+A plan whose loop is on the host runs level by level (search/steps.py). A plan whose loop is on the device is one launch
 (search/one_launch.py), where the GPU can launch cooperatively. CuPy is imported when the first graph is loaded.
 """
 
@@ -8,14 +8,24 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
+from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+import numpy.typing as npt
+
+from hopwave import engines
 from hopwave.arrays import DeferredArray, on_host
 from hopwave.catalogue import CATALOGUE
 from hopwave.engines.cuda.errors import LESS_MEMORY, OTHERS_LESS, explained
+from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
-from hopwave.jobs import Question
+from hopwave.graph import Graph
+from hopwave.jobs import Accumulation, FoundBySearch, Job, Poll, Question, Sweep, Swept
+from hopwave.plan import Plan, Step
+from hopwave.prepared import Structure
+from hopwave.trace import Level
 
-LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and say with whom they act together
+LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and name the threads they act together with
 
 
 class Engine:
@@ -23,7 +33,7 @@ class Engine:
 
     name = "cuda"
 
-    def missing(self):
+    def missing(self) -> str | None:
         from hopwave.devices import cuda_extra
 
         install = f"pip install 'hopwave[{cuda_extra()}]'"
@@ -31,12 +41,12 @@ class Engine:
             return f"device='cuda' needs CuPy, which is not installed; run: {install}, or use device='cpu'"
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # CuPy warns where there is no driver; the sentence below says it
+                warnings.simplefilter("ignore")  # CuPy warns where there is no driver; the sentence below says so too
                 import cupy
             if not cupy.cuda.runtime.getDeviceCount():
                 return "device='cuda' found no GPU here; check nvidia-smi, or use device='cpu'"
             capability = int(cupy.cuda.Device().compute_capability)
-        except Exception as error:  # a driver that is missing, too old or wedged says so in many ways
+        except Exception as error:  # a driver that is missing, too old or stuck raises one of many errors
             said = " ".join(str(error).split()) or type(error).__name__
             return (
                 f"device='cuda' found no GPU that CuPy can use ({said}); check the driver with nvidia-smi, install "
@@ -46,25 +56,26 @@ class Engine:
             return f"this GPU has compute capability {capability / 10}, hopwave needs 7.0; use device='cpu'"
         return None
 
-    def load(self, graph, plan):
+    def load(self, graph: Graph, plan: Plan) -> Any:
         with explained("uploading the graph", graph):
             from hopwave.engines.cuda.graph import CudaGraph, Loaded
 
-            if "cuda" not in graph._prepared:
-                graph._prepared.setdefault("cuda", CudaGraph(graph))
-            loaded = Loaded(graph, plan, graph._prepared["cuda"])
+            uploaded = graph._prepared.find(CudaGraph) or graph._prepared.keep(CudaGraph(graph))
+            loaded = Loaded(graph, plan, uploaded)
             loaded.ready()
             return loaded
 
-    def supports(self, plan, question):
-        from hopwave.engines.cuda.search.steps import lacks
+    def why_not(self, plan: Plan, job: Question | Job) -> str | None:
+        if not isinstance(job, Question):
+            return _betweenness(plan).why_not(plan, job)
+        from hopwave.engines.cuda.search import steps
 
-        return plan.refuses(question) or lacks(plan)
+        return plan.why_not(job) or steps.why_not(plan)
 
-    def without(self, plan):
+    def without(self, plan: Plan) -> tuple[str, ...]:
         return ("direction rule",) if plan.task == "betweenness" and plan.regime != "source" else ()
 
-    def start(self, loaded, sources, question, threads=None):
+    def start(self, loaded: Any, sources: tuple[int, ...], question: Question, threads: int | None = None) -> Any:
         if threads is not None:
             raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
         with explained("starting a search", loaded.graph):
@@ -72,78 +83,82 @@ class Engine:
 
             return Search(loaded, sources, question)
 
-    def advance(self, search, step, choice):
+    def run(self, search: Any, plan: Plan, trace: bool) -> list[Level]:
+        """A device loop in one launch where that can be, else one level after another."""
+        levels = self._one_launch(search, plan, trace)
+        return by_levels(self, search, search.loaded.n, search.loaded.m, plan) if levels is None else levels
+
+    def advance(self, search: Any, step: Step, choice: int) -> Level:
+        """One level of a search."""
         from hopwave.engines.cuda.search.steps import advance
 
         with explained("computing a level", search.loaded.graph):
             return advance(search, step, choice)
 
-    def run(self, search, plan, trace):
-        """A device loop in one launch; None leaves the loop to the caller."""
+    def _one_launch(self, search: Any, plan: Plan, trace: bool) -> list[Level] | None:
         if plan.loop != "device" or not search.loaded.device.cooperative:
             return None
         from hopwave.engines.cuda.search import one_launch
 
-        if one_launch.supports(plan, search.question):
+        if one_launch.why_not(plan, search.question):
             return None
         with explained(f"running plan {plan.name!r}", search.loaded.graph), search.loaded.lock:
             levels = one_launch.run(search, plan, trace)
         search.ran_whole = levels is not None
         return levels
 
-    def fetch(self, search):
-        with explained("fetching the answer", search.loaded.graph):
+    def fetch(self, search: Any) -> FoundBySearch:
+        with explained("fetching the result", search.loaded.graph):
             if search.ran_whole:
                 depth, counts = search.depth, search.counts
             else:
                 search.begin()  # a limit of 0 allows no step, but the sources are there
                 depth = search.depth - (not search.nf and search.depth > 0)
                 counts = search.path_counts() if search.question.path_counts else None
-            answer = {
-                "distances": self._as_asked(search, search.distance),
-                "predecessors": self._as_asked(search, search.parent),
-                "path_counts": self._as_asked(search, counts),
+            found: FoundBySearch = {
+                "distances": self._placed(search, search.distance),
+                "predecessors": self._placed(search, search.parent),
+                "path_counts": self._placed(search, counts),
                 "depth": depth,
                 "reached": search.reached,
             }
             if search.work is not None:
                 search.on_device.workspaces.append(search.work)
                 search.work = None
-            return answer
+            return found
 
     @staticmethod
-    def _as_asked(search, array):
+    def _placed(search: Any, array: Any) -> Any:
         """On the device where the graph came from there, else in the host's memory."""
         import cupy
 
         on_device = isinstance(array, cupy.ndarray)
         if search.on_device.follows and array is not None and hasattr(array, "dtype"):
             return array if on_device else cupy.asarray(array)
-        return DeferredArray(array.get) if on_device else array  # copied when first looked at
+        return DeferredArray(array.get) if on_device else array  # copied when it is first read
 
-    def declines(self, verb, graph):
-        if verb == "local_efficiencies":
+    def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
+        if operation == "local_efficiencies":
             return (
-                "device='cuda' has no local efficiency: a small graph around each vertex keeps no GPU at work; "
+                "device='cuda' has no local efficiency: the graph around one vertex is too little work for a GPU; "
                 "use device='cpu' or 'auto'"
             )
-        if verb == "strong_components" and graph.directed:
+        if operation == "strong_components" and graph.directed:
             return (
-                "device='cuda' finds weak components alone: strong ones are found depth first, one step after another; "
-                "use device='cpu' or 'auto' (is_strongly_connected runs here too)"
+                "device='cuda' finds weak components only: strong ones need a depth-first search, one step at a time; "
+                "use device='cpu' or 'auto' (is_strongly_connected runs on a GPU too)"
             )
-        if verb == "sweep" and not self._cooperative():
+        if operation == "sweep" and not self._cooperative():
             return "this GPU cannot launch cooperatively, which searches from many sources need; use device='cpu'"
         return None
 
     @staticmethod
-    def _cooperative():
+    def _cooperative() -> bool:
         import cupy
 
         return bool(cupy.cuda.Device().attributes["CooperativeLaunch"])
 
-    def sweep(self, graph, job, poll, threads=None):
-        """Searches from many sources: see hopwave.algorithms.many_sources."""
+    def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         if threads is not None:
             raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
         with explained("searching from many sources", graph):
@@ -152,38 +167,35 @@ class Engine:
             labels = None if graph.directed else self.components(graph, False)
             return sweep(self.load(graph, CATALOGUE["hopwave-gpu"]), job, labels, poll)
 
-    def components(self, graph, strong):
-        """The number of every vertex's component, by lowest vertex; kept with the graph."""
-        if strong and (reason := self.declines("strong_components", graph)):
+    def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
+        if strong and (reason := self.why_not_operation("strong_components", graph)):
             raise EngineError(reason)
-        if "components" not in graph._prepared:
+        kept = graph._prepared.record(Structure).components  # strong ones of an undirected graph are its weak ones
+        if False not in kept:
             with explained("looking for components", graph):
                 from hopwave.engines.cuda.components import components
 
-                loaded = self.load(graph, CATALOGUE["hopwave-gpu"])
-                graph._prepared["components"] = components(loaded.on_device)
-        return graph._prepared["components"]
+                kept[False] = components(self.load(graph, CATALOGUE["hopwave-gpu"]).on_device)
+        return kept[False]
 
-    def shortest_path(self, graph, source, target):
-        """The ids of one shortest path, or None: one search, then back from the target by way of the lowest ids."""
-        from hopwave.algorithms.bfs import search
-        from hopwave.algorithms.paths import all_paths
+    def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
+        """One search, then back from the target, each step to the lowest id that is one level nearer."""
+        plan = CATALOGUE["hopwave-gpu"]
+        search = self.start(self.load(graph, plan), (source,), Question(predecessors=False))
+        self.run(search, plan, False)
+        distances = self.fetch(search)["distances"]
+        distances = on_host(distances.fetch() if isinstance(distances, DeferredArray) else distances)
+        return None if distances[target] < 0 else path_back(graph, distances, target)
 
-        question, plan = Question(predecessors=False), CATALOGUE["hopwave-gpu"]
-        distances = on_host(search(self, graph, (source,), question, plan, "", False, None).distances)
-        return None if distances[target] < 0 else next(all_paths(graph, distances, target))
+    def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> NoReturn:
+        raise EngineError(self.why_not_operation("local_efficiencies", graph))
 
-    def refuses(self, plan, job):
-        return _betweenness(plan).refuses(plan, job)
-
-    def regime(self, graph, job, plan):
-        """Which of our betweenness regimes suits the job, and why; the plan says how the graph is loaded."""
+    def regime(self, graph: Graph, job: Job, plan: Plan) -> tuple[str, str] | None:
         loaded = self.load(graph, plan)
         with explained("choosing a regime", graph, LESS_MEMORY):
             return _betweenness(plan).choose(loaded, job)
 
-    def accumulation(self, graph, job, plan, threads=None):
-        """Sums of dependencies: see hopwave.algorithms.brandes."""
+    def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
         if threads is not None:
             raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
         loaded = self.load(graph, plan)
@@ -192,7 +204,17 @@ class Engine:
             return _betweenness(plan).Accumulation(loaded, job, plan)
 
 
-def _betweenness(plan):
+def path_back(graph: Graph, distances: npt.NDArray[np.int32], target: int) -> list[int]:
+    """A shortest path to the target from where distances are 0."""
+    path = [target]
+    while distances[path[-1]]:
+        v = path[-1]
+        neighbours = graph.in_indices[graph.in_indptr[v] : graph.in_indptr[v + 1]]
+        path.append(int(neighbours[distances[neighbours] == distances[v] - 1].min()))
+    return path[::-1]
+
+
+def _betweenness(plan: Plan) -> Any:
     """The module that runs a betweenness plan: TurboBC's pipeline, or our own regimes."""
     if plan.regime == "source":
         from hopwave.engines.cuda.betweenness import turbobc
@@ -201,3 +223,7 @@ def _betweenness(plan):
     from hopwave.engines.cuda.betweenness import run
 
     return run
+
+
+if TYPE_CHECKING:
+    _: engines.Engine = Engine()  # mypy checks that it is one

@@ -59,9 +59,10 @@ def _failure(runtime, error, doing, graph):
         runtime.deviceSynchronize()
     except runtime.CUDARuntimeError:
         from hopwave.engines.cuda import launch
+        from hopwave.engines.cuda.graph import CudaGraph
 
         if graph is not None:
-            graph._prepared.pop("cuda", None)  # its arrays were lost with the context
+            graph._prepared.drop(CudaGraph)  # its arrays were lost with the context
         launch.forget()
         return (
             f"the GPU was lost {doing} ({error}); this process cannot use it again: restart Python, look at "

@@ -19,6 +19,7 @@ from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.launch import WARP, Device, kernels, offset_type
 from hopwave.graph import Graph
 from hopwave.plan import Plan
+from hopwave.prepared import DeviceInput
 
 STATE = "steps/state.cuh"
 
@@ -33,11 +34,11 @@ class CudaGraph:
         self.lock = threading.RLock()
         self.kept = {"any": {}, "degree": {}}
         self.workspaces = []
-        # CuPy arrays that the graph was made of, used without a copy; () where they had to be sorted first.
-        given = graph._prepared.get("device")
-        self.given = given or None
+        # CuPy arrays that the graph was made from, used without a copy; None where they had to be sorted first.
+        given = graph._prepared.find(DeviceInput)
+        self.given = None if given is None else given.arrays
         turned = graph.__dict__.get("_reversed") if graph.directed else None
-        self.turned = turned._prepared.get("cuda") if turned is not None else None
+        self.turned = turned._prepared.find(CudaGraph) if turned is not None else None
         self.follows = given is not None or (self.turned is not None and self.turned.follows)
         self.offset = offset_type(graph.indptr if self.given is None else self.given[0])
         self.launch = kernels(self.offset)

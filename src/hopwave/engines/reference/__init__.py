@@ -13,57 +13,65 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
+from hopwave import engines
 from hopwave.arrays import ScaledCounts
+from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
-from hopwave.jobs import Question
-from hopwave.plan import Pull
+from hopwave.graph import Graph
+from hopwave.jobs import FoundBySearch, Job, Poll, Question, Sweep
+from hopwave.plan import Plan, Pull, Step
 from hopwave.trace import Level
 
 
 @dataclass
 class Search:
-    A: object  # CSR by out-arcs
-    AT: object  # CSR by in-arcs
+    A: Any  # CSR by out-arcs
+    AT: Any  # CSR by in-arcs
     question: Question
-    d: np.ndarray
-    p: np.ndarray
-    mantissa: np.ndarray
-    exponent: np.ndarray
-    q: np.ndarray
+    d: npt.NDArray[np.int32]
+    p: npt.NDArray[np.int32]
+    mantissa: npt.NDArray[np.float64]
+    exponent: npt.NDArray[np.int64]
+    q: npt.NDArray[np.int64]
     mu: int
     depth: int = 0
 
     @property
-    def nf(self):
+    def nf(self) -> int:
         return len(self.q)
 
     @property
-    def mf(self):
+    def mf(self) -> int:
         return int(self.A.indptr[self.q + 1].sum() - self.A.indptr[self.q].sum())
 
 
 class Engine:
+    """See hopwave.engines.Engine."""
+
     name = "reference"
 
-    def missing(self):
+    def missing(self) -> str | None:
         return None
 
-    def load(self, graph, plan):
-        return graph.to_scipy(np.float64), graph.reversed().to_scipy(np.float64)
+    def why_not(self, plan: Plan, job: Question | Job) -> str | None:
+        if isinstance(job, Question):
+            return plan.why_not(job)
+        return "the reference engine searches only; use device='cpu' for betweenness"
 
-    def supports(self, plan, question):
-        return plan.refuses(question)
-
-    def declines(self, verb, graph):
-        return "device='reference' answers one search at a time; use device='cpu' or 'auto'"
-
-    def without(self, plan):
+    def without(self, plan: Plan) -> tuple[str, ...]:
         return ("thread mappings", "early exit", "look ahead", "neighbour order")
 
-    def start(self, loaded, sources, question, threads=None):
+    def load(self, graph: Graph, plan: Plan) -> tuple[Any, Any]:
+        return graph.to_scipy(np.float64), graph.reversed().to_scipy(np.float64)
+
+    def start(
+        self, loaded: tuple[Any, Any], sources: tuple[int, ...], question: Question, threads: int | None = None
+    ) -> Search:
         if threads is not None:
             raise EngineError(f"threads={threads!r} is for device='cpu'; the reference engine runs on one")
         A, AT = loaded
@@ -77,7 +85,11 @@ class Engine:
         search.mu = A.nnz - search.mf
         return search
 
-    def advance(self, search, step, choice):
+    def run(self, search: Search, plan: Plan, trace: bool) -> list[Level]:
+        return by_levels(self, search, search.A.shape[0], search.A.nnz, plan)
+
+    def advance(self, search: Search, step: Step, choice: int) -> Level:
+        """One level of a search."""
         began, sizes = time.perf_counter(), (search.nf, search.mf, search.mu)
         unvisited = search.d < 0
         if isinstance(step, Pull):
@@ -103,7 +115,7 @@ class Engine:
         return Level(search.depth, choice, str(step), *sizes, len(search.q), checked, time.perf_counter() - began)
 
     @staticmethod
-    def _count(search, u, v):
+    def _count(search: Search, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64]) -> None:
         """σ[v] = Σ σ[u]: terms are brought to the greatest exponent among v's own before they are added."""
         if not search.question.path_counts or not len(v):
             return
@@ -114,18 +126,39 @@ class Engine:
         search.mantissa[search.q], carried = np.frexp(search.mantissa[search.q])
         search.exponent[search.q] += carried
 
-    def run(self, search, plan, trace):
-        return None  # the loop is algorithms/bfs.py, as for every engine that has none of its own
-
-    def refuses(self, plan, job):
-        return "the reference engine searches only; use device='cpu' for betweenness"
-
-    def fetch(self, search):
-        asked = search.question
+    def fetch(self, search: Search) -> FoundBySearch:
+        wanted = search.question
         return {
             "distances": search.d,
-            "predecessors": search.p if asked.predecessors else None,
-            "path_counts": ScaledCounts.plain(search.mantissa, search.exponent) if asked.path_counts else None,
+            "predecessors": search.p if wanted.predecessors else None,
+            "path_counts": ScaledCounts.plain(search.mantissa, search.exponent) if wanted.path_counts else None,
             "depth": int(search.d.max(initial=0)),
             "reached": int(np.count_nonzero(search.d >= 0)),
         }
+
+    # ---------------------------------------------------------------- what it does not do
+
+    def regime(self, graph: Graph, job: Job, plan: Plan) -> None:
+        return None
+
+    def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> NoReturn:
+        raise EngineError(self.why_not(plan, job))
+
+    def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str:
+        return "device='reference' answers one search at a time; use device='cpu' or 'auto'"
+
+    def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> NoReturn:
+        raise EngineError(self.why_not_operation("sweep", graph))
+
+    def components(self, graph: Graph, strong: bool) -> NoReturn:
+        raise EngineError(self.why_not_operation("components", graph))
+
+    def shortest_path(self, graph: Graph, source: int, target: int) -> NoReturn:
+        raise EngineError(self.why_not_operation("shortest_path", graph))
+
+    def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> NoReturn:
+        raise EngineError(self.why_not_operation("local_efficiencies", graph))
+
+
+if TYPE_CHECKING:
+    _: engines.Engine = Engine()  # mypy checks that it is one

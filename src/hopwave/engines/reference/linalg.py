@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from hopwave.jobs import Touched
-from hopwave.linalg.matrix import Rows
-from hopwave.linalg.vector import Vector
+from hopwave import engines
+from hopwave.arrays import Array
+from hopwave.engines.shortcuts import NoShortcuts
+from hopwave.jobs import Allowed, Direction, Product, Touched
+from hopwave.matrix import Matrix
+from hopwave.operators import BinaryOp, Monoid, UnaryOp
+from hopwave.rows import Place, Rows, by_place
+from hopwave.vector import Vector
 
 
-class Algebra:
-    """See hopwave.linalg.engine.Algebra."""
+class Algebra(NoShortcuts):
+    """See hopwave.engines.Algebra."""
 
     name = "reference"
-    xp = np
+    xp: Any = np
 
-    def missing(self):
+    def missing(self) -> str | None:
         return None
 
-    def push(self, A, x, product, allowed, threads):
+    def push(
+        self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
+    ) -> tuple[Vector, Touched]:
         """All terms of the columns that x names."""
         places, values = x.entries()
         part = A.columns
         inner, entry = expand(part.indptr, places)
         return self._sums(A.shape[0], part.indices[entry], places[inner], values[inner], part, entry, product, allowed)
 
-    def pull(self, A, x, product, allowed, threads):
+    def pull(
+        self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
+    ) -> tuple[Vector, Touched]:
         """All terms of the rows that are allowed, without early exit: the sum is the same."""
         values, present = x.arrays()
         part = A.rows
@@ -36,7 +48,17 @@ class Algebra:
         inner = part.indices[entry]
         return self._sums(A.shape[0], rows[row], inner, values[inner], part, entry, product, None)
 
-    def _sums(self, n, out, inner, x, part, entry, product, allowed):
+    def _sums(
+        self,
+        n: int,
+        out: Array,
+        inner: Array,
+        x: Array,
+        part: Rows,
+        entry: Array,
+        product: Product,
+        allowed: Allowed | None,
+    ) -> tuple[Vector, Touched]:
         a = np.ones(len(entry), np.bool_) if part.values is None else part.values[entry]
         terms = self.terms(product, out, inner, np.zeros(len(out), np.int32), a, x)
         touched = Touched(len(entry))
@@ -46,14 +68,15 @@ class Algebra:
         rows, sums = self.add_up(product.add, out, terms)
         return Vector.sparse(n, rows.astype(np.int32), sums), touched
 
-    def terms(self, product, out, inner, zero, a, x):
+    def terms(self, product: Product, out: Array, inner: Array, zero: Array, a: Array, x: Array) -> Array:
+        """What is added up, one term per entry."""
         found = {"one": np.True_, "x": x, "a": a, "out": out, "inner": inner, "zero": zero}.get(product.term)
         if found is None:
             function = self.binary(product.multiply)
             found = function(x, a) if product.flip else function(a, x)
         return np.broadcast_to(found, out.shape).astype(product.dtype)
 
-    def add_up(self, add, keys, terms):
+    def add_up(self, add: Monoid, keys: Array, terms: Array) -> tuple[Array, Array]:
         """Sums of the terms with equal keys, in the order they come."""
         order = np.argsort(keys, kind="stable")
         keys, terms = keys[order], terms[order]
@@ -62,8 +85,17 @@ class Algebra:
             return keys[first], terms[first]
         return keys[first], ufunc(add.op).reduceat(terms, first).astype(terms.dtype)
 
-    def multiply(self, A, B, product, mask, complement, by, threads):
-        """Every term of every entry; `by` only says which of them would have been looked at."""
+    def multiply(
+        self,
+        A: Matrix,
+        B: Matrix,
+        product: Product,
+        mask: Rows | None,
+        complement: bool,
+        by: Direction,
+        threads: int | None,
+    ) -> tuple[Rows, Touched]:
+        """Every term of every entry; `by` only says which of them another engine would have read."""
         m, n = A.shape[0], B.shape[1]
         left, right = A.rows, B.rows
         i = np.repeat(np.arange(m, dtype=np.int64), np.diff(left.indptr))
@@ -81,26 +113,24 @@ class Algebra:
         direction = "pull" if by != "push" and mask is not None and not complement else "push"
         return Rows(indptr, (keys % max(n, 1)).astype(np.int32), sums), Touched(len(entry), notes=[direction])
 
-    def binary(self, op):
+    def binary(self, op: BinaryOp) -> Callable[[Array, Array], Array]:
         return array_function(op)
 
-    def unary(self, op):
+    def unary(self, op: UnaryOp) -> Callable[[Array], Array]:
         if op.array:
-            return getattr(np, op.array) if op.kind != "float" else in_float(getattr(np, op.array))
+            function: Callable[[Array], Array] = getattr(np, op.array)
+            return function if op.kind != "float" else in_float(function)
         return lambda values: np.array([op.function(v) for v in values.tolist()]).astype(
             unary_type(op, values), copy=False
         )
 
-    def reduce(self, add, values, dtype):
+    def reduce(self, add: Monoid, values: Array, dtype: np.dtype[Any]) -> Any:
         if add.any_term:
             return values[0].item()
-        return (
-            ufunc(add.op).reduce(values.astype(dtype, copy=False)).astype(dtype).item()
-            if add.op.array
-            else dtype.type(ufunc(add.op).reduce(values.astype(dtype))).item()
-        )
+        total = ufunc(add.op).reduce(values.astype(dtype, copy=False))
+        return dtype.type(total).item()
 
-    def fill(self, values, present, allowed, value):
+    def fill(self, values: Array, present: Array, allowed: Allowed, value: Any) -> int | None:
         if allowed.rows is not None:
             values[allowed.rows] = value
             present[allowed.rows] = True
@@ -110,7 +140,7 @@ class Algebra:
         present |= bits
         return None
 
-    def scatter(self, op, target, places, values):
+    def scatter(self, op: BinaryOp, target: Array, places: Array, values: Array) -> None:
         if op.name in ("any", "first"):
             return
         if op.name == "second":
@@ -121,8 +151,21 @@ class Algebra:
             for place, value in zip(places.tolist(), values, strict=True):
                 target[place] = op.function(target[place], value)
 
+    def collect(self, values: Array, present: Array) -> tuple[Array, Array, bool]:
+        places = np.flatnonzero(present).astype(np.int32)
+        return places, values[places], True
 
-def expand(indptr, rows):
+    def spread(self, n: int, places: Array, values: Array) -> tuple[Array, Array]:
+        everywhere, present = np.zeros(n, values.dtype), np.zeros(n, np.bool_)
+        everywhere[places] = values
+        present[places] = True
+        return everywhere, present
+
+    def by_place(self, part: Rows, where: Place, diagonal: int) -> Rows:
+        return by_place(part, where, diagonal, np)
+
+
+def expand(indptr: Array, rows: Array) -> tuple[Array, Array]:
     """The entries of these rows, one after the other: which of the rows, and which entry."""
     begin = indptr[rows].astype(np.int64)
     counts = indptr[np.asarray(rows) + 1].astype(np.int64) - begin
@@ -132,11 +175,12 @@ def expand(indptr, rows):
     return which, entry
 
 
-def ufunc(op):
+def ufunc(op: BinaryOp) -> Any:
+    """The operator as a NumPy ufunc."""
     return getattr(np, op.array) if op.array else np.frompyfunc(op.function, 2, 1)
 
 
-def array_function(op):
+def array_function(op: BinaryOp) -> Callable[[Array, Array], Array]:
     """A binary operator on arrays."""
     if op.name in ("first", "any"):
         return lambda x, y: np.broadcast_arrays(x, y)[0].copy()
@@ -147,20 +191,26 @@ def array_function(op):
     if op.array is None:
         called = np.frompyfunc(op.function, 2, 1)
         return lambda x, y: called(x, y).astype(op.result_type(np.asarray(x).dtype, np.asarray(y).dtype))
-    found = getattr(np, op.array)
-    if op.name in ("plus", "minus", "times"):  # numbers, also where both are truths
+    found: Callable[..., Array] = getattr(np, op.array)
+    if op.name in ("plus", "minus", "times"):  # numbers, even where both operands are Boolean
         return lambda x, y: found(x, y, dtype=op.result_type(np.asarray(x).dtype, np.asarray(y).dtype))
     return found
 
 
-def in_float(function):
+def in_float(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A function of float arrays, on arrays of any type."""
     return lambda values: function(values if values.dtype.kind == "f" else values.astype(np.float64))
 
 
-def unary_type(op, values):
-    """A user's function may give truths or fractions whatever it is given: then the first value tells."""
+def unary_type(op: UnaryOp, values: Array) -> np.dtype[Any]:
+    """The type of a unary operator's results. A user's function may return another type: the first value shows it."""
+    given: np.dtype[Any] = values.dtype
     if op.kind != "same" or not len(values):
-        return op.result_type(values.dtype)
+        return op.result_type(given)
     kind = np.asarray(op.function(values[0].item())).dtype
-    whole = kind.kind in "iu" and values.dtype.kind in "if"
-    return values.dtype if whole or kind.kind == values.dtype.kind else kind
+    whole = kind.kind in "iu" and given.kind in "if"
+    return given if whole or kind.kind == given.kind else kind
+
+
+if TYPE_CHECKING:
+    _: engines.Algebra = Algebra()  # mypy checks that it is one

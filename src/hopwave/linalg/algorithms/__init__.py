@@ -1,4 +1,4 @@
-"""Graph algorithms in the language of linear algebra: one short file each, reads as its paper."""
+"""Graph algorithms in the language of linear algebra: one short file each, close to its paper."""
 
 from __future__ import annotations
 

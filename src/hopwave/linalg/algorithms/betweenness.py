@@ -1,10 +1,10 @@
-"""Betweenness from several sources at once: a frontier a row, so that a level of all searches is one masked product.
+"""Betweenness from several sources at once: one row per source, so one masked product computes a level of all searches.
 
 Brandes, A faster algorithm for betweenness centrality (2001); as products: Buluç and Gilbert, The Combinatorial BLAS
 (2011), section 5.1, and LAGr_Betweenness.
 
 F   F(s, v): how many shortest paths lead from source s to v, for the v of one level        P   of all levels so far
-D   D(s, v): how much of the paths from s hangs on v, for one level: Σ_{w after v} σ(v)/σ(w) · (1 + D(s, w))
+D   D(s, v): the dependency of s on v, for one level: Σ_{w after v} σ(v)/σ(w) · (1 + D(s, w))
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ import numpy as np
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import place, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce
-from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxm
-from hopwave.linalg.vector import Vector
+from hopwave.matrix import Matrix
 from hopwave.operators import binary, monoid, unary
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
 plus_first = semiring.plus_first
 
 
 def betweenness(A: Any, sources: Iterable[int] | None = None, batch: int = 32, *, device: str = "auto") -> Vector:
-    """Σ_s D(s, v) for every v: betweenness before it is scaled, each pair of ends counted from either end.
+    """Σ_s D(s, v) for every v: betweenness before it is scaled, each pair of ends counted in both directions.
 
-    All sources, or those named, `batch` at a time. This is the textbook form: `hopwave.betweenness_centrality` scales,
-    is faster, and knows no overflow; here path counts that exceed float64 are an error.
+    From all sources, or from those given, `batch` at a time. This is the textbook form: hopwave.betweenness_centrality
+    also scales, is faster, and never overflows; here path counts that exceed float64 are an error.
 
     >>> from hopwave import linalg as la
     >>> import hopwave as hw
@@ -53,7 +53,7 @@ def betweenness(A: Any, sources: Iterable[int] | None = None, batch: int = 32, *
 
 
 def forward(A: Matrix, sources: Any) -> list[Matrix]:
-    """F, level after level, from the sources themselves on."""
+    """F of every level, beginning with the sources themselves."""
     count = len(sources)
     F = P = Matrix.from_edges(np.arange(count), sources, np.ones(count), shape=(count, A.shape[0])).to(A.device)
     levels = []
@@ -67,7 +67,7 @@ def forward(A: Matrix, sources: Any) -> list[Matrix]:
 
 
 def backward(A: Matrix, levels: list[Matrix]) -> Iterable[Matrix]:
-    """D, from the last level but one down to the first after the sources."""
+    """D of every level, from the second-last down to the first after the sources."""
     D = None
     for F, nearer in zip(levels[:1:-1], levels[-2:0:-1], strict=True):
         ones = apply(F, unary.one, dtype="float64")

@@ -12,15 +12,15 @@ from __future__ import annotations
 from typing import Any
 
 from hopwave.linalg.fixpoint import waves
-from hopwave.linalg.matrix import as_matrix
-from hopwave.linalg.vector import Vector
+from hopwave.matrix import as_matrix
 from hopwave.semiring import any_pair
+from hopwave.vector import Vector
 
 
 def bfs(A: Any, source: int, *, device: str = "auto") -> Vector:
     """Hops from the source to every vertex it reaches, as a vector of int32.
 
-    `hopwave.bfs` takes labels, checks and wraps; this is for those who want a vector.
+    `hopwave.bfs` also takes labels and returns a result object; this returns a plain vector.
 
     >>> import hopwave as hw
     >>> hw.linalg.bfs(hw.generate.grid(3, 3), 0).to_dense().tolist()

@@ -1,8 +1,8 @@
-"""Connected components: trees of parents that are hung onto one another until there is one star a component (FastSV).
+"""Connected components: trees of parents that are hung onto one another until each component is one star (FastSV).
 
 Zhang, Azad and Hu, FastSV: a distributed-memory connected component algorithm with fast convergence (2020), section 4.
 
-f   every vertex's parent, never of a higher number        g   its grandparent
+f   every vertex's parent, whose number is never higher    g   its grandparent
 m   the least grandparent among a vertex's neighbours
 """
 
@@ -15,9 +15,9 @@ from hopwave.linalg.algorithms.operands import is_symmetric, square
 from hopwave.linalg.elementwise import ewise_add, ewise_mult, reduce
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxv, vxm
-from hopwave.linalg.vector import Vector
 from hopwave.operators import binary, monoid
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
 
 def connected_components(A: Any, *, device: str = "auto") -> Vector:

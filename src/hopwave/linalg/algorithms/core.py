@@ -1,9 +1,9 @@
 """Core numbers: the largest k such that a vertex is in a part of the graph where all have k neighbours or more.
 
-Peeling by rounds (Batagelj and Zaveršnik, An O(m) algorithm for cores decomposition of networks, 2003; in rounds as in
-Dasari, Desh and Zubair, ParK, 2014): whoever has at most k neighbours left goes, and takes an arc from each of them.
+Peeling in rounds (Batagelj and Zaveršnik, An O(m) algorithm for cores decomposition of networks, 2003; in rounds as in
+Dasari, Desh and Zubair, ParK, 2014): every vertex with at most k neighbours left is removed, with its arcs.
 
-d   neighbours left        peel   who goes in this round        lost   how many neighbours go with them
+d   neighbours left        peel   the vertices removed in this round        lost   how many neighbours each other loses
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from hopwave.linalg.algorithms.operands import is_symmetric, loopless, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxv, vxm
-from hopwave.linalg.vector import Vector
 from hopwave.operators import binary, monoid, unary
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
 
 def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") -> Vector:

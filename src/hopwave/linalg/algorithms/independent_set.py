@@ -1,7 +1,8 @@
 """A maximal independent set: vertices of which no two are neighbours, and to which none can be added.
 
-Luby, A simple parallel algorithm for the maximal independent set problem (1986): every candidate draws a number; who
-drew more than all its neighbours is in, and its neighbours are out. Some log n rounds are expected.
+Luby, A simple parallel algorithm for the maximal independent set problem (1986): every candidate draws a number. A
+vertex whose number is higher than those of all its neighbours joins the set, and its neighbours are out. About log n
+rounds are expected.
 
 r   the candidates with their numbers        m   the highest number among a candidate's neighbours
 """
@@ -16,13 +17,15 @@ from hopwave.linalg.algorithms.operands import loopless, square
 from hopwave.linalg.elementwise import apply, ewise_add, select
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxv, vxm
-from hopwave.linalg.vector import Vector
 from hopwave.operators import binary, unary
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
 
 def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -> Vector:
-    """Such a set, as a vector of True at its vertices. A is symmetric; loops do not count. The same seed, the same set.
+    """A maximal independent set, as a vector of True at its vertices. A is symmetric; loops do not count.
+
+    The same seed gives the same set.
 
     >>> from hopwave import linalg as la
     >>> import hopwave as hw

@@ -1,10 +1,10 @@
-"""Communities by label propagation: everybody takes on the label that most of its neighbours have.
+"""Communities by label propagation: every vertex takes the label that most of its neighbours have.
 
 Raghavan, Albert and Kumara, Near linear time algorithm to detect community structures in large-scale networks (2007),
-section III. All at once, two sides of a bipartite part would swap labels for ever (their figure 2); here, as a parallel
-stand-in for their random order, a coin decides for each vertex whether it moves in this round.
+section III. If all moved at once, two sides of a bipartite part would swap labels forever (their figure 2). Instead of
+their random order, which is sequential, a coin decides for each vertex whether it moves in this round.
 
-L   labels, one entry a row: L(v, f(v))        C   how often each label is met: C = A · L over plus_pair
+L   labels, one entry per row: L(v, f(v))        C   how many neighbours have each label: C = A · L over plus_pair
 """
 
 from __future__ import annotations
@@ -17,19 +17,21 @@ from hopwave.arrays import module_of
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import loopless, square
 from hopwave.linalg.elementwise import reduce
-from hopwave.linalg.matrix import Matrix, Rows
 from hopwave.linalg.products import mxm
-from hopwave.linalg.vector import Vector
+from hopwave.matrix import Matrix
 from hopwave.operators import monoid
+from hopwave.rows import Rows, row_of_each
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
 
 def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device: str = "auto") -> tuple[Vector, bool]:
     """The label of every vertex (the number of some vertex), and whether the labels settled within max_rounds.
 
-    To begin with, everybody is its own label. In a round, a vertex whose label is not among the most frequent ones of
-    its neighbours takes on the one of them that stands first in an order of labels drawn by the seed, if a coin, drawn
-    by the seed too, says so. Labels are settled when nobody would move. A is symmetric; loops do not count.
+    At the start, every vertex is its own label. In a round, a vertex whose label is not among the most frequent ones of
+    its neighbours may take the best of them: the last one in a random order of labels. A coin decides whether it does.
+    Both the order and the coins are drawn from the seed. Labels are settled when no vertex would move. A is symmetric;
+    loops do not count.
 
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_dense(np.kron(np.eye(2), np.ones((4, 4))))
@@ -46,9 +48,9 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     order = xp.asarray(rng.permutation(n))  # of labels: the later, the better
     label_at = xp.argsort(order)
     f = xp.arange(n, dtype=xp.int32)
-    one_a_row = xp.arange(n + 1, dtype=xp.int32)
+    one_per_row = xp.arange(n + 1, dtype=xp.int32)
     for rounds in range(max_rounds + 1):
-        L = Matrix.from_rows(Rows(one_a_row, f, None), (n, n))
+        L = Matrix.from_rows(Rows(one_per_row, f, None), (n, n))
         C = mxm(A, L, semiring.plus_pair)
         best = reduce(scored(C, f, order, xp), monoid.max, axis=1)
         places, scores = best.entries()
@@ -65,9 +67,9 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
 
 
 def scored(C: Matrix, f: Any, order: Any, xp: Any) -> Matrix:
-    """One number an entry, higher for the better label: how often it is met, then the vertex's own, then the order."""
+    """One number per entry, higher for the better label: by frequency, then the vertex's own label, then the order."""
     indptr, labels, _ = C.rows
     n = C.shape[0]
-    vertex = xp.repeat(xp.arange(n), xp.diff(indptr) if xp is np else xp.diff(indptr).tolist())
+    vertex = row_of_each(C.rows, xp)
     ties = xp.where(labels == f[vertex], n, order[labels])
     return Matrix.from_rows(Rows(indptr, labels, C.stored_values().astype(xp.int64) * (n + 1) + ties), C.shape)

@@ -1,8 +1,9 @@
-"""What the algorithms check and prepare: a square matrix where it is to be computed, its extremes, its parts."""
+"""What the algorithms check and prepare: a square matrix on its device, its extreme values, its parts."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,16 @@ import numpy as np
 from hopwave.engines import algebra
 from hopwave.errors import GraphError, LinalgError
 from hopwave.linalg.elementwise import reduce, select
-from hopwave.linalg.matrix import Matrix, as_matrix
+from hopwave.matrix import Matrix, as_matrix
 from hopwave.operators import monoid
+
+
+@dataclass
+class Known:
+    """What the algorithms keep with a matrix; it is the same for the transpose."""
+
+    extremes: tuple[float, float] | None = None
+    symmetric: bool | None = None
 
 
 def square(A: Any, device: str = "auto") -> Matrix:
@@ -19,7 +28,7 @@ def square(A: Any, device: str = "auto") -> Matrix:
     matrix = as_matrix(A)
     rows, columns = matrix.shape
     if rows != columns:
-        raise LinalgError(f"the matrix is {rows} × {columns}; a graph's has one row and one column a vertex")
+        raise LinalgError(f"the matrix is {rows} × {columns}; a graph's has one row and one column per vertex")
     if device == "auto":
         return matrix
     if device not in ("cpu", "cuda"):
@@ -39,20 +48,20 @@ def place(A: Matrix, vertex: Any, what: str = "source") -> int:
 
 def extremes(A: Matrix) -> tuple[float, float]:
     """The least and the greatest value, kept with the matrix. A pattern's are 1; NaN where there is one."""
-    if "extremes" not in A.prepared:
-        ends = tuple(float(reduce(A, end)) for end in (monoid.min, monoid.max)) if A.has_values else (1.0, 1.0)
-        A.prepared["extremes"] = ends if A.nnz else (math.inf, -math.inf)
-    found: tuple[float, float] = A.prepared["extremes"]
-    return found
+    known = A.prepared.record(Known)
+    if known.extremes is None:
+        ends = (float(reduce(A, monoid.min)), float(reduce(A, monoid.max))) if A.has_values else (1.0, 1.0)
+        known.extremes = ends if A.nnz else (math.inf, -math.inf)
+    return known.extremes
 
 
 def check_weights(A: Matrix, what: str, finite: bool = False) -> None:
-    """Weights that no sum of them can be trusted with are refused: NaN, what is less than 0, and infinity if asked."""
+    """Raise an error for weights that cannot be added up: NaN, less than 0, and with `finite` also infinity."""
     least, greatest = extremes(A)
     if math.isnan(least) or math.isnan(greatest):
         raise GraphError(f"a weight is NaN, and no {what} is known then; drop or replace such entries")
     if least < 0:
-        raise GraphError(f"weight {least:g} is negative; {what} needs weights from 0 on")
+        raise GraphError(f"weight {least:g} is negative; {what} needs weights of at least 0")
     if finite and greatest == math.inf:
         raise GraphError(f"a weight is infinite; {what} needs weights that can be added up")
 
@@ -66,10 +75,10 @@ def loopless(A: Matrix) -> Matrix:
 
 def is_symmetric(A: Matrix) -> bool:
     """Whether the pattern is known to be its own transpose: that of an undirected graph is."""
-    if "symmetric" not in A.prepared:
+    known = A.prepared.record(Known)
+    if known.symmetric is None:
         rows, columns = A.rows, A.columns
-        same = rows.indices is columns.indices or (
+        known.symmetric = rows.indices is columns.indices or (
             bool((rows.indptr == columns.indptr).all()) and bool((rows.indices == columns.indices).all())
         )
-        A.prepared["symmetric"] = same
-    return bool(A.prepared["symmetric"])
+    return known.symmetric

@@ -1,12 +1,12 @@
-"""PageRank: where a walker is who follows arcs, and starts anew now and then (Page, Brin, Motwani and Winograd, 1999).
+"""PageRank: where a random walk is that follows arcs and restarts now and then (Page, Brin, Motwani, Winograd, 1999).
 
-A   the arcs, with weights or without     S   the sum of every vertex's weights     x   the ranks; they add up to 1
-α   how often an arc is followed          p   where a walk starts anew              q   where it goes on from a dead end
+A   the arcs, with or without weights     S   the sum of every vertex's weights     x   the ranks; they add up to 1
+α   the probability to follow an arc      p   where a walk restarts                 q   where it continues at a dead end
 
     x = α (x/S · A + (Σ x at dead ends) q) + (1 − α) p        until Σ |change| < n · tol, as in NetworkX
 
 Adaptive: Kamvar, Haveliwala and Golub, Adaptive methods for the computation of PageRank (2004): most ranks settle long
-before the last one does, and a settled one need not be computed again, which is a mask.
+before the last one does, and a settled rank need not be computed again: a mask leaves it out.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ import numpy as np
 from hopwave.arrays import module_of
 from hopwave.engines import algebra
 from hopwave.errors import GraphError
+from hopwave.jobs import PageRankRun
 from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
-from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import vxm
-from hopwave.linalg.vector import Vector
+from hopwave.matrix import Matrix
 from hopwave.operators import binary, monoid, unary
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
-SMALLEST = 1e-200  # sum of weights that can be divided by without loss
-Step = Callable[..., Vector]  # of ranks, and a mask or nothing
+SMALLEST = 1e-200  # sum of weights that can be divided by without loss of precision
+Step = Callable[..., Vector]  # of the ranks, and a mask or nothing
 
 
 def pagerank(
@@ -54,7 +55,7 @@ def pagerank(
     check_weights(A, "rank", finite=True)
     n = A.shape[0]
     if not 0 <= alpha <= 1 or not tol >= 0 or max_iter < 1:
-        raise GraphError(f"alpha={alpha} is from 0 to 1, tol={tol} from 0 on, max_iter={max_iter} from 1 on")
+        raise GraphError(f"alpha={alpha} must be from 0 to 1, tol={tol} at least 0, max_iter={max_iter} at least 1")
     if n == 0:
         return Vector(0)
     p = shares(personalization, "personalization", A)
@@ -62,11 +63,11 @@ def pagerank(
     x = shares(nstart, "nstart", A)
     S = out_weights(A)
     engine = algebra(A.device)
-    if not adaptive and hasattr(engine, "ranks"):  # rounds in one pass over the arcs each
-        run = engine.ranks(A, S.to_dense(0.0), alpha, p.arrays()[0], q.arrays()[0], x.arrays()[0])
+    if not adaptive and engine.why_not_operation("pagerank") is None:  # each round in one pass over the arcs
+        run = engine.pagerank(A, S.to_dense(0.0), alpha, p.arrays()[0], q.arrays()[0], x.arrays()[0])
         return _settled(run, n * tol, max_iter)
     dead = select(Vector.full(n, True, device=A.device), unary.one, mask=S, complement=True, structural=True).indices
-    follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; nobody asks at dead ends
+    follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; not read at dead ends
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
 
     def step(x: Vector, mask: Vector | None = None) -> Vector:
@@ -102,7 +103,7 @@ def out_weights(A: Matrix) -> Vector:
     return found
 
 
-def _settled(run: Any, enough: float, max_iter: int) -> Vector:
+def _settled(run: PageRankRun, enough: float, max_iter: int) -> Vector:
     for _ in range(max_iter):
         left = run.round()
         if left < enough:
@@ -120,7 +121,7 @@ def _all_at_once(step: Step, x: Vector, enough: float, max_iter: int) -> Vector:
 
 
 def _adaptive(step: Step, x: Vector, enough: float, settled: float, max_iter: int) -> Vector:
-    """Only ranks that were not settled in the round before; a round of all of them decides whether it is over."""
+    """Only ranks that were not settled in the round before; a round of all ranks decides whether to stop."""
     active = None
     for _ in range(max_iter):
         x, before = step(x, active), x
@@ -141,7 +142,7 @@ def changes(x: Vector, before: Vector) -> Vector:
 
 
 def shares(weights: Any, what: str, A: Matrix) -> Vector:
-    """Weights that add up to 1; the same for everybody where none are given."""
+    """Weights that add up to 1; all equal where none are given."""
     n = A.shape[0]
     if weights is None:
         return Vector.full(n, 1.0 / n, device=A.device)
@@ -151,7 +152,7 @@ def shares(weights: Any, what: str, A: Matrix) -> Vector:
     total = float(array.sum())
     if not (array >= 0).all() or not 0 < total < np.inf:
         raise GraphError(
-            f"{what} adds up to {total:g}, least {array.min():g}; give weights from 0 on, one of them over 0"
+            f"{what} adds up to {total:g}, least {array.min():g}; give weights of at least 0, one of them above 0"
         )
     return Vector.from_dense(array / total).to(A.device)
 

@@ -1,11 +1,11 @@
 """Shortest paths from one vertex, by products over min-plus: Bellman-Ford's rounds, and Δ-stepping.
 
 A   weights: A(u, v) is the length of the arc u → v, never negative      d   the distances found so far
-f   the vertices whose distance became shorter, with that distance       t   offers: the distances by way of f
+f   the vertices whose distance became shorter, with that distance       t   offers: the distances through f
 Δ   the width of a bucket        L, H   the light arcs of A, at most Δ long, and the heavy ones
 
-Bellman-Ford: Kepner and Gilbert, Graph Algorithms in the Language of Linear Algebra (2011), chapter 5, with the vector
-sparse, so that a round costs what changed, and dense once much did (push-pull, section 6.3).
+Bellman-Ford: Kepner and Gilbert, Graph Algorithms in the Language of Linear Algebra (2011), chapter 5. The vector is
+sparse, so that a round costs only what changed, and dense once much has changed (push-pull, section 6.3).
 Δ-stepping: Meyer and Sanders, Δ-stepping: a parallelizable shortest path algorithm (2003); as products: Sridhar et al.,
 Delta-stepping SSSP: from vertices and edges to GraphBLAS implementations (2019), figure 2.
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,19 +23,19 @@ import numpy as np
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_weights, extremes, place, square
 from hopwave.linalg.elementwise import reduce, select
-from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import vxm
-from hopwave.linalg.vector import Vector
+from hopwave.matrix import Matrix
 from hopwave.operators import binary, monoid, unary
 from hopwave.rules import Ratio
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
 min_plus, least, less = semiring.min_plus, binary.min, binary.lt
-# A pull has no early exit here: every arc is looked at. It pays once the arcs pushed one by one are as many.
+# A pull has no early exit here: it reads every arc. It pays once a push would read about as many.
 CONVERT = Ratio(rising=0.3, falling=0.2)
-MANY = 1000  # buckets of all vertices: with fewer vertices a bucket, the next is twice as wide
-WIDE, CHAINS = 2, 48  # longest arcs that a bucket is wide, at least, and over the squared mean degree
+MANY = 1000  # a bucket with less than this fraction (1/MANY) of the vertices makes the next one twice as wide
+WIDE, CHAINS = 2, 48  # a bucket's width in longest arcs: WIDE, or CHAINS over the squared mean degree if that is more
 
 
 def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector:
@@ -51,7 +52,7 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
     """
     A, d, f = _begin(A, source, device)
     while f.nnz:
-        # A vector to be pulled may as well be d, which is full: offers that are not from f better nothing.
+        # A pull may read d instead of f, since d is full: offers from outside f are not shorter.
         t = vxm(d, A, min_plus, direction="pull") if f.decide() == "dense" else vxm(f, A, min_plus, direction="push")
         f = select(t, less, d).follow(f)
         assign(d, f, accum=least)
@@ -59,10 +60,11 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
 
 
 def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = None, *, device: str = "auto") -> Vector:
-    """As `sssp`, nearest vertices first: bucket after bucket of distances less than Δ apart.
+    """As `sssp`, nearest vertices first: one bucket after another, each of distances less than Δ apart.
 
-    Light arcs may lead back into the bucket, and are followed until none does; heavy ones lead out of it, and are
-    followed once. A small Δ follows few arcs twice (Dijkstra's), a large one has few buckets (Bellman-Ford's).
+    Light arcs may lead back into the bucket, and are followed until none does; heavy arcs lead out of it, and are
+    followed once. A small Δ follows few arcs twice (as Dijkstra's algorithm), a large one has few buckets (as
+    Bellman-Ford).
 
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], shape=4)
@@ -73,12 +75,12 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
     given = delta is not None
     delta = default_delta(A) if delta is None else float(delta)
     if not 0 < delta < math.inf:
-        raise GraphError(f"delta={delta} is no width of a bucket; give a number over 0, or leave it out")
+        raise GraphError(f"delta={delta} is not a bucket width; give a number above 0, or leave it out")
     L, H = split(A, delta)
     waiting = f  # the vertices whose distance has not been passed on
     while waiting.nnz:
         nearest = reduce(waiting, monoid.min)
-        end = max(nearest + delta, math.nextafter(nearest, math.inf))  # no bucket is empty, however small Δ is
+        end = max(nearest + delta, math.nextafter(nearest, math.inf))  # so that no bucket is empty, however small Δ is
         bucket = select(waiting, less, end)
         while bucket.nnz:
             t = select(vxm(bucket, L, min_plus), less, d)
@@ -88,7 +90,9 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
         settled = select(waiting, less, end)
         waiting = select(waiting, binary.ge, end)
         if not given and settled.nnz * MANY < A.shape[0]:
-            delta = min(2 * delta, sys.float_info.max)  # L keeps all arcs that were light, which do no harm
+            delta = min(
+                2 * delta, sys.float_info.max
+            )  # L keeps the arcs that were light: some are missing from it now, which is harmless
         if H.nnz:
             t = select(vxm(settled, H, min_plus), less, d)
             assign(d, t, accum=least)
@@ -96,18 +100,26 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
     return d
 
 
+@dataclass
+class LastSplit:
+    """Kept with a matrix: the last Δ, whether the transpose was split, the light arcs and the heavy arcs."""
+
+    split: tuple[float, bool, Matrix, Matrix] | None = None
+
+
 def split(A: Matrix, delta: float) -> tuple[Matrix, Matrix]:
-    """The light arcs and the heavy ones, kept with the matrix for the next source."""
-    kept = A.prepared.get("split")
+    """The light and the heavy arcs, kept with the matrix for the next source."""
+    record = A.prepared.record(LastSplit)
+    kept = record.split
     if kept is None or kept[:2] != (delta, A.turned):
         light = A if extremes(A)[1] <= delta else select(A, binary.le, delta)
-        kept = A.prepared["split"] = (delta, A.turned, light, select(A, binary.gt, delta))
-    return kept[2], kept[3]
+        kept = record.split = (delta, A.turned, light, select(A, binary.gt, delta))
+    return kept[2:]
 
 
 def default_delta(A: Matrix) -> float:
-    """Some of the longest arcs. A bucket costs a scan of all vertices, so in graphs that are chains, where following an
-    arc twice seldom makes others be followed again, buckets are wide."""
+    """A few times the longest arc. Each bucket costs a scan of all vertices. So buckets are wide where the mean degree
+    is low: there, following an arc twice seldom makes others be followed again."""
     longest = extremes(A)[1]
     if longest == math.inf:
         longest = reduce(select(A, unary.isfinite), monoid.max)
@@ -116,7 +128,7 @@ def default_delta(A: Matrix) -> float:
 
 
 def _begin(A: Any, source: int | Sequence[int], device: str) -> tuple[Matrix, Vector, Vector]:
-    """The matrix, checked; distances, 0 at the source; the source as the first to pass its distance on."""
+    """The matrix, checked; the distances, 0 at the source; the vector that has only the source."""
     A = square(A, device)
     check_weights(A, "distance")
     d = Vector.full(A.shape[0], math.inf, device=A.device)

@@ -1,11 +1,11 @@
-"""Triangles: for every edge, the neighbours that its ends have in common, which is one masked product.
+"""Triangles: for every edge, the neighbours that its ends have in common. That is one masked product.
 
 Wolf, Deveci, Berry, Hammond and Rajamanickam, Fast linear algebra-based triangle counting with KokkosKernels (2017),
 section III; LAGraph calls its two forms Sandia_LL and Sandia_LUT.
 
 L   the arcs from every vertex to those before it
 
-Of each triangle's corners i > k > j, C⟨L⟩ = L · Lᵀ meets j at (i, k), and C⟨Lᵀ⟩ = Lᵀ · L meets i at (j, k).
+Of each triangle's corners i > k > j, C⟨L⟩ = L · Lᵀ counts j at (i, k), and C⟨Lᵀ⟩ = Lᵀ · L counts i at (j, k).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from hopwave.arrays import module_of
 from hopwave.engines import algebra
 from hopwave.linalg.algorithms.operands import square
 from hopwave.linalg.elementwise import reduce, select
-from hopwave.linalg.matrix import Matrix
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxm
-from hopwave.linalg.vector import Vector
+from hopwave.matrix import Matrix
 from hopwave.operators import binary
 from hopwave.semiring import semiring
+from hopwave.vector import Vector
 
 plus_pair = semiring.plus_pair
-WORTH_SORTING = 250  # looks an entry: what arranging the matrix anew costs
+WORTH_SORTING = 250  # reads per entry from which sorting the vertices by degree pays
 
 
 def triangle_count(A: Any, *, device: str = "auto") -> int:
@@ -37,10 +37,10 @@ def triangle_count(A: Any, *, device: str = "auto") -> int:
     """
     A = pattern(square(A, device))
     engine = algebra(A.device)
-    if hasattr(engine, "count_triangles"):  # the same sum without making L and C, where that is not too many looks
+    if engine.why_not_operation("count_triangles") is None:  # the same sum without making L and C
         found = engine.count_triangles(A.rows, WORTH_SORTING * A.nnz)
         if found is not None:
-            return int(found)
+            return found
     L, _ = lower(A)
     return int(reduce(mxm(L, L.T, plus_pair, mask=L, direction="pull")))
 
@@ -69,10 +69,10 @@ def pattern(A: Matrix) -> Matrix:
 
 
 def lower(A: Matrix) -> tuple[Matrix, Any]:
-    """L, and which vertex each of its rows is; None where they stand as they are.
+    """L, and which vertex each of its rows is; None where their order is A's.
 
-    A product looks at one row of L for every entry of it. Where hubs make that many, vertices of high degree go first:
-    then no row is longer than √2m.
+    A product reads one row of L for every entry of L. Where hubs make that too many reads, vertices of high degree go
+    first: then no row is longer than √2m.
     """
     L = select(A, "tril", -1)
     xp = module_of(L.rows.indices)

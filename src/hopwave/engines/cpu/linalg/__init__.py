@@ -1,77 +1,108 @@
-"""Products on the CPU: Numba kernels specialised to the semiring, rows dealt to the crew."""
+"""Products on the CPU: Numba kernels specialised to the semiring, rows shared among the crew."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
+from hopwave import engines
+from hopwave.arrays import Array
 from hopwave.engines.cpu.crew import CHECKED, FOUND, crew_size, fixed, share, unsigned, unsigned_rows
 from hopwave.engines.cpu.graph import IRREGULAR, find_hubs
 from hopwave.engines.cpu.linalg import vector_kernels as kernels
 from hopwave.engines.cpu.linalg.specialise import callable_from_compiled, compiled
 from hopwave.engines.reference import linalg
-from hopwave.jobs import Touched
-from hopwave.linalg.vector import Vector
+from hopwave.jobs import Allowed, Direction, PageRankRun, Product, Touched
+from hopwave.matrix import Matrix
+from hopwave.operators import BinaryOp, UnaryOp
+from hopwave.rows import Place, Rows
+from hopwave.vector import Vector
 
-MIXED = 0.05  # share of entries from which a branch for each is no longer foreseen
+MIXED = 0.05  # share of x's places from which the branch on each entry is mispredicted too often
 MOST_LOOPS = 64  # compiled for users' functions and kept
-PARTS_PER_THREAD = 2  # of the rows in a push: more even, but each goes through all columns
-DENSE_FROM = 16  # a push that finds one place in so many does not list them
-FEW = 100  # a pull that finds fewer than one place in so many does
+PARTS_PER_THREAD = 2  # of the rows in a push: more parts are more even, but each reads all columns
+DENSE_FROM = 16  # a push that finds more than one place in so many returns them as bits, not as a list
+FEW = 100  # a pull that finds fewer than one place in so many returns them as a list
 PULLS_BEFORE_HUBS = 3  # finding each row's fullest column costs about one pass over the matrix
 NO_BITS = fixed(np.empty(0, np.uint8))
 NO_ROWS = fixed(np.empty(0, np.uint32))
 
 
-def rows_of(A, columns=False):
-    """A's rows, or its columns, as kernels read them; kept with the matrix."""
-    key = "cpu columns" if A.turned != columns else "cpu rows"
-    found = A.prepared.get(key)
-    if found is None:
-        found = A.prepared[key] = unsigned_rows(A.columns if columns else A.rows)
-    return found
+@dataclass
+class Half:
+    """A matrix by rows, or by columns, as kernels read it; each field is made when first needed."""
+
+    rows: tuple[Array, Array] | None = None  # offsets and indices, unsigned
+    filled: tuple[Array, int] | None = None  # one byte per row, set where it has entries; how many rows have none
+    pulls: int = 0
+    hubs: Array | None = None  # each row's entry in the fullest column; empty where no column stands out
 
 
-def filled_rows(A, part):
-    """Which rows have entries, a byte each, and how many have none; kept with the matrix."""
-    key = "cpu filled columns" if A.turned else "cpu filled rows"
-    found = A.prepared.get(key)
-    if found is None:
+@dataclass
+class CpuMatrix:
+    """What this engine keeps with a matrix."""
+
+    by_rows: Half = field(default_factory=Half)
+    by_columns: Half = field(default_factory=Half)
+
+
+def half_of(A: Matrix, columns: bool = False) -> Half:
+    """What is kept for A's rows, or for its columns."""
+    kept = A.prepared.record(CpuMatrix)
+    return kept.by_columns if A.turned != columns else kept.by_rows
+
+
+def rows_of(A: Matrix, half: Half, columns: bool = False) -> tuple[Array, Array]:
+    """A's rows, or its columns, as kernels read them."""
+    if half.rows is None:
+        half.rows = unsigned_rows(A.columns if columns else A.rows)
+    return half.rows
+
+
+def filled_rows(half: Half, part: Rows) -> tuple[Array, int]:
+    """Which rows have entries, as bytes, and how many have none."""
+    if half.filled is None:
         filled = np.diff(part.indptr) != 0
-        found = A.prepared[key] = unsigned(filled), len(filled) - np.count_nonzero(filled)
-    return found
+        half.filled = unsigned(filled), len(filled) - int(np.count_nonzero(filled))
+    return half.filled
 
 
-def listed(present, count):
-    """The places that are present, of which there are so many."""
+def listed(present: Array, count: int) -> npt.NDArray[np.int32]:
+    """The places that are present; there are `count` of them."""
     places = np.empty(count, np.int32)
     kernels.places_of(unsigned(present), places.view(np.uint32))
     return places
 
 
 @cache
-def nothing(dtype):
+def nothing(dtype: np.dtype[Any]) -> Array:
     """No values, for kernels that read none."""
     return fixed(np.empty(0, dtype))
 
 
-def is_exact(product):
-    """Whether the order of terms changes no bit of a sum: else a list is pushed in ascending order."""
+def is_exact(product: Product) -> bool:
+    """Whether the order of terms changes no bit of a sum. Where it does, a list is pushed in ascending order."""
     add = product.add
     return add.any_term or (add.op.built_in and (product.dtype.kind != "f" or add.name in ("min", "max")))
 
 
 class Algebra(linalg.Algebra):
-    """See hopwave.linalg.engine.Algebra."""
+    """See hopwave.engines.Algebra."""
 
     name = "cpu"
 
-    def __init__(self):
-        self._scratch = []  # of pushes: (n, mark, queue); taken and put back, so that threads never share one
+    def __init__(self) -> None:
+        self._scratch: list[tuple[Array, Array]] = []  # mark and queue of pushes, each lent to one thread at a time
 
-    def pull(self, A, x, product, allowed, threads):
+    def pull(
+        self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
+    ) -> tuple[Vector, Touched]:
         part = A.rows
         n, dtype = A.shape[0], product.dtype
         values, present = x.arrays()
@@ -91,18 +122,19 @@ class Algebra(linalg.Algebra):
         carries = not (product.term == "one" and product.add.any_term)
         out = np.empty(size if carries else 0, dtype)
         identity = dtype.type(product.add.identity(dtype))
-        filled, empty = filled_rows(A, part)
+        half = half_of(A)
+        filled, empty = filled_rows(half, part)
         work = len(part.indices)
         if allowed is not None and allowed.count is not None:
-            # Where rows are let through that were not reached yet, those without entries are among them.
+            # A mask of rows that were not reached yet also lets rows without entries through.
             work = work * max(allowed.count - empty * allowed.complement, 0) // max(n, 1)
-        hub = NO_ROWS if len(rows) else self._hubs(A, part, product)
-        matrix = (*rows_of(A), filled, hub, a)
+        hub = NO_ROWS if len(rows) else self._hubs(A, half, part, product)
+        matrix = (*rows_of(A, half), filled, hub, a)
         mask = (rows, bits, complement)
         how = (int(product.early_exit), int(self._blends(product, a, x)))
         board = share(kernel, (*matrix, b, unsigned(present), *mask, *how, out, found, identity), size, work, threads)
         count, touched = int(board[FOUND]), Touched(int(board[CHECKED]))
-        if len(rows):
+        if allowed is not None and allowed.rows is not None:
             places = allowed.rows[found]
             sums = out[found] if carries else np.ones(count, dtype)
             return Vector.sparse(n, places, sums, ascending=allowed.ascending), touched
@@ -113,37 +145,37 @@ class Algebra(linalg.Algebra):
             return Vector.dense(found if dtype == np.bool_ else found.astype(dtype), found, count), touched
         return Vector.dense(out, found, count), touched
 
-    def _blends(self, product, a, x):
-        """Whether x is so mixed that asking for each entry is dearer than reading them all."""
+    def _blends(self, product: Product, a: Array, x: Vector) -> bool:
+        """Whether x is so mixed that testing each entry costs more than reading them all."""
         return product.add.op.built_in and not product.add.any_term and len(a) == 0 and x.nnz > MIXED * x.n
 
-    def _gather(self, A, values, product, threads):
+    def _gather(self, A: Matrix, values: Array, product: Product, threads: int | None) -> tuple[Vector, Touched]:
         part, n, dtype = A.rows, A.shape[0], product.dtype
         kernel, a, b = self._operands(kernels.gather, product, part, values)
         out, found = np.empty(n, dtype), np.empty(n, np.bool_)
         identity = dtype.type(product.add.identity(dtype))
         work = len(part.indices)
-        board = share(kernel, (*rows_of(A), a, b, out, found, identity), n, work, threads)
+        board = share(kernel, (*rows_of(A, half_of(A)), a, b, out, found, identity), n, work, threads)
         return Vector.dense(out, found, int(board[FOUND])), Touched(work)
 
-    def _hubs(self, A, part, product):
-        """Each row's entry in the fullest column, where any term will do and earlier pulls have earned it."""
+    def _hubs(self, A: Matrix, half: Half, part: Rows, product: Product) -> Array:
+        """Each row's entry in the fullest column, where any term will do and enough pulls came before this one."""
         if not (product.early_exit and product.add.any_term and product.structure_only and product.term != "a"):
             return NO_ROWS
-        kept = A.prepared
-        done, ready = ("cpu pulls back", "cpu hubs back") if A.turned else ("cpu pulls", "cpu hubs")
-        kept[done] = kept.get(done, 0) + 1
-        if kept[done] <= PULLS_BEFORE_HUBS:
+        half.pulls += 1
+        if half.pulls <= PULLS_BEFORE_HUBS:
             return NO_ROWS
-        if ready not in kept:
+        if half.hubs is None:
             counts = np.bincount(part.indices, minlength=A.shape[1])
             hub = np.zeros(A.shape[0] if counts.max() > IRREGULAR * counts.mean() else 0, np.uint32)
             if len(hub):
-                find_hubs(*rows_of(A), counts, hub)
-            kept[ready] = fixed(hub)
-        return kept[ready]
+                find_hubs(*rows_of(A, half), counts, hub)
+            half.hubs = fixed(hub)
+        return half.hubs
 
-    def push(self, A, x, product, allowed, threads):
+    def push(
+        self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
+    ) -> tuple[Vector, Touched]:
         part = A.columns
         n, dtype = A.shape[0], product.dtype
         places, values = x.listed() if is_exact(product) else x.entries()
@@ -158,7 +190,7 @@ class Algebra(linalg.Algebra):
             )
         mark, queue = self._borrow(n)
         total = np.empty(n if carries else 0, dtype)
-        (indptr, indices), places = rows_of(A, columns=True), unsigned(places)
+        (indptr, indices), places = rows_of(A, half_of(A, columns=True), columns=True), unsigned(places)
         work = kernels.entries_of(indptr, places, len(indices))
         crewed = crew_size(work, threads)
         parts = 1 if crewed == 1 else PARTS_PER_THREAD * crewed
@@ -177,15 +209,14 @@ class Algebra(linalg.Algebra):
         sums = total[found] if carries else np.ones(len(found), dtype)
         return Vector.sparse(n, found, sums, ascending=False), Touched(int(work))
 
-    def entries(self, A, x, enough):
-        """How many entries A has in the columns that x names; perhaps not all, where they are more than enough."""
-        indptr, _ = rows_of(A, columns=True)
+    def count_entries(self, A: Matrix, x: Vector, enough: int) -> int:
+        indptr, _ = rows_of(A, half_of(A, columns=True), columns=True)
         if x.format == "dense":
             return kernels.entries_where(indptr, unsigned(x.arrays()[1]))
         return kernels.entries_of(indptr, unsigned(x.listed()[0]), enough)
 
-    def _operands(self, kernel, product, part, values):
-        """The kernel for this product, and the values it is to read: of matrix and vector, or none."""
+    def _operands(self, kernel: Any, product: Product, part: Rows, values: Array) -> tuple[Any, Array, Array]:
+        """The kernel for this product, and the values that it reads: the matrix's and the vector's, or none."""
         pattern = part.values is None and product.structure_only
         ready = compiled(kernel, product, pattern)
         weighs = not product.structure_only
@@ -196,68 +227,80 @@ class Algebra(linalg.Algebra):
             b = fixed(values)
         return ready, a, b
 
-    def _borrow(self, n):
+    def _borrow(self, n: int) -> tuple[Array, Array]:
         while self._scratch:
             mark, queue = self._scratch.pop()
             if len(mark) == n:
                 return mark, queue
         return np.zeros(n, np.uint8), np.empty(n, np.uint32)
 
-    def multiply(self, A, B, product, mask, complement, by, threads):
+    def multiply(
+        self,
+        A: Matrix,
+        B: Matrix,
+        product: Product,
+        mask: Rows | None,
+        complement: bool,
+        by: Direction,
+        threads: int | None,
+    ) -> tuple[Rows, Touched]:
         from hopwave.engines.cpu.linalg.matrix import multiply
 
         return multiply(A, B, product, mask, complement, by, threads)
 
-    def triangle(self, part, lower, diagonal):
+    def by_place(self, part: Rows, where: Place, diagonal: int) -> Rows:
+        if where not in ("tril", "triu"):
+            return super().by_place(part, where, diagonal)
         from hopwave.engines.cpu.linalg.tril import triangle
 
-        return triangle(part, lower, diagonal)
+        return triangle(part, where == "tril", diagonal)
 
-    def count_triangles(self, part, most):
+    def count_triangles(self, part: Rows, most: int) -> int | None:
         from hopwave.engines.cpu.linalg.triangles import count_triangles
 
         return count_triangles(part, most)
 
-    def dijkstra(self, part, sources):
+    def dijkstra(self, part: Rows, sources: tuple[int, ...]) -> npt.NDArray[np.float64]:
         from hopwave.engines.cpu.linalg.dijkstra import dijkstra
 
         return dijkstra(part, sources)
 
-    def ranks(self, A, total, alpha, p, q, x):
+    def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PageRankRun:
         from hopwave.engines.cpu.linalg.pagerank import Ranks
 
         return Ranks(A, total, alpha, p, q, x)
 
-    def fill(self, values, present, allowed, value):
+    def fill(self, values: Array, present: Array, allowed: Allowed, value: Any) -> int | None:
         value, places = values.dtype.type(value), present.view(np.uint8)
         if allowed.rows is not None:
             kernels.fill_rows(values, places, unsigned(allowed.rows), value)
             return None
         return kernels.fill(values, places, unsigned(allowed.bits), int(allowed.complement), value)
 
-    def binary(self, op):
+    def binary(self, op: BinaryOp) -> Callable[[Array, Array], Array]:
         return super().binary(op) if op.array or op.built_in else vectorised(op)
 
-    def unary(self, op):
+    def unary(self, op: UnaryOp) -> Callable[[Array], Array]:
         return super().unary(op) if op.array else vectorised(op)
 
-    def scatter(self, op, target, places, values):
+    def scatter(self, op: BinaryOp, target: Array, places: Array, values: Array) -> None:
         if op.array or op.built_in:
             super().scatter(op, target, places, values)
         else:
             scatter_loop(op)(target, places, values)
 
 
-_loops = {}
+_loops: dict[Any, Any] = {}
 
 
-def loop_over(function, operands):
-    """A user's function compiled into a loop. The same lambda met again in a loop of theirs is not compiled again."""
+def loop_over(function: Callable[..., Any], operands: int) -> Any:
+    """A user's function compiled into a loop. A lambda that is made anew in a loop of theirs is compiled once."""
+    key: Any
     try:
         inside = tuple(cell.cell_contents for cell in function.__closure__ or ())
         key = (function.__code__, inside, function.__defaults__, operands)
         hash(key)
-    except (AttributeError, TypeError):  # not plain Python, or closes over something that may change
+    except (AttributeError, TypeError):  # not plain Python, or it closes over something that may change
         key = (function, operands)
     if key not in _loops:
         while len(_loops) >= MOST_LOOPS:
@@ -266,45 +309,49 @@ def loop_over(function, operands):
     return _loops[key]
 
 
-def _looped(one, operands):
+def _looped(one: Any, operands: int) -> Any:
     if operands == 1:
 
         @njit(nogil=True)
-        def loop(x):
+        def loop(x):  # type: ignore[no-untyped-def]
             return [one(v) for v in x]
     else:
 
         @njit(nogil=True)
-        def loop(x, y):
+        def loop(x, y):  # type: ignore[no-untyped-def]
             return [one(x[i], y[i]) for i in range(x.size)]
 
     return loop
 
 
-def vectorised(op):
+def vectorised(op: BinaryOp | UnaryOp) -> Callable[..., Array]:
     """A user's operator on whole arrays."""
 
-    def on_arrays(*arrays):
-        arrays = [np.ascontiguousarray(array) for array in np.broadcast_arrays(*arrays)]
-        kind = op.result_type(*(array.dtype for array in arrays))
-        if arrays[0].size == 0:
+    def on_arrays(*arrays: Array) -> Array:
+        columns = [np.ascontiguousarray(array) for array in np.broadcast_arrays(*arrays)]
+        kind = op.result_type(*(column.dtype for column in columns))
+        if columns[0].size == 0:
             return np.empty(0, kind)
-        found = np.array(loop_over(op.function, len(arrays))(*arrays))
+        found = np.array(loop_over(op.function, len(columns))(*columns))
         if op.kind != "same":
             return found.astype(kind)
-        narrow = found.dtype == np.int64 and all(array.dtype == np.int32 for array in arrays)
+        narrow = found.dtype == np.int64 and all(column.dtype == np.int32 for column in columns)
         return found.astype(np.int32) if narrow else found
 
     return on_arrays
 
 
-def scatter_loop(op):
+def scatter_loop(op: BinaryOp) -> Any:
     """target[p] = op(target[p], value) for one place after the other."""
     one = callable_from_compiled(op.function)
 
     @njit(nogil=True)
-    def loop(target, places, values):
+    def loop(target, places, values):  # type: ignore[no-untyped-def]
         for i in range(places.size):
             target[places[i]] = one(target[places[i]], values[i])
 
     return loop
+
+
+if TYPE_CHECKING:
+    _: engines.Algebra = Algebra()  # mypy checks that it is one

@@ -8,13 +8,13 @@ from hopwave.engines.cpu.crew import CHECKED, fixed, share, thread_count, unsign
 from hopwave.engines.cpu.linalg import matrix_kernels as kernels
 from hopwave.engines.cpu.linalg.specialise import compiled
 from hopwave.jobs import Touched
-from hopwave.linalg.matrix import Rows
+from hopwave.rows import Rows
 
 PULL_COST = 1.0  # a term looked up along a column, in terms scattered along a row
 
 
 def multiply(A, B, product, mask, complement, by, threads):
-    """See hopwave.linalg.engine.Algebra.multiply."""
+    """See hopwave.engines.Algebra.multiply."""
     threads = thread_count(threads)
     if by == "auto":
         by = cheaper(A, B, mask)

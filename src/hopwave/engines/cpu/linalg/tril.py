@@ -7,7 +7,7 @@ from numba import njit
 
 from hopwave.engines.cpu.crew import unsigned_rows
 from hopwave.engines.cpu.intrinsics import COMPILED
-from hopwave.linalg.matrix import Rows
+from hopwave.rows import Rows
 
 SHORT = 16  # entries of a row that are looked through one by one
 

@@ -7,6 +7,7 @@ add to is whole numbers. So batches may be made as suits the machine.
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.many import kernels
 from hopwave.engines.host_memory import available_memory, check_room
 from hopwave.jobs import Swept
+from hopwave.prepared import Structure
 
 KEEP = {"sums": kernels.SUMS, "columns": kernels.SUMS | kernels.COLUMNS, "rows": kernels.ROWS, "pairs": kernels.PAIRS}
 PULL_SHARE = 2  # a first pull is expected to look at this part of the arcs; measured, and flat around it
@@ -162,23 +164,29 @@ def component_labels(loaded, strong):
     """Component numbers, kept with the graph."""
     from hopwave.engines.cpu.components import components
 
-    kept = loaded.graph._prepared
-    key = "strong components" if strong else "components"
-    if key not in kept:
-        kept[key] = components(loaded, strong)
-    return kept[key]
+    kept = loaded.graph._prepared.record(Structure).components
+    if strong not in kept:
+        kept[strong] = components(loaded, strong)
+    return kept[strong]
+
+
+@dataclass(frozen=True)
+class NeighbourhoodRank:
+    """Where each vertex stands in the order of neighbourhoods."""
+
+    rank: np.ndarray
 
 
 def neighbourhood_rank(loaded):
     """Where each vertex stands in the order of neighbourhoods, kept with the graph."""
     from hopwave.engines.cpu.many.source_order import neighbourhoods
 
-    kept = loaded.graph._prepared
-    if "neighbourhoods" not in kept:
+    kept = loaded.graph._prepared.find(NeighbourhoodRank)
+    if kept is None:
         A = loaded.adjacency("any")
         order = np.empty(loaded.n, np.uint32)
         neighbourhoods(A.indptr, A.indices, order)
         rank = np.empty(loaded.n, np.int64)
         rank[order] = np.arange(loaded.n)
-        kept["neighbourhoods"] = rank
-    return kept["neighbourhoods"]
+        kept = loaded.graph._prepared.keep(NeighbourhoodRank(rank))
+    return kept.rank

@@ -23,7 +23,7 @@ def instances():
     yield from batch.instances()
 
 
-def refuses(plan, job):
+def why_not(plan, job):
     """None, or why this plan cannot run for that job."""
     return None
 

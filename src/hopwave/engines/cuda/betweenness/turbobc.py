@@ -33,8 +33,8 @@ RUN_STATE = record(HEADER, "hopwave::Standing", "u64 done deepest overflowed due
 PER_SOURCE = RUN_STATE.fields["deepest"][1]  # from this byte on, it is cleared for every source
 
 
-def refuses(plan, job):
-    """Why TurboBC cannot run a job, or None."""
+def why_not(plan, job):
+    """None, or why TurboBC cannot run a job."""
     if job.edges:
         return f"plan {plan.name!r} scores only vertices on a GPU; for edges use plan='auto', or device='cpu'"
     if job.deterministic and product_of(plan) == "arcs":

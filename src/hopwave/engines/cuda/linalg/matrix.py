@@ -1,4 +1,4 @@
-"""Matrix times matrix on the GPU: dot products where a mask says, or all terms written out, sorted and added up."""
+"""Matrix times matrix on the GPU: dot products where the mask is, or all terms written out, sorted and added up."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from itertools import pairwise
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.linalg import kernels_of, operands
-from hopwave.engines.cuda.linalg.scratch import BLOCK, Cuts, Pending, room
+from hopwave.engines.cuda.linalg.compiled import kernels_of, operands
+from hopwave.engines.cuda.linalg.scratch import BLOCK, Cuts, Pending, stream_scratch
 from hopwave.errors import EngineError
 from hopwave.jobs import Touched
-from hopwave.linalg.masking import inside, row_numbers
-from hopwave.linalg.matrix import Rows
+from hopwave.rows import Rows, inside, row_of_each
 
 MOST_TERMS = 1 << 27  # terms written out at a time: about 40 bytes each with their sort
 MOST_ENTRIES = 2**31 - 1
@@ -20,32 +19,32 @@ MOST_ENTRIES = 2**31 - 1
 
 def dots(A, B, product, mask):
     """C at the places of the mask: for each, a row of A and a column of B."""
-    here = room()
+    here = stream_scratch()
     left, right = _same_offsets(A.rows, B.columns)
     count = len(mask.indices)
     _check(count)
     found, sums = cupy.zeros(count, np.bool_), cupy.empty(count, product.dtype)
     touched = 0
     if count and len(left.indices) and len(right.indices):
-        rows = row_numbers(mask.indptr, count, cupy).astype(np.int32)
+        rows = row_of_each(mask, cupy)
         lengths = cupy.minimum(cupy.diff(left.indptr)[rows], cupy.diff(right.indptr)[mask.indices])
         cuts = Cuts(lengths)
         first, second = _kernels(here, product, left, right).get("dots")
         a, x = _values(here, product, left, right)
         both = left.indptr, left.indices, a, right.indptr, right.indices, x
-        group, ledger, told = here.group(count), cuts.arguments(here), Pending(here)
+        group, ledger, pending = here.group(count), cuts.arguments(here), Pending(here)
         first(
             (here.spread(count, group),), (BLOCK,),
             (rows, mask.indices, np.uint64(count), np.int32(group), *both, sums, found, *ledger, here.progress,
-             told.address),
+             pending.address),
         )  # fmt: skip
         if cuts.rows:
             partial = here.take("partial", 8 * cuts.pieces, np.uint8)
             second(
                 cuts.grid(here), (BLOCK,),
-                (rows, mask.indices, *both, sums, found, *ledger, partial, here.progress, told.address),
+                (rows, mask.indices, *both, sums, found, *ledger, partial, here.progress, pending.address),
             )  # fmt: skip
-        touched = told.touched
+        touched = pending.touched
     before = cupy.concatenate([cupy.zeros(1, np.int64), cupy.cumsum(found, dtype=np.int64)])
     indptr = before[mask.indptr].astype(mask.indptr.dtype)
     if product.add.any_term and product.term == "one":
@@ -68,7 +67,7 @@ def expanded(A, B, product, mask, complement):
     keys = cupy.concatenate(keys) if keys else cupy.empty(0, np.int64)
     sums = cupy.concatenate(sums) if sums else cupy.empty(0, product.dtype)
     if mask is not None:
-        keep = inside(keys, mask, shape, complement, cupy)
+        keep = inside(keys, mask, shape[1], complement, cupy)
         keys, sums = keys[keep], sums[keep]
     indptr = cupy.searchsorted(keys, cupy.arange(shape[0] + 1, dtype=np.int64) * shape[1])
     indptr = indptr.astype(np.int64 if len(keys) > MOST_ENTRIES else np.int32)
@@ -76,7 +75,7 @@ def expanded(A, B, product, mask, complement):
 
 
 def _stretches(left, starts, total):
-    """Entries [begin, end) of A, whole rows of it, with about MOST_TERMS terms."""
+    """Stretches [begin, end) of A's entries, each of whole rows with about MOST_TERMS terms."""
     if not total:
         return []
     by_row = starts[left.indptr]  # terms before each row
@@ -88,13 +87,13 @@ def _stretches(left, starts, total):
 
 def _expand(product, left, right, columns, starts, begin, end, counts):
     """Keys and sums of some entries of A times all of B."""
-    here, count = room(), end - begin
+    here, count = stream_scratch(), end - begin
     total = int(starts[-1]) - int(starts[0])
     if not total:
         return cupy.empty(0, np.int64), cupy.empty(0, product.dtype)
     _check(count)
     cuts = Cuts(counts)
-    rows = row_numbers(left.indptr, len(left.indices), cupy)[begin:end].astype(np.int32)
+    rows = row_of_each(left, cupy)[begin:end]
     keys, terms = cupy.empty(total, np.int64), cupy.empty(total, product.dtype)
     kernels = _kernels(here, product, left, right)
     first, second = kernels.get("expand")
@@ -103,13 +102,13 @@ def _expand(product, left, right, columns, starts, begin, end, counts):
         rows, left.indices[begin:end], a[begin:end] if isinstance(a, cupy.ndarray) else a, right.indptr, right.indices,
         x, starts - starts[0], np.int64(columns), keys, terms,
     )  # fmt: skip
-    group, ledger, told = here.group(count), cuts.arguments(here), Pending(here)
+    group, ledger, pending = here.group(count), cuts.arguments(here), Pending(here)
     first(
         (here.spread(count, group),), (BLOCK,),
-        (*arguments, np.uint64(count), np.int32(group), *ledger, here.progress, told.address),
+        (*arguments, np.uint64(count), np.int32(group), *ledger, here.progress, pending.address),
     )  # fmt: skip
     if cuts.rows:
-        second(cuts.grid(here), (BLOCK,), (*arguments, *ledger, here.progress, told.address))
+        second(cuts.grid(here), (BLOCK,), (*arguments, *ledger, here.progress, pending.address))
     order = cupy.argsort(keys, kind="stable").astype(np.int64, copy=False)
     keys = keys[order]
     heads = cupy.flatnonzero(cupy.concatenate([cupy.ones(1, np.bool_), keys[1:] != keys[:-1]]))
@@ -117,11 +116,11 @@ def _expand(product, left, right, columns, starts, begin, end, counts):
     _check(size)
     heads = cupy.concatenate([heads.astype(np.int64), cupy.full(1, total, np.int64)])
     sums, found = cupy.empty(size, product.dtype), cupy.empty(size, np.bool_)
-    told = Pending(here)
+    pending = Pending(here)
     group = here.group(size)
     here.kernels.get("linalg/pull.cuh", "segments", "hopwave::Ring", kernels.text)(
         (here.spread(size, group),), (BLOCK,),
-        (heads, order, terms, np.uint64(size), np.int32(group), sums, found, here.progress, told.address),
+        (heads, order, terms, np.uint64(size), np.int32(group), sums, found, here.progress, pending.address),
     )  # fmt: skip
     if product.add.any_term and product.term == "one":
         sums.fill(1)
@@ -135,7 +134,7 @@ def _kernels(here, product, left, right):
 
 def _values(here, product, left, right):
     """As for a vector; of a right matrix without values, each is 1."""
-    ones = here.truths(len(right.indices), np.dtype(np.bool_)) if right.values is None else right.values
+    ones = here.ones(len(right.indices), np.dtype(np.bool_)) if right.values is None else right.values
     return operands(here, product, left, ones)
 
 

@@ -1,11 +1,12 @@
-"""What products on the GPU work in: counters, the place where the host reads them, buffers used again, launches.
+"""Scratch space of products on the GPU: counters, where the host reads them, buffers that are used again, launches.
 
-Every thread has a room for every stream, so that nothing in it is shared by kernels that run at the same time.
+Every thread has its own scratch space for every stream, so kernels that run at the same time share nothing in it.
 """
 
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass, field
 
 import cupy
 import numpy as np
@@ -15,28 +16,30 @@ from hopwave.engines.cuda.linalg.semiring_source import c_type
 from hopwave.engines.cuda.memory import NamedBuffers
 
 PIECE = 512  # kernels/linalg/products.cuh
-SLOTS = 64  # counts that can be on their way to the host before more room is made for them
-SLOT = 32  # bytes of one: found, touched, pieces still to come
+SLOTS = 64  # counts per page of pinned memory that can be on their way to the host
+SLOT = 32  # bytes per count: found, touched, pieces still to come
 LAST_STAMP = 2**32 - 4
-_rooms = threading.local()
+_of_thread = threading.local()
 
 
-def room():
-    """The current thread's, on the current device and stream."""
+def stream_scratch():
+    """The current thread's, for the current device and stream."""
     key = cupy.cuda.runtime.getDevice(), cupy.cuda.get_current_stream().ptr
-    rooms = _rooms.__dict__.setdefault("rooms", {})
-    found = rooms.get(key)
+    streams = _of_thread.__dict__.setdefault("streams", {})
+    found = streams.get(key)
     if found is None:
-        found = rooms[key] = Room()
+        found = streams[key] = StreamScratch()
     return found
 
 
 def forget():
-    """Leave all rooms: after an error, counters may not be zero."""
-    _rooms.__dict__.pop("rooms", None)
+    """Drop the thread's scratch spaces: after an error, counters may not be zero."""
+    _of_thread.__dict__.pop("streams", None)
 
 
-class Room(NamedBuffers):
+class StreamScratch(NamedBuffers):
+    """Counters, buffers and kernels for one stream of one thread."""
+
     def __init__(self):
         super().__init__()
         self.kernels = kernels()
@@ -55,15 +58,15 @@ class Room(NamedBuffers):
         return self.kernels.get("linalg/arrays.cuh", name, "hopwave::Ring" if text else c_type(dtype), text)
 
     def group(self, count):
-        """How many of `count` rows a warp takes at a time: few where there are few."""
+        """How many of `count` rows a warp takes at a time: fewer where there are few rows."""
         return min(WARP, -(-count // self.warps))
 
     def spread(self, count, group):
-        """Blocks for that many rows, so many a warp."""
+        """Blocks for `count` rows, `group` rows per warp at a time."""
         return min(-(-count // (group * (BLOCK // WARP))), self.blocks)
 
     def marks(self, n):
-        """A number for each of n rows, all below the stamp that comes with them."""
+        """A number for each of n rows, and a stamp that is greater than all of them."""
         marks = self.arrays.get("marks")
         if marks is None or len(marks) < n or self.stamp >= LAST_STAMP:
             self.arrays["marks"] = marks = cupy.zeros(n, np.uint32)
@@ -71,15 +74,15 @@ class Room(NamedBuffers):
         self.stamp += 2
         return marks, self.stamp
 
-    def truths(self, size, dtype):
-        """So many ones for kernels to read, all from one array."""
+    def ones(self, size, dtype):
+        """That many ones for kernels to read, all from one array."""
         ones = self.arrays.get(dtype)
         if ones is None or len(ones) < size:
             ones = self.arrays[dtype] = cupy.ones(max(size, 1024), dtype)
         return ones[:size]
 
     def slot(self):
-        """A place in memory of the host that kernels write their counts to."""
+        """A place in the host's memory that kernels write their counts to."""
         if not self.slots:
             page = cupy.cuda.alloc_pinned_memory(SLOTS * SLOT)
             self.pages.append(page)
@@ -89,22 +92,22 @@ class Room(NamedBuffers):
 
 
 class Pending:
-    """Counts that a kernel will have told by the time they are asked for."""
+    """Counts that a kernel writes: the host waits for the kernel when they are first needed."""
 
-    __slots__ = ("address", "counts", "room", "view")
+    __slots__ = ("address", "counts", "scratch", "view")
 
-    def __init__(self, room):
-        self.room, self.counts, self.view = room, None, None
-        self.view, self.address = room.slot()
+    def __init__(self, scratch):
+        self.scratch, self.counts, self.view = scratch, None, None
+        self.view, self.address = scratch.slot()
 
     def wait(self):
-        """Found, touched, and pieces that another launch must compute before these are right."""
+        """Found, touched, and pieces that another launch must compute before the first two are right."""
         if self.counts is None:
             self.again()
         return self.counts
 
     def again(self):
-        self.room.stream.synchronize()
+        self.scratch.stream.synchronize()
         self.counts = self.view.tolist()
 
     def found(self):
@@ -115,11 +118,11 @@ class Pending:
 
     def __del__(self):
         if self.view is not None:
-            self.room.slots.append((self.view, self.address))
+            self.scratch.slots.append((self.view, self.address))
 
 
 class Cuts:
-    """How much room the rows of a compressed matrix need that are cut into pieces: none where none is long."""
+    """How many long rows a compressed matrix has, and into how many pieces they are cut."""
 
     __slots__ = ("pieces", "rows")
 
@@ -128,13 +131,30 @@ class Cuts:
         self.rows = len(long)
         self.pieces = int(((long + (PIECE - 1)) // PIECE).sum()) if self.rows else 0
 
-    def arguments(self, room):
-        """As kernels want them: the ledger, and for how many rows and pieces it is."""
+    def arguments(self, scratch):
+        """As kernels take them: the ledger, and the number of rows and pieces it is for."""
         if not self.rows:
             return NULL, np.int32(0), np.int32(0)
-        ledger = room.take("ledger", 4 * self.rows + 2 * self.pieces, np.int32)
+        ledger = scratch.take("ledger", 4 * self.rows + 2 * self.pieces, np.int32)
         return ledger, np.int32(self.rows), np.int32(self.pieces)
 
-    def grid(self, room):
-        """Blocks for the pieces: a warp each, as far as the GPU holds them."""
-        return (min(-(-self.pieces // (BLOCK // WARP)), room.blocks),)
+    def grid(self, scratch):
+        """Blocks for the pieces: one warp per piece, as far as the GPU holds them."""
+        return (min(-(-self.pieces // (BLOCK // WARP)), scratch.blocks),)
+
+
+@dataclass
+class MatrixCuts:
+    """Kept with a matrix: the cuts of its rows under False, those of its columns under True."""
+
+    cuts: dict[bool, Cuts] = field(default_factory=dict)
+
+
+def cuts_of(A, part, columns):
+    """The cuts of A's rows, or of its columns, which are `part`."""
+    kept = A.prepared.record(MatrixCuts).cuts
+    key = A.turned != columns
+    found = kept.get(key)
+    if found is None:
+        found = kept[key] = Cuts(cupy.diff(part.indptr))
+    return found

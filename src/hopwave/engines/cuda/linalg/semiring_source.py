@@ -1,7 +1,7 @@
-"""Semirings and operators as C++ types, which the templates of kernels/linalg*.cuh are instances of.
+"""Semirings and operators as C++ types: arguments of the templates in kernels/linalg/*.cuh.
 
 Built-in operators come with their C expression; a user's function is translated (translate.py). Operands are first
-brought to the type that NumPy would compute in, so that both engines mean the same.
+converted to the type that NumPy would compute in, so that all engines compute the same.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ def ring_text(product, a, x, pattern):
     term = f"multiply({'x, a' if product.flip else 'a, x'})" if both else TERMS[product.term]
     lines = [
         *_types(product.dtype, a, x),
-        *_truths(
+        *_constants(
             any=add.any_term,
             adds=add.op.built_in and add.name == "plus",
             exits=product.early_exit,
             carries=not (add.any_term and product.term == "one"),
             reads_a=reads_a and not pattern,
             reads_x=reads_x,
-            # Without structure-only: what need not be read is read all the same (push-pull, section 5.5).
+            # Without structure-only, values that are not needed are read too (push-pull, section 5.5).
             weighs_a=not product.structure_only and not (reads_a and not pattern),
             weighs_x=not product.structure_only and not reads_x,
         ),
@@ -64,7 +64,7 @@ def monoid_text(add, values, dtype):
     return _struct(
         [
             *_types(dtype, values, values),
-            *_truths(adds=add.built_in and add.name == "plus", exits=False, carries=True),
+            *_constants(adds=add.built_in and add.name == "plus", exits=False, carries=True),
             _function("plus", add, dtype, dtype, dtype),
             "__device__ static bool stops(Sum) { return false; }",
         ]
@@ -89,7 +89,7 @@ def unary_text(op, x, result):
 
 
 def unary_result(op, x):
-    """The type of a unary operator's results; of a user's function, what it makes of such numbers."""
+    """The type of a unary operator's results; that of a user's function follows from its translation."""
     if op.built_in or op.kind != "same":
         return op.result_type(x)
     _, kind = translated(op.name, op.function, KIND[x.kind])
@@ -120,7 +120,7 @@ def _function(name, op, x, y, result):
 
 
 def _wide(dtype):
-    """Whole numbers of users' functions are computed with as in Python, as far as 64 bits go."""
+    """The type that users' functions compute in: whole numbers as in Python, up to 64 bits."""
     return "long long" if np.dtype(dtype).kind == "i" else c_type(dtype)
 
 
@@ -134,7 +134,7 @@ def _types(sum_type, a, x):
     return [f"typedef {c_type(t)} {name};" for name, t in (("Sum", sum_type), ("A", a), ("X", x))]
 
 
-def _truths(**values):
+def _constants(**values):
     return [f"static constexpr bool {name} = {literal(bool(value))};" for name, value in values.items()]
 
 

@@ -1,8 +1,8 @@
-"""A user's operator as a C++ expression: the Python function is called with symbols, which write down what is done.
+"""A user's operator as a C++ expression: the Python function is called with symbols, which record every operation.
 
-No source is needed, so lambdas, closures and built-in functions are all right. Where the function asks whether a thing
-is true (if, and, or), it is called once for each answer, and the answers become `condition ? one : other`. A loop whose
-length depends on a value would never end that way; it is refused, as is whatever symbols cannot be given to.
+No source is needed, so lambdas, closures and built-in functions work. Where the function tests whether a value is true
+(if, and, or), it is called once for each outcome, and the two results become `condition ? one : other`. A loop whose
+length depends on a value would never end that way; it is an error, as is any function that does not accept symbols.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from hopwave.errors import EngineError
 
 MOST_PATHS = 64
-KINDS = "bif"  # truths, whole numbers, fractions
+KINDS = "bif"  # bool, integer, floating point
 FLOATING = (
     *("sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "erf", "erfc", "fabs", "fmod", "hypot"),
     *(
@@ -37,34 +37,31 @@ FLOATING = (
         "copysign",
     ),
 )
-TRUTHS = ("isnan", "isinf", "isfinite")
+TESTS = ("isnan", "isinf", "isfinite")
 
 
 class Branch(Exception):
-    """The function wants to know whether this is true."""
+    """The function tests a condition whose outcome this path does not know yet; the text is the condition."""
 
 
 class TooMany(Exception):
-    """More paths than are worth writing down."""
+    """The function has more than MOST_PATHS paths."""
 
 
 class Symbol:
     """A C++ expression, and which kind of number it is."""
 
-    __slots__ = ("answers", "kind", "text")
+    __slots__ = ("kind", "path", "text")
 
-    def __init__(self, text, kind, answers):
-        self.text, self.kind, self.answers = text, kind, answers
+    def __init__(self, text, kind, path):
+        self.text, self.kind, self.path = text, kind, path
 
     def made(self, text, kind):
-        return Symbol(text, kind, self.answers)
+        return Symbol(text, kind, self.path)
 
     def __bool__(self):
-        """As this path through the function has it; a question that is new ends the path."""
-        if self.answers.asked == len(self.answers.given):
-            raise Branch(truth(self))
-        self.answers.asked += 1
-        return self.answers.given[self.answers.asked - 1]
+        """The outcome that this path through the function takes; a new test ends the path."""
+        return self.path.outcome(self)
 
     def __pow__(self, other):
         if not isinstance(other, Symbol) and not (isinstance(other, int) and other >= 0):
@@ -137,18 +134,19 @@ def _larger(*kinds):
 
 
 def kind(value):
-    """b, i or f."""
+    """The kind of a number: b, i or f."""
     if isinstance(value, Symbol):
         return value.kind
     return "b" if isinstance(value, bool | np.bool_) else "f" if isinstance(value, float | np.floating) else "i"
 
 
 def text(value):
-    """In C++."""
+    """A number or symbol in C++."""
     return value.text if isinstance(value, Symbol) else literal(value)
 
 
 def truth(value):
+    """Whether a value is true, in C++."""
     return f"({text(value)} != 0)" if kind(value) != "b" else text(value)
 
 
@@ -175,7 +173,7 @@ def literal(value):
 
 
 def _choose(sign):
-    """min or max as Python has them: the first that no later one beats."""
+    """min or max as in Python: of equal values, the first."""
 
     def chosen(*values, **more):
         values = values[0] if len(values) == 1 and not more else values
@@ -201,7 +199,7 @@ def _floating(name):
     return called
 
 
-def _truth_of(name):
+def _test(name):
     def called(value):
         if not isinstance(value, Symbol):
             return getattr(math, name)(value)
@@ -222,7 +220,7 @@ def _pow(x, y):
     return either.made(f"pow((double)({text(x)}), (double)({text(y)}))", "f")
 
 
-# What a function means when it is given symbols.
+# What stands for a function when its arguments may be symbols.
 MEANING = {
     min: _choose("<"),
     max: _choose(">"),
@@ -231,18 +229,18 @@ MEANING = {
     bool: lambda value=False: value.made(truth(value), "b") if isinstance(value, Symbol) else bool(value),
     math.pow: _pow,
     **{getattr(math, name): _floating(name) for name in FLOATING if hasattr(math, name)},
-    **{getattr(math, name): _truth_of(name) for name in TRUTHS},
+    **{getattr(math, name): _test(name) for name in TESTS},
 }
 MATHS = types.SimpleNamespace(
     **vars(math) | {f.__name__: means for f, means in MEANING.items() if f.__module__ == "math"}
 )
 BUILTINS = vars(builtins) | {f.__name__: means for f, means in MEANING.items() if f.__module__ == "builtins"}
-for name in FLOATING:  # np.sqrt(symbol) asks the symbol
+for name in FLOATING:  # np.sqrt(symbol) calls symbol.sqrt()
     setattr(Symbol, name, lambda self, *others, _called=_floating(name): _called(self, *others))
 
 
 def meaning(value, seen):
-    """A function, module or value that a function refers to, as symbols want it."""
+    """What stands for a function, module or value that a function refers to."""
     if value is math:
         return MATHS
     try:
@@ -254,8 +252,8 @@ def meaning(value, seen):
 
 
 def symbolic(function, seen=None):
-    """The same function over other built-in and mathematical functions."""
-    function = getattr(function, "py_func", function)  # Numba's are wrapped
+    """The same function, calling versions of built-in and mathematical functions that take symbols."""
+    function = getattr(function, "py_func", function)  # Numba wraps functions
     seen = {} if seen is None else seen
     if not isinstance(function, types.FunctionType):
         return MEANING.get(function, function)
@@ -274,11 +272,17 @@ def symbolic(function, seen=None):
     return twin
 
 
-class Answers:
-    """What one path through a function answers to the questions it asks."""
+class Path:
+    """One path through a function: the outcomes of its first tests."""
 
-    def __init__(self, given):
-        self.given, self.asked = given, 0
+    def __init__(self, outcomes):
+        self.outcomes, self.tests = outcomes, 0
+
+    def outcome(self, condition):
+        if self.tests == len(self.outcomes):
+            raise Branch(truth(condition))
+        self.tests += 1
+        return self.outcomes[self.tests - 1]
 
 
 @lru_cache(maxsize=256)
@@ -292,23 +296,23 @@ def translated(name, function, kinds):
     """
     twin, paths = symbolic(function), 0
 
-    def follow(given):
+    def follow(outcomes):
         nonlocal paths
         paths += 1
         if paths > MOST_PATHS:
-            raise TooMany(f"it has over {MOST_PATHS} paths; a loop whose length depends on a value never ends")
-        answers = Answers(given)
+            raise TooMany(f"it has over {MOST_PATHS} paths, or a loop whose length depends on a value")
+        path = Path(outcomes)
         try:
-            found = twin(*(Symbol(letter, kind, answers) for letter, kind in zip("xy", kinds, strict=False)))
+            found = twin(*(Symbol(letter, kind, path) for letter, kind in zip("xy", kinds, strict=False)))
             return text(found), kind(found)
         except Branch as branch:
             condition = str(branch)
-        yes, no = follow((*given, True)), follow((*given, False))
+        yes, no = follow((*outcomes, True)), follow((*outcomes, False))
         return f"({condition} ? {yes[0]} : {no[0]})", _larger(yes[1], no[1])
 
     try:
         return follow(())
-    except Exception as error:  # the function is the user's, and so is what it raises
+    except Exception as error:  # the function is the user's: it may raise anything
         raise EngineError(
             f"{name!r} cannot be translated to CUDA ({type(error).__name__}: {error}); use arithmetic, comparisons, "
             "if … else, min, max, abs and functions of math on its arguments, or device='cpu'"

@@ -1,18 +1,21 @@
 """Sequences of masked products on the GPU: all of them in one cooperative launch (kernels/linalg/waves.cuh), or in two
 where every term counts (kernels/linalg/sums.cuh).
 
-What a matrix needs beside its entries is made once and kept with it: each row's entry in the fullest column, the rows
-without any, two bitmaps, a queue. A call then costs Python a launch or two, and nothing waits for the GPU.
+What a matrix needs beside its entries is made once and kept with it: each row's entry in the fullest column, and which
+rows have none. Python then makes one or two launches per call, and does not wait for the GPU.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import cupy
 import numpy as np
 
+from hopwave.engines import FoundByWaves
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.launch import NULL, expression
-from hopwave.engines.cuda.linalg.scratch import Pending, room
+from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
 from hopwave.engines.cuda.linalg.semiring_source import c_type, ring_text
 from hopwave.engines.cuda.search.workspace import (
     BLOCK,
@@ -23,9 +26,7 @@ from hopwave.engines.cuda.search.workspace import (
     graph_record,
     trace_table,
 )
-from hopwave.linalg.products import arithmetic
-from hopwave.linalg.vector import Vector
-from hopwave.semiring import any_pair
+from hopwave.vector import Vector
 
 HEADER, SUMS = "linalg/waves.cuh", "linalg/sums.cuh"
 PATTERN = np.dtype(np.bool_)
@@ -38,25 +39,25 @@ def instances(offset):
     return [(header, expression(header, name, *arguments)) for header, name, arguments in names]
 
 
-def waves(A, x, product, depth_limit, alpha, beta, trace):
-    """Levels, values (None where ⊕.⊗ carries none), and what each product was (trace); None where it takes a loop.
+def waves(A, x, product, places, depth_limit, alpha, beta, trace):
+    """See hopwave.engines.Algebra.waves. x is sparse.
 
-    Where every term counts, or A's values do, levels are found over any_pair, and a second launch adds up.
+    Where every term counts, or A's values do, levels are found by `places`, and a second launch adds up.
     """
     if not A.shape[0]:
         return None
-    prepared = A.prepared.get(("waves", A.turned)) or Prepared(A)
+    prepared = prepared_for(A)
     at_once = product.add.any_term and product.structure_only
-    search = product if at_once else arithmetic(any_pair, A, PATTERN, True, None, True, True)
+    search = product if at_once else places
     kernel = kernel_of(HEADER, "waves", search, prepared, None)
     adding = None if at_once else kernel_of(SUMS, "sum_levels", product, prepared, A.rows.values)
     if kernel is None or (adding is None and not at_once):
         return None
-    here, n, dtype = room(), A.shape[0], product.dtype
+    here, n, dtype = stream_scratch(), A.shape[0], product.dtype
     carries = not (at_once and product.term == "one")
     levels, present = cupy.empty(n, np.int32), cupy.empty(n, np.bool_)
     values = cupy.empty(n, dtype) if carries else NULL
-    begun, told = beginning(x, dtype, carries), Pending(here)
+    begun, pending = beginning(x, dtype, carries), Pending(here)
     buffers, rows = arena(here, n, prepared.m), trace_table() if trace else None
     while True:
         work = buffers.work if rows is None else buffers.traced(rows)
@@ -64,31 +65,31 @@ def waves(A, x, product, depth_limit, alpha, beta, trace):
             (prepared.blocks,), (BLOCK,),
             (prepared.graph, work, levels, values if at_once else NULL, present, *begun(search.dtype),
              np.int32(NO_LIMIT if depth_limit is None else min(depth_limit, NO_LIMIT)),
-             np.float64(alpha), np.float64(beta), told.address),
+             np.float64(alpha), np.float64(beta), pending.address),
         )  # fmt: skip
         if rows is None:
             break
-        told.again()
-        made = told.counts[1]
+        pending.again()
+        made = pending.counts[1]
         if made < len(rows):
             break
-        rows = trace_table(made)  # a deep one: once more, with a row for every level
+        rows = trace_table(made)  # many levels: once more, with a row for each
     if not at_once:
         part = prepared.pull
         adding(
             (prepared.blocks,), (BLOCK,),
             (part.indptr, part.indices, NULL if part.values is None else part.values, np.int64(n), levels, present,
-             values, *begun(dtype), *buffers.order(), told.address),
+             values, *begun(dtype), *buffers.order(), pending.address),
         )  # fmt: skip
-    reached = Vector.dense(levels, present, told.found)
-    summed = Vector.dense(values, present.copy(), told.found) if carries else None
-    return reached, summed, None if rows is None else rows[:made].tolist()
+    reached = Vector.dense(levels, present, pending.found)
+    summed = Vector.dense(values, present.copy(), pending.found) if carries else None
+    return FoundByWaves(reached, summed, None if rows is None else rows[:made].tolist())
 
 
 def beginning(x, dtype, carries):
     """x as kernels take it, given the type of their values: places and values, or one of each, and how many."""
     count = np.int32(x.nnz)
-    if count == 1 and x.device == "cpu":  # the usual question, which need not be uploaded
+    if count == 1 and x.device == "cpu":  # the usual case: nothing need be uploaded
         (only,), (value,) = x.listed()
         return lambda kind: (NULL, NULL, np.int32(only), _plain(kind.type(value)), count)
     places, values = x.to("cuda").listed()
@@ -97,12 +98,12 @@ def beginning(x, dtype, carries):
 
 
 def _plain(value):
-    """A truth as kernels take it."""
+    """A scalar as kernels take it: a bool as one byte."""
     return value.view(np.int8) if value.itemsize == 1 else value
 
 
 class Prepared:
-    """What a matrix needs for this: its entries both ways, hubs, and which rows have none. Kept with the matrix."""
+    """What the kernels need of a matrix: its entries by rows and by columns, hubs, and which rows have no entries."""
 
     def __init__(self, A):
         attributes = cupy.cuda.Device().attributes
@@ -120,7 +121,22 @@ class Prepared:
         )  # fmt: skip
         rows, columns = (push.indptr, push.indices), (self.pull.indptr, pull.indices)
         self.graph = graph_record(rows, columns, self.hub, self.closed, int(findable[0]))
-        A.prepared["waves", A.turned] = self
+
+
+@dataclass
+class PreparedMatrix:
+    """Kept with a matrix: what is prepared for it under False, for its transpose under True."""
+
+    prepared: dict[bool, Prepared] = field(default_factory=dict)
+
+
+def prepared_for(A):
+    """What the kernels need in addition to A's entries, kept with A."""
+    kept = A.prepared.record(PreparedMatrix).prepared
+    found = kept.get(A.turned)
+    if found is None:
+        found = kept[A.turned] = Prepared(A)
+    return found
 
 
 def kernel_of(header, name, product, prepared, values):
@@ -146,7 +162,7 @@ class Arena(LevelBuffers):
         self.sorting = None
 
     def order(self):
-        """What places are sorted by level with, and the counters that blocks meet at."""
+        """Buffers to sort places by level, and the counters of the grid's barrier."""
         if self.sorting is None:
             bins = 2 * self.n + 3
             order, entries = cupy.empty(self.n, np.int32), cupy.empty(self.n + 1, np.uint64)
@@ -155,10 +171,10 @@ class Arena(LevelBuffers):
 
 
 def arena(here, n, m):
-    """The room's, made anew where it is too small."""
+    """The buffers of this scratch space, made anew where they are too small."""
     found = here.arena
     if found is None or found.n < n or found.m < m:
         n, m = max(n, found.n if found else 0), max(m, found.m if found else 0)
-        here.arena = None  # before the larger one is asked for
+        here.arena = None  # freed before the larger one is allocated
         found = here.arena = Arena(n, m)
     return found

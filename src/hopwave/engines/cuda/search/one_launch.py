@@ -27,12 +27,12 @@ LEVELS = record(
 TALLY = record("one_launch/path_counts.cuh", "Tally", "u64 greatest[2]", "i32 overflowed bound", "i64 shift")
 
 
-def supports(plan, question):
+def why_not(plan, question):
     """None, or why this loop cannot run the plan.
 
     >>> import hopwave as hw
     >>> from hopwave.jobs import Question
-    >>> supports(hw.plan("hopwave"), Question()) is None
+    >>> why_not(hw.plan("hopwave"), Question()) is None
     True
     """
     kinds = tuple(type(step) for step in plan.steps)

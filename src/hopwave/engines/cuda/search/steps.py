@@ -328,7 +328,7 @@ def push_queue(search, step):
     (push_fused if one_phase else push_two_phase)(search, step)
 
 
-def lacks(plan):
+def why_not(plan):
     """Why some step of the plan cannot run here, or None."""
     for step in plan.steps:
         if kind_of(step) is None or (isinstance(step, Push) and not _claims(step)):

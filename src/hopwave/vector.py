@@ -1,4 +1,4 @@
-"""Vector: values at some places of 0 … n−1, as a list or as an array with a bitmap, as suits the next product."""
+"""Vector: values at some places of 0 … n − 1, kept as a list or as an array with a bitmap."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.arrays import Array, module_of, on_gpu
-from hopwave.engines import algebra
 from hopwave.errors import LinalgError
 from hopwave.operators import checked_dtype
 from hopwave.rules import Ratio, Rule, Sizes
 
-# Push-pull, section 6.3: dense once over 1% of the places are taken and rising, sparse once under 1% and falling.
+# Push-pull, section 6.3: dense once more than 1% of the places are taken and their number rises, sparse once less than
+# 1% are and it falls.
 CONVERT = Ratio(rising=0.01, falling=0.01)
 Format = Literal["sparse", "dense"]
 
 
 class Vector:
-    """n places, some with a value. A place without one is not zero: it is not there.
+    """n places, some with a value. A place without one is not zero: it is missing.
 
     Kept as a list of places and values ("sparse"), or as an array of n values with a bitmap of those present ("dense").
     A product converts its vector by `rule`, which looks at the share of places taken and whether it rises or falls
@@ -40,8 +40,8 @@ class Vector:
         """An empty vector."""
         self.n = int(n)
         self.rule = rule
-        self.before = 0  # entries when the rule was last asked
-        self.last = -1  # what it answered: 0 sparse, 1 dense
+        self.before = 0  # entries when the rule last chose
+        self.last = -1  # what it chose: 0 sparse, 1 dense
         self._set_sparse(np.empty(0, np.int32), np.empty(0, checked_dtype(dtype)), ascending=True)
 
     # ---------------------------------------------------------------- making one
@@ -62,7 +62,7 @@ class Vector:
         if found.ndim == 0:
             found = xp.full(len(places), found)
         if found.shape != places.shape:
-            raise LinalgError(f"{len(places)} indices do not go with values of shape {found.shape}; give one a place")
+            raise LinalgError(f"{len(places)} indices do not fit values of shape {found.shape}; give one per place")
         one = len(places) == 1  # the usual source of a search
         low, high = (int(places[0]),) * 2 if one else (int(places.min()), int(places.max())) if len(places) else (0, -1)
         if low < 0 or high >= n:
@@ -93,7 +93,7 @@ class Vector:
             return cls.dense(array, xp.ones(len(array), xp.bool_), len(array))
         bits = xp.ascontiguousarray(present, xp.bool_)
         if bits.shape != array.shape:
-            raise LinalgError(f"present has shape {bits.shape}, values {array.shape}; give one bit a value")
+            raise LinalgError(f"present has shape {bits.shape}, values {array.shape}; give one bit per value")
         return cls.dense(array, bits)
 
     @classmethod
@@ -118,7 +118,7 @@ class Vector:
     def dense(cls, values: Array, present: Array, count: int | Callable[[], int] | None = None) -> Vector:
         """Trusts its arguments (engines use it): n values, n bools, and how many of these are True.
 
-        The count may be None, or a function that will know it: a GPU need not be waited for until somebody asks.
+        The count may be None, or a function that returns it: nobody waits for a GPU until the count is needed.
         """
         self = cls.__new__(cls)
         self.n, self.rule, self.before, self.last = len(values), CONVERT, 0, -1
@@ -150,7 +150,7 @@ class Vector:
         return self._count
 
     def count_if_known(self) -> int | None:
-        """As `nnz`, where that needs no work and no waiting; else None."""
+        """As `nnz` where that needs no work and no waiting, else None."""
         return self._count if isinstance(self._count, int) else None
 
     @property
@@ -161,13 +161,18 @@ class Vector:
 
     @property
     def format(self) -> Format:
-        """How it is kept at the moment: "sparse" or "dense"."""
+        """How it is kept now: "sparse" or "dense"."""
         return "sparse" if self._present is None else "dense"
 
     @property
     def device(self) -> str:
         """Where it is: "cpu" or "cuda"."""
         return "cuda" if on_gpu(self._values) else "cpu"
+
+    @property
+    def ascending(self) -> bool:
+        """Whether `listed` gives the places in ascending order."""
+        return self._ascending
 
     @property
     def indices(self) -> Array:
@@ -192,36 +197,20 @@ class Vector:
 
     def listed(self) -> tuple[Array, Array]:
         """As `entries`, but in whatever order they are kept."""
-        if self._indices is not None:
-            return self._indices, self._values
-        if on_gpu(self._values):
-            found: tuple[Array, Array] = algebra("cuda").collect(self._values, self._present)  # type: ignore[attr-defined]
-            return found
-        return self.entries()
+        return (self._indices, self._values) if self._present is None else self.entries()
 
     def arrays(self) -> tuple[Array, Array]:
         """n values and n bits, the vector's own arrays where it is dense. Values where no bit is set mean nothing."""
         if self._present is not None:
             return self._values, self._present
-        if on_gpu(self._values):
-            found: tuple[Array, Array] = algebra("cuda").spread(self.n, self._indices, self._values)  # type: ignore[attr-defined]
-            return found
-        values, present = np.zeros(self.n, self._values.dtype), np.zeros(self.n, np.bool_)
+        xp = module_of(self._values)
+        values, present = xp.zeros(self.n, self._values.dtype), xp.zeros(self.n, xp.bool_)
         values[self._indices] = self._values
         present[self._indices] = True
         return values, present
 
-    def writable(self) -> tuple[Array, Array]:
-        """As `arrays`, for a caller who writes to them: not the bits themselves as values, nor somebody's constants."""
-        values, present = self.arrays()
-        if self._present is None:
-            return values, present
-        if values is present or not getattr(values.flags, "writeable", True):
-            values = values.copy()
-        return values, present if getattr(present.flags, "writeable", True) else present.copy()
-
     def to_dense(self, missing: Any = 0) -> Array:
-        """An array of n values, `missing` where there is none.
+        """An array of n values, `missing` where a place has none.
 
         >>> Vector.from_entries([1], [7], n=3).to_dense(-1).tolist()
         [-1, 7, -1]
@@ -245,13 +234,13 @@ class Vector:
     # ---------------------------------------------------------------- changing its shape
 
     def decide(self) -> Format:
-        """What its rule says to the entries there are now; the rule is told of them next time (section 6.3)."""
+        """The format that its rule chooses for the entries it has now; the rule sees them again next time."""
         sizes = Sizes(n=self.n, m=0, nf=self.nnz, mf=0, mu=0, nf0=self.before, last=self.last)
         self.before, self.last = self.nnz, int(self.rule.choose(sizes) == 1)
         return "dense" if self.last else "sparse"
 
     def convert(self, to: Format | None = None) -> Format:
-        """Keep it as asked, or as its rule says.
+        """Keep it in the given format, or in the one that its rule chooses.
 
         >>> x = Vector.full(100, 1)
         >>> x.convert(), x.convert("sparse")
@@ -262,16 +251,16 @@ class Vector:
         if to == "dense" and self._present is None:
             self._set_dense(*self.arrays(), self._count)
         elif to == "sparse" and self._present is not None:
-            self._set_sparse(*self.listed(), ascending=not on_gpu(self._values))
+            self._set_sparse(*self.entries(), ascending=True)
         return to
 
     def follow(self, other: Vector) -> Vector:
-        """Be the next of a sequence that `other` belongs to: its rule, and what that rule last saw."""
+        """Continue the sequence that `other` belongs to: take its rule, and what that rule last saw."""
         self.rule, self.before, self.last = other.rule, other.before, other.last
         return self
 
     def replace(self, other: Vector) -> Vector:
-        """Take over another's entries; the rule and what it saw stay."""
+        """Take over another's entries; keep the rule and what it saw."""
         if other._present is None:
             self._set_sparse(other._indices, other._values, other._ascending)
         else:
@@ -279,7 +268,7 @@ class Vector:
         return self
 
     def copy(self) -> Vector:
-        """One that can change without this one."""
+        """A copy that can change without this one."""
         if self._present is None:
             twin = Vector.sparse(self.n, self._indices.copy(), self._values.copy(), ascending=self._ascending)
         else:
@@ -295,7 +284,7 @@ class Vector:
             twin = Vector.sparse(self.n, self._indices, self._values.astype(kind), ascending=self._ascending)
         else:
             values = self._values
-            if values.dtype.kind == "f" and kind.kind != "f":  # what lies where no value is need not fit
+            if values.dtype.kind == "f" and kind.kind != "f":  # what is stored at missing places need not fit
                 values = module_of(values).where(self._present, values, values.dtype.type(0))
             twin = Vector.dense(values.astype(kind), self._present, self._count)
         return twin.follow(self)
@@ -324,11 +313,11 @@ def _mover(device: str) -> Any:
         return lambda array: array.get()
     import cupy
 
-    return lambda array: cupy.asarray(array) if array.size else cupy.empty(0, array.dtype)  # the quicker way
+    return lambda array: cupy.asarray(array) if array.size else cupy.empty(0, array.dtype)  # quicker
 
 
 def _nearest(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of linalg that people mean by a type of theirs: small whole numbers are int32, others stay."""
+    """The type of linalg for a user's type: small whole numbers become int32, other types stay."""
     if dtype.kind in "iu" and dtype.itemsize < 4:
         return np.dtype(np.int32)
     return np.dtype(np.int64) if dtype.kind == "u" and dtype.itemsize == 4 else dtype

@@ -1,46 +1,41 @@
-"""Matrix: rows of entries, with values or without, and its columns once they are asked for."""
+"""Matrix: rows of entries, with or without values, and its columns once they are needed."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from hopwave.arrays import Array, module_of, on_gpu
-from hopwave.csr import check_rows, is_ascending, offset_type
+from hopwave.csr import is_ascending, offset_type
 from hopwave.errors import LinalgError
 from hopwave.graph import Graph
 from hopwave.operators import checked_dtype
-
-
-class Rows(NamedTuple):
-    """Compressed rows: the entries of row i are indices[indptr[i]:indptr[i+1]], ascending, each place once.
-
-    `values` is None where every entry counts as 1 (True).
-    """
-
-    indptr: Array
-    indices: Array  # int32
-    values: Array | None
+from hopwave.prepared import Prepared
+from hopwave.rows import Rows, transposed
 
 
 class _Store:
     """What a matrix and its transpose share: both directions, and what engines prepared for either."""
 
-    __slots__ = ("columns", "prepared", "rows", "shape")
+    __slots__ = ("ascending", "columns", "prepared", "rows", "shape", "uploaded")
 
-    def __init__(self, shape: tuple[int, int], rows: Rows | None, columns: Rows | None) -> None:
+    def __init__(
+        self, shape: tuple[int, int], rows: Rows | None, columns: Rows | None, ascending: bool | None = None
+    ) -> None:
         self.shape, self.rows, self.columns = shape, rows, columns
-        self.prepared: dict[str, Any] = {}
+        self.ascending = ascending  # whether every row ascends without repeats; None: not known yet
+        self.uploaded: _Store | None = None  # the same matrix on the GPU
+        self.prepared = Prepared()
 
 
 class Matrix:
     """An immutable sparse matrix of bool, int32, int64, float32 or float64, or of a pattern alone.
 
-    A product by rows (pull) reads `rows`, one by columns (push) `columns`; the one that is missing is made when first
-    asked for. `A.T` shares both.
+    A product by rows (pull) reads `rows`, one by columns (push) reads `columns`; the one that is missing is made when
+    it is first needed. `A.T` shares both.
 
     >>> from hopwave import linalg as la
     >>> import hopwave as hw
@@ -60,28 +55,27 @@ class Matrix:
     # ---------------------------------------------------------------- making one
 
     @classmethod
-    def from_rows(cls, rows: Rows, shape: tuple[int, int]) -> Matrix:
-        """Trusts its arguments (engines use it)."""
-        return cls(_Store(shape, rows, None))
+    def from_rows(cls, rows: Rows, shape: tuple[int, int], ascending: bool | None = None) -> Matrix:
+        """Trusts its arguments (engines use it). `ascending`: whether the rows pass `checked`, where that is known."""
+        return cls(_Store(shape, rows, None, ascending))
 
     @classmethod
     def from_graph(cls, G: Graph, values: Any = None) -> Matrix:
-        """The adjacency matrix: A(u, v) is there where an arc u → v is. Nothing is copied.
+        """The adjacency matrix: it has an entry A(u, v) for every arc u → v. Nothing is copied.
 
-        `values` are one a stored arc, in the order of `G.indices`.
+        `values` holds one value per stored arc, in the order of `G.indices`.
         """
         if G.order != "ascending":
             if values is not None:
                 raise LinalgError("this graph's rows are arranged by degree; give values to the graph it was made from")
             G = G._ascending_again()
-        kept = G._prepared.get("matrix")
-        if kept is None:
-            rows = Rows(G.indptr, G.indices, None)
-            columns = rows if not G.directed else None if G._columns is None else Rows(*G._columns, None)
-            kept = G._prepared.setdefault("matrix", cls(_Store((G.n, G.n), rows, columns)))
         if values is None:
-            found: Matrix = kept
-            return found
+            pattern = G._prepared.find(Matrix)
+            if pattern is None:
+                rows = Rows(G.indptr, G.indices, None)
+                columns = rows if not G.directed else None if G._columns is None else Rows(*G._columns, None)
+                pattern = G._prepared.keep(Matrix(_Store((G.n, G.n), rows, columns)))
+            return pattern
         weights = np.asarray(values)
         if weights.shape != (G.m,):
             raise LinalgError(f"values has shape {weights.shape}; give one for each of the {G.m} stored arcs")
@@ -170,14 +164,19 @@ class Matrix:
         return "cuda" if on_gpu(self._any().indices) else "cpu"
 
     @property
-    def prepared(self) -> dict[str, Any]:
-        """What engines keep with this matrix (uploads, statistics); shared with the transpose."""
+    def prepared(self) -> Prepared:
+        """The records that engines keep with this matrix; shared with the transpose."""
         return self._store.prepared
 
     @property
     def turned(self) -> bool:
-        """Whether this is the transpose of what `prepared` was prepared for."""
+        """Whether this is the transpose of the matrix that `prepared` is about."""
         return self._turned
+
+    @property
+    def ascending(self) -> bool | None:
+        """Whether every row ascends without repeats; None where that is not known."""
+        return self._store.ascending
 
     @property
     def rows(self) -> Rows:
@@ -203,10 +202,10 @@ class Matrix:
         store = self._store
         if columns:
             if store.columns is None:
-                store.columns = _transposed(self._any(), store.shape)
+                store.columns = transposed(self._any(), store.shape)
             return store.columns
         if store.rows is None:
-            store.rows = _transposed(self._any(), store.shape[::-1])
+            store.rows = transposed(self._any(), store.shape[::-1])
         return store.rows
 
     # ---------------------------------------------------------------- others
@@ -227,7 +226,7 @@ class Matrix:
         return Matrix.from_rows(self.rows._replace(values=self.stored_values().astype(kind)), self.shape)
 
     def stored_values(self) -> Array:
-        """One value an entry, by rows; ones where there are none."""
+        """One value per entry, by rows; ones where the matrix has no values."""
         _, indices, values = self.rows
         return module_of(indices).ones(len(indices), np.bool_) if values is None else values
 
@@ -247,7 +246,7 @@ class Matrix:
         return sp.csr_array((values, indices, indptr), shape=self.shape, copy=False)
 
     def to_dense(self, missing: Any = 0) -> npt.NDArray[Any]:
-        """A table, `missing` where there is no entry.
+        """A two-dimensional array, `missing` where there is no entry.
 
         >>> Matrix.from_edges([0], [1], shape=2).to_dense().tolist()
         [[False, True], [False, False]]
@@ -267,26 +266,26 @@ class Matrix:
             return Matrix.from_rows(part, self.shape)
         import cupy
 
-        kept = self.prepared.get("cuda")
-        if kept is None:
+        store = self._store
+        if store.uploaded is None:
             rows, columns = (
                 None if part is None else Rows(*(None if array is None else cupy.asarray(array) for array in part))
-                for part in (self._store.rows, self._store.columns)
+                for part in (store.rows, store.columns)
             )
-            if self._store.columns is self._store.rows:
-                columns = rows
-            kept = self.prepared.setdefault("cuda", Matrix(_Store(self._store.shape, rows, columns)))
-        return Matrix(kept._store, self._turned)
+            made = _Store(store.shape, rows, rows if store.columns is store.rows else columns)
+            store.uploaded = store.uploaded or made  # another thread may have been quicker
+        return Matrix(store.uploaded, self._turned)
 
     def checked(self) -> Matrix:
         """Itself, if every row is ascending without repeats: what products of matrices need.
 
         (A product with a vector does not: parallel arcs of a graph that keeps them count once each.)
         """
-        if "ascending" not in self.prepared:
+        store = self._store
+        if store.ascending is None:
             part = self._any()
-            self.prepared["ascending"] = on_gpu(part.indices) or is_ascending(part.indptr, part.indices)
-        if not self.prepared["ascending"]:
+            store.ascending = on_gpu(part.indices) or is_ascending(part.indptr, part.indices)
+        if not store.ascending:
             raise LinalgError("this matrix has an entry twice; build the graph with repeats='merge'")
         return self
 
@@ -296,34 +295,15 @@ class Matrix:
 
 
 def _fitting(values: Array) -> Array:
-    """Values of a type linalg has: small whole numbers widened, others refused."""
+    """Values of a type that linalg has: small whole numbers are widened, unknown types are an error."""
     kind = np.dtype(values.dtype)
     if kind.kind in "iu" and kind.itemsize < 4:
         kind = np.dtype(np.int32)
     return values.astype(checked_dtype(kind), copy=False)
 
 
-def _transposed(part: Rows, shape: tuple[int, int]) -> Rows:
-    """The rows of the transpose of a matrix of that shape, given its rows: a counting sort."""
-    xp = module_of(part.indices)
-    values = xp.ones(len(part.indices), xp.bool_) if part.values is None else part.values
-    if xp is np:
-        check_rows(part.indptr, part.indices, shape[1])
-        turned = sp.csr_array((values, part.indices, part.indptr), shape=shape).tocsc()
-        found = turned.indptr, turned.indices, turned.data
-    else:
-        order = xp.argsort(part.indices, kind="stable")
-        places = xp.arange(len(order), dtype=part.indptr.dtype)
-        row = xp.searchsorted(part.indptr, places, side="right") - 1
-        # Looked up, not counted: CuPy's bincount keeps a histogram of all columns for every thread block.
-        indptr = xp.searchsorted(part.indices[order], xp.arange(shape[1] + 1, dtype=np.int64))
-        found = indptr, row[order], values[order]
-    kind = part.indptr.dtype
-    return Rows(found[0].astype(kind), found[1].astype(xp.int32), None if part.values is None else found[2])
-
-
 def as_matrix(A: Any) -> Matrix:
-    """A Matrix out of one, a hopwave Graph, or a sparse matrix of SciPy or CuPy."""
+    """A Matrix from a Matrix, a hopwave Graph, or a sparse matrix of SciPy or CuPy."""
     if isinstance(A, Matrix):
         return A
     if isinstance(A, Graph):

@@ -1,0 +1,75 @@
+"""The kernels of one product: templates of kernels/linalg/*.cuh, compiled for its arithmetic when first used."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hopwave.engines.cuda.launch import NULL, kernels, truth
+from hopwave.engines.cuda.linalg.semiring_source import c_type, ring_text
+
+# Kernels that are instances for a ring, by header; those of pull also for a list of rows or none.
+HEADERS = {"pull": "linalg/pull.cuh", "dots": "linalg/pull.cuh", "push": "linalg/push.cuh", "expand": "linalg/push.cuh"}
+
+
+class Kernels:
+    """The kernels of one product, each compiled when it is first used."""
+
+    def __init__(self, product, offset, a, x):
+        self.offset = c_type(offset)
+        self.text = ring_text(product, np.dtype(np.bool_) if a is None else a, x, a is None)
+        self.found = {}
+
+    def get(self, verb, listed=None):
+        """A verb's kernel, and the one for the pieces of long rows."""
+        key = verb, listed
+        found = self.found.get(key)
+        if found is None:
+            shape = f"hopwave::Ring, {self.offset}" + ("" if listed is None else f", {truth(listed)}")
+            found = self.found[key] = tuple(
+                kernels().get(HEADERS[verb], name, shape, self.text) for name in (verb, f"{verb}_pieces")
+            )
+        return found
+
+
+def kernels_of(here, product, part, x):
+    """The kernels of a product, kept with its record, which `linalg.products` uses again."""
+    a = None if part.values is None else part.values.dtype
+    kept = product.__dict__.setdefault("_cuda", {})
+    key = here.device, part.indptr.dtype.char, None if a is None else a.char, x.char
+    found = kept.get(key)
+    if found is None:
+        found = kept[key] = Kernels(product, part.indptr.dtype, a, x)
+    return found
+
+
+def operands(here, product, part, values):
+    """The values that kernels read, of matrix and vector; null where they read none."""
+    weighs = not product.structure_only
+    a = b = NULL
+    if part.values is not None:
+        a = part.values if weighs or product.term in ("a", "both") else NULL
+    elif weighs:
+        a = here.ones(len(part.indices), np.dtype(np.bool_))
+    if weighs or product.term in ("x", "both"):
+        b = values
+    return a, b
+
+
+def instances(offset):
+    """Header and name of every kernel for one ring and one type of offsets: what the compile test compiles."""
+    ring = f"hopwave::Ring, {offset}"
+    verbs = [(header, f"hopwave::{verb}{more}<{ring}>") for verb, header in HEADERS.items() for more in ("", "_pieces")]
+    for header, name in verbs:
+        for listed in (", true>", ", false>") if "::pull" in name else (">",):
+            yield header, name.removesuffix(">") + listed
+    yield "linalg/pull.cuh", "hopwave::segments<hopwave::Ring>"
+
+
+def array_instances():
+    """Kernels on whole arrays: those for a ring's text, and those for a type of values."""
+    for_text = [
+        f"hopwave::{name}<hopwave::Ring>" for name in ("sum_all", "combine_at", "map_two", "combine_sorted", "map_one")
+    ]
+    return for_text, [
+        f"hopwave::{name}<{kind}>" for name in ("spread", "collect", "fill", "take") for kind in ("bool", "double")
+    ]

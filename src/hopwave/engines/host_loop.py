@@ -1,0 +1,53 @@
+"""The loop of a search on the host, for engines that compute one level at a time."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from hopwave.jobs import Question
+from hopwave.plan import Plan, Step
+from hopwave.rules import Sizes
+from hopwave.trace import Level
+
+
+class Search(Protocol):
+    """A search under way, with the sizes that a rule looks at."""
+
+    @property
+    def question(self) -> Question: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def nf(self) -> int:
+        """Vertices in the frontier."""
+
+    @property
+    def mf(self) -> int:
+        """Arcs that leave the frontier."""
+
+    @property
+    def mu(self) -> int:
+        """Arcs that leave unvisited vertices."""
+
+
+class Stepwise(Protocol):
+    """An engine that computes one level at a time."""
+
+    def advance(self, search: Any, step: Step, choice: int) -> Level:
+        """One level, computed by that step, which is the rule's choice of that number."""
+
+
+def by_levels(engine: Stepwise, search: Search, n: int, m: int, plan: Plan) -> list[Level]:
+    """One level after another of a graph with n vertices and m arcs; before each, the plan's rule chooses its step."""
+    levels: list[Level] = []
+    depth_limit = search.question.depth_limit
+    nf0 = mf0 = 0
+    last = -1
+    while search.nf and (depth_limit is None or search.depth < depth_limit):
+        nf, mf = search.nf, search.mf
+        last = plan.rule.choose(Sizes(n, m, nf, mf, search.mu, nf0, mf0, last))
+        levels.append(engine.advance(search, plan.steps[last], last))
+        nf0, mf0 = nf, mf
+    return levels

@@ -1,0 +1,75 @@
+"""What is computed once for a graph or a matrix and kept with it: at most one record of each class.
+
+Engines keep their own records here (uploaded arrays, hub lists, workspaces), so the owner need not know them, and each
+record is found again by its class, with its type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.arrays import Array
+
+Record = TypeVar("Record")
+
+
+class Prepared:
+    """Records by their class.
+
+    >>> prepared = Prepared()
+    >>> prepared.find(Structure) is None
+    True
+    >>> prepared.record(Structure).depth = 3
+    >>> prepared.find(Structure).depth
+    3
+    """
+
+    __slots__ = ("_records",)
+
+    def __init__(self) -> None:
+        self._records: dict[type, Any] = {}
+
+    def find(self, kind: type[Record]) -> Record | None:
+        """The record of that class, or None."""
+        return self._records.get(kind)
+
+    def keep(self, record: Record) -> Record:
+        """Keep a record, unless another thread was quicker; returns the one that is kept."""
+        kept: Record = self._records.setdefault(type(record), record)
+        return kept
+
+    def record(self, kind: type[Record]) -> Record:
+        """The record of that class, made without arguments when first asked for."""
+        found = self._records.get(kind)
+        return self.keep(kind()) if found is None else found
+
+    def drop(self, kind: type) -> None:
+        """Forget the record of that class, if there is one."""
+        self._records.pop(kind, None)
+
+    def clear(self) -> None:
+        """Forget all records."""
+        self._records.clear()
+
+
+@dataclass
+class DeviceInput:
+    """Kept with a graph that was made from CuPy arrays: its results are CuPy arrays too.
+
+    `arrays` are its indptr and indices, where an engine can use them as they are.
+    """
+
+    arrays: tuple[Array, Array] | None = None
+
+
+@dataclass
+class Structure:
+    """What searches found out about a graph; the same whichever engine found it."""
+
+    # The number of every vertex's component, counted by lowest vertex; weak components under False, strong under True.
+    components: dict[bool, npt.NDArray[np.int32]] = field(default_factory=dict)
+    depth: int | None = None  # levels of a search from the vertex of highest degree
