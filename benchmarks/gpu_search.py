@@ -72,7 +72,7 @@ def measure(engine: Any, name: str, graph: Graph, plans: list[Any], count: int, 
     expected = [hw.bfs(graph, source, device="cpu", predecessors=False) for source in sources]
     rows = []
     for plan in plans:
-        graph._prepared.drop(CudaGraph)  # so that bytes are this plan's alone
+        graph._prepared.drop(CudaGraph)  # so that the bytes are only this plan's
         cupy.get_default_memory_pool().free_all_blocks()
         row: dict[str, Any] = {"graph": name, "n": graph.n, "m": graph.m, "directed": graph.directed, "plan": plan.name}
         row["levels"] = int(np.median([result.depth for result in expected]))

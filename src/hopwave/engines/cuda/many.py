@@ -205,17 +205,17 @@ class Run:
         self.kernel((self.blocks,), (BLOCK,), (self.arguments,))
 
     def pairs(self):
-        """One group's pairs, sorted, on the host; searched again where there was not room for all."""
-        room = policy.SWEEP.first_pairs
+        """One group's pairs, sorted, on the host; searched again where the array was too short for all."""
+        length = policy.SWEEP.first_pairs
         while True:
-            found = cupy.empty(room, np.uint64)
-            fill(self.arguments, pairs=found, room=room)
+            found = cupy.empty(length, np.uint64)
+            fill(self.arguments, pairs=found, room=length)
             self.launch()
             count = int(self.counters[:1].get().view(COUNTERS)["listed"][0, 0])
-            if count <= room:
+            if count <= length:
                 check_memory(16 * count, f"{count:,} pairs")
                 return cupy.sort(found[:count]).get()
-            room = count
+            length = count
 
     # ---------------------------------------------------------------- the answer
 

@@ -57,7 +57,7 @@ def kernel(header, name, text=""):
 
 
 def configurable(header, name, cooperative=False, text=""):
-    """One instance as CuPy's RawKernel, which has attributes and launches cooperatively if it is told so here."""
+    """One instance as CuPy's RawKernel, which has attributes; its launches are cooperative or not."""
     return module(header, (name,), cooperative=cooperative, text=text).get_function(name)
 
 
@@ -75,7 +75,7 @@ def cooperative(header, name, block, text=""):
 
 
 def resident_blocks(kernel, block):
-    """How many blocks of so many threads of a RawKernel the current GPU holds at once."""
+    """How many blocks of a RawKernel the current GPU holds at once; block: threads per block."""
     import cupy
     from cupy_backends.cuda.api import driver
 

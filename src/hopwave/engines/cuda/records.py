@@ -33,7 +33,7 @@ MIRRORED: list[Mirrored] = []
 def record(header, struct, *declarations, size=None, offsets=None):
     """The dtype of a C++ struct, laid out as C++ does. Each declaration is a type and names; name[4] is an array.
 
-    `size`: in bytes, where the struct is aligned to more than its fields ask for. `offsets`: where the fields are, if
+    `size`: in bytes, where the struct has a larger alignment than its fields. `offsets`: where the fields are, if
     only some of them are declared here.
 
     >>> record("one_launch/state.cuh", "Chunk", "i32 v length", "i64 begin").itemsize

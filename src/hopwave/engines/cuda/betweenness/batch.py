@@ -170,7 +170,7 @@ class Batches:
         self.kernels.exactly(HEADER, "add_one" if lanes == 1 else "add_batches", "int", (blocks,), BLOCK, arguments)
 
         def sides():
-            ends = 2.0 * reached.get() * job.endpoints  # those that the sums hold beside δ
+            ends = 2.0 * reached.get() * job.endpoints  # counted in the sums in addition to δ
             return np.stack([parts.get().sum(1) - ends, due.get().astype(np.float64)], 1)[: len(sources)]
 
         return sides

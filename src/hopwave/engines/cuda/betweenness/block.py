@@ -1,7 +1,7 @@
 """Betweenness, one block per source (kernels/betweenness/block.cuh): small or deep graphs, and counts that overflow.
 
 Every source has its own row of scores. Rows are added to the total one after another, in the order of the sources, so
-neither the number of blocks nor the memory there was for them changes a bit.
+neither the number of blocks nor the memory available to them changes a bit.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
         made = pending.counts[1]
         if made < len(rows):
             break
-        rows = trace_table(made)  # a deep one: once more, with a row for every level
+        rows = trace_table(made)  # many levels: once more, with a row for each
     if not at_once:
         part = prepared.pull
         adding(
@@ -131,7 +131,7 @@ class PreparedMatrix:
 
 
 def prepared_for(A):
-    """What the kernels need beside A's entries, kept with A."""
+    """What the kernels need in addition to A's entries, kept with A."""
     kept = A.prepared.record(PreparedMatrix).prepared
     found = kept.get(A.turned)
     if found is None:

@@ -90,8 +90,8 @@ def early_first(search):
 def push_two_phase(search, step):
     """Expand, then contract: Merrill's, with Hiragushi's exact bitmap where the claim is atomic (section 3.2)."""
     search.need_queue()
-    loaded, arcs = search.loaded, np.uint64(search.mf)
-    if step.claim == "atomic":
+    exact = step.claim == "atomic"
+    if exact:
         search.need_visited()
     else:
         search.need_marks()
@@ -105,29 +105,34 @@ def push_two_phase(search, step):
     sources = NULL
     if search.parent is not None or search.sigma is not None:
         sources = search.work.take("sources", search.mf, np.int32)
-    visited = search.bits("visited")
     search.launch(
-        "steps/two_phase.cuh", "expand", search.nf, loaded.offsets, loaded.neighbours, search.queue,
+        "steps/two_phase.cuh", "expand", search.nf, search.loaded.offsets, search.loaded.neighbours, search.queue,
         np.uint64(search.nf), targets, sources, search.counters, blocks=even_shares(search, search.nf),
     )  # fmt: skip
-    if step.claim == "atomic":
+    contract(search, exact, (targets, sources, np.uint64(search.mf)))
+    search.set_forms(queue=True, visited=exact)
+
+
+def contract(search, exact, arcs):
+    """Keep every unvisited target once, claimed in the exact bitmap or by ownership; count paths along all arcs."""
+    offsets, visited, answers = search.loaded.offsets, search.bits("visited"), (search.distance, search.parents)
+    if exact:
         search.launch(
-            "steps/two_phase.cuh", "contract", search.mf, loaded.offsets, targets, sources, arcs, search.level, visited,
-            search.distance, search.parents, search.next_queue, search.counters,
+            "steps/two_phase.cuh", "contract", search.mf, offsets, *arcs, search.level, visited, *answers,
+            search.next_queue, search.counters,
         )  # fmt: skip
     else:
         owner = search.work.take("owner", search.n, np.uint32)
-        search.launch("steps/two_phase.cuh", "cull", search.mf, targets, arcs, visited, search.distance, owner)
+        targets, _, count = arcs
+        search.launch("steps/two_phase.cuh", "cull", search.mf, targets, count, visited, search.distance, owner)
         search.launch(
-            "steps/two_phase.cuh", "keep_owners", search.mf, loaded.offsets, targets, sources, arcs, search.level,
-            owner, search.distance, search.parents, search.next_queue, search.counters,
+            "steps/two_phase.cuh", "keep_owners", search.mf, offsets, *arcs, search.level, owner, *answers,
+            search.next_queue, search.counters,
         )  # fmt: skip
     if search.sigma is not None:
         search.launch(
-            "steps/two_phase.cuh", "count_arcs", search.mf, targets, sources, arcs, search.level, search.distance,
-            search.sigma,
-        )  # fmt: skip
-    search.set_forms(queue=True, visited=step.claim == "atomic")
+            "steps/two_phase.cuh", "count_arcs", search.mf, *arcs, search.level, search.distance, search.sigma
+        )
 
 
 def running_sums(search):
