@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from hopwave.engines.cuda.launch import NULL, kernels, truth
@@ -31,10 +34,17 @@ class Kernels:
         return found
 
 
+@dataclass
+class ProductKernels:
+    """Kept with a product: its kernels by device and types."""
+
+    kernels: dict[tuple[Any, ...], Kernels] = field(default_factory=dict)
+
+
 def kernels_of(here, product, part, x):
     """The kernels of a product, kept with its record, which `linalg.products` uses again."""
     a = None if part.values is None else part.values.dtype
-    kept = product.__dict__.setdefault("_cuda", {})
+    kept = product.prepared.record(ProductKernels).kernels
     key = here.device, part.indptr.dtype.char, None if a is None else a.char, x.char
     found = kept.get(key)
     if found is None:

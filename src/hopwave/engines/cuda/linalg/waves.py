@@ -8,6 +8,7 @@ rows have none. Python then makes one or two launches per call, and does not wai
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import cupy
 import numpy as np
@@ -139,9 +140,16 @@ def prepared_for(A):
     return found
 
 
+@dataclass
+class CooperativeKernels:
+    """Kept with a product: its cooperative kernels by name, device and types; None where one cannot be launched."""
+
+    kernels: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+
+
 def kernel_of(header, name, product, prepared, values):
     """The kernel for this arithmetic on a matrix with these values or none; None where it cannot be launched."""
-    kept = product.__dict__.setdefault("_waves", {})
+    kept = product.prepared.record(CooperativeKernels).kernels
     key = name, cupy.cuda.runtime.getDevice(), prepared.offset, None if values is None else values.dtype.char
     if key not in kept:
         kept[key] = None
