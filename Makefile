@@ -1,33 +1,45 @@
-# Everything runs from a bare clone with nothing but python3 (3.11 or newer) and pip.
+# Everything runs from a fresh clone with only python3 (3.11 or newer) and pip.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test quick lint bench docs clean
 
-# The stamp is remade when the project's needs change, so a stale environment mends itself.
-$(VENV)/.installed: pyproject.toml
+# A stamp is older than pyproject.toml when the dependencies may have changed: the environment is then updated.
+# The demo needs a small part of what the tests need (no CUDA, no MPI), so it has a stamp of its own.
+$(VENV)/.demo: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[networkx,plot]'
+	touch $@
+
+$(VENV)/.test: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
-	touch $@
+	touch $@ $(VENV)/.demo
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.demo
 	$(BIN)/hopwave demo
 
-test: $(VENV)/.installed
+# All tests: what CI runs.
+test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
-lint: $(VENV)/.installed
+# The daily loop: every test function, on a sample of its cases (tests/conftest.py says which), without those that start
+# MPI or take more than a few seconds. The first run also compiles the CPU engine, later runs do not.
+quick: $(VENV)/.test
+	HOPWAVE_TESTS=quick $(BIN)/python -m pytest -n auto --dist worksteal -q -m 'not slow and not mpi'
+
+lint: $(VENV)/.test
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/ruff format --check src tests benchmarks docs
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed
+bench: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
-docs: $(VENV)/.installed
+docs: $(VENV)/.test
 	$(BIN)/python -m docs
 
 clean:

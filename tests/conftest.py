@@ -1,9 +1,17 @@
-"""What all tests share: how hypothesis searches, where the real graphs are, and the GPU."""
+"""What all tests share: how many cases are tried, where the real graphs are, and the GPU.
+
+HOPWAVE_TESTS=quick, as in `make quick`, runs every test function on a sample of its cases, gives hypothesis fewer
+examples, and leaves out the real graphs. The sample is the same on every run.
+"""
 
 from __future__ import annotations
 
+import os
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,9 +21,46 @@ from hopwave import EngineError, engines
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# No deadline: a slow machine is not a wrong answer.
-settings.register_profile("hopwave", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("hopwave")
+PROFILE = os.environ.get("HOPWAVE_TESTS", "whole")
+EXAMPLES = {"whole": 60, "quick": 6}
+QUICK_CASES = 16  # of one test function
+QUICK_COMPILES = 3  # of one that compiles kernels for a GPU's architecture, which takes seconds per case
+
+for name, examples in EXAMPLES.items():
+    # No deadline: a slow machine is not a wrong answer.
+    settings.register_profile(name, deadline=None, max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
+if PROFILE not in EXAMPLES:
+    raise pytest.UsageError(f"HOPWAVE_TESTS={PROFILE} is not known; use one of {', '.join(EXAMPLES)}")
+settings.load_profile(PROFILE)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if PROFILE != "quick":
+        return
+    by_function = defaultdict(list)
+    for item in items:
+        by_function[item.nodeid.partition("[")[0]].append(item)
+    chosen = (item for cases in by_function.values() for item in sample(cases))
+    kept = {item for item in chosen if "data" not in item.fixturenames}
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+def sample(cases: Iterable[Any]) -> list[Any]:
+    """Cases of one test function: each value of each parameter is in one of them, as far as the limit allows.
+
+    The order of checksums mixes the cases: the first ones are not all of the same plan or engine.
+    """
+    chosen: list[Any] = []
+    seen: set[tuple[str, str]] = set()
+    for item in sorted(cases, key=lambda item: crc32(item.nodeid.encode())):
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        values = {(name, repr(value)) for name, value in parameters.items()}
+        limit = QUICK_COMPILES if "architecture" in parameters else QUICK_CASES
+        if len(chosen) < limit and (not chosen or not values <= seen):
+            chosen.append(item)
+            seen |= values
+    return chosen
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +79,7 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def gpu() -> Any:
-    """The CUDA engine; without a GPU the test is skipped, and the engine's own words say why."""
+    """The CUDA engine; without a GPU the test is skipped, and the engine's error is the reason."""
     try:
         return engines.engine("cuda")
     except EngineError as error:

@@ -189,14 +189,14 @@ def test_a_checkpoint_is_written_and_continued(answer: Answer, karate: Path) -> 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
 def test_ctrl_c_says_how_to_continue(tmp_path: Path) -> None:
     """A signal in the middle of the run; then the same command again, to the end."""
-    write(tmp_path / "mesh.npz", hw.generate.delaunay(6000, seed=1))
+    write(tmp_path / "mesh.npz", hw.generate.delaunay(2000, seed=1))
     script = (
         "import os, signal, sys, threading\n"
         "from hopwave.algorithms import brandes\n"
         "from hopwave.cli import main\n"
         "class Meter(brandes.Meter):\n"
         "    def update(self, done):\n"
-        "        if 0 < done < 6000: os.kill(os.getpid(), signal.SIGINT)\n"
+        "        if 0 < done < 2000: os.kill(os.getpid(), signal.SIGINT)\n"
         "brandes.Meter = Meter if len(sys.argv) > 1 else brandes.Meter\n"
         "sys.exit(main(['bc', 'mesh.npz', '--checkpoint', 'run.npz', '--json']))\n"
     )
@@ -215,7 +215,7 @@ def test_ctrl_c_says_how_to_continue(tmp_path: Path) -> None:
         assert stored["done"] > 0
     resumed = start()
     assert resumed.returncode == 0, resumed.stderr
-    right = hw.betweenness_centrality(hw.generate.delaunay(6000, seed=1)).top(10)
+    right = hw.betweenness_centrality(hw.generate.delaunay(2000, seed=1)).top(10)
     assert [(row["vertex"], row["betweenness"]) for row in json.loads(resumed.stdout)["top"]] == right
 
 

@@ -20,10 +20,11 @@ from graphs import DATA
 from hopwave.csr_compiled import sorted_rows
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.io import rows, scan
+from hopwave.io import rows, scan, source
 from hopwave.progress import Meter
 
 MANIFEST = DATA / "MANIFEST.tsv"
+EXAMPLES = settings.default.max_examples
 REAL = list(csv.DictReader(MANIFEST.read_text().splitlines(), delimiter="\t")) if MANIFEST.exists() else []
 
 
@@ -38,8 +39,8 @@ def file(tmp_path):
 
 @pytest.mark.skipif(not REAL, reason=f"there is no {MANIFEST}; set HOPWAVE_DATA to the folder of real graphs")
 @pytest.mark.parametrize("known", REAL, ids=[known["file"] for known in REAL])
-def test_real_graphs_have_the_published_counts(known):
-    graph = hio.read(DATA / known["file"])
+def test_real_graphs_have_the_published_counts(known, data):
+    graph = hio.read(data / known["file"])
     entries, loops = int(known["stored_entries"]), int(known["self_loops"])
     undirected = known["kind"] == "undirected"
     assert graph.directed is not undirected
@@ -207,10 +208,12 @@ def test_direction_of_serialised_graphs_can_be_changed(tmp_path):
 
 @pytest.mark.parametrize("extension", [".mtx", ".txt", ".csv", ".el", ".gr", ".metis", ".txt.gz"])
 def test_large_files_read_like_small_ones(extension, tmp_path, monkeypatch):
+    """A file of several blocks, so that lines cross from one to the next."""
     rng = np.random.default_rng(8)
-    u, v = rng.integers(0, 60_000, (2, 300_000))
+    u, v = rng.integers(0, 60_000, (2, 150_000))
     graph = Graph.from_edges(u[u != v], v[u != v], n=60_000)
     hio.write(tmp_path / f"g{extension}", graph)
+    monkeypatch.setattr(source, "BLOCK", rows.MIN_BYTES_FOR_SCANNER)
     fast = hio.read(tmp_path / f"g{extension}", directed=False)
     assert fast == graph
     monkeypatch.setattr(rows, "MIN_BYTES_FOR_SCANNER", 1 << 40)
@@ -241,7 +244,7 @@ grammars = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=7 * EXAMPLES)
 @given(lines=st.lists(line, max_size=6), grammar=grammars)
 def test_the_scanner_never_differs_from_the_definition(lines, grammar):
     block = "".join(text + "\n" for text in lines).encode()
@@ -254,7 +257,7 @@ def test_the_scanner_never_differs_from_the_definition(lines, grammar):
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=2 * EXAMPLES)
 @given(lines=st.lists(st.text("0123456789 \t%-x\r", max_size=12), max_size=6))
 def test_the_scanner_of_lists_takes_only_what_the_definition_takes(lines):
     from hopwave.io.metis import _parse
@@ -267,7 +270,7 @@ def test_the_scanner_of_lists_takes_only_what_the_definition_takes(lines):
         assert fast[2] is not None and fast[2][0] == slow[2][0]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=2 * EXAMPLES)
 @given(
     edges=st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 4000)), max_size=60),
     hub=st.integers(0, 200),

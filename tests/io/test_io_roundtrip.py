@@ -8,7 +8,7 @@ import numpy as np
 import pandas
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hopwave.io as hio
@@ -176,7 +176,6 @@ def test_parquet_of_other_programs(tmp_path):
 edges = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=20)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     edges=edges,
     spare=st.integers(0, 3),
@@ -193,7 +192,6 @@ words = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1,
 names = words.filter(lambda word: word[0] not in "#%" and len(word.encode().split()) == 1 and word.strip())
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     pairs=st.lists(st.tuples(names, names), min_size=1),
     directed=st.booleans(),
