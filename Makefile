@@ -21,6 +21,7 @@ test: $(VENV)/.installed
 lint: $(VENV)/.installed
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/ruff format --check src tests benchmarks docs
+	$(BIN)/clang-format --dry-run --Werror $(shell find src -name '*.cuh')
 	$(BIN)/mypy
 
 bench: $(VENV)/.installed
