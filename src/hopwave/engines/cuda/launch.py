@@ -12,32 +12,20 @@ import numpy as np
 
 from hopwave.engines.cuda import nvrtc
 
-BLOCK = 256  # threads per block (kernels/common/atoms.cuh), where a kernel does not say otherwise
+BLOCK = 256  # threads per block (kernels/common/threads.cuh), where a kernel does not say otherwise
 WARP = 32
 NULL = np.uint64(0)  # a null pointer, as kernels take it
 PLAIN_SHARED = 48 << 10  # bytes of shared memory that a block may use without asking CUDA for more
-
-# The C++ namespace of a header's kernels; that of all others is hopwave.
-NAMESPACES = {
-    "betweenness/batch.cuh": "hopwave::brandes::",
-    "betweenness/block.cuh": "hopwave::brandes::",
-    "linalg/sums.cuh": "",
-    "linalg/waves.cuh": "",
-    "one_launch/search.cuh": "",
-    "rank/kronecker.cuh": "hopwave_kronecker::",
-    "rank/lengths.cuh": "hopwave_part::",
-    "rank/part.cuh": "hopwave_part::",
-}
 
 
 def expression(header, name, *arguments):
     """The C++ name of a kernel template's instance.
 
     >>> expression("many/search.cuh", "search_many", "int", 16)
-    'hopwave::search_many<int, 16>'
+    'hopwave::many::search_many<int, 16>'
     """
     listed = ", ".join(str(argument) for argument in arguments if argument != "")
-    return f"{NAMESPACES.get(header, 'hopwave::')}{name}<{listed}>"
+    return f"{nvrtc.qualified(header, name)}<{listed}>"
 
 
 def truth(value):

@@ -1,4 +1,6 @@
-"""From kernels/*.cuh to something to launch: template instances, compiled when first needed, kept on disk by CuPy.
+"""From kernels/*/*.cuh to something to launch: template instances, compiled when first needed, kept on disk by CuPy.
+
+The namespace of kernels and structs is the folder of their header: `push` of "rank/part.cuh" is hopwave::rank::push.
 
 CuPy's cache knows the text it was given and its options, not the headers that text includes. So a hash of all our
 headers goes into the options: a changed kernel is compiled again, an unchanged one never.
@@ -12,6 +14,16 @@ from functools import cache
 from pathlib import Path
 
 KERNELS = Path(__file__).resolve().parent / "kernels"
+
+
+def qualified(header, name):
+    """The full C++ name of what a header defines.
+
+    >>> qualified("steps/push.cuh", "push_shares"), qualified("common/counts.cuh", "Extended")
+    ('hopwave::steps::push_shares', 'hopwave::Extended')
+    """
+    folder = header.partition("/")[0]
+    return f"hopwave::{name}" if folder == "common" else f"hopwave::{folder}::{name}"
 
 
 @cache

@@ -15,10 +15,10 @@ import numpy as np
 from hopwave.arrays import ScaledCounts
 from hopwave.engines.cuda.counters import GREATEST, LEAST
 
-HEADER = "common/counts.cuh"
+HEADER = "steps/path_counts.cuh"
 
 # A level is scaled down when a count of the next one might pass 2^LARGEST. A count that is then below 2^SMALLEST would
-# lose precision. Both as in engines/cpu/search/loop.py.
+# lose precision. Both as in engines/cpu/search/loop.py and kernels/common/counts.cuh.
 LARGEST, SMALLEST = 1000, -900
 
 

@@ -29,7 +29,7 @@ from hopwave.plan import Push
 
 HEADER = "betweenness/turbobc.cuh"
 COUNTS = {"unsigned": np.uint32, "double": np.float64}  # what a path count is kept in: the paper's type, and the wider
-RUN_STATE = record(HEADER, "hopwave::Standing", "u64 done deepest overflowed due ends ticket", "f64 found")
+RUN_STATE = record(HEADER, "RunState", "u64 done deepest overflowed due ends ticket", "f64 found")
 PER_SOURCE = RUN_STATE.fields["deepest"][1]  # from this byte on, it is cleared for every source
 
 

@@ -1,5 +1,5 @@
 """Sequences of masked products on the GPU: all of them in one cooperative launch (kernels/linalg/waves.cuh), or in two
-where every term counts (kernels/linalg/sums.cuh).
+where every term counts (kernels/linalg/level_sums.cuh).
 
 What a matrix needs beside its entries is made once and kept with it: each row's entry in the fullest column, and which
 rows have none. Python then makes one or two launches per call, and does not wait for the GPU.
@@ -17,7 +17,7 @@ from hopwave.engines import FoundByWaves
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.launch import NULL, expression
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
-from hopwave.engines.cuda.linalg.semiring_source import c_type, ring_text
+from hopwave.engines.cuda.linalg.semiring_source import RING, c_type, ring_text
 from hopwave.engines.cuda.search.workspace import (
     BLOCK,
     NO_LIMIT,
@@ -29,13 +29,13 @@ from hopwave.engines.cuda.search.workspace import (
 )
 from hopwave.vector import Vector
 
-HEADER, SUMS = "linalg/waves.cuh", "linalg/sums.cuh"
+HEADER, SUMS = "linalg/waves.cuh", "linalg/level_sums.cuh"
 PATTERN = np.dtype(np.bool_)
 
 
 def instances(offset):
     """(header, name) of every kernel here, for tests."""
-    ring = "hopwave::Ring", offset
+    ring = RING, offset
     names = (HEADER, "waves", ring), (HEADER, "fullest", (offset,)), (SUMS, "sum_levels", ring)
     return [(header, expression(header, name, *arguments)) for header, name, arguments in names]
 
@@ -156,7 +156,7 @@ def kernel_of(header, name, product, prepared, values):
         if prepared.blocks:
             a = PATTERN if values is None else values.dtype
             text = ring_text(product, a, product.dtype, values is None)
-            instance = expression(header, name, "hopwave::Ring", prepared.offset)
+            instance = expression(header, name, RING, prepared.offset)
             kernel, fit = nvrtc.cooperative(header, instance, BLOCK, text)
             kept[key] = kernel if fit else None
     return kept[key]

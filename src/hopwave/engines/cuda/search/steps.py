@@ -17,6 +17,7 @@ from hopwave.errors import EngineError
 from hopwave.plan import Pull, Push
 from hopwave.trace import Level
 
+WORDS = "hopwave::steps"  # the namespace of the enums in kernels/steps/plan.cuh
 MAX_BENIGN_ARCS = 2**32 - 1  # of one frontier: benign claims number them with 32 bits
 
 
@@ -291,18 +292,18 @@ def unvisited_queue(search):
 
 
 def push_shape(mapping, output, counting):
-    return f"hopwave::Mapping::{mapping}, hopwave::Output::{output}, {counting}"
+    return f"{WORDS}::Mapping::{mapping}, {WORDS}::Output::{output}, {counting}"
 
 
 def pull_shape(step, counting):
     return (
-        f"hopwave::Mapping::{step.mapping}, hopwave::Rows::{step.rows}, hopwave::Operand::{step.operand}, "
+        f"{WORDS}::Mapping::{step.mapping}, {WORDS}::Rows::{step.rows}, {WORDS}::Operand::{step.operand}, "
         f"{truth(step.early_exit)}, {counting}"
     )
 
 
 def queue_shape(balance, ahead):
-    return f"hopwave::Balance::{'static_' if balance == 'static' else balance}, {truth(ahead)}"
+    return f"{WORDS}::Balance::{'static_' if balance == 'static' else balance}, {truth(ahead)}"
 
 
 def kind_of(step):
@@ -355,13 +356,13 @@ def instances(offset="int"):
     truths = ("true", "false")
     plain = {
         "steps/gather.cuh": "list_lengths",
-        "steps/state.cuh": "stand status_to_bits queue_to_bits bits_to_queue single_scan list_of_level merge_bits "
-        "closed_bits arc_rows",
+        "steps/state.cuh": "set_sources status_to_bits queue_to_bits bits_to_queue single_scan list_of_level "
+        "merge_bits closed_bits arc_rows",
         "steps/two_phase.cuh": "expand contract cull keep_owners count_arcs",
         "steps/sorted.cuh": "gather_pairs reduce_sorted",
         "steps/compacted.cuh": "pull_compacted",
         "steps/double_scan.cuh": "prefix_sum",
-        "common/counts.cuh": "level_extent scale_level count_extended",
+        "steps/path_counts.cuh": "level_extent scale_level count_extended",
     }
     shaped = [(header, name, "") for header, names in plain.items() for name in names.split()]
     shaped += [("steps/edges.cuh", name, truth) for name in ("scatter", "mask") for truth in truths]
