@@ -33,6 +33,7 @@ quick: $(VENV)/.test
 lint: $(VENV)/.test
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/ruff format --check src tests benchmarks docs
+	$(BIN)/clang-format --dry-run --Werror $(shell find src -name '*.cuh')
 	$(BIN)/mypy
 
 bench: $(VENV)/.test

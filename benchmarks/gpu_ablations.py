@@ -1,4 +1,4 @@
-"""How much each idea of the papers gains, from the runs that gpu_search.py wrote:
+"""What each idea of the papers gains, from the runs that gpu_search.py wrote:
 
     python benchmarks/gpu_ablations.py [benchmarks/results/gpu-search.jsonl]
 
@@ -64,7 +64,7 @@ def ways(rows: Rows, graphs: list[str]) -> list[str]:
         spent = [rows[graph, "xbfs"].get(f"ms in {step}", 0.0) for step in XBFS_STEPS]
         whole = sum(spent) or 1.0
         lines.append([graph, *(f"{part / whole:.0%}" for part in spent)])
-    return ["## XBFS, Figure 13: time by way of making a queue", "", *table(["graph", *XBFS_STEPS.values()], lines)]
+    return ["## XBFS, Figure 13: time for each way to make a queue", "", *table(["graph", *XBFS_STEPS.values()], lines)]
 
 
 def balance(rows: Rows, graphs: list[str]) -> list[str]:
@@ -77,7 +77,7 @@ def balance(rows: Rows, graphs: list[str]) -> list[str]:
         if rows[graph, "xbfs-static"].get(step)
     ]
     return [
-        "## XBFS, Figure 14: ms of bottom-up by balancing",
+        "## XBFS, Figure 14: ms of bottom-up for each way of balancing",
         "",
         *table(["graph", *(p.removeprefix("xbfs-") for p in plans)], lines),
     ]
@@ -96,7 +96,7 @@ def ahead(rows: Rows, graphs: list[str]) -> list[str]:
         times = [f"{run['ms_in_levels']:.3f}" for run in (without, there)]
         lines.append([graph, f"{share:.1%}", *checks, f"{saved:.1%}", *times])
     head = ["graph", "found ahead", "arcs checked, sync", "async", "saved", "ms, sync", "async"]
-    return ["## XBFS, Figures 10 and 15: the look ahead", "", *table(head, lines)]
+    return ["## XBFS, Figures 10 and 15: looking ahead", "", *table(head, lines)]
 
 
 def hybrid(rows: Rows, graphs: list[str]) -> list[str]:
@@ -108,7 +108,7 @@ def hybrid(rows: Rows, graphs: list[str]) -> list[str]:
         times = f"{merrill['ms_in_levels']:.3f}", f"{ours['ms_in_levels']:.3f}"
         lines.append([graph, *times, f"{merrill['ms_in_levels'] / ours['ms_in_levels']:.1f}×", f"{up:.0%}"])
     head = ["graph", "ms push only", "ms hybrid", "gain", "bottom-up's share"]
-    return ["## Hiragushi, Figure 4: hybrid against push only", "", *table(head, lines)]
+    return ["## Hiragushi, Figure 4: hybrid compared with push only", "", *table(head, lines)]
 
 
 def main() -> int:
@@ -121,10 +121,9 @@ def main() -> int:
     if not graphs:
         print(f"{path} has no graph on which every plan of the papers ran; run benchmarks/gpu_search.py first")
         return 1
-    about = (
-        f"{runs[0]['gpu']}, CUDA {runs[0]['cuda']}, CuPy {runs[0]['cupy']}; from {path.name}; times inside the levels."
-    )
-    lines = ["# How much each idea of the papers gains", "", about, ""]
+    one = runs[0]
+    about = f"{one['gpu']}, CUDA {one['cuda']}, CuPy {one['cupy']}; from {path.name}; times of the levels alone."
+    lines = ["# What each idea of the papers gains", "", about, ""]
     for section in (push_pull, ways, balance, ahead, hybrid):
         lines += section(rows, graphs)
     path.with_name("gpu-ablations.md").write_text("\n".join(lines))

@@ -33,7 +33,8 @@ REAL = {
     "cnr-2000": (4096, 1024),
 }
 NOTE = (
-    "Answers are the same bits. The very first call made CuPy compile its own kernels, which happens once per machine."
+    "Both give the same bits. In the very first call CuPy also compiled its own kernels, which happens once per "
+    "machine."
 )
 MADE: dict[str, tuple[Callable[[], hw.Graph], int | None, int | None]] = {
     "kron18": (lambda: hw.generate.kronecker(18, 16, seed=1), 4096, 1024),
@@ -99,7 +100,7 @@ def main() -> None:
         else:
             make, many, few = MADE[name]
             rows.append(row(name, make(), many, few))
-    title = "Closeness from many sources on one GPU, compared with the CPU engine on all cores"
+    title = "Closeness from many sources: one GPU compared with the CPU engine on all cores"
     publish("gpu-many", title, rows, NOTE, gpu())
 
 

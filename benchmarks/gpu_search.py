@@ -72,7 +72,7 @@ def measure(engine: Any, name: str, graph: Graph, plans: list[Any], count: int, 
     expected = [hw.bfs(graph, source, device="cpu", predecessors=False) for source in sources]
     rows = []
     for plan in plans:
-        graph._prepared.drop(CudaGraph)  # so that bytes are this plan's alone
+        graph._prepared.drop(CudaGraph)  # so that the bytes are only this plan's
         cupy.get_default_memory_pool().free_all_blocks()
         row: dict[str, Any] = {"graph": name, "n": graph.n, "m": graph.m, "directed": graph.directed, "plan": plan.name}
         row["levels"] = int(np.median([result.depth for result in expected]))
@@ -103,9 +103,9 @@ def head() -> dict[str, Any]:
 def table(about: dict[str, Any], rows: list[dict[str, Any]]) -> str:
     lines = ["# Every search plan on the GPU", "", ", ".join(f"{key} {value}" for key, value in about.items()), ""]
     lines += [
-        "Milliseconds of GPU time per search / in its levels alone, distances only; median over sources. (GTEPS) Every "
-        "search was equal to the CPU engine's. Whole times include Python's launches, a few hundred microseconds; "
-        "gpu-hopwave.md times our kernel alone.",
+        "Milliseconds of GPU time for a whole search / for its levels alone (GTEPS in parentheses); distances only, "
+        "median over sources. Every search gave the CPU engine's answer. Times of whole searches include Python's "
+        "launches, a few hundred microseconds; gpu-hopwave.md times our kernel alone.",
         "",
     ]
     graphs, plans = list(dict.fromkeys(r["graph"] for r in rows)), list(dict.fromkeys(r["plan"] for r in rows))
@@ -115,7 +115,7 @@ def table(about: dict[str, Any], rows: list[dict[str, Any]]) -> str:
         lines += [f"| {plan} | " + " | ".join(shown(cell.get((graph, plan), {})) for graph in some) + " |"
                   for plan in plans]  # fmt: skip
         lines.append("")
-    lines += ["| graph | vertices | arcs | levels | bytes / (vertices + arcs), by plan |", "|---|---|---|---|---|"]
+    lines += ["| graph | vertices | arcs | levels | bytes per vertex and arc, by plan |", "|---|---|---|---|---|"]
     for graph in graphs:
         some = [cell[graph, plan] for plan in plans if "bytes" in cell.get((graph, plan), {})]
         each = ", ".join(f"{r['plan']} {r['bytes'] / (r['n'] + r['m']):.1f}" for r in some)

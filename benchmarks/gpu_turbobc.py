@@ -224,19 +224,20 @@ def tables(records: list[dict[str, Any]]) -> str:
 
 
 NOTE = (
-    "Milliseconds per source, host's clock. The paper's figures are for the algorithm it found best, on a Titan Xp; "
-    "its d also counts the last, empty level. *In float64* and *on the CPU*: of the sources timed with scCSC, those "
-    "whose path counts passed 32 bits, and those with a level that spans more than float64. Ours is `plan='auto'` from "
-    "64 sources. Every score of every algorithm agreed with the CPU engine's to 1e-9 before it was timed."
+    "Milliseconds per source, measured on the host. The paper's figures are quoted from it: the algorithm it found "
+    "best, on a Titan Xp; its d also counts the last, empty level. *In float64* and *on the CPU* count, among the "
+    "sources timed with scCSC, those whose path counts exceeded 32 bits and those whose levels span more than the "
+    "range of float64. *Ours* is `plan='auto'` with 64 sources. Every score of every algorithm agreed with the CPU "
+    "engine's to 1e-9 before it was timed."
 )
 MEMORY = (
-    "Words of 4 bytes that CuPy's pool holds for a run, over the paper's 7n + m. These are the paper's seven arrays, "
-    "but four of them are float64 (float32 cannot be certified to 1e-9): 11n + m words, and n more where path counts "
-    "needed float64; scCOOC also stores m columns."
+    "Words of 4 bytes that CuPy's memory pool holds for a run, divided by the paper's 7n + m. Each vertex has the "
+    "paper's seven arrays, but four of them are float64 (float32 cannot be certified to 1e-9): 11n + m words. Where "
+    "path counts needed float64, there is one n more. scCOOC also stores m columns."
 )
 WHOLE = (
-    "TurboBC's times are the milliseconds per source above times n: a projection from up to 64 sources. Ours was run "
-    "whole, and certified, unless the table says projected; the certificate is its relative error."
+    "TurboBC's times are the milliseconds per source above, times n: a projection from up to 64 sources. Ours was run"
+    " on all sources and certified, unless marked as projected. *Certificate* is its relative error."
 )
 
 

@@ -56,7 +56,7 @@ def _cycle_with_tails(length: int) -> Pairs:
     return ring + [(length + v, v) for v in range(length)] + [(v, 2 * length + v) for v in range(length)]
 
 
-# name: (number of vertices, edges). Both an undirected and a directed graph are made of each.
+# name: (number of vertices, edges). Each gives an undirected and a directed graph.
 PAIRS: dict[str, tuple[int, Pairs]] = {
     "two-isolated-vertices": (2, []),
     "isolated-source": (5, [(1, 2), (2, 3), (3, 4), (4, 1)]),

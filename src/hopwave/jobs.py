@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from hopwave.arrays import Array
 from hopwave.operators import BinaryOp, Monoid
+from hopwave.prepared import Prepared
 from hopwave.semiring import Semiring, any_pair, any_secondi, plus_first
 
 
@@ -147,6 +148,7 @@ class Product:
     dtype: np.dtype[Any]  # of sums; terms are cast to it before they are added
     early_exit: bool
     structure_only: bool
+    prepared: Prepared = field(default_factory=Prepared, init=False, compare=False, repr=False)  # kernels of engines
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What is computed once for a graph or a matrix and kept with it: at most one record of each class.
+"""What is computed once for a graph, a matrix or a product and kept with it: at most one record of each class.
 
 Engines keep their own records here (uploaded arrays, hub lists, workspaces), so the owner need not know them, and each
 record is found again by its class, with its type.

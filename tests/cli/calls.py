@@ -1,4 +1,4 @@
-"""What the tests of the command share beside their fixtures: the types of these fixtures, and missing libraries."""
+"""What the tests of the command share besides fixtures: their types, hidden libraries, environments of processes."""
 
 from __future__ import annotations
 

@@ -165,13 +165,12 @@ def test_writes_npz_with_bounds(run: Run, named: Path) -> None:
         assert found["vertex"].tolist()[:2] == ["ann", "bob"] and found["bound"].tolist() == [0.0] * 6
 
 
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_draws(run: Run, karate: Path, ending: str) -> None:
-    assert f"wrote scores.{ending}" in run("bc", karate, "--plot", f"scores.{ending}")
-    begins = Path(f"scores.{ending}").read_bytes()[:8]
-    assert begins.startswith({"png": PNG, "svg": b"<?xml", "pdf": b"%PDF"}[ending])
+def test_draws(run: Run, karate: Path) -> None:
+    assert "wrote scores.png" in run("bc", karate, "--plot", "scores.png")
+    assert Path("scores.png").read_bytes()[:8] == PNG
 
 
+@pytest.mark.slow
 def test_draws_strange_scores(run: Run, tmp_path: Path, named: Path) -> None:
     write(tmp_path / "flat.npz", hw.generate.complete(6))
     write(tmp_path / "many.npz", hw.generate.uniform(6000, edge_factor=3))
@@ -186,6 +185,7 @@ def test_a_checkpoint_is_written_and_continued(answer: Answer, karate: Path) -> 
     assert answer("bc", karate, "--checkpoint", "run.npz")["top"] == first["top"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
 def test_ctrl_c_says_how_to_continue(tmp_path: Path) -> None:
     """A signal in the middle of the run; then the same command again, to the end."""

@@ -42,13 +42,14 @@ def test_demo_draws_a_picture_and_ends_with_a_table(run: Run) -> None:
     assert rows[0].split()[:3] == ["1", "Valjean", "0.5700"] and rows[-1].split()[0] == "10"
 
 
-def test_demo_json(answer: Answer) -> None:
+def test_demo_json_without_matplotlib(answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
+    hide(monkeypatch, "matplotlib")
     found = answer("demo")
-    assert found["small"]["n"] == len(nx.les_miserables_graph()) and found["picture"] == "hopwave-demo.png"
+    assert found["small"]["n"] == len(nx.les_miserables_graph()) and found["picture"] is None
     top = found["small"]["top"]
     assert len(top) == 10 and top[0]["vertex"] == "Valjean"
     assert math.isclose(top[0]["betweenness"], 0.5699890527836184)
-    assert found["missing"] == []
+    assert found["missing"] == ["matplotlib is not installed, so there is no picture; run: pip install 'hopwave[plot]'"]
 
 
 def test_demo_without_extras_says_what_is_missing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,6 +70,7 @@ def test_demo_without_networkx_draws_a_ring_and_says_why(answer: Answer, monkeyp
 # -------------------------------------------------------------------- warmup
 
 
+@pytest.mark.slow
 def test_warmup(run: Run, answer: Answer) -> None:
     found = answer("warmup")
     assert [part["name"] for part in found["parts"]] == list(warmup.PARTS)
@@ -77,6 +79,7 @@ def test_warmup(run: Run, answer: Answer) -> None:
     assert all(name in text for name in warmup.PARTS) and "already on disk" in text and "Ready in" in text
 
 
+@pytest.mark.slow
 def test_after_a_warmup_nothing_is_compiled(run: Run) -> None:
     from numba.core.event import install_recorder
 

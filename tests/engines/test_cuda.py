@@ -29,7 +29,7 @@ def cupy() -> Any:
 
 @pytest.fixture
 def little_memory(cupy: Any) -> Iterator[Any]:
-    """A function that leaves CuPy's pool what it holds now and so many bytes more."""
+    """A function that limits CuPy's pool to what it holds now and that many bytes more."""
     pool = cupy.get_default_memory_pool()
 
     def leave(more: int) -> None:
@@ -143,11 +143,11 @@ def test_device_memory_goes_with_the_graph(cupy: Any) -> None:
 # ---------------------------------------------------------------- errors, and the call after
 
 
-@pytest.mark.parametrize("room", [0, 1 << 20, 3 << 20])
-def test_out_of_memory_is_one_sentence_and_the_next_call_works(little_memory: Any, room: int) -> None:
+@pytest.mark.parametrize("left", [0, 1 << 20, 3 << 20])
+def test_out_of_memory_is_one_sentence_and_the_next_call_works(little_memory: Any, left: int) -> None:
     graph = generate.uniform(200_000, edge_factor=4)
     expected = hw.bfs(graph, 0, device="cpu").distances
-    little_memory(room)
+    little_memory(left)
     with pytest.raises(EngineError, match=r"out of memory.*device='cpu'"):
         hw.bfs(graph, 0, plan="pushpull", device="cuda")
     little_memory(1 << 40)

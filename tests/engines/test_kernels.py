@@ -41,7 +41,7 @@ compiles = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 
 @cache
 def instances() -> dict[str, list[str]]:
-    """Header → the instances of its templates that the engine may ask for, both widths of offsets."""
+    """Header → the instances of its templates that the engine may use, for both types of offsets."""
     from hopwave.engines.cuda import components, kronecker, many
     from hopwave.engines.cuda.betweenness import run, turbobc
     from hopwave.engines.cuda.rank import lengths, part
@@ -78,28 +78,29 @@ def test_kernels_compile(header: str, architecture: str) -> None:
 @compiles
 def test_a_kernel_that_does_not_compile_says_so() -> None:
     with pytest.raises(RuntimeError, match="no_such_kernel"):
-        nvrtc.compile_only("common/atoms.cuh", "sm_90", ["hopwave::no_such_kernel<int>"])
+        nvrtc.compile_only("common/threads.cuh", "sm_90", ["hopwave::no_such_kernel<int>"])
 
 
 @compiles
 def test_every_kernel_is_an_instance_of_some_step() -> None:
-    """A __global__ function that no step asks for would never be compiled, so never be tested."""
+    """A __global__ function that no step uses would never be compiled, so never be tested."""
     from hopwave.engines.cuda.linalg import compiled, waves
 
     names = [name for some in instances().values() for name in some]
     names += [name for file in (compiled, waves) for _, name in file.instances("int")]
     names += [name for some in compiled.array_instances() for name in some]
-    asked = {re.sub(r"<.*|.*::", "", name.partition("<")[0]) for name in names}
+    used = {name.partition("<")[0] for name in names}
     for header in HEADERS:
         text = (nvrtc.KERNELS / header).read_text()
         written = re.findall(r"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\(", text)
-        assert set(written) <= asked, f"{header}: {sorted(set(written) - asked)} are asked for by no step"
+        unused = {nvrtc.qualified(header, name) for name in written} - used
+        assert not unused, f"{header}: no step uses {sorted(unused)}"
 
 
 def enumerators(name: str) -> set[str]:
-    text = (nvrtc.KERNELS / "common/atoms.cuh").read_text()
+    text = (nvrtc.KERNELS / "steps/plan.cuh").read_text()
     found = re.search(rf"enum class {name} \{{([^}}]*)\}}", text)
-    assert found, f"common/atoms.cuh has no enum class {name}"
+    assert found, f"steps/plan.cuh has no enum class {name}"
     return {word.strip().removesuffix("_") for word in found[1].split(",")}
 
 
@@ -109,38 +110,6 @@ def enumerators(name: str) -> set[str]:
 )
 def test_words_of_a_plan_are_enumerators(record: Any, field: str) -> None:
     assert enumerators(field.title()) == set(get_args(get_type_hints(record)[field]))
-
-
-@compiles
-def test_numbers_that_both_sides_must_agree_on() -> None:
-    from hopwave.engines.cuda import counters, launch
-
-    text = (nvrtc.KERNELS / "common/atoms.cuh").read_text()
-    listed = re.search(r"enum Counter \{([^}]*)\}", text)
-    assert listed
-    for place, name in enumerate(listed[1].replace(" ", "").split(",")):
-        assert getattr(counters, name) == place
-    assert f"constexpr int BLOCK = {launch.BLOCK};" in text
-
-
-@compiles
-def test_records_of_many_searches_are_the_same_on_both_sides() -> None:
-    from hopwave.engines.cuda import many
-
-    text = (nvrtc.KERNELS / "many/state.cuh").read_text()
-    fields = re.search(r"struct Many \{(.*?)\n\};", text, re.S)
-    kept = re.search(r"enum Keep \{([^}]*)\}", text)
-    assert fields and kept
-    declared = re.sub(r"//[^\n]*", "", fields[1])
-    names = []
-    for declaration in declared.split(";")[:-1]:
-        for name in re.sub(r"^\s*(const )?(long long|[A-Za-z]+)", "", declaration).split(","):
-            name = name.strip(" *\n")
-            names += [f"{name[:-3]}_even", f"{name[:-3]}_odd"] if name.endswith("[2]") else [name]
-    assert tuple(names) == many.MANY.names
-    for pair in kept[1].split(","):
-        name, value = pair.split("=")
-        assert getattr(many, name.strip()) == int(value)
 
 
 def test_mappings_of_a_pull_are_mappings() -> None:
@@ -203,3 +172,10 @@ def test_the_hash_covers_every_header(tmp_path: Any, monkeypatch: pytest.MonkeyP
         after = nvrtc.sources_hash.__wrapped__()
         assert after != before
         before = after
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_comments_are_wrapped(header: str) -> None:
+    """clang-format wraps code and leaves comments as they are."""
+    for number, line in enumerate((nvrtc.KERNELS / header).read_text().splitlines(), 1):
+        assert len(line) <= 120, f"{header}:{number} has {len(line)} characters"

@@ -210,7 +210,7 @@ def test_direction_of_serialised_graphs_can_be_changed(tmp_path):
 def test_large_files_read_like_small_ones(extension, tmp_path, monkeypatch):
     """A file of several blocks, so that lines cross from one to the next."""
     rng = np.random.default_rng(8)
-    u, v = rng.integers(0, 60_000, (2, 150_000))
+    u, v = rng.integers(0, 60_000, (2, 120_000))
     graph = Graph.from_edges(u[u != v], v[u != v], n=60_000)
     hio.write(tmp_path / f"g{extension}", graph)
     monkeypatch.setattr(source, "BLOCK", rows.MIN_BYTES_FOR_SCANNER)

@@ -100,7 +100,7 @@ def six_lines(G: hw.Graph, source: int, device: str) -> list[int]:
 
 
 def searches() -> Any:
-    """(device, graph, whether offsets have 64 bits). Deep graphs only on the GPU: elsewhere each level is a product."""
+    """(device, graph, whether offsets have 64 bits). Deep graphs only on the GPU: elsewhere they take long."""
     for device in MACHINES:
         for name, make in TRAPS.items():
             if device == "cuda" or make().n <= 600:
@@ -149,7 +149,7 @@ def test_one_explanation_per_product(device: str) -> None:
     assert [why.nnz_x for why in explanations] in (
         counts,
         counts[:-1],
-    )  # one product less where nothing is left to look for
+    )  # none for the last level
     assert [why.nnz_mask for why in explanations] == (G.n - np.cumsum(counts))[: len(explanations)].tolist()
     assert {"push", "pull"} == {why.direction for why in explanations}
     for why in explanations:

@@ -154,7 +154,7 @@ def test_a_finished_run_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def never(*given: Any) -> None:
         raise AssertionError("nothing is left to run")
 
-    monkeypatch.setattr(policy, "run_workers", never)
+    monkeypatch.setattr(cpu_betweenness, "run_workers", never)
     assert np.array_equal(CALLS["vertices"](checkpoint=tmp_path / "run.npz").scores, first.scores)
 
 

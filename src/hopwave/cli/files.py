@@ -16,7 +16,7 @@ from hopwave.io.format import Format as FileFormat
 
 READING = "Reading the file"
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A graph in any format that hopwave reads, also .gz.")]
-Out = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; its extension tells the format.")]
+Out = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; its extension decides the format.")]
 Directed = Annotated[
     bool | None,
     typer.Option(
@@ -29,7 +29,7 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="The file's format, if neither its name nor its content tells it.",
+        help="The file's format, if it is not known from its name or its content.",
         rich_help_panel=READING,
     ),
 ]

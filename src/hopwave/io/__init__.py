@@ -39,8 +39,8 @@ def read(
 ) -> Graph:
     """Read a graph from a file in any of the formats of `formats()`, compressed with gzip or not.
 
-    path: the file; its extension and its first bytes tell the format.
-    format: the format's name, if neither tells it.
+    path: the file; its extension and its first bytes decide the format.
+    format: the format's name, if neither is known.
     directed: None follows the file, or else the format's default; False adds the missing reverse arcs; True keeps every
         edge as arcs.
     n: the number of vertices, if there are more than the file shows; integer ids below n are then used unchanged.
@@ -82,8 +82,8 @@ def write(
 ) -> None:
     """Write a graph to a file. A file that is already there is replaced only when the new one is complete.
 
-    path: the file; its extension tells the format, and `.gz` at the end compresses it.
-    format: the format's name, if the extension does not tell it.
+    path: the file; its extension decides the format, and `.gz` at the end compresses it.
+    format: the format's name, if the extension is not a known one.
     labels: False drops them; otherwise a format that cannot store labels raises FormatError for a labelled graph.
     options: options of this format alone, for example `packed=True` for Graph500.
 

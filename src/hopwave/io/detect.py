@@ -88,4 +88,4 @@ def detect(source: Source) -> Format:
 def unknown(path: Path) -> FormatError:
     """The error for a name without a known extension; it lists the known ones."""
     known = "; ".join(f"{known.name} ({' '.join(known.extensions)})" for known in FORMATS)
-    return FormatError(f"the name does not tell the format; rename the file or pass format=, one of: {known}", path)
+    return FormatError(f"the name has no known extension; rename the file or pass format=, one of: {known}", path)

@@ -126,7 +126,7 @@ def _prefix(data: Any, position: int, shape: Shape) -> int:
 
 @_inlined
 def _skip_padding(data: Any, position: int, shape: Shape) -> int:
-    """Blanks before or after a delimiter; if the delimiter is a tab, tabs are no blanks."""
+    """Blanks before or after a delimiter; if the delimiter is a tab, only spaces are blanks."""
     c = _byte(data, position)
     while c == SPACE or (c == TAB and shape.delimiter != TAB):
         position += 1

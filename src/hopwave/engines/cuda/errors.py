@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hopwave.errors import EngineError
 
-# What to do where memory runs out, beside freeing arrays and using the CPU.
+# What else to do where memory runs out.
 FEWER_BUFFERS = "take a plan with fewer buffers such as 'turbobfs-td-sccsc'"
 LESS_MEMORY = "give a memory_limit= below what is free"
 OTHERS_LESS = "end other programs on this GPU"
@@ -14,7 +14,7 @@ FEWER_ROWS = "compute fewer rows at a time"
 class explained:
     """A block whose CUDA errors become EngineErrors. The next call works again, if the GPU still answers.
 
-    Nothing is imported or formatted until something fails: this stands around every level of a search.
+    Nothing is imported or formatted until something fails: every level of a search runs inside one of these.
     """
 
     def __init__(self, doing, graph=None, remedy=FEWER_BUFFERS):
@@ -32,7 +32,7 @@ class explained:
 
 
 def translated(error, doing, graph=None, remedy=FEWER_BUFFERS):
-    """A sentence about an error of CUDA's or CuPy's, or None if it is neither; `graph`: whose arrays are on the GPU."""
+    """A sentence about an error of CUDA or CuPy, or None if it is neither. graph: the one on the GPU, if any."""
     import cupy
     from cupy.cuda import compiler, driver, runtime
 

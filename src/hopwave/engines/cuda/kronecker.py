@@ -16,10 +16,8 @@ from hopwave.errors import EngineError
 from hopwave.generate import counter
 from hopwave.generate.recursive import GRAPH500, cell_borders
 
-HEADER = "rank/kronecker.cuh"
-RECIPE = record(
-    HEADER, "hopwave_kronecker::Recipe", "u64 start", "u64 multiply[4] add[4]", "u32 borders[3]", "i32 scale"
-)
+HEADER = "generate/kronecker.cuh"
+RECIPE = record(HEADER, "Recipe", "u64 start", "u64 multiply[4] add[4]", "u32 borders[3]", "i32 scale")
 ROUNDS = 4  # of the permutation of ids
 IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 

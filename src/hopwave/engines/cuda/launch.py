@@ -12,32 +12,20 @@ import numpy as np
 
 from hopwave.engines.cuda import nvrtc
 
-BLOCK = 256  # threads per block (kernels/common/atoms.cuh), where a kernel does not say otherwise
+BLOCK = 256  # threads per block (kernels/common/threads.cuh), where a kernel does not say otherwise
 WARP = 32
 NULL = np.uint64(0)  # a null pointer, as kernels take it
-PLAIN_SHARED = 48 << 10  # bytes of shared memory that a block gets without being allowed more
-
-# The C++ namespace of a header's kernels; that of all others is hopwave.
-NAMESPACES = {
-    "betweenness/batch.cuh": "hopwave::brandes::",
-    "betweenness/block.cuh": "hopwave::brandes::",
-    "linalg/sums.cuh": "",
-    "linalg/waves.cuh": "",
-    "one_launch/search.cuh": "",
-    "rank/kronecker.cuh": "hopwave_kronecker::",
-    "rank/lengths.cuh": "hopwave_part::",
-    "rank/part.cuh": "hopwave_part::",
-}
+PLAIN_SHARED = 48 << 10  # bytes of shared memory that a block may use without asking CUDA for more
 
 
 def expression(header, name, *arguments):
     """The C++ name of a kernel template's instance.
 
     >>> expression("many/search.cuh", "search_many", "int", 16)
-    'hopwave::search_many<int, 16>'
+    'hopwave::many::search_many<int, 16>'
     """
     listed = ", ".join(str(argument) for argument in arguments if argument != "")
-    return f"{NAMESPACES.get(header, 'hopwave::')}{name}<{listed}>"
+    return f"{nvrtc.qualified(header, name)}<{listed}>"
 
 
 def truth(value):
@@ -54,7 +42,6 @@ class Device:
     """The current GPU: its multiprocessors, and how many blocks of BLOCK threads it holds at once."""
 
     def __init__(self):
-        self.number = cupy.cuda.runtime.getDevice()
         attributes = cupy.cuda.Device().attributes
         self.multiprocessors = attributes["MultiProcessorCount"]
         self.cooperative = bool(attributes["CooperativeLaunch"])
@@ -86,7 +73,7 @@ class Kernels:
         return min(-(-int(work) // threads), self.blocks * BLOCK // threads)
 
     def __call__(self, header, name, work, *arguments, shape="", blocks=None):
-        """Launch a kernel with one thread per item of work, or so many blocks; nothing where there is no work."""
+        """Launch a kernel with one thread per item of work, or that many blocks; nothing where there is no work."""
         if work <= 0:
             return
         kernel = self._found.get((header, name, shape, ""))  # as get() and grid() do: this is called for every level
@@ -101,7 +88,7 @@ class Kernels:
     # ---------------------------------------------------------------- grids of exact size
 
     def configurable(self, header, name, shape="", cooperative=False):
-        """One instance whose registers can be asked for and whose shared memory can be set."""
+        """One instance with the attributes that `exactly` and `resident_threads` need."""
         key = header, name, shape, cooperative
         kernel = self._found.get(key)
         if kernel is None:
@@ -110,7 +97,7 @@ class Kernels:
         return kernel
 
     def exactly(self, header, name, shape, grid, threads, arguments, shared=0, cooperative=False):
-        """Launch with that grid and so many bytes of shared memory per block; all blocks at once if cooperative.
+        """Launch with that grid and `shared` bytes of shared memory per block; all blocks at once if cooperative.
 
         Python's whole numbers are passed as 64 bits.
         """

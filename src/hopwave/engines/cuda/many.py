@@ -26,7 +26,7 @@ KEEP = {"sums": SUMS, "columns": SUMS | COLUMNS, "rows": ROWS, "pairs": PAIRS}
 NO_LIMIT = np.iinfo(np.int32).max
 
 MANY = record(
-    "many/state.cuh", "hopwave::Many<int>",
+    "many/state.cuh", "Many<int>",
     "ptr offsets neighbours in_offsets in_neighbours long_rows",
     "ptr state touched lists longs counts counters sources places reach",
     "ptr reached total farthest inverse histogram columns rows pairs",
@@ -34,7 +34,7 @@ MANY = record(
     "i64 long_count long_row long_room limit keep hops shift upwards room",
     "i64 vertex_bits depth_bits push_cost expected",
 )  # fmt: skip
-COUNTERS = record("many/state.cuh", "hopwave::Counters", "u64 listed", offsets=[512], size=640)
+COUNTERS = record("many/state.cuh", "Counters", "u64 listed", offsets=[512], size=640)
 
 
 def sweep(loaded, job, labels, poll):
@@ -205,17 +205,17 @@ class Run:
         self.kernel((self.blocks,), (BLOCK,), (self.arguments,))
 
     def pairs(self):
-        """One group's pairs, sorted, on the host; searched again where there was not room for all."""
-        room = policy.SWEEP.first_pairs
+        """One group's pairs, sorted, on the host; searched again where the array was too short for all."""
+        length = policy.SWEEP.first_pairs
         while True:
-            found = cupy.empty(room, np.uint64)
-            fill(self.arguments, pairs=found, room=room)
+            found = cupy.empty(length, np.uint64)
+            fill(self.arguments, pairs=found, room=length)
             self.launch()
             count = int(self.counters[:1].get().view(COUNTERS)["listed"][0, 0])
-            if count <= room:
+            if count <= length:
                 check_memory(16 * count, f"{count:,} pairs")
                 return cupy.sort(found[:count]).get()
-            room = count
+            length = count
 
     # ---------------------------------------------------------------- the answer
 

@@ -1,4 +1,6 @@
-"""From kernels/*.cuh to something to launch: template instances, compiled when first needed, kept on disk by CuPy.
+"""From kernels/*/*.cuh to something to launch: template instances, compiled when first needed, kept on disk by CuPy.
+
+The namespace of kernels and structs is the folder of their header: `push` of "rank/part.cuh" is hopwave::rank::push.
 
 CuPy's cache knows the text it was given and its options, not the headers that text includes. So a hash of all our
 headers goes into the options: a changed kernel is compiled again, an unchanged one never.
@@ -12,6 +14,16 @@ from functools import cache
 from pathlib import Path
 
 KERNELS = Path(__file__).resolve().parent / "kernels"
+
+
+def qualified(header, name):
+    """The full C++ name of what a header defines.
+
+    >>> qualified("steps/push.cuh", "push_shares"), qualified("common/counts.cuh", "Extended")
+    ('hopwave::steps::push_shares', 'hopwave::Extended')
+    """
+    folder = header.partition("/")[0]
+    return f"hopwave::{name}" if folder == "common" else f"hopwave::{folder}::{name}"
 
 
 @cache
@@ -57,7 +69,7 @@ def kernel(header, name, text=""):
 
 
 def configurable(header, name, cooperative=False, text=""):
-    """One instance as CuPy's RawKernel, which has attributes and launches cooperatively if it is told so here."""
+    """One instance as CuPy's RawKernel, which has attributes; its launches are cooperative or not."""
     return module(header, (name,), cooperative=cooperative, text=text).get_function(name)
 
 
@@ -75,7 +87,7 @@ def cooperative(header, name, block, text=""):
 
 
 def resident_blocks(kernel, block):
-    """How many blocks of so many threads of a RawKernel the current GPU holds at once."""
+    """How many blocks of a RawKernel the current GPU holds at once; block: threads per block."""
     import cupy
     from cupy_backends.cuda.api import driver
 

@@ -63,7 +63,7 @@ def words_for(sources: int, n: int, free: int) -> int:
 
 
 def subgrids_for(n: int, words: int, groups: int, depth: int, blocks: int, free: int, threads: int) -> tuple[int, int]:
-    """How many subgrids a grid of so many blocks is cut into, and the blocks of each; every one takes its own groups.
+    """How many subgrids a grid of `blocks` blocks is cut into, and the blocks of each; every one takes its own groups.
 
     >>> subgrids_for(36_692, 16, 36, 9, 528, 10**11, 256), subgrids_for(10**6, 16, 1, 9, 528, 10**11, 256)
     ((7, 75), (1, 528))

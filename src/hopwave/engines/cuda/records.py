@@ -1,9 +1,9 @@
 """Structs that kernels declare and Python fills or reads: each layout written down once on either side.
 
 `record` names the C++ struct, so that a test can compile its header and compare the size and every field's offset
-(tests/engines/test_kernels.py goes through `MIRRORED`). A declaration here looks like the one there:
+(tests/engines/test_kernel_structs.py goes through `MIRRORED`). A declaration here looks like the one there:
 
-    record("rank/lengths.cuh", "hopwave_part::Names", "ptr starts shifts", "i64 count")
+    record("rank/lengths.cuh", "Names", "ptr starts shifts", "i64 count")
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Mirrored:
-    """A struct of one header (its path under kernels/), with namespace and template arguments, and our layout of it."""
+    """A struct of one header (its path under kernels/), with template arguments, and our layout of it."""
 
     header: str
     struct: str
@@ -33,7 +33,7 @@ MIRRORED: list[Mirrored] = []
 def record(header, struct, *declarations, size=None, offsets=None):
     """The dtype of a C++ struct, laid out as C++ does. Each declaration is a type and names; name[4] is an array.
 
-    `size`: in bytes, where the struct is aligned to more than its fields ask for. `offsets`: where the fields are, if
+    `size`: in bytes, where the struct has a larger alignment than its fields. `offsets`: where the fields are, if
     only some of them are declared here.
 
     >>> record("one_launch/state.cuh", "Chunk", "i32 v length", "i64 begin").itemsize

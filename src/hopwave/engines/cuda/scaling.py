@@ -1,6 +1,6 @@
 """Path counts that never overflow (docs/betweenness.md).
 
-σ̂ = σ / 2^shift   with one shift per level, while a level's counts fit into float64 beside each other
+σ̂ = σ / 2^shift   with one shift per level, while all counts of a level then fit into float64
 m · 2^e           mantissa and exponent per vertex, where they do not
 """
 
@@ -15,10 +15,10 @@ import numpy as np
 from hopwave.arrays import ScaledCounts
 from hopwave.engines.cuda.counters import GREATEST, LEAST
 
-HEADER = "common/counts.cuh"
+HEADER = "steps/path_counts.cuh"
 
 # A level is scaled down when a count of the next one might pass 2^LARGEST. A count that is then below 2^SMALLEST would
-# lose precision. Both as in engines/cpu/search/loop.py.
+# lose precision. Both as in engines/cpu/search/loop.py and kernels/common/counts.cuh.
 LARGEST, SMALLEST = 1000, -900
 
 
@@ -26,7 +26,7 @@ class LevelScaling:
     """The shift of every level so far, and a bound on the last level's counts."""
 
     def __init__(self, degree_bits):
-        self.bits = max(1, degree_bits)  # by so many bits a count can grow in one level
+        self.bits = max(1, degree_bits)  # that a count can grow by in one level
         self.shifts = [0]
         self.bound = 0  # log2 of what a count of the last level may be at most
 

@@ -24,10 +24,10 @@ from hopwave.engines.cuda.records import address, filled, record
 HEADER = "betweenness/batch.cuh"
 SMALL_BLOCK = 64  # threads per block where a batch's 64 sources get one thread each
 
-CHUNK = record(HEADER, "hopwave::brandes::Chunk", "i64 begin", "i32 v length", "i32 slot padding")
-LONG = record(HEADER, "hopwave::brandes::Long", "i32 v slot slots")
+CHUNK = record(HEADER, "Chunk", "i64 begin", "i32 v length", "i32 slot padding")
+LONG = record(HEADER, "Long", "i32 v slot slots")
 BATCH = record(
-    HEADER, "hopwave::brandes::Batch",
+    HEADER, "Batch",
     "ptr chunks neighbours longs other mask visited alive X delta partials arcs targets found counted",
     "i64 n lanes chunk_count long_count slots",
     "i64 together",
@@ -42,7 +42,7 @@ def instances():
             yield HEADER, expression(HEADER, "gather_level", "int", lanes, truth(back), truth(edges))
         for back in (False, True):
             yield HEADER, expression(HEADER, "finish_longs", "int", lanes, truth(back))
-    for name in ("stand", "close_level", "add_batches", "add_one"):
+    for name in ("set_sources", "close_level", "add_batches", "add_one"):
         yield HEADER, expression(HEADER, name, "int")
 
 
@@ -170,7 +170,7 @@ class Batches:
         self.kernels.exactly(HEADER, "add_one" if lanes == 1 else "add_batches", "int", (blocks,), BLOCK, arguments)
 
         def sides():
-            ends = 2.0 * reached.get() * job.endpoints  # those that the sums hold beside δ
+            ends = 2.0 * reached.get() * job.endpoints  # counted in the sums in addition to δ
             return np.stack([parts.get().sum(1) - ends, due.get().astype(np.float64)], 1)[: len(sources)]
 
         return sides
@@ -198,7 +198,7 @@ class Batches:
         fields, count = state.fields(self.forward, mask, mask), len(ids)
         if count:
             grid = (self.kernels.grid(count, SMALL_BLOCK),)
-            self.kernels.exactly(HEADER, "stand", "int", grid, SMALL_BLOCK, (fields, ids, count))
+            self.kernels.exactly(HEADER, "set_sources", "int", grid, SMALL_BLOCK, (fields, ids, count))
 
 
 class State:

@@ -1,7 +1,7 @@
 """Betweenness, one block per source (kernels/betweenness/block.cuh): small or deep graphs, and counts that overflow.
 
 Every source has its own row of scores. Rows are added to the total one after another, in the order of the sources, so
-neither the number of blocks nor the memory there was for them changes a bit.
+neither the number of blocks nor the memory available to them changes a bit.
 """
 
 from __future__ import annotations
@@ -19,24 +19,22 @@ from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.renumber import arcs_of
 
 HEADER = "betweenness/block.cuh"
-EXTENDED = "hopwave::brandes::Extended"  # mantissa and exponent, where float64 is not enough
+EXTENDED = "hopwave::Extended"  # mantissa and exponent, where float64 is not enough
 NO_CUTOFF = np.iinfo(np.int32).max
 SUMMING = 1024  # threads per row of scores
 
 GRAPH = record(
-    "betweenness/brandes.cuh", "hopwave::brandes::Graph<int>", "ptr offsets neighbours in_offsets in_neighbours",
+    "betweenness/brandes.cuh", "Graph<int>", "ptr offsets neighbours in_offsets in_neighbours",
     "i64 n m",
 )  # fmt: skip
 ALONE = record(
-    HEADER, "hopwave::brandes::Alone",
+    HEADER, "Alone",
     "ptr sources which ticket targets rows due status queue begins shifts X codes boards",
     "i64 count width words",
     "i64 cutoff endpoints edges directed degree_bits",
     "i64 group team",
 )  # fmt: skip
-BOARD = record(
-    HEADER, "hopwave::brandes::Board", "u64 due counted", "u32 item arrived", "i32 found[3]", "i32 high low", size=128
-)
+BOARD = record(HEADER, "Board", "u64 due counted", "u32 item arrived", "i32 found[3]", "i32 high low", size=128)
 
 
 def instances():

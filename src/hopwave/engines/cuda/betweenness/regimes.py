@@ -24,7 +24,7 @@ LANES = 64  # sources per batch at most: one bit each of a 64-bit mask
 CHUNK_ARCS = 512  # arcs of a list that one warp takes at a time
 MAX_BATCH_LEVELS = 48  # a batch keeps one mask per level and vertex, so a deeper search leaves it for the block regime
 MAX_COUNT_BITS = 1000  # a batch's path counts are plain float64: a search whose counts might pass 2^1000 leaves it
-MAX_WIDE_SOURCES = 4  # up to so many sources, each gets the whole GPU
+MAX_WIDE_SOURCES = 4  # up to four sources, each gets the whole GPU
 MAX_SMALL_ARCS = 1 << 20  # a graph of fewer arcs, and fewer than SPARSE_DEGREE per vertex, is one block's work
 SPARSE_DEGREE = 4
 MIN_ARCS_TO_RENUMBER = 1 << 27  # sources × arcs from which new vertex numbers pay for themselves, on a deep graph
@@ -35,10 +35,10 @@ MIN_THREADS = 64  # per block
 MAX_TEAM = 32  # blocks per source
 MAX_BATCHES = 32  # per launch
 BATCH_ARCS = 1 << 25  # arcs × batches that fill the GPU: more batches at once gain nothing
-MAX_ROUNDS = 8  # launches between two looks at the clock, or so many
-MAX_ROUND_ARCS = 1 << 36  # sources × arcs: progress is shown, and Ctrl-C heard, this often
+MAX_ROUNDS = 8  # launches between two looks at the clock, when progress is shown and Ctrl-C heard
+MAX_ROUND_ARCS = 1 << 36  # sources × arcs between two looks, if that is less
 FLOAT = 8  # bytes of a float64
-ROW_OVERHEAD = 64  # bytes per source beside its row of scores: certificate, status, id
+ROW_OVERHEAD = 64  # bytes per source in addition to its row of scores: certificate, status, id
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def batches_at_once(n: int, m: int, k: int, lanes: int, machine: Machine, edges:
 
 
 def rounds(m: int, k: int, sources: int) -> int:
-    """Launches of so many sources between two looks at the clock: the host then need not wait after every one.
+    """Launches (of `sources` each) between two looks at the clock, so that the host need not wait after every one.
 
     >>> rounds(1 << 19, 10**6, 1024), rounds(1 << 28, 10**6, 64), rounds(1 << 19, 2000, 1024)
     (8, 4, 2)

@@ -29,12 +29,12 @@ from hopwave.plan import Push
 
 HEADER = "betweenness/turbobc.cuh"
 COUNTS = {"unsigned": np.uint32, "double": np.float64}  # what a path count is kept in: the paper's type, and the wider
-RUN_STATE = record(HEADER, "hopwave::Standing", "u64 done deepest overflowed due ends ticket", "f64 found")
+RUN_STATE = record(HEADER, "RunState", "u64 done deepest overflowed due ends ticket", "f64 found")
 PER_SOURCE = RUN_STATE.fields["deepest"][1]  # from this byte on, it is cleared for every source
 
 
 def why_not(plan, job):
-    """Why TurboBC cannot run a job, or None."""
+    """None, or why TurboBC cannot run a job."""
     if job.edges:
         return f"plan {plan.name!r} scores only vertices on a GPU; for edges use plan='auto', or device='cpu'"
     if job.deterministic and product_of(plan) == "arcs":
@@ -156,7 +156,7 @@ class Accumulation:
 
     def _pipeline(self, kind):
         if kind not in self._pipelines:
-            # Wider counts need more room: σ and S are taken anew, for both types.
+            # Wider counts need a larger array: σ and S are allocated again, for both types.
             self._pipelines.clear()
             self._pipelines[kind] = wide = Pipeline(self, kind)
             self._pipelines["unsigned"] = Pipeline(self, "unsigned", wide.state)
@@ -253,7 +253,7 @@ class Pipeline:
         return self.scaling.rescale(run.on_device.launch, run.n, level, counts, lambda: cupy.zeros(COUNTERS, np.uint64))
 
     def backward(self, run, deepest):
-        """The second loop of Algorithm 1; f and ft make room for δ and δut."""
+        """The second loop of Algorithm 1; δ and δut take the place of f and ft."""
         clear(run.arena, 0, 2 * self.delta.nbytes)
         there = (run.targets, self.S, self.sigma, self.delta, self.delta_u)
         product = (*run.matrix, self.delta_u, self.delta_ut)

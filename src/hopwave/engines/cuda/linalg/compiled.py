@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
-from hopwave.engines.cuda.launch import NULL, kernels, truth
-from hopwave.engines.cuda.linalg.semiring_source import c_type, ring_text
+from hopwave.engines.cuda.launch import NULL, expression, kernels, truth
+from hopwave.engines.cuda.linalg.semiring_source import RING, c_type, ring_text
 
 # Kernels that are instances for a ring, by header; those of pull also for a list of rows or none.
 HEADERS = {"pull": "linalg/pull.cuh", "dots": "linalg/pull.cuh", "push": "linalg/push.cuh", "expand": "linalg/push.cuh"}
@@ -24,17 +27,24 @@ class Kernels:
         key = verb, listed
         found = self.found.get(key)
         if found is None:
-            shape = f"hopwave::Ring, {self.offset}" + ("" if listed is None else f", {truth(listed)}")
+            shape = f"{RING}, {self.offset}" + ("" if listed is None else f", {truth(listed)}")
             found = self.found[key] = tuple(
                 kernels().get(HEADERS[verb], name, shape, self.text) for name in (verb, f"{verb}_pieces")
             )
         return found
 
 
+@dataclass
+class ProductKernels:
+    """Kept with a product: its kernels by device and types."""
+
+    kernels: dict[tuple[Any, ...], Kernels] = field(default_factory=dict)
+
+
 def kernels_of(here, product, part, x):
     """The kernels of a product, kept with its record, which `linalg.products` uses again."""
     a = None if part.values is None else part.values.dtype
-    kept = product.__dict__.setdefault("_cuda", {})
+    kept = product.prepared.record(ProductKernels).kernels
     key = here.device, part.indptr.dtype.char, None if a is None else a.char, x.char
     found = kept.get(key)
     if found is None:
@@ -57,19 +67,18 @@ def operands(here, product, part, values):
 
 def instances(offset):
     """Header and name of every kernel for one ring and one type of offsets: what the compile test compiles."""
-    ring = f"hopwave::Ring, {offset}"
-    verbs = [(header, f"hopwave::{verb}{more}<{ring}>") for verb, header in HEADERS.items() for more in ("", "_pieces")]
-    for header, name in verbs:
-        for listed in (", true>", ", false>") if "::pull" in name else (">",):
-            yield header, name.removesuffix(">") + listed
-    yield "linalg/pull.cuh", "hopwave::segments<hopwave::Ring>"
+    for verb, header in HEADERS.items():
+        for name in (verb, f"{verb}_pieces"):
+            for listed in ("true", "false") if verb == "pull" else ("",):
+                yield header, expression(header, name, RING, offset, listed)
+    yield "linalg/pull.cuh", expression("linalg/pull.cuh", "segments", RING)
 
 
 def array_instances():
     """Kernels on whole arrays: those for a ring's text, and those for a type of values."""
-    for_text = [
-        f"hopwave::{name}<hopwave::Ring>" for name in ("sum_all", "combine_at", "map_two", "combine_sorted", "map_one")
-    ]
-    return for_text, [
-        f"hopwave::{name}<{kind}>" for name in ("spread", "collect", "fill", "take") for kind in ("bool", "double")
-    ]
+    for_text = "sum_all", "combine_at", "map_two", "combine_sorted", "map_one"
+    for_type = "spread", "collect", "fill", "take"
+    return (
+        [expression("linalg/arrays.cuh", name, RING) for name in for_text],
+        [expression("linalg/arrays.cuh", name, kind) for name in for_type for kind in ("bool", "double")],
+    )

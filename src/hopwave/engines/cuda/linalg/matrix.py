@@ -10,6 +10,7 @@ import numpy as np
 from hopwave.csr import Rows
 from hopwave.engines.cuda.linalg.compiled import kernels_of, operands
 from hopwave.engines.cuda.linalg.scratch import BLOCK, Cuts, Pending, stream_scratch
+from hopwave.engines.cuda.linalg.semiring_source import RING
 from hopwave.errors import EngineError
 from hopwave.jobs import Touched
 from hopwave.rows import inside, row_of_each
@@ -119,7 +120,7 @@ def _expand(product, left, right, columns, starts, begin, end, counts):
     sums, found = cupy.empty(size, product.dtype), cupy.empty(size, np.bool_)
     pending = Pending(here)
     group = here.group(size)
-    here.kernels.get("linalg/pull.cuh", "segments", "hopwave::Ring", kernels.text)(
+    here.kernels.get("linalg/pull.cuh", "segments", RING, kernels.text)(
         (here.spread(size, group),), (BLOCK,),
         (heads, order, terms, np.uint64(size), np.int32(group), sums, found, here.progress, pending.address),
     )  # fmt: skip

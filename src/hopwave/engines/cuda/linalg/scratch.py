@@ -12,9 +12,11 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, kernels
-from hopwave.engines.cuda.linalg.semiring_source import c_type
+from hopwave.engines.cuda.linalg.semiring_source import RING, c_type
 from hopwave.engines.cuda.memory import NamedBuffers
+from hopwave.engines.cuda.records import record
 
+PROGRESS = record("linalg/products.cuh", "Progress", "u64 found touched cut done")
 PIECE = 512  # kernels/linalg/products.cuh
 SLOTS = 64  # counts per page of pinned memory that can be on their way to the host
 SLOT = 32  # bytes per count: found, touched, pieces still to come
@@ -48,14 +50,14 @@ class StreamScratch(NamedBuffers):
         self.blocks = self.kernels.blocks
         self.warps = self.blocks * BLOCK // WARP
         self.stream = cupy.cuda.get_current_stream()
-        self.progress = cupy.zeros(4, np.uint64)
+        self.progress = cupy.zeros(len(PROGRESS), np.uint64)
         self.pages, self.slots = [], []
         self.arena = None  # of waves.py
         self.stamp = 0
 
     def array_kernel(self, name, text="", dtype=None):
         """A kernel on whole arrays: of an operator, or of values of one type."""
-        return self.kernels.get("linalg/arrays.cuh", name, "hopwave::Ring" if text else c_type(dtype), text)
+        return self.kernels.get("linalg/arrays.cuh", name, RING if text else c_type(dtype), text)
 
     def group(self, count):
         """How many of `count` rows a warp takes at a time: fewer where there are few rows."""

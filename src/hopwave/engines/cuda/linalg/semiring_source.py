@@ -10,6 +10,7 @@ import numpy as np
 
 from hopwave.engines.cuda.linalg.translate import literal, translated
 
+RING = "hopwave::linalg::Ring"  # what each text here defines
 NAMES = {
     np.dtype(dtype): name
     for dtype, name in (
@@ -140,4 +141,4 @@ def _constants(**values):
 
 def _struct(lines):
     body = "\n".join(f"    {line}" for line in lines)
-    return f'#include "linalg/python.cuh"\nnamespace hopwave {{\nstruct Ring {{\n{body}\n}};\n}}\n'
+    return f'#include "linalg/python.cuh"\nnamespace hopwave::linalg {{\nstruct Ring {{\n{body}\n}};\n}}\n'

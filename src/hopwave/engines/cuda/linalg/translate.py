@@ -66,10 +66,10 @@ class Symbol:
     def __pow__(self, other):
         if not isinstance(other, Symbol) and not (isinstance(other, int) and other >= 0):
             return self.made(f"pow((double)({self.text}), (double)({text(other)}))", "f")
-        return self.made(f"hopwave::power({self.text}, {text(other)})", _larger("i", kind(self), kind(other)))
+        return self.made(f"hopwave::linalg::power({self.text}, {text(other)})", _larger("i", kind(self), kind(other)))
 
     def __rpow__(self, other):
-        return self.made(f"hopwave::power({text(other)}, {self.text})", _larger("i", kind(other), self.kind))
+        return self.made(f"hopwave::linalg::power({text(other)}, {self.text})", _larger("i", kind(other), self.kind))
 
     def __neg__(self):
         return self.made(f"(-{self.text})", _larger("i", self.kind))
@@ -78,7 +78,7 @@ class Symbol:
         return self.made(self.text, _larger("i", self.kind))
 
     def __abs__(self):
-        return self.made(f"hopwave::absolute({self.text})", _larger("i", self.kind))
+        return self.made(f"hopwave::linalg::absolute({self.text})", _larger("i", self.kind))
 
     def __invert__(self):
         return self.made(f"(~(long long)({self.text}))", "i")
@@ -113,9 +113,9 @@ for name, pattern, least in (
     ("add", "({} + {})", "i"),
     ("sub", "({} - {})", "i"),
     ("mul", "({} * {})", "i"),
-    ("truediv", "hopwave::quotient({}, {})", "f"),
-    ("floordiv", "hopwave::floor_quotient({}, {})", "i"),
-    ("mod", "hopwave::modulo({}, {})", "i"),
+    ("truediv", "hopwave::linalg::quotient({}, {})", "f"),
+    ("floordiv", "hopwave::linalg::floor_quotient({}, {})", "i"),
+    ("mod", "hopwave::linalg::modulo({}, {})", "i"),
     ("and", "({} & {})", "b"),
     ("or", "({} | {})", "b"),
     ("xor", "({} ^ {})", "b"),
@@ -168,7 +168,7 @@ def literal(value):
         if math.isfinite(value):
             return value.hex() if value >= 0 else f"({value.hex()})"
         bits = int(np.float64(value).view(np.int64))
-        return f"hopwave::double_of({bits}LL)"
+        return f"hopwave::linalg::double_of({bits}LL)"
     raise TypeError(f"{value!r} is no number")
 
 

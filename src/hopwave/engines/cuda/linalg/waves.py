@@ -1,5 +1,5 @@
 """Sequences of masked products on the GPU: all of them in one cooperative launch (kernels/linalg/waves.cuh), or in two
-where every term counts (kernels/linalg/sums.cuh).
+where every term counts (kernels/linalg/level_sums.cuh).
 
 What a matrix needs beside its entries is made once and kept with it: each row's entry in the fullest column, and which
 rows have none. Python then makes one or two launches per call, and does not wait for the GPU.
@@ -8,6 +8,7 @@ rows have none. Python then makes one or two launches per call, and does not wai
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import cupy
 import numpy as np
@@ -16,7 +17,7 @@ from hopwave.engines import FoundByWaves
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.launch import NULL, expression
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
-from hopwave.engines.cuda.linalg.semiring_source import c_type, ring_text
+from hopwave.engines.cuda.linalg.semiring_source import RING, c_type, ring_text
 from hopwave.engines.cuda.search.workspace import (
     BLOCK,
     NO_LIMIT,
@@ -28,13 +29,13 @@ from hopwave.engines.cuda.search.workspace import (
 )
 from hopwave.vector import Vector
 
-HEADER, SUMS = "linalg/waves.cuh", "linalg/sums.cuh"
+HEADER, SUMS = "linalg/waves.cuh", "linalg/level_sums.cuh"
 PATTERN = np.dtype(np.bool_)
 
 
 def instances(offset):
     """(header, name) of every kernel here, for tests."""
-    ring = "hopwave::Ring", offset
+    ring = RING, offset
     names = (HEADER, "waves", ring), (HEADER, "fullest", (offset,)), (SUMS, "sum_levels", ring)
     return [(header, expression(header, name, *arguments)) for header, name, arguments in names]
 
@@ -73,7 +74,7 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
         made = pending.counts[1]
         if made < len(rows):
             break
-        rows = trace_table(made)  # a deep one: once more, with a row for every level
+        rows = trace_table(made)  # many levels: once more, with a row for each
     if not at_once:
         part = prepared.pull
         adding(
@@ -131,7 +132,7 @@ class PreparedMatrix:
 
 
 def prepared_for(A):
-    """What the kernels need beside A's entries, kept with A."""
+    """What the kernels need in addition to A's entries, kept with A."""
     kept = A.prepared.record(PreparedMatrix).prepared
     found = kept.get(A.turned)
     if found is None:
@@ -139,16 +140,23 @@ def prepared_for(A):
     return found
 
 
+@dataclass
+class CooperativeKernels:
+    """Kept with a product: its cooperative kernels by name, device and types; None where one cannot be launched."""
+
+    kernels: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+
+
 def kernel_of(header, name, product, prepared, values):
     """The kernel for this arithmetic on a matrix with these values or none; None where it cannot be launched."""
-    kept = product.__dict__.setdefault("_waves", {})
+    kept = product.prepared.record(CooperativeKernels).kernels
     key = name, cupy.cuda.runtime.getDevice(), prepared.offset, None if values is None else values.dtype.char
     if key not in kept:
         kept[key] = None
         if prepared.blocks:
             a = PATTERN if values is None else values.dtype
             text = ring_text(product, a, product.dtype, values is None)
-            instance = expression(header, name, "hopwave::Ring", prepared.offset)
+            instance = expression(header, name, RING, prepared.offset)
             kernel, fit = nvrtc.cooperative(header, instance, BLOCK, text)
             kept[key] = kernel if fit else None
     return kept[key]

@@ -10,7 +10,7 @@ from hopwave.engines.cuda.records import record
 
 HEADER = "rank/lengths.cuh"
 SLOTS = ("unsigned int", "unsigned long long")
-NAMES = record(HEADER, "hopwave_part::Names", "ptr starts shifts", "i64 count")
+NAMES = record(HEADER, "Names", "ptr starts shifts", "i64 count")
 
 
 def instances():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import scaling
 from hopwave.engines.cuda.launch import kernels
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search.workspace import (
@@ -22,9 +21,9 @@ from hopwave.rules import Growing
 from hopwave.trace import Level
 
 LEVELS = record(
-    "one_launch/path_counts.cuh", "Levels", "ptr order starts arcs shifts", "i64 count degree_bits", "ptr tally"
+    "one_launch/path_counts.cuh", "Levels", "ptr order starts arcs shifts", "i64 count degree_bits", "ptr scaling"
 )
-TALLY = record("one_launch/path_counts.cuh", "Tally", "u64 greatest[2]", "i32 overflowed bound", "i64 shift")
+SCALING = record("one_launch/path_counts.cuh", "ScalingState", "u64 greatest[2]", "i32 overflowed bound", "i64 shift")
 
 
 def why_not(plan, question):
@@ -91,15 +90,15 @@ def path_counts(W, distance, depth):
     """σ along a finished search: a float64 array on the GPU, or on the host where a level had to be scaled."""
     in_rows = W.loaded.in_offsets, W.loaded.in_neighbours
     order, starts, arcs, degree_bits = by_level(in_rows[0], distance, depth)
-    shifts, tally = cupy.empty(depth + 1, np.int64), cupy.zeros(TALLY.itemsize, np.uint8)
+    shifts, scaling = cupy.empty(depth + 1, np.int64), cupy.zeros(SCALING.itemsize, np.uint8)
     sigma = cupy.empty(W.n, np.float64)
     arguments = filled(
         LEVELS, order=order, starts=starts, arcs=arcs, shifts=shifts, count=depth + 1, degree_bits=degree_bits,
-        tally=tally,
+        scaling=scaling,
     )  # fmt: skip
     kernel = W.function("count_paths")
     kernel((W.multiprocessors,), (BLOCK,), (W.graph, arguments, W.buffers.counters, distance, sigma))
-    if tally.get().view(TALLY)[0]["overflowed"]:
+    if scaling.get().view(SCALING)[0]["overflowed"]:
         return scaling.extended_counts(kernels(W.offset), in_rows, distance, depth)
     shifts = shifts.get()
     return scaling.unscaled(sigma, distance, shifts) if shifts.any() else sigma

@@ -79,7 +79,7 @@ class Search:
         several = len(self.sources) > 1
         sources = cupy.asarray(np.array(self.sources, np.int32)) if several else NULL
         self.launch(
-            HEADER, "stand", self.nf, sources, np.int32(self.sources[0]), np.uint64(self.nf), self.distance,
+            HEADER, "set_sources", self.nf, sources, np.int32(self.sources[0]), np.uint64(self.nf), self.distance,
             self.parents, self.sigmas, self.queue,
         )  # fmt: skip
         self.has_queue = True

@@ -17,6 +17,7 @@ from hopwave.errors import EngineError
 from hopwave.plan import Pull, Push
 from hopwave.trace import Level
 
+WORDS = "hopwave::steps"  # the namespace of the enums in kernels/steps/plan.cuh
 MAX_BENIGN_ARCS = 2**32 - 1  # of one frontier: benign claims number them with 32 bits
 
 
@@ -90,8 +91,8 @@ def early_first(search):
 def push_two_phase(search, step):
     """Expand, then contract: Merrill's, with Hiragushi's exact bitmap where the claim is atomic (section 3.2)."""
     search.need_queue()
-    loaded, arcs = search.loaded, np.uint64(search.mf)
-    if step.claim == "atomic":
+    exact = step.claim == "atomic"
+    if exact:
         search.need_visited()
     else:
         search.need_marks()
@@ -105,29 +106,34 @@ def push_two_phase(search, step):
     sources = NULL
     if search.parent is not None or search.sigma is not None:
         sources = search.work.take("sources", search.mf, np.int32)
-    visited = search.bits("visited")
     search.launch(
-        "steps/two_phase.cuh", "expand", search.nf, loaded.offsets, loaded.neighbours, search.queue,
+        "steps/two_phase.cuh", "expand", search.nf, search.loaded.offsets, search.loaded.neighbours, search.queue,
         np.uint64(search.nf), targets, sources, search.counters, blocks=even_shares(search, search.nf),
     )  # fmt: skip
-    if step.claim == "atomic":
+    contract(search, exact, (targets, sources, np.uint64(search.mf)))
+    search.set_forms(queue=True, visited=exact)
+
+
+def contract(search, exact, arcs):
+    """Keep every unvisited target once, claimed in the exact bitmap or by ownership; count paths along all arcs."""
+    offsets, visited, answers = search.loaded.offsets, search.bits("visited"), (search.distance, search.parents)
+    if exact:
         search.launch(
-            "steps/two_phase.cuh", "contract", search.mf, loaded.offsets, targets, sources, arcs, search.level, visited,
-            search.distance, search.parents, search.next_queue, search.counters,
+            "steps/two_phase.cuh", "contract", search.mf, offsets, *arcs, search.level, visited, *answers,
+            search.next_queue, search.counters,
         )  # fmt: skip
     else:
         owner = search.work.take("owner", search.n, np.uint32)
-        search.launch("steps/two_phase.cuh", "cull", search.mf, targets, arcs, visited, search.distance, owner)
+        targets, _, count = arcs
+        search.launch("steps/two_phase.cuh", "cull", search.mf, targets, count, visited, search.distance, owner)
         search.launch(
-            "steps/two_phase.cuh", "keep_owners", search.mf, loaded.offsets, targets, sources, arcs, search.level,
-            owner, search.distance, search.parents, search.next_queue, search.counters,
+            "steps/two_phase.cuh", "keep_owners", search.mf, offsets, *arcs, search.level, owner, *answers,
+            search.next_queue, search.counters,
         )  # fmt: skip
     if search.sigma is not None:
         search.launch(
-            "steps/two_phase.cuh", "count_arcs", search.mf, targets, sources, arcs, search.level, search.distance,
-            search.sigma,
-        )  # fmt: skip
-    search.set_forms(queue=True, visited=step.claim == "atomic")
+            "steps/two_phase.cuh", "count_arcs", search.mf, *arcs, search.level, search.distance, search.sigma
+        )
 
 
 def running_sums(search):
@@ -286,18 +292,18 @@ def unvisited_queue(search):
 
 
 def push_shape(mapping, output, counting):
-    return f"hopwave::Mapping::{mapping}, hopwave::Output::{output}, {counting}"
+    return f"{WORDS}::Mapping::{mapping}, {WORDS}::Output::{output}, {counting}"
 
 
 def pull_shape(step, counting):
     return (
-        f"hopwave::Mapping::{step.mapping}, hopwave::Rows::{step.rows}, hopwave::Operand::{step.operand}, "
+        f"{WORDS}::Mapping::{step.mapping}, {WORDS}::Rows::{step.rows}, {WORDS}::Operand::{step.operand}, "
         f"{truth(step.early_exit)}, {counting}"
     )
 
 
 def queue_shape(balance, ahead):
-    return f"hopwave::Balance::{'static_' if balance == 'static' else balance}, {truth(ahead)}"
+    return f"{WORDS}::Balance::{'static_' if balance == 'static' else balance}, {truth(ahead)}"
 
 
 def kind_of(step):
@@ -350,13 +356,13 @@ def instances(offset="int"):
     truths = ("true", "false")
     plain = {
         "steps/gather.cuh": "list_lengths",
-        "steps/state.cuh": "stand status_to_bits queue_to_bits bits_to_queue single_scan list_of_level merge_bits "
-        "closed_bits arc_rows",
+        "steps/state.cuh": "set_sources status_to_bits queue_to_bits bits_to_queue single_scan list_of_level "
+        "merge_bits closed_bits arc_rows",
         "steps/two_phase.cuh": "expand contract cull keep_owners count_arcs",
         "steps/sorted.cuh": "gather_pairs reduce_sorted",
         "steps/compacted.cuh": "pull_compacted",
         "steps/double_scan.cuh": "prefix_sum",
-        "common/counts.cuh": "level_extent scale_level count_extended",
+        "steps/path_counts.cuh": "level_extent scale_level count_extended",
     }
     shaped = [(header, name, "") for header, names in plain.items() for name in names.split()]
     shaped += [("steps/edges.cuh", name, truth) for name in ("scatter", "mask") for truth in truths]

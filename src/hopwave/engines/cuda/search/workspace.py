@@ -1,4 +1,4 @@
-"""What a search in one launch needs beside a graph's arcs: made once, kept with the graph, for one search at a time.
+"""What a search in one launch needs in addition to a graph: made once, kept with it, used by one search at a time.
 
 `LevelBuffers` also serves sequences of masked products, whose levels are the same (linalg/waves.py).
 """
@@ -79,7 +79,7 @@ class LevelBuffers:
         )  # fmt: skip
 
     def traced(self, trace):
-        """The record for a launch that writes its levels into `trace`, whose last row is for when it began."""
+        """The record for a launch that writes its levels into `trace`; the last row is for the time when it began."""
         work = self.work.copy()
         work["trace"], work["trace_rows"] = address(trace), len(trace) - 1
         return work
@@ -131,7 +131,7 @@ class Workspace:
 
     @property
     def bytes(self):
-        """Device memory beside the graph's own arrays."""
+        """Device memory held, without the graph's own arrays."""
         return self.hub.nbytes + self.closed.nbytes + self.buffers.bytes
 
     def kernel(self, parents):
@@ -139,7 +139,7 @@ class Workspace:
         if parents not in self.kernels:
             kernel = self.function("search", truth(parents))
             if not nvrtc.resident_blocks(kernel, BLOCK):
-                raise NoCooperativeLaunch("this GPU has no room for a block of the search")
+                raise NoCooperativeLaunch("this GPU cannot hold a block of the search")
             self.kernels[parents] = kernel
         return self.kernels[parents]
 

@@ -1,13 +1,15 @@
-// Betweenness, a batch of sources at once: every read of the graph serves all of them.
+// Betweenness for a batch of sources at once: every read of the graph serves all of them.
 //
-// Bit s of a vertex's mask stands for source s of the batch; σ, share and δ are rows of one number a source. A warp takes a
-// chunk of a vertex's list, reads the neighbours' masks and then only those rows that some source needs, a lane a source
-// (two, in batches of 64). With one source a batch the lanes take neighbours instead: the whole GPU works on it.
+// Bit s of a vertex's mask stands for source s of the batch; σ, share and δ are rows with one number per source. A warp
+// takes a chunk of a vertex's list, reads the neighbours' masks and then only those rows that some source needs, one
+// source per lane (two in batches of 64). With one source per batch the lanes take neighbours instead: the whole GPU
+// works on that source.
 //
-// Forward and back are the same gather: Σ X(u) over neighbours u whose mask shares bits with what v wants. A list that
-// is cut leaves its chunks' sums side by side, and they are added in order, so that no bit depends on who came first.
+// The way out and the way back are the same gather: Σ X(u) over neighbours u whose mask shares bits with what v wants.
+// A list that is cut leaves its chunks' sums side by side, and they are added in order, so that no bit depends on
+// timing.
 //
-//   masks     one array a level: the sources that have the vertex in that level
+//   masks     one array per level: the sources that have the vertex in that level
 //   visited   the sources that have it in any level so far
 //   alive     the sources whose search still found something at the last level
 //
@@ -15,19 +17,17 @@
 #pragma once
 #include "betweenness/brandes.cuh"
 
-namespace hopwave {
-namespace brandes {
+namespace hopwave::betweenness {
 
-constexpr int WARPS = 8;
-constexpr int AHEAD = 4;  // rows that a lane has on their way to it
+constexpr int WARPS = BLOCK / WARP;  // of a block
 
 struct __align__(8) Chunk {
   i64 begin;
   int v, length;
-  int slot, padding;  // where its sums wait for the others of its list, or -1: it is the whole list
+  int slot, padding;  // where its sums are kept for the others of its list, or -1 if it is the whole list
 };
 
-struct Long {  // a list that was cut
+struct Long {  // a list that was cut into chunks
   int v, slot, slots;
 };
 
@@ -35,40 +35,42 @@ struct Batch {
   const Chunk *chunks;
   const int *neighbours;
   const Long *longs;
-  const u64 *other;       // masks of the level that is gathered from
-  u64 *mask;              // masks of the level gathered for: written forward, read back
+  const u64 *other;  // masks of the level that is gathered from
+  u64 *mask;         // masks of the level that is gathered for: written on the way out, read on the way back
   u64 *visited, *alive;
-  double *X, *delta;      // rows: σ, then share; dependencies
+  double *X, *delta;  // rows: σ, later share; δ
   double *partials;
-  double *arcs;           // scores of arcs, or null
-  const u8 *targets;      // or null
-  u64 *found, *counted;   // of each source, at this level: vertices, and targets among them
+  double *arcs;          // scores of arcs, or null
+  const u8 *targets;     // or null
+  u64 *found, *counted;  // of each source, in this level: vertices, and the targets among them
   i64 n, lanes, chunk_count, long_count, slots;
-  i64 together;           // chunks that a warp looks at together
-  i64 leaf;               // 1 at the last level: nothing lies behind it
+  i64 together;  // chunks whose masks a warp looks at together
+  i64 leaf;      // 1 in the deepest level, which has nothing to gather from
 };
 
 __device__ __forceinline__ bool bit_at(const u64 *bits, int v) { return bits[v >> 6] >> (v & 63) & 1; }
 __device__ __forceinline__ void set_bit(u64 *bits, int v) { atomicOr(&bits[v >> 6], 1ull << (v & 63)); }
 
-// A batch's own part of every array.
-__device__ __forceinline__ void take_own(Batch &B) {
+// Moves every pointer to this batch's own stretch.
+__device__ __forceinline__ void select_batch(Batch &B) {
   const i64 b = blockIdx.y;
   B.other += b * B.n, B.mask += b * B.n, B.visited += b * B.n, B.alive += b;
   B.X += b * B.n * B.lanes, B.delta += b * B.n * B.lanes, B.partials += b * B.slots * B.lanes;
   B.found += b * B.lanes, B.counted += b * B.lanes;
 }
 
-// What a lane has added up: for sources lane() and lane() + 32, or both parts of the one source.
+// What a lane has added up: for sources lane() and lane() + 32; `a` alone for a single source.
 struct Pair {
   double a, b;
 };
 
+// What a lane has found: for the same two sources.
 struct Tally {
   u32 found[2], counted[2];
 };
 
-// σ of a vertex is known where the sum is positive: that is the new level. Or δ is known, and share with it.
+// A vertex's sum is complete. On the way out that is σ: where it is positive, the vertex is in the new level. On the
+// way back that gives δ and share.
 template <int LANES, bool BACK>
 __device__ __forceinline__ void finish(const Batch &B, int v, u64 want, Pair sum, Tally &tally) {
   const i64 at = (i64)v * B.lanes + (LANES == 1 ? 0 : lane());
@@ -86,7 +88,7 @@ __device__ __forceinline__ void finish(const Batch &B, int v, u64 want, Pair sum
     return;
   }
   const bool a = sum.a > 0.0, b = LANES > 1 && sum.b > 0.0;
-  const u64 fresh = LANES == 1 ? (u64)a : __ballot_sync(ALL, a) | (u64)__ballot_sync(ALL, b) << 32;
+  const u64 fresh = LANES == 1 ? (u64)a : __ballot_sync(ALL_LANES, a) | (u64)__ballot_sync(ALL_LANES, b) << 32;
   if (!fresh) return;
   if (LANES == 1 ? lane() == 0 : a) B.X[at] = sum.a;
   if (b) B.X[at + 32] = sum.b;
@@ -97,7 +99,7 @@ __device__ __forceinline__ void finish(const Batch &B, int v, u64 want, Pair sum
   if (t > 0.0) tally.counted[0] += a, tally.counted[1] += b;
 }
 
-// A block's tallies, source by source, to the level's.
+// Adds a block's tallies to the level's, source by source.
 template <int LANES>
 __device__ __forceinline__ void report(const Batch &B, const Tally &tally) {
   __shared__ u32 sums[2][LANES];
@@ -116,39 +118,40 @@ __device__ __forceinline__ void report(const Batch &B, const Tally &tally) {
     }
 }
 
+// The sources that need v's sum.
 template <int LANES, bool BACK>
 __device__ __forceinline__ u64 wanted(const Batch &B, int v) {
   if (LANES == 1) return BACK ? bit_at(B.mask, v) : !bit_at(B.visited, v);
   return BACK ? B.mask[v] : ~B.visited[v] & *B.alive;
 }
 
-// Σ over one chunk, one source a batch: a lane a neighbour.
+// Σ over one chunk with one source per batch: one neighbour per lane.
 template <bool EDGES>
 __device__ __forceinline__ Pair gather_one(const Batch &B, const Chunk &c) {
   const double sigma = EDGES ? B.X[c.v] : 0.0;
   double sum = 0.0;
-  for (int i = lane(); i < c.length; i += 32 * AHEAD) {
-    int u[AHEAD];
-    double x[AHEAD];
+  for (int i = lane(); i < c.length; i += 32 * IN_FLIGHT) {
+    int u[IN_FLIGHT];
+    double x[IN_FLIGHT];
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k) u[k] = i + 32 * k < c.length ? B.neighbours[c.begin + i + 32 * k] : -1;
+    for (int k = 0; k < IN_FLIGHT; ++k) u[k] = i + 32 * k < c.length ? B.neighbours[c.begin + i + 32 * k] : -1;
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k) x[k] = u[k] >= 0 && bit_at(B.other, u[k]) ? B.X[u[k]] : 0.0;
+    for (int k = 0; k < IN_FLIGHT; ++k) x[k] = u[k] >= 0 && bit_at(B.other, u[k]) ? B.X[u[k]] : 0.0;
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k) {
+    for (int k = 0; k < IN_FLIGHT; ++k) {
       sum += x[k];
       if (EDGES && x[k] != 0.0) B.arcs[c.begin + i + 32 * k] += sigma * x[k];
     }
   }
-  for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(ALL, sum, step);
-  return {sum, 0.0};
+  return {warp_sum(sum), 0.0};
 }
 
-// Σ over one chunk, up to 64 sources a batch: masks by lanes, then the rows that are needed, one after another.
+// Σ over one chunk with up to 64 sources per batch: one mask per lane, then the rows that are needed, one after
+// another.
 template <bool EDGES>
 __device__ __forceinline__ Pair gather_rows(const Batch &B, const Chunk &c, u64 want) {
-  __shared__ uint4 needed[WARPS][32];  // a neighbour, its place in the chunk, the sources in common
-  uint4 *const list = needed[threadIdx.x / 32];
+  __shared__ uint4 needed[WARPS][32];  // a neighbour, its place in the chunk, the sources in common (two words)
+  uint4 *const list = needed[block_warp()];
   const double *const X = B.X + lane();
   Pair sum = {0.0, 0.0}, sigma = {0.0, 0.0};
   if (EDGES) {
@@ -162,16 +165,16 @@ __device__ __forceinline__ Pair gather_rows(const Batch &B, const Chunk &c, u64 
       u = B.neighbours[c.begin + i + lane()];
       common = B.other[u] & want;
     }
-    const u32 some = __ballot_sync(ALL, common != 0);
+    const u32 some = __ballot_sync(ALL_LANES, common != 0);
     if (!some) continue;
-    if (common) list[__popc(some & below())] = make_uint4(u, i + lane(), (u32)common, (u32)(common >> 32));
+    if (common) list[__popc(some & lanes_below())] = make_uint4(u, i + lane(), (u32)common, (u32)(common >> 32));
     __syncwarp();
     const int count = __popc(some);
-    for (int first = 0; first < count; first += AHEAD) {
-      double a[AHEAD], b[AHEAD];
-      u32 place[AHEAD];
+    for (int first = 0; first < count; first += IN_FLIGHT) {
+      double a[IN_FLIGHT], b[IN_FLIGHT];
+      u32 place[IN_FLIGHT];
 #pragma unroll
-      for (int k = 0; k < AHEAD; ++k) {
+      for (int k = 0; k < IN_FLIGHT; ++k) {
         a[k] = b[k] = 0.0;
         if (first + k >= count) continue;
         const uint4 one = list[first + k];
@@ -181,11 +184,10 @@ __device__ __forceinline__ Pair gather_rows(const Batch &B, const Chunk &c, u64 
         if (one.w >> lane() & 1) b[k] = row[32];
       }
 #pragma unroll
-      for (int k = 0; k < AHEAD; ++k) {
+      for (int k = 0; k < IN_FLIGHT; ++k) {
         sum.a += a[k], sum.b += b[k];
         if (EDGES && first + k < count) {
-          double flow = sigma.a * a[k] + sigma.b * b[k];
-          for (int step = 16; step; step /= 2) flow += __shfl_xor_sync(ALL, flow, step);
+          const double flow = warp_sum(sigma.a * a[k] + sigma.b * b[k]);
           if (lane() == 0) B.arcs[c.begin + place[k]] += flow;
         }
       }
@@ -196,11 +198,12 @@ __device__ __forceinline__ Pair gather_rows(const Batch &B, const Chunk &c, u64 
 }
 
 template <class Offset, int LANES, bool BACK, bool EDGES>
-__global__ void __launch_bounds__(32 * WARPS) gather_level(Batch B) {
-  take_own(B);
+__global__ void __launch_bounds__(BLOCK) gather_level(Batch B) {
+  select_batch(B);
   Tally tally = {{0, 0}, {0, 0}};
   const i64 warp = (i64)blockIdx.x * WARPS + threadIdx.x / 32, warps = (i64)gridDim.x * WARPS;
-  // Chunks are dealt out one by one, since the longest come first; which of the next some it must do, a warp sees at once.
+  // Chunks go to warps one by one, since the longest come first. A warp sees at once which of its next chunks are
+  // needed.
   for (i64 base = warp; base < B.chunk_count; base += warps * B.together) {
     const i64 mine = base + lane() * warps;
     Chunk chunk = {0, 0, 0, -1, 0};
@@ -209,32 +212,32 @@ __global__ void __launch_bounds__(32 * WARPS) gather_level(Batch B) {
       chunk = B.chunks[mine];
       if (BACK || chunk.length) want = wanted<LANES, BACK>(B, chunk.v);
     }
-    u32 todo = __ballot_sync(ALL, want != 0);
+    u32 todo = __ballot_sync(ALL_LANES, want != 0);
     while (todo) {
       const int from = __ffs(todo) - 1;
       todo &= todo - 1;
       Chunk c;
-      c.begin = __shfl_sync(ALL, chunk.begin, from), c.v = __shfl_sync(ALL, chunk.v, from);
-      c.length = __shfl_sync(ALL, chunk.length, from), c.slot = __shfl_sync(ALL, chunk.slot, from);
-      const u64 sources = __shfl_sync(ALL, want, from);
+      c.begin = __shfl_sync(ALL_LANES, chunk.begin, from), c.v = __shfl_sync(ALL_LANES, chunk.v, from);
+      c.length = __shfl_sync(ALL_LANES, chunk.length, from), c.slot = __shfl_sync(ALL_LANES, chunk.slot, from);
+      const u64 sources = __shfl_sync(ALL_LANES, want, from);
       Pair sum = {0.0, 0.0};
       if (!(BACK && B.leaf)) sum = LANES == 1 ? gather_one<EDGES>(B, c) : gather_rows<EDGES>(B, c, sources);
       if (c.slot < 0) {
         finish<LANES, BACK>(B, c.v, sources, sum, tally);
       } else {
-        double *const part = B.partials + (i64)c.slot * B.lanes + lane();
-        if (lane() < B.lanes) part[0] = sum.a;
-        if (lane() + 32 < B.lanes) part[32] = sum.b;
+        double *const slot = B.partials + (i64)c.slot * B.lanes + lane();
+        if (lane() < B.lanes) slot[0] = sum.a;
+        if (lane() + 32 < B.lanes) slot[32] = sum.b;
       }
     }
   }
   if (!BACK) report<LANES>(B, tally);
 }
 
-// Lists that were cut: their chunks' sums, added up in order. A warp a list.
+// Lists that were cut: their chunks' sums, added up in order. One warp per list.
 template <class Offset, int LANES, bool BACK>
-__global__ void __launch_bounds__(32 * WARPS) finish_longs(Batch B) {
-  take_own(B);
+__global__ void __launch_bounds__(BLOCK) finish_longs(Batch B) {
+  select_batch(B);
   Tally tally = {{0, 0}, {0, 0}};
   const i64 warp = (i64)blockIdx.x * WARPS + threadIdx.x / 32, warps = (i64)gridDim.x * WARPS;
   for (i64 i = warp; i < B.long_count; i += warps) {
@@ -242,22 +245,22 @@ __global__ void __launch_bounds__(32 * WARPS) finish_longs(Batch B) {
     const u64 want = wanted<LANES, BACK>(B, row.v);
     if (!want) continue;
     Pair sum = {0.0, 0.0};
-    const double *part = B.partials + (i64)row.slot * B.lanes + (LANES == 1 ? 0 : lane());
+    const double *slot = B.partials + (i64)row.slot * B.lanes + (LANES == 1 ? 0 : lane());
 #pragma unroll 4
-    for (int k = 0; k < row.slots; ++k, part += B.lanes) {
-      if (LANES == 1 || lane() < B.lanes) sum.a += part[0];
-      if (LANES > 1 && lane() + 32 < B.lanes) sum.b += part[32];
+    for (int k = 0; k < row.slots; ++k, slot += B.lanes) {
+      if (LANES == 1 || lane() < B.lanes) sum.a += slot[0];
+      if (LANES > 1 && lane() + 32 < B.lanes) sum.b += slot[32];
     }
-    __syncwarp();  // every lane has looked at what it wants before the first one writes
+    __syncwarp();  // every lane has read `wanted` before the first one writes
     finish<LANES, BACK>(B, row.v, want, sum, tally);
   }
   if (!BACK) report<LANES>(B, tally);
 }
 
-// Every batch at its sources; everything is zero before. A thread a source.
+// Starts every batch at its sources; all arrays are zero before. One thread per source.
 template <class Offset>
-__global__ void stand(Batch B, const int *sources, i64 count) {
-  const i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+__global__ void set_sources(Batch B, const int *sources, i64 count) {
+  const i64 i = signed_thread_number();
   if (i >= count) return;
   const i64 b = i / B.lanes, s = i % B.lanes, at = b * B.n + sources[i];
   if (B.lanes == 1) {
@@ -270,12 +273,12 @@ __global__ void stand(Batch B, const int *sources, i64 count) {
   B.X[at * B.lanes + s] = 1.0;
 }
 
-// After a level, a block of 64 threads a batch: who is still alive (told to the host, too), and what the level adds to
-// Σ (d - 1) or Σ d.
+// After a level: which sources are still alive (the host is told too), and what the level adds to Σ (d - 1) or Σ d. One
+// block of 64 threads per batch.
 template <class Offset>
 __global__ void close_level(Batch B, i64 distance, i64 *due, i64 *total, u64 *told) {
   __shared__ u32 halves[2];
-  take_own(B);
+  select_batch(B);
   const int s = threadIdx.x;
   bool lives = false;
   if (s < B.lanes) {
@@ -284,26 +287,28 @@ __global__ void close_level(Batch B, i64 distance, i64 *due, i64 *total, u64 *to
     due[at] += distance * counted, total[at] += counted;
     B.found[s] = B.counted[s] = 0;
   }
-  const u32 half = __ballot_sync(ALL, lives);
+  const u32 half = __ballot_sync(ALL_LANES, lives);
   if (lane() == 0) halves[s / 32] = half;
   __syncthreads();
   if (s == 0) told[blockIdx.y] = *B.alive = halves[0] | (u64)halves[1] << 32;
 }
 
-// total[v] += δ of every source, batch after batch and source after source; behind them, where asked for, the squares.
-// With endpoints a target counts once more for every source that reaches it, and a source for all that it reaches. On the
-// way every source's sum is made, block by block (parts: source, block), its own δ left out unless arcs are scored.
+// total[v] += δ of every source, batch after batch and source after source; then, if wanted, the squares in the same
+// way. With endpoints a target counts once more for every source that reaches it, and a source for all that it reaches.
+// Every source's sum is made as well, block by block (parts: source, block), without the source's own δ unless arcs are
+// scored.
 template <class Offset>
-__global__ void __launch_bounds__(256) add_batches(Batch B, const u64 *first, const i64 *reached, i64 batches,
-                                                   i64 endpoints, i64 squares, i64 edges, double *total, double *parts) {
+__global__ void __launch_bounds__(BLOCK)
+    add_batches(Batch B, const u64 *first, const i64 *reached, i64 batches, i64 endpoints, i64 squares, i64 edges,
+                double *total, double *parts) {
   __shared__ double tile[64][65];
   const i64 tiles = (B.n + 63) / 64, stretch = (tiles + gridDim.x - 1) / gridDim.x;
   const i64 begin = blockIdx.x * stretch, end = min(tiles, begin + stretch);
-  const int s = threadIdx.x % 64, part = threadIdx.x / 64;
+  const int s = threadIdx.x % 64, quarter = threadIdx.x / 64;
   for (i64 b = 0; b < batches; ++b) {
     double column = 0.0;
     for (i64 at = begin; at < end; ++at) {
-      for (int r = part; r < 64; r += 4) {
+      for (int r = quarter; r < 64; r += 4) {
         const i64 v = at * 64 + r, i = b * B.n + v;
         double x = 0.0;
         if (v < B.n && s < B.lanes && B.visited[i] >> s & 1) {
@@ -315,7 +320,7 @@ __global__ void __launch_bounds__(256) add_batches(Batch B, const u64 *first, co
       }
       __syncthreads();
       const i64 v = at * 64 + s;
-      if (part == 0 && !edges && v < B.n) {
+      if (quarter == 0 && !edges && v < B.n) {
         double sum = total[v], square = squares ? total[B.n + v] : 0.0;
         for (int k = 0; k < B.lanes; ++k) {
           const double x = tile[s][k];
@@ -324,21 +329,21 @@ __global__ void __launch_bounds__(256) add_batches(Batch B, const u64 *first, co
         total[v] = sum;
         if (squares) total[B.n + v] = square;
       }
-      if (part == 1)
+      if (quarter == 1)
         for (int r = 0; r < 64; ++r) column += tile[r][s];
       __syncthreads();
     }
-    if (part == 1 && s < B.lanes) parts[(b * B.lanes + s) * gridDim.x + blockIdx.x] = column;
+    if (quarter == 1 && s < B.lanes) parts[(b * B.lanes + s) * gridDim.x + blockIdx.x] = column;
   }
 }
 
 // The same for a single source.
 template <class Offset>
-__global__ void __launch_bounds__(256) add_one(Batch B, const u64 *first, const i64 *reached, i64, i64 endpoints,
-                                               i64 squares, i64 edges, double *total, double *parts) {
+__global__ void __launch_bounds__(BLOCK) add_one(Batch B, const u64 *first, const i64 *reached, i64, i64 endpoints,
+                                                 i64 squares, i64 edges, double *total, double *parts) {
   __shared__ double sums[WARPS];
   double sum = 0.0;
-  for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < B.n; v += (i64)gridDim.x * blockDim.x) {
+  for (i64 v = signed_thread_number(); v < B.n; v += signed_thread_count()) {
     if (!bit_at(B.visited, (int)v)) continue;
     const bool source = bit_at(first, (int)v);
     double x = edges || !source ? B.delta[v] : 0.0;
@@ -348,13 +353,12 @@ __global__ void __launch_bounds__(256) add_one(Batch B, const u64 *first, const 
     total[v] += x;
     if (squares) total[B.n + v] += x * x;
   }
-  for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(ALL, sum, step);
-  if (lane() == 0) sums[threadIdx.x / 32] = sum;
+  sum = warp_sum(sum);
+  if (lane() == 0) sums[block_warp()] = sum;
   __syncthreads();
   if (threadIdx.x) return;
   for (int w = 1; w < WARPS; ++w) sum += sums[w];
   parts[blockIdx.x] = sum;
 }
 
-}  // namespace brandes
-}  // namespace hopwave
+}  // namespace hopwave::betweenness

@@ -1,231 +1,219 @@
 // TurboBC (Artiles & Saeed 2021), Algorithm 1: betweenness from one source in the language of linear algebra.
 //
 //   f, ft      the frontier's path counts, and the product fA         sigma   path counts, 0 = not yet discovered
-//   delta_u    (1 + delta) / sigma of one level, and its product      S       the level of every vertex behind the source
-//   delta_ut   with A                                                 delta   dependencies
+//   delta_u    (1 + delta) / sigma of one level                       S       levels, 0 = the source or not reached
+//   delta_ut   its product with A                                     delta   dependencies
 //
-// Two kernels a level on the way out (forward_*, discover), three on the way back (spread, backward_*, collect), one for
-// the scores, as in the paper's Figure 2. A product has three forms: a thread an arc (scCOOC, Algorithm 2), a thread a
-// column (scCSC, Algorithm 3), a warp a column (veCSC, Algorithm 4). The matrix is its pattern alone, by columns: no
-// values and no second copy by rows, so that a directed graph's way back scatters where an undirected one's gathers.
+// Two kernels per level on the way out (forward_*, discover), three on the way back (spread, backward_*, collect), one
+// for the scores, as in the paper's Figure 2. A product has three forms: one thread per arc (scCOOC, Algorithm 2), one
+// thread per column (scCSC, Algorithm 3), one warp per column (veCSC, Algorithm 4). The matrix is only its pattern, by
+// columns: no values and no second copy by rows. So the way back scatters in a directed graph and gathers in an
+// undirected one.
 //
-// Count is unsigned, as in the paper, or double where that was too narrow. What does not fit into 32 bits is noticed
-// where it arises, and the source is done again.
+// Count is unsigned, as in the paper, or double where that is too narrow. A count that does not fit into 32 bits is
+// noticed where it arises, and the source is computed again with double.
 #pragma once
-#include "common/atoms.cuh"
+#include "common/threads.cuh"
 
-namespace hopwave {
+namespace hopwave::betweenness {
 
-// Where a run stands; hopwave/engines/cuda/betweenness/turbobc.py reads it in this order. All but `done` is cleared for a source.
-struct Standing {
-    number done;        // sources whose scores are in the sums
-    number deepest;     // the last level that has a vertex
-    number overflowed;  // whether a count did not fit
-    number due;         // Σ (d − 1) over the targets reached: what Σ delta must be
-    number ends;        // targets reached
-    number ticket;      // blocks that have added their scores
-    double found;       // Σ delta
+// The state of a run. All except `done` is cleared before each source.
+struct RunState {
+  u64 done;        // sources whose scores are in the sums
+  u64 deepest;     // the last level that has a vertex
+  u64 overflowed;  // whether a count did not fit
+  u64 due;         // Σ (d − 1) over the targets reached, which Σ delta must be equal to
+  u64 ends;        // targets reached
+  u64 ticket;      // blocks that have added their scores
+  double found;    // Σ delta
 };
 
-// Row sums are 64 bits wide; a count keeps 32 of them, or says that it cannot.
-__device__ inline number sum_of(unsigned) { return 0; }
+// Row sums have 64 bits; a count keeps 32 of them, or reports that it cannot.
+__device__ inline u64 sum_of(u32) { return 0; }
 __device__ inline double sum_of(double) { return 0.0; }
 
-__device__ inline unsigned counted(number sum, Standing* standing) {
-    if (sum > 0xffffffffu) standing->overflowed = 1;
-    return (unsigned)sum;
+__device__ inline u32 counted(u64 sum, RunState *run) {
+  if (sum > 0xffffffffu) run->overflowed = 1;
+  return (u32)sum;
 }
-__device__ inline double counted(double sum, Standing*) { return sum; }
+__device__ inline double counted(double sum, RunState *) { return sum; }
 
-// Whether a scattered term has carried past 32 bits.
-__device__ inline bool carried(unsigned* place, unsigned term) { return atomicAdd(place, term) + term < term; }
-__device__ inline bool carried(double* place, double term) { return atomicAdd(place, term), false; }
+// Adds a scattered term; whether that has carried past 32 bits.
+__device__ inline bool carried(u32 *place, u32 term) { return atomicAdd(place, term) + term < term; }
+__device__ inline bool carried(double *place, double term) { return atomicAdd(place, term), false; }
 
-// f(u). At the first level `source` is the vertex that stands for the whole frontier (lines 15-18); later it is none.
+// f(u). In the first level the frontier is the vertex `source` alone (lines 15-18); later `source` is -1.
 template <class Count>
-__device__ inline Count frontier(const Count* f, int u, int source) {
-    return u == source ? Count(1) : f[u];
-}
-
-template <class Sum>
-__device__ inline Sum warp_sum(Sum sum) {
-    for (int step = WARP / 2; step; step /= 2) sum += __shfl_down_sync(EVERYONE, sum, step);
-    return sum;
+__device__ inline Count frontier(const Count *f, int u, int source) {
+  return u == source ? Count(1) : f[u];
 }
 
 // ---------------------------------------------------------------- the way out: ft ← fA, then f, sigma, S
 
-// A thread an arc: scCOOC. The mask comes after the product, so a sum that is masked out may be too large, too.
+// One thread per arc: scCOOC. The mask comes after the product, so a sum that will be masked out may carry too.
 template <class Offset, class Count>
-__global__ void forward_arcs(
-    const int* rows, const int* columns, number arcs, int source, const Count* f, Count* ft, Count* sigma,
-    Standing* standing) {
-    const number k = thread_number();
-    if (k == 0 && source >= 0) sigma[source] = 1;
-    if (k >= arcs) return;
-    const Count term = frontier(f, rows[k], source);
-    if (term > 0 && carried(&ft[columns[k]], term) && sigma[columns[k]] == 0) standing->overflowed = 1;
+__global__ void forward_arcs(const int *rows, const int *columns, u64 arcs, int source, const Count *f, Count *ft,
+                             Count *sigma, RunState *run) {
+  const u64 k = thread_number();
+  if (k == 0 && source >= 0) sigma[source] = 1;
+  if (k >= arcs) return;
+  const Count term = frontier(f, rows[k], source);
+  if (term > 0 && carried(&ft[columns[k]], term) && sigma[columns[k]] == 0) run->overflowed = 1;
 }
 
-// A thread a column: scCSC. The mask is part of the product.
+// One thread per column: scCSC. The mask is part of the product.
 template <class Offset, class Count>
-__global__ void forward_columns(
-    const Offset* offsets, const int* rows, int n, int source, const Count* f, Count* ft, Count* sigma,
-    Standing* standing) {
-    const number v = thread_number();
-    if (v >= n) return;
-    if (v == source) sigma[v] = 1;
-    if (v == source || sigma[v] != 0) return;
-    auto sum = sum_of(Count());
-    const Offset end = offsets[v + 1];
-    for (Offset arc = offsets[v]; arc < end; ++arc) sum += frontier(f, rows[arc], source);
-    if (sum > 0) ft[v] = counted(sum, standing);
+__global__ void forward_columns(const Offset *offsets, const int *rows, int n, int source, const Count *f, Count *ft,
+                                Count *sigma, RunState *run) {
+  const u64 v = thread_number();
+  if (v >= n) return;
+  if (v == source) sigma[v] = 1;
+  if (v == source || sigma[v] != 0) return;
+  auto sum = sum_of(Count());
+  const Offset end = offsets[v + 1];
+  for (Offset arc = offsets[v]; arc < end; ++arc) sum += frontier(f, rows[arc], source);
+  if (sum > 0) ft[v] = counted(sum, run);
 }
 
-// A warp a column: veCSC. A shuffle adds up the lanes' sums, without shared memory.
+// One warp per column: veCSC. Shuffles add up the lanes' sums, without shared memory.
 template <class Offset, class Count>
-__global__ void forward_warps(
-    const Offset* offsets, const int* rows, int n, int source, const Count* f, Count* ft, Count* sigma,
-    Standing* standing) {
-    const number v = thread_number() / WARP;
-    if (v >= n) return;
-    if (v == source && lane() == 0) sigma[v] = 1;
-    if (v == source || sigma[v] != 0) return;
-    auto sum = sum_of(Count());
-    const Offset end = offsets[v + 1];
-    for (Offset arc = offsets[v] + lane(); arc < end; arc += WARP) sum += frontier(f, rows[arc], source);
-    sum = warp_sum(sum);
-    if (lane() == 0 && sum > 0) ft[v] = counted(sum, standing);
+__global__ void forward_warps(const Offset *offsets, const int *rows, int n, int source, const Count *f, Count *ft,
+                              Count *sigma, RunState *run) {
+  const u64 v = thread_number() / WARP;
+  if (v >= n) return;
+  if (v == source && lane() == 0) sigma[v] = 1;
+  if (v == source || sigma[v] != 0) return;
+  auto sum = sum_of(Count());
+  const Offset end = offsets[v + 1];
+  for (Offset arc = offsets[v] + lane(); arc < end; arc += WARP) sum += frontier(f, rows[arc], source);
+  sum = warp_sum(sum);
+  if (lane() == 0 && sum > 0) ft[v] = counted(sum, run);
 }
 
 // f ← ft where nothing was before; sigma ← sigma + f; S ← depth (lines 20-27). ft is left empty for the next level.
 template <class Offset, class Count>
-__global__ void discover(int n, int depth, Count* f, Count* ft, Count* sigma, int* S, Standing* standing) {
-    const number v = thread_number();
-    if (v >= n) return;
-    const Count arrived = ft[v];
-    const bool fresh = arrived > 0 && sigma[v] == 0;
-    if (arrived != 0) ft[v] = 0;
-    f[v] = fresh ? arrived : Count(0);
-    if (!fresh) return;
-    sigma[v] = arrived;
-    S[v] = depth;
-    standing->deepest = depth;  // levels go up, and all of one level write the same
+__global__ void discover(int n, int depth, Count *f, Count *ft, Count *sigma, int *S, RunState *run) {
+  const u64 v = thread_number();
+  if (v >= n) return;
+  const Count arrived = ft[v];
+  const bool fresh = arrived > 0 && sigma[v] == 0;
+  if (arrived != 0) ft[v] = 0;
+  f[v] = fresh ? arrived : Count(0);
+  if (!fresh) return;
+  sigma[v] = arrived;
+  S[v] = depth;
+  run->deepest = depth;  // levels only go up, and all threads write the same
 }
 
 // ---------------------------------------------------------------- the way back: delta_u, delta_ut ← A delta_u, delta
 
-// delta_u ← (1 + delta) / sigma of one level (lines 32-36). Where targets are given, 1 counts for those alone. factor
+// delta_u ← (1 + delta) / sigma of one level (lines 32-36). Where targets are given, the 1 is for those only. `factor`
 // brings a scaled level to the scale of the one before.
 template <class Offset, class Count>
-__global__ void spread(
-    int n, int depth, double factor, const unsigned char* targets, const int* S, const Count* sigma,
-    const double* delta, double* delta_u) {
-    const number v = thread_number();
-    if (v >= n) return;
-    double share = 0.0;
-    if (S[v] == depth) share = ((targets ? (double)targets[v] : 1.0) + delta[v]) / (double)sigma[v] * factor;
-    delta_u[v] = share;
+__global__ void spread(int n, int depth, double factor, const u8 *targets, const int *S, const Count *sigma,
+                       const double *delta, double *delta_u) {
+  const u64 v = thread_number();
+  if (v >= n) return;
+  double share = 0.0;
+  if (S[v] == depth) share = ((targets ? (double)targets[v] : 1.0) + delta[v]) / (double)sigma[v] * factor;
+  delta_u[v] = share;
 }
 
 template <class Offset>
-__global__ void backward_arcs(
-    const int* rows, const int* columns, number arcs, const double* delta_u, double* delta_ut) {
-    const number k = thread_number();
-    if (k >= arcs) return;
-    const double share = delta_u[columns[k]];
-    if (share > 0) atomicAdd(&delta_ut[rows[k]], share);
+__global__ void backward_arcs(const int *rows, const int *columns, u64 arcs, const double *delta_u, double *delta_ut) {
+  const u64 k = thread_number();
+  if (k >= arcs) return;
+  const double share = delta_u[columns[k]];
+  if (share > 0) atomicAdd(&delta_ut[rows[k]], share);
 }
 
 // A column holds the arcs into its vertex, and the way back follows them to their rows. In an undirected graph the same
 // arcs lead out, so the column's own entry can be gathered.
 template <class Offset, bool directed>
-__global__ void backward_columns(
-    const Offset* offsets, const int* rows, int n, const double* delta_u, double* delta_ut) {
-    const number v = thread_number();
-    if (v >= n) return;
-    const Offset end = offsets[v + 1];
-    if (directed) {
-        const double share = delta_u[v];
-        if (share > 0)
-            for (Offset arc = offsets[v]; arc < end; ++arc) atomicAdd(&delta_ut[rows[arc]], share);
-    } else {
-        double sum = 0.0;
-        for (Offset arc = offsets[v]; arc < end; ++arc) sum += delta_u[rows[arc]];
-        if (sum > 0) delta_ut[v] = sum;
-    }
+__global__ void backward_columns(const Offset *offsets, const int *rows, int n, const double *delta_u,
+                                 double *delta_ut) {
+  const u64 v = thread_number();
+  if (v >= n) return;
+  const Offset end = offsets[v + 1];
+  if (directed) {
+    const double share = delta_u[v];
+    if (share > 0)
+      for (Offset arc = offsets[v]; arc < end; ++arc) atomicAdd(&delta_ut[rows[arc]], share);
+  } else {
+    double sum = 0.0;
+    for (Offset arc = offsets[v]; arc < end; ++arc) sum += delta_u[rows[arc]];
+    if (sum > 0) delta_ut[v] = sum;
+  }
 }
 
 template <class Offset, bool directed>
-__global__ void backward_warps(const Offset* offsets, const int* rows, int n, const double* delta_u, double* delta_ut) {
-    const number v = thread_number() / WARP;
-    if (v >= n) return;
-    const Offset end = offsets[v + 1];
-    if (directed) {
-        const double share = delta_u[v];
-        if (share > 0)
-            for (Offset arc = offsets[v] + lane(); arc < end; arc += WARP) atomicAdd(&delta_ut[rows[arc]], share);
-    } else {
-        double sum = 0.0;
-        for (Offset arc = offsets[v] + lane(); arc < end; arc += WARP) sum += delta_u[rows[arc]];
-        sum = warp_sum(sum);
-        if (lane() == 0 && sum > 0) delta_ut[v] = sum;
-    }
+__global__ void backward_warps(const Offset *offsets, const int *rows, int n, const double *delta_u, double *delta_ut) {
+  const u64 v = thread_number() / WARP;
+  if (v >= n) return;
+  const Offset end = offsets[v + 1];
+  if (directed) {
+    const double share = delta_u[v];
+    if (share > 0)
+      for (Offset arc = offsets[v] + lane(); arc < end; arc += WARP) atomicAdd(&delta_ut[rows[arc]], share);
+  } else {
+    double sum = 0.0;
+    for (Offset arc = offsets[v] + lane(); arc < end; arc += WARP) sum += delta_u[rows[arc]];
+    sum = warp_sum(sum);
+    if (lane() == 0 && sum > 0) delta_ut[v] = sum;
+  }
 }
 
 // delta ← delta + delta_ut · sigma of the level before (lines 38-40). delta_ut is left empty.
 template <class Offset, class Count>
-__global__ void collect(int n, int depth, const int* S, const Count* sigma, double* delta_ut, double* delta) {
-    const number v = thread_number();
-    if (v >= n) return;
-    const double arrived = delta_ut[v];
-    if (arrived == 0) return;
-    delta_ut[v] = 0.0;
-    if (S[v] == depth - 1) delta[v] += arrived * (double)sigma[v];
+__global__ void collect(int n, int depth, const int *S, const Count *sigma, double *delta_ut, double *delta) {
+  const u64 v = thread_number();
+  if (v >= n) return;
+  const double arrived = delta_ut[v];
+  if (arrived == 0) return;
+  delta_ut[v] = 0.0;
+  if (S[v] == depth - 1) delta[v] += arrived * (double)sigma[v];
 }
 
 // ---------------------------------------------------------------- the scores
 
-// bc ← bc + delta behind the source (lines 43-47), and both sides of the certificate. squares, where asked for, sums up
-// delta². endpoints counts both ends of a path as vertices on it.
+// bc ← bc + delta except for the source (lines 43-47), and both sides of the certificate. `squares` gets the sums of
+// delta² where it is not null. `endpoints` counts both ends of a path as vertices on it.
 template <class Offset>
-__global__ void scores(
-    int n, int source, number finished, const int* S, const unsigned char* targets, const double* delta, bool endpoints,
-    double* bc, double* squares, Standing* standing) {
-    const number v = thread_number();
-    double found = 0.0, all_found;
-    number due = 0, ends = 0, all_due, all_ends;
-    if (v < n && S[v] > 0) {
-        found = delta[v];
-        ends = targets ? targets[v] : 1;
-        due = ends * (number)(S[v] - 1);
-        bc[v] += endpoints ? found + (double)ends : found;
-        if (squares) squares[v] += found * found;
-    }
-    block_scan(found, all_found);
-    block_scan(due, all_due);
-    block_scan(ends, all_ends);
-    if (threadIdx.x) return;
-    atomicAdd(&standing->found, all_found);
-    atomicAdd(&standing->due, all_due);
-    atomicAdd(&standing->ends, all_ends);
-    __threadfence();
-    if (atomicAdd(&standing->ticket, 1ull) + 1 < gridDim.x) return;
-    // The last block: one addition to the source, in whatever order the blocks came, gives the same bits every time.
-    if (endpoints) bc[source] += (double)atomicAdd(&standing->ends, 0ull);
-    standing->done = finished;
+__global__ void scores(int n, int source, u64 finished, const int *S, const u8 *targets, const double *delta,
+                       bool endpoints, double *bc, double *squares, RunState *run) {
+  const u64 v = thread_number();
+  double found = 0.0, all_found;
+  u64 due = 0, ends = 0, all_due, all_ends;
+  if (v < n && S[v] > 0) {
+    found = delta[v];
+    ends = targets ? targets[v] : 1;
+    due = ends * (u64)(S[v] - 1);
+    bc[v] += endpoints ? found + (double)ends : found;
+    if (squares) squares[v] += found * found;
+  }
+  block_scan(found, all_found);
+  block_scan(due, all_due);
+  block_scan(ends, all_ends);
+  if (threadIdx.x) return;
+  atomicAdd(&run->found, all_found);
+  atomicAdd(&run->due, all_due);
+  atomicAdd(&run->ends, all_ends);
+  __threadfence();
+  if (atomicAdd(&run->ticket, 1ull) + 1 < gridDim.x) return;
+  // The last block to finish adds to the source once: the same bits every time, whatever the order of the blocks.
+  if (endpoints) bc[source] += (double)atomicAdd(&run->ends, 0ull);
+  run->done = finished;
 }
 
-// A source that was computed elsewhere: its row is added, and it counts as done.
+// Adds the row of a source that was computed elsewhere, and counts it as done.
 template <class Offset>
-__global__ void add_row(
-    number width, const double* row, double* bc, number finished, double found, number due, Standing* standing) {
-    const number i = thread_number();
-    if (i < width) bc[i] += row[i];
-    if (i) return;
-    standing->found = found;
-    standing->due = due;
-    standing->done = finished;
+__global__ void add_row(u64 width, const double *row, double *bc, u64 finished, double found, u64 due, RunState *run) {
+  const u64 i = thread_number();
+  if (i < width) bc[i] += row[i];
+  if (i) return;
+  run->found = found;
+  run->due = due;
+  run->done = finished;
 }
 
-}  // namespace hopwave
+}  // namespace hopwave::betweenness

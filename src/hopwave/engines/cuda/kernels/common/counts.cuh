@@ -1,65 +1,72 @@
-// Path counts that never overflow: σ̂ = σ / 2^shift with one shift a level, and mantissa · 2^exponent a vertex where a
-// level spans more than float64 does.
+// Path counts that never overflow, in two ways.
+//
+//   scaled     σ / 2^shift as float64, with one shift per level. A level is scaled down when the next one might pass
+//              2^LARGEST, and by no more than needed: what falls below 2^SMALLEST would lose its ratio to the others.
+//   extended   mantissa · 2^exponent for each vertex, where one level spans more than float64 does.
+//
+// docs/betweenness.md explains both; engines/cpu/search/loop.py is the same on the CPU.
 #pragma once
-#include "common/atoms.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave {
 
-// The greatest and least σ̂ of a level. Positive floats are ordered as their bits are. LEAST is kept upside down, so
-// that both start from 0.
-template <class Offset>
-__global__ void level_extent(const int* distance, int n, int depth, const double* sigma, number* counters) {
-    number greatest = 0, least = 0;
-    for (number v = thread_number(); v < n; v += thread_count()) {
-        if (distance[v] != depth) continue;
-        const number bits = (number)__double_as_longlong(sigma[v]);
-        greatest = max(greatest, bits);
-        least = max(least, ~bits);
-    }
-    for (int step = WARP / 2; step; step /= 2) {
-        greatest = max(greatest, __shfl_down_sync(EVERYONE, greatest, step));
-        least = max(least, __shfl_down_sync(EVERYONE, least, step));
-    }
-    if (lane() == 0 && greatest) {
-        atomicMax(&counters[GREATEST], greatest);
-        atomicMax(&counters[LEAST], least);
-    }
+// ---- scaled
+
+constexpr int LARGEST = 1000, SMALLEST = -900;
+
+// A level's counts are below 2^bound, and no vertex has 2^degree_bits arcs: might the next level pass 2^LARGEST?
+__device__ __forceinline__ bool might_overflow(int bound, int degree_bits) { return bound + degree_bits > LARGEST; }
+
+// The bound to scale such a level to: some way down, so that not every level needs it.
+__device__ __forceinline__ int scaled_bound(int degree_bits) { return max(LARGEST / 2, LARGEST - 64 * degree_bits); }
+
+__device__ __forceinline__ void clear(double &x) { x = 0.0; }
+__device__ __forceinline__ void set_one(double &x) { x = 1.0; }
+__device__ __forceinline__ double add(double x, double y) { return x + y; }
+__device__ __forceinline__ double shuffle_xor(u32 lanes, double x, int step) { return __shfl_xor_sync(lanes, x, step); }
+
+// ---- extended
+
+struct __align__(16) Extended {
+  double m;  // 0, or at least 1/2 and less than 1
+  i64 e;
+};
+
+// 2^e, exactly, and far enough for a sum: beside 1, what is below 2^-2000 adds nothing.
+__device__ __forceinline__ double two_to(i64 e) { return ldexp(1.0, (int)max(-2000ll, min(2000ll, e))); }
+
+__device__ __forceinline__ void clear(Extended &x) { x = {0.0, 0}; }
+__device__ __forceinline__ void set_one(Extended &x) { x = {0.5, 1}; }
+
+__device__ inline Extended add(Extended x, Extended y) {
+  if (x.m == 0.0) return y;
+  if (y.m == 0.0) return x;
+  if (x.e < y.e) {
+    const Extended z = x;
+    x = y, y = z;
+  }
+  x.m += y.m * two_to(y.e - x.e);
+  if (x.m >= 1.0) x.m *= 0.5, x.e += 1;
+  return x;
 }
 
-template <class Offset>
-__global__ void scale_level(const int* distance, int n, int depth, double factor, double* sigma) {
-    for (number v = thread_number(); v < n; v += thread_count())
-        if (distance[v] == depth) sigma[v] *= factor;
+__device__ __forceinline__ Extended shuffle_xor(u32 lanes, Extended x, int step) {
+  return {__shfl_xor_sync(lanes, x.m, step), __shfl_xor_sync(lanes, x.e, step)};
 }
 
-// 2^power for power ≤ 0, exactly; 0 where that is too small to matter beside 1.
-__device__ inline double two_to(long long power) { return power < -1000 ? 0.0 : ldexp(1.0, (int)power); }
+// ---- what differs between the two where a level is scaled
 
-// σ of one level from the level before, each term brought to the greatest exponent met so far.
-template <class Offset>
-__global__ void count_extended(
-    const Offset* in_offsets, const int* in_neighbours, const int* level, number length, int depth, const int* distance,
-    double* mantissa, long long* exponent) {
-    for (number i = thread_number(); i < length; i += thread_count()) {
-        const int v = level[i];
-        if (depth == 0) {
-            mantissa[v] = 0.5, exponent[v] = 1;
-            continue;
-        }
-        double total = 0.0;
-        long long power = 0;
-        for (Offset arc = in_offsets[v]; arc < in_offsets[v + 1]; ++arc) {
-            const int u = in_neighbours[arc];
-            if (distance[u] != depth - 1) continue;
-            const long long gap = exponent[u] - power;
-            if (total == 0.0) total = mantissa[u], power = exponent[u];
-            else if (gap > 0) total = total * two_to(-gap) + mantissa[u], power = exponent[u];
-            else total += mantissa[u] * two_to(gap);
-        }
-        int carried = 0;
-        mantissa[v] = frexp(total, &carried);
-        exponent[v] = power + carried;
-    }
-}
+template <class Number>
+struct Scaling {
+  static constexpr bool NEEDED = false;
+  __device__ static int exponent(Number) { return 0; }
+  __device__ static Number scaled(Number x, int) { return x; }
+};
+template <>
+struct Scaling<double> {
+  static constexpr bool NEEDED = true;
+  __device__ static int exponent(double x) { return ilogb(x); }
+  __device__ static double scaled(double x, int shift) { return x * two_to(-shift); }
+};
 
 }  // namespace hopwave

@@ -1,75 +1,77 @@
-// One term more in a sum that other threads add to as well, for any ⊕. Sums of fractions then depend on who comes first.
+// Adds a term to a sum that other threads add to as well, for any ⊕. The last bits of floating-point sums then depend
+// on the order.
 #pragma once
-#include "common/atoms.cuh"
+#include "common/threads.cuh"
 
-namespace hopwave {
+namespace hopwave::linalg {
 
 template <class Word, class T>
 __device__ inline Word bits_of(T value) {
-    Word word = 0;
-    memcpy(&word, &value, sizeof(T));
-    return word;
+  Word word = 0;
+  memcpy(&word, &value, sizeof(T));
+  return word;
 }
 
 template <class T, class Word>
 __device__ inline T value_of(Word word) {
-    T value;
-    memcpy(&value, &word, sizeof(T));
-    return value;
+  T value;
+  memcpy(&value, &word, sizeof(T));
+  return value;
 }
 
-// The word that holds the target is exchanged for one with the sum in it, until nobody came in between.
+// Swaps the word that holds the target for one with the sum in it, again until no other thread came in between.
 template <class Ring, class Word, class Sum>
-__device__ inline void exchange(Word* word, int shift, Sum t) {
-    const Word mask = (sizeof(Sum) < sizeof(Word) ? ((Word)1 << 8 * sizeof(Sum) % (8 * sizeof(Word))) - 1 : ~(Word)0) << shift;
-    Word old = *(volatile Word*)word;
-    while (true) {
-        const Sum before = value_of<Sum>((Word)((old & mask) >> shift));
-        const Word next = (old & ~mask) | (bits_of<Word>((Sum)Ring::plus(before, t)) << shift);
-        if (next == old) return;
-        const Word seen = atomicCAS(word, old, next);
-        if (seen == old) return;
-        old = seen;
-    }
+__device__ inline void exchange(Word *word, int shift, Sum t) {
+  const Word mask = (sizeof(Sum) < sizeof(Word) ? ((Word)1 << 8 * sizeof(Sum) % (8 * sizeof(Word))) - 1 : ~(Word)0)
+                    << shift;
+  Word old = *(volatile Word *)word;
+  while (true) {
+    const Sum before = value_of<Sum>((Word)((old & mask) >> shift));
+    const Word next = (old & ~mask) | (bits_of<Word>((Sum)Ring::plus(before, t)) << shift);
+    if (next == old) return;
+    const Word seen = atomicCAS(word, old, next);
+    if (seen == old) return;
+    old = seen;
+  }
 }
 
 template <class T>
 struct Adds {
-    static constexpr bool native = false;
+  static constexpr bool native = false;
 };
 template <>
 struct Adds<int> {
-    static constexpr bool native = true;
-    __device__ static void add(int* target, int t) { atomicAdd(target, t); }
+  static constexpr bool native = true;
+  __device__ static void add(int *target, int t) { atomicAdd(target, t); }
 };
 template <>
-struct Adds<long long> {
-    static constexpr bool native = true;
-    __device__ static void add(long long* target, long long t) { atomicAdd((number*)target, (number)t); }
+struct Adds<i64> {
+  static constexpr bool native = true;
+  __device__ static void add(i64 *target, i64 t) { atomicAdd((u64 *)target, (u64)t); }
 };
 template <>
 struct Adds<float> {
-    static constexpr bool native = true;
-    __device__ static void add(float* target, float t) { atomicAdd(target, t); }
+  static constexpr bool native = true;
+  __device__ static void add(float *target, float t) { atomicAdd(target, t); }
 };
 template <>
 struct Adds<double> {
-    static constexpr bool native = true;
-    __device__ static void add(double* target, double t) { atomicAdd(target, t); }
+  static constexpr bool native = true;
+  __device__ static void add(double *target, double t) { atomicAdd(target, t); }
 };
 
 template <class Ring, class Sum>
-__device__ inline void combine(Sum* target, Sum t) {
-    if constexpr (Ring::adds && Adds<Sum>::native) {
-        Adds<Sum>::add(target, t);
-    } else if constexpr (sizeof(Sum) == 8) {
-        exchange<Ring>((number*)target, 0, t);
-    } else if constexpr (sizeof(Sum) == 4) {
-        exchange<Ring>((unsigned*)target, 0, t);
-    } else {
-        const number address = (number)target;
-        exchange<Ring>((unsigned*)(address & ~3ull), 8 * (int)(address & 3), t);
-    }
+__device__ inline void combine(Sum *target, Sum t) {
+  if constexpr (Ring::adds && Adds<Sum>::native) {
+    Adds<Sum>::add(target, t);
+  } else if constexpr (sizeof(Sum) == 8) {
+    exchange<Ring>((u64 *)target, 0, t);
+  } else if constexpr (sizeof(Sum) == 4) {
+    exchange<Ring>((u32 *)target, 0, t);
+  } else {
+    const u64 address = (u64)target;
+    exchange<Ring>((u32 *)(address & ~3ull), 8 * (int)(address & 3), t);
+  }
 }
 
-}  // namespace hopwave
+}  // namespace hopwave::linalg

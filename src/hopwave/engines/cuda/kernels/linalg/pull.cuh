@@ -1,163 +1,164 @@
 // Products by rows: y(i) = ⊕ₖ A(i,k) ⊗ x(k) (push-pull, Algorithm 2), and C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j) at the places of
-// a mask. Only rows that the mask lets through are begun.
+// a mask. Rows that the mask excludes are not begun.
 #pragma once
 #include "linalg/products.cuh"
 
-namespace hopwave {
+namespace hopwave::linalg {
 
-// A value that the arithmetic reads, or 1. Without structure-only, values are read that nobody looks at.
+// A value that the arithmetic reads, or 1. Without structure-only (`weighs`), values are loaded that nothing uses.
 template <bool reads, bool weighs, class T>
-__device__ inline T value_at(const T* values, number place) {
-    if (weighs) (void)*(const volatile T*)(values + place);
-    return reads ? values[place] : (T)1;
+__device__ inline T value_at(const T *values, u64 place) {
+  if (weighs) (void)*(const volatile T *)(values + place);
+  return reads ? values[place] : (T)1;
 }
 
-// Terms of a row: its entries whose column x has.
+// Terms of a row: its entries in columns where x has a value.
 template <class Ring, class Offset>
 struct RowSource {
-    const Offset* indptr;
-    const int* indices;
-    const typename Ring::A* a;
-    const typename Ring::X* x;
-    const bool* present;  // null: x has a value everywhere
+  const Offset *indptr;
+  const int *indices;
+  const typename Ring::A *a;
+  const typename Ring::X *x;
+  const bool *present;  // null: x has a value everywhere
 
-    struct Row {
-        int i = 0;
-        __device__ Row from(int source) const {
-            Row other;
-            other.i = from_lane(i, source);
-            return other;
-        }
-    };
+  struct Row {
+    int i = 0;
+    __device__ Row from(int source) const {
+      Row other;
+      other.i = from_lane(i, source);
+      return other;
+    }
+  };
 
-    __device__ void open(int i, Row& row, Offset& begin, Offset& end) const {
-        row.i = i, begin = indptr[i], end = indptr[i + 1];
-    }
-    __device__ bool term(const Row& row, Offset entry, typename Ring::Sum& t) const {
-        const int k = indices[entry];
-        if (present && !present[k]) return false;
-        const auto left = value_at<Ring::reads_a, Ring::weighs_a>(a, entry);
-        t = Ring::term(left, value_at<Ring::reads_x, Ring::weighs_x>(x, k), row.i, k, 0);
-        return true;
-    }
+  __device__ void open(int i, Row &row, Offset &begin, Offset &end) const {
+    row.i = i, begin = indptr[i], end = indptr[i + 1];
+  }
+  __device__ bool term(const Row &row, Offset entry, typename Ring::Sum &t) const {
+    const int k = indices[entry];
+    if (present && !present[k]) return false;
+    const auto left = value_at<Ring::reads_a, Ring::weighs_a>(a, entry);
+    t = Ring::term(left, value_at<Ring::reads_x, Ring::weighs_x>(x, k), row.i, k, 0);
+    return true;
+  }
 };
 
 template <class Ring, class Offset, bool listed>
-__global__ void __launch_bounds__(BLOCK) pull(
-    const Offset* indptr, const int* indices, const typename Ring::A* a, const typename Ring::X* x, const bool* present,
-    const int* rows, const bool* bits, bool complement, number count, int group, typename Ring::Sum* values, bool* found,
-    int* list, int* ledger, int cut_rows, int cut_pieces, Progress* progress, number* host) {
-    sum_rows<Ring, Offset, listed>(
-        RowSource<Ring, Offset>{indptr, indices, a, x, present}, Wanted{rows, bits, complement, count, group},
-        Sums<Ring, listed>{values, found, list}, Ledger(ledger, cut_rows, cut_pieces), progress, host);
+__global__ void __launch_bounds__(BLOCK)
+    pull(const Offset *indptr, const int *indices, const typename Ring::A *a, const typename Ring::X *x,
+         const bool *present, const int *rows, const bool *bits, bool complement, u64 count, int group,
+         typename Ring::Sum *values, bool *found, int *list, int *ledger, int cut_rows, int cut_pieces,
+         Progress *progress, u64 *host) {
+  sum_rows<Ring, Offset, listed>(RowSource<Ring, Offset>{indptr, indices, a, x, present},
+                                 Wanted{rows, bits, complement, count, group}, Sums<Ring, listed>{values, found, list},
+                                 Ledger(ledger, cut_rows, cut_pieces), progress, host);
 }
 
 template <class Ring, class Offset, bool listed>
-__global__ void __launch_bounds__(BLOCK) pull_pieces(
-    const Offset* indptr, const int* indices, const typename Ring::A* a, const typename Ring::X* x, const bool* present,
-    typename Ring::Sum* values, bool* found, int* list, int* ledger, int cut_rows, int cut_pieces,
-    typename Ring::Sum* partial, Progress* progress, number* host) {
-    sum_pieces<Ring, Offset, listed>(
-        RowSource<Ring, Offset>{indptr, indices, a, x, present}, Sums<Ring, listed>{values, found, list},
-        Ledger(ledger, cut_rows, cut_pieces), partial, progress, host);
+__global__ void __launch_bounds__(BLOCK)
+    pull_pieces(const Offset *indptr, const int *indices, const typename Ring::A *a, const typename Ring::X *x,
+                const bool *present, typename Ring::Sum *values, bool *found, int *list, int *ledger, int cut_rows,
+                int cut_pieces, typename Ring::Sum *partial, Progress *progress, u64 *host) {
+  sum_pieces<Ring, Offset, listed>(RowSource<Ring, Offset>{indptr, indices, a, x, present},
+                                   Sums<Ring, listed>{values, found, list}, Ledger(ledger, cut_rows, cut_pieces),
+                                   partial, progress, host);
 }
 
-// Terms of one entry (i, j) of a mask: row i of A and column j of B, the shorter looked up in the longer.
+// Terms of one entry (i, j) of a mask: row i of A times column j of B; each entry of the shorter is looked up in the
+// longer.
 template <class Ring, class Offset>
 struct DotSource {
-    const int *mask_rows, *mask_columns;
-    const Offset* left_indptr;
-    const int* left_indices;
-    const typename Ring::A* a;
-    const Offset* right_indptr;
-    const int* right_indices;
-    const typename Ring::X* x;
+  const int *mask_rows, *mask_columns;
+  const Offset *left_indptr;
+  const int *left_indices;
+  const typename Ring::A *a;
+  const Offset *right_indptr;
+  const int *right_indices;
+  const typename Ring::X *x;
 
-    struct Row {
-        int i = 0, j = 0, swapped = 0;  // swapped: the column is the shorter
-        Offset begin = 0, end = 0;      // the longer of the two
-        __device__ Row from(int source) const {
-            Row other;
-            other.i = from_lane(i, source), other.j = from_lane(j, source), other.swapped = from_lane(swapped, source);
-            other.begin = from_lane(begin, source), other.end = from_lane(end, source);
-            return other;
-        }
-    };
+  struct Row {
+    int i = 0, j = 0, swapped = 0;  // swapped: the column is the shorter one
+    Offset begin = 0, end = 0;      // the longer of the two
+    __device__ Row from(int source) const {
+      Row other;
+      other.i = from_lane(i, source), other.j = from_lane(j, source), other.swapped = from_lane(swapped, source);
+      other.begin = from_lane(begin, source), other.end = from_lane(end, source);
+      return other;
+    }
+  };
 
-    __device__ void open(int entry, Row& row, Offset& begin, Offset& end) const {
-        row.i = mask_rows[entry], row.j = mask_columns[entry];
-        begin = left_indptr[row.i], end = left_indptr[row.i + 1];
-        row.begin = right_indptr[row.j], row.end = right_indptr[row.j + 1];
-        row.swapped = row.end - row.begin < end - begin;
-        if (!row.swapped) return;
-        const Offset left_begin = begin, left_end = end;
-        begin = row.begin, end = row.end, row.begin = left_begin, row.end = left_end;
+  __device__ void open(int entry, Row &row, Offset &begin, Offset &end) const {
+    row.i = mask_rows[entry], row.j = mask_columns[entry];
+    begin = left_indptr[row.i], end = left_indptr[row.i + 1];
+    row.begin = right_indptr[row.j], row.end = right_indptr[row.j + 1];
+    row.swapped = row.end - row.begin < end - begin;
+    if (!row.swapped) return;
+    const Offset left_begin = begin, left_end = end;
+    begin = row.begin, end = row.end, row.begin = left_begin, row.end = left_end;
+  }
+  __device__ bool term(const Row &row, Offset entry, typename Ring::Sum &t) const {
+    const int *longer = row.swapped ? left_indices : right_indices;
+    const int k = (row.swapped ? right_indices : left_indices)[entry];
+    Offset low = row.begin, high = row.end;
+    while (low < high) {
+      const Offset middle = low + (high - low) / 2;
+      if (longer[middle] < k) low = middle + 1;
+      else high = middle;
     }
-    __device__ bool term(const Row& row, Offset entry, typename Ring::Sum& t) const {
-        const int* longer = row.swapped ? left_indices : right_indices;
-        const int k = (row.swapped ? right_indices : left_indices)[entry];
-        Offset low = row.begin, high = row.end;
-        while (low < high) {
-            const Offset middle = low + (high - low) / 2;
-            if (longer[middle] < k) low = middle + 1;
-            else high = middle;
-        }
-        if (low == row.end || longer[low] != k) return false;
-        const auto left = value_at<Ring::reads_a, Ring::weighs_a>(a, row.swapped ? low : entry);
-        t = Ring::term(left, value_at<Ring::reads_x, Ring::weighs_x>(x, row.swapped ? entry : low), row.i, k, row.j);
-        return true;
-    }
+    if (low == row.end || longer[low] != k) return false;
+    const auto left = value_at<Ring::reads_a, Ring::weighs_a>(a, row.swapped ? low : entry);
+    t = Ring::term(left, value_at<Ring::reads_x, Ring::weighs_x>(x, row.swapped ? entry : low), row.i, k, row.j);
+    return true;
+  }
 };
 
 template <class Ring, class Offset>
-__global__ void __launch_bounds__(BLOCK) dots(
-    const int* mask_rows, const int* mask_columns, number count, int group, const Offset* left_indptr,
-    const int* left_indices, const typename Ring::A* a, const Offset* right_indptr, const int* right_indices,
-    const typename Ring::X* x, typename Ring::Sum* values, bool* found, int* ledger, int cut_rows, int cut_pieces,
-    Progress* progress, number* host) {
-    sum_rows<Ring, Offset, false>(
-        DotSource<Ring, Offset>{mask_rows, mask_columns, left_indptr, left_indices, a, right_indptr, right_indices, x},
-        Wanted{nullptr, nullptr, false, count, group}, Sums<Ring, false>{values, found, nullptr},
-        Ledger(ledger, cut_rows, cut_pieces), progress, host);
+__global__ void __launch_bounds__(BLOCK)
+    dots(const int *mask_rows, const int *mask_columns, u64 count, int group, const Offset *left_indptr,
+         const int *left_indices, const typename Ring::A *a, const Offset *right_indptr, const int *right_indices,
+         const typename Ring::X *x, typename Ring::Sum *values, bool *found, int *ledger, int cut_rows, int cut_pieces,
+         Progress *progress, u64 *host) {
+  sum_rows<Ring, Offset, false>(
+      DotSource<Ring, Offset>{mask_rows, mask_columns, left_indptr, left_indices, a, right_indptr, right_indices, x},
+      Wanted{nullptr, nullptr, false, count, group}, Sums<Ring, false>{values, found, nullptr},
+      Ledger(ledger, cut_rows, cut_pieces), progress, host);
 }
 
 template <class Ring, class Offset>
-__global__ void __launch_bounds__(BLOCK) dots_pieces(
-    const int* mask_rows, const int* mask_columns, const Offset* left_indptr, const int* left_indices,
-    const typename Ring::A* a, const Offset* right_indptr, const int* right_indices, const typename Ring::X* x,
-    typename Ring::Sum* values, bool* found, int* ledger, int cut_rows, int cut_pieces, typename Ring::Sum* partial,
-    Progress* progress, number* host) {
-    sum_pieces<Ring, Offset, false>(
-        DotSource<Ring, Offset>{mask_rows, mask_columns, left_indptr, left_indices, a, right_indptr, right_indices, x},
-        Sums<Ring, false>{values, found, nullptr}, Ledger(ledger, cut_rows, cut_pieces), partial, progress, host);
+__global__ void __launch_bounds__(BLOCK)
+    dots_pieces(const int *mask_rows, const int *mask_columns, const Offset *left_indptr, const int *left_indices,
+                const typename Ring::A *a, const Offset *right_indptr, const int *right_indices,
+                const typename Ring::X *x, typename Ring::Sum *values, bool *found, int *ledger, int cut_rows,
+                int cut_pieces, typename Ring::Sum *partial, Progress *progress, u64 *host) {
+  sum_pieces<Ring, Offset, false>(
+      DotSource<Ring, Offset>{mask_rows, mask_columns, left_indptr, left_indices, a, right_indptr, right_indices, x},
+      Sums<Ring, false>{values, found, nullptr}, Ledger(ledger, cut_rows, cut_pieces), partial, progress, host);
 }
 
-// Sums of terms that stand side by side after a sort, segment by segment (push-pull, section 6.2).
+// Sums of terms that are side by side after a sort, one segment per sum (push-pull, section 6.2).
 template <class Ring>
 struct SegmentSource {
-    const long long *starts, *order;
-    const typename Ring::Sum* terms;
+  const i64 *starts, *order;
+  const typename Ring::Sum *terms;
 
-    struct Row {
-        __device__ Row from(int) const { return Row(); }
-    };
+  struct Row {
+    __device__ Row from(int) const { return Row(); }
+  };
 
-    __device__ void open(int segment, Row&, long long& begin, long long& end) const {
-        begin = starts[segment], end = starts[segment + 1];
-    }
-    __device__ bool term(const Row&, long long entry, typename Ring::Sum& t) const {
-        t = terms[order[entry]];
-        return true;
-    }
+  __device__ void open(int segment, Row &, i64 &begin, i64 &end) const {
+    begin = starts[segment], end = starts[segment + 1];
+  }
+  __device__ bool term(const Row &, i64 entry, typename Ring::Sum &t) const {
+    t = terms[order[entry]];
+    return true;
+  }
 };
 
 template <class Ring>
-__global__ void __launch_bounds__(BLOCK) segments(
-    const long long* starts, const long long* order, const typename Ring::Sum* terms, number count, int group,
-    typename Ring::Sum* values, bool* found, Progress* progress, number* host) {
-    sum_rows<Ring, long long, false>(
-        SegmentSource<Ring>{starts, order, terms}, Wanted{nullptr, nullptr, false, count, group},
-        Sums<Ring, false>{values, found, nullptr}, Ledger(nullptr, 0, 0), progress, host);
+__global__ void __launch_bounds__(BLOCK)
+    segments(const i64 *starts, const i64 *order, const typename Ring::Sum *terms, u64 count, int group,
+             typename Ring::Sum *values, bool *found, Progress *progress, u64 *host) {
+  sum_rows<Ring, i64, false>(SegmentSource<Ring>{starts, order, terms}, Wanted{nullptr, nullptr, false, count, group},
+                             Sums<Ring, false>{values, found, nullptr}, Ledger(nullptr, 0, 0), progress, host);
 }
 
-}  // namespace hopwave
+}  // namespace hopwave::linalg

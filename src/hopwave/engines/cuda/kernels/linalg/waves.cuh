@@ -1,27 +1,30 @@
-// A whole sequence of masked products in one launch: f⟨¬v⟩ = f ⊕.⊗ A, v⟨f⟩ = f, until f is empty, where ⊕ takes any term
-// and ⊗ does not look at A's values. The levels are those of hopwave's own search (one_launch/levels.cuh).
+// A whole sequence of masked products in one launch: f⟨¬v⟩ = f ⊕.⊗ A, v⟨f⟩ = f, until f is empty, where ⊕ takes any
+// term and ⊗ does not use A's values. The levels are those of hopwave's own search (one_launch/levels.cuh).
 //
 //   Ring   the arithmetic, written by hopwave/engines/cuda/linalg/semiring_source.py
 //
-// Operand reuse (push-pull, section 5.4) holds for every semiring here, not for truths alone: what a place outside v
+// Operand reuse (push-pull, section 5.4) works for every such semiring, not only for Booleans: what a place outside v
 // could take from inside v comes from f, or the place would have been reached before. So a product by rows reads v's
 // bits and values, and f is never made an array; a product by columns reads f's values where v has them.
 #pragma once
 #include "one_launch/levels.cuh"
 
+namespace hopwave::linalg {
+
+// What one_launch/state.cuh calls an Answer.
 template <class Ring>
 struct Reached {
   using Sum = typename Ring::Sum;
   static constexpr bool FROM = Ring::carries, EVERY = true;
   static constexpr int HUB = 0;
   int *levels;
-  Sum *values;          // v's, where ⊕.⊗ carries any
-  bool *present;        // which places were reached
-  const int *places;    // x's, or null: then x has one entry, at `only`
-  const Sum *x;         // and its values
+  Sum *values;        // of v, where ⊕.⊗ carries any
+  bool *present;      // which places were reached
+  const int *places;  // of x, or null: then x has one entry, at `only`
+  const Sum *x;       // and its values
   int only;
   Sum only_value;
-  u64 *host;            // gets how many places were reached, and how many products were made
+  u64 *host;  // gets the number of places reached and of products
 
   __device__ __forceinline__ int source(u32 i) const { return places ? places[i] : only; }
   __device__ __forceinline__ void begin(u32 i, int s) const {
@@ -30,26 +33,28 @@ struct Reached {
   }
   __device__ __forceinline__ void reach(int v, int from, int depth) const {
     levels[v] = depth;
-    if (Ring::carries)
-      values[v] = Ring::term((typename Ring::A)1, Ring::reads_x ? values[from] : (Sum)1, v, from, 0);
+    if (Ring::carries) values[v] = Ring::term((typename Ring::A)1, Ring::reads_x ? values[from] : (Sum)1, v, from, 0);
   }
   __device__ __forceinline__ void close(i64 v, bool reached) const { present[v] = reached; }
-  __device__ __forceinline__ void tell(const Standing &here) const { host[0] = here.reached, host[1] = here.levels; }
+  __device__ __forceinline__ void tell(const one_launch::Standing &here) const {
+    host[0] = here.reached, host[1] = here.levels;
+  }
 };
 
 template <class Ring, class Offset>
-__global__ void __launch_bounds__(BLOCK, HOPWAVE_BLOCKS_PER_SM)
-waves(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work work, int *levels,
-      typename Ring::Sum *values, bool *present, const int *places, const typename Ring::Sum *x, int only,
-      typename Ring::Sum only_value, int count, int depth_limit, double alpha, double beta, u64 *host) {
-  all_levels(graph, work, Reached<Ring>{levels, values, present, places, x, only, only_value, host}, count, depth_limit,
-             alpha, beta);
+__global__ void __launch_bounds__(one_launch::THREADS, HOPWAVE_BLOCKS_PER_SM)
+    waves(const __grid_constant__ one_launch::Graph<Offset> graph, const __grid_constant__ one_launch::Work work,
+          int *levels, typename Ring::Sum *values, bool *present, const int *places, const typename Ring::Sum *x,
+          int only, typename Ring::Sum only_value, int count, int depth_limit, double alpha, double beta, u64 *host) {
+  one_launch::all_levels(graph, work, Reached<Ring>{levels, values, present, places, x, only, only_value, host}, count,
+                         depth_limit, alpha, beta);
 }
 
-constexpr i64 SEEN = 4096;  // entries of a row among which its fullest column is looked for
+constexpr i64 MAX_LOOKED_AT = 4096;  // entries of a row in which its fullest column is looked for
 
-// Once a matrix: each row's entry in the fullest column, which a product by rows looks at first, for most rows end
-// there; and a bitmap of rows without entries. Whole words: past n as well. A warp has 32 rows, one after the other.
+// Once per matrix: each row's entry in the fullest column, which a product by rows looks at first since most rows end
+// there; and a bitmap of the rows without entries, in whole words, so past n as well. A warp takes 32 rows, one after
+// another.
 template <class Offset>
 __global__ void fullest(const Offset *offsets, const Offset *in_offsets, const int *in_neighbours, i64 n, int *hub,
                         u32 *closed, u64 *findable) {
@@ -57,7 +62,7 @@ __global__ void fullest(const Offset *offsets, const Offset *in_offsets, const i
   for (u32 w = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; w < words; w += warps) {
     const i64 mine = (i64)w * 32 + lane();
     const i64 begin = mine < n ? in_offsets[mine] : 0, end = mine < n ? in_offsets[mine + 1] : 0;
-    u32 open = __ballot_sync(ALL, begin < end);
+    u32 open = __ballot_sync(ALL_LANES, begin < end);
     int found = -1;
     if (lane() == 0) {
       closed[w] = ~open;
@@ -65,7 +70,8 @@ __global__ void fullest(const Offset *offsets, const Offset *in_offsets, const i
     }
     for (; open; open &= open - 1) {
       const int j = __ffs(open) - 1;
-      const i64 first = __shfl_sync(ALL, begin, j), last = min(__shfl_sync(ALL, end, j), first + SEEN);
+      const i64 first = __shfl_sync(ALL_LANES, begin, j),
+                last = min(__shfl_sync(ALL_LANES, end, j), first + MAX_LOOKED_AT);
       i64 most = -1;
       int best = 0x7fffffff;
       for (i64 e = first + lane(); e < last; e += 32) {
@@ -74,8 +80,8 @@ __global__ void fullest(const Offset *offsets, const Offset *in_offsets, const i
         if (entries > most || (entries == most && k < best)) most = entries, best = k;
       }
       for (int step = 16; step; step >>= 1) {
-        const i64 entries = __shfl_xor_sync(ALL, most, step);
-        const int k = __shfl_xor_sync(ALL, best, step);
+        const i64 entries = __shfl_xor_sync(ALL_LANES, most, step);
+        const int k = __shfl_xor_sync(ALL_LANES, best, step);
         if (entries > most || (entries == most && k < best)) most = entries, best = k;
       }
       if (lane() == j) found = best;
@@ -83,3 +89,5 @@ __global__ void fullest(const Offset *offsets, const Offset *in_offsets, const i
     if (mine < n) hub[mine] = found;
   }
 }
+
+}  // namespace hopwave::linalg

@@ -1,22 +1,25 @@
 // A pull by the whole grid: each vertex not yet visited looks among its in-neighbours for one that is.
 //
-// An in-neighbour visited before this level is one of the frontier, else the vertex would have been found earlier; so
-// the visited bitmap of the level before serves, and no bitmap of the frontier is ever made.
+// An in-neighbour that was visited before this level is in the frontier, else the vertex would have been found earlier.
+// So the visited bitmap of the level before is enough, and no bitmap of the frontier is ever made.
 #pragma once
 #include "one_launch/state.cuh"
 
-constexpr int WORDS = 8;        // words of the bitmap a warp takes at a time, at most
-constexpr int ABREAST = 4;      // words, or neighbours, looked at before the first answer is needed
-constexpr int MANY = 16;        // neighbours a thread looks at at a time when the grid has threads to spare
-constexpr int PATIENCE = 32;    // neighbours a thread looks at alone before its warp helps
-static_assert(WORDS * 33 * WARPS * 4 <= ROOM, "the warps' lists must fit");
+namespace hopwave::one_launch {
 
+constexpr int WORDS = 8;            // words of the bitmap that a warp takes at a time, at most
+constexpr int PULL_IN_FLIGHT = 4;   // words, or neighbours, that a thread loads at the same time
+constexpr int MANY_IN_FLIGHT = 16;  // the same where the grid has threads to spare
+constexpr int PATIENCE = 32;        // neighbours that a thread looks at alone before its warp helps
+static_assert(WORDS * 33 * WARPS * 4 <= SCRATCH_BYTES, "the warps' lists must fit");
+
+// One level's pull as each warp sees it.
 template <class Offset, class Answer>
 struct Pulling {
   const Graph<Offset> &graph;
   const Work &work;
   Answer answer;
-  const u32 *before;            // visited before this level
+  const u32 *before;  // visited before this level
   u32 *after;
   int depth;
   u64 edges;
@@ -27,7 +30,7 @@ struct Pulling {
     edges += (u64)(__ldg(graph.offsets + v + 1) - __ldg(graph.offsets + v));
   }
 
-  // The first of the lane's neighbours that is visited, or -1; u[k] < 0 is none. All words are asked for at once.
+  // The first of the lane's neighbours that is visited, or -1; u[k] < 0 is none. All words are loaded at the same time.
   template <int N>
   __device__ __forceinline__ int first_visited(const int (&u)[N]) const {
     u32 word[N];
@@ -39,10 +42,10 @@ struct Pulling {
     return hit;
   }
 
-  // The lane's vertex looks through in_neighbours[e, end), alone at first, then with its warp; very long rows are cut
-  // and left for the whole grid. Returns the neighbour found, or -1.
+  // The lane's vertex looks through in_neighbours[e, end), alone at first, then with its warp. What a very long row has
+  // left is cut into pieces for the whole grid. Returns the neighbour found, or -1.
   template <int N>
-  __device__ __forceinline__ int look(int v, i64 e, i64 end, Sums *sums) {
+  __device__ __forceinline__ int look(int v, i64 e, i64 end, LevelSums *sums) {
     int hit = -1;
     i64 stop = min(end, e + PATIENCE);
     while (e < stop) {
@@ -55,14 +58,14 @@ struct Pulling {
       if (hit >= 0) break;
     }
     e = min(e, end);
-    u32 left = __ballot_sync(ALL, hit < 0 && e < end);
+    u32 left = __ballot_sync(ALL_LANES, hit < 0 && e < end);
     while (left) {
       int from = __ffs(left) - 1;
       left &= left - 1;
-      i64 first = __shfl_sync(ALL, e, from), last = __shfl_sync(ALL, end, from), until = min(last, first + work.long_row);
+      i64 first = __shfl_sync(ALL_LANES, e, from), last = __shfl_sync(ALL_LANES, end, from),
+          until = min(last, first + work.long_row);
       int got = warp_look(first, until);
-      if (got < 0 && until < last)
-        cut(lane() == from, v, until, last - until, work.rest, &sums->rest, work.long_row);
+      if (got < 0 && until < last) cut(lane() == from, v, until, last - until, work.rest, &sums->rest, work.long_row);
       if (lane() == from) hit = got;
     }
     return hit;
@@ -70,63 +73,64 @@ struct Pulling {
 
   // The whole warp looks through in_neighbours[e, end).
   __device__ __forceinline__ int warp_look(i64 e, i64 end) {
-    for (; e < end; e += 32 * ABREAST) {
-      int u[ABREAST];
+    for (; e < end; e += 32 * PULL_IN_FLIGHT) {
+      int u[PULL_IN_FLIGHT];
 #pragma unroll
-      for (int k = 0; k < ABREAST; k++) {
+      for (int k = 0; k < PULL_IN_FLIGHT; k++) {
         i64 i = e + k * 32 + lane();
         u[k] = i < end ? __ldg(graph.in_neighbours + i) : -1;
         checked += i < end;
       }
       const int hit = first_visited(u);
-      u32 hits = __ballot_sync(ALL, hit >= 0);
-      if (hits) return __shfl_sync(ALL, hit, __ffs(hits) - 1);
+      u32 hits = __ballot_sync(ALL_LANES, hit >= 0);
+      if (hits) return __shfl_sync(ALL_LANES, hit, __ffs(hits) - 1);
     }
     return -1;
   }
 
-  // Some words' vertices: first each one's hub, then, for those that are left, their lists, packed into full warps.
-  __device__ __forceinline__ void task(u32 first, u32 words, int *list, u32 *late, Sums *sums) {
+  // The vertices of some words: first each one's hub; then, for those that are left, their lists, packed into full
+  // warps.
+  __device__ __forceinline__ void task(u32 first, u32 words, int *list, u32 *late, LevelSums *sums) {
     u32 old = 0, open = 0, got = 0, left = 0;
     if (lane() < words) old = before[first + lane()], open = ~(old | __ldg(graph.closed + first + lane()));
-    if (__any_sync(ALL, open)) {
-      for (int j = 0; j < WORDS; j += ABREAST) {
-        u32 mask[ABREAST], any = 0;
-        int u[ABREAST];
+    if (__any_sync(ALL_LANES, open)) {
+      for (int j = 0; j < WORDS; j += PULL_IN_FLIGHT) {
+        u32 mask[PULL_IN_FLIGHT], any = 0;
+        int u[PULL_IN_FLIGHT];
 #pragma unroll
-        for (int k = 0; k < ABREAST; k++) mask[k] = __shfl_sync(ALL, open, j + k), any |= mask[k];
+        for (int k = 0; k < PULL_IN_FLIGHT; k++) mask[k] = __shfl_sync(ALL_LANES, open, j + k), any |= mask[k];
         if (!any) continue;
 #pragma unroll
-        for (int k = 0; k < ABREAST; k++)
+        for (int k = 0; k < PULL_IN_FLIGHT; k++)
           u[k] = mask[k] >> lane() & 1 ? __ldg(graph.hub + (first + j + k) * 32 + lane()) : -1;
-        u32 hit[ABREAST];
-        Offset begin[ABREAST], end[ABREAST];
+        u32 hit[PULL_IN_FLIGHT];
+        Offset begin[PULL_IN_FLIGHT], end[PULL_IN_FLIGHT];
 #pragma unroll
-        for (int k = 0; k < ABREAST; k++) hit[k] = before[word_of(u[k])];
+        for (int k = 0; k < PULL_IN_FLIGHT; k++) hit[k] = before[word_of(u[k])];
 #pragma unroll
-        for (int k = 0; k < ABREAST; k++) {
+        for (int k = 0; k < PULL_IN_FLIGHT; k++) {
           hit[k] &= bit_of(u[k]);
           const int v = hit[k] ? (first + j + k) * 32 + lane() : 0;
           begin[k] = __ldg(graph.offsets + v), end[k] = __ldg(graph.offsets + v + 1);
         }
 #pragma unroll
-        for (int k = 0; k < ABREAST; k++) {
+        for (int k = 0; k < PULL_IN_FLIGHT; k++) {
           const int v = (first + j + k) * 32 + lane();
-          const u32 hits = __ballot_sync(ALL, hit[k]), misses = mask[k] & ~hits;
+          const u32 hits = __ballot_sync(ALL_LANES, hit[k]), misses = mask[k] & ~hits;
           if (hit[k]) answer.reach(v, u[k], depth);
-          if (misses >> lane() & 1) list[left + __popc(misses & below())] = v;
+          if (misses >> lane() & 1) list[left + __popc(misses & lanes_below())] = v;
           if (lane() == j + k) got = hits;
           left += __popc(misses), checked += u[k] >= 0;
         }
 #pragma unroll
-        for (int k = 0; k < ABREAST; k++) edges += hit[k] ? end[k] - begin[k] : 0;
+        for (int k = 0; k < PULL_IN_FLIGHT; k++) edges += hit[k] ? end[k] - begin[k] : 0;
       }
       __syncwarp();
       for (u32 i = lane(); i < ((left + 31) & ~31u); i += 32) {
         int v = i < left ? list[i] : -1, u = -1;
         i64 e = 0, end = 0;
         if (v >= 0) e = __ldg(graph.in_offsets + v) + Answer::HUB, end = __ldg(graph.in_offsets + v + 1);
-        u = words == 1 ? look<MANY>(v, e, end, sums) : look<ABREAST>(v, e, end, sums);
+        u = words == 1 ? look<MANY_IN_FLIGHT>(v, e, end, sums) : look<PULL_IN_FLIGHT>(v, e, end, sums);
         if (u >= 0) {
           reach(v, u);
           atomicOr(late + (v >> 5) - first, 1u << (v & 31));
@@ -140,8 +144,8 @@ struct Pulling {
     found += __popc(got);
   }
 
-  __device__ __forceinline__ void finish(Sums *sums) {
-    const Three all = block_sum(edges, found, work.trace ? checked : 0);
+  __device__ __forceinline__ void finish(LevelSums *sums) {
+    const BlockSums all = block_sum(edges, found, work.trace ? checked : 0);
     if (threadIdx.x == 0) {
       if (all.b) atomicAdd(&sums->found, all.b), atomicAdd(&sums->mf, all.a);
       if (all.c) atomicAdd(&sums->checked, (u64)all.c);
@@ -150,12 +154,12 @@ struct Pulling {
 };
 
 template <class Offset, class Answer>
-__device__ void pull_level(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here, Sums *sums,
-                           unsigned char *room) {
-  Pulling<Offset, Answer> pulling{graph,          work, answer, work.visited(here.which), work.visited(here.which ^ 1),
-                                  here.depth + 1, 0,    0,      0};
-  int *list = (int *)room + block_warp() * WORDS * 32;
-  u32 *late = (u32 *)room + WARPS * WORDS * 32 + block_warp() * WORDS;
+__device__ void pull_level(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here,
+                           LevelSums *sums, u8 *scratch) {
+  Pulling<Offset, Answer> pulling{
+      graph, work, answer, work.visited(here.which), work.visited(here.which ^ 1), here.depth + 1, 0, 0, 0};
+  int *list = (int *)scratch + block_warp() * WORDS * 32;
+  u32 *late = (u32 *)scratch + WARPS * WORDS * 32 + block_warp() * WORDS;
   if (lane() < WORDS) late[lane()] = 0;
   __syncwarp();
   u32 words = (u32)((graph.n + 31) / 32), warps = grid_warps();
@@ -165,16 +169,16 @@ __device__ void pull_level(const Graph<Offset> &graph, const Work &work, Answer 
   pulling.finish(sums);
 }
 
-// What the rows cut short have left, after a barrier: a piece a warp.
+// After a barrier: what very long rows have left, one warp per piece.
 template <class Offset, class Answer>
-__device__ void pull_rest(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here, Sums *sums,
-                          u32 pieces) {
-  Pulling<Offset, Answer> pulling{graph,          work, answer, work.visited(here.which), work.visited(here.which ^ 1),
-                                  here.depth + 1, 0,    0,      0};
+__device__ void pull_rest(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here,
+                          LevelSums *sums, u32 pieces) {
+  Pulling<Offset, Answer> pulling{
+      graph, work, answer, work.visited(here.which), work.visited(here.which ^ 1), here.depth + 1, 0, 0, 0};
   for (u32 i = grid_warp(); i < pieces; i += grid_warps()) {
     Chunk piece = work.rest[i];
     u32 *word = pulling.after + (piece.v >> 5), bit = 1u << (piece.v & 31);
-    if (__any_sync(ALL, __ldcg(word) & bit)) continue;
+    if (__any_sync(ALL_LANES, __ldcg(word) & bit)) continue;
     int u = pulling.warp_look(piece.begin, piece.begin + piece.length);
     if (u >= 0 && lane() == 0 && !(atomicOr(word, bit) & bit)) {
       pulling.reach(piece.v, u);
@@ -183,3 +187,5 @@ __device__ void pull_rest(const Graph<Offset> &graph, const Work &work, Answer a
   }
   pulling.finish(sums);
 }
+
+}  // namespace hopwave::one_launch

@@ -1,26 +1,32 @@
-// hopwave's own search, for hops and predecessors: one launch for all levels (one_launch/levels.cuh).
+// hopwave's own search, for hops and predecessors: all levels in one launch (one_launch/levels.cuh).
 #pragma once
 #include "one_launch/levels.cuh"
 #include "one_launch/path_counts.cuh"
 
+namespace hopwave::one_launch {
+
 template <class Offset, bool PARENTS>
-__global__ void __launch_bounds__(BLOCK, HOPWAVE_BLOCKS_PER_SM)
-search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work work, int *distance, int *parent,
-       const int *sources, int source_count, int depth_limit, double alpha, double beta, Standing *out) {
+__global__ void __launch_bounds__(THREADS, HOPWAVE_BLOCKS_PER_SM)
+    search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work work, int *distance, int *parent,
+           const int *sources, int source_count, int depth_limit, double alpha, double beta, Standing *out) {
   all_levels(graph, work, Hops<PARENTS>{distance, parent, sources, out}, source_count, depth_limit, alpha, beta);
 }
 
-// Once a graph: every vertex's first in-neighbour, and a bitmap of those that have none. Whole words: past n as well.
+// Once per graph: every vertex's first in-neighbour, and a bitmap of those that have none, in whole words, so past n as
+// well.
 template <class Offset>
-__global__ void prepare(const Offset *in_offsets, const int *in_neighbours, i64 n, int *hub, u32 *closed, u64 *findable) {
+__global__ void prepare(const Offset *in_offsets, const int *in_neighbours, i64 n, int *hub, u32 *closed,
+                        u64 *findable) {
   const i64 end = (n + 31) / 32 * 32;
-  for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < end; v += (i64)gridDim.x * blockDim.x) {
+  for (i64 v = signed_thread_number(); v < end; v += signed_thread_count()) {
     const bool open = v < n && in_offsets[v] < in_offsets[v + 1];
     if (v < n) hub[v] = open ? in_neighbours[in_offsets[v]] : -1;
-    const u32 all = __ballot_sync(ALL, open);
+    const u32 all = __ballot_sync(ALL_LANES, open);
     if (lane() == 0) {
       closed[v >> 5] = ~all;
       if (all) atomicAdd(findable, (u64)__popc(all));
     }
   }
 }
+
+}  // namespace hopwave::one_launch

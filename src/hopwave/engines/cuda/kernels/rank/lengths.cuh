@@ -1,15 +1,16 @@
-// Arcs with lengths in a rank's part of a graph, on its GPU: the kernels of shortest paths (distributed/delta_stepping.py).
+// Arcs with lengths in a rank's part of a graph, on its GPU: the kernels of shortest paths
+// (distributed/delta_stepping.py).
 //
-// Lengths and distances are whole numbers, so that sums are exact and the shorter of two ways is atomicMin's. A group of
-// ranks names its vertices by slots; `starts` are the slots where its ranges begin, `shifts` what makes an id of a slot.
+// Lengths and distances are whole numbers, so that sums are exact and atomicMin finds the shorter of two paths.
 #pragma once
+#include "common/hash.cuh"
 #include "rank/part.cuh"
 
-namespace hopwave_part {
+namespace hopwave::rank {
 
-constexpr i64 NEVER = 1ll << 62;  // the distance of what was not reached
-constexpr u64 WEYL = 0x9E3779B97F4A7C15ull;
+constexpr i64 NEVER = 1ll << 62;  // the distance of a vertex that was not reached
 
+// A group of ranks names its vertices by slots, in ranges: from slot starts[i] on, id = slot + shifts[i].
 struct Names {
   const i64 *starts, *shifts;
   i64 count;
@@ -25,39 +26,27 @@ struct Names {
   }
 };
 
-// graph500.shortest.lengths of every arc: a hash of its ends (SplitMix64), the same both ways. A warp a row.
+// graph500.shortest.lengths of every arc: a hash of its two ends, the same in both directions. One warp per row.
 template <class Slot>
-__global__ void draw_lengths(const i64 *offsets, const Slot *neighbours, i64 rows, const __grid_constant__ Names row_names,
-                             const __grid_constant__ Names names, u64 n, u64 start, u32 *lengths) {
-  for (i64 row = thread() / 32; row < rows; row += threads() / 32) {
+__global__ void draw_lengths(const i64 *offsets, const Slot *neighbours, i64 rows,
+                             const __grid_constant__ Names row_names, const __grid_constant__ Names names, u64 n,
+                             u64 start, u32 *lengths) {
+  for (i64 row = signed_thread_number() / 32; row < rows; row += signed_thread_count() / 32) {
     const u64 u = row_names.id(row);
     const i64 end = offsets[row + 1];
     for (i64 e = offsets[row] + lane(); e < end; e += 32) {
       const u64 v = names.id((i64)neighbours[e]);
-      u64 z = (min(u, v) * n + max(u, v)) * WEYL + start + WEYL;
-      z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-      z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-      lengths[e] = (u32)((z ^ (z >> 31)) >> 40) + 1;
+      lengths[e] = (u32)(splitmix((min(u, v) * n + max(u, v)) * WEYL + start + WEYL) >> 40) + 1;
     }
   }
 }
 
-// The row among those whose lengths have these running sums that the e-th of their arcs is in.
-__device__ __forceinline__ i64 row_of(i64 e, const i64 *ends, i64 rows) {
-  i64 low = 0, high = rows - 1;
-  while (low < high) {
-    const i64 middle = (low + high) / 2;
-    if (ends[middle] > e) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-// Offer every head of these rows the way by its row. A thread an arc; heads that got a shorter way are written down once.
+// Offers every head of these rows the path through its row: one thread per arc. Heads that got a shorter path are
+// written to `found` once.
 template <class Slot>
 __global__ void relax(const i64 *offsets, const Slot *heads, const u32 *lengths, const i64 *rows, const i64 *distances,
                       const i64 *ends, i64 count, i64 arcs, u64 *best, u64 *touched, i64 *found, u64 *tail) {
-  for (i64 e = thread(); e < arcs; e += threads()) {
+  for (i64 e = signed_thread_number(); e < arcs; e += signed_thread_count()) {
     const i64 i = row_of(e, ends, count), at = offsets[rows[i]] + e - (i ? ends[i - 1] : 0);
     const Slot head = heads[at];
     const u64 offer = (u64)(distances[i] + lengths[at]);
@@ -67,23 +56,24 @@ __global__ void relax(const i64 *offsets, const Slot *heads, const u32 *lengths,
   }
 }
 
-// Once every head has its best way: by whom. Of several rows with ways of one length any will do.
+// Once every head has its shortest path: through which row. Of several rows with paths of the same length any will do.
 template <class Slot>
 __global__ void name_parents(const i64 *offsets, const Slot *heads, const u32 *lengths, const i64 *rows,
                              const i64 *distances, const i64 *ends, i64 count, i64 arcs, const u64 *best,
                              const u64 *touched, i64 *who) {
-  for (i64 e = thread(); e < arcs; e += threads()) {
+  for (i64 e = signed_thread_number(); e < arcs; e += signed_thread_count()) {
     const i64 i = row_of(e, ends, count), at = offsets[rows[i]] + e - (i ? ends[i - 1] : 0);
     const Slot head = heads[at];
     if ((u64)(distances[i] + lengths[at]) == best[head] && is_set(touched, head)) who[head] = rows[i];
   }
 }
 
-// How many arcs break a rule: a way that would be shorter, a head left out, a link that is longer or shorter. A warp a row.
+// How many arcs break a rule: one that gives a shorter path, one whose head was left out, one in the tree whose length
+// does not fit. One warp per row.
 template <class Slot>
 __global__ void check_lengths(const i64 *offsets, const Slot *tails, const u32 *lengths, i64 rows, const i64 *distances,
-                              const i64 *tail_distances, const i64 *parents, unsigned char *linked, u64 *wrong) {
-  for (i64 row = thread() / 32; row < rows; row += threads() / 32) {
+                              const i64 *tail_distances, const i64 *parents, u8 *linked, u64 *wrong) {
+  for (i64 row = signed_thread_number() / 32; row < rows; row += signed_thread_count() / 32) {
     const i64 here = distances[row], parent = parents[row], end = offsets[row + 1];
     for (i64 e = offsets[row] + lane(); e < end; e += 32) {
       const i64 tail = (i64)tails[e], above = tail_distances[tail], by = above + lengths[e];
@@ -96,4 +86,4 @@ __global__ void check_lengths(const i64 *offsets, const Slot *tails, const u32 *
   }
 }
 
-}  // namespace hopwave_part
+}  // namespace hopwave::rank

@@ -1,42 +1,35 @@
 // A rank's part of a graph on its GPU: the levels of a search over several ranks (hopwave/distributed/search.py).
 //
 // Rows are tails with their heads (out), and heads with their tails (into), all named by slots. Bitmaps are words of 64
-// slots; a warp works on half a word at a time, so that no two write to the same one.
+// slots; a warp works on half a word at a time, so that no two warps write to the same half.
 #pragma once
+#include "common/threads.cuh"
 
-namespace hopwave_part {
+namespace hopwave::rank {
 
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
+constexpr int PATIENCE = 32;  // neighbours that a thread looks at alone before its warp helps
 
-constexpr u32 ALL = 0xffffffffu;
-constexpr int PATIENCE = 32;  // neighbours a thread looks at alone before its warp helps
-
-__device__ __forceinline__ u32 lane() { return threadIdx.x & 31; }
-__device__ __forceinline__ i64 thread() { return blockIdx.x * (i64)blockDim.x + threadIdx.x; }
-__device__ __forceinline__ i64 threads() { return (i64)gridDim.x * blockDim.x; }
 __device__ __forceinline__ bool is_set(const u64 *bits, u64 slot) { return bits[slot >> 6] >> (slot & 63) & 1; }
 
-__device__ __forceinline__ u64 warp_sum(u64 x) {
-  for (int step = 16; step; step >>= 1) x += __shfl_xor_sync(ALL, x, step);
-  return x;
+// The row that arc e belongs to, of `rows` rows laid end to end; `ends` are the running sums of their lengths.
+__device__ __forceinline__ i64 row_of(i64 e, const i64 *ends, i64 rows) {
+  i64 low = 0, high = rows - 1;
+  while (low < high) {
+    const i64 middle = (low + high) / 2;
+    if (ends[middle] > e) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
-// A thread an arc of the frontier: its row is found in the running sums of the rows' lengths. A head that was not sent
-// before is claimed in `sent`, and written down with the row it was met in.
+// One thread per arc of the frontier. A head that was not sent before is claimed in `sent` and written to `found`, with
+// the row it was met in.
 template <class Slot>
 __global__ void push(const i64 *offsets, const Slot *heads, const i64 *frontier, const i64 *ends, i64 rows, i64 arcs,
                      u64 *sent, Slot *found, i64 *parents, u64 *count) {
-  for (i64 e = thread(); e < arcs; e += threads()) {
-    i64 low = 0, high = rows - 1;
-    while (low < high) {
-      const i64 middle = (low + high) / 2;
-      if (ends[middle] > e) high = middle;
-      else low = middle + 1;
-    }
-    const i64 tail = frontier[low];
-    const Slot head = heads[offsets[tail] + e - (low ? ends[low - 1] : 0)];
+  for (i64 e = signed_thread_number(); e < arcs; e += signed_thread_count()) {
+    const i64 row = row_of(e, ends, rows), tail = frontier[row];
+    const Slot head = heads[offsets[tail] + e - (row ? ends[row - 1] : 0)];
     const u64 bit = 1ull << (head & 63);
     if (sent[head >> 6] & bit || atomicOr(sent + (head >> 6), bit) & bit) continue;
     const u64 at = atomicAdd(count, 1ull);
@@ -45,12 +38,13 @@ __global__ void push(const i64 *offsets, const Slot *heads, const i64 *frontier,
   }
 }
 
-// The rows of one segment, from slot `first` on, that are open: the first tail in the frontier, if there is one.
+// The open rows of one segment, which begins at slot `first`: each looks for a tail in the frontier. One warp per 32
+// rows, one row per lane.
 template <class Slot>
 __global__ void pull(const i64 *offsets, const Slot *tails, i64 first, i64 halves, u32 *closed, const u64 *front,
                      Slot *parents, u64 *sums) {
   u64 found = 0, checked = 0;
-  for (i64 half = thread() / 32; half < halves; half += threads() / 32) {
+  for (i64 half = signed_thread_number() / 32; half < halves; half += signed_thread_count() / 32) {
     const u32 before = closed[half], open = ~before;
     if (!open) continue;
     const i64 row = half * 32 + lane();
@@ -62,25 +56,25 @@ __global__ void pull(const i64 *offsets, const Slot *tails, i64 first, i64 halve
       parent = tails[e];
       hit = is_set(front, parent);
     }
-    u32 left = __ballot_sync(ALL, !hit && e < end);
-    while (left) {  // a long row: the whole warp looks through the rest of it
+    u32 left = __ballot_sync(ALL_LANES, !hit && e < end);
+    while (left) {  // long rows: the whole warp looks through the rest of each
       const int from = __ffs(left) - 1;
       left &= left - 1;
-      const i64 last = __shfl_sync(ALL, end, from);
-      for (i64 i = __shfl_sync(ALL, e, from); i < last; i += 32) {
+      const i64 last = __shfl_sync(ALL_LANES, end, from);
+      for (i64 i = __shfl_sync(ALL_LANES, e, from); i < last; i += 32) {
         const bool mine = i + lane() < last;
         const Slot tail = mine ? tails[i + lane()] : 0;
         checked += mine;
-        const u32 hits = __ballot_sync(ALL, mine && is_set(front, tail));
+        const u32 hits = __ballot_sync(ALL_LANES, mine && is_set(front, tail));
         if (hits) {
-          const Slot got = __shfl_sync(ALL, tail, __ffs(hits) - 1);
+          const Slot got = __shfl_sync(ALL_LANES, tail, __ffs(hits) - 1);
           if (lane() == from) hit = true, parent = got;
           break;
         }
       }
     }
     if (hit) parents[row] = parent;
-    const u32 got = __ballot_sync(ALL, hit);
+    const u32 got = __ballot_sync(ALL_LANES, hit);
     if (lane() == 0 && got) closed[half] = before | got;
     found += hit;
   }
@@ -88,10 +82,10 @@ __global__ void pull(const i64 *offsets, const Slot *tails, i64 first, i64 halve
   if (lane() == 0 && checked) atomicAdd(sums, found), atomicAdd(sums + 1, checked);
 }
 
-// Own vertices that somebody found: those not visited yet are kept, with their parents.
+// Vertices of this rank that some rank found: those not visited yet are kept, with their parents.
 template <class Id>
 __global__ void claim(const i64 *heads, const Id *ids, i64 count, u64 *visited, Id *parent, i64 *kept, u64 *tail) {
-  for (i64 i = thread(); i < count; i += threads()) {
+  for (i64 i = signed_thread_number(); i < count; i += signed_thread_count()) {
     const i64 v = heads[i];
     const u64 bit = 1ull << (v & 63);
     if (visited[v >> 6] & bit || atomicOr(visited + (v >> 6), bit) & bit) continue;
@@ -100,10 +94,10 @@ __global__ void claim(const i64 *heads, const Id *ids, i64 count, u64 *visited, 
   }
 }
 
-// Every row's heaviest neighbour goes to its front, where a pull looks first. A warp a row.
+// Every row's heaviest neighbour goes to its front, where a pull looks first. One warp per row.
 template <class Slot, class Weight>
 __global__ void hubs_first(const i64 *offsets, Slot *neighbours, i64 rows, const Weight *weight) {
-  for (i64 row = thread() / 32; row < rows; row += threads() / 32) {
+  for (i64 row = signed_thread_number() / 32; row < rows; row += signed_thread_count() / 32) {
     const i64 begin = offsets[row], end = offsets[row + 1];
     if (end - begin < 2) continue;
     i64 best = begin;
@@ -113,8 +107,8 @@ __global__ void hubs_first(const i64 *offsets, Slot *neighbours, i64 rows, const
       if (here > most) most = here, best = e;
     }
     for (int step = 16; step; step >>= 1) {
-      const Weight other = __shfl_xor_sync(ALL, most, step);
-      const i64 place = __shfl_xor_sync(ALL, best, step);
+      const Weight other = __shfl_xor_sync(ALL_LANES, most, step);
+      const i64 place = __shfl_xor_sync(ALL_LANES, best, step);
       if (other > most || (other == most && place < best)) most = other, best = place;
     }
     if (lane() == 0 && best > begin) {
@@ -125,8 +119,9 @@ __global__ void hubs_first(const i64 *offsets, Slot *neighbours, i64 rows, const
   }
 }
 
-// Graph500's rules about arcs. wrong: (count, row, tail) each for a skipped level, a vertex left out, and a tree arc that
-// joins other levels. parents hold tail slots, -1 where there is nothing to look for.
+// Graph500's rules about arcs. `wrong` has (count, row, tail) for each of three: an arc that skips a level, a vertex
+// left out, a tree arc that does not join two successive levels. `parents` are tail slots, -1 where there is none to
+// look for.
 template <class Slot, class Level>
 struct Judge {
   const i64 *offsets;
@@ -134,14 +129,14 @@ struct Judge {
   i64 first;
   const Level *levels, *tail_levels;
   const i64 *parents;
-  unsigned char *linked;
+  u8 *linked;
   u64 *wrong;
 
-  __device__ __forceinline__ void note(int rule, i64 row, i64 tail) const {  // the first of them is remembered
+  __device__ __forceinline__ void note(int rule, i64 row, i64 tail) const {  // the first case is kept as an example
     if (atomicAdd(wrong + 3 * rule, 1ull) == 0) wrong[3 * rule + 1] = row, wrong[3 * rule + 2] = tail;
   }
 
-  // Every step-th arc of a row, from the start-th on.
+  // Arcs start, start + step, ... of a row.
   __device__ __forceinline__ void look(i64 row, i64 start, i64 step) const {
     const i64 level = levels[row], parent = parents[row], end = offsets[first + row + 1];
     for (i64 e = offsets[first + row] + start; e < end; e += step) {
@@ -155,22 +150,21 @@ struct Judge {
   }
 };
 
-// A warp a row; rows of more than `longest` arcs are left to check_long.
+// One warp per row; rows of more than `longest` arcs are left to check_long.
 template <class Slot, class Level>
 __global__ void check(const i64 *offsets, const Slot *tails, i64 first, i64 rows, i64 longest, const Level *levels,
-                      const Level *tail_levels, const i64 *parents, unsigned char *linked, u64 *wrong) {
+                      const Level *tail_levels, const i64 *parents, u8 *linked, u64 *wrong) {
   const Judge<Slot, Level> judge{offsets, tails, first, levels, tail_levels, parents, linked, wrong};
-  for (i64 row = thread() / 32; row < rows; row += threads() / 32)
+  for (i64 row = signed_thread_number() / 32; row < rows; row += signed_thread_count() / 32)
     if (offsets[first + row + 1] - offsets[first + row] <= longest) judge.look(row, lane(), 32);
 }
 
-// A block a row: the greatest hubs have millions of arcs, and a warp alone would be the last to end by far.
+// One block per row: the greatest hubs have millions of arcs, which would keep one warp busy long after all others.
 template <class Slot, class Level>
 __global__ void check_long(const i64 *offsets, const Slot *tails, i64 first, const i64 *rows, i64 count,
-                           const Level *levels, const Level *tail_levels, const i64 *parents, unsigned char *linked,
-                           u64 *wrong) {
+                           const Level *levels, const Level *tail_levels, const i64 *parents, u8 *linked, u64 *wrong) {
   const Judge<Slot, Level> judge{offsets, tails, first, levels, tail_levels, parents, linked, wrong};
   for (i64 i = blockIdx.x; i < count; i += gridDim.x) judge.look(rows[i], threadIdx.x, blockDim.x);
 }
 
-}  // namespace hopwave_part
+}  // namespace hopwave::rank

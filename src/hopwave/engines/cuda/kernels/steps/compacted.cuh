@@ -1,62 +1,65 @@
-// Hiragushi's bottom-up kernel (Figure 3): unvisited vertices packed in shared memory, updates gathered from there, so
-// that no thread idles beside a visited vertex and no global atomic operation is needed.
+// Hiragushi's bottom-up kernel (Figure 3): unvisited vertices are packed in shared memory and updates are gathered from
+// there, so that no thread idles beside a visited vertex and no global atomic operation is needed.
 #pragma once
-#include "common/atoms.cuh"
+#include "common/graph.cuh"
+#include "steps/report.cuh"
 
-namespace hopwave {
+namespace hopwave::steps {
 
-constexpr int PACKED = 4 * BLOCK;
+constexpr int PACKED = 4 * BLOCK;  // vertices that a block packs at a time
 
-// A thread owns one word of 32 vertices. Rounds of at most PACKED vertices: write the unvisited ones of the own word
-// side by side into scratch; take vertices from there, whoever wrote them, and look for a visited neighbour; write the
-// bit back into the same place (section 3.4, "Reducing the use of shared memory"); collect the bits of the own word.
-// visited is written by nobody here, so it may come through the read-only cache (the paper's texture cache). closed
-// leaves out the vertices that nothing reaches.
+// A thread owns one word of 32 vertices. In rounds of at most PACKED vertices, the threads of a block
+//   1. write the unvisited vertices of their own words side by side into scratch;
+//   2. take vertices from there, whoever wrote them, look for a visited neighbour, and write the vertex's bit back into
+//      the same place (section 3.4, "Reducing the use of shared memory");
+//   3. collect the bits of their own words.
+// This kernel does not write `visited`, so it may come through the read-only cache (the paper's texture cache).
+// `closed` leaves out the vertices that no arc leads to.
 template <class Offset>
-__global__ void pull_compacted(
-    const Offset* __restrict__ in_offsets, const int* __restrict__ in_neighbours, const Offset* __restrict__ offsets,
-    number words, int depth, const word* __restrict__ visited, const word* __restrict__ closed, word* next,
-    int* distance, int* parent, number* counters) {
-    __shared__ int scratch[PACKED];
-    Tally mine;
-    for (number tile = (number)blockIdx.x * BLOCK; tile < words; tile += (number)gridDim.x * BLOCK) {
-        const number w = tile + threadIdx.x;
-        word unvisited = w < words ? ~(visited[w] | closed[w]) : 0;
-        unsigned count;
-        unsigned place = block_scan((unsigned)__popc(unvisited), count);
-        word modified = 0;
-        for (unsigned done = 0; done < count; done += PACKED) {
-            const unsigned begin = place;
-            for (; unvisited && place < done + PACKED; ++place) {
-                const int bit = 31 - __clz((int)unvisited);
-                scratch[place - done] = (int)(32 * w + bit);
-                unvisited ^= 1u << bit;
-            }
-            __syncthreads();
-            const unsigned packed = min(count - done, (unsigned)PACKED);
-            for (unsigned i = threadIdx.x; i < packed; i += BLOCK) {
-                const int v = scratch[i];
-                const Offset end = in_offsets[v + 1];
-                scratch[i] = 0;
-                for (Offset arc = in_offsets[v]; arc < end; ++arc) {
-                    const int u = in_neighbours[arc];
-                    mine.checked += 1;
-                    if (!(__ldg(&visited[u / 32]) >> (u % 32) & 1)) continue;
-                    scratch[i] = 1 << (v % 32);
-                    distance[v] = depth + 1;
-                    if (parent) parent[v] = u;
-                    mine.found += 1;
-                    mine.edges += degree(offsets, v);
-                    break;
-                }
-            }
-            __syncthreads();
-            for (unsigned i = begin; i < place; ++i) modified |= (word)scratch[i - done];
-            __syncthreads();
+__global__ void pull_compacted(const Offset *__restrict__ in_offsets, const int *__restrict__ in_neighbours,
+                               const Offset *__restrict__ offsets, u64 words, int depth,
+                               const u32 *__restrict__ visited, const u32 *__restrict__ closed, u32 *next,
+                               int *distance, int *parent, u64 *counters) {
+  __shared__ int scratch[PACKED];
+  Tally mine;
+  for (u64 tile = (u64)blockIdx.x * BLOCK; tile < words; tile += (u64)gridDim.x * BLOCK) {
+    const u64 w = tile + threadIdx.x;
+    u32 unvisited = w < words ? ~(visited[w] | closed[w]) : 0;
+    u32 count;
+    u32 place = block_scan((u32)__popc(unvisited), count);
+    u32 modified = 0;
+    for (u32 done = 0; done < count; done += PACKED) {
+      const u32 begin = place;
+      for (; unvisited && place < done + PACKED; ++place) {
+        const int bit = 31 - __clz((int)unvisited);
+        scratch[place - done] = (int)(32 * w + bit);
+        unvisited ^= 1u << bit;
+      }
+      __syncthreads();
+      const u32 packed = min(count - done, (u32)PACKED);
+      for (u32 i = threadIdx.x; i < packed; i += BLOCK) {
+        const int v = scratch[i];
+        const Offset end = in_offsets[v + 1];
+        scratch[i] = 0;
+        for (Offset arc = in_offsets[v]; arc < end; ++arc) {
+          const int u = in_neighbours[arc];
+          mine.checked += 1;
+          if (!(__ldg(&visited[u / 32]) >> (u % 32) & 1)) continue;
+          scratch[i] = 1 << (v % 32);
+          distance[v] = depth + 1;
+          if (parent) parent[v] = u;
+          mine.found += 1;
+          mine.edges += degree(offsets, v);
+          break;
         }
-        if (w < words) next[w] = modified;
+      }
+      __syncthreads();
+      for (u32 i = begin; i < place; ++i) modified |= (u32)scratch[i - done];
+      __syncthreads();
     }
-    report(mine, counters);
+    if (w < words) next[w] = modified;
+  }
+  report(mine, counters);
 }
 
-}  // namespace hopwave
+}  // namespace hopwave::steps

@@ -1,118 +1,121 @@
-// Three ways to hand the neighbour lists of a frontier to threads. Each calls visit(u, arc, slot) once for every arc
-// of every list, from whichever thread has it; arc is its place in the adjacency, slot a number of its own.
+// How the neighbour lists of a frontier are given to threads. Each function calls visit(u, arc, slot) once for every
+// arc of every list, from whichever thread has it; `arc` is its place in the adjacency, `slot` its place in a list of
+// all of them.
 #pragma once
-#include "common/atoms.cuh"
+#include "common/graph.cuh"
+#include "steps/plan.cuh"
 
-namespace hopwave {
+namespace hopwave::steps {
 
-constexpr int SCRATCH = 4 * BLOCK;
+constexpr int SCRATCH = 4 * BLOCK;  // arcs that a block takes at a time
 
-// A block's even share of a queue, in tiles of BLOCK (Merrill et al., section 4.2): few vertices each where the queue is
-// short, for they may be hubs. Neighbours in the queue go to different warps, for the same reason.
-struct Share {
-    number begin, end;
+// A block's even share of a queue, in tiles of BLOCK (Merrill et al., section 4.2). Where the queue is short every
+// block gets few vertices, for they may be hubs; vertices side by side in the queue go to different warps for the same
+// reason.
+struct QueueShare {
+  u64 begin, end;
 
-    __device__ explicit Share(number length) {
-        const number share = (length + gridDim.x - 1) / gridDim.x;
-        begin = min(blockIdx.x * share, length);
-        end = min(begin + share, length);
-    }
+  __device__ explicit QueueShare(u64 length) {
+    const u64 share = (length + gridDim.x - 1) / gridDim.x;
+    begin = min(blockIdx.x * share, length);
+    end = min(begin + share, length);
+  }
 
-    __device__ static number mine(number tile) { return tile + lane() * (BLOCK / WARP) + threadIdx.x / WARP; }
+  __device__ static u64 mine(u64 tile) { return tile + lane() * (BLOCK / WARP) + threadIdx.x / WARP; }
 };
 
-// A tile of lists, one from each thread of the block ([begin, end), empty for none), gathered by its length (Merrill
-// et al., section 4; Hiragushi, section 3.2): a list of BLOCK arcs or more by the whole block, of WARP or more by a
-// warp, and the short rest packed side by side in shared memory by a scan. Mappings other than twc use one of these
-// for all lists. Arc a of a list has the slot shift + a.
+// A tile of lists, one from each thread of the block ([begin, end), empty for none). Each is gathered as its length
+// suggests (Merrill et al., section 4; Hiragushi, section 3.2): a list of BLOCK arcs or more by the whole block, one of
+// WARP or more by a warp, and the short rest packed side by side in shared memory by a scan. That is mapping = twc; the
+// other mappings use one of these ways for all lists. Arc a of a list has the slot shift + a.
 template <Mapping mapping, class Offset, class Visit>
-__device__ inline void gather_tile(int u, Offset begin, Offset end, number shift, Visit visit) {
-    __shared__ Offset shared_begin, shared_end;
-    __shared__ number shared_shift;
-    __shared__ int shared_u, chosen;
-    if (mapping == Mapping::block || mapping == Mapping::twc) {
-        const Offset least = mapping == Mapping::block ? 1 : BLOCK;
-        while (__syncthreads_or(end - begin >= least)) {
-            if (threadIdx.x == 0) chosen = -1;
-            __syncthreads();
-            if (end - begin >= least) atomicMax(&chosen, (int)threadIdx.x);
-            __syncthreads();
-            if (chosen == threadIdx.x) {
-                shared_u = u, shared_begin = begin, shared_end = end, shared_shift = shift;
-                begin = end;
-            }
-            __syncthreads();
-            for (Offset arc = shared_begin + threadIdx.x; arc < shared_end; arc += BLOCK)
-                visit(shared_u, arc, shared_shift + (number)arc);
-        }
+__device__ inline void gather_tile(int u, Offset begin, Offset end, u64 shift, Visit visit) {
+  __shared__ Offset shared_begin, shared_end;
+  __shared__ u64 shared_shift;
+  __shared__ int shared_u, chosen;
+  if (mapping == Mapping::block || mapping == Mapping::twc) {
+    const Offset least = mapping == Mapping::block ? 1 : BLOCK;
+    while (__syncthreads_or(end - begin >= least)) {
+      if (threadIdx.x == 0) chosen = -1;
+      __syncthreads();
+      if (end - begin >= least) atomicMax(&chosen, (int)threadIdx.x);
+      __syncthreads();
+      if (chosen == threadIdx.x) {
+        shared_u = u, shared_begin = begin, shared_end = end, shared_shift = shift;
+        begin = end;
+      }
+      __syncthreads();
+      for (Offset arc = shared_begin + threadIdx.x; arc < shared_end; arc += BLOCK)
+        visit(shared_u, arc, shared_shift + (u64)arc);
     }
-    if (mapping == Mapping::warp || mapping == Mapping::twc) {
-        const Offset least = mapping == Mapping::warp ? 1 : WARP;
-        while (const unsigned waiting = __ballot_sync(EVERYONE, end - begin >= least)) {
-            const int leader = __ffs(waiting) - 1;
-            const int its_u = __shfl_sync(EVERYONE, u, leader);
-            const Offset its_begin = __shfl_sync(EVERYONE, begin, leader);
-            const Offset its_end = __shfl_sync(EVERYONE, end, leader);
-            const number its_shift = __shfl_sync(EVERYONE, shift, leader);
-            for (Offset arc = its_begin + lane(); arc < its_end; arc += WARP) visit(its_u, arc, its_shift + (number)arc);
-            if (lane() == leader) begin = end;
-            __syncwarp();
-        }
+  }
+  if (mapping == Mapping::warp || mapping == Mapping::twc) {
+    const Offset least = mapping == Mapping::warp ? 1 : WARP;
+    while (const u32 waiting = __ballot_sync(ALL_LANES, end - begin >= least)) {
+      const int leader = __ffs(waiting) - 1;
+      const int its_u = __shfl_sync(ALL_LANES, u, leader);
+      const Offset its_begin = __shfl_sync(ALL_LANES, begin, leader);
+      const Offset its_end = __shfl_sync(ALL_LANES, end, leader);
+      const u64 its_shift = __shfl_sync(ALL_LANES, shift, leader);
+      for (Offset arc = its_begin + lane(); arc < its_end; arc += WARP) visit(its_u, arc, its_shift + (u64)arc);
+      if (lane() == leader) begin = end;
+      __syncwarp();
     }
-    if (mapping == Mapping::thread)
-        for (; begin < end; ++begin) visit(u, begin, shift + (number)begin);
-    if (mapping == Mapping::twc) {
-        __shared__ Offset arcs[SCRATCH];
-        __shared__ number shifts[SCRATCH];
-        __shared__ int sources[SCRATCH];
-        unsigned total;
-        unsigned place = block_scan((unsigned)(end - begin), total);
-        for (unsigned done = 0; done < total; done += SCRATCH) {
-            for (; begin < end && place < done + SCRATCH; ++begin, ++place)
-                arcs[place - done] = begin, shifts[place - done] = shift, sources[place - done] = u;
-            __syncthreads();
-            const unsigned packed = min(total - done, (unsigned)SCRATCH);
-            for (unsigned i = threadIdx.x; i < packed; i += BLOCK) visit(sources[i], arcs[i], shifts[i] + (number)arcs[i]);
-            __syncthreads();
-        }
+  }
+  if (mapping == Mapping::thread)
+    for (; begin < end; ++begin) visit(u, begin, shift + (u64)begin);
+  if (mapping == Mapping::twc) {
+    __shared__ Offset arcs[SCRATCH];
+    __shared__ u64 shifts[SCRATCH];
+    __shared__ int sources[SCRATCH];
+    u32 total;
+    u32 place = block_scan((u32)(end - begin), total);
+    for (u32 done = 0; done < total; done += SCRATCH) {
+      for (; begin < end && place < done + SCRATCH; ++begin, ++place)
+        arcs[place - done] = begin, shifts[place - done] = shift, sources[place - done] = u;
+      __syncthreads();
+      const u32 packed = min(total - done, (u32)SCRATCH);
+      for (u32 i = threadIdx.x; i < packed; i += BLOCK) visit(sources[i], arcs[i], shifts[i] + (u64)arcs[i]);
+      __syncthreads();
     }
+  }
 }
 
 // The first of sums[low ... high) that is greater than value (high if there is none).
-__device__ inline number first_above(const long long* sums, number low, number high, number value) {
-    while (low < high) {
-        const number middle = (low + high) / 2;
-        if ((number)sums[middle] > value) high = middle;
-        else low = middle + 1;
-    }
-    return low;
+__device__ inline u64 first_above(const i64 *sums, u64 low, u64 high, u64 value) {
+  while (low < high) {
+    const u64 middle = (low + high) / 2;
+    if ((u64)sums[middle] > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
-// Equal shares of all lists together (push-pull, section 6.2: IntervalGather). sums is the running sum of the lists'
-// lengths; a block takes a stretch of arcs, finds the few lists it lies in, and each thread its own among those.
+// Equal shares of all lists together (push-pull, section 6.2: IntervalGather). `sums` is the running sum of the lists'
+// lengths. A block takes a stretch of arcs and finds the few lists it lies in; each thread finds its own among those.
 template <class Offset, class Visit>
-__device__ inline void gather_shares(
-    const Offset* offsets, const int* queue, const long long* sums, number lists, number arcs, Visit visit) {
-    __shared__ number first_list, last_list;
-    for (number begin = (number)blockIdx.x * SCRATCH; begin < arcs; begin += (number)gridDim.x * SCRATCH) {
-        const number end = min(begin + SCRATCH, arcs);
-        __syncthreads();
-        if (threadIdx.x == 0) first_list = first_above(sums, 0, lists, begin);
-        if (threadIdx.x == WARP) last_list = first_above(sums, 0, lists, end - 1);
-        __syncthreads();
-        for (number i = begin + threadIdx.x; i < end; i += BLOCK) {
-            const number list = first_above(sums, first_list, last_list, i);
-            const number before = list ? (number)sums[list - 1] : 0;
-            const int u = queue[list];
-            visit(u, offsets[u] + (Offset)(i - before), i);
-        }
+__device__ inline void gather_shares(const Offset *offsets, const int *queue, const i64 *sums, u64 lists, u64 arcs,
+                                     Visit visit) {
+  __shared__ u64 first_list, last_list;
+  for (u64 begin = (u64)blockIdx.x * SCRATCH; begin < arcs; begin += (u64)gridDim.x * SCRATCH) {
+    const u64 end = min(begin + SCRATCH, arcs);
+    __syncthreads();
+    if (threadIdx.x == 0) first_list = first_above(sums, 0, lists, begin);
+    if (threadIdx.x == WARP) last_list = first_above(sums, 0, lists, end - 1);
+    __syncthreads();
+    for (u64 i = begin + threadIdx.x; i < end; i += BLOCK) {
+      const u64 list = first_above(sums, first_list, last_list, i);
+      const u64 before = list ? (u64)sums[list - 1] : 0;
+      const int u = queue[list];
+      visit(u, offsets[u] + (Offset)(i - before), i);
     }
+  }
 }
 
 // How long each list of the queue is, for the running sum.
 template <class Offset>
-__global__ void list_lengths(const Offset* offsets, const int* queue, number lists, long long* lengths) {
-    for (number i = thread_number(); i < lists; i += thread_count()) lengths[i] = (long long)degree(offsets, queue[i]);
+__global__ void list_lengths(const Offset *offsets, const int *queue, u64 lists, i64 *lengths) {
+  for (u64 i = thread_number(); i < lists; i += thread_count()) lengths[i] = (i64)degree(offsets, queue[i]);
 }
 
-}  // namespace hopwave
+}  // namespace hopwave::steps

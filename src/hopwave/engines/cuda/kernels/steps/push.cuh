@@ -1,74 +1,75 @@
 // Pushes that claim what they find on the spot: XBFS's top-down (section 4.1), and hopwave's equal shares.
 #pragma once
 #include "steps/gather.cuh"
+#include "steps/report.cuh"
 
-namespace hopwave {
+namespace hopwave::steps {
 
-// u reaches v: true for the one thread that is the first to say so. The status array is claimed by compare-and-swap,
-// after a plain look that most arcs stop at. With path counts every u of the frontier adds its own, first or not.
+// u reaches v: true for the first thread to say so. The status array is claimed by compare-and-swap, after a plain read
+// that settles most arcs. With path counts every u of the frontier adds its own, first or not.
 template <bool counting>
-__device__ inline bool claim(int u, int v, int depth, int* distance, int* parent, double* sigma) {
-    int seen = status(distance, v);
-    bool first = false;
-    if (seen == -1) {
-        seen = atomicCAS(&distance[v], -1, depth + 1);
-        first = seen == -1;
-    }
-    if (counting && (first || seen == depth + 1)) atomicAdd(&sigma[v], sigma[u]);
-    if (first && parent) parent[v] = u;
-    return first;
+__device__ inline bool claim(int u, int v, int depth, int *distance, int *parent, double *sigma) {
+  int seen = status(distance, v);
+  bool first = false;
+  if (seen == -1) {
+    seen = atomicCAS(&distance[v], -1, depth + 1);
+    first = seen == -1;
+  }
+  if (counting && (first || seen == depth + 1)) atomicAdd(&sigma[v], sigma[u]);
+  if (first && parent) parent[v] = u;
+  return first;
 }
 
-// output = queue: scan-free, winners enqueue themselves. output = reuse: the same, but the queue is the list of
-// unvisited vertices that the pull before went through, and only those it found are in the frontier (Observation 2).
-// output = scan: plain stores, since all writers write the same depth and any of their parents is right; a scan of the
-// status array makes the queue afterwards.
+// One level by lists.
+//   output = queue   the thread that claims a vertex enqueues it; no scan
+//   output = reuse   the same, but the queue is the list of unvisited vertices that the pull before went through, of
+//                    which only those it found are in the frontier (Observation 2)
+//   output = scan    plain stores, since all writers write the same depth and any of their parents is right; a scan of
+//                    the status array makes the queue afterwards
 template <class Offset, Mapping mapping, Output output, bool counting>
-__global__ void push(
-    const Offset* offsets, const int* neighbours, const int* queue, number length, int depth, int* distance,
-    int* parent, double* sigma, int* next, number* counters) {
-    Tally mine;
-    const Share share(length);
-    for (number tile = share.begin; tile < share.end; tile += BLOCK) {
-        const number i = Share::mine(tile);
-        int u = -1;
-        Offset begin = 0, end = 0;
-        if (i < share.end) {
-            u = queue[i];
-            if (output != Output::reuse || status(distance, u) == depth) begin = offsets[u], end = offsets[u + 1];
-        }
-        mine.checked += (number)(end - begin);
-        gather_tile<mapping>(u, begin, end, 0, [&](int from, Offset arc, number) {
-            const int v = neighbours[arc];
-            if (output == Output::scan) {
-                if (status(distance, v) != -1) return;
-                distance[v] = depth + 1;
-                if (parent) parent[v] = from;
-            } else if (claim<counting>(from, v, depth, distance, parent, sigma)) {
-                next[enqueue_at(&counters[TAIL])] = v;
-                mine.found += 1;
-                mine.edges += degree(offsets, v);
-            }
-        });
+__global__ void push(const Offset *offsets, const int *neighbours, const int *queue, u64 length, int depth,
+                     int *distance, int *parent, double *sigma, int *next, u64 *counters) {
+  Tally mine;
+  const QueueShare share(length);
+  for (u64 tile = share.begin; tile < share.end; tile += BLOCK) {
+    const u64 i = QueueShare::mine(tile);
+    int u = -1;
+    Offset begin = 0, end = 0;
+    if (i < share.end) {
+      u = queue[i];
+      if (output != Output::reuse || status(distance, u) == depth) begin = offsets[u], end = offsets[u + 1];
     }
-    report(mine, counters);
+    mine.checked += (u64)(end - begin);
+    gather_tile<mapping>(u, begin, end, 0, [&](int from, Offset arc, u64) {
+      const int v = neighbours[arc];
+      if (output == Output::scan) {
+        if (status(distance, v) != -1) return;
+        distance[v] = depth + 1;
+        if (parent) parent[v] = from;
+      } else if (claim<counting>(from, v, depth, distance, parent, sigma)) {
+        next[enqueue_at(&counters[TAIL])] = v;
+        mine.found += 1;
+        mine.edges += degree(offsets, v);
+      }
+    });
+  }
+  report(mine, counters);
 }
 
 // Equal shares of the frontier's arcs, whatever the degrees.
 template <class Offset, bool counting>
-__global__ void push_shares(
-    const Offset* offsets, const int* neighbours, const int* queue, const long long* sums, number lists, number arcs,
-    int depth, int* distance, int* parent, double* sigma, int* next, number* counters) {
-    Tally mine;
-    gather_shares(offsets, queue, sums, lists, arcs, [&](int u, Offset arc, number) {
-        const int v = neighbours[arc];
-        mine.checked += 1;
-        if (!claim<counting>(u, v, depth, distance, parent, sigma)) return;
-        next[enqueue_at(&counters[TAIL])] = v;
-        mine.found += 1;
-        mine.edges += degree(offsets, v);
-    });
-    report(mine, counters);
+__global__ void push_shares(const Offset *offsets, const int *neighbours, const int *queue, const i64 *sums, u64 lists,
+                            u64 arcs, int depth, int *distance, int *parent, double *sigma, int *next, u64 *counters) {
+  Tally mine;
+  gather_shares(offsets, queue, sums, lists, arcs, [&](int u, Offset arc, u64) {
+    const int v = neighbours[arc];
+    mine.checked += 1;
+    if (!claim<counting>(u, v, depth, distance, parent, sigma)) return;
+    next[enqueue_at(&counters[TAIL])] = v;
+    mine.found += 1;
+    mine.edges += degree(offsets, v);
+  });
+  report(mine, counters);
 }
 
-}  // namespace hopwave
+}  // namespace hopwave::steps

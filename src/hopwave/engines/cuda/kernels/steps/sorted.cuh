@@ -1,60 +1,61 @@
 // The column product of push-pull (Algorithm 3): scan, gather all neighbours, radix sort, segmented reduce, mask.
-// The sort itself is CuPy's; these are the kernels on either side of it.
+// CuPy sorts; these are the kernels before and after it.
 #pragma once
 #include "steps/gather.cuh"
+#include "steps/report.cuh"
 
-namespace hopwave {
+namespace hopwave::steps {
 
-// Lines 6-10: every neighbour with its value. structure_only carries no values, so a predecessor is noted here, where
-// any writer is right; a key-value product carries the source (ANY) or its path count (PLUS).
+// Lines 6-10: every neighbour with its value. A structure-only product carries no values, so a predecessor is noted
+// here, where any writer is right; a key-value product carries the source (ANY) or its path count (PLUS).
 template <class Offset>
-__global__ void gather_pairs(
-    const Offset* offsets, const int* neighbours, const int* queue, const long long* sums, number lists, number arcs,
-    const int* distance, int* keys, int* sources, double* weights, const double* sigma, int* parent, number* counters) {
-    Tally mine;
-    gather_shares(offsets, queue, sums, lists, arcs, [&](int u, Offset arc, number slot) {
-        const int v = neighbours[arc];
-        mine.checked += 1;
-        keys[slot] = v;
-        if (sources) sources[slot] = u;
-        if (weights) weights[slot] = sigma[u];
-        if (parent && distance[v] < 0) parent[v] = u;
-    });
-    report(mine, counters);
+__global__ void gather_pairs(const Offset *offsets, const int *neighbours, const int *queue, const i64 *sums, u64 lists,
+                             u64 arcs, const int *distance, int *keys, int *sources, double *weights,
+                             const double *sigma, int *parent, u64 *counters) {
+  Tally mine;
+  gather_shares(offsets, queue, sums, lists, arcs, [&](int u, Offset arc, u64 slot) {
+    const int v = neighbours[arc];
+    mine.checked += 1;
+    keys[slot] = v;
+    if (sources) sources[slot] = u;
+    if (weights) weights[slot] = sigma[u];
+    if (parent && distance[v] < 0) parent[v] = u;
+  });
+  report(mine, counters);
 }
 
-// Equal keys stand side by side: the first of each is the vertex, the sum over each its path count. The mask comes
-// last, as it can only be applied to what came out. order says where a sorted key's value is (null for keys alone).
+// Equal keys are side by side: the first of each is the vertex, the sum over each its path count. The mask comes last,
+// as it can only be applied to the result. `order` says where a sorted key's value is (null for keys without values).
 template <class Offset>
-__global__ void reduce_sorted(
-    const Offset* offsets, const int* keys, const long long* order, const int* sources, const double* weights,
-    number arcs, int depth, word* visited, int* distance, int* parent, double* sigma, int* next, number* counters) {
-    Tally mine;
-    const number padded = (arcs + WARP - 1) / WARP * WARP;
-    for (number i = thread_number(); i < padded; i += thread_count()) {
-        const int v = i < arcs ? keys[i] : -1;
-        const int d = v >= 0 ? status(distance, v) : 0;
-        const bool unmasked = v >= 0 && (d < 0 || d == depth + 1);  // its first key may have been here already
-        if (weights) {
-            double sum = unmasked ? weights[order[i]] : 0.0;
-            for (int step = 1; step < WARP; step *= 2) {
-                const double other = __shfl_up_sync(EVERYONE, sum, step);
-                const int its = __shfl_up_sync(EVERYONE, v, step);
-                if (lane() >= step && its == v) sum += other;
-            }
-            const int after = __shfl_down_sync(EVERYONE, v, 1);
-            if (unmasked && (lane() == WARP - 1 || after != v)) atomicAdd(&sigma[v], sum);
-        }
-        if (unmasked && (i == 0 || keys[i - 1] != v)) {
-            distance[v] = depth + 1;
-            atomicOr(&visited[v / 32], 1u << (v % 32));  // so that a row product finds its mask and operand ready
-            if (sources && parent) parent[v] = sources[order[i]];
-            next[enqueue_at(&counters[TAIL])] = v;
-            mine.found += 1;
-            mine.edges += degree(offsets, v);
-        }
+__global__ void reduce_sorted(const Offset *offsets, const int *keys, const i64 *order, const int *sources,
+                              const double *weights, u64 arcs, int depth, u32 *visited, int *distance, int *parent,
+                              double *sigma, int *next, u64 *counters) {
+  Tally mine;
+  const u64 padded = (arcs + WARP - 1) / WARP * WARP;
+  for (u64 i = thread_number(); i < padded; i += thread_count()) {
+    const int v = i < arcs ? keys[i] : -1;
+    const int d = v >= 0 ? status(distance, v) : 0;
+    const bool unmasked = v >= 0 && (d < 0 || d == depth + 1);  // its first key may have been written already
+    if (weights) {
+      double sum = unmasked ? weights[order[i]] : 0.0;
+      for (int step = 1; step < WARP; step *= 2) {
+        const double other = __shfl_up_sync(ALL_LANES, sum, step);
+        const int its = __shfl_up_sync(ALL_LANES, v, step);
+        if (lane() >= step && its == v) sum += other;
+      }
+      const int after = __shfl_down_sync(ALL_LANES, v, 1);
+      if (unmasked && (lane() == WARP - 1 || after != v)) atomicAdd(&sigma[v], sum);
     }
-    report(mine, counters);
+    if (unmasked && (i == 0 || keys[i - 1] != v)) {
+      distance[v] = depth + 1;
+      atomicOr(&visited[v / 32], 1u << (v % 32));  // so that a row product finds its mask and operand ready
+      if (sources && parent) parent[v] = sources[order[i]];
+      next[enqueue_at(&counters[TAIL])] = v;
+      mine.found += 1;
+      mine.edges += degree(offsets, v);
+    }
+  }
+  report(mine, counters);
 }
 
-}  // namespace hopwave
+}  // namespace hopwave::steps

@@ -1,32 +1,18 @@
 // Kronecker edges by counter, bit for bit those of hopwave/generate/recursive.py, and the rows made of them.
 //
-// An edge is a hash of its number and of nothing else. So it can be drawn twice instead of kept: once to count the rows,
-// once to fill them. Loops and repeats stay, as Graph500 lists them.
+// An edge is a hash of its number and of nothing else. So edges are drawn twice instead of stored: once to count the
+// rows, once to fill them. Loops and repeated edges stay, as Graph500 lists them.
 #pragma once
-#include "rank/part.cuh"
+#include "common/hash.cuh"
 
-namespace hopwave_kronecker {
-
-using hopwave_part::i64;
-using hopwave_part::thread;
-using hopwave_part::threads;
-using hopwave_part::u32;
-using hopwave_part::u64;
-
-constexpr u64 WEYL = 0x9E3779B97F4A7C15ull;
+namespace hopwave::generate {
 
 struct Recipe {
-  u64 start;                  // of the stream of draws
-  u64 multiply[4], add[4];    // of the permutation of ids
-  u32 borders[3];             // between the four cells, out of 2^31
+  u64 start;                // where the stream of draws begins
+  u64 multiply[4], add[4];  // the permutation of ids, four rounds
+  u32 borders[3];           // between the four cells, on a scale of 2^31
   int scale;
 };
-
-__device__ __forceinline__ u64 mixed(u64 z) {  // SplitMix64
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  return z ^ (z >> 31);
-}
 
 __device__ __forceinline__ u64 scrambled(u64 id, const Recipe &recipe) {
   const u64 mask = (1ull << recipe.scale) - 1;
@@ -42,7 +28,7 @@ __device__ __forceinline__ void draw(u64 edge, const Recipe &recipe, u64 &u, u64
   const u64 words = (recipe.scale + 1) / 2;
   u64 row = 0, column = 0, word = 0;
   for (int level = 0; level < recipe.scale; level++) {
-    if ((level & 1) == 0) word = mixed(recipe.start + (edge * words + level / 2 + 1) * WEYL);
+    if ((level & 1) == 0) word = splitmix(recipe.start + (edge * words + level / 2 + 1) * WEYL);
     const u32 drawn = level & 1 ? (u32)word & 0x7fffffffu : (u32)(word >> 33);
     const u32 low = drawn >= recipe.borders[0], middle = drawn >= recipe.borders[1], high = drawn >= recipe.borders[2];
     row = 2 * row + middle;
@@ -53,7 +39,7 @@ __device__ __forceinline__ void draw(u64 edge, const Recipe &recipe, u64 &u, u64
 
 template <class Id>
 __global__ void draw_edges(const __grid_constant__ Recipe recipe, u64 first, i64 count, Id *source, Id *target) {
-  for (i64 i = thread(); i < count; i += threads()) {
+  for (i64 i = signed_thread_number(); i < count; i += signed_thread_count()) {
     u64 u, v;
     draw(first + i, recipe, u, v);
     source[i] = (Id)u, target[i] = (Id)v;
@@ -62,7 +48,7 @@ __global__ void draw_edges(const __grid_constant__ Recipe recipe, u64 first, i64
 
 template <class Id>
 __global__ void count_ends(const __grid_constant__ Recipe recipe, i64 edges, u32 *degree) {
-  for (i64 i = thread(); i < edges; i += threads()) {
+  for (i64 i = signed_thread_number(); i < edges; i += signed_thread_count()) {
     u64 u, v;
     draw(i, recipe, u, v);
     atomicAdd(degree + u, 1u), atomicAdd(degree + v, 1u);
@@ -72,7 +58,7 @@ __global__ void count_ends(const __grid_constant__ Recipe recipe, i64 edges, u32
 template <class Id>
 __global__ void fill_rows(const __grid_constant__ Recipe recipe, i64 edges, const i64 *offsets, u32 *filled,
                           Id *neighbours) {
-  for (i64 i = thread(); i < edges; i += threads()) {
+  for (i64 i = signed_thread_number(); i < edges; i += signed_thread_count()) {
     u64 u, v;
     draw(i, recipe, u, v);
     neighbours[offsets[u] + atomicAdd(filled + u, 1u)] = (Id)v;
@@ -80,27 +66,28 @@ __global__ void fill_rows(const __grid_constant__ Recipe recipe, i64 edges, cons
   }
 }
 
-// Whether the rows hold the edges and nothing else: both sides' sum of a hash of every arc must be the same.
+// Whether the rows hold the edges and nothing else: a hash of every arc, summed over the edges and over the rows, must
+// give the same.
 template <class Id>
 __global__ void sum_edges(const __grid_constant__ Recipe recipe, i64 edges, u64 *sum) {
   u64 mine = 0;
-  for (i64 i = thread(); i < edges; i += threads()) {
+  for (i64 i = signed_thread_number(); i < edges; i += signed_thread_count()) {
     u64 u, v;
     draw(i, recipe, u, v);
-    mine += mixed(mixed(u + WEYL) + v) + mixed(mixed(v + WEYL) + u);
+    mine += splitmix(splitmix(u + WEYL) + v) + splitmix(splitmix(v + WEYL) + u);
   }
-  mine = hopwave_part::warp_sum(mine);
-  if (hopwave_part::lane() == 0) atomicAdd(sum, mine);
+  mine = warp_sum(mine);
+  if (lane() == 0) atomicAdd(sum, mine);
 }
 
 template <class Id>
 __global__ void sum_rows(const i64 *offsets, const Id *neighbours, i64 n, u64 *sum) {
   u64 mine = 0;
-  for (i64 v = thread() / 32; v < n; v += threads() / 32)
-    for (i64 e = offsets[v] + hopwave_part::lane(); e < offsets[v + 1]; e += 32)
-      mine += mixed(mixed(v + WEYL) + (u64)neighbours[e]);
-  mine = hopwave_part::warp_sum(mine);
-  if (hopwave_part::lane() == 0) atomicAdd(sum, mine);
+  for (i64 v = signed_thread_number() / 32; v < n; v += signed_thread_count() / 32)
+    for (i64 e = offsets[v] + lane(); e < offsets[v + 1]; e += 32)
+      mine += splitmix(splitmix(v + WEYL) + (u64)neighbours[e]);
+  mine = warp_sum(mine);
+  if (lane() == 0) atomicAdd(sum, mine);
 }
 
-}  // namespace hopwave_kronecker
+}  // namespace hopwave::generate
