@@ -63,9 +63,20 @@ FLOORS = (  # from top to bottom: the one place that says which room is on which
     Floor(
         "Graph",
         "the arrays that everything runs on",
-        ("graph", "prepared", "rows", "csr", "csr_compiled", "statistics", "arrays", "whole_numbers"),
+        (
+            "graph",
+            "construct",
+            "reshape",
+            "prepared",
+            "rows",
+            "csr",
+            "csr_compiled",
+            "statistics",
+            "arrays",
+            "whole_numbers",
+        ),
     ),
-    Floor("Errors", "everything that hopwave raises", ("errors",)),
+    Floor("Errors", "everything that hopwave raises; optional libraries; HTML", ("errors", "optional", "html")),
 )
 
 

@@ -286,7 +286,7 @@ def compacted(builder: Builder, source: Array, target: Array, greatest: int) -> 
 def vertex_count(n: int | None, least: int, greatest: int) -> int:
     """n, checked against the ids that were given, or one more than the greatest of them."""
     if least < 0:
-        raise GraphError(f"vertex id {least} is negative; ids count from 0")
+        raise GraphError(f"vertex id {least} is negative; ids start at 0")
     if n is None:
         n = greatest + 1
     elif not is_whole(n) or n < 0:

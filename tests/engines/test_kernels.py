@@ -42,7 +42,7 @@ compiles = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 @cache
 def instances() -> dict[str, list[str]]:
     """Header → the instances of its templates that the engine may use, for both types of offsets."""
-    from hopwave.engines.cuda import components, kronecker, many
+    from hopwave.engines.cuda import build, components, kronecker, many
     from hopwave.engines.cuda.betweenness import run, turbobc
     from hopwave.engines.cuda.rank import lengths, part
     from hopwave.engines.cuda.search import one_launch, steps
@@ -55,6 +55,7 @@ def instances() -> dict[str, list[str]]:
         *part.instances(),
         *lengths.instances(),
         *kronecker.instances(),
+        *build.instances(),
     ):
         found[header].append(name)
     return found

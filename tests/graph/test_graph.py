@@ -190,9 +190,8 @@ def test_wide_offsets(monkeypatch: pytest.MonkeyPatch) -> None:
 REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "negative": (([0, -3], [1, 1]), {}, "vertex id -3 is negative; ids start at 0"),
     "too large for n": (([0], [5]), {"n": 3}, "vertex id 5 is too large for n=3; ids run from 0 to n - 1"),
-    "too large for int32": (([0], np.array([2**40])), {}, "1099511627777 vertices are more than the 2147483646"),
     "n too large": (([0], [1]), {"n": 2**31}, "2147483648 vertices are more than the 2147483646"),
-    "too large for int64": (([2**70], [0]), {}, "1180591620717411303424.*renumber sparse ids first"),
+    "too large for int64": (([2**70], [0]), {}, "1180591620717411303424, more than 64 bits hold"),
     "unsigned": ((np.array([2**64 - 1], np.uint64), [0]), {}, "src holds 1.84467e[+]19.*renumber sparse ids first"),
     "huge float": (([1e300], [0.0]), {}, "src holds 1e[+]300.*renumber sparse ids first"),
     "NaN": (([0.0, float("nan")], [1, 1]), {}, "src holds NaN or infinity; drop the rows"),
@@ -285,14 +284,15 @@ def test_refused_csr(indptr: Any, indices: Any, options: dict[str, Any], message
 @pytest.mark.parametrize("family", ["array", "matrix"])
 def test_scipy_of_every_form(form: str, family: str) -> None:
     A = getattr(sp, f"{form}_{family}")(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]))
-    assert Graph.from_scipy(A) == Graph.from_edges([0, 1], [1, 2], n=3, directed=True)
+    assert Graph.from_scipy(A) == Graph.from_edges([0, 1], [1, 2], n=3, directed=True, weights=[1, 1])
 
 
-def test_scipy_is_undirected_when_its_pattern_is_symmetric() -> None:
-    symmetric = sp.csr_array(np.array([[0, 2.0], [-7.0, 0]]))
-    assert Graph.from_scipy(symmetric) == Graph.from_edges([0], [1])
+def test_scipy_is_undirected_when_it_is_symmetric() -> None:
+    symmetric = sp.csr_array(np.array([[0, 2.0], [2.0, 0]]))
+    assert Graph.from_scipy(symmetric) == Graph.from_edges([0], [1], weights=[2])
     assert Graph.from_scipy(symmetric, directed=True).directed
-    assert Graph.from_scipy(sp.csr_array(np.array([[0, 1], [0, 0]])), directed=False) == Graph.from_edges([0], [1])
+    one_way = sp.csr_array(np.array([[0, 1], [0, 0]]))
+    assert Graph.from_scipy(one_way, directed=False, weights=False) == Graph.from_edges([0], [1])
 
 
 def test_scipy_stored_zeros_are_arcs() -> None:
@@ -308,10 +308,10 @@ def test_scipy_stored_zeros_are_arcs() -> None:
     [
         (
             sp.csr_array((2, 3)),
-            r"an adjacency matrix is square, this one is \(2, 3\); give one row and one column per vertex",
+            r"an adjacency matrix is square, this one is \(2, 3\); give one row and column per vertex",
         ),
         (sp.coo_array(np.array([0, 1])), r"an adjacency matrix is square, this one is \(2,\)"),
-        (sp.csr_array(np.array([[0, np.nan], [0, 0]])), "the matrix holds NaN; .* drop or replace those entries"),
+        (sp.csr_array(np.array([[0, np.nan], [0, 0]])), "the matrix holds NaN; drop or replace those entries"),
         (np.eye(2), "from_scipy takes a SciPy sparse matrix, not ndarray; use from_edges"),
     ],
 )

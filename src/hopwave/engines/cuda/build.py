@@ -14,15 +14,15 @@ import numpy as np
 
 from hopwave.arrays import is_on_gpu
 from hopwave.csr import Conflict, Rows, as_column
-from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda.launch import BLOCK, NULL, expression, kernels
 from hopwave.errors import EngineError, GraphError
 from hopwave.whole_numbers import whole_numbers
 
 HEADER = "build/rows.cuh"
-BLOCK = 256  # kernels/common/atoms.cuh
 BUCKETS, ROWS = 4096, 4096  # kernels/build/rows.cuh
 KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST = range(7)  # kernels/build/rows.cuh
 COMBINE = {None: SAME, "min": MIN, "max": MAX, "sum": SUM, "first": FIRST}
+PER_BLOCK = 4 * BLOCK  # items that a block takes in one turn
 IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 WEIGHTS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 # One part takes 16 bytes per arc while it is sorted, 44 with weights. An eighth of all arcs keeps that below what the
@@ -36,25 +36,24 @@ def instances():
     """Every kernel there is: header and name expression."""
     for name in ("extent", "count_buckets", "count_part", "write_part"):
         for identity in IDS.values():
-            yield HEADER, f"hopwave::build::{name}<{identity}>"
+            yield HEADER, expression(HEADER, name, identity)
     for name in ("scan", "count_kept", "write_kept", "sum_degrees"):
-        yield HEADER, f"hopwave::build::{name}<int>"
+        yield HEADER, expression(HEADER, name, "int")
     for offset in IDS.values():
-        yield HEADER, f"hopwave::build::write_offsets<{offset}>"
+        yield HEADER, expression(HEADER, "write_offsets", offset)
     for name in ("write_weights", "find_nan"):
         for weight in WEIGHTS.values():
-            yield HEADER, f"hopwave::build::{name}<{weight}>"
+            yield HEADER, expression(HEADER, name, weight)
 
 
 def launch(name, kind, blocks, *arguments):
     """Launch one instance of a kernel template with that many blocks."""
-    nvrtc.kernel(HEADER, f"hopwave::build::{name}<{kind}>")((int(blocks),), (BLOCK,), arguments)
+    kernels().get(HEADER, name, kind)((int(blocks),), (BLOCK,), arguments)
 
 
-def full_grid():
-    """As many blocks as the GPU works on at once."""
-    attributes = cupy.cuda.Device().attributes
-    return attributes["MultiProcessorCount"] * (attributes["MaxThreadsPerMultiProcessor"] // BLOCK)
+def grid_for(items, per_block):
+    """Blocks for that many items, as far as the GPU holds them at once."""
+    return max(1, min(kernels().blocks, -(-items // per_block)))
 
 
 def column(values, name):
@@ -95,7 +94,7 @@ def extent(*columns):
     found = cupy.asarray(np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min], np.int64))
     for column in columns:
         if len(column):
-            blocks = min(full_grid(), -(-len(column) // BLOCK))
+            blocks = grid_for(len(column), BLOCK)
             launch("extent", IDS[column.dtype], blocks, column, np.uint64(len(column)), found)
     least, greatest = found.get().tolist()
     return (0, -1) if greatest < least else (least, greatest)
@@ -105,7 +104,7 @@ def first_nan(weights):
     """The place of the first weight that is not a number, or None."""
     found = cupy.asarray(np.array([len(weights)], np.uint64))
     if len(weights):
-        blocks = min(full_grid(), -(-len(weights) // BLOCK))
+        blocks = grid_for(len(weights), BLOCK)
         launch("find_nan", WEIGHTS[weights.dtype], blocks, weights, np.uint64(len(weights)), found)
     place = int(found.get()[0])
     return place if place < len(weights) else None
@@ -120,7 +119,7 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
         source, target = (column.astype(np.int64, copy=False) for column in (source, target))
     kind = IDS[source.dtype]
     rule = np.int32((MERGE if weights is None else COMBINE[combine]) if merge else KEEP)
-    grid = min(full_grid(), max(1, -(-edges // (4 * BLOCK))))
+    grid = grid_for(edges, PER_BLOCK)
     columns = (source, target, np.uint64(edges), np.int32(symmetric))
     shift = max(0, max(n - 1, 0).bit_length() - BUCKETS.bit_length() + 1)
     counts = zeros(BUCKETS, np.uint64)
@@ -141,13 +140,13 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
         here = int(arcs_in[first:last].sum())
         keys = cupy.empty(here, np.uint64)
         edge = None if weights is None else cupy.empty(here, np.uint32)
-        launch("write_part", kind, grid, *columns, *rows, bits, begins, keys, np.uint64(0) if edge is None else edge)
-        order = np.uint64(0)
+        launch("write_part", kind, grid, *columns, *rows, bits, begins, keys, NULL if edge is None else edge)
+        order = NULL
         if weights is None:
             keys.sort()
         else:
             order = keys.argsort()
-        share = min(full_grid(), max(1, -(-here // (4 * BLOCK))))
+        share = grid_for(here, PER_BLOCK)
         kept = cupy.empty(share + 1, np.uint64)
         launch("count_kept", "int", share, keys, order, np.uint64(here), rule, kept)
         launch("scan", "int", 1, kept, np.uint64(share))
@@ -186,7 +185,7 @@ def offsets_of(degrees, n, arcs):
     offsets = cupy.empty(n + 1, offset)
     tiles = max(1, -(-n // ROWS))
     sums = zeros(tiles + 1, np.uint64)
-    blocks = min(full_grid(), tiles)
+    blocks = grid_for(tiles, 1)
     launch("sum_degrees", "int", blocks, degrees, np.uint64(n), sums)
     launch("scan", "int", 1, sums, np.uint64(tiles if n else 0))
     launch("write_offsets", IDS[np.dtype(offset)], blocks, degrees, np.uint64(n), sums, offsets)
