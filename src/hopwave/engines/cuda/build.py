@@ -14,7 +14,8 @@ import numpy as np
 
 from hopwave.arrays import is_on_gpu
 from hopwave.csr import Conflict, Rows, as_column
-from hopwave.engines.cuda.launch import BLOCK, NULL, expression, kernels
+from hopwave.engines.cuda import policy
+from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, kernels
 from hopwave.errors import EngineError, GraphError
 from hopwave.whole_numbers import whole_numbers
 
@@ -39,8 +40,9 @@ def instances():
             yield HEADER, expression(HEADER, name, identity)
     for name in ("scan", "count_kept", "write_kept", "sum_degrees"):
         yield HEADER, expression(HEADER, name, "int")
-    for offset in IDS.values():
-        yield HEADER, expression(HEADER, "write_offsets", offset)
+    for name in ("write_offsets", "degree_keys", "ranks", "rank_keys", "neighbours_of_ranks"):
+        for offset in IDS.values():
+            yield HEADER, expression(HEADER, name, offset)
     for name in ("write_weights", "find_nan"):
         for weight in WEIGHTS.values():
             yield HEADER, expression(HEADER, name, weight)
@@ -165,6 +167,39 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
         row = int(np.searchsorted(cupy.asnumpy(rows.indptr), place, side="right")) - 1
         raise Conflict(row, int(rows.indices[place]))
     return rows
+
+
+def by_degree(offsets, neighbours):
+    """Every row's neighbours in descending order of the length of their own rows, equal ones by number.
+
+    (Hiragushi, section 3.4: in-neighbours of high degree are found early.)
+    """
+    n, kind = len(offsets) - 1, IDS[offsets.dtype]
+    keys = cupy.empty(n, np.uint64)
+    order, rank = cupy.empty(n, np.int32), cupy.empty(n, np.int32)
+    launch("degree_keys", kind, grid_for(n, BLOCK), offsets, np.uint64(n), keys)
+    keys.sort()
+    launch("ranks", kind, grid_for(n, BLOCK), keys, np.uint64(n), order, rank)
+    arranged = cupy.empty_like(neighbours)
+    for first, last, begin, end in stretches(offsets, len(neighbours)):
+        keys = cupy.empty(end - begin, np.uint64)
+        rows = (np.int64(first), np.int64(last))
+        launch("rank_keys", kind, grid_for(WARP * (last - first), BLOCK), offsets, neighbours, *rows, rank, keys)
+        keys.sort()  # by row, then by rank
+        count = np.uint64(end - begin)
+        launch("neighbours_of_ranks", kind, grid_for(end - begin, BLOCK), keys, count, order, arranged[begin:end])
+    return arranged
+
+
+def stretches(offsets, arcs):
+    """Rows [first, last) with arcs [begin, end), about policy.SORTED_ARCS of them at a time."""
+    rows, size = len(offsets) - 1, policy.SORTED_ARCS
+    if arcs <= size:
+        return [(0, rows, 0, arcs)]
+    starts = cupy.asnumpy(offsets)
+    cuts = np.searchsorted(starts, np.arange(size, arcs, size)).tolist()
+    pairs = pairwise(dict.fromkeys([0, *cuts, rows]))
+    return [(first, last, int(starts[first]), int(starts[last])) for first, last in pairs]
 
 
 def parts(arcs_in, arcs):

@@ -10,12 +10,11 @@ import threading
 import weakref
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import policy
+from hopwave.engines.cuda import build
 from hopwave.engines.cuda.launch import WARP, Device, kernels, offset_type
 from hopwave.graph import Graph
 from hopwave.plan import Plan
@@ -62,14 +61,8 @@ class CudaGraph:
         if graph._columns is not None:
             return cupy.asarray(graph.in_indptr), cupy.asarray(graph.in_indices)
         offsets, neighbours = self.rows
-        in_offsets = cupy.zeros(self.n + 1, offsets.dtype)
-        if not self.m:
-            return in_offsets, neighbours
-        order = cupy.argsort(neighbours, kind="stable")
-        # Looked up, not counted: CuPy's bincount keeps a histogram of n for every thread block.
-        in_offsets[: self.n] = cupy.searchsorted(neighbours[order], cupy.arange(self.n, dtype=neighbours.dtype))
-        in_offsets[self.n] = self.m
-        return in_offsets, self.arc_rows(offsets, self.m)[order]
+        heads = build.rows_of(neighbours, self.arc_rows(offsets, self.m), self.n, symmetric=False, merge=False)
+        return heads.indptr.astype(offsets.dtype, copy=False), heads.indices
 
     def columns_alone(self):
         """columns; rows that were only needed to make them are dropped (TurboBC, section 3.4: one format is enough)."""
@@ -106,29 +99,11 @@ class CudaGraph:
         in_offsets, in_neighbours = self.columns
         if not self.m:
             return self.columns
-        by_degree = cupy.argsort(-cupy.diff(in_offsets).astype(np.int64), kind="stable").astype(np.int32)
-        rank = cupy.empty_like(by_degree)
-        rank[by_degree] = cupy.arange(self.n, dtype=np.int32)
-        arranged = cupy.empty_like(in_neighbours)
-        for first, last, begin, end in self.stretches(in_offsets):
-            keys = self.arc_rows(in_offsets[first : last + 1], end - begin).astype(np.int64)
-            keys *= self.n
-            keys += rank[in_neighbours[begin:end]]
-            keys.sort()  # by row, then by rank
-            keys %= self.n
-            arranged[begin:end] = by_degree[keys]
+        arranged = build.by_degree(in_offsets, in_neighbours)
         for name in unused:
             if name == "columns" or not self.directed:
                 self.__dict__.pop(name, None)
         return in_offsets, arranged
-
-    @staticmethod
-    def stretches(offsets):
-        """Rows [first, last) with arcs [begin, end), about policy.SORTED_ARCS of them at a time."""
-        rows, arcs, size = len(offsets) - 1, int(offsets[-1]), policy.SORTED_ARCS
-        edges = cupy.searchsorted(offsets, cupy.arange(size, arcs, size, dtype=np.int64)).tolist()
-        for first, last in pairwise(dict.fromkeys([0, *edges, rows])):
-            yield first, last, int(offsets[first]), int(offsets[last])
 
     @cached_property
     def closed(self):
