@@ -14,10 +14,31 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_kernels import HEADERS, OFFSETS, compiles
+from test_kernels import HEADERS, OFFSETS, WHY_NOT, compiles
 
 from hopwave.engines import cuda
 from hopwave.engines.cuda import nvrtc, records
+
+
+@cache
+def offsets_are_unknown() -> str | None:
+    """Why offsets cannot be compared: not every NVRTC knows __builtin_offsetof. None if they can."""
+    try:
+        nvrtc.compile_only(
+            "common/threads.cuh",
+            "sm_90",
+            [],
+            text="struct P { int a, b; }; static_assert(__builtin_offsetof(P, b) == 4, \"\");",
+        )
+    except RuntimeError:
+        return "this NVRTC does not know __builtin_offsetof"
+    return None
+
+
+@pytest.fixture(autouse=True)
+def offsets_can_be_compared() -> None:
+    if WHY_NOT is None and (reason := offsets_are_unknown()):
+        pytest.skip(reason)
 
 
 @cache
@@ -54,6 +75,25 @@ def check(mirrored: list[records.Mirrored]) -> None:
 @compiles
 def test_structs_have_one_layout_on_both_sides() -> None:
     check(mirrors())
+
+
+@compiles
+@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize(
+    ("struct", "field", "constant"),
+    [
+        ("FrontierShare<{}>", "begin", "BEGIN_AT"),
+        ("FrontierShare<{}>", "length", "LENGTH_AT"),
+        ("FrontierShare<{}>", "from", "FROM_AT"),
+        ("TeamScratch<{}>", "found", "FOUND_AT"),
+        ("Size", "arcs", "ARCS_AT"),
+    ],
+)
+def test_offsets_within_shared_memory(struct: str, field: str, constant: str, offset: str) -> None:
+    """The team's kernels address shared memory by these constants (one_launch/frontier_share.cuh)."""
+    kind = f"hopwave::one_launch::{struct.format(offset)}"
+    text = f'static_assert(__builtin_offsetof({kind}, {field}) == {kind}::{constant}, "{field}");'
+    nvrtc.compile_only("one_launch/frontier_share.cuh", "sm_90", [], text=text)
 
 
 @compiles

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numba import njit
 
+from hopwave.csr import Rows
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.intrinsics import COMPILED, U1
@@ -29,7 +30,7 @@ class RenumberedGraph:
         self.rank[self.order] = np.arange(graph.n, dtype=np.int32)
         rows = self._numbered(graph.degrees, graph.in_indptr, graph.in_indices)
         columns = self._numbered(graph.in_degrees, graph.indptr, graph.indices) if graph.directed else None
-        self.loaded = CpuGraph(Graph(*rows, directed=graph.directed, transpose=columns))
+        self.loaded = CpuGraph(Graph(*rows, directed=graph.directed, transpose=columns and Rows(*columns)))
 
     def _numbered(self, degrees, across, entries):
         """Rows of these lengths from their transpose."""

@@ -24,14 +24,6 @@ struct TeamScratch {
   static constexpr int FOUND_AT = 2 * sizeof(FrontierShare<Offset>);
 };
 
-template <class Offset>
-__device__ constexpr bool offsets_are_right() {
-  using Share = FrontierShare<Offset>;
-  return __builtin_offsetof(Share, begin) == Share::BEGIN_AT && __builtin_offsetof(Share, length) == Share::LENGTH_AT &&
-         __builtin_offsetof(Share, from) == Share::FROM_AT &&
-         __builtin_offsetof(TeamScratch<Offset>, found) == TeamScratch<Offset>::FOUND_AT;
-}
-static_assert(offsets_are_right<int>() && offsets_are_right<i64>(), "offsets within shared memory");
 static_assert(sizeof(TeamScratch<int>) <= SCRATCH_BYTES && sizeof(TeamScratch<i64>) <= SCRATCH_BYTES, "must fit");
 
 // How full a share is. `places` holds two numbers, so that one addition reserves room for both:
@@ -44,7 +36,6 @@ struct Size {
 };
 constexpr int VERTEX_BIT = 18;
 constexpr u32 PIECE_BITS = (1u << VERTEX_BIT) - 1;
-static_assert(__builtin_offsetof(Size, arcs) == Size::ARCS_AT, "offset within shared memory");
 
 // Shared memory by addresses that stay in registers: left to itself, the compiler computes them at every use.
 __device__ __forceinline__ u32 address_of(const void *shared) {

@@ -1,0 +1,249 @@
+// From edges to sorted rows: the kernels around the sort (engines/cuda/build.py has the steps in order).
+//
+// An arc of rows [first, last) is one 64-bit key: its row, counted from `first`, above `bits` bits of its target. Edges
+// are read in order and keys are written in order, so that arcs that stand repeatedly keep the order of their edges:
+// blocks take equal shares of the edges, count, learn where their keys begin from a scan over all blocks, and write.
+#pragma once
+#include "common/threads.cuh"
+
+namespace hopwave::build {
+
+constexpr int BUCKETS = 4096;  // of consecutive rows, counted to cut the rows into parts of about equal size
+constexpr int EACH = 4;        // items per thread and turn
+
+enum Combine { KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST };  // what becomes of repeated arcs
+
+__device__ inline u64 share_begin(u64 count) {  // of this block; shares are multiples of a turn
+  const u64 turn = BLOCK * EACH, turns = (count + turn - 1) / turn;
+  return min(count, (turns * blockIdx.x / gridDim.x) * turn);
+}
+__device__ inline u64 share_end(u64 count) {
+  const u64 turn = BLOCK * EACH, turns = (count + turn - 1) / turn;
+  return min(count, (turns * (blockIdx.x + 1) / gridDim.x) * turn);
+}
+
+// The least and the greatest id of a column; extent[0] begins at the largest u64 there is, extent[1] at the least.
+template <class Id>
+__global__ void extent(const Id *ids, u64 count, i64 *extent) {
+  i64 least = 0x7fffffffffffffffll, greatest = -least - 1;
+  for (u64 i = thread_number(); i < count; i += thread_count()) {
+    const i64 id = (i64)ids[i];
+    least = min(least, id), greatest = max(greatest, id);
+  }
+  for (int step = WARP / 2; step; step /= 2) {
+    least = min(least, __shfl_down_sync(ALL_LANES, least, step));
+    greatest = max(greatest, __shfl_down_sync(ALL_LANES, greatest, step));
+  }
+  if (lane() == 0) atomicMin(extent, least), atomicMax(extent + 1, greatest);
+}
+
+// Arcs per bucket of 2^shift rows. An edge is one arc, or two where `symmetric` adds reverses; a loop is one.
+template <class Id>
+__global__ void count_buckets(const Id *source, const Id *target, u64 edges, int symmetric, int shift, u64 *counts) {
+  __shared__ u32 mine[BUCKETS];
+  for (int b = threadIdx.x; b < BUCKETS; b += BLOCK) mine[b] = 0;
+  __syncthreads();
+  for (u64 i = thread_number(); i < edges; i += thread_count()) {
+    const Id u = source[i], v = target[i];
+    atomicAdd(mine + (u >> shift), 1u);
+    if (symmetric && u != v) atomicAdd(mine + (v >> shift), 1u);
+  }
+  __syncthreads();
+  for (int b = threadIdx.x; b < BUCKETS; b += BLOCK)
+    if (mine[b]) atomicAdd(counts + b, (u64)mine[b]);
+}
+
+template <class Id>
+__device__ inline bool inside(Id row, i64 first, i64 last) {
+  return row >= first && row < last;
+}
+
+// How many arcs of rows [first, last) each block's share of the edges has.
+template <class Id>
+__global__ void count_part(const Id *source, const Id *target, u64 edges, int symmetric, i64 first, i64 last,
+                           u64 *counts) {
+  u32 mine = 0;
+  for (u64 i = share_begin(edges) + threadIdx.x; i < share_end(edges); i += BLOCK) {
+    const Id u = source[i], v = target[i];
+    mine += inside(u, first, last);
+    mine += symmetric && u != v && inside(v, first, last);
+  }
+  u32 total;
+  block_scan(mine, total);
+  if (threadIdx.x == 0) counts[blockIdx.x] = total;
+}
+
+// The keys of those arcs, from where the scan over the counts says on; `edge` says which edge each comes from.
+template <class Id>
+__global__ void write_part(const Id *source, const Id *target, u64 edges, int symmetric, i64 first, i64 last, int bits,
+                           const u64 *begins, u64 *keys, u32 *edge) {
+  u64 next = begins[blockIdx.x];
+  for (u64 turn = share_begin(edges); turn < share_end(edges); turn += BLOCK * EACH) {
+    Id u[EACH], v[EACH];
+    u32 mine = 0;
+    for (int k = 0; k < EACH; k++) {
+      const u64 i = turn + threadIdx.x * EACH + k;
+      const bool there = i < share_end(edges);
+      u[k] = there ? source[i] : (Id)-1, v[k] = there ? target[i] : (Id)-1;
+      mine += inside(u[k], first, last);
+      mine += symmetric && u[k] != v[k] && inside(v[k], first, last);
+    }
+    u32 total;
+    u64 place = next + block_scan(mine, total);
+    for (int k = 0; k < EACH; k++) {
+      const u64 i = turn + threadIdx.x * EACH + k;
+      if (inside(u[k], first, last)) {
+        if (edge) edge[place] = (u32)i;
+        keys[place++] = (u64)(u[k] - first) << bits | (u64)v[k];
+      }
+      if (symmetric && u[k] != v[k] && inside(v[k], first, last)) {
+        if (edge) edge[place] = (u32)i;
+        keys[place++] = (u64)(v[k] - first) << bits | (u64)u[k];
+      }
+    }
+    next += total;
+  }
+}
+
+// counts[i] becomes the sum of those before it, counts[count] the sum of all. One block.
+template <class Id>
+__global__ void scan(u64 *counts, u64 count) {
+  u64 before = 0;
+  for (u64 turn = 0; turn < count; turn += BLOCK) {
+    const u64 i = turn + threadIdx.x;
+    const u64 mine = i < count ? counts[i] : 0;
+    u64 total;
+    const u64 sum = block_scan(mine, total);
+    if (i < count) counts[i] = before + sum;
+    before += total;
+  }
+  if (threadIdx.x == 0) counts[count] = before;
+}
+
+// `order` maps sorted places to places before the sort; without one, the keys themselves are sorted.
+__device__ inline u64 key_at(const u64 *keys, const i64 *order, u64 i) { return keys[order ? order[i] : i]; }
+__device__ inline bool is_kept(const u64 *keys, const i64 *order, u64 i, int combine) {
+  return combine == KEEP || i == 0 || key_at(keys, order, i) != key_at(keys, order, i - 1);
+}
+
+template <class Id>
+__global__ void count_kept(const u64 *keys, const i64 *order, u64 arcs, int combine, u64 *counts) {
+  u32 mine = 0;
+  for (u64 i = share_begin(arcs) + threadIdx.x; i < share_end(arcs); i += BLOCK)
+    mine += is_kept(keys, order, i, combine);
+  u32 total;
+  block_scan(mine, total);
+  if (threadIdx.x == 0) counts[blockIdx.x] = total;
+}
+
+// Targets of the arcs that are kept; the degrees of their rows, as (one past the row's last place) − (its first): the
+// two threads that see the row's ends add their share, and u32 numbers wrap to the right sum.
+template <class Id>
+__global__ void write_kept(const u64 *keys, const i64 *order, u64 arcs, int combine, int bits, i64 first,
+                           const u64 *begins, u64 base, Id *neighbours, u32 *degrees) {
+  const u64 low = ((u64)1 << bits) - 1;
+  u64 next = begins[blockIdx.x];
+  for (u64 turn = share_begin(arcs); turn < share_end(arcs); turn += BLOCK) {
+    const u64 i = turn + threadIdx.x;
+    const bool there = i < share_end(arcs), kept = there && is_kept(keys, order, i, combine);
+    u32 total;
+    const u64 place = base + next + block_scan((u32)kept, total);
+    if (there) {
+      const u64 key = key_at(keys, order, i), row = key >> bits;
+      if (kept) neighbours[place] = (Id)(key & low);
+      if (i == 0 || key_at(keys, order, i - 1) >> bits != row) atomicSub(degrees + first + row, (u32)place);
+      if (i + 1 == arcs || key_at(keys, order, i + 1) >> bits != row)
+        atomicAdd(degrees + first + row, (u32)place + kept);
+    }
+    next += total;
+  }
+}
+
+// The weight of every arc that is kept, combined over its repeats in the order of the edges.
+template <class Weight>
+__global__ void write_weights(const u64 *keys, const i64 *order, u64 arcs, int combine, const u64 *begins, u64 base,
+                              const u32 *edge, const Weight *given, Weight *weights, u64 *conflict) {
+  u64 next = begins[blockIdx.x];
+  for (u64 turn = share_begin(arcs); turn < share_end(arcs); turn += BLOCK) {
+    const u64 i = turn + threadIdx.x;
+    const bool kept = i < share_end(arcs) && is_kept(keys, order, i, combine);
+    u32 total;
+    const u64 place = base + next + block_scan((u32)kept, total);
+    if (kept) {
+      Weight sum = given[edge[order[i]]];
+      if (combine != KEEP && combine != FIRST)
+        for (u64 j = i + 1; j < arcs && keys[order[j]] == keys[order[i]]; j++) {
+          const Weight other = given[edge[order[j]]];
+          if (combine == MIN) sum = other < sum ? other : sum;
+          if (combine == MAX) sum = other > sum ? other : sum;
+          if (combine == SUM) sum += other;
+          if (combine == SAME && other != sum) atomicMin(conflict, place);
+        }
+      weights[place] = sum;
+    }
+    next += total;
+  }
+}
+
+// Sums of 2^12 degrees each, and then, from the scan over those sums, the offset of every row.
+constexpr int ROWS = 4096;
+template <class Offset>
+__global__ void sum_degrees(const u32 *degrees, u64 n, u64 *sums) {
+  for (u64 tile = blockIdx.x; tile * ROWS < n; tile += gridDim.x) {
+    u64 mine = 0, total;
+    for (u64 r = tile * ROWS + threadIdx.x; r < min(n, (tile + 1) * ROWS); r += BLOCK) mine += degrees[r];
+    block_scan(mine, total);
+    if (threadIdx.x == 0) sums[tile] = total;
+  }
+}
+template <class Offset>
+__global__ void write_offsets(const u32 *degrees, u64 n, const u64 *sums, Offset *offsets) {
+  for (u64 tile = blockIdx.x; tile * ROWS < n; tile += gridDim.x) {
+    u64 before = sums[tile];
+    for (u64 turn = tile * ROWS; turn < min(n, (tile + 1) * ROWS); turn += BLOCK) {
+      const u64 r = turn + threadIdx.x;
+      u64 total;
+      const u64 sum = block_scan(r < n ? (u64)degrees[r] : 0, total);
+      if (r < n) offsets[r] = (Offset)(before + sum);
+      before += total;
+    }
+  }
+  if (thread_number() == 0) offsets[n] = (Offset)sums[(n + ROWS - 1) / ROWS];
+}
+
+// The first place whose weight is not a number.
+template <class Weight>
+__global__ void find_nan(const Weight *weights, u64 count, u64 *first) {
+  for (u64 i = thread_number(); i < count; i += thread_count())
+    if (weights[i] != weights[i]) atomicMin(first, i);
+}
+
+// Vertices in descending order of degree, equal ones by number: the keys to sort, and what they say once sorted.
+template <class Offset>
+__global__ void degree_keys(const Offset *offsets, u64 n, u64 *keys) {
+  for (u64 v = thread_number(); v < n; v += thread_count())
+    keys[v] = (u64)(0xffffffffu - (u32)(offsets[v + 1] - offsets[v])) << 32 | v;
+}
+template <class Offset>
+__global__ void ranks(const u64 *keys, u64 n, int *by_degree, int *rank) {
+  for (u64 i = thread_number(); i < n; i += thread_count()) {
+    const int v = (int)(keys[i] & 0xffffffffu);
+    by_degree[i] = v, rank[v] = (int)i;
+  }
+}
+
+// The arcs of rows [first, last) as keys: the row above the rank of the neighbour; one warp per row. Then, sorted, back.
+template <class Offset>
+__global__ void rank_keys(const Offset *offsets, const int *neighbours, i64 first, i64 last, const int *rank,
+                          u64 *keys) {
+  const i64 warps = signed_thread_count() / WARP;
+  for (i64 v = first + signed_thread_number() / WARP; v < last; v += warps)
+    for (Offset arc = offsets[v] + lane(); arc < offsets[v + 1]; arc += WARP)
+      keys[arc - offsets[first]] = (u64)(v - first) << 32 | (u32)rank[neighbours[arc]];
+}
+template <class Offset>
+__global__ void neighbours_of_ranks(const u64 *keys, u64 arcs, const int *by_degree, int *neighbours) {
+  for (u64 i = thread_number(); i < arcs; i += thread_count()) neighbours[i] = by_degree[keys[i] & 0xffffffffu];
+}
+
+}  // namespace hopwave::build
