@@ -116,7 +116,8 @@ def test_order_by_degree_and_transpose_are_the_hosts(directed: bool) -> None:
     graph = Graph.from_edges(u, v, directed=directed, device="cpu")
     from hopwave.engines.cuda.graph import CudaGraph
 
-    on_gpu = CudaGraph(graph.to("cuda"))
+    moved = graph.to("cuda")
+    on_gpu = CudaGraph(moved)
     offsets, neighbours = (array.get() for array in on_gpu.columns)
     assert offsets.tolist() == graph.in_indptr.tolist() and neighbours.tolist() == graph.in_indices.tolist()
     _, arranged = on_gpu.arranged
