@@ -90,15 +90,15 @@ def path_counts(W, distance, depth):
     """σ along a finished search: a float64 array on the GPU, or on the host where a level had to be scaled."""
     in_rows = W.loaded.in_offsets, W.loaded.in_neighbours
     order, starts, arcs, degree_bits = by_level(in_rows[0], distance, depth)
-    shifts, scaling = cupy.empty(depth + 1, np.int64), cupy.zeros(SCALING.itemsize, np.uint8)
+    shifts, state = cupy.empty(depth + 1, np.int64), cupy.zeros(SCALING.itemsize, np.uint8)
     sigma = cupy.empty(W.n, np.float64)
     arguments = filled(
         LEVELS, order=order, starts=starts, arcs=arcs, shifts=shifts, count=depth + 1, degree_bits=degree_bits,
-        scaling=scaling,
+        scaling=state,
     )  # fmt: skip
     kernel = W.function("count_paths")
     kernel((W.multiprocessors,), (BLOCK,), (W.graph, arguments, W.buffers.counters, distance, sigma))
-    if scaling.get().view(SCALING)[0]["overflowed"]:
+    if state.get().view(SCALING)[0]["overflowed"]:
         return scaling.extended_counts(kernels(W.offset), in_rows, distance, depth)
     shifts = shifts.get()
     return scaling.unscaled(sigma, distance, shifts) if shifts.any() else sigma
