@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test quick lint bench docs clean
 
-# A stamp is older than pyproject.toml when the dependencies may have changed: the environment is then updated.
-# The demo needs a small part of what the tests need (no CUDA, no MPI), so it has a stamp of its own.
+# A stamp that is older than pyproject.toml means that dependencies may have changed: the environment is updated.
+# The demo needs a small part of what the tests need (no CUDA, no MPI), so it has a stamp of its own. To stay below 500 MB,
+# its environment has no pip, and modules are compiled to bytecode only when they are imported.
 $(VENV)/.demo: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[networkx,plot]'
+	$(PYTHON) -m venv --without-pip $(VENV)
+	$(PYTHON) -m pip --python $(BIN)/python install --quiet --no-compile --editable '.[networkx,plot]'
 	touch $@
 
 $(VENV)/.test: pyproject.toml
@@ -26,7 +27,7 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
 # The daily loop: every test function, on a sample of its cases (tests/conftest.py says which), without those that start
-# MPI or take more than a few seconds. The first run also compiles the CPU engine, later runs do not.
+# MPI or take more than two seconds. The first run also compiles the CPU engine, later runs do not.
 quick: $(VENV)/.test
 	HOPWAVE_TESTS=quick $(BIN)/python -m pytest -n auto --dist worksteal -q -m 'not slow and not mpi'
 

@@ -133,6 +133,7 @@ def test_paths(graph: Graph, data: Any) -> None:
                 ask(graph, s, t)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["grid-with-missing-edges", "kronecker", "kronecker-directed", "long-path", "uniform-directed"]
 )

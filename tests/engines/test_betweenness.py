@@ -165,6 +165,7 @@ def wide_graph(name: str) -> tuple[Graph, list[int], Any]:
     return graph, sources, oracle.scaled_betweenness(graph, sources, normalized=False)
 
 
+@pytest.mark.slow
 @machines
 @every_plan
 @pytest.mark.parametrize("name", ["kronecker", "rmat", "delaunay", "grid"])

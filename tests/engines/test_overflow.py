@@ -176,6 +176,7 @@ def test_the_extended_way_is_taken_where_it_must_be(device: str, plan: str) -> N
     assert run(device, plan, generate.diamonds(CHAIN)).extended == 0, "one scale a level is enough here"
 
 
+@pytest.mark.slow
 @machines
 @pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide"])
 def test_either_way_is_right_about_where_they_part(device: str, plan: str) -> None:
@@ -198,6 +199,7 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @machines
 @pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide"])
 @pytest.mark.parametrize("asked", ASKED)

@@ -181,6 +181,7 @@ def test_path_counts(device: str, plan: Plan, trap: str) -> None:
         expect_trace(result, graph, **options)
 
 
+@pytest.mark.slow
 @machines
 @pytest.mark.parametrize("plan", DEFAULTS, ids=str)
 @pytest.mark.parametrize("trap", LARGE)
@@ -245,6 +246,7 @@ def test_only_what_was_asked_for(device: str, plan: Plan) -> None:
     assert bare.engine == device
 
 
+@pytest.mark.slow
 @machines
 def test_counts_beyond_float64_come_scaled(device: str) -> None:
     ready(device, CATALOGUE["hopwave-paths"], Question(path_counts=True))

@@ -122,6 +122,7 @@ def test_threads_are_the_processors() -> None:
 # ---------------------------------------------------------------- many callers
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("same", [True, False], ids=["one graph", "four graphs"])
 def test_many_python_threads_at_once(same: bool) -> None:
@@ -228,6 +229,7 @@ print(codes, again())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_child_searches() -> None:
     done = script(FORK)
@@ -248,6 +250,7 @@ print(parallel._is_initialized)
 """
 
 
+@pytest.mark.slow
 def test_no_threading_layer_of_numba_is_started() -> None:
     done = script(LAYER)
     assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr
@@ -260,6 +263,7 @@ print("over")
 """
 
 
+@pytest.mark.slow
 def test_helpers_do_not_keep_the_process_alive() -> None:
     done = script(ENDING)
     assert (done.returncode, done.stdout, done.stderr) == (0, "over\n", "")

@@ -284,6 +284,7 @@ def test_statistics(graph: Graph) -> None:
     assert graph.stats() is stats, "computed once"
 
 
+@pytest.mark.slow
 def test_scf_of_mycielskian_15_is_turbobcs() -> None:
     """TurboBC, Table 3: n 25 thousand, degree 12287/452/664, scf 41166."""
     stats = generate.mycielskian(15).stats()

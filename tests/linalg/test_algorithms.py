@@ -91,7 +91,7 @@ def test_triangles_are_those_of_networkx(trap: str, device: str) -> None:
 
 
 @given(graphs(directed=False))
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_triangles_are_the_same_with_and_without_making_the_product(graph: hw.Graph) -> None:
     one_pass = hw.triangle_count(graph)
     with pytest.MonkeyPatch.context() as patch:
@@ -100,7 +100,7 @@ def test_triangles_are_the_same_with_and_without_making_the_product(graph: hw.Gr
 
 
 @given(graphs(directed=False))
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_triangles_do_not_depend_on_the_order_of_vertices(graph: hw.Graph) -> None:
     expected = list(nx.triangles(graph.to_networkx()).values())
     assert hw.triangles(graph).scores.tolist() == expected
@@ -174,7 +174,7 @@ def test_labels_settle_where_most_neighbours_agree(trap: str, device: str) -> No
 
 
 @given(graphs(directed=False), st.integers(0, 1000))
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_labels_of_random_graphs(graph: hw.Graph, seed: int) -> None:
     found = hw.label_propagation(graph, seed)
     if found.settled:
@@ -201,7 +201,7 @@ def test_betweenness_is_that_of_the_dedicated_run(trap: str, device: str) -> Non
 
 
 @given(graphs(max_n=12), st.integers(1, 5), st.data())
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_betweenness_from_some_sources_in_any_batches(graph: hw.Graph, batch: int, data: Any) -> None:
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, unique=True))
     found = host(algorithms.betweenness(graph, sources, batch)) / (1 if graph.directed else 2)
@@ -209,6 +209,7 @@ def test_betweenness_from_some_sources_in_any_batches(graph: hw.Graph, batch: in
     assert np.allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_more_paths_than_float64_counts_are_an_error() -> None:
     with pytest.raises(GraphError, match="more shortest paths than float64"):
         algorithms.betweenness(hw.generate.diamonds(1100), [0])

@@ -192,7 +192,7 @@ shares = st.lists(st.floats(0, 10).map(lambda x: round(x, 3)), min_size=14, max_
 
 
 @given(graphs(max_n=14), st.floats(0, 0.95), st.data())
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_ranks_with_everything_given(graph: hw.Graph, alpha: float, data: Any) -> None:
     weights = np.array(data.draw(st.lists(st.integers(0, 5), min_size=graph.m, max_size=graph.m)), np.float64)
     if not graph.directed:
@@ -213,7 +213,7 @@ def test_ranks_with_everything_given(graph: hw.Graph, alpha: float, data: Any) -
 
 
 @given(graphs(max_n=14), st.floats(0, 0.95), st.data())
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_ranks_are_the_same_by_products_and_in_one_pass(graph: hw.Graph, alpha: float, data: Any) -> None:
     weights = data.draw(st.none() | st.lists(st.integers(0, 5), min_size=graph.m, max_size=graph.m))
     options = {name: data.draw(st.none() | shares) for name in ("personalization", "dangling", "nstart")}

@@ -76,6 +76,7 @@ def test_every_way_to_write(device: str, name: str, ring: str, a: str | None, x:
             )
 
 
+@pytest.mark.slow
 @machines
 @given(data=st.data())
 def test_random_products(device: str, data: st.DataObject) -> None:
@@ -124,6 +125,7 @@ def test_switches_change_no_sum(device: str, switches: dict[str, bool], ring: st
         dense.agree(y, dense.multiplied(dense.table(A), dense.table(x), la.semiring[ring], y.dtype, 1))
 
 
+@pytest.mark.slow
 @machines
 def test_a_users_own_semiring(device: str) -> None:
     draw = fixed(7)

@@ -73,7 +73,7 @@ def check(found: la.Waves, x: la.Vector, A: la.Matrix, ring: la.Semiring, depth_
 
 
 @pytest.mark.parametrize("device, ring, a, x", cases())
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(data=st.data())
 def test_waves_are_what_they_are_defined_as(device: str, ring: str, a: str | None, x: str, data: Any) -> None:
     draw = drawn(data)
@@ -172,6 +172,7 @@ def test_few_places_that_hold_most_entries_are_pulled() -> None:
         assert levels.to_dense(-1).tolist() == hops
 
 
+@pytest.mark.slow
 @machines
 @pytest.mark.parametrize("dense", [False, True])
 def test_from_many_places_and_from_none(device: str, dense: bool) -> None:

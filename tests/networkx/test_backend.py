@@ -224,7 +224,7 @@ def test_equals_networkx(name: str) -> None:
     calls = ARGUMENTS.get(name, [lambda c: {}])
     ordered = name not in UNORDERED
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=settings.default.max_examples // 2)
     @given(cases(kinds_of(name)))
     def check(case: Case) -> None:
         if name == "newman_betweenness_centrality" or name.startswith("edge_betweenness"):

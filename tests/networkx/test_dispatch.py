@@ -274,6 +274,7 @@ print(sum("Using backend 'hopwave'" in line for line in seen), sum("Using cached
 """
 
 
+@pytest.mark.slow
 @installed
 def test_one_environment_variable_turns_it_on() -> None:
     assert run(SCRIPT) == "0 0"

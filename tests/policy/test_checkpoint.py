@@ -77,6 +77,7 @@ def test_a_run_continues_after_ctrl_c(call: str, tmp_path: Path) -> None:
     assert min(heard) > 0, "it did not start anew"
 
 
+@pytest.mark.slow
 @every_call
 def test_a_run_that_saves_all_the_time(call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "INTERVAL", 0.002)
@@ -89,6 +90,7 @@ def test_a_run_that_saves_all_the_time(call: str, tmp_path: Path, monkeypatch: p
     assert len(saved) > 1 and saved == sorted(saved)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide", "turbobc-sccsc"])
 def test_a_run_that_pauses_after_some_blocks(plan: str) -> None:
     engine = engines.engine("cpu")
