@@ -110,7 +110,7 @@ class BFSResult:
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex: distance, and predecessor and path count if they were requested.
 
-        Predecessors are labels where the graph has labels; that of a vertex which was not reached is then None.
+        Predecessors are labels where the graph has labels; that of a vertex which was not reached is then missing.
         """
         columns: dict[str, Any] = {"distance": on_host(self.distances)}
         if self.predecessors is not None:

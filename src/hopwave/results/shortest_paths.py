@@ -106,7 +106,7 @@ class ShortestPaths:
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex: its distance, and the vertex before it.
 
-        Predecessors are labels where the graph has labels; that of a vertex without a path is then None.
+        Predecessors are labels where the graph has labels; that of a vertex without a path is then missing.
         """
         columns = {"distance": self.distances, "predecessor": named(self.graph, self.predecessors)}
         return by_vertex(self.graph, columns)
