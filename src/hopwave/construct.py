@@ -198,7 +198,7 @@ def networkx_columns(
         if wrong is not None:
             raise GraphError(
                 f"edge attribute {weight!r} is {wrong!r} somewhere, which is not a number; "
-                f"name another with weight=, or none with weight=None"
+                f"name another attribute, or leave the weights out"
             )
         weights = np.array(given, np.float64)
     return ends[0::2], ends[1::2], weights, None if plain else object_array(nodes), n

@@ -60,26 +60,26 @@ class Matrix:
         return cls(_Store(shape, rows, None, ascending))
 
     @classmethod
-    def from_graph(cls, G: Graph, values: Any = None) -> Matrix:
+    def from_graph(cls, G: Graph, values: Any = None, *, weights: bool = True) -> Matrix:
         """The adjacency matrix: it has an entry A(u, v) for every arc u → v. Nothing is copied.
 
-        `values` holds one value per stored arc, in the order of `G.indices`.
+        The values are the graph's weights; without weights, or with `weights=False`, the matrix is a pattern. `values`
+        replaces them: one value per stored arc, in the order of `G.indices`. The matrix used last is kept with the
+        graph.
+
+        >>> Matrix.from_graph(Graph.from_edges([0], [1], weights=[2.5])).to_dense().tolist()
+        [[0.0, 2.5], [2.5, 0.0]]
         """
         if G.order != "ascending":
             if values is not None:
                 raise LinalgError("this graph's rows are arranged by degree; give values to the graph it was made from")
             G = G._ascending()
         if values is None:
-            pattern = G._prepared.find(Matrix)
-            if pattern is None:
-                rows = Rows(G.indptr, G.indices, None)
-                columns = rows if not G.directed else None if G._columns is None else G._columns._replace(values=None)
-                pattern = G._prepared.keep(Matrix(_Store((G.n, G.n), rows, columns)))
-            return pattern
-        weights = np.asarray(values)
-        if weights.shape != (G.m,):
-            raise LinalgError(f"values has shape {weights.shape}; give one for each of the {G.m} stored arcs")
-        return cls(_Store((G.n, G.n), Rows(G.indptr, G.indices, _fitting(weights)), None))
+            return _matrix_of(G, weights and G.is_weighted)
+        array = np.asarray(values)
+        if array.shape != (G.m,):
+            raise LinalgError(f"values has shape {array.shape}; give one for each of the {G.m} stored arcs")
+        return cls(_Store((G.n, G.n), Rows(G.indptr, G.indices, _fitting(array)), None))
 
     @classmethod
     def from_scipy(cls, A: Any) -> Matrix:
@@ -302,10 +302,28 @@ def _fitting(values: Array) -> Array:
     return values.astype(checked_dtype(kind), copy=False)
 
 
-def as_matrix(A: Any) -> Matrix:
-    """A Matrix from a Matrix, a hopwave Graph, or a sparse matrix of SciPy or CuPy."""
+def _matrix_of(G: Graph, weighted: bool) -> Matrix:
+    """The matrix of a graph with its weights or without. One of the two is kept: each has its own copies on a GPU."""
+    kept = G._prepared.find(Matrix)
+    if kept is not None and kept.has_values == weighted:
+        return kept
+    rows = Rows(G.indptr, G.indices, G.weights if weighted else None)
+    columns: Rows | None = rows
+    if G.directed:
+        columns = G._columns if weighted or G._columns is None else G._columns._replace(values=None)
+    made = Matrix(_Store((G.n, G.n), rows, columns))
+    G._prepared.drop(Matrix)
+    kept = G._prepared.keep(made)
+    return kept if kept.has_values == weighted else made  # another thread may have kept the other one
+
+
+def as_matrix(A: Any, weights: bool = True) -> Matrix:
+    """A Matrix from a Matrix, a hopwave Graph, or a sparse matrix of SciPy or CuPy.
+
+    `weights=False` leaves out the weights of a Graph, for algorithms that need only the pattern.
+    """
     if isinstance(A, Matrix):
         return A
     if isinstance(A, Graph):
-        return Matrix.from_graph(A)
+        return Matrix.from_graph(A, weights=weights)
     return Matrix.from_scipy(A)

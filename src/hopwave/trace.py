@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from hopwave import html
+from hopwave.optional import optional
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,32 @@ class Trace(tuple[Level, ...]):
     def directions(self) -> list[str]:
         """The direction each level took."""
         return [level.direction for level in self]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with one row per level and the columns of `Level`.
+
+        >>> import hopwave as hw
+        >>> hw.bfs(hw.generate.path(3), 0, trace=True).trace.to_pandas()["found"].tolist()
+        [1, 1, 0]
+        """
+        pandas = optional("pandas", "to_pandas")
+        columns = list(Level.__dataclass_fields__)
+        return pandas.DataFrame([asdict(level) for level in self], columns=columns).set_index("depth")
+
+    def _repr_html_(self) -> str:
+        over_ranks = any(level.sent for level in self)
+        header = ["level", "step", "vertices", "edges", "found", "checked", "ms", *["bytes sent"] * over_ranks]
+        rows = [
+            [
+                level.depth,
+                level.step,
+                *(f"{count:,}" for count in (level.vertices, level.edges, level.found, level.checked)),
+                f"{level.seconds * 1e3:.3f}",
+                *[f"{level.sent:,}"] * over_ranks,
+            ]
+            for level in self
+        ]
+        return html.table("Levels of a search", rows, header)
 
     def __str__(self) -> str:
         wide = max([len(level.step) for level in self], default=4)

@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from hopwave import html
 from hopwave.csr import as_column
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -83,6 +84,11 @@ class Validation:
 
     def __bool__(self) -> bool:
         return self.ok
+
+    def _repr_html_(self) -> str:
+        words = {True: "passed", False: "failed", None: "nothing to check"}
+        rows = [(rule.number, rule.name, words[rule.passed], " ".join(rule.failures)) for rule in self.rules]
+        return html.table("Validation", rows, ("rule", "name", "verdict", "why"))
 
 
 def validate(

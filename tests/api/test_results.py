@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from itertools import pairwise
 from typing import Any
+from xml.etree import ElementTree
 
 import networkx as nx
 import numpy as np
@@ -18,6 +20,7 @@ from graphs import graphs
 from hopwave import Graph, GraphError, ScaledCounts
 from hopwave.catalogue import CATALOGUE
 from hopwave.plan import PlanUsed
+from hopwave.validate import validate
 
 NAMED = Graph.from_edges(["ann", "bob", "dan"], ["bob", "cyd", "eve"])
 
@@ -44,7 +47,7 @@ def test_to_pandas_has_one_row_per_vertex() -> None:
     frame = hw.bfs(NAMED, "ann", path_counts=True).to_pandas()
     assert frame.index.tolist() == ["ann", "bob", "cyd", "dan", "eve"] and frame.index.name == "vertex"
     assert frame["distance"].tolist() == [0, 1, 2, -1, -1]
-    assert frame["predecessor"].tolist()[:2] == [0, 0]
+    assert frame["predecessor"].tolist()[:3] == ["ann", "ann", "bob"] and frame["predecessor"].isna().sum() == 2
     assert frame["path_count"].tolist() == [1, 1, 1, 0, 0]
     assert frame.loc["cyd", "distance"] == 2
 
@@ -55,6 +58,89 @@ def test_to_pandas_has_the_requested_columns() -> None:
     pd.testing.assert_index_equal(bare.index, pd.Index([0, 1, 2], name="vertex"), exact=False)
     huge = hw.bfs(hw.generate.diamonds(1100), 0, path_counts=True).to_pandas()
     assert "path_count" not in huge and huge["path_count_log2"].iloc[-1] == 1100
+
+
+def test_to_pandas_names_vertices_by_their_labels_everywhere() -> None:
+    graph = Graph.from_edges(["ann", "bob"], ["bob", "cyd"], labels=None, weights=[2.0, 3.0])
+    names = ["ann", "bob", "cyd"]
+    paths = hw.sssp(graph, "bob").to_pandas()
+    assert paths.index.tolist() == names and paths["predecessor"].tolist() == ["bob", "bob", "bob"]
+    assert hw.sssp(hw.generate.path(3), 0).to_pandas()["predecessor"].tolist() == [0, 0, 1]
+    for result in (
+        hw.betweenness_centrality(graph),
+        hw.pagerank(graph),
+        hw.connected_components(graph),
+        hw.label_propagation(graph, seed=1),
+    ):
+        assert result.to_pandas().index.tolist() == names
+    assert hw.label_propagation(graph, seed=1).to_pandas().columns.tolist() == ["community"]
+    edges = hw.edge_betweenness_centrality(graph).to_pandas()
+    assert edges["source"].tolist() == ["ann", "bob"] and edges["target"].tolist() == ["bob", "cyd"]
+
+
+def test_to_pandas_keeps_tuples_as_labels() -> None:
+    frame = hw.bfs(Graph.from_networkx(nx.grid_2d_graph(2, 2)), (0, 0)).to_pandas()
+    assert not isinstance(frame.index, pd.MultiIndex) and frame.index[3] == (1, 1)
+    assert frame["predecessor"].iloc[0] == (0, 0)
+
+
+def test_whole_numbers_as_labels_are_no_ids() -> None:
+    graph = Graph.from_edges([0, 1], [1, 2], labels=[30, 20, 10])
+    frame = hw.bfs(graph.subgraph([30, 20, 10]), 30).to_pandas()
+    assert frame.index.tolist() == [30, 20, 10] and frame["predecessor"].tolist() == [30, 30, 20]
+
+
+def test_without_pandas_one_sentence_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    trace = hw.bfs(NAMED, "ann", trace=True).trace
+    for result in (
+        hw.bfs(NAMED, "ann"),
+        hw.sssp(NAMED, "ann"),
+        hw.betweenness_centrality(NAMED),
+        hw.edge_betweenness_centrality(NAMED),
+        hw.core_numbers(NAMED),
+        hw.distance_histogram(NAMED),
+        hw.connected_components(NAMED),
+        trace,
+        NAMED.edges(),
+    ):
+        with pytest.raises(hw.EngineError, match=r"^to_pandas needs pandas, which is not installed; .*hopwave\[io\]'$"):
+            result.to_pandas()
+
+
+# ---------------------------------------------------------------- tables in notebooks
+
+
+def cells(result: Any) -> list[str]:
+    """The text of every cell of a result's HTML, which must be well-formed."""
+    page = ElementTree.fromstring(result._repr_html_())
+    return [cell.text or "" for cell in page.iter() if cell.tag in ("td", "th", "caption")]
+
+
+def test_results_show_themselves_as_tables() -> None:
+    graph = Graph.from_edges(["<ann>", "bob", "cyd"], ["bob", "cyd", "dan"], weights=[2.0, 3.0, 0.5])
+    found = hw.bfs(graph, "<ann>", trace=True)
+    assert {"<ann>", "4 of 4 vertices", "3"} <= set(cells(found))
+    assert {"level", "checked", "found"} <= set(cells(found.trace)) and len(found.trace or ()) >= 3
+    paths = cells(hw.sssp(graph, "bob"))
+    assert {"bob", "3.5", "the weights of the arcs"} <= set(paths)
+    assert "1 per arc" in cells(hw.sssp(graph, ["bob", "cyd"], weights=False))
+    assert cells(hw.betweenness_centrality(graph))[1:5] == ["vertex", "betweenness", "bob", "0.666667"]
+    assert cells(hw.edge_betweenness_centrality(graph))[1:6] == ["source", "target", "betweenness", "bob", "cyd"]
+    assert cells(hw.core_numbers(graph))[1:5] == ["vertex", "core number", "<ann>", "1"]
+    assert cells(hw.connected_components(graph)) == [
+        "Components(count=1, largest=4), largest first", "component", "vertices", "0", "4",
+    ]  # fmt: skip
+    assert "community" in cells(hw.label_propagation(graph, seed=1))
+    assert cells(hw.distance_histogram(graph))[1:] == ["distance", "pairs", "0", "4", "1", "6", "2", "4", "3", "2"]
+    assert cells(hw.distance_histogram(hw.generate.path(50)))[-2:] == ["…", ""]
+    assert "sources drawn" in cells(hw.average_shortest_path_length(hw.generate.grid(9, 9), k=20, seed=1))
+    wrong = validate(hw.generate.path(3), 0, distances=[0, 1, 1])
+    assert {"passed", "failed", "nothing to check", *wrong.failures} <= set(cells(wrong))
+
+
+def test_many_sources_are_not_all_listed() -> None:
+    assert "0, 1, 2, 3, 4, … (9 in all)" in cells(hw.bfs(hw.generate.path(9), range(9)))
 
 
 def test_path_to() -> None:

@@ -28,7 +28,7 @@ def offsets_are_unknown() -> str | None:
             "common/threads.cuh",
             "sm_90",
             [],
-            text="struct P { int a, b; }; static_assert(__builtin_offsetof(P, b) == 4, \"\");",
+            text='struct P { int a, b; }; static_assert(__builtin_offsetof(P, b) == 4, "");',
         )
     except RuntimeError:
         return "this NVRTC does not know __builtin_offsetof"

@@ -12,6 +12,9 @@
     weights        weights in every form that callers give them
     choice         which engine and which plan run when the caller does not say
 
+Questions about hops ignore weights; `sssp` and `pagerank` use the graph's own weights when it has them, or those of
+`weights=`.
+
 Everywhere G is a Graph, a SciPy sparse matrix or a NetworkX graph, and a vertex is an id, or a label if the graph has
 labels. `import hopwave` offers all of these functions; nothing below this folder imports it.
 """

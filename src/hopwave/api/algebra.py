@@ -1,7 +1,8 @@
 """What products over a semiring compute: shortest paths with weights, PageRank, triangles, cores, communities.
 
-Each function checks its arguments, runs an algorithm of `hopwave.linalg` and wraps the result. Here G may also be a
-`linalg.Matrix`, and device="auto" is the device on which the matrix is.
+`sssp` and `pagerank` use the graph's own weights when it has them; the others ignore weights. Each function checks its
+arguments, runs an algorithm of `hopwave.linalg` and wraps the result. Here G may also be a `linalg.Matrix`, and
+device="auto" is the device on which the matrix is.
 """
 
 from __future__ import annotations
@@ -39,16 +40,21 @@ def sssp(
 ) -> ShortestPaths:
     """Single-source shortest paths: the length of a shortest path from a source, or the nearest of several.
 
+    The lengths of the arcs are the graph's own weights, if it has any. (`bfs` and other questions about hops ignore
+    weights.)
+
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph. The values of a matrix are its weights.
+        The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph:
+        1 if an edge lacks it, the least of parallel edges.
     source : vertex or list of vertices
         Where paths start: an id, or a label if the graph has labels.
-    weights : array or str, optional
-        The lengths of the arcs, none of them negative: one number per stored arc in the order of `G.indices` (an
-        undirected edge is two arcs, which may differ), or the name of an edge attribute of a NetworkX graph. By
-        default every arc has length 1.
+    weights : bool, array or str, optional
+        The lengths of the arcs, none of them negative. None: the graph's own weights, or 1 everywhere if it has none.
+        True: the graph's own; an error if it has none. False: 1 everywhere. An array: one number per stored arc in
+        the order of `G.indices`, where both arcs of an undirected edge have the same. A string: an edge attribute of
+        a NetworkX graph. Weights in the order of the edges belong in `Graph.from_edges(src, dst, weights=...)`.
     method : {"auto", "dijkstra", "delta-stepping", "bellman-ford"}, optional
         The algorithm. The result is the same, to the last bit.
     delta : float, optional
@@ -77,17 +83,17 @@ def sssp(
     the other, Bellman-Ford relaxes all arcs in every round. "auto" takes Dijkstra's algorithm on the CPU, or
     Bellman-Ford for large graphs with hubs; on a GPU, Bellman-Ford for graphs with hubs, else Δ-stepping.
 
-    For several calls on one graph, make the matrix once: `linalg.Matrix.from_graph(G, weights)`.
+    For several calls with an array on one graph, give the weights to the graph once: `G.with_weights(weights)`.
 
     Examples
     --------
     >>> import hopwave as hw
-    >>> G = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], directed=True)
-    >>> r = hw.sssp(G, "a", weights=[1.0, 5.0, 2.0])
+    >>> G = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
+    >>> r = hw.sssp(G, "a")
     >>> r.distances.tolist(), r.path_to("c")
     ([0.0, 1.0, 3.0], ['a', 'b', 'c'])
     """
-    graph, A = weighted(G, weights)
+    graph, A = weighted(G, weights, parallel="min")
     sources = source_ids(graph, source)
     if method not in METHODS:
         raise GraphError(f"method={method!r} is not known; use {', '.join(map(repr, METHODS))}")
@@ -129,10 +135,13 @@ def pagerank(
 ) -> VertexScores:
     """PageRank: how often a random walk visits every vertex, as NetworkX 3.6.1 computes it.
 
+    The walk chooses among arcs in proportion to the graph's own weights, if it has any.
+
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph. The values of a matrix are its weights.
+        The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph:
+        1 if an edge lacks it, the sum of parallel edges.
     alpha : float, optional
         The probability that the walk follows an arc. Otherwise it jumps to a random vertex.
     personalization : mapping or array, optional
@@ -144,8 +153,9 @@ def pagerank(
         Stop when a round changes the ranks by less than n · tol in total.
     nstart : mapping or array, optional
         The ranks to start with.
-    weights : array or str, optional
-        The walk chooses among arcs in proportion to these; as for `sssp`.
+    weights : bool, array or str, optional
+        None: the graph's own weights, if it has any. True: the same, but an error if it has none. False: all arcs are
+        equally likely. An array or the name of an edge attribute: as for `sssp`.
     dangling : mapping or array, optional
         Where the walk goes from vertices without arcs; by default as `personalization`.
     adaptive : bool, optional
@@ -171,7 +181,7 @@ def pagerank(
     >>> hw.pagerank(web).scores.round(3).tolist()
     [0.445, 0.038, 0.48, 0.038]
     """
-    graph, A = weighted(G, weights)
+    graph, A = weighted(G, weights, parallel="sum")
     found = algorithms.pagerank(
         A,
         alpha,
@@ -192,7 +202,7 @@ def triangles(G: Any, *, device: str = "auto") -> VertexScores:
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        An undirected graph. Self-loops do not count.
+        An undirected graph. Self-loops do not count. Weights are ignored.
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is where the matrix is.
 
@@ -221,7 +231,7 @@ def triangle_count(G: Any, *, device: str = "auto") -> int:
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        An undirected graph. Self-loops do not count.
+        An undirected graph. Self-loops do not count. Weights are ignored.
     device
         As for `triangles`.
 
@@ -243,7 +253,7 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph. In a directed graph, arcs in and arcs out both count. Self-loops do not count (NetworkX's
-        `core_number` refuses them).
+        `core_number` refuses them). Weights are ignored.
     device
         As for `triangles`.
 
@@ -268,7 +278,7 @@ def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        An undirected graph. Self-loops do not count.
+        An undirected graph. Self-loops do not count. Weights are ignored.
     seed : int, optional
         The same seed gives the same set, on every machine.
     device
@@ -299,7 +309,7 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        An undirected graph.
+        An undirected graph. Weights are ignored.
     seed : int, optional
         The same seed gives the same communities, on every machine.
     max_rounds : int, optional
@@ -340,15 +350,15 @@ def _by_lowest_vertex(label: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
 
 
 def _pattern(G: Any) -> Graph:
-    """The graph without weights. It is undirected if a matrix is symmetric."""
-    return Graph.from_scipy(G.to("cpu").to_scipy()) if isinstance(G, Matrix) else as_graph(G)
+    """The graph, for algorithms that ignore weights. It is undirected if the pattern of a matrix is symmetric."""
+    return Graph.from_scipy(G.to("cpu").to_scipy(), weights=False) if isinstance(G, Matrix) else as_graph(G)
 
 
 def _undirected(G: Any, what: str) -> Graph:
     graph = _pattern(G)
     if graph.directed:
         raise GraphError(
-            f"{what} needs an undirected graph; drop the directions with Graph.from_edges(*G.to_edges(), n=G.n)"
+            f"{what} needs an undirected graph; drop the directions with G.without_weights().to_undirected()"
         )
     return graph
 

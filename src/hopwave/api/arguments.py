@@ -16,16 +16,24 @@ from hopwave.whole_numbers import is_whole
 
 
 def as_graph(G: Any) -> Graph:
-    """G itself, or the Graph of a SciPy matrix or a NetworkX graph."""
+    """G itself, or the Graph of a SciPy matrix or a NetworkX graph, converted without its weights.
+
+    It serves questions about hops, which ignore weights; `api.weights.weighted` serves those that use them.
+    """
     if isinstance(G, Graph):
         return G
     if hasattr(G, "tocsr"):
-        return Graph.from_scipy(G)
-    if hasattr(G, "is_multigraph") and hasattr(G, "edges"):
-        return Graph.from_networkx(G)
+        return Graph.from_scipy(G, weights=False)
+    if is_networkx(G):
+        return Graph.from_networkx(G, weight=None)
     raise GraphError(
         f"{type(G).__name__} is not a graph; give a hopwave.Graph, a SciPy sparse matrix or a NetworkX graph"
     )
+
+
+def is_networkx(G: Any) -> bool:
+    """Whether G looks like a NetworkX graph."""
+    return hasattr(G, "is_multigraph") and hasattr(G, "edges")
 
 
 def in_direction(graph: Graph, direction: str) -> Graph:

@@ -55,7 +55,7 @@ def betweenness_centrality(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     k : int, optional
         Draw that many sources, the same as NetworkX with the same `seed`, and scale up.
     sources, targets : vertices, optional
@@ -160,7 +160,7 @@ def edge_betweenness_centrality(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     k, sources, normalized, seed, device, plan, progress, checkpoint
         As for `betweenness_centrality`.
     targets, cutoff, threads, memory_limit, deterministic

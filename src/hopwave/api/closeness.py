@@ -36,6 +36,7 @@ def closeness_centrality(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph. Distances *into* a vertex count; for distances out of it, give `G.reversed()`.
+        Weights are ignored: distances count hops.
     sources : list of vertices, optional
         Whose closeness to compute; by default that of all vertices.
     wf_improved : bool, optional
@@ -104,6 +105,7 @@ def harmonic_centrality(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph. Distances *into* a vertex count; for distances out of it, give `G.reversed()`.
+        Weights are ignored: distances count hops.
     sources : list of vertices, optional
         Whose centrality to compute (NetworkX's `nbunch`); by default that of all vertices.
     k, seed, delta, device, progress, threads
@@ -149,7 +151,7 @@ def barycenter(G: Any, device: str = "auto", progress: Progress = None, *, threa
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph. A directed graph must be strongly connected. Weights are ignored: distances count hops.
     device, progress, threads
         As for `closeness_centrality`.
 

@@ -29,7 +29,7 @@ def connected_components(G: Any, device: str = "auto") -> Components:
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        An undirected graph.
+        An undirected graph. Weights are ignored.
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is a GPU if there is one and the graph is worth the upload, else the CPU.
 
@@ -62,7 +62,7 @@ def weakly_connected_components(G: Any, device: str = "auto") -> Components:
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored.
     device
         As for `connected_components`.
 
@@ -86,7 +86,7 @@ def strongly_connected_components(G: Any, device: str = "auto") -> Components:
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored.
     device : {"auto", "cpu"}, optional
         Where to compute. A GPU does not offer this for directed graphs.
 
@@ -110,7 +110,7 @@ def is_connected(G: Any, device: str = "auto") -> bool:
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        An undirected graph with at least one vertex.
+        An undirected graph with at least one vertex. Weights are ignored.
     device
         As for `connected_components`.
 
@@ -129,7 +129,7 @@ def is_weakly_connected(G: Any, device: str = "auto") -> bool:
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A graph with at least one vertex.
+        A graph with at least one vertex. Weights are ignored.
     device
         As for `connected_components`.
 
@@ -148,7 +148,7 @@ def is_strongly_connected(G: Any, device: str = "auto") -> bool:
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A graph with at least one vertex.
+        A graph with at least one vertex. Weights are ignored.
     device
         As for `connected_components`.
 
@@ -190,7 +190,7 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. The direction of arcs does not matter.
+        The graph. The direction of arcs does not matter. Weights are ignored.
     device
         As for `connected_components`.
 
@@ -209,7 +209,7 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. The direction of arcs does not matter.
+        The graph. The direction of arcs does not matter. Weights are ignored.
     device
         As for `connected_components`.
 
@@ -260,7 +260,7 @@ def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     source, target : vertex
         An id, or a label if the graph has labels.
     device
@@ -282,7 +282,7 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto") -> lis
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     source, target : vertex
         An id, or a label if the graph has labels.
     device
@@ -323,7 +323,7 @@ def all_shortest_paths(G: Any, source: Any, target: Any, device: str = "auto") -
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     source, target : vertex
         An id, or a label if the graph has labels.
     device

@@ -34,7 +34,7 @@ def average_shortest_path_length(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph. A directed graph must be strongly connected. Weights are ignored: distances count hops.
     k : int, optional
         Estimate the mean from that many sources, drawn at random.
     seed : int, random.Random or NumPy generator, optional
@@ -87,7 +87,7 @@ def wiener_index(G: Any, device: str = "auto", progress: Progress = None, *, thr
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     device, progress, threads
         As for `average_shortest_path_length`.
 
@@ -128,7 +128,7 @@ def global_efficiency(G: Any, device: str = "auto", progress: Progress = None, *
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     device, progress, threads
         As for `average_shortest_path_length`.
 
@@ -158,7 +158,7 @@ def local_efficiency(G: Any, device: str = "auto", progress: Progress = None, *,
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     device : {"auto", "cpu"}, optional
         Where to compute. A GPU does not offer this.
     progress, threads
@@ -204,7 +204,7 @@ def distance_histogram(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     sources : list of vertices, optional
         Only count pairs that start at these vertices.
     k, seed

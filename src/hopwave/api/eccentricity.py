@@ -31,7 +31,7 @@ def eccentricity(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph. A directed graph must be strongly connected. Weights are ignored: distances count hops.
     vertices : list of vertices, optional
         Whose eccentricity to compute; by default that of all vertices.
     device : {"auto", "cpu", "cuda"}, optional
@@ -88,7 +88,7 @@ def diameter(G: Any, device: str = "auto", progress: Progress = None, *, threads
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph. A directed graph must be strongly connected. Weights are ignored: distances count hops.
     device, progress, threads
         As for `eccentricity`.
 
@@ -113,7 +113,7 @@ def radius(G: Any, device: str = "auto", progress: Progress = None, *, threads: 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph. A directed graph must be strongly connected. Weights are ignored: distances count hops.
     device, progress, threads
         As for `eccentricity`.
 
@@ -138,7 +138,7 @@ def center(G: Any, device: str = "auto", progress: Progress = None, *, threads: 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph. A directed graph must be strongly connected. Weights are ignored: distances count hops.
     device, progress, threads
         As for `eccentricity`.
 
@@ -163,7 +163,7 @@ def periphery(G: Any, device: str = "auto", progress: Progress = None, *, thread
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph. A directed graph must be strongly connected. Weights are ignored: distances count hops.
     device, progress, threads
         As for `eccentricity`.
 

@@ -40,7 +40,7 @@ def bfs(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     source : vertex or list of vertices
         Where the search starts: an id, or a label if the graph has labels. From a list, it starts everywhere at once.
     predecessors : bool, optional
@@ -113,7 +113,7 @@ def bfs_each(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     sources : list of vertices
         Where the searches start. All of them are checked before the first search begins.
     predecessors, path_counts, depth_limit, direction, plan, device, threads
@@ -177,7 +177,7 @@ def k_hop(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     vertex : vertex or list of vertices
         Where the search starts.
     k : int
@@ -221,7 +221,7 @@ def bfs_many(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     sources : list of vertices
         Where the searches start.
     depth_limit, direction, device, threads
@@ -266,7 +266,7 @@ def distance_blocks(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     sources : list of vertices, optional
         Where the searches start; by default everywhere.
     depth_limit, direction, device, threads
@@ -307,7 +307,7 @@ def pairs_within(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        The graph. Weights are ignored: distances count hops.
     d : int
         The greatest distance.
     sources : list of vertices, optional

@@ -1,42 +1,85 @@
-"""Weights in every form that callers give: an array given with the graph, an edge attribute, the values of a matrix."""
+"""Weights in every form that callers give: the graph's own, an array, an edge attribute, the values of a matrix.
+
+`weights=` is None (the graph's own weights if it has any), False (none: every arc counts 1), True (the graph's own; an
+error if it has none), an array in the order of `G.indices`, or the name of an edge attribute of a NetworkX graph.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.api.arguments import as_graph
+from hopwave.api.arguments import as_graph, is_networkx
+from hopwave.construct import networkx_columns
+from hopwave.csr import Rows, check_numbers, first_nan, is_symmetric
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.matrix import Matrix
 from hopwave.operators import DTYPES
 
+Parallel = Literal["min", "sum"]  # what parallel edges of a NetworkX multigraph amount to
 
-def weighted(G: Any, weights: Any) -> tuple[Graph, Matrix]:
-    """The graph, and its adjacency matrix with the weights.
 
-    `weights` is an array with one number per stored arc, in the order of `G.indices`; the name of an edge attribute of
-    a NetworkX graph; or None. With None, the weights are the values of a matrix; a graph has none.
-    """
+def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
+    """The graph, and its adjacency matrix with the weights that `weights` stands for."""
+    if isinstance(weights, np.bool_):
+        weights = bool(weights)
     if isinstance(G, Matrix) or hasattr(G, "tocsr"):
-        if weights is not None:
-            raise GraphError("a matrix's values are its weights; leave out weights=, or give a Graph")
-        matrix = G if isinstance(G, Matrix) else Matrix.from_scipy(G)
+        matrix = _chosen_values(G if isinstance(G, Matrix) else Matrix.from_scipy(G), weights)
         if matrix.shape[0] != matrix.shape[1]:
             raise GraphError(
                 f"an adjacency matrix is square, this one is {matrix.shape}; give one row and one column per vertex"
             )
         return graph_of(matrix), matrix
+    if is_networkx(G):
+        if weights is None or isinstance(weights, bool | str):
+            graph = _from_networkx(G, weights, parallel)
+            return graph, Matrix.from_graph(graph)
+    elif isinstance(weights, str):
+        raise GraphError(
+            f"weights={weights!r} names an edge attribute, and {type(G).__name__} has none; build the graph with "
+            f"Graph.from_edges(src, dst, weights=...)"
+        )
     graph = as_graph(G)
-    if weights is None:
+    if weights is None or weights is False:
+        return graph, Matrix.from_graph(graph, weights=weights is None)
+    if weights is True:
+        if not graph.is_weighted:
+            raise GraphError(
+                "weights=True takes the graph's own weights, and it has none; build it with "
+                "Graph.from_edges(src, dst, weights=...), or leave weights= out"
+            )
         return graph, Matrix.from_graph(graph)
-    if isinstance(weights, str):
-        weights = attribute(G, graph, weights)
     return graph, Matrix.from_graph(graph, per_arc(graph, weights))
+
+
+def _chosen_values(matrix: Matrix, weights: Any) -> Matrix:
+    """A matrix with its values, or without them. Nothing else can be its weights."""
+    if weights is False:
+        return matrix.pattern() if matrix.has_values else matrix
+    if weights is True and not matrix.has_values:
+        raise GraphError("weights=True takes a matrix's values, and this one is a pattern; leave weights= out")
+    if weights is not None and weights is not True:
+        raise GraphError("a matrix's values are its weights; leave out weights=, or give a Graph")
+    return matrix
+
+
+def _from_networkx(g: Any, weights: Any, parallel: Parallel) -> Graph:
+    """A NetworkX graph with the edge attribute that `weights` names; None and True stand for "weight"."""
+    name = weights if isinstance(weights, str) else None if weights is False else "weight"
+    source, target, values, labels, n = networkx_columns(g, name)
+    if values is None and weights is not None and weights is not False and len(source):
+        raise GraphError(f"no edge has the attribute {name!r}; name another, or leave weights= out")
+    if values is None and parallel == "sum" and g.is_multigraph():
+        values = np.ones(len(source))  # parallel edges count once each
+    return Graph.from_edges(
+        source, target, n, g.is_directed(), weights=values, labels=labels,
+        combine=None if values is None else parallel,
+    )  # fmt: skip
 
 
 @dataclass
@@ -56,39 +99,30 @@ def graph_of(matrix: Matrix) -> Graph:
 
 
 def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
-    """The weights as an array with one number per stored arc, of a type that `linalg` computes with."""
+    """The weights as an array with one number per stored arc, of a type that `linalg` computes with.
+
+    In an undirected graph both arcs of an edge must have the same weight. That also finds most arrays in another order.
+    """
+    remedy = "for weights in the order of the edges, build the graph with Graph.from_edges(src, dst, weights=...)"
     array = np.asarray(weights)
     if array.dtype.kind not in "biuf":
         raise GraphError(f"weights of type {array.dtype} are not numbers; give an array of integers or floats")
     if array.shape != (graph.m,):
         raise GraphError(
-            f"weights has shape {array.shape}; give one for each of the {graph.m} stored arcs in the order of G.indices"
+            f"weights has shape {array.shape}, not one number for each of the {graph.m} stored arcs in the order of "
+            f"G.indices; {remedy}"
         )
-    return array if array.dtype in DTYPES else array.astype(np.float64)
-
-
-def attribute(g: Any, graph: Graph, name: str) -> npt.NDArray[np.float64]:
-    """An edge attribute of a NetworkX graph, per stored arc: 1 if an edge lacks it, the least of parallel edges."""
-    if not hasattr(g, "edges"):
-        raise GraphError(f"weights={name!r} names an edge attribute, and {type(g).__name__} has none; give an array")
-    number = {node: i for i, node in enumerate(g)} if graph.labels is not None else None
-    ends, values = [], []
-    for u, v, value in g.edges(data=name, default=1):
-        ends.append((u, v) if number is None else (number[u], number[v]))
-        values.append(value)
-    found = np.full(graph.m, np.inf)
-    if not ends:
-        return found
-    try:
-        length = np.array(values, np.float64)
-    except (TypeError, ValueError):
-        raise GraphError(f"edge attribute {name!r} is not a number everywhere; give an array of weights") from None
-    source, target = np.array(ends, np.int64).T
-    keys = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees) * graph.n + graph.indices
-    np.minimum.at(found, np.searchsorted(keys, source * graph.n + target), length)
-    if not graph.directed:
-        np.minimum.at(found, np.searchsorted(keys, target * graph.n + source), length)
-    return found
+    if array.dtype not in DTYPES:
+        array = array.astype(np.float64)
+    check_numbers(first_nan(array), "weights")
+    numbers = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
+    sorted_rows = graph.order == "ascending"  # Matrix.from_graph refuses values for others
+    if not graph.directed and sorted_rows and not is_symmetric(Rows(graph.indptr, graph.indices, numbers)):
+        raise GraphError(
+            f"weights differ between the two arcs of an undirected edge, so they are not in the order of G.indices; "
+            f"{remedy}"
+        )
+    return array
 
 
 def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] | None:

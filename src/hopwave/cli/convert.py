@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 from hopwave.cli import options, terminal
-from hopwave.cli.files import Directed, File, Out, ReadOptions, WriteOptions, load, save, target
+from hopwave.cli.files import (
+    Combine,
+    Directed,
+    File,
+    NoWeights,
+    Out,
+    ReadOptions,
+    WriteOptions,
+    load,
+    save,
+    target,
+)
 from hopwave.cli.info import record, sentence
 from hopwave.errors import FormatError
 from hopwave.io import formats
@@ -23,13 +34,15 @@ def convert(
     drop_labels: Annotated[
         bool, typer.Option("--drop-labels", help="Write vertices as numbers, without their labels.")
     ] = False,
+    combine: Combine = None,
+    no_weights: NoWeights = False,
     read_options: ReadOptions = None,
     write_options: WriteOptions = None,
     as_json: options.Json = False,
 ) -> None:
-    """Convert a graph to another file format. Labels are dropped only with --drop-labels."""
+    """Convert a graph to another file format. Labels are dropped only with --drop-labels, weights with --no-weights."""
     chosen = target(out, to_format)
-    graph = load(file, directed, from_format, read_options, "--from")
+    graph = load(file, directed, from_format, read_options, "--from", weights=not no_weights, combine=combine)
     if graph.labels is not None and not drop_labels and not chosen.holds_labels:
         able = ", ".join(known.extensions[0] for known in formats() if known.holds_labels)
         raise FormatError(

@@ -23,6 +23,7 @@ EXTRAS = (
     ("pyarrow", ("pyarrow",), "io", "Parquet files"),
     ("pandas", ("pandas",), "io", "results as data frames"),
     ("matplotlib", ("matplotlib",), "plot", "pictures"),
+    ("igraph", ("igraph", "python-igraph"), "igraph", "graphs from and to igraph"),
     ("mpi4py", ("mpi4py",), "mpi", "several machines"),
     ("cupy", ("cupy-cuda12x", "cupy-cuda13x", "cupy"), "", "NVIDIA GPUs"),
 )

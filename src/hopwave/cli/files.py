@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,17 @@ from hopwave.io.detect import by_name, by_title, unknown
 from hopwave.io.format import Format as FileFormat
 
 READING = "Reading the file"
+
+
+class Rule(StrEnum):
+    """What to do with the weights of repeated edges."""
+
+    MIN = "min"
+    MAX = "max"
+    SUM = "sum"
+    FIRST = "first"
+
+
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A graph in any format that hopwave reads, also .gz.")]
 Out = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; its extension decides the format.")]
 Directed = Annotated[
@@ -43,6 +55,16 @@ ReadOptions = Annotated[
         rich_help_panel=READING,
     ),
 ]
+Combine = Annotated[
+    Rule | None,
+    typer.Option(
+        help="Which weight repeated edges keep. Without it, repeated edges with different weights are an error.",
+        rich_help_panel=READING,
+    ),
+]
+NoWeights = Annotated[
+    bool, typer.Option("--no-weights", help="Leave out the weights of the file.", rich_help_panel=READING)
+]
 WriteOptions = Annotated[
     list[str] | None,
     typer.Option(
@@ -55,12 +77,26 @@ WriteOptions = Annotated[
 
 
 def load(
-    file: Path, directed: bool | None, format: str | None, options: list[str] | None, flag: str = "--format"
+    file: Path,
+    directed: bool | None,
+    format: str | None,
+    options: list[str] | None,
+    flag: str = "--format",
+    *,
+    weights: bool = False,
+    combine: Rule | None = None,
 ) -> Graph:
-    """Read the graph as the command's arguments say; `flag` is the name of the option for the format."""
+    """Read the graph as the command's arguments say; `flag` is the name of the option for the format.
+
+    Commands that count hops read no weights.
+    """
     given = parsed(options, "--read-option")
+    if combine is not None and not weights:
+        raise typer.BadParameter(f"--combine {combine} says which weight to keep, and --no-weights leaves them all out")
+    if combine is not None:
+        given["combine"] = str(combine)
     try:
-        return read(file, format, directed, **given)
+        return read(file, format, directed, weights=weights, **given)
     except FormatError as error:
         raise FormatError(reworded(str(error), flag, "--read-option")) from error
     except TypeError as error:
@@ -104,6 +140,8 @@ def reworded(message: str, format_flag: str, option_flag: str) -> str:
     >>> reworded("rename it, or pass format='npz'", "--from", "-r")
     "rename it, or give --from 'npz'"
     """
+    message = message.replace("weights=False", "--no-weights")
+    message = message.replace("combine='min', 'max', 'sum' or 'first'", "--combine min, max, sum or first")
     message = re.sub(r"\b(pass )?format=(?=(.?))", lambda m: _flag(m, format_flag), message)
     if option_flag == "--write-option":
         message = message.replace("labels=False", "--drop-labels")

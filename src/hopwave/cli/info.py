@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hopwave.cli import options, terminal
-from hopwave.cli.files import Directed, File, Format, ReadOptions, load
+from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
 from hopwave.graph import Graph
 from hopwave.statistics import IRREGULAR_SCF
 
@@ -17,11 +17,13 @@ def info(
     file: File,
     directed: Directed = None,
     format: Format = None,
+    combine: Combine = None,
+    no_weights: NoWeights = False,
     read_options: ReadOptions = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show a graph's statistics and its degree distribution."""
-    graph = load(file, directed, format, read_options)
+    """Show a graph's statistics, its weights and its degree distribution."""
+    graph = load(file, directed, format, read_options, weights=not no_weights, combine=combine)
     bins = degree_bins(graph.degrees)
     if as_json:
         distribution = [{"from": low, "to": high, "vertices": count} for low, high, count in bins]
@@ -60,12 +62,26 @@ def described(graph: Graph) -> dict[str, str]:
         "kind": f"{kind}, {'vertices with labels' if graph.labels is not None else 'vertices numbered from 0'}",
         "vertices": f"{graph.n:,}",
         "edges" if not graph.directed else "arcs": f"{edge_count(graph):,}",
-        "stored arcs": f"{graph.m:,} in {terminal.size(graph.indptr.nbytes + graph.indices.nbytes)}",
+        "stored arcs": f"{graph.m:,} in {terminal.size(sum(part.nbytes for part in graph_arrays(graph)))}",
+        "weights": weights_described(graph),
         "degree": f"mean {stats.mean_degree:.2f}, deviation {stats.std_degree:.2f}, maximum {stats.max_degree:,}",
         "isolated vertices": f"{stats.isolated:,}",
         "self-loops": f"{stats.self_loops:,}",
         "scale-free metric": f"{stats.scf:,.1f}: {scale} {IRREGULAR_SCF:,.0f})",
     }
+
+
+def graph_arrays(graph: Graph) -> list[Any]:
+    """The arrays that a graph is made of."""
+    return [part for part in (graph.indptr, graph.indices, graph.weights) if part is not None]
+
+
+def weights_described(graph: Graph) -> str:
+    """The least and the greatest weight, and their type."""
+    weights = graph.weights
+    if weights is None:
+        return "none"
+    return f"{weights.min():g} to {weights.max():g}, {weights.dtype}" if len(weights) else str(weights.dtype)
 
 
 def edge_count(graph: Graph) -> int:
@@ -75,12 +91,23 @@ def edge_count(graph: Graph) -> int:
 
 def record(graph: Graph) -> dict[str, Any]:
     """A graph's statistics, for JSON."""
-    stats = graph.stats()
-    return {**asdict(stats), "regular": stats.regular, "edges": edge_count(graph), "labels": graph.labels is not None}
+    stats, weights = graph.stats(), graph.weights
+    about = None
+    if weights is not None:
+        ends = (weights.min().item(), weights.max().item()) if len(weights) else (None, None)
+        about = {"type": str(weights.dtype), "min": ends[0], "max": ends[1]}
+    return {
+        **asdict(stats),
+        "regular": stats.regular,
+        "edges": edge_count(graph),
+        "labels": graph.labels is not None,
+        "weights": about,
+    }
 
 
 def sentence(graph: Graph, labels: bool = True) -> str:
     """The size and kind of a graph, in a few words."""
     kind = "directed" if graph.directed else "undirected"
     named = ", with labels" if labels and graph.labels is not None else ""
+    named += ", with weights" if graph.is_weighted else ""
     return f"{graph.n:,} vertices, {edge_count(graph):,} {'arcs' if graph.directed else 'edges'}, {kind}{named}"

@@ -80,7 +80,7 @@ def read(
 
     Matrix Market, SNAP edge lists of integers and Graph500's binary lists are read in shares. Files that cannot be
     split (packed with gzip, or in another format) are read by rank 0, which sends the arcs to the others. A damaged
-    file raises on every rank.
+    file raises on every rank. A distributed graph has no weights: those of the file are left out.
 
     >>> import hopwave as hw, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -186,13 +186,21 @@ def _generated(
 def spread(graph: Any, **options: Any) -> DistributedGraph:
     """A hopwave.Graph that every rank has (or only one rank, the others giving None), split into one part per rank.
 
+    A distributed graph has no weights, so a weighted graph is refused: give `graph.without_weights()`.
+
     >>> import hopwave as hw
     >>> hw.distributed.spread(hw.generate.path(4)).m
     6
     """
     joined = world()
+    joined.together(lambda: _check_unweighted(graph))
     given = joined.allgather(None if graph is None else (graph.n, graph.directed))
     n, directed = next(about for about in given if about is not None)
     first = next(rank for rank, about in enumerate(given) if about is not None)
     u, v = graph.to_edges() if joined.rank == first else (np.empty(0, np.int64), np.empty(0, np.int64))
     return _from_columns(joined, u.astype(np.int64), v.astype(np.int64), n, directed, **options)
+
+
+def _check_unweighted(graph: Any) -> None:
+    if graph is not None and graph.is_weighted:
+        raise GraphError("a distributed graph has no weights; leave them out with spread(G.without_weights())")

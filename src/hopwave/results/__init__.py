@@ -5,7 +5,8 @@
     betweenness      BetweennessResult, EdgeBetweennessResult
     scores           VertexScores, Estimate, DistanceHistogram
     components       Components, Communities
+    tables           pandas and HTML tables of them
 
 Results are frozen dataclasses with NumPy arrays, or CuPy arrays if the graph was made of CuPy arrays. `to_dict()` and
-`to_pandas()` convert them.
+`to_pandas()` convert them; notebooks show them as tables.
 """

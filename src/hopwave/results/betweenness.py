@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave import html
 from hopwave.algorithms.brandes import Certificate
 from hopwave.arrays import on_host
 from hopwave.graph import Graph, vertex_names
+from hopwave.optional import optional
 from hopwave.plan import PlanUsed
+from hopwave.results.tables import SHOWN, by_vertex
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,13 +73,16 @@ class BetweennessResult:
         return dict(zip(np.asarray(vertex_names(self.graph)).tolist(), self.scores.tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """A table with one row per vertex: its score, and its bound if there is one."""
-        import pandas as pd
-
+        """A DataFrame with one row per vertex: its score, and its bound if there is one."""
         columns = {"betweenness": on_host(self.scores)}
         if self.bounds is not None:
             columns["bound"] = on_host(self.bounds)
-        return pd.DataFrame(columns, index=pd.Index(vertex_names(self.graph), name="vertex"))
+        return by_vertex(self.graph, columns)
+
+    def _repr_html_(self) -> str:
+        rows = [(vertex, f"{score:.6g}") for vertex, score in self.top(SHOWN)]
+        title = f"Betweenness of {len(self.scores):,} vertices, highest first; {self.certificate}"
+        return html.table(title, rows, ("vertex", "betweenness"))
 
     def __repr__(self) -> str:
         return f"BetweennessResult(n={len(self.scores):,}, sources={self.sources:,}, {self.certificate})"
@@ -139,12 +145,16 @@ class EdgeBetweennessResult:
         return dict(zip(pairs, scores.tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """A table with one row per edge: source, target, betweenness."""
-        import pandas as pd
-
+        """A DataFrame with one row per edge: source, target, betweenness."""
+        pandas = optional("pandas", "to_pandas")
         source, target, scores = self._once()
         names = np.asarray(vertex_names(self.graph))
-        return pd.DataFrame({"source": names[source], "target": names[target], "betweenness": scores})
+        return pandas.DataFrame({"source": names[source], "target": names[target], "betweenness": scores})
+
+    def _repr_html_(self) -> str:
+        rows = [(u, v, f"{score:.6g}") for (u, v), score in self.top(SHOWN)]
+        title = f"Betweenness of {len(self._once()[2]):,} edges, highest first; {self.certificate}"
+        return html.table(title, rows, ("source", "target", "betweenness"))
 
     def __repr__(self) -> str:
         return f"EdgeBetweennessResult(arcs={len(self.scores):,}, sources={self.sources:,}, {self.certificate})"

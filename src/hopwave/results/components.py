@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hopwave import html
 from hopwave.algorithms import components as _components
 from hopwave.graph import Graph, vertex_names
+from hopwave.results.tables import SHOWN, by_vertex
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +79,24 @@ class Components:
         names = np.asarray(vertex_names(self.graph))
         return [set(names[some].tolist()) for some in self.members()]
 
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with one row per vertex: the number of its component, or of its community.
+
+        >>> import hopwave as hw
+        >>> hw.connected_components(hw.Graph.from_edges(["a"], ["b"])).to_pandas()["component"].to_dict()
+        {'a': 0, 'b': 0}
+        """
+        return by_vertex(self.graph, {self._kind: self.labels})
+
+    @property
+    def _kind(self) -> str:
+        return "component"
+
+    def _repr_html_(self) -> str:
+        largest = np.argsort(-self.sizes, kind="stable")[:SHOWN].tolist()
+        rows = [(number, f"{self.sizes[number]:,}") for number in largest]
+        return html.table(f"{self!r}, largest first", rows, (self._kind, "vertices"))
+
     def __len__(self) -> int:
         return self.count
 
@@ -95,6 +118,10 @@ class Communities(Components):
     """
 
     settled: bool = True
+
+    @property
+    def _kind(self) -> str:
+        return "community"
 
     def __repr__(self) -> str:
         state = "" if self.settled else ", not settled"

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave import html
 from hopwave.arrays import on_host
 from hopwave.graph import Graph, vertex_names
+from hopwave.optional import optional
+from hopwave.results.tables import SHOWN, by_vertex
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,13 +61,17 @@ class VertexScores:
         return dict(zip(self._names().tolist(), self.scores.tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """A table with one row per vertex: its score, and its bound if there is one."""
-        import pandas as pd
-
+        """A DataFrame with one row per vertex: its score, and its bound if there is one."""
         columns = {self.name: on_host(self.scores)}
         if self.bounds is not None:
             columns["bound"] = on_host(self.bounds)
-        return pd.DataFrame(columns, index=pd.Index(self._names(), name="vertex"))
+        return by_vertex(self.graph, columns, self.vertices)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (vertex, f"{score:,}" if isinstance(score, int) else f"{score:.6g}") for vertex, score in self.top(SHOWN)
+        ]
+        return html.table(f"{self.name} of {len(self):,} vertices, highest first", rows, ("vertex", self.name))
 
     def _names(self) -> npt.NDArray[Any]:
         return np.asarray(vertex_names(self.graph))[self.vertices]
@@ -114,6 +121,14 @@ class Estimate:
     def __float__(self) -> float:
         return self.value
 
+    def _repr_html_(self) -> str:
+        facts = [
+            ("value", f"{self.value:.6g}"),
+            ("error", f"± {self.error:.2g} with probability {1 - self.risk:g}"),
+            ("sources drawn", f"{self.sources:,}"),
+        ]
+        return html.table("Estimate", facts)
+
     def __str__(self) -> str:
         return f"{self.value:.6g} ± {self.error:.2g}"
 
@@ -159,13 +174,19 @@ class DistanceHistogram:
         return float(self.counts @ np.arange(len(self.counts)) / reached) if reached else float("nan")
 
     def to_pandas(self) -> pd.DataFrame:
-        """A table with one row per distance: pairs, and the bound if there is one."""
-        import pandas as pd
-
+        """A DataFrame with one row per distance: pairs, and the bound if there is one."""
+        pandas = optional("pandas", "to_pandas")
         columns = {"pairs": self.counts}
         if self.bounds is not None:
             columns["bound"] = self.bounds
-        return pd.DataFrame(columns, index=pd.RangeIndex(len(self.counts), name="distance"))
+        return pandas.DataFrame(columns, index=pandas.RangeIndex(len(self.counts), name="distance"))
+
+    def _repr_html_(self) -> str:
+        first = self.counts[: 2 * SHOWN].tolist()
+        shown = [(str(distance), f"{count:,}") for distance, count in enumerate(first)]
+        if len(shown) < len(self.counts):
+            shown.append(("…", ""))
+        return html.table(f"Distances of {self.pairs:,} pairs", shown, ("distance", "pairs"))
 
     def __repr__(self) -> str:
         return f"DistanceHistogram(depth={max(0, len(self.counts) - 1)}, pairs={self.pairs:,})"

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave import html
 from hopwave.arrays import DeferredArray, ScaledCounts, on_host
 from hopwave.errors import GraphError
-from hopwave.graph import Graph, vertex_names
+from hopwave.graph import Graph
 from hopwave.plan import PlanUsed
+from hopwave.results.tables import by_vertex, first_names, named
 from hopwave.trace import Trace
 
 if TYPE_CHECKING:
@@ -106,17 +108,28 @@ class BFSResult:
         return dict(zip(map(self.graph.label, reached), distances[reached].tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """A table with one row per vertex: distance, and predecessor and path count if they were requested."""
-        import pandas as pd
+        """A DataFrame with one row per vertex: distance, and predecessor and path count if they were requested.
 
+        Predecessors are labels where the graph has labels; that of a vertex which was not reached is then missing.
+        """
         columns: dict[str, Any] = {"distance": on_host(self.distances)}
         if self.predecessors is not None:
-            columns["predecessor"] = on_host(self.predecessors)
+            columns["predecessor"] = named(self.graph, on_host(self.predecessors))
         if isinstance(self.path_counts, ScaledCounts):
             columns["path_count_log2"] = self.path_counts.log2()
         elif self.path_counts is not None:
             columns["path_count"] = on_host(self.path_counts)
-        return pd.DataFrame(columns, index=pd.Index(vertex_names(self.graph), name="vertex"))
+        return by_vertex(self.graph, columns)
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("from", first_names(self.graph, self.sources)),
+            ("reached", f"{self.reached:,} of {self.graph.n:,} vertices"),
+            ("depth", self.depth),
+            ("plan", self.plan),
+            ("engine", self.engine),
+        ]
+        return html.table("Breadth-first search", facts)
 
     def __repr__(self) -> str:
         return f"BFSResult(reached={self.reached:,}, depth={self.depth}, plan={self.plan.name}, engine={self.engine})"

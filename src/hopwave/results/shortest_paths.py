@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import engines
+from hopwave import engines, html
 from hopwave.algorithms import bfs
 from hopwave.catalogue import CATALOGUE
 from hopwave.errors import GraphError
 from hopwave.graph import Graph, vertex_names
 from hopwave.jobs import Question
 from hopwave.matrix import Matrix
+from hopwave.results.tables import by_vertex, first_names, named
 from hopwave.rows import kept, row_of_each
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class ShortestPaths:
     Examples
     --------
     >>> import hopwave as hw
-    >>> r = hw.sssp(hw.generate.path(3), 0, weights=[1.0, 1.0, 4.0, 4.0])
+    >>> r = hw.sssp(hw.Graph.from_edges([0, 1], [1, 2], weights=[1.0, 4.0]), 0)
     >>> r.distances.tolist(), r.predecessors.tolist(), r.reached
     ([0.0, 1.0, 5.0], [0, 0, 1], 3)
     """
@@ -103,11 +104,22 @@ class ShortestPaths:
         return dict(zip(names, self.distances[reached].tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """A table with one row per vertex: its distance, and the vertex before it."""
-        import pandas as pd
+        """A DataFrame with one row per vertex: its distance, and the vertex before it.
 
-        columns = {"distance": self.distances, "predecessor": self.predecessors}
-        return pd.DataFrame(columns, index=pd.Index(vertex_names(self.graph), name="vertex"))
+        Predecessors are labels where the graph has labels; that of a vertex without a path is then missing.
+        """
+        columns = {"distance": self.distances, "predecessor": named(self.graph, self.predecessors)}
+        return by_vertex(self.graph, columns)
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("from", first_names(self.graph, self.sources)),
+            ("reached", f"{self.reached:,} of {self.graph.n:,} vertices"),
+            ("greatest distance", f"{self.distances[self._has_path].max(initial=0.0):g}"),
+            ("lengths", "the weights of the arcs" if self.matrix.has_values else "1 per arc"),
+            ("method", self.method),
+        ]
+        return html.table("Shortest paths", facts)
 
     def __repr__(self) -> str:
         return f"ShortestPaths(reached={self.reached:,}, method={self.method})"

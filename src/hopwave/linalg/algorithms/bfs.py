@@ -26,7 +26,7 @@ def bfs(A: Any, source: int, *, device: str = "auto") -> Vector:
     >>> hw.linalg.bfs(hw.generate.grid(3, 3), 0).to_dense().tolist()
     [0, 1, 2, 1, 2, 3, 2, 3, 4]
     """
-    A = as_matrix(A)
+    A = as_matrix(A, weights=False)
     f = Vector.from_entries([source], True, A.shape[0])
     levels: Vector = waves(f, A, any_pair, device=device).levels
     return levels

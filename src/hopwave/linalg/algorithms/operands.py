@@ -22,9 +22,12 @@ class Known:
     symmetric: bool | None = None
 
 
-def square(A: Any, device: str = "auto") -> Matrix:
-    """The matrix of a graph, on that device; "auto" is where it is. Everything made from it is computed there."""
-    matrix = as_matrix(A)
+def square(A: Any, device: str = "auto", weights: bool = False) -> Matrix:
+    """The matrix of a graph, on that device; "auto" is where it is. Everything made from it is computed there.
+
+    `weights` says whether the weights of a Graph become values; most algorithms need only the pattern.
+    """
+    matrix = as_matrix(A, weights)
     rows, columns = matrix.shape
     if rows != columns:
         raise LinalgError(f"the matrix is {rows} × {columns}; a graph's has one row and one column per vertex")

@@ -51,7 +51,7 @@ def pagerank(
     >>> la.algorithms.pagerank(la.Matrix.from_edges([0, 1, 2], [2, 2, 0], shape=3)).values.round(3).tolist()
     [0.464, 0.05, 0.486]
     """
-    A = square(A, device)
+    A = square(A, device, weights=True)
     check_weights(A, "rank", finite=True)
     n = A.shape[0]
     if not 0 <= alpha <= 1 or not tol >= 0 or max_iter < 1:

@@ -43,7 +43,7 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
 
     Of several sources, from the nearest.
 
-    A without values has arcs of length 1.
+    The values are the lengths of the arcs, those of a Graph its weights. Without values every arc has length 1.
 
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], shape=4)
@@ -129,7 +129,7 @@ def default_delta(A: Matrix) -> float:
 
 def _begin(A: Any, source: int | Sequence[int], device: str) -> tuple[Matrix, Vector, Vector]:
     """The matrix, checked; the distances, 0 at the source; the vector that has only the source."""
-    A = square(A, device)
+    A = square(A, device, weights=True)
     check_weights(A, "distance")
     d = Vector.full(A.shape[0], math.inf, device=A.device)
     sources = np.unique([place(A, one) for one in np.atleast_1d(np.asarray(source)).tolist()])

@@ -1,0 +1,64 @@
+"""Weights on the command line: shown by info, kept by convert, combined or left out when told, ignored by searches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from calls import Answer, Fail, Run
+
+from hopwave import Graph
+from hopwave.io import read
+
+
+@pytest.fixture
+def roads(tmp_path: Path) -> Path:
+    """Three roads, one of them listed twice with different lengths."""
+    path = tmp_path / "roads.csv"
+    path.write_text("source,target,weight\n0,1,2.5\n1,2,4\n2,0,1\n0,1,2\n")
+    return path
+
+
+@pytest.fixture
+def clean(tmp_path: Path) -> Path:
+    path = tmp_path / "clean.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 2.5\n3 2 4\n3 1 1\n")
+    return path
+
+
+def test_info_shows_weights(run: Run, answer: Answer, clean: Path) -> None:
+    assert "1 to 4, float64" in run("info", clean)
+    assert answer("info", clean)["weights"] == {"type": "float64", "min": 1.0, "max": 4.0}
+    assert answer("info", clean, "--no-weights")["weights"] is None
+    words = run("info", clean, "--no-weights").split()
+    assert words[words.index("weights") + 1] == "none"
+
+
+def test_convert_keeps_weights(run: Run, answer: Answer, clean: Path) -> None:
+    assert "with weights" in run("convert", clean, "out.npz")
+    assert read("out.npz") == Graph.from_edges([0, 1, 2], [1, 2, 0], weights=[2.5, 4, 1])
+    assert answer("convert", clean, "bare.npz", "--no-weights")["weights"] is None
+    assert read("bare.npz") == Graph.from_edges([0, 1, 2], [1, 2, 0])
+
+
+@pytest.mark.parametrize(("rule", "weight"), [("min", 2.0), ("max", 2.5), ("sum", 4.5), ("first", 2.5)])
+def test_repeated_edges_are_combined_as_told(run: Run, roads: Path, rule: str, weight: float) -> None:
+    run("convert", roads, "out.npz", "--combine", rule)
+    assert read("out.npz").edges().weights.tolist()[0] == weight  # type: ignore[union-attr]
+
+
+def test_errors_about_weights_are_one_line_with_options(fail: Fail, roads: Path, clean: Path) -> None:
+    _, message = fail("convert", roads, "out.npz")
+    assert "\n" not in message and "--combine min, max, sum or first" in message and "--no-weights" in message
+    assert "combine=" not in message and "weights=" not in message
+    _, message = fail("convert", clean, "out.sg")  # a format without weights
+    assert "\n" not in message and "--no-weights" in message and "weights=" not in message
+    _, message = fail("info", roads, "--combine", "median")
+    assert "'median'" in message and "first" in message
+    _, message = fail("info", roads, "--combine", "min", "--no-weights")
+    assert "--combine min says which weight to keep, and --no-weights leaves them all out" in message
+
+
+def test_searches_ignore_weights(answer: Answer, roads: Path) -> None:
+    assert answer("bfs", roads, "--source", "0")["depth"] == 1
+    assert answer("bc", roads)["n"] == 3
