@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import re
 import subprocess
 import sys
 
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 import hopwave.io as hio
 from graphs import DATA
 from hopwave.csr_compiled import sorted_rows
-from hopwave.errors import GraphError
+from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.io import rows, scan, source
 from hopwave.progress import Meter
@@ -134,7 +135,9 @@ def test_names_in_an_edge_list(file):
     "text",
     [
         "source,target\na,b\nb,c\n",
-        "a,b\nb,c\n",
+        "a,b,1\nb,c,2.5\n",
+        "ego,alter,since\na,b,1990\nb,c,2000\n",
+        "ego,alter,weight\na,b,\nb,c,\n",
         "weight;to;from\n1;b;a\n2;c;b\n",
         "src\tdst\na\tb\nb\tc\n",
         '"Source"|"Target"\n"a"|"b"\n"b"|"c"\n',
@@ -170,7 +173,32 @@ def test_quoted_numbers_are_names_unless_asked(file):
     assert hio.read(path, names=False).labels.tolist() == [1, 2, 3]
     assert hio.read(file("h.csv", "p,q\na,b\n"), header=True).labels.tolist() == ["a", "b"]
     assert hio.read(file("h.csv", "source,target\na,b\n"), header=False).n == 4
-    assert hio.read(file("h.csv", "a:b\n"), delimiter=":").n == 2
+    assert hio.read(file("h.csv", "a:b\n"), delimiter=":", header=False).n == 2
+
+
+@pytest.mark.parametrize("text", ["a,b\nb,c\n", "person,friend\nann,bob\n", "a,b\n", "a b\nb c\n", "ann,\nbob,cyd\n"])
+def test_text_above_text_is_neither_header_nor_edge_until_told(file, text):
+    path = file("g.csv", text)
+    with pytest.raises(FormatError, match=r"may be a header or an edge.*header=True or False") as caught:
+        hio.read(path)
+    assert caught.value.line == 1
+    edges = hio.read(path, header=False)
+    assert str(edges.labels[0]) == re.split("[ ,]", text)[0]
+    if text.count("\n") > 1:
+        assert hio.read(path, header=True).n < edges.n
+
+
+@pytest.mark.parametrize("text", ["0,1\n2\n", "source,target\n0,1\n2\n", "0 1\n2\n", "source,target\nann,bob\ncyd\n"])
+def test_a_row_with_one_cell_is_not_a_vertex(file, text):
+    with pytest.raises(FormatError, match="1 cell; expected 2") as caught:
+        hio.read(file("g.csv", text))
+    assert caught.value.line == text.count("\n")
+    assert hio.read(file("g.csv", text[:-1] + ",\n" if "," in text else "0,1\n2,\n")).n == 3
+
+
+def test_a_name_with_the_delimiter_in_it_needs_quotes(file):
+    with pytest.raises(FormatError, match="3 cells; expected 2: put a name"):
+        hio.read(file("g.csv", "source,target\nann,bob\nSmith, John,bob\n"))
 
 
 # ---------------------------------------------------------------- names of files
