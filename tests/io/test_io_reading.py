@@ -22,7 +22,6 @@ from hopwave.csr_compiled import sorted_rows
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.io import rows, scan, source
-from hopwave.progress import Meter
 
 MANIFEST = DATA / "MANIFEST.tsv"
 EXAMPLES = settings.default.max_examples
@@ -340,28 +339,7 @@ def test_the_scanner_reads_clean_lines_by_itself(text, grammar):
     assert list(zip(u[:row].tolist(), v[:row].tolist(), strict=True)) == edges
 
 
-# ---------------------------------------------------------------- progress and imports
-
-
-def test_progress_is_shown_when_asked_and_only_then(tmp_path, capfd):
-    hio.write(tmp_path / "web.mtx", Graph.from_edges([0], [1]))
-    hio.read(tmp_path / "web.mtx")
-    hio.read(tmp_path / "web.mtx", progress=False)
-    assert capfd.readouterr().err == ""
-    with Meter("reading web.mtx", 100, True) as meter:
-        meter.update(50)
-    assert "reading web.mtx" in capfd.readouterr().err
-
-
-def test_a_bar_that_starts_late_shows_what_was_done_before(monkeypatch, capfd):
-    monkeypatch.setattr("hopwave.progress.PATIENCE", 0.0)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with Meter("reading late.mtx", 200, None) as meter:
-        meter.update(100)
-        meter._timer.join()
-        assert meter._bar.tasks[0].completed == 100
-        meter.stage("building")
-        assert (meter._bar.tasks[0].description, meter._bar.tasks[0].total) == ("building", None)
+# ---------------------------------------------------------------- imports
 
 
 def test_reading_a_small_file_imports_nothing_heavy(tmp_path):
