@@ -21,6 +21,9 @@ from hopwave import EngineError, engines
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# A slow machine must not add lines to the stderr that tests compare; tests/io/test_progress.py turns them on.
+os.environ.setdefault("HOPWAVE_PROGRESS", "0")
+
 PROFILE = os.environ.get("HOPWAVE_TESTS", "whole")
 EXAMPLES = {"whole": 60, "quick": 6}
 QUICK_CASES = 10  # of one test function

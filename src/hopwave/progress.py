@@ -1,22 +1,29 @@
-"""A progress bar for long work: on a terminal, after two seconds, and removed when done."""
+"""Progress of long work, after two seconds: a bar on a terminal, plain lines in a log or a notebook."""
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+import time
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
 from hopwave.errors import GraphError
 
-PATIENCE = 2.0  # seconds before a bar appears by itself
+PATIENCE = 2.0  # seconds before anything is shown
+SECONDS_PER_LINE = 5.0  # without a terminal
+TICK = 0.25  # seconds between two looks at the work under way
 
 
 class Meter:
     """Shows how much of a long task is done: bytes of a file, or sources.
 
-    `show=None` waits two seconds and draws only on a terminal; True draws at once, False never. With a total of None it
-    draws a spinner with the elapsed time, for work that is one call into a C library.
+    `show=None` waits two seconds; True shows it at once, False never, and the environment variable HOPWAVE_PROGRESS=0
+    turns None into False. A terminal gets a bar, which is removed when the work is done. Any other stderr gets a plain
+    line every five seconds. With a total of None both show only the elapsed time, for work that is one call into a C
+    library.
 
     >>> with Meter("reading web.mtx", total=100, show=False) as meter:
     ...     meter.update(50)
@@ -28,12 +35,13 @@ class Meter:
         self._title = title
         self._total = total
         self._done = 0
-        self._wanted = sys.stderr.isatty() if show is None else show
         self._at_once = show is True
+        self._wanted = os.environ.get("HOPWAVE_PROGRESS") != "0" if show is None else show
         self._lock = threading.Lock()
-        self._timer: threading.Timer | None = None
         self._bar: Any = None
         self._task: Any = None
+        self._began = 0.0
+        self._last_line = 0.0  # when it was printed; 0: not yet
 
     def update(self, done: int) -> None:
         """Say how much is done."""
@@ -51,41 +59,108 @@ class Meter:
                 self._task = self._bar.add_task(title, total=total)
 
     def __enter__(self) -> Meter:
-        if self._at_once:
-            self._start()
-        elif self._wanted:
-            self._timer = threading.Timer(PATIENCE, self._start)
-            self._timer.daemon = True
-            self._timer.start()
+        self._began = time.monotonic()
+        if self._wanted:
+            if self._at_once:
+                self._look(self._began)
+            _watched.add(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer.join()
+        if not self._wanted:
+            return
+        _watched.remove(self)
         with self._lock:
             if self._bar is not None:
                 self._bar.stop()
                 self._bar = None
+            elif self._last_line and kind is None:
+                self._print("done")
+
+    def _look(self, now: float) -> None:
+        """Show the bar or the next line, if it is time."""
+        if now - self._began < PATIENCE and not self._at_once:
+            return
+        with self._lock:
+            if self not in _watched and not self._at_once:
+                return  # it ended meanwhile
+            if self._bar is None and _is_terminal():
+                self._start()
+            elif self._bar is None and (not self._last_line or now - self._last_line >= SECONDS_PER_LINE):
+                self._last_line = now
+                self._print("" if not self._total else f"{min(100 * self._done // self._total, 100)} %")
+
+    def _print(self, state: str) -> None:
+        elapsed = f"{time.monotonic() - self._began:.0f} s"
+        with suppress(OSError, ValueError, AttributeError):  # stderr is closed, or None: there is nowhere to print
+            sys.stderr.write(f"hopwave: {self._title}: {state + ' after ' if state else ''}{elapsed}\n")
+            sys.stderr.flush()
 
     def _start(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-        console = Console(stderr=True)
+        self._bar = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task(self._title, total=self._total, completed=self._done)
+        self._bar.start()
+
+
+class _Watched:
+    """The meters of the work under way, and one thread that looks at them. It ends when there are none.
+
+    One thread for all: a short call costs no thread of its own.
+    """
+
+    def __init__(self) -> None:
+        self._meters: set[Meter] = set()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def __contains__(self, meter: Meter) -> bool:
+        return meter in self._meters
+
+    def add(self, meter: Meter) -> None:
         with self._lock:
-            self._bar = Progress(
-                SpinnerColumn(),
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                TextColumn("{task.percentage:>3.0f}%"),
-                TimeElapsedColumn(),
-                TextColumn("left"),
-                TimeRemainingColumn(),
-                console=console,
-                transient=console.is_terminal,  # in a log file, the last state is printed once
-            )
-            self._task = self._bar.add_task(self._title, total=self._total, completed=self._done)
-            self._bar.start()
+            self._meters.add(meter)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._watch, name="hopwave-progress", daemon=True)
+                self._thread.start()
+
+    def remove(self, meter: Meter) -> None:
+        with self._lock:
+            self._meters.discard(meter)
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(TICK)
+            with self._lock:
+                meters = list(self._meters)
+                if not meters:
+                    self._thread = None
+                    return
+            for meter in meters:
+                meter._look(time.monotonic())
+
+
+def _is_terminal() -> bool:
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # None, or closed
+        return False
+
+
+_watched = _Watched()
+if hasattr(os, "register_at_fork"):  # the thread does not survive a fork, and a lock may be held
+    os.register_at_fork(after_in_child=_watched.__init__)  # type: ignore[misc]

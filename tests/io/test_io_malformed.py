@@ -138,7 +138,7 @@ CASES = [
     ("too-large.csv", b"0,1\n1,9999999999999999999\n", 2, "too large; expected at most 18 digits"),
     ("float.csv", b"0,1\n1,2.5\n", 2, "found '2.5'; expected a vertex id"),
     ("empty-cell.csv", b"source,target\n0,1\n,2\n", 3, "an empty cell; expected a vertex"),
-    ("short-row.csv", b"w,source,target\n5,0,1\n5,1\n7\n", 4, "an empty cell; expected a vertex"),
+    ("short-row.csv", b"w,source,target\n5,0,1\n5,1\n7\n", 3, "2 cells; expected 3"),
     ("open-quote.csv", b'source,target\n"a","b"\n"c,"d"\n', 3, "expected a closing quote"),
     ("nul.csv", b"0,1\n1,\x002\n", 2, "NUL byte.*expected a table"),
     ("not-utf8.csv", b"source,target\nann,bob\n\xff\xfe,x\n", 3, "not UTF-8 text; expected a table"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import re
 import subprocess
 import sys
 
@@ -18,10 +19,9 @@ from hypothesis import strategies as st
 import hopwave.io as hio
 from graphs import DATA
 from hopwave.csr_compiled import sorted_rows
-from hopwave.errors import GraphError
+from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.io import rows, scan, source
-from hopwave.progress import Meter
 
 MANIFEST = DATA / "MANIFEST.tsv"
 EXAMPLES = settings.default.max_examples
@@ -134,7 +134,9 @@ def test_names_in_an_edge_list(file):
     "text",
     [
         "source,target\na,b\nb,c\n",
-        "a,b\nb,c\n",
+        "a,b,1\nb,c,2.5\n",
+        "ego,alter,since\na,b,1990\nb,c,2000\n",
+        "ego,alter,weight\na,b,\nb,c,\n",
         "weight;to;from\n1;b;a\n2;c;b\n",
         "src\tdst\na\tb\nb\tc\n",
         '"Source"|"Target"\n"a"|"b"\n"b"|"c"\n',
@@ -170,7 +172,32 @@ def test_quoted_numbers_are_names_unless_asked(file):
     assert hio.read(path, names=False).labels.tolist() == [1, 2, 3]
     assert hio.read(file("h.csv", "p,q\na,b\n"), header=True).labels.tolist() == ["a", "b"]
     assert hio.read(file("h.csv", "source,target\na,b\n"), header=False).n == 4
-    assert hio.read(file("h.csv", "a:b\n"), delimiter=":").n == 2
+    assert hio.read(file("h.csv", "a:b\n"), delimiter=":", header=False).n == 2
+
+
+@pytest.mark.parametrize("text", ["a,b\nb,c\n", "person,friend\nann,bob\n", "a,b\n", "a b\nb c\n", "ann,\nbob,cyd\n"])
+def test_text_above_text_is_neither_header_nor_edge_until_told(file, text):
+    path = file("g.csv", text)
+    with pytest.raises(FormatError, match=r"may be a header or an edge.*header=True or False") as caught:
+        hio.read(path)
+    assert caught.value.line == 1
+    edges = hio.read(path, header=False)
+    assert str(edges.labels[0]) == re.split("[ ,]", text)[0]
+    if text.count("\n") > 1:
+        assert hio.read(path, header=True).n < edges.n
+
+
+@pytest.mark.parametrize("text", ["0,1\n2\n", "source,target\n0,1\n2\n", "0 1\n2\n", "source,target\nann,bob\ncyd\n"])
+def test_a_row_with_one_cell_is_not_a_vertex(file, text):
+    with pytest.raises(FormatError, match="1 cell; expected 2") as caught:
+        hio.read(file("g.csv", text))
+    assert caught.value.line == text.count("\n")
+    assert hio.read(file("g.csv", text[:-1] + ",\n" if "," in text else "0,1\n2,\n")).n == 3
+
+
+def test_a_name_with_the_delimiter_in_it_needs_quotes(file):
+    with pytest.raises(FormatError, match="3 cells; expected 2: put a name"):
+        hio.read(file("g.csv", "source,target\nann,bob\nSmith, John,bob\n"))
 
 
 # ---------------------------------------------------------------- names of files
@@ -312,28 +339,7 @@ def test_the_scanner_reads_clean_lines_by_itself(text, grammar):
     assert list(zip(u[:row].tolist(), v[:row].tolist(), strict=True)) == edges
 
 
-# ---------------------------------------------------------------- progress and imports
-
-
-def test_progress_is_shown_when_asked_and_only_then(tmp_path, capfd):
-    hio.write(tmp_path / "web.mtx", Graph.from_edges([0], [1]))
-    hio.read(tmp_path / "web.mtx")
-    hio.read(tmp_path / "web.mtx", progress=False)
-    assert capfd.readouterr().err == ""
-    with Meter("reading web.mtx", 100, True) as meter:
-        meter.update(50)
-    assert "reading web.mtx" in capfd.readouterr().err
-
-
-def test_a_bar_that_starts_late_shows_what_was_done_before(monkeypatch, capfd):
-    monkeypatch.setattr("hopwave.progress.PATIENCE", 0.0)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with Meter("reading late.mtx", 200, None) as meter:
-        meter.update(100)
-        meter._timer.join()
-        assert meter._bar.tasks[0].completed == 100
-        meter.stage("building")
-        assert (meter._bar.tasks[0].description, meter._bar.tasks[0].total) == ("building", None)
+# ---------------------------------------------------------------- imports
 
 
 def test_reading_a_small_file_imports_nothing_heavy(tmp_path):

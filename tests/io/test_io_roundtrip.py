@@ -76,7 +76,7 @@ def test_every_extension_works(extension, tmp_path):
 
 
 @pytest.mark.parametrize("trap", NAMED)
-@pytest.mark.parametrize("extension", [".txt", ".csv", ".tsv.gz", ".parquet", ".npz"])
+@pytest.mark.parametrize("extension", [".txt", ".csv", ".tsv.gz", ".parquet", ".npz", ".graphml", ".gml", ".net"])
 def test_labels_come_back(extension, trap, tmp_path):
     graph = there_and_back(tmp_path / f"graph{extension}", NAMED[trap])
     assert graph == NAMED[trap]

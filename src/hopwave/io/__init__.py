@@ -45,7 +45,7 @@ def read(
         edge as arcs.
     n: the number of vertices, if there are more than the file shows; integer ids below n are then used unchanged.
     labels: False drops names and uses integer ids unchanged as vertices.
-    progress: None shows a bar on a terminal after two seconds, True always shows it, False never.
+    progress: None shows a bar (lines, if stderr is not a terminal) after two seconds, True at once, False never.
     options: options of this format alone, for example `source=` and `target=` for the columns of a table.
 
     Repeated edges are merged. A file with a mistake in it raises FormatError, with the number of the line.

@@ -6,7 +6,20 @@ import re
 from pathlib import Path
 
 from hopwave.errors import FormatError
-from hopwave.io import dimacs, edge_list, gapbs, graph500, matrix_market, metis, npz, parquet, table
+from hopwave.io import (
+    dimacs,
+    edge_list,
+    gapbs,
+    gml,
+    graph500,
+    graphml,
+    matrix_market,
+    metis,
+    npz,
+    pajek,
+    parquet,
+    table,
+)
 from hopwave.io.format import Format
 from hopwave.io.source import Source
 
@@ -22,9 +35,17 @@ FORMATS = (
     gapbs.EDGE_LIST,
     gapbs.SERIALISED,
     graph500.FORMAT,
+    graphml.FORMAT,
+    gml.FORMAT,
+    pajek.FORMAT,
 )
 # Comments, then the problem line.
 _DIMACS = re.compile(rb"(?:c[^\n]*\n|\s*\n)*p[ \t]+(sp|edge|col)[ \t]")
+# Declarations and comments, then the element of the whole document.
+_GRAPHML = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<[?!][^>]*>\s*)*<(?:\w+:)?graphml\b")
+# Comments, `Creator "..."` or `Version 1`, then the list of the graph.
+_GML = re.compile(rb"\s*(?:#[^\n]*\n\s*|(?:Creator|Version|comment)[ \t]+[^\n]*\n\s*)*graph\s*\[", re.IGNORECASE)
+_PAJEK = re.compile(rb"(?:\xef\xbb\xbf)?(?:%[^\n]*\n|\s*\n)*\s*\*(?:network|vertices)\b", re.IGNORECASE)
 
 
 def by_name(path: Path) -> Format | None:
@@ -66,6 +87,9 @@ def by_content(start: bytes) -> Format | None:
         return parquet.FORMAT
     if found := _DIMACS.match(start):
         return dimacs.SHORTEST_PATHS if found[1] == b"sp" else dimacs.COLOURING
+    for pattern, known in ((_GRAPHML, graphml.FORMAT), (_GML, gml.FORMAT), (_PAJEK, pajek.FORMAT)):
+        if pattern.match(start):
+            return known
     return None
 
 

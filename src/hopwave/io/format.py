@@ -61,6 +61,7 @@ class Request:
         *,
         directed: bool | None,
         labels: npt.NDArray[Any] | None = None,
+        weights: npt.NDArray[Any] | None = None,
     ) -> Graph:
         """The graph of these edges, with checked ids; `directed` is what the file says, None if it says nothing.
 
@@ -76,7 +77,8 @@ class Request:
         source.meter.stage(f"building the graph of {source.path.name}")
         directed_now = directed if self.directed is None else directed and self.directed
         names = labels if self.labels else None
-        return self.turned(Graph.from_edges(u, v, n, directed_now, labels=names))
+        combine = None if weights is None else self.combine
+        return self.turned(Graph.from_edges(u, v, n, directed_now, labels=names, weights=weights, combine=combine))
 
     def turned(self, graph: Graph) -> Graph:
         """The graph as the caller wants it, directed or not: reverse arcs are added, or every edge becomes two arcs."""

@@ -45,7 +45,7 @@ class Grammar:
     delimiter: bytes = b""  # empty: spaces and tabs
     values: int | None = None  # how many numbers follow; None: anything may follow and is ignored
     whole: bool = False  # those numbers are integers
-    lone: bool = False  # a line may hold a single vertex; the second end is then -1
+    lone: bool = False  # the second cell may be empty: a vertex without an edge; the second end is then -1
 
     def row(self, line: bytes) -> tuple[int, int] | None:
         """The edge of one line, with vertices counted from 0; None for an empty line or a comment."""
@@ -64,7 +64,7 @@ class Grammar:
             fields = [field.strip() for field in text.split(self.delimiter)]
         else:
             fields = text.split()
-        if self.lone and fields[0] and not any(fields[1:]):
+        if self.lone and len(fields) > 1 and fields[0] and not any(fields[1:]):
             return self._vertex(fields[0], line), -1
         if len(fields) < 2 or (self.values is not None and len(fields) != 2 + self.values):
             raise Problem(f"found {shown(line)}; expected {self.expected}")

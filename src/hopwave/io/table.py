@@ -1,12 +1,14 @@
 """Tables of edges as text: CSV, TSV and similar, with or without a header, with numbers or names as vertices.
 
-A row with an empty second cell is a vertex without an edge. Tables do not say whether the graph is directed.
+A row with an empty second cell is a vertex without an edge; a row with one cell is an error. Tables do not say whether
+the graph is directed.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +31,11 @@ PAIRS = (
     ("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("tail", "head"), ("start", "end"),
     ("from_node", "to_node"), ("fromnodeid", "tonodeid"), ("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"),
     ("id_1", "id_2"), ("source_id", "target_id"), ("citing", "cited"), ("row", "col"), ("i", "j"),
+    ("source", "destination"), ("origin", "destination"), ("from_id", "to_id"), ("sender", "receiver"),
+    ("parent", "child"),
 )  # fmt: skip
+# A number in a cell, an id or a weight.
+_NUMERIC = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
 
 def choose_columns(
@@ -115,11 +121,8 @@ def _layout(
         raise TypeError(f"delimiter={delimiter!r} is not one character; leave it out to have it detected")
     rows, starts = _sample(text, delimiter)
     if header is None:
-        found = {cell.strip().lower() for cell in rows[0]}
-        named = any(found.issuperset(pair) for pair in PAIRS)
         wants_names = any(isinstance(wanted, str) for wanted in (first, second))
-        numbers_below = len(rows) > 1 and _is_number(rows[1][0]) and not any(_is_number(cell) for cell in rows[0])
-        header = named or wants_names or numbers_below
+        header = wants_names or _has_header(source, rows)
     titles = rows[0] if header else [str(i) for i in range(len(rows[0]))]
     position = choose_columns(source, titles, first, second, 1)
     if names is None:
@@ -128,6 +131,29 @@ def _layout(
         ends = [cells[i] for i in position if i < len(cells) and cells[i].strip()]
         names = bool(cells) and (starts[at] == '"' or not all(_is_number(end) for end in ends))
     return _Layout(delimiter, header, *position, names, len(rows[0]))
+
+
+def _has_header(source: Source, rows: list[list[str]]) -> bool:
+    """Whether the first row is a header, if that is certain: known column names, or text above a column of numbers.
+
+    Text above text may be either, and a wrong guess would add an edge or lose one.
+    """
+    first, below = rows[0], rows[1:]
+    found = {cell.strip().lower() for cell in first}
+    if "weight" in found or any(found.issuperset(pair) for pair in PAIRS):
+        return True
+    if any(_NUMERIC.fullmatch(cell) for cell in first):
+        return False
+    for column, title in enumerate(first):
+        cells = [row[column] for row in below if column < len(row) and row[column].strip()]
+        if title.strip() and cells and all(_NUMERIC.fullmatch(cell) for cell in cells):
+            return True
+    if len(first) < 2:
+        return False  # an error, and choose_columns says which
+    shown = ", ".join(repr(cell[:40]) for cell in first[:2])
+    raise source.fail(
+        f"the first row ({shown}) may be a header or an edge; expected to be told: give header=True or False", 1
+    )
 
 
 def _guess_delimiter(text: str) -> str:
@@ -202,9 +228,8 @@ def _read_carefully(source: Source, request: Request, layout: _Layout) -> Graph:
     number: Callable[[str], int] = numbers.__getitem__ if layout.names else _integer
     for line, row in _rows(source, layout):
         try:
-            if max(layout.first, layout.second) >= len(row) > min(layout.first, layout.second) + 1:
-                raise ValueError(f"{len(row)} cells; expected {layout.columns}")
-            first, second = (row[i] if i < len(row) else "" for i in (layout.first, layout.second))
+            _check_width(row, layout)
+            first, second = row[layout.first], row[layout.second]
             if not first.strip():
                 raise ValueError("an empty cell; expected a vertex")
             u.append(number(first))
@@ -216,6 +241,15 @@ def _read_carefully(source: Source, request: Request, layout: _Layout) -> Graph:
         return _numbered(source, request, *ends)
     keep = ends[1] >= 0
     return request.graph(source, ends[0][keep], ends[1][keep], len(numbers), directed=None, labels=numbers.labels())
+
+
+def _check_width(row: Sequence[str], layout: _Layout) -> None:
+    """Every row has both ends. A name with the delimiter in it would be cut: names allow no more cells than columns."""
+    if len(row) <= max(layout.first, layout.second):
+        cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+        raise ValueError(f"{cells}; expected {layout.columns} (a vertex without edges has an empty second cell)")
+    if layout.names and any(cell.strip() for cell in row[layout.columns :]):
+        raise ValueError(f"{len(row)} cells; expected {layout.columns}: put a name with the delimiter in it in quotes")
 
 
 def _integer(cell: str) -> int:

@@ -1,0 +1,305 @@
+"""GraphML: XML with declared attributes. Nested graphs, hyperedges and ports are refused; entities are not expanded."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
+
+from hopwave.errors import FormatError
+from hopwave.graph import Graph
+from hopwave.io.declared import Edges, Vertices, numbered, texts_of, weight_of
+from hopwave.io.format import Format, Request, Target
+from hopwave.io.source import Source
+
+_IDS = "ids"  # the graph's attribute that says "text" where names look like numbers
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_REASONS = {
+    "hyperedge": "a hyperedge; expected edges with two ends: convert hyperedges first",
+    "port": "a port; expected vertices without ports: remove them first",
+}
+
+
+@dataclass
+class _Key:
+    """The declaration of an attribute."""
+
+    domain: str  # "node", "edge", "graph" or "all"
+    name: str
+    kind: str
+    line: int
+    default: str | None = None
+
+
+class _Reader:
+    """Follows the parser through one file."""
+
+    def __init__(self, source: Source, request: Request, label: str | None, weight: str | None) -> None:
+        self.source, self.request, self.label, self.weight = source, request, label, weight
+        self.vertices = Vertices(source)
+        self.edges = Edges()
+        self.keys: dict[str, _Key] = {}
+        self.directed: bool | None = None
+        self.names: bool | None = None
+        self.single = True
+        self._depth = 0  # of elements without a meaning here; everything in them is skipped
+        self._open: list[str] = []
+        self._attributes: dict[str, str] = {}
+        self._key: _Key | None = None
+        self._text: list[str] | None = None
+        self._value: str | None = None  # of the label or the weight of the present node or edge
+        self._line = 0
+        self._seen_graph = False
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+        self.parser.EntityDeclHandler = self._entity
+
+    def fail(self, message: str) -> FormatError:
+        return self.source.fail(message, self.parser.CurrentLineNumber)
+
+    def _entity(self, *_: Any) -> None:
+        raise self.fail("declares an entity; expected none: entities are not expanded")
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        name = tag.rpartition(":")[2]
+        parent = self._open[-1] if self._open else None
+        if self._depth:
+            self._depth += 1
+            return
+        if parent is None and name != "graphml":
+            raise self.fail(f"the document is <{name[:40]}>; expected <graphml>")
+        if name in _REASONS and parent in ("graph", "node"):
+            raise self.fail(_REASONS[name])
+        if name == "graph" and parent != "graphml":
+            raise self.fail("a graph inside another; expected one flat graph: nested graphs are not supported")
+        known = (parent, name) in (
+            (None, "graphml"), ("graphml", "key"), ("key", "default"), ("graphml", "graph"), ("graph", "node"),
+            ("graph", "edge"), ("graph", "data"), ("node", "data"), ("edge", "data"),
+        )  # fmt: skip
+        if not known:
+            self._depth = 1
+            return
+        self._open.append(name)
+        begin = getattr(self, f"_begin_{name}", None)
+        if begin is not None:
+            begin(attributes)
+
+    def _end(self, _: str) -> None:
+        if self._depth:
+            self._depth -= 1
+            return
+        finish = getattr(self, f"_finish_{self._open.pop()}", None)
+        if finish is not None:
+            finish()
+
+    def _characters(self, text: str) -> None:
+        if self._text is not None and not self._depth:
+            self._text.append(text)
+
+    # Each element that matters: what its start and its end mean.
+
+    def _begin_key(self, attributes: dict[str, str]) -> None:
+        key = self._needed(attributes, "id", "key")
+        domain = attributes.get("for", "all")
+        name = attributes.get("attr.name", key)
+        self._key = self.keys[key] = _Key(
+            domain, name, attributes.get("attr.type", "string"), self.parser.CurrentLineNumber
+        )
+
+    def _begin_default(self, _: dict[str, str]) -> None:
+        self._text = []
+
+    def _finish_default(self) -> None:
+        assert self._key is not None
+        self._key.default = self._taken()
+
+    def _begin_graph(self, attributes: dict[str, str]) -> None:
+        if self._seen_graph:
+            raise self.fail("a second graph; expected one per file")
+        self._seen_graph = True
+        direction = attributes.get("edgedefault")
+        if direction not in ("directed", "undirected") and self.request.directed is None:
+            found = "is missing" if direction is None else f"is {direction[:40]!r}"
+            raise self.fail(f"edgedefault {found}; expected 'directed' or 'undirected', or pass directed=")
+        self.directed = bool(self.request.directed) if direction is None else direction == "directed"
+
+    def _begin_node(self, attributes: dict[str, str]) -> None:
+        self._attributes, self._line, self._value = attributes, self.parser.CurrentLineNumber, None
+
+    def _finish_node(self) -> None:
+        key = self._needed(self._attributes, "id", "node")
+        label: str | None = key
+        if self.label is not None:
+            label = self._value if self._value is not None else self._default("node", self.label)
+            if label is None:
+                raise self.source.fail(
+                    f"node {key[:40]!r} has no attribute {self.label!r}; expected one in each, or label=None",
+                    self._line,
+                )
+        self.vertices.declare(key, label or "", self._line)
+
+    def _begin_edge(self, attributes: dict[str, str]) -> None:
+        self._attributes, self._line, self._value = attributes, self.parser.CurrentLineNumber, None
+        if "sourceport" in attributes or "targetport" in attributes:
+            raise self.fail(_REASONS["port"])
+
+    def _finish_edge(self) -> None:
+        attributes = self._attributes
+        u, v = (self._needed(attributes, end, "edge") for end in ("source", "target"))
+        own = attributes.get("directed")
+        if own not in (None, "true", "false", "1", "0"):
+            raise self.source.fail(f"directed={own[:40]!r}; expected 'true' or 'false'", self._line)
+        arc = bool(self.directed) if own is None else own in ("true", "1")
+        value = None if self._value is None else weight_of(self.source, self._value, self._line)
+        line = self._line
+        self.edges.add(self.vertices.mention(u, line), self.vertices.mention(v, line), value, arc)
+
+    def _begin_data(self, attributes: dict[str, str]) -> None:
+        key = self._needed(attributes, "key", "data")
+        if key not in self.keys:
+            raise self.fail(f"data for the key {key[:40]!r}; expected a <key> with that id before the graph")
+        self._key = self.keys[key]
+        self._text = []
+
+    def _finish_data(self) -> None:
+        assert self._key is not None
+        text, owner = self._taken(), self._open[-1]
+        if owner == "graph":
+            if self._key.name == _IDS and text == "text":
+                self.names = True
+        elif self._key.domain in (owner, "all") and self._key.name == (self.label if owner == "node" else self.weight):
+            self._value = text
+            if owner == "edge":
+                self.single = self.single and self._key.kind == "float"
+
+    def _needed(self, attributes: dict[str, str], name: str, tag: str) -> str:
+        if name not in attributes:
+            raise self.fail(f"a <{tag}> without {name}=; expected one")
+        return attributes[name]
+
+    def _taken(self) -> str:
+        text = "".join(self._text or ())
+        self._text = None
+        return text
+
+    def key_of(self, domain: str, name: str | None) -> _Key | None:
+        """The declaration of an attribute of nodes or of edges."""
+        found = [key for key in self.keys.values() if key.name == name and key.domain in (domain, "all")]
+        return found[0] if found else None
+
+    def _default(self, domain: str, name: str) -> str | None:
+        key = self.key_of(domain, name)
+        return None if key is None else key.default
+
+    def graph(self, names: bool | None) -> Graph:
+        """The graph of the whole file."""
+        if not self._seen_graph:
+            raise self.fail("no <graph>; expected one")
+        key = self.key_of("edge", self.weight)
+        if key is None and self.weight not in (None, "weight"):
+            has = ", ".join(repr(key.name) for key in self.keys.values() if key.domain in ("edge", "all")) or "none"
+            raise self.fail(f"no edge attribute {self.weight!r}; expected one of those declared: {has}")
+        default = None
+        if key is not None and key.default is not None:
+            default = weight_of(self.source, key.default, key.line)
+            self.single = self.single and key.kind == "float"
+        vertices = self.vertices
+        places, labels = vertices.places(), None
+        n = len(vertices.labels)
+        if self.request.labels:
+            names = self.names if names is None else names
+            order, labels = numbered(self.source, vertices.labels, vertices.lines, names)
+            places = places if order is None else order[places]
+        if labels is None:
+            n = self.request.vertices(self.source, n)
+        return self.edges.graph(
+            self.source, self.request, n,
+            directed=bool(self.directed), places=places, labels=labels, default=default, single=self.single,
+            weighted=key is not None,
+        )  # fmt: skip
+
+
+def read(
+    source: Source,
+    request: Request,
+    *,
+    label: str | None = None,
+    weight: str | None = "weight",
+    names: bool | None = None,
+) -> Graph:
+    """Read GraphML. Vertices are called by their ids, or by the node attribute `label`.
+
+    The edge attribute `weight` holds the weights, if it is declared; `weight=None` leaves them out. `names=True` reads
+    every id as a name, `names=False` requires integers.
+    """
+    reader = _Reader(source, request, label, weight)
+    line = 1
+    with source.open() as stream:
+        try:
+            while block := source.take(stream, 1 << 20, line):
+                reader.parser.Parse(block, False)
+                line = reader.parser.CurrentLineNumber
+            reader.parser.Parse(b"", True)
+        except expat.ExpatError as error:
+            reason = expat.errors.messages.get(error.code, "unknown error")
+            raise source.fail(f"not well-formed XML ({reason}); expected GraphML", error.lineno) from None
+        except (LookupError, UnicodeError, ValueError) as error:
+            if isinstance(error, FormatError):
+                raise
+            reason = str(error).splitlines()[0][:80]
+            raise source.fail(f"text that cannot be decoded ({reason}); expected GraphML", line) from None
+    return reader.graph(names)
+
+
+def write(target: Target, graph: Graph) -> None:
+    """Write GraphML: the labels are the ids of the nodes, the weights an attribute of the edges."""
+    texts, marked = texts_of(target, graph)
+    for text in texts:
+        if _NOT_IN_XML.search(text):
+            raise target.fail(f"label {text[:40]!r} has a character that XML cannot store; use .npz, or labels=False")
+    put = target.stream.write
+    put(b'<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
+    edges = graph.edges()
+    weights = edges.weights
+    if weights is not None:
+        kind = "float" if weights.dtype.itemsize == 4 else "double"
+        put(f'  <key id="weight" for="edge" attr.name="weight" attr.type="{kind}"/>\n'.encode())
+    if marked:
+        put(f'  <key id="{_IDS}" for="graph" attr.name="{_IDS}" attr.type="string"/>\n'.encode())
+    put(f'  <graph edgedefault="{"directed" if graph.directed else "undirected"}">\n'.encode())
+    if marked:
+        put(f'    <data key="{_IDS}">text</data>\n'.encode())
+    quoted = [quoteattr(text, {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}) for text in texts]
+    step = 100_000
+    for i in range(0, graph.n, step):
+        put("".join(f"    <node id={text}/>\n" for text in quoted[i : i + step]).encode())
+    for i in range(0, len(edges), step):
+        ends = (
+            [quoted[u] for u in edges.source[i : i + step].tolist()],
+            [quoted[v] for v in edges.target[i : i + step].tolist()],
+        )
+        if weights is None:
+            lines = [f"    <edge source={u} target={v}/>\n" for u, v in zip(*ends, strict=True)]
+        else:
+            lines = [
+                f'    <edge source={u} target={v}><data key="weight">{w!r}</data></edge>\n'
+                for u, v, w in zip(*ends, weights[i : i + step].tolist(), strict=True)
+            ]
+        put("".join(lines).encode())
+    put(b"  </graph>\n</graphml>\n")
+
+
+FORMAT = Format(
+    name="graphml",
+    title="GraphML",
+    extensions=(".graphml",),
+    holds_labels=True,
+    directedness="the file says",
+    read=read,
+    write=write,
+)
