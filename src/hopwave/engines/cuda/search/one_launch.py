@@ -5,6 +5,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
+from hopwave.engines.cuda import scaling
 from hopwave.engines.cuda.launch import kernels
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search.workspace import (
