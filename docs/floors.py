@@ -65,6 +65,8 @@ FLOORS = (  # from top to bottom: the one place that says which room is on which
         "the arrays that everything runs on",
         (
             "graph",
+            "graph_arrays",
+            "edges",
             "construct",
             "reshape",
             "prepared",

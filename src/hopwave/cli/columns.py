@@ -14,7 +14,8 @@ from hopwave.arrays import ScaledCounts
 from hopwave.atomic_file import replacing
 from hopwave.cli import terminal
 from hopwave.errors import FormatError
-from hopwave.graph import Graph, vertex_names
+from hopwave.graph import Graph
+from hopwave.graph_arrays import vertex_names
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 from hopwave.results.search import BFSResult
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from hopwave import html
 from hopwave.algorithms.brandes import Certificate
 from hopwave.arrays import on_host
-from hopwave.graph import Graph, vertex_names
+from hopwave.graph import Graph
+from hopwave.graph_arrays import vertex_names
 from hopwave.optional import optional
 from hopwave.plan import PlanUsed
 from hopwave.results.tables import SHOWN, by_vertex

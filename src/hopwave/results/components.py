@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from hopwave import html
 from hopwave.algorithms import components as _components
-from hopwave.graph import Graph, vertex_names
+from hopwave.graph import Graph
+from hopwave.graph_arrays import vertex_names
 from hopwave.results.tables import SHOWN, by_vertex
 
 if TYPE_CHECKING:

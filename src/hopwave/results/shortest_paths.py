@@ -13,7 +13,8 @@ from hopwave import engines, html
 from hopwave.algorithms import bfs
 from hopwave.catalogue import CATALOGUE
 from hopwave.errors import GraphError
-from hopwave.graph import Graph, vertex_names
+from hopwave.graph import Graph
+from hopwave.graph_arrays import vertex_names
 from hopwave.jobs import Question
 from hopwave.matrix import Matrix
 from hopwave.results.tables import by_vertex, first_names, named

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.graph import Graph, vertex_names
+from hopwave.graph import Graph
+from hopwave.graph_arrays import vertex_names
 from hopwave.optional import optional
 
 if TYPE_CHECKING:
