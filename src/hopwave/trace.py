@@ -69,7 +69,7 @@ class Trace(tuple[Level, ...]):
 
         >>> import hopwave as hw
         >>> hw.bfs(hw.generate.path(3), 0, trace=True).trace.to_pandas()["found"].tolist()
-        [1, 1, 0]
+        [1, 1]
         """
         pandas = optional("pandas", "to_pandas")
         columns = list(Level.__dataclass_fields__)
