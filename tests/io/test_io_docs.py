@@ -23,9 +23,10 @@ def test_the_row_of_a_format_is_true(known):
     ticked = [tuple(re.findall(r"`([^`]+)`", cell)) for cell in row]
     assert ticked[1] == known.extensions
     assert row[2] == ("yes" if known.holds_labels else "no")
-    assert row[3] == known.directedness
-    assert ticked[4] == known.read_options()
-    assert ticked[5] == known.write_options()
+    assert row[3] == ("yes" if known.holds_weights else "no")
+    assert row[4] == known.directedness
+    assert ticked[5] == known.read_options()
+    assert ticked[6] == known.write_options()
 
 
 def test_no_extension_belongs_to_two_formats():

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 import hopwave.io as hio
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
+from hopwave.io.detect import by_name
 from hopwave.io import rows
 
 MTX = b"%%MatrixMarket matrix coordinate "
@@ -113,7 +114,18 @@ CASES = [
     ("text-value.mtx", MTX + b"real general\n3 3 1\n1 2 much\n", 3, "'much' as the value; expected a number"),
     ("nan.mtx", MTX + b"real general\n3 3 1\n1 2 nan\n", 3, "NaN; expected a number"),
     ("float.mtx", MTX + b"integer general\n3 3 1\n1 2 1.5\n", 3, "'1.5' as the value; expected an integer"),
-    ("complex.mtx", MTX + b"complex general\n3 3 1\n1 2 1.5\n", 3, "then 2 complex value"),
+    ("complex.mtx", MTX + b"complex general\n3 3 1\n1 2 1.5 0\n", 1, "complex values; .* weights=False"),
+    ("skew.mtx", MTX + b"real skew-symmetric\n3 3 1\n2 1 1.5\n", 1, "opposite weights, .* directed=True"),
+    ("inexact.mtx", MTX + b"integer general\n3 3 1\n1 2 9007199254740993\n", 3, "too large for float64"),
+    ("twice.gr", b"p sp 3 2\na 1 2 3\na 1 2 4\n", None, "edge 0 to 1 .* combine='min', .* weights=False"),
+    ("ends.graph", b"2 1 1\n2 5\n1 6\n", None, "edge 0 to 1 .* combine='min'"),
+    ("words.csv", b"source,target,weight\n0,1,heavy\n", 2, "found 'heavy' in the column of the weights"),
+    ("missing.csv", b"source,target,weight\n0,1,2\n1,2,\n", 3, "found '' in the column of the weights"),
+    ("nan.csv", b"source,target,weight\n0,1,nan\n", 2, "the weight is NaN"),
+    ("missing.txt", b"# Weights: third column\n0 1 3\n1 2\n", 3, "without a weight; expected two vertex ids"),
+    ("heavy.txt", b"# Weights: third column\na b 3\nb c x\n", 3, "found 'x' as the value; expected a number"),
+    ("two.wel", b"0 1\n", 1, "expected two vertex ids from 0, a weight and nothing else"),
+    ("bare.wsg", struct.pack("<?qq2q1i", False, 1, 1, 0, 1, 0), None, "expected 8 bytes of neighbours on 1 arcs"),
     ("nul.mtx", GENERAL + b"3 3 1\n1\x00 2\n", 3, "NUL byte.*expected row and column"),
     # SNAP edge lists
     ("empty.txt", b"", 1, "empty; expected"),
@@ -322,7 +334,8 @@ def test_damage_of_any_kind_is_a_format_error_or_another_graph(extension, tmp_pa
     """Change, add and remove random bytes: no other exception, and no crash."""
     rng = np.random.default_rng(int.from_bytes(extension.encode(), "big") % 2**32)
     path = tmp_path / f"g{extension}"
-    hio.write(path, Graph.from_edges([0, 1, 2, 2, 5], [1, 2, 3, 0, 4]))
+    graph = Graph.from_edges([0, 1, 2, 2, 5], [1, 2, 3, 0, 4], weights=[3, 1, 4, 1, 5])
+    hio.write(path, graph, weights=by_name(path).holds_weights)
     good = path.read_bytes()
     refused = 0
     for _ in range(60):

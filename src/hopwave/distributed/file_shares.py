@@ -55,7 +55,7 @@ def _whole(path: str | os.PathLike[str], format: str | None, directed: bool | No
     if rank:
         nothing = np.empty(0, np.int64)
         return Share(nothing, nothing, 0, False)
-    graph = read(path, format, directed, labels=False, progress=False)
+    graph = read(path, format, directed, labels=False, weights=False, progress=False)
     u, v = graph.to_edges()
     return Share(u.astype(np.int64), v.astype(np.int64), graph.n, graph.directed)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hopwave.atomic_file import replacing
-from hopwave.csr import LARGEST_VERTEX_COUNT
+from hopwave.construct import check_combine
+from hopwave.csr import LARGEST_VERTEX_COUNT, Combine
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.io.detect import FORMATS, by_name, by_title, detect, unknown
@@ -34,6 +35,8 @@ def read(
     *,
     n: int | None = None,
     labels: bool = True,
+    weights: bool = True,
+    combine: Combine | None = None,
     progress: bool | None = None,
     **options: Any,
 ) -> Graph:
@@ -45,10 +48,15 @@ def read(
         edge as arcs.
     n: the number of vertices, if there are more than the file shows; integer ids below n are then used unchanged.
     labels: False drops names and uses integer ids unchanged as vertices.
+    weights: False leaves out the weights that the file has; `G.is_weighted` says whether it had any.
+    combine: what to do with the weights of repeated edges: keep their "min", "max" or "sum", or the "first". Without
+        it, repeated edges with different weights raise FormatError. In an undirected graph u, v repeats v, u.
     progress: None shows a bar (lines, if stderr is not a terminal) after two seconds, True at once, False never.
     options: options of this format alone, for example `source=` and `target=` for the columns of a table.
 
-    Repeated edges are merged. A file with a mistake in it raises FormatError, with the number of the line.
+    Repeated edges are merged. Weights are float64, or float32 where the file holds them so. Questions about hops
+    (`bfs`, betweenness, …) ignore them unless `weights=` is given; `sssp` and `pagerank` use them.
+    A file with a mistake in it raises FormatError, with the number of the line.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -58,6 +66,7 @@ def read(
     """
     if n is not None and (isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= LARGEST_VERTEX_COUNT):
         raise GraphError(f"n={n!r} is not a number of vertices; give a whole number up to {LARGEST_VERTEX_COUNT}")
+    check_combine(combine, True, "merge")
     place = Path(path)
     with Meter(f"reading {place.name}", None, progress) as meter:
         source = Source(place, meter)
@@ -67,7 +76,7 @@ def read(
         chosen.check_options(chosen.read, options)
         meter.stage(f"reading {place.name}", source.size)
         try:
-            return chosen.read(source, Request(directed, n, labels), **options)
+            return chosen.read(source, Request(directed, n, labels, weights, combine), **options)
         except MemoryError:
             raise source.fail("does not fit into memory; expected a smaller graph, or a larger machine") from None
 
@@ -78,6 +87,7 @@ def write(
     format: str | None = None,
     *,
     labels: bool = True,
+    weights: bool = True,
     **options: Any,
 ) -> None:
     """Write a graph to a file. A file that is already there is replaced only when the new one is complete.
@@ -85,6 +95,7 @@ def write(
     path: the file; its extension decides the format, and `.gz` at the end compresses it.
     format: the format's name, if the extension is not a known one.
     labels: False drops them; otherwise a format that cannot store labels raises FormatError for a labelled graph.
+    weights: False drops them; otherwise a format that cannot store weights raises FormatError for a weighted graph.
     options: options of this format alone, for example `packed=True` for Graph500.
 
     >>> write("web.metis", Graph.from_edges([0], [1], directed=True))
@@ -99,9 +110,14 @@ def write(
         raise unknown(place)
     chosen.check_options(chosen.write, options)
     if graph.labels is not None and not labels:
-        graph = Graph.from_csr(graph.indptr, graph.indices, directed=graph.directed, check=False)
+        graph = graph.relabel(None)
+    if not weights:
+        graph = graph.without_weights()
     if graph.labels is not None and not chosen.holds_labels:
         able = ", ".join(known.extensions[0] for known in FORMATS if known.holds_labels)
         raise FormatError(f"{chosen.title} cannot store labels; use {able}, or drop them with labels=False", place)
+    if graph.is_weighted and not chosen.holds_weights:
+        able = ", ".join(known.extensions[0] for known in FORMATS if known.holds_weights)
+        raise FormatError(f"{chosen.title} cannot store weights; use {able}, or drop them with weights=False", place)
     with replacing(place, packed=place.name.lower().endswith(".gz")) as stream:
         chosen.write(Target(place, stream), graph, **options)

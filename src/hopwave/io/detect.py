@@ -34,6 +34,8 @@ FORMATS = (
     dimacs.COLOURING,
     gapbs.EDGE_LIST,
     gapbs.SERIALISED,
+    gapbs.WEIGHTED_EDGE_LIST,
+    gapbs.WEIGHTED_SERIALISED,
     graph500.FORMAT,
     graphml.FORMAT,
     gml.FORMAT,

@@ -1,7 +1,8 @@
 """Edge lists as SNAP publishes them: comments with `#` or `%`, then lines of two ids. The rest of a line is ignored.
 
-These comments are understood, and written: `# Nodes: 5 Edges: 7`, `# Directed graph` or `# Undirected graph`, and two
-of our own: `# Node: NAME` lists a vertex before the edges, and `# Ids: text` says that the ids are names, not numbers.
+These comments are understood, and written: `# Nodes: 5 Edges: 7`, `# Directed graph` or `# Undirected graph`, and three
+of our own: `# Node: NAME` lists a vertex before the edges, `# Ids: text` says that the ids are names, not numbers, and
+`# Weights: third column` says what the third column is. In KONECT's files the first line says it, as in `% sym signed`.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from typing import IO
 import numpy as np
 
 from hopwave.graph import Graph
-from hopwave.io.format import Format, Request, Target, write_pairs
-from hopwave.io.rows import LARGEST_NUMBER, Grammar, read_rows, shown
+from hopwave.io.format import Format, Request, Target, weight_cells, write_columns
+from hopwave.io.rows import LARGEST_NUMBER, Grammar, Problem, read_edges, shown
 from hopwave.io.source import Source
 from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
 
 _NODES = re.compile(rb"nodes:?\s*(\d{1,40})", re.IGNORECASE)
+# KONECT's words for networks whose third column is a weight (or a rating); in the others it is a count or nothing.
+_KONECT_WEIGHTED = (b"posweighted", b"signed", b"multisigned", b"weighted", b"multiweighted")
 _EDGES = re.compile(rb"edges:?\s*(\d{1,40})", re.IGNORECASE)
 
 
@@ -32,15 +35,19 @@ class _Header:
     line: int = 1  # the line with these two counts
     directed: bool | None = None
     names: bool = False
+    weighted: bool = False  # the third column is the weight
     listed: list[bytes] = field(default_factory=list)  # vertices listed before the edges
     first_row: bytes = b""
 
 
-def read(source: Source, request: Request, *, names: bool | None = None) -> Graph:
+def read(source: Source, request: Request, *, names: bool | None = None, weight: int | None = None) -> Graph:
     """Read an edge list: undirected, unless its comments say otherwise.
 
     `names=True` reads every id as a name, `names=False` requires integers; by default the first edge decides.
+    `weight=2` takes the third column as weights, `weight=3` the fourth; by default the comments decide.
     """
+    if weight is not None and (isinstance(weight, bool) or not isinstance(weight, int) or weight < 2):
+        raise TypeError(f"weight={weight!r} is not a column after the two ids; give 2 for the third column")
     with source.open() as stream:
         header = read_header(source, stream)
     if not header.first_row and header.nodes is None and not header.listed:
@@ -49,9 +56,10 @@ def read(source: Source, request: Request, *, names: bool | None = None) -> Grap
         ends = header.first_row.split()[:2]
         looks_like_number = [end.lstrip(b"-").isdigit() for end in ends]
         names = header.names or (bool(ends) and not all(looks_like_number))
+    column = (weight or (2 if header.weighted else 0)) if request.weights else 0
     if names:
-        return _read_names(source, request, header)
-    return _read_integers(source, request, header)
+        return _read_names(source, request, header, column)
+    return _read_integers(source, request, header, column)
 
 
 def read_header(source: Source, stream: IO[bytes]) -> _Header:
@@ -68,6 +76,8 @@ def read_header(source: Source, stream: IO[bytes]) -> _Header:
             header.listed.append(comment.lstrip(b"#% ")[len(b"node: ") :].strip())
         elif words.startswith(b"ids: text"):
             header.names = True
+        elif words.startswith(b"weights: third column"):
+            header.weighted = True
         elif words.startswith((b"undirected", b"sym ")):  # the second form is KONECT's
             header.directed = False
         elif words.startswith((b"directed", b"asym ")):
@@ -75,18 +85,21 @@ def read_header(source: Source, stream: IO[bytes]) -> _Header:
         elif nodes := _NODES.match(words):
             edges = _EDGES.search(words)
             header.nodes, header.edges, header.line = int(nodes[1]), int(edges[1]) if edges else None, number
+        if words.startswith((b"sym ", b"asym ")):
+            header.weighted = words.split()[1] in _KONECT_WEIGHTED
         number += 1
     return header
 
 
-def integer_grammar() -> Grammar:
-    """Lines of two ids that are numbers."""
-    return Grammar(expected="two vertex ids, whole numbers from 0", last=LARGEST_NUMBER)
+def integer_grammar(column: int = 0) -> Grammar:
+    """Lines of two ids that are numbers; `column` is that of the weights, 0 if there are none."""
+    expected = "two vertex ids, whole numbers from 0" + (f", and a weight in column {column + 1}" if column else "")
+    return Grammar(expected=expected, last=LARGEST_NUMBER, weight=max(column - 1, 0))
 
 
-def _read_integers(source: Source, request: Request, header: _Header) -> Graph:
+def _read_integers(source: Source, request: Request, header: _Header, column: int) -> Graph:
     with source.open() as stream:
-        u, v, line = read_rows(source, stream, 1, integer_grammar(), declared=header.edges)
+        u, v, weights, line = read_edges(source, stream, 1, integer_grammar(column), declared=header.edges)
     try:
         lone = np.array([int(name) for name in header.listed], np.int64)
     except (ValueError, OverflowError):
@@ -95,34 +108,45 @@ def _read_integers(source: Source, request: Request, header: _Header) -> Graph:
     greatest = max((int(ids.max()) for ids in (u, v, lone) if len(ids)), default=-1)
     if not request.labels or (header.nodes is not None and greatest < header.nodes):
         n = request.vertices(source, max(greatest + 1, header.nodes or 0), header.line)
-        return request.graph(source, u, v, n, directed=directed)
+        return request.graph(source, u, v, n, directed=directed, weights=weights)
     if request.n is not None and greatest < request.n:
-        return request.graph(source, u, v, request.vertices(source, greatest + 1), directed=directed)
+        n = request.vertices(source, greatest + 1)
+        return request.graph(source, u, v, n, directed=directed, weights=weights)
     u, v, n, labels = compact(u, v, lone)
     if header.nodes is not None and n > header.nodes:
         raise source.fail(
             f"{n:,} different vertices; expected the {header.nodes:,} of the comment 'Nodes:'", header.line
         )
-    return request.graph(source, u, v, request.vertices(source, n, line), directed=directed, labels=labels)
+    n = request.vertices(source, n, line)
+    return request.graph(source, u, v, n, directed=directed, labels=labels, weights=weights)
 
 
-def _read_names(source: Source, request: Request, header: _Header) -> Graph:
+def _read_names(source: Source, request: Request, header: _Header, column: int) -> Graph:
     numbers = Numbering()
     for name in header.listed:
         numbers[_text(source, name, header.line)]
-    u, v = [], []
+    u, v, w = [], [], []
+    grammar = integer_grammar(column)
     number = 0
     for number, fields in _rows(source):
         if len(fields) < 2:
             raise source.fail(f"found {shown(b' '.join(fields))}; expected two vertices", number)
         u.append(numbers[_text(source, fields[0], number)])
         v.append(numbers[_text(source, fields[1], number)])
+        if column:
+            try:
+                w.append(grammar.value(fields[column] if column < len(fields) else b""))
+            except Problem as problem:
+                raise source.fail(str(problem), number) from None
     if header.edges is not None and header.edges != len(u):
         raise source.fail(f"{len(u):,} edges; expected the {header.edges:,} of the comment 'Edges:'", max(number, 1))
     if header.nodes is not None and len(numbers) > header.nodes:
         raise source.fail(f"{len(numbers):,} different vertices; expected {header.nodes:,}, see 'Nodes:'", header.line)
     ends = np.array(u, np.int64), np.array(v, np.int64)
-    return request.graph(source, *ends, len(numbers), directed=header.directed, labels=numbers.labels())
+    weights = np.array(w) if column else None
+    return request.graph(
+        source, *ends, len(numbers), directed=header.directed, labels=numbers.labels(), weights=weights
+    )
 
 
 def _rows(source: Source) -> Iterator[tuple[int, list[bytes]]]:
@@ -148,12 +172,17 @@ def _text(source: Source, name: bytes, line: int) -> str:
 
 def write(target: Target, graph: Graph) -> None:
     """Write an edge list, with the comments that are needed to read back the same graph."""
-    u, v = graph.to_edges()
+    edges = graph.edges()
+    u, v = edges.source, edges.target
+    cell, weights = weight_cells(edges.weights)
+    end = f"\t{cell}\n" if cell else "\n"
     names = plain_labels(target, graph)
     kind = "Directed graph" if graph.directed else "Undirected graph: each edge is written once"
     target.stream.write(f"# {kind}\n# Nodes: {graph.n} Edges: {len(u)}\n".encode())
+    if cell:
+        target.stream.write(b"# Weights: third column\n")
     if names is None:
-        return write_pairs(target, "%d\t%d\n", u, v)
+        return write_columns(target, f"%d\t%d{end}", u, v, *weights)
     for name in names:
         if isinstance(name, int) and not 0 <= name <= LARGEST_NUMBER:
             raise target.fail(
@@ -168,7 +197,7 @@ def write(target: Target, graph: Graph) -> None:
     for vertex in listed_first(graph, names, u, v).tolist():
         target.stream.write(f"# Node: {names[vertex]}\n".encode())
     table = np.array(names, object)
-    return write_pairs(target, "%s\t%s\n", table[u], table[v])
+    return write_columns(target, f"%s\t%s{end}", table[u], table[v], *weights)
 
 
 FORMAT = Format(
@@ -176,6 +205,7 @@ FORMAT = Format(
     title="SNAP edge list",
     extensions=(".txt", ".edges", ".edgelist", ".snap"),
     holds_labels=True,
+    holds_weights=True,
     directedness="its comments say; undirected without them",
     read=read,
     write=write,

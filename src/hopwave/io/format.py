@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.csr import LARGEST_VERTEX_COUNT, Combine
+from hopwave.csr import LARGEST_VERTEX_COUNT, WEIGHTS_EXACT_UP_TO, Combine
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.io.source import Source
@@ -29,6 +29,7 @@ class Request:
     directed: bool | None = None
     n: int | None = None
     labels: bool = True
+    weights: bool = True  # False leaves out the weights that the file has
     combine: Combine | None = None  # what to do with the weights of repeated edges
 
     def vertices(self, source: Source, n: int, line: int | None = None) -> int:
@@ -62,11 +63,13 @@ class Request:
         directed: bool | None,
         labels: npt.NDArray[Any] | None = None,
         weights: npt.NDArray[Any] | None = None,
+        both_ways: bool = False,
     ) -> Graph:
         """The graph of these edges, with checked ids; `directed` is what the file says, None if it says nothing.
 
         If the file says nothing, the caller decides, and the default is undirected. If the file says one kind and the
         caller wants the other, the graph is converted: reverse arcs are added, or every edge becomes two arcs.
+        `both_ways`: the file is undirected and lists each edge once per direction, which is no repeat.
         """
         if directed is None:
             directed = bool(self.directed)
@@ -77,18 +80,54 @@ class Request:
         source.meter.stage(f"building the graph of {source.path.name}")
         directed_now = directed if self.directed is None else directed and self.directed
         names = labels if self.labels else None
+        if not self.weights:
+            weights = None
+        if weights is not None and both_ways:
+            u, v, weights = _each_once(u, v, weights)
         combine = None if weights is None else self.combine
-        return self.turned(Graph.from_edges(u, v, n, directed_now, labels=names, weights=weights, combine=combine))
+        try:
+            graph = Graph.from_edges(u, v, n, directed_now, labels=names, weights=weights, combine=combine)
+        except GraphError as error:
+            raise self.unusable(source, error) from None
+        return self.turned(source, graph)
 
-    def turned(self, graph: Graph) -> Graph:
+    def turned(self, source: Source, graph: Graph) -> Graph:
         """The graph as the caller wants it, directed or not: reverse arcs are added, or every edge becomes two arcs."""
+        if not self.weights:
+            graph = graph.without_weights()
         if self.directed is None or self.directed == graph.directed:
             return graph
         if self.directed:
             return Graph.from_csr(
                 graph.indptr, graph.indices, True, weights=graph.weights, labels=graph.labels, check=False
             )
-        return graph.to_undirected(self.combine)
+        try:
+            return graph.to_undirected(self.combine if graph.is_weighted else None)
+        except GraphError as error:
+            raise self.unusable(source, error) from None
+
+    @staticmethod
+    def unusable(source: Source, error: GraphError) -> FormatError:
+        """The error for edges that are not a graph; what it says about repeated edges are options of `read`."""
+        of_from_edges, of_read = "keep all with repeats='keep'", "leave weights out with weights=False"
+        return source.fail(str(error).replace(of_from_edges, of_read))
+
+
+def _each_once(
+    u: npt.NDArray[Any], v: npt.NDArray[Any], weights: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    """Edges that are listed once per direction, each once; all of them if some edge is not the same both ways.
+
+    With combine="sum", an edge that is listed at both its ends would count twice.
+    """
+    forth, back = u < v, u > v
+    order = np.lexsort((weights[forth], v[forth], u[forth]))
+    other = np.lexsort((weights[back], u[back], v[back]))
+    pairs = ((u[forth], v[back]), (v[forth], u[back]), (weights[forth], weights[back]))
+    if len(order) == len(other) and all(np.array_equal(a[order], b[other]) for a, b in pairs):
+        once = ~back
+        return u[once], v[once], weights[once]
+    return u, v, weights
 
 
 @dataclass(frozen=True)
@@ -119,6 +158,7 @@ class Format:
     directedness: str  # how a reader knows whether the graph is directed
     read: Callable[..., Graph]
     write: Callable[..., None]
+    holds_weights: bool = True  # those of edges
     content_decides: bool = False  # other formats use these extensions too: trust the content, not the name
 
     def read_options(self) -> tuple[str, ...]:
@@ -143,15 +183,51 @@ def _own_options(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
 
 
-def write_pairs(target: Target, template: str, u: npt.NDArray[Any], v: npt.NDArray[Any]) -> None:
+def write_columns(target: Target, template: str, *columns: npt.NDArray[Any]) -> None:
     """Write one line per edge from a template such as "%d %d\\n", 100,000 lines at a time to keep memory small."""
     step = 100_000
-    for i in range(0, len(u), step):
-        first, second = u[i : i + step].tolist(), v[i : i + step].tolist()
-        ends: list[Any] = [None] * (2 * len(first))
-        ends[0::2], ends[1::2] = first, second
+    for i in range(0, len(columns[0]), step):
+        parts = [column[i : i + step].tolist() for column in columns]
+        cells: list[Any] = [None] * (len(columns) * len(parts[0]))
+        for place, part in enumerate(parts):
+            cells[place :: len(columns)] = part
         # Formatting many lines at once takes half the time of one line after the other.
-        target.stream.write((template * len(first) % tuple(ends)).encode())
+        target.stream.write((template * len(parts[0]) % tuple(cells)).encode())
+
+
+def weight_cells(weights: npt.NDArray[Any] | None) -> tuple[str, tuple[npt.NDArray[Any], ...]]:
+    """How to write weights so that they are read back bit for bit: a template, and the column for `write_columns`.
+
+    Integers if all of them are whole, else the shortest text that gives the same float64; "" and no column without
+    weights.
+
+    >>> weight_cells(np.array([2.0, 0.0]))
+    ('%d', (array([2, 0]),))
+    >>> weight_cells(np.array([0.1], "f4"))[0] % 0.1
+    '0.1'
+    """
+    if weights is None:
+        return "", ()
+    if are_whole(weights) and not (np.signbit(weights) & (weights == 0)).any():
+        return "%d", (weights.astype(np.int64),)
+    return "%r", (weights,)
+
+
+def are_whole(weights: npt.NDArray[Any]) -> bool:
+    """Whether all weights are integers that float64 holds exactly."""
+    return bool((np.abs(weights) <= WEIGHTS_EXACT_UP_TO).all() and (weights == np.trunc(weights)).all())
+
+
+def whole_weights(target: Target, graph: Graph, least: int, most: int, instead: str) -> npt.NDArray[np.int64] | None:
+    """The weights of the edges for a format that stores integers from `least` to `most`; any others are refused."""
+    weights = graph.edges().weights
+    if weights is None:
+        return None
+    wrong = (weights < least) | (weights > most) | (weights != np.trunc(weights))
+    if wrong.any():
+        message = f"the weight {float(weights[wrong][0])!r}; this format stores whole numbers from {least} to {most:,}"
+        raise target.fail(f"{message}: write {instead}, or drop the weights with weights=False")
+    return weights.astype(np.int64)
 
 
 def require_last_vertex(target: Target, graph: Graph, isolated: bool) -> None:

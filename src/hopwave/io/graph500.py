@@ -1,6 +1,7 @@
 """Graph500 edge lists: binary pairs without a header. An edge is two int64, or packed into 12 bytes.
 
 A packed edge is three little-endian uint32: the low 32 bits of both ends, then the next 16 bits of each in one word.
+The weights of Graph500's second kernel, one float32 per edge, are in a file of the same name with `.weights` behind it.
 The size of the file and the numbers in it tell the two apart; if they do not, `packed=` must say which it is.
 """
 
@@ -36,7 +37,21 @@ def read(source: Source, request: Request, *, packed: bool | None = None) -> Gra
             message = f"edge {at} has the end {ends[at]}; expected ids from 0 to {LARGEST_VERTEX_COUNT - 1}"
             raise source.fail(f"{message} (packed={not packed} reads it as the other kind)")
     n = max(int(u.max()), int(v.max())) + 1
-    return request.graph(source, u, v, request.vertices(source, n), directed=None)
+    weights = _weights(source, len(u)) if request.weights else None
+    return request.graph(source, u, v, request.vertices(source, n), directed=None, weights=weights)
+
+
+def _weights(source: Source, edges: int) -> npt.NDArray[np.float32] | None:
+    """The weights in the file beside the list, None if there is none."""
+    path = source.path.with_name(source.path.name + ".weights")
+    if not path.exists():
+        return None
+    beside = Source(path, source.meter)
+    with beside.open() as stream:
+        weights = np.frombuffer(beside.exactly(stream, 4 * edges, f"weights of {edges} edges"), "<f4")
+        if beside.take(stream, 1):
+            raise beside.fail(f"continues after {edges} weights; expected one float32 per edge of {source.path.name}")
+    return weights.astype(np.float32)
 
 
 def _is_packed(source: Source, data: bytes) -> bool:
@@ -90,6 +105,7 @@ FORMAT = Format(
     title="Graph500 edge list",
     extensions=(".graph500", ".g500", ".bin"),
     holds_labels=False,
+    holds_weights=False,
     directedness="not in the file; undirected",
     read=read,
     write=write,

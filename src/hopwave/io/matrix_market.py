@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import IO
 
+import numpy as np
+
 from hopwave.graph import Graph
-from hopwave.io.format import Format, Request, Target, write_pairs
-from hopwave.io.rows import Grammar, read_rows, shown
+from hopwave.io.format import Format, Request, Target, weight_cells, write_columns
+from hopwave.io.rows import Grammar, read_edges, shown
 from hopwave.io.source import Source
 
 BANNER = b"%%MatrixMarket"
@@ -20,8 +22,26 @@ def read(source: Source, request: Request) -> Graph:
     with source.open() as stream:
         header = read_header(source, stream)
         n = request.vertices(source, header.size, header.line)
-        u, v, _ = read_rows(source, stream, header.line + 1, header.grammar(), declared=header.entries, what="entries")
-    return request.graph(source, u, v, n, directed=header.symmetry == "general")
+        weighted = request.weights and header.field != "pattern"
+        skew = weighted and header.symmetry == "skew-symmetric"
+        _check_values(source, request, header)
+        grammar = header.grammar(weighted)
+        edges = read_edges(source, stream, header.line + 1, grammar, declared=header.entries, what="entries")
+    u, v, weights = edges.u, edges.v, edges.weights
+    if skew and weights is not None:  # directed=True: the arcs below the diagonal and their negatives above it
+        u, v, weights = np.concatenate([u, v]), np.concatenate([v, u]), np.concatenate([weights, -weights])
+    return request.graph(source, u, v, n, directed=skew or header.symmetry == "general", weights=weights)
+
+
+def _check_values(source: Source, request: Request, header: Header) -> None:
+    """Refuse values that cannot be weights, instead of losing them."""
+    if not request.weights:
+        return
+    if header.field == "complex":
+        raise source.fail("complex values; expected real ones as weights: weights=False reads the pattern alone", 1)
+    if header.symmetry == "skew-symmetric" and header.field != "pattern" and not request.directed:
+        message = "a skew-symmetric matrix: the two directions of an edge have opposite weights, an undirected edge one"
+        raise source.fail(f"{message}; pass directed=True for both arcs, or weights=False for the pattern alone", 1)
 
 
 @dataclass(frozen=True)
@@ -34,8 +54,8 @@ class Header:
     entries: int
     line: int
 
-    def grammar(self) -> Grammar:
-        """What the line of an entry looks like."""
+    def grammar(self, weighted: bool = False) -> Grammar:
+        """What the line of an entry looks like; `weighted`: its value is a weight."""
         values = _VALUES[self.field]
         return Grammar(
             expected=f"row and column from 1 to {self.size}"
@@ -45,6 +65,7 @@ class Header:
             comments=b"%",
             values=values,
             whole="integer" in self.field,
+            weight=int(weighted),
         )
 
 
@@ -90,14 +111,20 @@ def _sizes(source: Source, stream: IO[bytes]) -> tuple[int, int, int]:
 
 
 def write(target: Target, graph: Graph) -> None:
-    """Write a pattern matrix: a general one if the graph is directed, else the lower triangle of a symmetric one."""
-    u, v = graph.to_edges()
+    """Write a general matrix if the graph is directed, else the lower triangle of a symmetric one.
+
+    Its values are the weights, integers if all of them are whole; without weights it is a pattern.
+    """
+    edges = graph.edges()
+    cell, weights = weight_cells(edges.weights)
+    field = {"": "pattern", "%d": "integer", "%r": "real"}[cell]
     symmetry = "general" if graph.directed else "symmetric"
-    target.stream.write(f"%%MatrixMarket matrix coordinate pattern {symmetry}\n{graph.n} {graph.n} {len(u)}\n".encode())
-    if graph.directed:
-        write_pairs(target, "%d %d\n", u.astype("int64") + 1, v.astype("int64") + 1)
-    else:  # u <= v, and the lower triangle has row >= column
-        write_pairs(target, "%d %d\n", v.astype("int64") + 1, u.astype("int64") + 1)
+    target.stream.write(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n".encode())
+    target.stream.write(f"{graph.n} {graph.n} {len(edges)}\n".encode())
+    u, v = edges.source.astype("int64") + 1, edges.target.astype("int64") + 1
+    # u <= v in an undirected graph, and the lower triangle has row >= column
+    rows, columns = (u, v) if graph.directed else (v, u)
+    write_columns(target, f"%d %d {cell}".rstrip() + "\n", rows, columns, *weights)
 
 
 FORMAT = Format(
@@ -105,6 +132,7 @@ FORMAT = Format(
     title="Matrix Market",
     extensions=(".mtx", ".mm"),
     holds_labels=False,
+    holds_weights=True,
     directedness="symmetric, skew-symmetric, hermitian: undirected; general: directed",
     read=read,
     write=write,

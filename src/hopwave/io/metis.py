@@ -16,9 +16,11 @@ import numpy.typing as npt
 
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.io.format import Format, Request, Target
+from hopwave.io.format import Format, Request, Target, whole_weights
 from hopwave.io.rows import LARGEST_NUMBER, in_threads, shown
 from hopwave.io.source import Source
+
+LARGEST_WEIGHT = 2**31 - 1  # METIS reads 32-bit integers unless it was built with wider ones
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class _Header:
 
 
 def read(source: Source, request: Request) -> Graph:
-    """Read a METIS file; weights are ignored. Both ends of every edge must list it."""
+    """Read a METIS file; weights of vertices are ignored. Both ends of every edge must list it."""
     with source.open() as stream:
         header = _read_header(source, stream)
         n = request.vertices(source, header.n, header.line)
@@ -48,7 +50,8 @@ def read(source: Source, request: Request) -> Graph:
             "a weight is missing; expected as many numbers as fmt in the header says", int(lines[odd.argmax()])
         )
     _check(source, header, rows, neighbours, lines)
-    return request.graph(source, rows, neighbours - 1, n, directed=False)
+    weights = values[np.flatnonzero(is_neighbour) + 1] if header.stride == 2 and request.weights else None
+    return request.graph(source, rows, neighbours - 1, n, directed=False, weights=weights, both_ways=True)
 
 
 def _read_header(source: Source, stream: IO[bytes]) -> _Header:
@@ -156,17 +159,21 @@ def _check(
 
 
 def write(target: Target, graph: Graph) -> None:
-    """Write the adjacency lists, with vertices counted from 1."""
+    """Write the adjacency lists, with vertices counted from 1, and positive whole weights of edges."""
     if graph.directed:
         raise target.fail("a directed graph; METIS stores undirected ones: write .mtx or .npz instead")
     u, v = graph.to_edges()
     if (u == v).any():
         raise target.fail(f"vertex {u[u == v][0]} has a self-loop, which METIS does not allow; use .mtx or .npz")
-    target.stream.write(f"{graph.n} {len(u)}\n".encode())
+    whole_weights(target, graph, 1, LARGEST_WEIGHT, ".mtx, .csv or .npz")
+    target.stream.write(f"{graph.n} {len(u)}{' 1' if graph.is_weighted else ''}\n".encode())
     step = 10_000
     for start in range(0, graph.n, step):
         offsets = graph.indptr[start : min(start + step, graph.n) + 1].astype(np.int64)
-        words = list(map(str, (graph.indices[offsets[0] : offsets[-1]].astype(np.int64) + 1).tolist()))
+        part = slice(offsets[0], offsets[-1])
+        words = list(map(str, (graph.indices[part].astype(np.int64) + 1).tolist()))
+        if graph.weights is not None:  # METIS: fmt 1, the weight of the edge after each neighbour
+            words = [f"{v} {w}" for v, w in zip(words, graph.weights[part].astype(np.int64).tolist(), strict=True)]
         cuts = (offsets - offsets[0]).tolist()
         lines = [" ".join(words[a:b]) for a, b in pairwise(cuts)]
         target.stream.write(("\n".join(lines) + "\n").encode())
@@ -177,6 +184,7 @@ FORMAT = Format(
     title="METIS",
     extensions=(".graph", ".metis"),
     holds_labels=False,
+    holds_weights=True,
     directedness="always undirected",
     read=read,
     write=write,

@@ -18,7 +18,7 @@ from hopwave.io.source import Source
 from hopwave.io.vertices import plain_labels
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # a zip archive, an empty one
-_OWN = "hopwave"  # only our archives have this entry; its value is the version of the layout
+_OWN = "hopwave"  # only our archives have this entry; its value is the layout: 2 with weights, 1 without
 
 
 def read(source: Source, request: Request) -> Graph:
@@ -92,13 +92,16 @@ def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> 
 
 
 def _own(source: Source, request: Request, arrays: dict[str, npt.NDArray[Any]]) -> Graph:
-    if int(arrays[_OWN]) != 1:
-        raise source.fail(f"layout {int(arrays[_OWN])} of a newer hopwave; expected 1: upgrade hopwave")
+    if int(arrays[_OWN]) not in (1, 2):
+        raise source.fail(f"layout {int(arrays[_OWN])} of a newer hopwave; expected 1 or 2: upgrade hopwave")
+    weights = arrays["weights"] if int(arrays[_OWN]) == 2 and request.weights else None
     indptr, indices, directed = arrays["indptr"], arrays["indices"], bool(arrays["directed"])
     labels = arrays.get("labels") if request.labels else None
     if labels is not None:
         labels = labels.astype(object)
-    return request.turned(Graph.from_csr(indptr, indices, directed=directed, labels=labels))
+    combine = None if weights is None else request.combine
+    graph = Graph.from_csr(indptr, indices, directed=directed, labels=labels, weights=weights, combine=combine)
+    return request.turned(source, graph)
 
 
 def _scipy(source: Source, request: Request, arrays: dict[str, npt.NDArray[Any]]) -> Graph:
@@ -121,17 +124,21 @@ def _scipy(source: Source, request: Request, arrays: dict[str, npt.NDArray[Any]]
         A = sp.dia_array((arrays["data"], arrays["offsets"]), shape=shape)
     else:
         raise source.fail(f"a SciPy matrix of kind {kind!r}; expected csr, csc, bsr, coo or dia")
-    return Graph.from_scipy(A, directed=request.directed)
+    if A.dtype.kind == "b" or not request.weights:
+        return Graph.from_scipy(A.astype(np.bool_), directed=request.directed, weights=False)
+    return Graph.from_scipy(A, directed=request.directed, combine=request.combine)
 
 
 def write(target: Target, graph: Graph) -> None:
-    """Write the graph's arrays, compressed, whether it is directed, and its labels as text or integers."""
+    """Write the graph's arrays with its weights, compressed, whether it is directed, and labels as text or integers."""
     arrays: dict[str, npt.NDArray[Any]] = {
-        _OWN: np.array(1),
+        _OWN: np.array(2 if graph.is_weighted else 1),
         "directed": np.array(graph.directed),
         "indptr": graph.indptr,
         "indices": graph.indices,
     }
+    if graph.weights is not None:
+        arrays["weights"] = graph.weights
     names = plain_labels(target, graph)
     if names is not None:
         labels = np.array(names, np.int64 if names and isinstance(names[0], int) else np.str_)
@@ -157,6 +164,7 @@ FORMAT = Format(
     title="NumPy archive",
     extensions=(".npz",),
     holds_labels=True,
+    holds_weights=True,
     directedness="the file says; SciPy's archives: undirected if symmetric",
     read=read,
     write=write,

@@ -1,4 +1,4 @@
-"""Apache Parquet: a table with the columns `source` and `target`. Our own files have the rest in their metadata."""
+"""Apache Parquet: a table with the columns `source`, `target`, `weight`. Our own files have the rest in metadata."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.source import Source
-from hopwave.io.table import Column, choose_columns
+from hopwave.io.table import Column, choose_columns, choose_weight
 from hopwave.io.vertices import compact, plain_labels
 
 MAGIC = b"PAR1"
@@ -29,11 +29,13 @@ def _pyarrow() -> Any:
     return pyarrow
 
 
-def read(file: Source, request: Request, *, source: Column = None, target: Column = None) -> Graph:
+def read(
+    file: Source, request: Request, *, source: Column = None, target: Column = None, weight: Column = None
+) -> Graph:
     """Read a table of edges: undirected, unless its metadata or the caller says otherwise.
 
     Columns are given by name or position. By default they are `source` and `target`, or a pair with similar names, or
-    else the first two.
+    else the first two. Weights are the column `weight`, or one with a similar name; without one there are none.
     """
     pyarrow = _pyarrow()
     file.meter.stage(f"reading {file.path.name}")
@@ -45,15 +47,18 @@ def read(file: Source, request: Request, *, source: Column = None, target: Colum
             parquet = pyarrow.parquet.ParquetFile(content)
             names = list(parquet.schema_arrow.names)
             first, second = choose_columns(file, names, source, target, line=None)
-            table = parquet.read(columns=[names[first], names[second]])
+            third = choose_weight(file, request, names, (first, second), weight, line=None)
+            chosen = [first, second, *(() if third is None else (third,))]
+            table = parquet.read(columns=[names[i] for i in chosen])
             notes = _notes(file, (parquet.schema_arrow.metadata or {}).get(_KEY, b"{}"))
             ends = [_column(file, table.column(names[i]), names[i]) for i in (first, second)]
+            weights = None if third is None else _weights(file, table.column(names[third]), names[third])
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             reason = str(error).splitlines()[0]
             raise file.fail(
                 f"not a readable Parquet file ({reason}); expected one: truncated, or another format"
             ) from None
-    return _graph(file, request, ends, notes)
+    return _graph(file, request, ends, weights, notes)
 
 
 def _notes(file: Source, text: bytes) -> dict[str, Any]:
@@ -88,7 +93,25 @@ def _column(source: Source, column: Any, name: str) -> np.ndarray[Any, Any]:
     return values
 
 
-def _graph(source: Source, request: Request, ends: list[Any], notes: dict[str, Any]) -> Graph:
+def _weights(source: Source, column: Any, name: str) -> np.ndarray[Any, Any]:
+    if column.null_count:
+        raise source.fail(f"the column {name!r} has {column.null_count} missing values; expected a weight in every row")
+    import pyarrow.types as kinds
+
+    if not (kinds.is_integer(column.type) or kinds.is_floating(column.type)):
+        message = f"the column {name!r} is {column.type}; expected numbers as weights"
+        raise source.fail(f"{message}: name another with weight=, or leave it out with weights=False")
+    values: np.ndarray[Any, Any] = column.to_numpy()
+    return values
+
+
+def _graph(
+    source: Source,
+    request: Request,
+    ends: list[Any],
+    weights: np.ndarray[Any, Any] | None,
+    notes: dict[str, Any],
+) -> Graph:
     directed = notes.get("directed")
     u, v = ends
     labels = notes.get("labels")
@@ -104,10 +127,10 @@ def _graph(source: Source, request: Request, ends: list[Any], notes: dict[str, A
             ) from None
         names = np.empty(len(labels), object)
         names[:] = labels
-        return request.graph(source, u, v, len(labels), directed=directed, labels=names)
+        return request.graph(source, u, v, len(labels), directed=directed, labels=names, weights=weights)
     if u.dtype.kind == "O" or v.dtype.kind == "O":
         u, v, names = factorize(u, v)
-        return request.graph(source, u, v, len(names), directed=directed, labels=names)
+        return request.graph(source, u, v, len(names), directed=directed, labels=names, weights=weights)
     for column in (u, v):
         if len(column) and column.min() < 0:
             raise source.fail(f"vertex {column.min()} is negative; expected ids from 0")
@@ -117,21 +140,26 @@ def _graph(source: Source, request: Request, ends: list[Any], notes: dict[str, A
         if greatest >= LARGEST_VERTEX_COUNT:
             raise source.fail(f"vertex {greatest} is too large; expected at most {LARGEST_VERTEX_COUNT - 1}")
         n = max(greatest + 1, int(notes.get("n", 0)))
-        return request.graph(source, u, v, request.vertices(source, n), directed=directed)
+        return request.graph(source, u, v, request.vertices(source, n), directed=directed, weights=weights)
     u, v, n, found = compact(u.astype(np.int64), v.astype(np.int64), np.empty(0, np.int64))
-    return request.graph(source, u, v, request.vertices(source, n), directed=directed, labels=found)
+    return request.graph(source, u, v, request.vertices(source, n), directed=directed, labels=found, weights=weights)
 
 
 def write(target: Target, graph: Graph) -> None:
-    """Write the columns `source` and `target`, with labels if there are any; the metadata has the rest of the graph."""
+    """Write `source` and `target`, labels if there are any, and `weight`; the metadata has the rest of the graph."""
     pyarrow = _pyarrow()
     names = plain_labels(target, graph)
-    columns: list[Any] = [pyarrow.array(column) for column in graph.to_edges()]
+    edges = graph.edges()
+    columns: list[Any] = [pyarrow.array(column) for column in (edges.source, edges.target)]
     if names is not None:
         values = pyarrow.array(names, pyarrow.int64() if names and isinstance(names[0], int) else pyarrow.string())
         columns = [values.take(column) for column in columns]
     notes = {"n": graph.n, "directed": graph.directed} | ({} if names is None else {"labels": names})
-    table = pyarrow.table(columns, names=["source", "target"])
+    titles = ["source", "target"]
+    if edges.weights is not None:
+        columns.append(pyarrow.array(edges.weights))
+        titles.append("weight")
+    table = pyarrow.table(columns, names=titles)
     table = table.replace_schema_metadata({_KEY: json.dumps(notes).encode()})
     pyarrow.parquet.write_table(table, target.stream, compression="zstd")
 
@@ -141,6 +169,7 @@ FORMAT = Format(
     title="Apache Parquet",
     extensions=(".parquet", ".pq"),
     holds_labels=True,
+    holds_weights=True,
     directedness="its metadata says; undirected without it",
     read=read,
     write=write,

@@ -1,7 +1,8 @@
 """Text with one edge per line: what a line may contain, and how millions of lines are read.
 
 `Grammar.row` defines what a correct line is. For large files, `scan.pairs` reads the simple lines of a block fast and
-leaves every other line to `Grammar.row`. Small files never start the compiler.
+leaves every other line to `Grammar.row`; `scan.weighted_pairs` does the same for lines with weights. Small files never
+start the compiler.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import IO, Any, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +34,8 @@ class Problem(Exception):
 class Grammar:
     """What the line of an edge looks like: [prefix] number number [values].
 
-    >>> Grammar("two vertices", first=1, last=9).row(b"3 4")
-    (2, 3)
+    >>> Grammar("two vertices and a weight", first=1, last=9, values=1, weight=1).row(b"3 4 0.5")
+    (2, 3, 0.5)
     """
 
     expected: str  # how an error message describes a correct line
@@ -46,9 +47,10 @@ class Grammar:
     values: int | None = None  # how many numbers follow; None: anything may follow and is ignored
     whole: bool = False  # those numbers are integers
     lone: bool = False  # the second cell may be empty: a vertex without an edge; the second end is then -1
+    weight: int = 0  # which column after the two vertices is the weight, counted from 1; 0: none, every weight is 1
 
-    def row(self, line: bytes) -> tuple[int, int] | None:
-        """The edge of one line, with vertices counted from 0; None for an empty line or a comment."""
+    def row(self, line: bytes) -> tuple[int, int, float] | None:
+        """The edge of one line, with vertices counted from 0, and its weight; None for an empty line or a comment."""
         text = line.strip(b" \t\r\n")
         if not text or text[0] in self.comments:
             return None
@@ -65,20 +67,25 @@ class Grammar:
         else:
             fields = text.split()
         if self.lone and len(fields) > 1 and fields[0] and not any(fields[1:]):
-            return self._vertex(fields[0], line), -1
+            return self._vertex(fields[0], line), -1, 1.0
         if len(fields) < 2 or (self.values is not None and len(fields) != 2 + self.values):
             raise Problem(f"found {shown(line)}; expected {self.expected}")
-        edge = self._vertex(fields[0], line), self._vertex(fields[1], line)
-        for field in fields[2:] if self.values else ():
-            self._value(field)
-        return edge
+        u, v = self._vertex(fields[0], line), self._vertex(fields[1], line)
+        values = [self.value(field) for field in fields[2:]] if self.values else []
+        if not self.weight:
+            return u, v, 1.0
+        if self.values:
+            return u, v, values[self.weight - 1]
+        if len(fields) < 2 + self.weight or not fields[1 + self.weight]:
+            raise Problem(f"found {shown(line)} without a weight; expected {self.expected}")
+        return u, v, self.value(fields[1 + self.weight])
 
-    def as_numbers(self) -> tuple[int, int, int, int, int, int, int, bool]:
+    def as_numbers(self) -> tuple[int, int, int, int, int, int, int, bool, int]:
         """The fields of `scan.Shape`, for the compiled scanner."""
         comment, other_comment = (self.comments * 2)[:2] or b"\n\n"  # no comment starts with a newline
         delimiter, prefix = ord(self.delimiter or b"\0"), ord(self.prefix or b"\0")
         values = -1 if self.values is None else self.values
-        return self.first, self.last, delimiter, comment, other_comment, prefix, values, self.whole
+        return self.first, self.last, delimiter, comment, other_comment, prefix, values, self.whole, self.weight
 
     def _vertex(self, field: bytes, line: bytes) -> int:
         if field.isdigit() and len(field) <= 18 and self.first <= int(field) <= self.last:
@@ -94,9 +101,11 @@ class Grammar:
             raise Problem(f"vertex {field.decode()} is too small: the first is {self.first}; expected {self.expected}")
         return int(field) - self.first  # a number with many leading zeros
 
-    def _value(self, field: bytes) -> None:
+    def value(self, field: bytes) -> float:
+        """A number after the two vertices."""
         try:
-            value = int(field) if self.whole else float(field)
+            value = float(field)
+            whole = int(field) if self.whole else 0
             if b"_" in field:
                 raise ValueError
         except ValueError:
@@ -104,6 +113,18 @@ class Grammar:
             raise Problem(f"found {shown(field)} as the value; expected {kind}") from None
         if math.isnan(value):
             raise Problem("the value is NaN; expected a number: drop or replace the entry")
+        if self.whole and self.weight and value != whole:
+            raise Problem(f"the value {shown(field)} is too large for float64 to hold exactly; expected up to 2^53")
+        return value
+
+
+class EdgeColumns(NamedTuple):
+    """The edges of a file: both ends, the weights if the grammar has them, and the number of the last line."""
+
+    u: npt.NDArray[Any]
+    v: npt.NDArray[Any]
+    weights: npt.NDArray[np.float64] | None
+    line: int
 
 
 @dataclass
@@ -112,6 +133,7 @@ class _Parsed:
 
     u: npt.NDArray[Any]
     v: npt.NDArray[Any]
+    w: npt.NDArray[np.float64]  # empty if the grammar has no weight
     lines: int
     trouble: tuple[int, str] | None = None
 
@@ -125,13 +147,28 @@ def read_rows(
     declared: int | None = None,
     what: str = "edges",
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
-    """All edges from the stream's position, which is the start of `line`, to its end; also the number of the last line.
+    """Both ends of all edges and the number of the last line, as `read_edges` reads them, for files without weights."""
+    edges = read_edges(source, stream, line, grammar, declared=declared, what=what)
+    return edges.u, edges.v, edges.line
+
+
+def read_edges(
+    source: Source,
+    stream: IO[bytes],
+    line: int,
+    grammar: Grammar,
+    *,
+    declared: int | None = None,
+    what: str = "edges",
+) -> EdgeColumns:
+    """All edges from the stream's position, which is the start of `line`, to its end.
 
     `declared` is the number of `what` that the file's header declares: more or fewer are an error.
     """
     wide = np.int64 if grammar.last - grammar.first >= LARGEST_VERTEX_COUNT else np.int32
     us: list[npt.NDArray[Any]] = []
     vs: list[npt.NDArray[Any]] = []
+    ws: list[npt.NDArray[np.float64]] = []
     total = 0
     for block, parsed in in_threads(source.blocks(stream, line), lambda data, fast: _parse(data, grammar, wide, fast)):
         if declared is not None and total + len(parsed.u) > declared:
@@ -143,13 +180,15 @@ def read_rows(
             raise source.fail(parsed.trouble[1], line + parsed.trouble[0])
         us.append(parsed.u)
         vs.append(parsed.v)
+        ws.append(parsed.w)
         total += len(parsed.u)
         line += parsed.lines
     last = max(line - 1, 1)
     if declared is not None and total < declared:
         raise source.fail(f"ends after {total:,} {what}; expected the {declared:,} that the header declares", last)
     empty = np.empty(0, wide)
-    return np.concatenate([empty, *us]), np.concatenate([empty, *vs]), last
+    weights = np.concatenate([np.empty(0), *ws]) if grammar.weight else None
+    return EdgeColumns(np.concatenate([empty, *us]), np.concatenate([empty, *vs]), weights, last)
 
 
 def in_threads(blocks: Iterator[bytes], work: Callable[[bytes, bool], Result]) -> Iterator[tuple[bytes, Result]]:
@@ -182,7 +221,7 @@ def in_threads(blocks: Iterator[bytes], work: Callable[[bytes, bool], Result]) -
 
 def _parse(block: bytes, grammar: Grammar, wide: type[Any], fast: bool) -> _Parsed:
     room = len(block) // 2 + 1  # the shortest line is a digit and a newline; unused pages cost nothing
-    u, v = np.empty(room, wide), np.empty(room, wide)
+    u, v, w = np.empty(room, wide), np.empty(room, wide), np.empty(room if grammar.weight else 0)
     data = np.frombuffer(block, np.uint8)
     if fast:
         from hopwave.io import scan
@@ -191,7 +230,10 @@ def _parse(block: bytes, grammar: Grammar, wide: type[Any], fast: bool) -> _Pars
     position = row = lines = 0
     while position < len(block):
         if fast:
-            position, row, passed = scan.pairs(data, position, u, v, row, shape)
+            if grammar.weight:
+                position, row, passed = scan.weighted_pairs(data, position, u, v, w.view(np.uint64), row, shape)
+            else:
+                position, row, passed = scan.pairs(data, position, u, v, row, shape)
             lines += passed
             if position >= len(block):
                 break
@@ -199,13 +241,15 @@ def _parse(block: bytes, grammar: Grammar, wide: type[Any], fast: bool) -> _Pars
         try:
             edge = grammar.row(block[position:end])
         except Problem as problem:
-            return _Parsed(u[:row], v[:row], lines, (lines, str(problem)))
+            return _Parsed(u[:row], v[:row], w[:row], lines, (lines, str(problem)))
         if edge is not None:
-            u[row], v[row] = edge
+            u[row], v[row] = edge[:2]
+            if grammar.weight:
+                w[row] = edge[2]
             row += 1
         position = end + 1
         lines += 1
-    return _Parsed(u[:row], v[:row], lines)
+    return _Parsed(u[:row], v[:row], w[:row], lines)
 
 
 def _lines_before(block: bytes, grammar: Grammar, edges: int) -> int:

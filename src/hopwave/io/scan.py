@@ -14,25 +14,20 @@ position after it, or UNSURE. All of them are inlined: the compiled loop is one 
 # ruff: noqa: SIM109 (compiled: `in` with a tuple costs time)
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 import numba
 import numpy as np
+
+from hopwave.io.nearest_float import NOTHING, TOP_BIT, Function, inlined, nearest
 
 TAB, NEWLINE, RETURN, SPACE, QUOTE = 9, 10, 13, 32, 34
 PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 
 UNSURE = -1  # in place of a position: Python must read this line
+TEN, EXACT = np.uint64(10), np.uint64(2**53)
+MOST_SIGNIFICANT = 19  # digits that fit into 64 bits, without a sign
 MOST_DIGITS = 18  # every number with this many digits fits into 64 bits
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-# Without _nrt=False, Numba counts references to `data` in every call, even an inlined one: half the speed.
-_INLINED: dict[str, Any] = {"nogil": True, "forceinline": True, "_nrt": False}
-
-
-def _inlined(function: Function) -> Function:
-    return cast(Function, numba.njit(**_INLINED)(function))
 
 
 def _compiled(function: Function) -> Function:
@@ -50,16 +45,17 @@ class Shape(NamedTuple):
     prefix: int  # the byte before every edge; 0: none
     values: int  # how many numbers follow the two ids; -1: anything may follow
     whole: bool  # these numbers are integers
+    weight: int  # which column after the two ids is the weight, counted from 1; 0: none
 
 
-@_inlined
+@inlined
 def _byte(data: Any, position: int) -> int:
     """The byte at a position. An unsigned index needs no test for a negative one, as in data[-1]: a quarter faster."""
     byte: int = data[np.uint64(position)]
     return byte
 
 
-@_inlined
+@inlined
 def _skip_blanks(data: Any, position: int) -> int:
     c = _byte(data, position)
     while c == SPACE or c == TAB:
@@ -68,7 +64,7 @@ def _skip_blanks(data: Any, position: int) -> int:
     return position
 
 
-@_inlined
+@inlined
 def _next_line(data: Any, position: int) -> int:
     """Where the next line starts."""
     while _byte(data, position) != NEWLINE:
@@ -76,20 +72,20 @@ def _next_line(data: Any, position: int) -> int:
     return position + 1
 
 
-@_inlined
+@inlined
 def _skip_digits(data: Any, position: int) -> int:
     while ZERO <= _byte(data, position) <= NINE:
         position += 1
     return position
 
 
-@_inlined
+@inlined
 def _skip_sign(data: Any, position: int) -> int:
     c = _byte(data, position)
     return position + 1 if c == MINUS or c == PLUS else position
 
 
-@_inlined
+@inlined
 def _number(data: Any, position: int) -> tuple[int, int]:
     """A whole number without a sign, and the position after it."""
     start = position
@@ -104,7 +100,7 @@ def _number(data: Any, position: int) -> tuple[int, int]:
     return number, position
 
 
-@_inlined
+@inlined
 def _vertex(data: Any, position: int, shape: Shape) -> tuple[int, int]:
     """A vertex id in range, and the position after it."""
     number, position = _number(data, position)
@@ -113,7 +109,7 @@ def _vertex(data: Any, position: int, shape: Shape) -> tuple[int, int]:
     return number, position
 
 
-@_inlined
+@inlined
 def _prefix(data: Any, position: int, shape: Shape) -> int:
     """The letter before an edge and the blanks after it."""
     if shape.prefix == 0:
@@ -124,7 +120,7 @@ def _prefix(data: Any, position: int, shape: Shape) -> int:
     return _skip_blanks(data, position + 1)
 
 
-@_inlined
+@inlined
 def _skip_padding(data: Any, position: int, shape: Shape) -> int:
     """Blanks before or after a delimiter; if the delimiter is a tab, only spaces are blanks."""
     c = _byte(data, position)
@@ -134,7 +130,7 @@ def _skip_padding(data: Any, position: int, shape: Shape) -> int:
     return position
 
 
-@_inlined
+@inlined
 def _gap(data: Any, position: int, shape: Shape) -> int:
     """What is between the two ids: blanks, or the delimiter with blanks around it."""
     if shape.delimiter == 0:
@@ -146,7 +142,7 @@ def _gap(data: Any, position: int, shape: Shape) -> int:
     return _skip_padding(data, position + 1, shape)
 
 
-@_inlined
+@inlined
 def _anything(data: Any, position: int, shape: Shape) -> int:
     """The rest of a line, whatever it contains: the position of its newline."""
     c = _byte(data, position)
@@ -160,7 +156,7 @@ def _anything(data: Any, position: int, shape: Shape) -> int:
     return position
 
 
-@_inlined
+@inlined
 def _value(data: Any, position: int, whole: bool) -> int:
     """A number with its sign, point and exponent, and the blanks before it."""
     start = position
@@ -184,7 +180,7 @@ def _value(data: Any, position: int, whole: bool) -> int:
     return position if digits else UNSURE
 
 
-@_inlined
+@inlined
 def _values(data: Any, position: int, shape: Shape) -> int:
     """The numbers after the two ids, and nothing else: the position of the newline."""
     for _ in range(shape.values):
@@ -197,7 +193,7 @@ def _values(data: Any, position: int, shape: Shape) -> int:
     return position if _byte(data, position) == NEWLINE else UNSURE
 
 
-@_inlined
+@inlined
 def _edge(data: Any, position: int, shape: Shape) -> tuple[int, int, int]:
     """Both ids of a line, and the position of its newline."""
     position = _prefix(data, position, shape)
@@ -215,7 +211,7 @@ def _edge(data: Any, position: int, shape: Shape) -> tuple[int, int, int]:
     return a, b, _anything(data, position, shape) if shape.values < 0 else _values(data, position, shape)
 
 
-@_inlined
+@inlined
 def _holds_no_edge(data: Any, position: int, shape: Shape) -> bool:
     """Whether a line is a comment or ends here."""
     c = _byte(data, position)
@@ -244,7 +240,113 @@ def pairs(data: Any, position: int, u: Any, v: Any, row: int, shape: Shape) -> t
     return position, row, lines
 
 
-@_inlined
+@inlined
+def _decimal(data: Any, position: int, whole: bool) -> tuple[Any, int]:
+    """The bits of a number's float64, the same as Python's float gives, and the position after the number."""
+    negative = _byte(data, position) == MINUS
+    position = _skip_sign(data, position)
+    mantissa = NOTHING
+    digits, significant, exponent = 0, 0, 0
+    pointed = False
+    while True:
+        c = _byte(data, position)
+        if ZERO <= c <= NINE:
+            mantissa = TEN * mantissa + np.uint64(c - ZERO)
+            digits += 1
+            if significant or c != ZERO:
+                significant += 1
+            if pointed:
+                exponent -= 1
+        elif c == POINT and not pointed and not whole:
+            pointed = True
+        else:
+            break
+        position += 1
+    if digits == 0 or significant > MOST_SIGNIFICANT:
+        return NOTHING, UNSURE
+    if not whole and (c == LOWER_E or c == UPPER_E):
+        down = _byte(data, position + 1) == MINUS
+        power, position = _number(data, _skip_sign(data, position + 1))
+        if position == UNSURE or power > 1000:
+            return NOTHING, UNSURE
+        exponent += -power if down else power
+    if whole and mantissa > EXACT:
+        return NOTHING, UNSURE
+    bits, certain = nearest(mantissa, exponent)
+    if not certain:
+        return NOTHING, UNSURE
+    return (bits | TOP_BIT if negative else bits), position
+
+
+@inlined
+def _skip_cell(data: Any, position: int, shape: Shape) -> int:
+    """The end of a cell that is not read."""
+    c = _byte(data, position)
+    while c != NEWLINE and c != (shape.delimiter or SPACE) and (c != TAB or shape.delimiter != 0):
+        if c == 0 or c == QUOTE:
+            return UNSURE
+        position += 1
+        c = _byte(data, position)
+    return UNSURE if c == NEWLINE else position
+
+
+@inlined
+def _weighted_edge(data: Any, position: int, shape: Shape) -> tuple[int, int, Any, int]:
+    """Both ids of a line, the bits of its weight, and the position of its newline."""
+    position = _prefix(data, position, shape)
+    if position == UNSURE:
+        return 0, 0, NOTHING, UNSURE
+    a, position = _vertex(data, position, shape)
+    if position == UNSURE:
+        return 0, 0, NOTHING, UNSURE
+    position = _gap(data, position, shape)
+    if position == UNSURE:
+        return 0, 0, NOTHING, UNSURE
+    b, position = _vertex(data, position, shape)
+    if position == UNSURE:
+        return 0, 0, NOTHING, UNSURE
+    for _ in range(shape.weight - 1):
+        position = _gap(data, position, shape)
+        if position != UNSURE:
+            position = _skip_cell(data, position, shape)
+        if position == UNSURE:
+            return 0, 0, NOTHING, UNSURE
+    position = _gap(data, position, shape)
+    if position == UNSURE:
+        return 0, 0, NOTHING, UNSURE
+    bits, position = _decimal(data, position, shape.whole)
+    if position == UNSURE:
+        return 0, 0, NOTHING, UNSURE
+    if shape.values < 0:
+        return a, b, bits, _anything(data, position, shape)
+    position = _skip_blanks(data, position)
+    if _byte(data, position) == RETURN:
+        position += 1
+    return a, b, bits, position if _byte(data, position) == NEWLINE else UNSURE
+
+
+@_compiled
+def weighted_pairs(data: Any, position: int, u: Any, v: Any, bits: Any, row: int, shape: Shape) -> tuple[int, int, int]:
+    """Like `pairs`, with each edge's weight as the bits of a float64."""
+    lines = 0
+    while position < data.size:
+        begin = _skip_blanks(data, position)
+        if _holds_no_edge(data, begin, shape):
+            position = _next_line(data, begin)
+        else:
+            a, b, weight, end = _weighted_edge(data, begin, shape)
+            if end == UNSURE:
+                break
+            u[row] = a - shape.first
+            v[row] = b - shape.first
+            bits[row] = weight
+            row += 1
+            position = end + 1
+        lines += 1
+    return position, row, lines
+
+
+@inlined
 def _list(data: Any, position: int, values: Any, count: int) -> tuple[int, int]:
     """The numbers of one line into `values`, from `count` on: their new count, and the position of the newline."""
     while True:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,8 @@ import numpy.typing as npt
 
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
-from hopwave.io.format import Format, Request, Target, write_pairs
-from hopwave.io.rows import LARGEST_NUMBER, Grammar, read_rows
+from hopwave.io.format import Format, Request, Target, weight_cells, write_columns
+from hopwave.io.rows import LARGEST_NUMBER, Grammar, read_edges
 from hopwave.io.source import Source
 from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
 
@@ -36,6 +37,22 @@ PAIRS = (
 )  # fmt: skip
 # A number in a cell, an id or a weight.
 _NUMERIC = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+WEIGHTS = ("weight", "weights", "w", "value", "cost", "length", "distance")  # names of a column of weights
+
+
+def choose_weight(
+    source: Source, request: Request, names: Sequence[str], ends: tuple[int, int], wanted: Column, line: int | None
+) -> int | None:
+    """The column of the weights: the one given, else one with a known name; None if there is none."""
+    if not request.weights:
+        if wanted is not None:
+            raise TypeError(f"weight={wanted!r} names a column, weights=False leaves weights out; give one of the two")
+        return None
+    if wanted is not None:
+        return choose_columns(source, names, wanted, wanted, line)[0]
+    folded = [name.strip().lower() for name in names]
+    found = (folded.index(name) for name in WEIGHTS if name in folded and folded.index(name) not in ends)
+    return next(found, None)
 
 
 def choose_columns(
@@ -78,6 +95,7 @@ class _Layout:
     second: int
     names: bool
     columns: int
+    weight: int | None
 
 
 def read(
@@ -86,6 +104,7 @@ def read(
     *,
     source: Column = None,
     target: Column = None,
+    weight: Column = None,
     delimiter: str | None = None,
     header: bool | None = None,
     names: bool | None = None,
@@ -94,18 +113,28 @@ def read(
 
     Delimiter, header and columns are detected if not given. `names=True` reads every id as a name, `names=False`
     requires integers; by default the first row decides: if it has numbers without quotes, all ids must be numbers.
+    Weights are the column `weight=`, or one that the header calls weight or similar; any other column is ignored.
     """
-    layout = _layout(file, source, target, delimiter, header, names)
-    if not layout.names and (layout.first, layout.second) == (0, 1):
+    layout = _layout(file, request, source, target, weight, delimiter, header, names)
+    if not layout.names and (layout.first, layout.second) == (0, 1) and layout.weight not in (0, 1):
         try:
-            return _read_fast(file, request, layout)
+            columns = _read_fast(file, layout)
         except FormatError:
             pass  # quotes, or an error: the careful reader below finds out which, and on which line
+        else:
+            return _numbered(file, request, *columns)
     return _read_carefully(file, request, layout)
 
 
 def _layout(
-    source: Source, first: Column, second: Column, delimiter: str | None, header: bool | None, names: bool | None
+    source: Source,
+    request: Request,
+    first: Column,
+    second: Column,
+    weight: Column,
+    delimiter: str | None,
+    header: bool | None,
+    names: bool | None,
 ) -> _Layout:
     raw = source.start(1 << 16)
     if not raw.strip():
@@ -121,16 +150,17 @@ def _layout(
         raise TypeError(f"delimiter={delimiter!r} is not one character; leave it out to have it detected")
     rows, starts = _sample(text, delimiter)
     if header is None:
-        wants_names = any(isinstance(wanted, str) for wanted in (first, second))
+        wants_names = any(isinstance(wanted, str) for wanted in (first, second, weight))
         header = wants_names or _has_header(source, rows)
     titles = rows[0] if header else [str(i) for i in range(len(rows[0]))]
     position = choose_columns(source, titles, first, second, 1)
+    third = choose_weight(source, request, titles, position, weight, 1)
     if names is None:
         at = 1 if header else 0
         cells = rows[at] if at < len(rows) else []
         ends = [cells[i] for i in position if i < len(cells) and cells[i].strip()]
         names = bool(cells) and (starts[at] == '"' or not all(_is_number(end) for end in ends))
-    return _Layout(delimiter, header, *position, names, len(rows[0]))
+    return _Layout(delimiter, header, *position, names, len(rows[0]), third)
 
 
 def _has_header(source: Source, rows: list[list[str]]) -> bool:
@@ -194,30 +224,36 @@ def _is_number(cell: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-def _read_fast(source: Source, request: Request, layout: _Layout) -> Graph:
+def _read_fast(
+    source: Source, layout: _Layout
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64] | None]:
     grammar = Grammar(
-        expected="two vertex ids",
+        expected="two vertex ids" + ("" if layout.weight is None else " and a weight"),
         last=LARGEST_NUMBER,
         comments=b"",
         delimiter=layout.delimiter.encode().replace(b" ", b""),
         lone=True,
+        weight=0 if layout.weight is None else layout.weight - 1,
     )
     with source.open() as stream:
         skipped = 0
         while layout.header and not source.line(stream, skipped + 1).strip():
             skipped += 1
-        u, v, _ = read_rows(source, stream, skipped + 1, grammar)
-    return _numbered(source, request, u.astype(np.int64, copy=False), v.astype(np.int64, copy=False))
+        u, v, weights, _ = read_edges(source, stream, skipped + 1, grammar)
+    return u.astype(np.int64, copy=False), v.astype(np.int64, copy=False), weights
 
 
-def _numbered(source: Source, request: Request, u: npt.NDArray[Any], v: npt.NDArray[Any]) -> Graph:
-    lone = u[v < 0]
-    u, v = u[v >= 0], v[v >= 0]
+def _numbered(
+    source: Source, request: Request, u: npt.NDArray[Any], v: npt.NDArray[Any], weights: npt.NDArray[Any] | None
+) -> Graph:
+    is_edge = v >= 0
+    lone = u[~is_edge]
+    u, v, weights = u[is_edge], v[is_edge], None if weights is None else weights[is_edge]
     greatest = max((int(ids.max()) for ids in (u, v, lone) if len(ids)), default=-1)
     if not request.labels or (request.n is not None and greatest < request.n):
-        return request.graph(source, u, v, request.vertices(source, greatest + 1), directed=None)
+        return request.graph(source, u, v, request.vertices(source, greatest + 1), directed=None, weights=weights)
     u, v, n, labels = compact(u, v, lone)
-    return request.graph(source, u, v, request.vertices(source, n), directed=None, labels=labels)
+    return request.graph(source, u, v, request.vertices(source, n), directed=None, labels=labels, weights=weights)
 
 
 def _read_carefully(source: Source, request: Request, layout: _Layout) -> Graph:
@@ -225,6 +261,7 @@ def _read_carefully(source: Source, request: Request, layout: _Layout) -> Graph:
     numbers = Numbering()
     u: list[int] = []
     v: list[int] = []
+    w: list[float] = []
     number: Callable[[str], int] = numbers.__getitem__ if layout.names else _integer
     for line, row in _rows(source, layout):
         try:
@@ -234,13 +271,29 @@ def _read_carefully(source: Source, request: Request, layout: _Layout) -> Graph:
                 raise ValueError("an empty cell; expected a vertex")
             u.append(number(first))
             v.append(number(second) if second.strip() else -1)
+            if layout.weight is not None:
+                w.append(_weight(row, layout.weight) if second.strip() else 1.0)
         except ValueError as error:
             raise source.fail(str(error), line) from None
     ends = np.array(u, np.int64), np.array(v, np.int64)
+    weights = None if layout.weight is None else np.array(w)
     if not layout.names:
-        return _numbered(source, request, *ends)
+        return _numbered(source, request, *ends, weights)
     keep = ends[1] >= 0
-    return request.graph(source, ends[0][keep], ends[1][keep], len(numbers), directed=None, labels=numbers.labels())
+    u_kept, v_kept, w_kept = ends[0][keep], ends[1][keep], None if weights is None else weights[keep]
+    return request.graph(source, u_kept, v_kept, len(numbers), directed=None, labels=numbers.labels(), weights=w_kept)
+
+
+def _weight(row: Sequence[str], column: int) -> float:
+    cell = row[column].strip() if column < len(row) else ""
+    try:
+        value = float(cell if cell.isascii() and "_" not in cell else "")
+    except ValueError:
+        message = f"found {cell[:40]!r} in the column of the weights; expected a number"
+        raise ValueError(f"{message}: name another with weight=, or leave it out with weights=False") from None
+    if math.isnan(value):
+        raise ValueError("the weight is NaN; expected a number: drop or replace the row")
+    return value
 
 
 def _check_width(row: Sequence[str], layout: _Layout) -> None:
@@ -296,21 +349,28 @@ def _rows(source: Source, layout: _Layout) -> Iterator[tuple[int, list[str]]]:
 
 
 def write(target: Target, graph: Graph, *, delimiter: str | None = None) -> None:
-    """Write a header `source,target` and one row per edge; strings are quoted, so they are not read back as numbers."""
+    """Write a header `source,target` or `source,target,weight`, and one row per edge.
+
+    Strings are quoted, so that they are not read back as numbers.
+    """
     if delimiter is None:
         delimiter = "\t" if _is_tsv(target.path) else ","
     elif delimiter not in DELIMITERS or delimiter == " ":
         raise TypeError(f"delimiter={delimiter!r} is not known; use one of , ; | or a tab")
-    u, v = graph.to_edges()
+    edges = graph.edges()
+    u, v = edges.source, edges.target
     names = plain_labels(target, graph)
-    target.stream.write(f"source{delimiter}target\n".encode())
+    cell, weights = weight_cells(edges.weights)
+    end = f"{delimiter}{cell}\n" if cell else "\n"
+    target.stream.write(f"source{delimiter}target{end.replace(cell, 'weight') if cell else end}".encode())
     lone = listed_first(graph, names, u, v)
+    no_edge = f"{delimiter}%s{end.replace(cell, '') if cell else end}", np.full(len(lone), "")
     if names is None:
-        write_pairs(target, f"%d{delimiter}%s\n", lone, np.full(len(lone), ""))
-        return write_pairs(target, f"%d{delimiter}%d\n", u, v)
+        write_columns(target, "%d" + no_edge[0], lone, no_edge[1])
+        return write_columns(target, f"%d{delimiter}%d{end}", u, v, *weights)
     cells = np.array([_cell(target, name) for name in names], object)
-    write_pairs(target, f"%s{delimiter}%s\n", cells[lone], np.full(len(lone), ""))
-    return write_pairs(target, f"%s{delimiter}%s\n", cells[u], cells[v])
+    write_columns(target, "%s" + no_edge[0], cells[lone], no_edge[1])
+    return write_columns(target, f"%s{delimiter}%s{end}", cells[u], cells[v], *weights)
 
 
 def _cell(target: Target, name: str | int) -> str:
@@ -330,6 +390,7 @@ FORMAT = Format(
     title="CSV and TSV",
     extensions=(".csv", ".tsv"),
     holds_labels=True,
+    holds_weights=True,
     directedness="not in the file; undirected",
     read=read,
     write=write,
