@@ -78,20 +78,14 @@ def products() -> None:
 
 
 def reading() -> None:
-    """Read files that are large enough for the compiled scanners: of 32-bit and 64-bit ids, with and without weights, and of lists."""
+    """Read files that are large enough for the compiled scanners: of 32-bit and 64-bit ids, with weights, of lists."""
     from hopwave.csr_compiled import sorted_rows
 
     graph = hw.generate.grid(300, 300)
     with tempfile.TemporaryDirectory() as folder:
         weighted = graph.with_weights(np.full(graph.m, 0.5))
-        for name, kind in (
-            ("a.mtx", graph),
-            ("b.txt", graph),
-            ("c.graph", graph),
-            ("d.mtx", weighted),
-            ("e.txt", weighted),
-        ):
-            hw.write(Path(folder) / name, kind)
+        for name in ("graph.mtx", "graph.txt", "graph.graph", "weighted.mtx", "weighted.txt"):
+            hw.write(Path(folder) / name, weighted if name.startswith("weighted") else graph)
             hw.read(Path(folder) / name, progress=False)
     sorted_rows(np.array([0], np.int32), np.array([1], np.int32), 2, symmetric=True)  # only larger files need it
 
