@@ -55,7 +55,7 @@ def read(
     options: options of this format alone, for example `source=` and `target=` for the columns of a table.
 
     Repeated edges are merged. Weights are float64, or float32 where the file holds them so. Questions about hops
-    (`bfs`, betweenness, …) ignore them unless `weights=` is given; `sssp` and `pagerank` use them.
+    (`bfs`, betweenness, …) ignore them; `sssp` and `pagerank` use them.
     A file with a mistake in it raises FormatError, with the number of the line.
 
     >>> import tempfile
