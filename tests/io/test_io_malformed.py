@@ -17,8 +17,8 @@ import scipy.sparse as sp
 import hopwave.io as hio
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
-from hopwave.io.detect import by_name
 from hopwave.io import rows
+from hopwave.io.detect import by_name
 
 MTX = b"%%MatrixMarket matrix coordinate "
 GENERAL = MTX + b"pattern general\n"

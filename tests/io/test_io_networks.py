@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hopwave.io as hio
-from hopwave.errors import FormatError, GraphError
+from hopwave.errors import FormatError
 from hopwave.graph import Graph
 
 GRAPHML = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
@@ -183,8 +183,10 @@ def test_graphml_edges_of_both_kinds(file):
 
 def test_repeated_edges_with_other_weights_are_refused(file):
     path = file("g.net", "*Vertices 2\n*Edges\n1 2 3\n2 1 4\n")
-    with pytest.raises(GraphError, match="combine="):
+    with pytest.raises(FormatError, match="combine="):
         hio.read(path)
+    assert hio.read(path, combine="sum").weights.tolist() == [7, 7]
+    assert not hio.read(path, weights=False).is_weighted
 
 
 # ---------------------------------------------------------------- GML and Pajek

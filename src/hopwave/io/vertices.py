@@ -33,7 +33,7 @@ def compact(
         if present.all():
             return u, v, greatest + 1, None
         labels = np.flatnonzero(present)
-        number = np.cumsum(present, dtype=np.int32 if len(labels) < 2**31 else np.int64)
+        number: npt.NDArray[Any] = np.cumsum(present, dtype=np.int32 if len(labels) < 2**31 else np.int64)
         number -= 1
         return number[u], number[v], len(labels), labels
     # The rank of every id, found while sorting: searching for each of them afterwards takes several times as long.
@@ -44,7 +44,7 @@ def compact(
     is_new = np.ones(len(ids), np.bool_)
     np.not_equal(ids[1:], ids[:-1], out=is_new[1:])
     labels = ids[is_new].astype(np.int64, copy=False)
-    rank = np.cumsum(is_new, dtype=np.int32 if len(labels) < 2**31 else np.int64)
+    rank: npt.NDArray[Any] = np.cumsum(is_new, dtype=np.int32 if len(labels) < 2**31 else np.int64)
     rank -= 1
     numbers = np.empty_like(rank)
     numbers[order] = rank
