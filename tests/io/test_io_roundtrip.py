@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import hopwave.io as hio
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
+from hopwave.io.vertices import compact
 
 GRAPHS = {
     "undirected": Graph.from_edges([0, 1, 2, 2], [1, 2, 3, 0]),
@@ -203,6 +204,40 @@ names = words.filter(lambda word: word[0] not in "#%" and len(word.encode().spli
 def test_any_names(pairs, directed, extension, tmp_path_factory):
     graph = Graph.from_edges([u for u, _ in pairs], [v for _, v in pairs], directed=directed)
     assert there_and_back(tmp_path_factory.mktemp("any") / f"g{extension}", graph) == graph
+
+
+@given(
+    ids=st.lists(st.tuples(st.integers(0, 5000) | st.integers(0, 2**62), st.integers(0, 60)), max_size=30),
+    lone=st.lists(st.integers(0, 2**62), max_size=3),
+    small=st.booleans(),
+)
+def test_ids_are_renumbered_in_ascending_order(ids, lone, small):
+    """By a table and by sorting, for columns of any width."""
+    kind = np.uint16 if small else np.int64
+    u, v = (np.array([pair[i] % (5001 if small else 2**63) for pair in ids], kind) for i in (0, 1))
+    alone = np.array([] if small else lone, kind)
+    expected = np.unique(np.concatenate([u, v, alone]))
+    a, b, n, labels = compact(u, v, alone)
+    known = expected if labels is None else labels
+    assert (labels is None) == (expected.tolist() == list(range(len(expected))))
+    assert n == len(expected) and known.tolist() == expected.tolist()
+    assert known[a].tolist() == u.tolist() and known[b].tolist() == v.tolist()
+    assert labels is None or (labels.dtype == np.int64 and a.dtype == b.dtype == np.int32)
+
+
+def test_parquet_columns_of_any_integers(tmp_path):
+    for kind in ("int8", "uint8", "int32", "uint32", "int64", "uint64"):
+        frame = pandas.DataFrame({"source": np.array([7, 9], kind), "target": np.array([9, 12], kind)})
+        frame.to_parquet(tmp_path / "g.parquet")
+        assert hio.read(tmp_path / "g.parquet") == Graph.from_edges([0, 1], [1, 2], labels=np.array([7, 9, 12]))
+    large = 2**62 + 1
+    frame = pandas.DataFrame({"source": np.array([large], "uint64"), "target": np.array([large + 1], "int64")})
+    frame.to_parquet(tmp_path / "g.parquet")
+    assert hio.read(tmp_path / "g.parquet").labels.tolist() == [large, large + 1]
+    frame = pandas.DataFrame({"source": np.array([2**63], "uint64"), "target": np.array([1], "uint64")})
+    frame.to_parquet(tmp_path / "g.parquet")
+    with pytest.raises(FormatError, match=r"too large; expected ids below 2\^63"):
+        hio.read(tmp_path / "g.parquet")
 
 
 def test_metis_keeps_any_simple_graph(tmp_path):

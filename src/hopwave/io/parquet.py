@@ -40,11 +40,12 @@ def read(
     pyarrow = _pyarrow()
     file.meter.stage(f"reading {file.path.name}")
     with file.open() as stream:
-        content: IO[bytes] = (
-            io.BytesIO(b"".join(iter(lambda: file.take(stream, 1 << 24), b""))) if file.packed else stream
+        # pyarrow reads a file by itself, with several threads; only what was in a .gz goes through Python.
+        content: IO[bytes] | str = (
+            io.BytesIO(b"".join(iter(lambda: file.take(stream, 1 << 24), b""))) if file.packed else str(file.path)
         )
         try:
-            parquet = pyarrow.parquet.ParquetFile(content)
+            parquet = pyarrow.parquet.ParquetFile(content, memory_map=not file.packed)
             names = list(parquet.schema_arrow.names)
             first, second = choose_columns(file, names, source, target, line=None)
             third = choose_weight(file, request, names, (first, second), weight, line=None)
@@ -132,16 +133,18 @@ def _graph(
         u, v, names = factorize(u, v)
         return request.graph(source, u, v, len(names), directed=directed, labels=names, weights=weights)
     for column in (u, v):
-        if len(column) and column.min() < 0:
-            raise source.fail(f"vertex {column.min()} is negative; expected ids from 0")
+        if len(column) and column.dtype.kind == "i" and (least := column.min()) < 0:
+            raise source.fail(f"vertex {least} is negative; expected ids from 0")
     greatest = max((int(column.max()) for column in (u, v) if len(column)), default=-1)
+    if greatest >= 2**63:
+        raise source.fail(f"vertex {greatest} is too large; expected ids below 2^63")
     n = notes.get("n", request.n)
     if not request.labels or (n is not None and greatest < n):
         if greatest >= LARGEST_VERTEX_COUNT:
             raise source.fail(f"vertex {greatest} is too large; expected at most {LARGEST_VERTEX_COUNT - 1}")
         n = max(greatest + 1, int(notes.get("n", 0)))
         return request.graph(source, u, v, request.vertices(source, n), directed=directed, weights=weights)
-    u, v, n, found = compact(u.astype(np.int64), v.astype(np.int64), np.empty(0, np.int64))
+    u, v, n, found = compact(u, v, np.empty(0, u.dtype))
     return request.graph(source, u, v, request.vertices(source, n), directed=directed, labels=found, weights=weights)
 
 

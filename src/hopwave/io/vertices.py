@@ -11,6 +11,9 @@ import numpy.typing as npt
 from hopwave.graph import Graph
 from hopwave.io.format import Target
 
+# Up to this many table entries per id, renumbering uses a table of all ids from 0 to the greatest.
+TABLE_PER_ID = 16
+
 
 def compact(
     u: npt.NDArray[Any], v: npt.NDArray[Any], lone: npt.NDArray[Any]
@@ -20,19 +23,32 @@ def compact(
     >>> compact(np.array([7, 3]), np.array([3, 9]), np.array([], int))[2:]
     (3, array([3, 7, 9]))
     """
-    greatest = max((int(ids.max()) for ids in (u, v, lone) if len(ids)), default=-1)
-    if greatest < 4 * (len(u) + len(v) + len(lone)) + 1024:
+    columns = (u, v, lone)
+    greatest = max((int(ids.max()) for ids in columns if len(ids)), default=-1)
+    if greatest < TABLE_PER_ID * sum(map(len, columns)) + 1024:
         # Dense enough for a lookup table: a tenth of the time of sorting.
         present = np.zeros(greatest + 1, np.bool_)
-        for ids in (u, v, lone):
+        for ids in columns:
             present[ids] = True
         if present.all():
             return u, v, greatest + 1, None
         labels = np.flatnonzero(present)
-        number = np.cumsum(present, dtype=np.int64) - 1
+        number: npt.NDArray[Any] = np.cumsum(present, dtype=np.int32 if len(labels) < 2**31 else np.int64)
+        number -= 1
         return number[u], number[v], len(labels), labels
-    labels = np.unique(np.concatenate([u, v, lone])).astype(np.int64)
-    return np.searchsorted(labels, u), np.searchsorted(labels, v), len(labels), labels
+    # The rank of every id, found while sorting: searching for each of them afterwards takes several times as long.
+    kind = columns[0].dtype if len({column.dtype for column in columns}) == 1 else np.int64
+    ids = np.concatenate([column.astype(kind, copy=False) for column in columns])
+    order = np.argsort(ids)
+    ids = ids[order]
+    is_new = np.ones(len(ids), np.bool_)
+    np.not_equal(ids[1:], ids[:-1], out=is_new[1:])
+    labels = ids[is_new].astype(np.int64, copy=False)
+    rank: npt.NDArray[Any] = np.cumsum(is_new, dtype=np.int32 if len(labels) < 2**31 else np.int64)
+    rank -= 1
+    numbers = np.empty_like(rank)
+    numbers[order] = rank
+    return numbers[: len(u)], numbers[len(u) : len(u) + len(v)], len(labels), labels
 
 
 class Numbering:
