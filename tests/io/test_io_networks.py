@@ -185,12 +185,8 @@ def test_repeated_edges_with_other_weights_are_refused(file):
     path = file("g.net", "*Vertices 2\n*Edges\n1 2 3\n2 1 4\n")
     with pytest.raises(FormatError, match="combine="):
         hio.read(path)
-<<<<<<< HEAD
-    assert hio.read(path, combine="sum").weights.tolist() == [7, 7] and not hio.read(path, weights=False).is_weighted
-=======
     assert hio.read(path, combine="sum").weights.tolist() == [7, 7]
     assert not hio.read(path, weights=False).is_weighted
->>>>>>> wfmt
 
 
 # ---------------------------------------------------------------- GML and Pajek
