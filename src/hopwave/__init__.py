@@ -40,7 +40,16 @@ from hopwave.api.search import bfs, bfs_each, bfs_many, distance_blocks, k_hop, 
 from hopwave.arrays import ScaledCounts
 from hopwave.catalogue import plan, plans
 from hopwave.devices import Device, devices
-from hopwave.errors import EngineError, FormatError, GraphError, HopwaveError, LinalgError, PlanError, SparseIdsWarning
+from hopwave.errors import (
+    EngineError,
+    FormatError,
+    GraphError,
+    HopwaveError,
+    IgnoredColumnWarning,
+    LinalgError,
+    PlanError,
+    SparseIdsWarning,
+)
 from hopwave.graph import Graph
 from hopwave.io import formats, read, write
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
@@ -68,6 +77,7 @@ __all__ = [
     "Graph",
     "GraphError",
     "HopwaveError",
+    "IgnoredColumnWarning",
     "Level",
     "LinalgError",
     "PlanError",

@@ -97,3 +97,12 @@ class SparseIdsWarning(UserWarning):
     >>> G.labels.tolist(), caught[0].category.__name__
     ([5, 7, 1000000000], 'SparseIdsWarning')
     """
+
+
+class IgnoredColumnWarning(UserWarning):
+    """A file has a column of numbers that may be weights, and nothing in the file says so: it was not read.
+
+    >>> import hopwave as hw
+    >>> issubclass(hw.IgnoredColumnWarning, UserWarning)
+    True
+    """

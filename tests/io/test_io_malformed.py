@@ -327,6 +327,7 @@ def test_a_large_gzip_file_that_ends_too_early(tmp_path):
         hio.read(tmp_path / "g.mtx.gz")
 
 
+@pytest.mark.filterwarnings("ignore::hopwave.IgnoredColumnWarning")
 @pytest.mark.parametrize(
     "extension", [known.extensions[0] + packed for known in hio.formats() for packed in ("", ".gz")]
 )

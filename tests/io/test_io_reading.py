@@ -120,6 +120,7 @@ def test_comments_of_an_edge_list_tell_the_direction(file, header, directed):
     assert not hio.read(path, directed=False).directed
 
 
+@pytest.mark.filterwarnings("ignore::hopwave.IgnoredColumnWarning")
 def test_names_in_an_edge_list(file):
     path = file("g.edges", "ann bob 3\nbob 7\n")
     assert hio.read(path).labels.tolist() == ["ann", "bob", "7"]
@@ -150,6 +151,7 @@ def test_tables_as_people_write_them(file, text):
     assert hio.read(file("g.csv", text), weights=False) == Graph.from_edges(["a", "b"], ["b", "c"])
 
 
+@pytest.mark.filterwarnings("ignore::hopwave.IgnoredColumnWarning")
 @pytest.mark.parametrize(
     "text",
     ["0,1\n1,2\n", "x,y\n0,1\n1,2\n", "0, 1\n 1,2\n", "0 1\n1 2\n", "0;1;9\n1;2;9\n", "0,1,\n1,2,\n", "2,\n0,1\n1,2\n"],

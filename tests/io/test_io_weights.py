@@ -191,6 +191,7 @@ def test_a_skew_symmetric_matrix(tmp_path):
     assert hio.read(tmp_path / "A.mtx", weights=False) == Graph.from_edges([0, 1], [1, 2])
 
 
+@pytest.mark.filterwarnings("ignore::hopwave.IgnoredColumnWarning")
 @pytest.mark.parametrize(
     ("text", "options", "weights"),
     [
@@ -215,6 +216,7 @@ def test_the_weight_column_of_a_table(text, options, weights, tmp_path):
         hio.read(tmp_path / "g.csv", weights=False, weight=2)
 
 
+@pytest.mark.filterwarnings("ignore::hopwave.IgnoredColumnWarning")
 @pytest.mark.parametrize(
     ("text", "options", "weighted"),
     [
@@ -385,3 +387,13 @@ def test_the_weighted_scanner_reads_clean_lines_by_itself(text, grammar):
     assert (position, lines) == (len(text), text.count(b"\n"))
     found = zip(u[:row].tolist(), v[:row].tolist(), w[:row].view(np.float64).tolist(), strict=True)
     assert list(found) == [edge for edge in map(grammar.row, text.splitlines()) if edge is not None]
+
+
+@pytest.mark.parametrize(("name", "text"), [("g.txt", "0 1 2.5\n1 2 3\n"), ("g.csv", "0,1,2.5\n1,2,3\n")])
+def test_a_column_that_may_be_weights_is_not_ignored_silently(name: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.warns(hw.IgnoredColumnWarning, match=r"column 3 may be weights \(2.5, …\) .* give weight=2"):
+        assert not hw.read(path).is_weighted
+    assert hw.read(path, weight=2).weights.max() == 3.0  # type: ignore[union-attr]
+    assert not hw.read(path, weights=False).is_weighted

@@ -15,7 +15,7 @@ from typing import IO
 import numpy as np
 
 from hopwave.graph import Graph
-from hopwave.io.format import Format, Request, Target, weight_cells, write_columns
+from hopwave.io.format import Format, Request, Target, warn_ignored, weight_cells, write_columns
 from hopwave.io.rows import LARGEST_NUMBER, Grammar, Problem, read_edges, shown
 from hopwave.io.source import Source
 from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
@@ -35,7 +35,7 @@ class _Header:
     line: int = 1  # the line with these two counts
     directed: bool | None = None
     names: bool = False
-    weighted: bool = False  # the third column is the weight
+    weighted: bool | None = None  # whether the third column is the weight; None: the file does not say
     listed: list[bytes] = field(default_factory=list)  # vertices listed before the edges
     first_row: bytes = b""
 
@@ -57,6 +57,9 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
         looks_like_number = [end.lstrip(b"-").isdigit() for end in ends]
         names = header.names or (bool(ends) and not all(looks_like_number))
     column = (weight or (2 if header.weighted else 0)) if request.weights else 0
+    cells = header.first_row.split()
+    if request.weights and not column and header.weighted is None and len(cells) > 2:
+        warn_ignored(source, cells[2].decode("utf-8", "replace"), 2)
     if names:
         return _read_names(source, request, header, column)
     return _read_integers(source, request, header, column)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.csr import LARGEST_VERTEX_COUNT, WEIGHTS_EXACT_UP_TO, Combine
-from hopwave.errors import FormatError, GraphError
+from hopwave.errors import FormatError, GraphError, IgnoredColumnWarning
 from hopwave.graph import Graph
 from hopwave.io.source import Source
 
@@ -20,6 +22,21 @@ from hopwave.io.source import Source
 # confirmed with n= before memory is spent on it.
 MAX_UNCONFIRMED_VERTICES = 100_000_000
 MAX_VERTICES_PER_BYTE = 100
+
+
+# A number in a cell: an id or a weight.
+NUMERIC = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+
+
+def warn_ignored(source: Source, cell: str, column: int) -> None:
+    """Say that a column was not read, if its first cell is a number: it may be weights."""
+    if NUMERIC.fullmatch(cell):
+        warnings.warn(
+            f"{source.path}: column {column + 1} may be weights ({cell.strip()}, …) and was not read, because nothing "
+            f"says that it is; give weight={column} to read it, or weights=False to leave it out",
+            IgnoredColumnWarning,
+            stacklevel=2,
+        )
 
 
 @dataclass(frozen=True)

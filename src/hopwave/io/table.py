@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ import numpy.typing as npt
 
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
-from hopwave.io.format import Format, Request, Target, weight_cells, write_columns
+from hopwave.io.format import NUMERIC, Format, Request, Target, warn_ignored, weight_cells, write_columns
 from hopwave.io.rows import LARGEST_NUMBER, Grammar, read_edges
 from hopwave.io.source import Source
 from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
@@ -35,8 +34,6 @@ PAIRS = (
     ("source", "destination"), ("origin", "destination"), ("from_id", "to_id"), ("sender", "receiver"),
     ("parent", "child"),
 )  # fmt: skip
-# A number in a cell, an id or a weight.
-_NUMERIC = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 WEIGHTS = ("weight", "weights", "w", "value", "cost", "length", "distance")  # names of a column of weights
 
 
@@ -155,6 +152,9 @@ def _layout(
     titles = rows[0] if header else [str(i) for i in range(len(rows[0]))]
     position = choose_columns(source, titles, first, second, 1)
     third = choose_weight(source, request, titles, position, weight, 1)
+    more = [i for i in range(len(rows[0])) if i not in position]
+    if request.weights and third is None and not header and more:
+        warn_ignored(source, rows[0][more[0]], more[0])
     if names is None:
         at = 1 if header else 0
         cells = rows[at] if at < len(rows) else []
@@ -172,11 +172,11 @@ def _has_header(source: Source, rows: list[list[str]]) -> bool:
     found = {cell.strip().lower() for cell in first}
     if "weight" in found or any(found.issuperset(pair) for pair in PAIRS):
         return True
-    if any(_NUMERIC.fullmatch(cell) for cell in first):
+    if any(NUMERIC.fullmatch(cell) for cell in first):
         return False
     for column, title in enumerate(first):
         cells = [row[column] for row in below if column < len(row) and row[column].strip()]
-        if title.strip() and cells and all(_NUMERIC.fullmatch(cell) for cell in cells):
+        if title.strip() and cells and all(NUMERIC.fullmatch(cell) for cell in cells):
             return True
     if len(first) < 2:
         return False  # an error, and choose_columns says which
