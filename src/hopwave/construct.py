@@ -307,6 +307,9 @@ def check_labels(labels: Any) -> npt.NDArray[Any] | None:
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
         raise GraphError(f"labels={labels!r} is not a list of names; give exactly one per vertex")
     array = labels.copy() if isinstance(labels, np.ndarray) else object_array(list(labels))
+    if array.ndim == 1 and array.dtype.kind in "iu" and bool((array[1:] > array[:-1]).all()):
+        array.setflags(write=False)  # ascending numbers differ: nothing to look up
+        return array
     try:
         different = len(set(array.tolist()))
     except TypeError as error:

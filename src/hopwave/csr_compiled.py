@@ -96,6 +96,36 @@ def sorted_rows(
     return indptr, indices, None if weights is None else _together(dealt, starts, ends), conflict
 
 
+def in_parts(work: Any, *columns: npt.NDArray[Any]) -> None:
+    """work(part of each column) on all cores; the parts are equal stretches of the columns."""
+    threads = min(available_cores(), MOST_THREADS)
+    cuts = np.linspace(0, len(columns[0]), 2 * threads + 1).astype(np.int64).tolist()
+    with ThreadPoolExecutor(threads) as pool:
+        each(pool, pairwise(cuts), lambda ends: work(*(column[slice(*ends)] for column in columns)))
+
+
+def mark_ids(ids: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> None:
+    """present[id] = True for every id, on all cores.
+
+    >>> present = np.zeros(4, np.bool_)
+    >>> mark_ids(np.array([2, 0]), present)
+    >>> present.tolist()
+    [True, False, True, False]
+    """
+    in_parts(lambda part: _mark(part, present), ids)
+
+
+def looked_up(ids: npt.NDArray[Any], number: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """number[ids], on all cores.
+
+    >>> looked_up(np.array([1, 0, 1]), np.array([7, 8])).tolist()
+    [8, 7, 8]
+    """
+    found = np.empty(len(ids), number.dtype)
+    in_parts(lambda part, out: _look_up(part, number, out), ids, found)
+    return found
+
+
 def available_cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -223,5 +253,18 @@ def move(array: Any, begin: int, to: int, size: int) -> None:
         array[to + i] = array[begin + i]
 
 
+def mark(ids: Any, present: Any) -> None:
+    """present[id] = True; several threads may set the same one."""
+    for i in range(ids.size):
+        present[ids[i]] = True
+
+
+def look_up(ids: Any, number: Any, found: Any) -> None:
+    """found = number[ids]."""
+    for i in range(ids.size):
+        found[i] = number[ids[i]]
+
+
 _compile = numba.njit(nogil=True, cache=True, boundscheck=False)
 _count, _deal, _sort_bucket, _move = _compile(count), _compile(deal), _compile(sort_bucket), _compile(move)
+_mark, _look_up = _compile(mark), _compile(look_up)

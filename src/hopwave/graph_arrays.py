@@ -118,7 +118,7 @@ class GraphArrays:
     @property
     def indptr(self) -> npt.NDArray[Any]:
         """Where each vertex's out-neighbours begin in `indices`; n + 1 offsets."""
-        indptr: npt.NDArray[Any] = self._rows.indptr
+        indptr: npt.NDArray[Any] = self._offsets if self._host is None else self._host.indptr
         return indptr
 
     @property
@@ -160,10 +160,16 @@ class GraphArrays:
         if self._host is None:
             assert self._gpu is not None
             to_host = builders["cuda"]().to_host
-            rows = Rows(*(None if part is None else _read_only(to_host(part)) for part in self._gpu))
-            self.__dict__["_host"] = rows
+            rest = (None if part is None else _read_only(to_host(part)) for part in self._gpu[1:])
+            self.__dict__["_host"] = Rows(self._offsets, *rest)
         assert self._host is not None
         return self._host
+
+    @cached_property
+    def _offsets(self) -> npt.NDArray[Any]:
+        """The offsets of a graph on the GPU, in the host's memory: a search needs them, but not the neighbours."""
+        assert self._gpu is not None
+        return _read_only(builders["cuda"]().to_host(self._gpu.indptr))
 
     def _transposed(self) -> Rows:
         if not self._directed:

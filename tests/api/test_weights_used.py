@@ -6,11 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import igraph
 import networkx as nx
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
@@ -20,6 +18,8 @@ import hopwave as hw
 from hopwave import Graph, GraphError
 from hopwave import linalg as la
 from hopwave.api.arguments import as_graph
+
+igraph, pl = pytest.importorskip("igraph"), pytest.importorskip("polars")
 
 N = 40
 

@@ -74,6 +74,7 @@ def test_columns_of_a_gpu_are_built_there_and_stay() -> None:
     assert graph.device == "cuda" and Builder.built == 1 and Pretended.copies == 0
     assert (graph.n, graph.m, graph.is_weighted) == (3, 4, True) and "on cuda" in repr(graph)
     assert Pretended.copies == 0, "sizes are known without a copy"
+    assert graph.degree(0) == 2 and Pretended.copies == 1, "degrees need the offsets alone"
     assert list(graph.edges()) == [(0, 1, 4.0), (0, 2, 5.0)] and Pretended.copies == 3
     assert graph.indices.tolist() and Pretended.copies == 3, "copied once"
     back = graph.to("cpu")

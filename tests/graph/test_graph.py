@@ -8,7 +8,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
@@ -16,6 +15,8 @@ from hypothesis import given
 
 from graphs import graphs
 from hopwave import Graph, GraphError, csr
+
+pl = pytest.importorskip("polars")
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 SRC, DST = [0, 1, 2], [1, 2, 0]

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from graphs import DATA
 from hopwave.csr_compiled import sorted_rows
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.io import rows, scan, source
+from hopwave.io import rows, scan, source, vertices
 
 MANIFEST = DATA / "MANIFEST.tsv"
 EXAMPLES = settings.default.max_examples
@@ -356,3 +357,16 @@ print([m for m in ("numba", "pyarrow", "pandas", "networkx", "matplotlib") if m 
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout == "[]\n"
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1), st.sampled_from([np.int32, np.int64]))
+def test_large_files_are_renumbered_on_all_cores(edges: Any, kind: Any) -> None:
+    u, v = (np.array([edge[i] for edge in edges], kind) for i in range(2))
+    lone = np.array([3], kind)
+    plain = vertices.compact(u, v, lone)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vertices, "COMPILED_FROM", 0)
+        compiled = vertices.compact(u, v, lone)
+    assert [part if part is None else np.asarray(part).tolist() for part in compiled] == [
+        part if part is None else np.asarray(part).tolist() for part in plain
+    ]

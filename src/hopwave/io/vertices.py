@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.csr import COMPILED_FROM
 from hopwave.graph import Graph
 from hopwave.io.format import Target
 
@@ -28,14 +29,21 @@ def compact(
     if greatest < TABLE_PER_ID * sum(map(len, columns)) + 1024:
         # Dense enough for a lookup table: a tenth of the time of sorting.
         present = np.zeros(greatest + 1, np.bool_)
+        compiled = len(u) >= COMPILED_FROM
+        if compiled:
+            from hopwave import csr_compiled  # which brings Numba
         for ids in columns:
-            present[ids] = True
+            if compiled and len(ids):
+                csr_compiled.mark_ids(ids, present)
+            else:
+                present[ids] = True
         if present.all():
             return u, v, greatest + 1, None
         labels = np.flatnonzero(present)
         number: npt.NDArray[Any] = np.cumsum(present, dtype=np.int32 if len(labels) < 2**31 else np.int64)
         number -= 1
-        return number[u], number[v], len(labels), labels
+        u, v = (csr_compiled.looked_up(ids, number) if compiled else number[ids] for ids in (u, v))
+        return u, v, len(labels), labels
     # The rank of every id, found while sorting: searching for each of them afterwards takes several times as long.
     kind = columns[0].dtype if len({column.dtype for column in columns}) == 1 else np.int64
     ids = np.concatenate([column.astype(kind, copy=False) for column in columns])
