@@ -37,6 +37,7 @@ from hopwave.engines.cpu.crew import (
     TAIL,
 )
 from hopwave.engines.cpu.intrinsics import (
+    INLINED,
     INNER,
     ONE,
     U0,
@@ -301,10 +302,9 @@ def mark_unreached(parent, distance, begin, end):
         parent[v] = max(parent[v], np.int32(-1))
 
 
-@njit(**INNER)
+@njit(**INLINED)
 def pull_chunks(A, W, board):
     """One worker's share of a pull: chunks of words until none is left."""
-    noinline()
     ahead_too = board[JOB_KIND] == PULL_AHEAD
     end, size, depth = board[JOB_END], board[JOB_CHUNK], np.int32(board[JOB_DEPTH])
     flags, which = board[JOB_FLAGS], board[JOB_WHICH]
