@@ -209,7 +209,7 @@ def dismiss(board):
 
 
 class Helpers:
-    """While it is entered, `count` threads run function(*arguments, number) as helpers of the thread that posts on the board.
+    """While it is entered, `count` threads run function(*arguments, number) and join the jobs posted on the board.
 
     The caller leads: it runs the same function as number 0. However the block ends, by Ctrl-C too, helpers are sent
     away; else they would wait for ever.
