@@ -1,11 +1,12 @@
 """Path counts grow like binomials; scores and counts stay right when no integer, no float32 and no float64 holds them.
 
 An 18 × 18 grid passes 2³¹, a 170 × 170 grid float32, a chain of 1100 diamonds and a 1000 × 1000 grid float64. Where one
-level spans more than float64 does, one scale a level is not enough, and the run must notice by itself.
+level spans more than float64 does, one scale per level is not enough, and the run must notice by itself.
 """
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -27,7 +28,7 @@ every_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
 CHAIN = 2200  # float64 spans 2^2098, from its least to its greatest
 
 
-# ---------------------------------------------------------------- one scale a level
+# ---------------------------------------------------------------- one scale per level
 
 
 @cache
@@ -38,12 +39,12 @@ def right(name: str) -> tuple[Graph, list[int], Any, list[float]]:
         "grid-170": lambda: (generate.grid(170, 170), [0, 170 * 85 + 80]),
         "diamonds-1100": lambda: (generate.diamonds(1100), [0, 1, 1650, 3300]),
     }[name]()
-    asked = {"normalized": False, "exact": False}
+    options = {"normalized": False, "exact": False}
     return (
         graph,
         sources,
-        oracle.betweenness(graph, sources, **asked),
-        list(oracle.edge_betweenness(graph, sources, **asked).values()),
+        oracle.betweenness(graph, sources, **options),
+        list(oracle.edge_betweenness(graph, sources, **options).values()),
     )
 
 
@@ -126,13 +127,13 @@ def test_path_counts_of_huge_graphs(device: str, name: str) -> None:
     same(np.ldexp(mantissa, shift), one.mantissa)
 
 
-# ---------------------------------------------------------------- a level that spans more than float64
+# ---------------------------------------------------------------- a level that spans more than float64 does
 
 
 def ladder(links: int = CHAIN) -> tuple[Graph, int]:
-    """A chain of diamonds beside a plain path of the same length, joined at both ends, and a tail behind each.
+    """A chain of diamonds and a plain path of the same length, joined at both ends, with a tail behind each.
 
-    Where they meet, 2^links paths and one path come together; and the path's own vertices stand in one level with
+    Where they meet, 2^links paths and one path come together; and the path's own vertices are in one level with
     vertices of the chain that have up to 2^links times as many.
     """
     chain = generate.diamonds(links)
@@ -149,10 +150,10 @@ def spanning() -> tuple[Graph, int]:
     return ladder()
 
 
-def run(device: str, plan: str, graph: Graph, **asked: Any) -> Any:
+def run(device: str, plan: str, graph: Graph, **options: Any) -> Any:
     """A run to its end; the engine's own record of it."""
     engine = engines.engine(device)
-    job = Job(**{"sources": np.array([0], np.int64), **asked})
+    job = Job(**{"sources": np.array([0], np.int64), **options})
     record = engine.accumulation(graph, job, CATALOGUE[plan])
     brandes.accumulate(record, job, "test", False, None)
     return record
@@ -173,13 +174,13 @@ def test_the_extended_way_is_taken_where_it_must_be(device: str, plan: str) -> N
     found = run(device, plan, graph, sources=sources)
     assert found.extended >= 2  # from either end at least
     same(found.total / 2, oracle.betweenness(graph, sources.tolist(), normalized=False, exact=False))
-    assert run(device, plan, generate.diamonds(CHAIN)).extended == 0, "one scale a level is enough here"
+    assert run(device, plan, generate.diamonds(CHAIN)).extended == 0, "one scale per level is enough here"
 
 
 @pytest.mark.slow
 @machines
 @pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide"])
-def test_either_way_is_right_about_where_they_part(device: str, plan: str) -> None:
+def test_both_ways_are_right_around_the_limit(device: str, plan: str) -> None:
     ready(device, CATALOGUE[plan])
     ways = set()
     for links in (1000, 1300, 1500, 1700, 1900, 2000):
@@ -190,7 +191,7 @@ def test_either_way_is_right_about_where_they_part(device: str, plan: str) -> No
     assert ways == {0, 2}
 
 
-ASKED: dict[str, dict[str, Any]] = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "all": {},
     "targets": {"targets": [2 * CHAIN, 3 * CHAIN, 3 * CHAIN + 700, 4]},
     "far": {"cutoff": 2 * CHAIN},
@@ -202,31 +203,31 @@ ASKED: dict[str, dict[str, Any]] = {
 @pytest.mark.slow
 @machines
 @pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide"])
-@pytest.mark.parametrize("asked", ASKED)
-def test_vertices_of_a_level_that_spans(device: str, plan: str, asked: str) -> None:
+@pytest.mark.parametrize("which", OPTIONS)
+def test_vertices_of_a_level_too_wide_for_one_scale(device: str, plan: str, which: str) -> None:
     ready(device, CATALOGUE[plan])
     graph, meeting = spanning()
     for endpoints in (False, True):
-        options = {"sources": [0, meeting], "normalized": False, "endpoints": endpoints, **ASKED[asked]}
+        options = {"sources": [0, meeting], "normalized": False, "endpoints": endpoints, **OPTIONS[which]}
         found = hw.betweenness_centrality(graph, plan=plan, device=device, **options)
         same(found.scores, oracle.betweenness(graph, exact=False, **options))
 
 
 @machines
-@pytest.mark.parametrize("asked", ASKED)
-def test_edges_of_a_level_that_spans(device: str, asked: str) -> None:
+@pytest.mark.parametrize("which", OPTIONS)
+def test_edges_of_a_level_too_wide_for_one_scale(device: str, which: str) -> None:
     graph, meeting = spanning()
-    options = {"sources": [0, meeting], "normalized": False, **ASKED[asked]}
+    options = {"sources": [0, meeting], "normalized": False, **OPTIONS[which]}
     found = hw.edge_betweenness_centrality(graph, device=device, **options)
     same(edge_scores(found), list(oracle.edge_betweenness(graph, exact=False, **options).values()))
-    targets = ASKED[asked].get("targets")
-    job = {"edges": True, "cutoff": ASKED[asked].get("cutoff"), "targets": targets and mask(graph, targets)}
+    targets = OPTIONS[which].get("targets")
+    job = {"edges": True, "cutoff": OPTIONS[which].get("cutoff"), "targets": targets and mask(graph, targets)}
     assert run(device, "hopwave-block", graph, **job).extended == 1
 
 
 @machines
-def test_squares_of_a_level_that_spans(device: str) -> None:
-    """What an adaptive sample adds up beside the scores."""
+def test_squares_of_a_level_too_wide_for_one_scale(device: str) -> None:
+    """An adaptive sample adds them up together with the scores."""
     graph, _ = spanning()
     found = run(device, "hopwave-block", graph, squares=True)
     delta = found.total[: graph.n]
@@ -235,7 +236,7 @@ def test_squares_of_a_level_that_spans(device: str) -> None:
 
 
 @machines
-def test_path_counts_of_a_level_that_spans(device: str) -> None:
+def test_path_counts_of_a_level_too_wide_for_one_scale(device: str) -> None:
     graph, meeting = spanning()
     for source in (0, meeting):
         counts = hw.bfs(graph, source, path_counts=True, device=device).path_counts
@@ -247,10 +248,45 @@ def test_path_counts_of_a_level_that_spans(device: str) -> None:
 
 
 @machines
-def test_ordinary_sources_beside_extended_ones(device: str) -> None:
+def test_ordinary_sources_among_extended_ones(device: str) -> None:
     """A worker's state is clean after either way, and the order of sources changes no source's part."""
     graph, meeting = spanning()
     sources = [0, 40, meeting, 41, graph.n - 1]
     parts = [run(device, "hopwave-block", graph, sources=np.array([s], np.int64)).total for s in sources]
     whole = run(device, "hopwave-block", graph, sources=np.array(sources, np.int64)).total
     np.testing.assert_array_equal(whole, sum(parts))
+
+
+# ---------------------------------------------------------------- the arithmetic, alone
+
+
+def scaled(value: Fraction) -> tuple[float, int]:
+    """A positive number as a mantissa in [½, 1) and an exponent, rounded to float64."""
+    power = value.numerator.bit_length() - value.denominator.bit_length()
+    mantissa, exponent = math.frexp(value / Fraction(2) ** power)
+    return mantissa, exponent + power
+
+
+@pytest.mark.parametrize("gap", [0, 1, 2, 52, 53, 54, 999, 1000, 1001, 5000])
+def test_scaled_addition(gap: int) -> None:
+    """Right to the last bit in both orders, normalised, however far apart the numbers are; 0 adds nothing."""
+    from hopwave.engines.cpu.rank.path_sums import add_all
+
+    for small, large in ((0.5, 0.5), (0.75, 0.9999999999999999), (0.5, 0.5000000000000001)):
+        exact = scaled(Fraction(small) + Fraction(large) * 2**gap)
+        for numbers in (((small, 7), (large, 7 + gap)), ((large, 7 + gap), (small, 7))):
+            sums, powers = np.zeros(1), np.zeros(1, np.int32)
+            mantissas, exponents = np.array([m for m, _ in numbers]), np.array([e for _, e in numbers], np.int32)
+            add_all(np.zeros(2, np.int64), mantissas, exponents, sums, powers)
+            assert (sums[0], powers[0] - 7) == exact
+
+
+def test_paths_through_a_group_where_a_level_is_too_wide() -> None:
+    """The part of the paths that touch a group, for path counts that one scale per level cannot hold."""
+    from hopwave.engines.cpu.row_order import through_group
+
+    graph, meeting = ladder(3000)
+    group = np.zeros(graph.n, np.bool_)
+    group[meeting] = True
+    found = through_group(graph.indptr, graph.indices, np.array([0], np.int32), group, False)
+    assert found == 2.0, "to the two vertices behind the meeting; all others are reached before it"

@@ -31,13 +31,13 @@ def ranked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.parametrize("trap", [name for name, make in TRAPS.items() if 0 < make().n <= 160])
 def test_the_same_scores(trap: str, ranked: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = [{}, {"endpoints": True, "normalized": False}, {"cutoff": 2}]
+    options = [{}, {"endpoints": True, "normalized": False}, {"cutoff": 2}]
     graph = TRAPS[trap]()
-    asked.append({"sources": [0, graph.n - 1], "targets": [0, graph.n // 2]})
-    found = [hw.betweenness_centrality(graph, device="cpu", **question) for question in asked]
-    assert len(ranked) == len(asked)
+    options.append({"sources": [0, graph.n - 1], "targets": [0, graph.n // 2]})
+    found = [hw.betweenness_centrality(graph, device="cpu", **question) for question in options]
+    assert len(ranked) == len(options)
     monkeypatch.undo()
-    for result, question in zip(found, asked, strict=True):
+    for result, question in zip(found, options, strict=True):
         plain = hw.betweenness_centrality(graph, device="cpu", **question)
         np.testing.assert_allclose(result.scores, plain.scores, rtol=1e-12, atol=1e-290)
 

@@ -1,4 +1,4 @@
-"""The CPU engine's threads: they change no bit, cost nothing when idle, and survive many callers and a fork."""
+"""The CPU engine's threads change no bit, cost nothing when idle, and work for many callers and after a fork."""
 
 from __future__ import annotations
 
@@ -66,15 +66,15 @@ def test_threads_change_no_bit(name: str, question: str) -> None:
 
 
 @every_graph
-def test_neither_does_the_environment(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_changes_no_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = QUESTIONS["k"](graph(name), threads=1, device="cpu")
     for threads in ("1", "3", ""):
         monkeypatch.setenv("HOPWAVE_NUM_THREADS", threads)
         assert np.array_equal(QUESTIONS["k"](graph(name), device="cpu"), alone)
 
 
-def test_neither_does_little_memory() -> None:
-    """Where there is room for one worker's state, one works."""
+def test_little_memory_changes_no_bit() -> None:
+    """Where there is memory for one worker, one works."""
     job = hw.betweenness_centrality(graph("delaunay"), threads=5, device="cpu")
     least = 40 * 1500 + 4 * graph("delaunay").m + 16 * 1500
     assert np.array_equal(
@@ -101,20 +101,20 @@ BAD = [0, -2, 2.5, "many", float("nan"), float("inf"), [2]]
 
 @pytest.mark.parametrize("threads", BAD, ids=str)
 @pytest.mark.parametrize("question", ["vertices", "wide", "edges", "hops"])
-def test_what_is_no_number_of_threads(question: str, threads: Any) -> None:
+def test_bad_numbers_of_threads(question: str, threads: Any) -> None:
     with pytest.raises(EngineError, match=r"threads=.* is not a number of threads; give a whole number from 1"):
         QUESTIONS[question](graph("grid"), threads=threads, device="cpu")
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "two", "1.5"])
-def test_what_is_none_in_the_environment(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_numbers_in_the_environment(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOPWAVE_NUM_THREADS", value)
     for question in ("vertices", "hops"):
         with pytest.raises(EngineError, match="HOPWAVE_NUM_THREADS"):
             QUESTIONS[question](graph("grid"), device="cpu")
 
 
-def test_threads_are_the_processors() -> None:
+def test_threads_are_for_the_cpu() -> None:
     with pytest.raises(EngineError, match="threads=2 is for device='cpu'"):
         hw.bfs(graph("grid"), 0, threads=2, device="reference")
 

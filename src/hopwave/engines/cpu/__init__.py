@@ -98,7 +98,7 @@ class Engine:
         A, W, here = search.A, search.W, search.here
         steps, rule, fill_now = _encode(plan)
         depth_limit = search.question.depth_limit
-        limits = (
+        limits = (  # in the order of state.DEPTH_LIMIT and the cells after it
             NO_LIMIT if depth_limit is None else depth_limit,
             search.threads,
             search.loaded.degree_bits,

@@ -11,7 +11,7 @@ one. There are two ways to use it:
                           one job after another, the leader compiled          (search/loop.py, betweenness/wide.py)
 
 **Workers**, for runs of milliseconds to hours over many sources. Every worker has arrays of its own and takes batches
-off a counter until none is left; nobody leads. The calling thread sleeps, and wakes to look at Ctrl-C and progress.
+off a counter until none is left; no thread leads. The calling thread sleeps, and wakes to look at Ctrl-C and progress.
 
     run_workers(function, A, states, shared, poll)           (betweenness/run.py, many/run.py, many/local_efficiency.py)
 
@@ -167,7 +167,7 @@ def open_job(board, kind, begin, end, size, depth, flags, which):
 
 @njit(**INNER)
 def close_job(board):
-    """Admit nobody else, and wait for those inside."""
+    """Let no other helper in, and wait for those inside."""
     ordered_store(board, EPOCH, board[EPOCH] + 1)
     waited = 0
     while ordered_load(board, ACTIVE) != 0:
@@ -209,7 +209,7 @@ def dismiss(board):
 
 
 class Helpers:
-    """While it is entered, `count` threads run function(*arguments, number) as helpers of whoever posts on the board.
+    """While it is entered, `count` threads run function(*arguments, number) and join the jobs posted on the board.
 
     The caller leads: it runs the same function as number 0. However the block ends, by Ctrl-C too, helpers are sent
     away; else they would wait for ever.

@@ -1,4 +1,4 @@
-"""A graph as the CPU engine wants it: unsigned, with what speeds up a pull, and with workspaces to search in."""
+"""A graph as the CPU engine reads it: unsigned arrays, what speeds up a pull, and workspaces to search in."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def rescale_level(sigma, queue, begin, end, degree_bits):
 
 @njit(**INNER)
 def two_to(power):
-    """2^power for power ≤ 0, exactly; 0 where that is too small to matter beside 1."""
+    """2^power for power ≤ 0, exactly; 0 where that is too small to matter next to 1."""
     return 0.0 if power < -1000 else math.ldexp(1.0, power)
 
 

@@ -74,7 +74,7 @@ def block_size(sources):
 
 
 def preparation(searches, irregular, order):
-    """What a search after so many others may use: "plain" rows, "hubs" beside them, or "arranged" rows with hubs.
+    """What a search after so many others may use: "plain" rows, "hubs" next to them, or "arranged" rows with hubs.
 
     A plan that orders neighbours by degree as its paper does says order="paper" and has them from the start.
 

@@ -1,4 +1,4 @@
-"""Sums of dependencies on the CPU: sources dealt to workers in blocks, results added up in the order of the blocks."""
+"""Sums of dependencies on the CPU: workers take blocks of sources; results are added up in the order of the blocks."""
 
 from __future__ import annotations
 

@@ -80,7 +80,6 @@ def look_at_hubs(hub, a, x, result, chosen, many):
 
     There are no branches, which could not be predicted.
     """
-    noinline()
     values, present = x
     out, found, _ = result
     missed = U0
@@ -97,7 +96,6 @@ def look_at_hubs(hub, a, x, result, chosen, many):
 
 def pull_chosen(A, x, how, result, chosen, many, begin, listed, weight):
     """Sums of the first `many` chosen rows. Returns how many have any term, the entries looked at, and the weight."""
-    noinline()
     indptr, indices, a = A
     values, present = x
     exits, blends = how

@@ -1,4 +1,4 @@
-"""Searches from many sources on the CPU: batches dealt to workers, each with arrays of its own.
+"""Searches from many sources on the CPU: workers take batches, each with arrays of its own.
 
 No answer depends on which sources share a batch or on which worker takes it: lanes do not affect each other, and what
 several workers add to is whole numbers. So batches may be made as suits the machine.

@@ -56,7 +56,7 @@ def list_places(words):
 
 @njit(**INNER)
 def flush(heads, tails, kept, found, parents, board):
-    """Move what a thread has found to the place where the board says there is room."""
+    """Move what a thread has found to the next free places, which the board counts."""
     place = atomic_add(board, TAIL, kept)
     for i in range(kept):
         found[place + i] = heads[i]

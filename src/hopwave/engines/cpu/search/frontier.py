@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from hopwave import rules
-from hopwave.engines.cpu.intrinsics import INNER, U0, U1, U6, U63, noinline, trailing_zeros
+from hopwave.engines.cpu.intrinsics import INLINED, INNER, U0, U1, U6, U63, noinline, trailing_zeros
 from hopwave.engines.cpu.search.state import (
     DEPTH,
     EARLY,
@@ -81,7 +81,7 @@ def append_bits(words, queue, tail):
     return np.int64(place)
 
 
-@njit(**INNER)
+@njit(**INLINED)
 def add_segment(W, here, begin, depth, shift):
     W.segments[here[SEGMENTS], 0] = begin
     W.segments[here[SEGMENTS], 1] = depth
@@ -89,7 +89,7 @@ def add_segment(W, here, begin, depth, shift):
     here[SEGMENTS] += 1
 
 
-@njit(**INNER)
+@njit(**INLINED)
 def make_queue(W, here):
     """The frontier as a stretch of the queue; behind it the vertices found early, and FIRST behind these."""
     if not here[HAS_QUEUE]:
@@ -102,7 +102,7 @@ def make_queue(W, here):
         here[FIRST] = append_bits(W.bitmaps[2 + here[WHICH]], W.queue, here[QUEUE_END])
 
 
-@njit(**INNER)
+@njit(**INLINED)
 def make_bitmap(A, W, here):
     """The frontier as a bitmap, and the visited vertices up to date."""
     if not here[HAS_VISITED]:

@@ -30,6 +30,7 @@ from hopwave.engines.cpu.crew import (
 )
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
+    INLINED,
     INNER,
     U1,
     U6,
@@ -119,7 +120,7 @@ def post(board, here, kind, begin, end, size, next_phase):
     open_job(board, kind, begin, end, size, here[DEPTH] + 1, here[FLAGS], here[WHICH])
 
 
-@njit(**INNER)
+@njit(**INLINED)
 def after_init(A, W, here, sources, limits):
     """The search stands at its sources."""
     here[FINDABLE] = limits[WITH_IN_ARCS]
@@ -140,7 +141,7 @@ def after_init(A, W, here, sources, limits):
     add_segment(W, here, ZERO, ZERO, ZERO)
 
 
-@njit(**INNER)
+@njit(**INLINED)
 def post_pull(A, W, board, here, steps, limits):
     make_bitmap(A, W, here)
     words = W.visited.size
@@ -149,7 +150,7 @@ def post_pull(A, W, board, here, steps, limits):
     post(board, here, PULL_AHEAD if ahead else PULL, ZERO, words, pull_chunk(words, limits[THREADS]), PULLED)
 
 
-@njit(**INNER)
+@njit(**INLINED)
 def after_pull(W, board, here):
     """The next frontier is a bitmap; merge into it and into the visited vertices what the pull kept apart."""
     which = here[WHICH]
@@ -175,14 +176,14 @@ def after_pull(W, board, here):
         add_segment(W, here, here[QUEUE_BEGIN], here[DEPTH] + 1, W.segments[here[SEGMENTS] - 1, 2])
 
 
-@njit(**INNER)
-def post_push(board, here, limits):
+@njit(**INLINED)
+def post_push(board, here, threads):
     board[TAIL] = here[FIRST]
-    size = push_chunk(here[NF], here[MF], limits[THREADS])
+    size = push_chunk(here[NF], here[MF], threads)
     post(board, here, PUSH, here[QUEUE_BEGIN], here[QUEUE_END], size, PUSHED)
 
 
-@njit(**INNER)
+@njit(**INLINED)
 def after_push(W, here, tail, edges, fill_now):
     """The queue has grown to tail by vertices with that many arcs."""
     end = here[QUEUE_END]
@@ -197,13 +198,13 @@ def after_push(W, here, tail, edges, fill_now):
     here[EARLY] = here[EARLY_EDGES] = 0
 
 
-@njit(**INNER)
-def post_gather(board, here, limits):
-    size = gather_chunk(here[NEXT_NF], limits[THREADS])
+@njit(**INLINED)
+def post_gather(board, here, threads):
+    size = gather_chunk(here[NEXT_NF], threads)
     post(board, here, GATHER, here[QUEUE_BEGIN], here[QUEUE_END], size, COUNTED)
 
 
-@njit(**INNER)
+@njit(**INLINED)
 def after_gather(W, here, degree_bits):
     """Scale the level just counted where the next one might overflow."""
     here[BOUND] += degree_bits
@@ -213,7 +214,7 @@ def after_gather(W, here, degree_bits):
         here[OVERFLOWED] |= shift < 0
 
 
-@njit(**INNER)
+@njit(**INLINED)
 def step_forward(here, trace, clock):
     """A level is complete: note it in the trace, and make the next frontier the current one."""
     if trace.size:
@@ -234,39 +235,21 @@ def step_forward(here, trace, clock):
 # ------------------------------------------------------------------ the loop
 
 
-@njit(**INNER)
+@njit(**INLINED)
 def has_next_level(here, limits):
     """Whether there is something to look for, and leave to do so."""
     more = here[NF] != 0 and here[REACHED] != here[FINDABLE]
     return more and here[DEPTH] < limits[DEPTH_LIMIT] and not here[OVERFLOWED]
 
 
-@njit(**INNER)
-def next_level(A, W, board, here, steps, rule, limits, trace, clock, fill_now):
-    """Level after level until one is posted as a job. Returns False when none is left, or the trace is full."""
+@njit(**INLINED)
+def choose_step(A, W, here, steps, rule):
+    """The plan's rule picks a step for the next level."""
     n, m = W.parent.size, np.int64(A.indptr[W.parent.size])
-    while has_next_level(here, limits):
-        if trace.size and here[TRACED] == trace.shape[0]:
-            return False
-        choice = choose(
-            np.int64(rule[0]), rule[1], rule[2], n, m, here[NF], here[MF], here[MU], here[NF0], here[MF0], here[LAST]
-        )
-        here[CHOICE] = choice
-        here[FLAGS] = steps[choice, STEP_FLAGS]
-        if steps[choice, IS_PULL]:
-            post_pull(A, W, board, here, steps, limits)
-            return True
-        make_queue(W, here)
-        if limits[THREADS] > 1 and here[MF] + here[NF] >= SMALL_LEVEL:
-            post_push(board, here, limits)
-            return True
-        tail, edges = push_alone(A, W.parent, W.queue, here[QUEUE_BEGIN], here[QUEUE_END], here[FIRST])
-        after_push(W, here, tail, edges, fill_now)
-        if W.sigma.size and here[NEXT_NF]:
-            post_gather(board, here, limits)
-            return True
-        step_forward(here, trace, clock)
-    return False
+    here[CHOICE] = choose(
+        np.int64(rule[0]), rule[1], rule[2], n, m, here[NF], here[MF], here[MU], here[NF0], here[MF0], here[LAST]
+    )
+    here[FLAGS] = steps[here[CHOICE], STEP_FLAGS]
 
 
 @njit(**INNER)
@@ -276,40 +259,50 @@ def next_job(A, W, board, here, sources, steps, rule, limits, trace, clock):
     For steps, rule and limits see search/state.py.
     """
     noinline()
-    n, phase = W.parent.size, here[PHASE]
-    even = copy_chunk(n, limits[THREADS])
+    n, threads, phase = W.parent.size, limits[THREADS], here[PHASE]
     fill_now = limits[READS_DISTANCES] != 0 or W.sigma.size > 0
     if phase == START:
         here[FLAGS] = fill_now
-        post(board, here, INIT, ZERO, n, even, INITIALISED)
+        post(board, here, INIT, ZERO, n, copy_chunk(n, threads), INITIALISED)
         return True
     if phase == INITIALISED:
         after_init(A, W, here, sources, limits)
         here[BEGAN] = nanoseconds(clock) if trace.size else 0
-    elif phase in (PUSHED, PULLED):
-        if phase == PUSHED:
-            after_push(W, here, board[TAIL], board[EDGES], fill_now)
-        else:
-            after_pull(W, board, here)
-        if W.sigma.size and here[NEXT_NF]:
-            post_gather(board, here, limits)
-            return True
-        step_forward(here, trace, clock)
-    elif phase == COUNTED:
-        after_gather(W, here, limits[DEGREE_BITS])
-        step_forward(here, trace, clock)
-    if phase < FILLED:
-        here[PHASE] = BETWEEN_LEVELS
-        if next_level(A, W, board, here, steps, rule, limits, trace, clock, fill_now):
-            return True
-        if has_next_level(here, limits):  # the trace is full: Python takes it and calls again
+        phase = BETWEEN_LEVELS
+    tail, edges = board[TAIL], board[EDGES]
+    while phase < FILLED:
+        if phase != BETWEEN_LEVELS:
+            if phase == PUSHED:
+                after_push(W, here, tail, edges, fill_now)
+            elif phase == PULLED:
+                after_pull(W, board, here)
+            if phase == COUNTED:
+                after_gather(W, here, limits[DEGREE_BITS])
+            elif W.sigma.size and here[NEXT_NF]:
+                post_gather(board, here, threads)
+                return True
+            step_forward(here, trace, clock)
+        if not has_next_level(here, limits):
+            break
+        if trace.size and here[TRACED] == trace.shape[0]:  # Python takes the rows and calls again
+            here[PHASE] = BETWEEN_LEVELS
             return False
-        if not fill_now:
-            here[FLAGS] = here[SEGMENTS]
-            post(board, here, FILL, ZERO, here[QUEUE_END], copy_chunk(here[QUEUE_END], limits[THREADS]), FILLED)
+        choose_step(A, W, here, steps, rule)
+        if steps[here[CHOICE], IS_PULL]:
+            post_pull(A, W, board, here, steps, limits)
             return True
+        make_queue(W, here)
+        if threads > 1 and here[MF] + here[NF] >= SMALL_LEVEL:
+            post_push(board, here, threads)
+            return True
+        tail, edges = push_alone(A, W.parent, W.queue, here[QUEUE_BEGIN], here[QUEUE_END], here[FIRST])
+        phase = PUSHED
+    if phase < FILLED and not fill_now:
+        here[FLAGS] = here[SEGMENTS]
+        post(board, here, FILL, ZERO, here[QUEUE_END], copy_chunk(here[QUEUE_END], threads), FILLED)
+        return True
     if phase < OVER and here[REACHED] < n:
-        post(board, here, MARK_UNREACHED, ZERO, n, even, OVER)
+        post(board, here, MARK_UNREACHED, ZERO, n, copy_chunk(n, threads), OVER)
         return True
     here[PHASE] = OVER
     return False

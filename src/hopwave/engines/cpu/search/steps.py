@@ -37,6 +37,7 @@ from hopwave.engines.cpu.crew import (
     TAIL,
 )
 from hopwave.engines.cpu.intrinsics import (
+    INLINED,
     INNER,
     ONE,
     U0,
@@ -107,7 +108,7 @@ def push_shared(A, W, board, me, end, size):
     """Chunks of the frontier until none is left; a vertex belongs to the worker that swaps its parent first."""
     noinline()
     indptr, indices, parent, queue, buffer = A.indptr, A.indices, W.parent, W.queue, W.buffers[me]
-    end, size, room, kept = np.uint64(end), np.uint64(size), np.uint64(buffer.size), U0
+    end, size, capacity, kept = np.uint64(end), np.uint64(size), np.uint64(buffer.size), U0
     edges = 0
     while True:
         begin = np.uint64(atomic_add(board, NEXT_CHUNK, size))
@@ -126,7 +127,7 @@ def push_shared(A, W, board, me, end, size):
                 v = indices[j]
                 c = parent[v]
                 if c < 0 and compare_and_swap(parent, v, c, u):
-                    if kept == room:
+                    if kept == capacity:
                         flush(buffer, kept, queue, board)
                         kept = U0
                     buffer[kept] = v
@@ -209,7 +210,7 @@ def pull_words_ahead(A, parent, distance, visited, new, early, first, last, dept
             bit = trailing_zeros(rows)
             rows &= rows - U1
             v = base + bit
-            beside = np.int64(-1)
+            at_depth = np.int64(-1)
             for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
                 u = in_indices[j]
                 level = distance[u]
@@ -219,13 +220,13 @@ def pull_words_ahead(A, parent, distance, visited, new, early, first, last, dept
                     parent[v] = np.int32(u)
                     distance[v] = depth
                     fresh |= U1 << bit
-                    beside = -1
+                    at_depth = -1
                     break
                 if level == depth:
-                    beside = np.int64(u)
-            if beside >= 0:
+                    at_depth = np.int64(u)
+            if at_depth >= 0:
                 edges_ahead -= parent[v] + 1
-                parent[v] = np.int32(beside)
+                parent[v] = np.int32(at_depth)
                 distance[v] = depth + 1
                 sooner |= U1 << bit
         new[w] = fresh
@@ -301,10 +302,9 @@ def mark_unreached(parent, distance, begin, end):
         parent[v] = max(parent[v], np.int32(-1))
 
 
-@njit(**INNER)
+@njit(**INLINED)
 def pull_chunks(A, W, board):
     """One worker's share of a pull: chunks of words until none is left."""
-    noinline()
     ahead_too = board[JOB_KIND] == PULL_AHEAD
     end, size, depth = board[JOB_END], board[JOB_CHUNK], np.int32(board[JOB_DEPTH])
     flags, which = board[JOB_FLAGS], board[JOB_WHICH]
