@@ -337,9 +337,11 @@ def check_rows(offsets: npt.NDArray[Any], neighbours: npt.NDArray[Any], n: int) 
 
 
 def is_ascending(offsets: npt.NDArray[Any], neighbours: npt.NDArray[np.int32]) -> bool:
-    """Whether every row is strictly ascending: a fall is allowed only where a row begins."""
-    falls = np.flatnonzero(neighbours[1:] <= neighbours[:-1]) + 1
-    return bool(np.isin(falls, offsets).all())
+    """Whether every row is strictly ascending: values may fall only where a new row begins."""
+    falls = neighbours[1:] <= neighbours[:-1]
+    begins = offsets[1:-1]
+    falls[begins[(begins > 0) & (begins < len(neighbours))] - 1] = False
+    return not falls.any()
 
 
 def is_symmetric(rows: Rows) -> bool:
