@@ -245,10 +245,11 @@ def given_weights(builder: Builder, place: str, weights: Any, edges: int) -> Arr
         weights = weight_column(weights, edges)
         return builder.column(weights, "weights") if place == "cuda" else weights
     column = builder.column(weights, "weights")
-    if place == "cpu":
-        return weight_column(column, edges)
+    if place == "cpu" or column.dtype not in (np.float32, np.float64):
+        # Other types are checked on the host: complex numbers are refused, and whole numbers that float64 cannot hold.
+        checked = weight_column(column, edges)
+        return builder.column(checked, "weights") if place == "cuda" else checked
     check_length(column, edges, "weights")
-    column = column.astype(np.float32 if column.dtype in (np.float16, np.float32) else np.float64, copy=False)
     check_numbers(builder.first_nan(column), "weights")
     return column
 

@@ -134,3 +134,14 @@ def test_weights_of_a_gpu_are_checked_there() -> None:
     assert Graph.from_edges(*ends, weights=[1, 2]).weights.tolist() == [1.0, 1.0, 2.0, 2.0]  # type: ignore[union-attr]
     host = Graph.from_edges([0, 1], [1, 2], weights=Pretended([1.0, 2.0]))
     assert host.device == "cpu" and host.weights is not None
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [(np.array([2**60 + 1, 1]), "float64 cannot hold exactly"), (np.array([1j, 2.0]), "weights are numbers")],
+)
+def test_weights_of_a_gpu_lose_nothing(values: Any, message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        Graph.from_edges(Pretended([0, 1]), Pretended([1, 2]), weights=Pretended(values))
+    whole = Graph.from_edges(Pretended([0, 1]), Pretended([1, 2]), weights=Pretended(np.array([3, 4])))
+    assert whole.device == "cuda" and list(whole.edges()) == [(0, 1, 3.0), (1, 2, 4.0)]
