@@ -232,7 +232,8 @@ __global__ void ranks(const u64 *keys, u64 n, int *by_degree, int *rank) {
   }
 }
 
-// The arcs of rows [first, last) as keys: the row above the rank of the neighbour; one warp per row. Then, sorted, back.
+// The arcs of rows [first, last) as keys: the row above the rank of the neighbour; one warp per row.
+// `neighbours_of_ranks` takes the sorted keys back.
 template <class Offset>
 __global__ void rank_keys(const Offset *offsets, const int *neighbours, i64 first, i64 last, const int *rank,
                           u64 *keys) {
