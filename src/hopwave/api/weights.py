@@ -57,6 +57,43 @@ def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
     return graph, Matrix.from_graph(graph, per_arc(graph, weights))
 
 
+def as_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
+    """The graph for a question about distances, and whether its weights are the lengths of its arcs.
+
+    None and False count hops. Everything else is as in `weighted`: the graph that is returned has the weights that
+    `weights` stands for, none of them negative or infinite; of parallel edges, the least.
+    """
+    if weights is None or weights is False or (isinstance(weights, np.bool_) and not weights):
+        return as_graph(G), False
+    if isinstance(G, Matrix):
+        raise GraphError("linalg.Matrix is not a graph here; give a hopwave.Graph or a SciPy sparse matrix")
+    if isinstance(weights, np.bool_):
+        weights = True
+    if hasattr(G, "tocsr"):
+        _chosen_values(Matrix.from_scipy(G), weights)  # says what cannot be a matrix's weights
+        graph = Graph.from_scipy(G)
+    elif is_networkx(G) and isinstance(weights, bool | str):
+        graph = _from_networkx(G, weights, "min")
+        if not graph.is_weighted:  # it has no edges
+            return graph, False
+    else:
+        graph, matrix = weighted(G, weights, "min")
+        if weights is not True:
+            graph = graph.with_weights(matrix.to("cpu").rows.values)
+    _check_lengths(graph)
+    return graph, True
+
+
+def _check_lengths(graph: Graph) -> None:
+    """Raise a GraphError if an arc is shorter than 0 or infinitely long."""
+    lengths = np.asarray(graph.weights)
+    least, greatest = float(lengths.min(initial=0.0)), float(lengths.max(initial=0.0))
+    if least < 0:
+        raise GraphError(f"weight {least:g} is negative; distances need weights of at least 0")
+    if np.isinf(greatest):
+        raise GraphError("a weight is infinite; leave out an arc that no path can take")
+
+
 def _chosen_values(matrix: Matrix, weights: Any) -> Matrix:
     """A matrix with its values, or without them. Nothing else can be its weights."""
     if weights is False:

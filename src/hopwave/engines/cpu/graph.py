@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from contextlib import contextmanager
+from functools import cached_property
 
 import numpy as np
 from numba import njit
@@ -61,6 +62,12 @@ class CpuGraph:
             if kind not in self._adjacency:
                 self._adjacency[kind] = self._prepare(kind)
             return self._adjacency[kind]
+
+    @cached_property
+    def lengths(self):
+        """The weights of the arcs as float64, in the order of `graph.indices`; empty if the graph has none."""
+        weights = self.graph.weights
+        return read_only(np.empty(0) if weights is None else np.asarray(weights, np.float64))
 
     def _prepare(self, kind):
         graph = self.graph.arranged() if kind == "arranged" else self.graph
