@@ -31,12 +31,8 @@ PIECES = {
         "algorithms/tests/test_distance_regular.py",
     ],
     "components": ["algorithms/components", "algorithms/connectivity/tests/test_connectivity.py"],
-    "structure": [
-        "algorithms/tests/test_cluster.py",
-        "algorithms/tests/test_core.py",
-        "algorithms/approximation/tests/test_kcomponents.py",
-    ],
-    "efficiency": ["algorithms/tests/test_efficiency.py", "algorithms/tests/test_smallworld.py"],
+    "structure": ["algorithms/tests/test_cluster.py", "algorithms/tests/test_core.py"],
+    "efficiency": ["algorithms/tests/test_efficiency.py"],
 }
 HERE = Path(__file__).parent
 HOME = Path(nx.__file__).parent
