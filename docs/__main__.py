@@ -1,9 +1,9 @@
 """Keeps the pages true: `python -m docs` (or `make docs`) rewrites what is generated and follows every link.
 
-The table of plans comes from the catalogue. It is in README.md and docs/plans.md, between the lines `<!-- plans -->`
-and `<!-- /plans -->`. The table of NetworkX functions is in docs/networkx.md, between `<!-- functions -->` and
-`<!-- /functions -->`. docs/picture.py draws docs/architecture.svg from the imports. A relative link must lead to a file
-of the repository, and its #part to a heading in that file.
+The table of plans comes from the catalogue. It is in docs/plans.md, between the lines `<!-- plans -->` and
+`<!-- /plans -->`. The table of NetworkX functions is in docs/networkx.md, between `<!-- functions -->` and
+`<!-- /functions -->`. docs/picture.py draws docs/architecture.svg from the imports, docs/speed.py draws docs/speed.svg
+from benchmarks/results. A relative link must lead to a file of the repository, and its #part to a heading in that file.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import re
 import sys
 from pathlib import Path
 
-from docs import picture
+from docs import picture, speed
 
 ROOT = Path(__file__).resolve().parents[1]
-WITH_PLANS = ("README.md", "docs/plans.md")
+WITH_PLANS = ("docs/plans.md",)
 WITH_FUNCTIONS = ("docs/networkx.md",)
-PICTURE = "docs/architecture.svg"
+PICTURES = {"docs/architecture.svg": picture.svg, "docs/speed.svg": speed.svg}
 BEGIN, END = "<!-- plans -->", "<!-- /plans -->"
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -91,7 +91,8 @@ def main() -> int:
     """Rewrite everything generated, then name every broken link."""
     for name, make in [(name, with_plans) for name in WITH_PLANS] + [(name, with_functions) for name in WITH_FUNCTIONS]:
         rewrite(name, make((ROOT / name).read_text(encoding="utf-8")))
-    rewrite(PICTURE, picture.svg())
+    for name, draw in PICTURES.items():
+        rewrite(name, draw())
     broken = [sentence for page in pages() for sentence in broken_links(page)]
     print("\n".join(broken) or f"{len(pages())} pages, every link leads somewhere")
     return 1 if broken else 0

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from docs import __main__ as docs
-from docs import picture
+from docs import picture, speed
 
 import hopwave as hw
 
@@ -142,8 +142,16 @@ def test_five_files_to_read_first(root: Path) -> None:
     assert len(files) == 5 and files[0].endswith("engines/reference/__init__.py")
 
 
-def test_the_picture_shows_the_imports_of_today(root: Path) -> None:
-    assert (root / docs.PICTURE).read_text(encoding="utf-8") == picture.svg(), "run `make docs`"
+@pytest.mark.parametrize("name", docs.PICTURES)
+def test_pictures_show_the_imports_and_results_of_today(name: str, root: Path) -> None:
+    assert (root / name).read_text(encoding="utf-8") == docs.PICTURES[name](), "run `make docs`"
+
+
+def test_the_picture_of_speed_has_every_time() -> None:
+    rows = [row for rows in speed.panels().values() for row in rows]
+    times = re.findall(r": ([\w -]+) ([\d.e+]+) ms</title>", speed.svg())
+    assert len(times) == sum(1 + len(row.others) for row in rows) and len(rows) == 10
+    assert all(speed.FIRST < float(ms) < speed.LAST for _, ms in times)
 
 
 def test_the_picture_has_every_room(root: Path) -> None:
