@@ -36,7 +36,8 @@ from hopwave.api.distances import (
     wiener_index,
 )
 from hopwave.api.eccentricity import center, diameter, eccentricity, periphery, radius
-from hopwave.api.search import bfs, bfs_each, bfs_many, distance_blocks, k_hop, pairs_within
+from hopwave.api.many import bfs_many, distance_blocks, pairs_within, sssp_many
+from hopwave.api.search import bfs, bfs_each, k_hop
 from hopwave.arrays import ScaledCounts
 from hopwave.catalogue import plan, plans
 from hopwave.devices import Device, devices
@@ -129,6 +130,7 @@ __all__ = [
     "read",
     "shortest_path",
     "sssp",
+    "sssp_many",
     "strongly_connected_components",
     "triangle_count",
     "triangles",

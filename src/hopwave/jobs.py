@@ -80,6 +80,7 @@ class Accumulation(Protocol):
 
 
 Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -94,30 +95,39 @@ class Sweep:
 
     `together` lets searches share their steps (a GPU's always do), and `depth` says how many levels to expect, where
     that is known; they change how long the searches take, never what they find.
+
+    `weighted` measures distances along arcs by the graph's weights, none of them negative or infinite. `limit` is then
+    a length, w(d) = d is in units of 2^-shift too, pairs at distance 0 have no 1/d and add nothing, and there is no
+    histogram.
     """
 
     sources: Integers
     keep: Literal["sums", "columns", "rows", "pairs"]
-    limit: int | None = None
+    limit: float | None = None
     together: bool = True
     weight: Literal["hops", "inverse"] = "hops"
     shift: int = 0
     upwards: bool = False
     depth: int = 0
+    weighted: bool = False
 
 
 @dataclass(frozen=True)
 class Swept:
-    """What was kept; other arrays are empty. One entry per source, in the order of the sources, or one per vertex."""
+    """What was kept; other arrays are empty. One entry per source, in the order of the sources, or one per vertex.
+
+    Where two types are named, the second is that of a weighted sweep. Rows have −1 where there is no path; weighted
+    ones are infinite there.
+    """
 
     reached: Integers
-    total: Integers
-    farthest: Integers
-    inverse: npt.NDArray[np.float64]
+    total: Integers | Floats
+    farthest: Integers | Floats
+    inverse: Floats
     histogram: Integers
-    columns: Integers
-    rows: npt.NDArray[np.int32]
-    pairs: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
+    columns: Integers | Floats
+    rows: npt.NDArray[Any]  # of int32 or float64
+    pairs: tuple[npt.NDArray[np.int32], npt.NDArray[Any]]  # targets, and their distances as int32 or float64
 
 
 class Poll(Protocol):

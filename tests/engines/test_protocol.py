@@ -15,6 +15,7 @@ from hopwave.engines.shortcuts import NoShortcuts
 from hopwave.jobs import Job, Question, Sweep
 
 GRAPH = generate.path(3)
+WEIGHTED = GRAPH.with_weights(np.ones(GRAPH.m))
 JOB = Job(np.zeros(1, np.int64))
 OPERATIONS = get_args(engines.Operation)
 SHORTCUTS = get_args(engines.Shortcut)
@@ -22,6 +23,9 @@ SHORTCUTS = get_args(engines.Shortcut)
 # How each operation of an Engine is called.
 CALLS: dict[str, Any] = {
     "sweep": lambda engine: engine.sweep(GRAPH, Sweep(JOB.sources, "sums"), lambda done: None),
+    "weighted_sweep": lambda engine: engine.sweep(
+        WEIGHTED, Sweep(JOB.sources, "sums", weighted=True), lambda done: None
+    ),
     "components": lambda engine: engine.components(GRAPH, False),
     "strong_components": lambda engine: engine.components(GRAPH, True),
     "shortest_path": lambda engine: engine.shortest_path(GRAPH, 0, 2),
@@ -64,6 +68,9 @@ def test_the_cpu_has_every_operation(operation: Any) -> None:
 def test_what_the_reference_cannot_do_raises_the_reason(operation: Any) -> None:
     engine = engines.engine("reference")
     reason = engine.why_not_operation(operation, GRAPH)
+    if operation == "weighted_sweep":
+        assert reason is None and CALLS[operation](engine) is not None
+        return
     assert reason is not None and "device='cpu'" in reason
     with pytest.raises(EngineError) as raised:
         CALLS[operation](engine)

@@ -1,9 +1,10 @@
 """What follows from distances: closeness, connectivity, eccentricities.
 
-    d(u, v)   hops from u to v        r(v)   the vertices that can reach v, itself included        n   all vertices
+    d(u, v)   hops from u to v, or the length of a shortest path along weights
+    r(v)      the vertices that can reach v, itself included        n   all vertices
     e(v)      eccentricity, max over t of d(v, t); only where every t can be reached
 
-Values are exactly those of NetworkX.
+Values are exactly those of NetworkX; sums along weights up to the rounding of its additions.
 """
 
 from __future__ import annotations
@@ -20,9 +21,8 @@ from hopwave.arrays import on_host
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.jobs import Integers, Progress, Sweep
+from hopwave.jobs import Floats, Integers, Progress, Sweep
 
-Floats = npt.NDArray[np.float64]
 Goal = Literal["eccentricity", "diameter", "radius", "periphery", "center"]
 
 SMALL = 256  # up to this many vertices, bounds save nothing: all searches are made at once
@@ -31,7 +31,7 @@ MIN_SETTLED = 4  # other vertices that a search must settle on average, or the r
 FAR = np.int32(2**30)  # more than any distance
 
 
-def closeness(reached: Integers, total: Integers, n: int, wf_improved: bool) -> Floats:
+def closeness(reached: Integers, total: Integers | Floats, n: int, wf_improved: bool) -> Floats:
     """(r − 1) / Σ d, times (r − 1) / (n − 1) for Wasserman and Faust; 0 for a vertex that no other reaches.
 
     >>> closeness(np.array([3, 1]), np.array([3, 0]), 4, wf_improved=True).round(4).tolist()
@@ -48,10 +48,16 @@ def connected(engine: Engine, graph: Graph) -> bool:
     """Whether every vertex can reach every other. If directed: whether vertex 0 reaches all, and all reach it."""
     if graph.n == 0:
         return False
+    engine = counting_hops(engine, graph)
     if not graph.directed:
         return not engine.components(graph, strong=False).any()
     one = Sweep(np.zeros(1, np.int64), "sums")
     return all(sweep(engine, G, one, "connection", False).reached[0] == G.n for G in (graph, graph.reversed()))
+
+
+def counting_hops(engine: Engine, graph: Graph) -> Engine:
+    """The engine itself, or the CPU's where the engine only knows distances along weights."""
+    return engine if engine.why_not_operation("sweep", graph) is None else engines.engine("cpu")
 
 
 def check_connected(engine: Engine, graph: Graph, what: str) -> None:
@@ -60,7 +66,8 @@ def check_connected(engine: Engine, graph: Graph, what: str) -> None:
         raise GraphError(f"this graph has no vertices, so it has no {what}; give at least one")
     if not connected(engine, graph):
         kind = "strongly connected" if graph.directed else "connected"
-        count = int((engines.engine("cpu") if graph.directed else engine).components(graph, graph.directed).max()) + 1
+        finder = engines.engine("cpu") if graph.directed else counting_hops(engine, graph)
+        count = int(finder.components(graph, graph.directed).max()) + 1
         raise GraphError(
             f"{what} is infinite: the graph is not {kind} ({count:,} components); "
             "take its largest component, or use harmonic centrality or efficiency, which allow infinite distances"
@@ -72,6 +79,10 @@ def check_connected(engine: Engine, graph: Graph, what: str) -> None:
 # Takes & Kosters (2013). A search from s finds its eccentricity e(s), and bounds that of every v:
 #     max(d(v, s), e(s) − d(s, v))  ≤  e(v)  ≤  d(v, s) + e(s).
 # A vertex is open while the result still depends on where its eccentricity lies between its bounds.
+#
+# Along weights, computed distances are off by up to n roundings, and bounds are wider by that much (`rounding`): no
+# vertex is closed that a search from it could keep open. The extremes themselves must then come from a search, not from
+# a bound: the diameter is found as the periphery is, the radius as the center is.
 OPEN: dict[Goal, Callable[[Any, Any], Any]] = {
     "eccentricity": lambda low, high: low < high,
     "diameter": lambda low, high: high > low.max(),
@@ -79,43 +90,78 @@ OPEN: dict[Goal, Callable[[Any, Any], Any]] = {
     "periphery": lambda low, high: (low < high) & (high >= low.max()),
     "center": lambda low, high: (low < high) & (low <= high.min()),
 }
+FROM_SEARCHES: dict[Goal, Goal] = {"diameter": "periphery", "radius": "center"}
 
 
 def bounded_eccentricities(
-    engine: Engine, graph: Graph, goal: Goal, progress: Progress, threads: int | None
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Bounds low ≤ e ≤ high that are tight enough for the goal: max(low) is the diameter, min(high) the radius."""
+    engine: Engine, graph: Graph, goal: Goal, progress: Progress, threads: int | None, weighted: bool = False
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Bounds low ≤ e ≤ high that are tight enough for the goal: max(low) is the diameter, min(high) the radius.
+
+    Arrays of int32, or of float64 if weighted.
+    """
     n = graph.n
-    low, high = np.zeros(n, np.int32), np.full(n, FAR)
+    low, high = (np.zeros(n), np.full(n, np.inf)) if weighted else (np.zeros(n, np.int32), np.full(n, FAR))
+    error = rounding(graph) if weighted else 0.0
+    is_open = OPEN[FROM_SEARCHES.get(goal, goal) if error else goal]
+    every = n <= SMALL or (goal == "eccentricity" and error > 0)
     size = 1
     chosen = np.array([np.argmax(graph.degrees)], np.int64)
     before = remaining = n
     while remaining:
         stuck = size == BATCH and before - remaining < MIN_SETTLED * BATCH
-        if n <= SMALL or stuck:
-            rest = np.flatnonzero(OPEN[goal](low, high)).astype(np.int64)
-            found = sweep(engine, graph, Sweep(rest, "sums"), goal, progress, threads)
+        if every or stuck:
+            rest = np.flatnonzero(is_open(low, high)).astype(np.int64)
+            found = sweep(engine, graph, Sweep(rest, "sums", weighted=weighted), goal, progress, threads)
             low[rest] = high[rest] = found.farthest
             break
-        tighten(engine, graph, chosen, low, high, threads)
-        still = np.flatnonzero(OPEN[goal](low, high))
+        tighten(engine, graph, chosen, low, high, threads, weighted, error)
+        still = np.flatnonzero(is_open(low, high))
         before, remaining = remaining, len(still)
-        size = min(2 * size, BATCH, block_rows(n))
+        size = min(2 * size, BATCH, block_rows(n, weighted=weighted))
         chosen = most_promising(still, low, high, size)
     return low, high
 
 
-def tighten(engine: Engine, graph: Graph, chosen: Integers, low: Any, high: Any, threads: int | None) -> None:
+def rounding(graph: Graph) -> float:
+    """How far a bound along weights may be off, as a share of the distances it was computed from.
+
+    A path of n − 1 arcs is rounded as often, by at most 2^-53 of its length each time. A bound has two such paths, and
+    is compared with a third. It is 0 where every sum is exact: all weights are multiples of a power of two, and the
+    longest path is less than 2^53 of it. Whole numbers are, usually.
+
+    >>> path = Graph.from_edges([0, 1], [1, 2], weights=[3, 4])
+    >>> rounding(path), rounding(path.with_weights([0.1, 0.1, 0.2, 0.2])) < 1e-14
+    (0.0, True)
+    """
+    weights = np.asarray(graph.weights, np.float64)
+    longest = graph.n * weights.max(initial=0.0)
+    scaled = np.ldexp(weights, 53 - int(np.frexp(longest)[1]))
+    return 0.0 if np.array_equal(scaled, np.rint(scaled)) else graph.n * 2.0**-51
+
+
+def tighten(
+    engine: Engine,
+    graph: Graph,
+    chosen: Integers,
+    low: Any,
+    high: Any,
+    threads: int | None,
+    weighted: bool,
+    error: float,
+) -> None:
     """Tighten the bounds of all vertices by searches from the chosen ones."""
-    away = on_host(sweep(engine, graph, Sweep(chosen, "rows"), "bounds", False, threads).rows)
-    back = away
-    if graph.directed:
-        back = on_host(sweep(engine, graph.reversed(), Sweep(chosen, "rows"), "bounds", False, threads).rows)
+    job = Sweep(chosen, "rows", weighted=weighted)
+    away = on_host(sweep(engine, graph, job, "bounds", False, threads).rows)
+    back = on_host(sweep(engine, graph.reversed(), job, "bounds", False, threads).rows) if graph.directed else away
     for s, from_s, to_s in zip(chosen, away, back, strict=True):
         e = from_s.max()
-        np.maximum(low, to_s, out=low)
-        np.maximum(low, e - from_s, out=low)
-        np.minimum(high, to_s + e, out=high)
+        near, far, rest = to_s, to_s + e, e - from_s
+        if error:
+            near, far, rest = near - error * near, far + error * far, rest - error * (e + from_s)
+        np.maximum(low, near, out=low)
+        np.maximum(low, rest, out=low)
+        np.minimum(high, far, out=high)
         low[s] = high[s] = e
 
 

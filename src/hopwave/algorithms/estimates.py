@@ -7,6 +7,9 @@ X_s lies in [0, D]. The mean of k draws is within D·h of its expectation, excep
 Hoeffding's bound (better for small k) and the empirical Bernstein bound (better if X varies little); each of the two
 gets half the risk. D comes from the searches themselves: every path may lead through s, so no distance exceeds twice
 the eccentricity of s.
+
+`weighted` measures distances along the graph's weights. What holds for hops then holds times the greatest or the least
+weight: n − 1 arcs are at most (n − 1) · greatest long, and a distance above 0 is no less than the least weight above 0.
 """
 
 from __future__ import annotations
@@ -17,15 +20,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algorithms.distances import Floats, check_connected, connected
+from hopwave.algorithms.distances import check_connected, connected, counting_hops
 from hopwave.algorithms.many_sources import sweep
 from hopwave.algorithms.sampling import draw_with_replacement, half_width, numpy_generator
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.jobs import Integers, Progress, Sweep, Swept
+from hopwave.jobs import Floats, Integers, Progress, Sweep, Swept
 
 BITS = 62  # of an integer that holds the sum of k reciprocals
+ROUNDED = 1e-6  # more than rounding can take from the length of a path, as a share of it
 
 
 def draw(n: int, k: int, seed: Any) -> Integers:
@@ -51,9 +55,20 @@ def width(mean: Floats, square: Floats, k: Any, risk: float) -> Floats:
 
 
 def closeness(
-    engine: Engine, graph: Graph, k: int, seed: Any, delta: float, wf_improved: bool, progress: Progress, threads: Any
+    engine: Engine,
+    graph: Graph,
+    k: int,
+    seed: Any,
+    delta: float,
+    wf_improved: bool,
+    progress: Progress,
+    threads: Any,
+    weighted: bool = False,
 ) -> tuple[Floats, Floats]:
-    """Scores and half-widths. With μ(v), the mean distance from the r vertices of v's component, Σ d = r·μ."""
+    """Scores and half-widths. With μ(v), the mean distance from the r vertices of v's component, Σ d = r·μ.
+
+    Where distances may be 0, a bound may be infinite: the mean may be as small as you like.
+    """
     if graph.directed and not connected(engine, graph):
         raise GraphError(
             "distances that may be infinite cannot be estimated, and this graph is not strongly connected; "
@@ -61,50 +76,95 @@ def closeness(
         )
     n = graph.n
     sources = draw(n, k, seed)
-    found = sweep(engine, graph, Sweep(sources, "columns"), "closeness, sampled", progress, threads)
-    label = np.zeros(n, np.int32) if graph.directed else engine.components(graph, strong=False)
+    least_arc, greatest_arc, shift = arc_lengths(graph, weighted)
+    job = Sweep(sources, "columns", weighted=weighted, shift=shift)
+    found = sweep(engine, graph, job, "closeness, sampled", progress, threads)
+    label = np.zeros(n, np.int32) if graph.directed else counting_hops(engine, graph).components(graph, strong=False)
     r = np.bincount(label)[label].astype(np.float64)
     drawn = found.columns[:, 0]
-    longest = longest_distance(engine, graph, label, sources, found, threads)[label]
+    longest = longest_distance(engine, graph, label, sources, found, threads, weighted)[label]
+    scaled = np.ldexp(longest, shift)
     mean, square = (np.where(drawn > 0, found.columns[:, i] / np.maximum(drawn, 1), 0.0) for i in (1, 2))
-    h = longest * width(mean / longest, square / longest**2, drawn, delta / n)
-    least, most = (r - 1) / r, np.minimum(longest, r / 2) * (r - 1) / r  # the centre of a star; the end of a path
+    h = longest * width(mean / scaled, square / scaled**2, drawn, delta / n)
+    mean = np.ldexp(mean, -shift)
+    # The centre of a star, and the end of a path.
+    least, most = least_arc * (r - 1) / r, np.minimum(longest, greatest_arc * r / 2) * (r - 1) / r
     near = np.where(drawn > 0, np.clip(mean - h, least, most), least)
     far = np.where(drawn > 0, np.clip(mean + h, least, most), most)
     mu = np.where(drawn > 0, np.clip(mean, near, far), (near + far) / 2)
-    alone = r == 1
+    alone = most == 0  # nothing else is in the component, or nothing at a distance
 
-    def score(mean_distance: Floats) -> Floats:
-        value = np.where(alone, 0.0, (r - 1) / np.where(alone, 1.0, r * mean_distance))
+    def score(mean_distance: Floats, at_zero: float) -> Floats:
+        none = alone | (mean_distance == 0)
+        value = np.where(none, at_zero, (r - 1) / np.where(none, 1.0, r * mean_distance))
+        value[alone] = 0.0
         return value * (r - 1) / (n - 1) if wf_improved and n > 1 else value
 
-    value = score(mu)
-    return value, np.maximum(score(near) - value, value - score(far))
+    value = score(mu, 0.0)
+    return value, np.maximum(score(near, math.inf) - value, value - score(far, 0.0))
+
+
+def arc_lengths(graph: Graph, weighted: bool) -> tuple[float, float, int]:
+    """The least and the greatest length of an arc, and the shift by which squares of distances neither over- nor
+    underflow: times 2^shift, the longest path is at most 1.
+
+    >>> arc_lengths(Graph.from_edges([0, 1], [1, 2], weights=[3, 4]), True)
+    (3.0, 4.0, -4)
+    """
+    if not weighted:
+        return 1.0, 1.0, 0
+    weights = np.asarray(graph.weights, np.float64)
+    least, greatest = float(weights.min(initial=np.inf)), float(weights.max(initial=0.0))
+    return min(least, greatest), greatest, -math.frexp(graph.n * greatest)[1]
 
 
 def longest_distance(
-    engine: Engine, graph: Graph, label: npt.NDArray[np.int32], sources: Integers, found: Swept, threads: Any
+    engine: Engine,
+    graph: Graph,
+    label: npt.NDArray[np.int32],
+    sources: Integers,
+    found: Swept,
+    threads: Any,
+    weighted: bool = False,
 ) -> Floats:
-    """An upper bound on the distances within each component: to a sampled vertex, and from there to the target."""
+    """An upper bound on the distances within each component: to a sampled vertex, and from there to the target.
+
+    1 where all distances are 0.
+    """
     sizes = np.bincount(label)
+    greatest = arc_lengths(graph, weighted)[1]
     if graph.directed:  # strongly connected: one component
         best = int(np.argmin(found.farthest))
-        one = Sweep(sources[best : best + 1], "sums")
+        one = Sweep(sources[best : best + 1], "sums", weighted=weighted)
         back = sweep(engine, graph.reversed(), one, "bound", False, threads).farthest[0]
-        return np.array([max(1, int(found.farthest[best] + back))], np.float64)
-    bound = np.maximum(sizes - 1, 1)
-    np.minimum.at(bound, label[sources], np.maximum(2 * found.farthest, 1))
-    return bound.astype(np.float64)
+        bound: Floats = np.array([found.farthest[best] + back], np.float64)
+    else:
+        bound = np.asarray((sizes - 1) * greatest, np.float64)
+        np.minimum.at(bound, label[sources], 2.0 * found.farthest)
+    return np.where(bound > 0, bound * (1 + ROUNDED * weighted), 1.0)
 
 
 def harmonic(
-    engine: Engine, graph: Graph, k: int, seed: Any, delta: float, progress: Progress, threads: Any
+    engine: Engine,
+    graph: Graph,
+    k: int,
+    seed: Any,
+    delta: float,
+    progress: Progress,
+    threads: Any,
+    weighted: bool = False,
 ) -> tuple[Floats, Floats]:
-    """Scores and half-widths: n times the mean of X_s = 1/d(s, v), which lies in [0, 1] for any graph."""
+    """Scores and half-widths: n times the mean of X_s = 1/d(s, v), in [0, 1] for hops, else in [0, 1/least weight]."""
     n = graph.n
     shift = reciprocal_bits(k)
-    job = Sweep(draw(n, k, seed), "columns", weight="inverse", shift=shift)
+    if weighted:  # so that w(d) = 2^shift / d is at most 1
+        weights = np.asarray(graph.weights, np.float64)
+        shift = math.frexp(weights[weights > 0].min(initial=weights.max(initial=1.0)))[1] - 1
+    job = Sweep(draw(n, k, seed), "columns", weight="inverse", shift=shift, weighted=weighted)
     found = sweep(engine, graph, job, "harmonic centrality, sampled", progress, threads)
+    if weighted:  # columns have the sum of w(d) and that of its square, which is in another unit
+        mean, square = (found.columns[:, i] / k for i in (1, 2))
+        return np.ldexp(n * mean, -shift), np.ldexp(n * width(mean, square, k, delta / n), -shift)
     mean, square = (found.columns[:, i] / (2.0**shift * k) for i in (1, 2))
     return n * mean, n * width(mean, square, k, delta / n)
 
@@ -119,14 +179,22 @@ def reciprocal_bits(k: int) -> int:
 
 
 def path_length(
-    engine: Engine, graph: Graph, k: int, seed: Any, delta: float, progress: Progress, threads: Any
+    engine: Engine,
+    graph: Graph,
+    k: int,
+    seed: Any,
+    delta: float,
+    progress: Progress,
+    threads: Any,
+    weighted: bool = False,
 ) -> tuple[float, float]:
     """The mean of X_s = Σ_t d(s, t) / (n − 1), and its half-width."""
     check_connected(engine, graph, "average shortest path length")
     n = graph.n
     sources = draw(n, k, seed)
-    found = sweep(engine, graph, Sweep(sources, "sums"), "average path length, sampled", progress, threads)
-    longest = longest_distance(engine, graph, np.zeros(n, np.int32), sources, found, threads)
+    job = Sweep(sources, "sums", weighted=weighted)
+    found = sweep(engine, graph, job, "average path length, sampled", progress, threads)
+    longest = longest_distance(engine, graph, np.zeros(n, np.int32), sources, found, threads, weighted)
     X = found.total / max(1, n - 1) / longest
     h = width(X.mean(keepdims=True), (X**2).mean(keepdims=True), k, delta)
     return float(X.mean() * longest[0]), float(h[0] * longest[0])

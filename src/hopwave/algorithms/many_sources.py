@@ -1,6 +1,7 @@
 """Searches from many sources, and what is kept of them.
 
-    s, t   source and target        d(s, t)   hops from s to t, where there is a way        n, k   vertices, sources
+    s, t   source and target        d(s, t)   hops from s to t, or the length of a shortest path along weights
+    n, k   vertices, sources
 
 An engine takes a `Sweep` and returns a `Swept`: sums over the targets of each source, sums over the sources of each
 target, or the distances themselves. Everything in hopwave that needs many distances uses one of these, block by block,
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -57,9 +59,9 @@ def probed_depth(engine: Engine, graph: Graph, threads: int | None) -> int:
 def sweep(
     engine: Engine, graph: Graph, job: Sweep, title: str, progress: Progress = None, threads: int | None = None
 ) -> Swept:
-    """Run a job. Searches share their steps where that pays. Shows progress as the caller wants it."""
+    """Run a job. Searches that count hops share their steps where that pays. Shows progress as the caller wants it."""
     k = len(job.sources)
-    if k >= FEW_SOURCES and job.keep != "pairs":
+    if k >= FEW_SOURCES and job.keep != "pairs" and not job.weighted:
         depth = _depth(engine, graph, job, threads)
         job = replace(job, together=together(graph.n, depth, k), depth=depth)
     else:
@@ -85,7 +87,7 @@ def polled(title: str, count: int, progress: Progress) -> Iterator[Poll]:
 
 def _depth(engine: Engine, graph: Graph, job: Sweep, threads: int | None) -> int:
     depth = probed_depth(engine, graph, threads)
-    return depth if job.limit is None else min(depth, job.limit)
+    return depth if job.limit is None else min(depth, int(job.limit))
 
 
 def distance_blocks(
@@ -93,23 +95,25 @@ def distance_blocks(
     graph: Graph,
     sources: Integers,
     threads: int | None,
-    limit: int | None = None,
+    limit: float | None = None,
     block: int = BLOCK_BYTES,
-) -> Iterator[tuple[Integers, npt.NDArray[np.int32]]]:
+    weighted: bool = False,
+) -> Iterator[tuple[Integers, npt.NDArray[Any]]]:
     """The distances of one block of sources at a time: the sources of the block, and one row per source."""
-    size = block_rows(graph.n, block)
+    size = block_rows(graph.n, block, weighted)
     for begin in range(0, len(sources), size):
         some = sources[begin : begin + size]
-        yield some, sweep(engine, graph, Sweep(some, "rows", limit), "distances", False, threads).rows
+        job = Sweep(some, "rows", limit, weighted=weighted)
+        yield some, sweep(engine, graph, job, "distances", False, threads).rows
 
 
-def block_rows(n: int, block: int = BLOCK_BYTES) -> int:
+def block_rows(n: int, block: int = BLOCK_BYTES, weighted: bool = False) -> int:
     """How many rows of distances fit into a block of that many bytes; at least one.
 
-    >>> block_rows(1 << 20), block_rows(1000, block=1)
-    (16, 1)
+    >>> block_rows(1 << 20), block_rows(1 << 20, weighted=True), block_rows(1000, block=1)
+    (16, 8, 1)
     """
-    return max(1, block // (4 * max(1, n)))
+    return max(1, block // ((8 if weighted else 4) * max(1, n)))
 
 
 def _ignore(done: int) -> None:

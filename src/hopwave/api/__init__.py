@@ -1,6 +1,7 @@
 """The public functions of hopwave. Each one checks its arguments, chooses an engine and a plan, runs, and wraps.
 
-    search         bfs, bfs_each, bfs_many, distance_blocks, k_hop, pairs_within
+    search         bfs, bfs_each, k_hop
+    many           tables of distances from many sources: bfs_many, sssp_many, distance_blocks, pairs_within
     betweenness    betweenness_centrality, edge_betweenness_centrality
     closeness      closeness_centrality, harmonic_centrality, barycenter
     eccentricity   eccentricity, diameter, radius, center, periphery
@@ -12,8 +13,8 @@
     weights        weights in every form that callers give them
     choice         which engine and which plan run when the caller does not say
 
-Questions about hops ignore weights; `sssp` and `pagerank` use the graph's own weights when it has them, or those of
-`weights=`.
+Questions about hops ignore weights. Functions of distances follow them if `weights=` says so; `sssp`, `sssp_many` and
+`pagerank` use the graph's own weights when it has them, or those of `weights=`.
 
 Everywhere G is a Graph, a SciPy sparse matrix or a NetworkX graph, and a vertex is an id, or a label if the graph has
 labels. `import hopwave` offers all of these functions; nothing below this folder imports it.

@@ -105,6 +105,17 @@ def required_hops(name: str, value: Any, otherwise: str = "") -> int:
     return int(value)
 
 
+def check_distance(name: str, value: Any, weighted: bool, otherwise: str = ", or None") -> float | None:
+    """A limit on distances: a number of hops, or a length from 0 where distances are along weights."""
+    if not weighted:
+        return None if value is None and otherwise else required_hops(name, value, otherwise)
+    if value is None and otherwise:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value >= 0:
+        raise GraphError(f"{name}={value!r} is not a length; give a number from 0{otherwise}")
+    return float(value)
+
+
 def check_bytes(name: str, value: Any) -> int | None:
     """A limit on memory: a number of bytes from 1, or None for no limit."""
     if value is not None and (not is_whole(value) or value <= 0):

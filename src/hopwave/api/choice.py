@@ -62,6 +62,13 @@ def engine_for(
     raise EngineError(reason)
 
 
+def distance_engine(
+    weighted: bool, device: str, graph: Graph, threads: int | None, searches: int = 1
+) -> engines.Engine:
+    """The engine for that many searches: along weights, or counting hops."""
+    return engine_for("weighted_sweep" if weighted else "sweep", device, graph, threads, searches)
+
+
 def betweenness_engine(device: str, graph: Graph, job: Job, plan: str | Plan, threads: int | None) -> engines.Engine:
     """The engine for a betweenness run. "auto" is a GPU that can run the plan if sources × arcs are worth it."""
     if device != "auto":

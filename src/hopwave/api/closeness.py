@@ -10,8 +10,9 @@ import numpy as np
 from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import estimates as _estimates
 from hopwave.algorithms import many_sources as _many
-from hopwave.api.arguments import as_graph, sample_size, vertex_ids
-from hopwave.api.choice import engine_for, to_input_device
+from hopwave.api.arguments import sample_size, vertex_ids
+from hopwave.api.choice import distance_engine, to_input_device
+from hopwave.api.weights import as_lengths
 from hopwave.engines import Engine
 from hopwave.graph import Graph
 from hopwave.jobs import Integers, Progress, Sweep
@@ -28,6 +29,7 @@ def closeness_centrality(
     device: str = "auto",
     progress: Progress = None,
     *,
+    weights: Any = None,
     threads: int | None = None,
 ) -> VertexScores:
     """Closeness centrality: one over the mean distance to a vertex, as NetworkX 3.6.1 defines it.
@@ -36,7 +38,6 @@ def closeness_centrality(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph. Distances *into* a vertex count; for distances out of it, give `G.reversed()`.
-        Weights are ignored: distances count hops.
     sources : list of vertices, optional
         Whose closeness to compute; by default that of all vertices.
     wf_improved : bool, optional
@@ -48,10 +49,14 @@ def closeness_centrality(
     delta : float, optional
         The bounds of a sample hold for all vertices together with probability 1 − delta.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
+        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU. With `weights`, "cpu"
+        or "reference": a GPU does not offer them.
     progress : bool or callable, optional
         None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
         (sources done, all sources).
+    weights : bool, array or str, optional
+        The lengths of the arcs: True for the graph's own weights, one number per stored arc in the order of
+        `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
 
@@ -75,14 +80,15 @@ def closeness_centrality(
     >>> hw.closeness_centrality(hw.generate.path(3)).to_dict()
     {0: 0.6666666666666666, 1: 1.0, 2: 0.6666666666666666}
     """
-    graph = as_graph(G)
+    graph, weighted = as_lengths(G, weights)
     drawn = sample_size(graph, k, sources, delta)
     ids = vertex_ids(graph, sources)
-    engine = engine_for("sweep", device, graph, threads, drawn or len(ids))
+    engine = distance_engine(weighted, device, graph, threads, drawn or len(ids))
     if drawn is not None:
-        found = _estimates.closeness(engine, graph, drawn, seed, delta, wf_improved, progress, threads)
+        found = _estimates.closeness(engine, graph, drawn, seed, delta, wf_improved, progress, threads, weighted)
         return _scores("closeness", *found, ids, graph, engine)
-    sums = _many.sweep(engine, graph.reversed(), Sweep(ids, "sums"), "closeness", progress, threads)
+    job = Sweep(ids, "sums", weighted=weighted)
+    sums = _many.sweep(engine, graph.reversed(), job, "closeness", progress, threads)
     scores = _distances.closeness(sums.reached, sums.total, graph.n, wf_improved)
     return _scores("closeness", scores, _exact_bounds(k, ids), ids, graph, engine)
 
@@ -97,18 +103,20 @@ def harmonic_centrality(
     progress: Progress = None,
     *,
     among: Iterable[Any] | None = None,
+    weights: Any = None,
     threads: int | None = None,
 ) -> VertexScores:
     """Harmonic centrality: Σ 1/d over all vertices that can reach a vertex, as NetworkX 3.6.1 defines it.
+
+    Vertices at distance 0, which weights allow, add nothing.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph. Distances *into* a vertex count; for distances out of it, give `G.reversed()`.
-        Weights are ignored: distances count hops.
     sources : list of vertices, optional
         Whose centrality to compute (NetworkX's `nbunch`); by default that of all vertices.
-    k, seed, delta, device, progress, threads
+    k, seed, delta, device, progress, weights, threads
         As for `closeness_centrality`.
     among : list of vertices, optional
         Only sum over these vertices (NetworkX's `sources`).
@@ -128,31 +136,36 @@ def harmonic_centrality(
     >>> hw.harmonic_centrality(hw.generate.path(3)).scores.tolist()
     [1.5, 2.0, 1.5]
     """
-    graph = as_graph(G)
+    graph, weighted = as_lengths(G, weights)
     drawn = sample_size(graph, k, sources if among is None else among, delta)
     ids = vertex_ids(graph, sources)
     chosen = None if among is None else np.unique(vertex_ids(graph, among))
-    engine = engine_for("sweep", device, graph, threads, drawn or len(ids if chosen is None else chosen))
+    engine = distance_engine(weighted, device, graph, threads, drawn or len(ids if chosen is None else chosen))
     if drawn is not None:
-        estimate = _estimates.harmonic(engine, graph, drawn, seed, delta, progress, threads)
+        estimate = _estimates.harmonic(engine, graph, drawn, seed, delta, progress, threads, weighted)
         return _scores("harmonic", *estimate, ids, graph, engine)
     if chosen is not None:
-        shift = _estimates.reciprocal_bits(len(chosen))
-        job = Sweep(chosen, "columns", weight="inverse", shift=shift)
+        shift = 0 if weighted else _estimates.reciprocal_bits(len(chosen))
+        job = Sweep(chosen, "columns", weight="inverse", shift=shift, weighted=weighted)
         columns = _many.sweep(engine, graph, job, "harmonic centrality", progress, threads).columns
         return _scores("harmonic", columns[ids, 1] / 2.0**shift, None, ids, graph, engine)
-    found = _many.sweep(engine, graph.reversed(), Sweep(ids, "sums"), "harmonic centrality", progress, threads)
+    job = Sweep(ids, "sums", weighted=weighted)
+    found = _many.sweep(engine, graph.reversed(), job, "harmonic centrality", progress, threads)
     return _scores("harmonic", found.inverse, _exact_bounds(k, ids), ids, graph, engine)
 
 
-def barycenter(G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None) -> list[Any]:
+def barycenter(
+    G: Any, device: str = "auto", progress: Progress = None, *, weights: Any = None, threads: int | None = None
+) -> list[Any]:
     """The vertices whose distances to all others have the least sum.
+
+    Sums along weights are equal only if they are the same float64 numbers.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected. Weights are ignored: distances count hops.
-    device, progress, threads
+        A connected graph. A directed graph must be strongly connected.
+    device, progress, weights, threads
         As for `closeness_centrality`.
 
     Returns
@@ -171,12 +184,13 @@ def barycenter(G: Any, device: str = "auto", progress: Progress = None, *, threa
     >>> hw.barycenter(hw.generate.path(5))
     [2]
     """
-    graph = as_graph(G)
-    engine = engine_for("sweep", device, graph, threads, graph.n)
+    graph, weighted = as_lengths(G, weights)
+    engine = distance_engine(weighted, device, graph, threads, graph.n)
     if graph.n == 0:
         return []
     _distances.check_connected(engine, graph, "the sum of distances")
-    found = _many.sweep(engine, graph, Sweep(vertex_ids(graph, None), "sums"), "barycenter", progress, threads)
+    job = Sweep(vertex_ids(graph, None), "sums", weighted=weighted)
+    found = _many.sweep(engine, graph, job, "barycenter", progress, threads)
     return [graph.label(v) for v in np.flatnonzero(found.total == found.total.min()).tolist()]
 
 

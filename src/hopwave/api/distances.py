@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,7 +12,8 @@ from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import estimates as _estimates
 from hopwave.algorithms import many_sources as _many
 from hopwave.api.arguments import as_graph, sample_size, vertex_ids
-from hopwave.api.choice import engine_for
+from hopwave.api.choice import distance_engine, engine_for
+from hopwave.api.weights import as_lengths
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -27,6 +29,7 @@ def average_shortest_path_length(
     device: str = "auto",
     progress: Progress = None,
     *,
+    weights: Any = None,
     threads: int | None = None,
 ) -> float | Estimate:
     """The mean distance over all ordered pairs of vertices of a connected graph.
@@ -34,7 +37,7 @@ def average_shortest_path_length(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected. Weights are ignored: distances count hops.
+        A connected graph. A directed graph must be strongly connected.
     k : int, optional
         Estimate the mean from that many sources, drawn at random.
     seed : int, random.Random or NumPy generator, optional
@@ -42,10 +45,14 @@ def average_shortest_path_length(
     delta : float, optional
         The error of an estimate holds with probability 1 − delta.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
+        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU. With `weights`, "cpu"
+        or "reference": a GPU does not offer them.
     progress : bool or callable, optional
         None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
         (sources done, all sources).
+    weights : bool, array or str, optional
+        The lengths of the arcs: True for the graph's own weights, one number per stored arc in the order of
+        `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
 
@@ -69,26 +76,29 @@ def average_shortest_path_length(
     >>> hw.average_shortest_path_length(hw.generate.path(3))
     1.3333333333333333
     """
-    graph = as_graph(G)
+    graph, weighted = as_lengths(G, weights)
     n = graph.n
     drawn = sample_size(graph, k, None, delta) if n > 1 else None
-    engine = engine_for("sweep", device, graph, threads, drawn or n)
+    engine = distance_engine(weighted, device, graph, threads, drawn or n)
     _distances.check_connected(engine, graph, "average shortest path length")
     if drawn is not None:
-        value, error = _estimates.path_length(engine, graph, drawn, seed, delta, progress, threads)
+        value, error = _estimates.path_length(engine, graph, drawn, seed, delta, progress, threads, weighted)
         return Estimate(value, error, drawn, delta)
-    mean = _total(engine, graph, "average path length", progress, threads) / (n * (n - 1)) if n > 1 else 0.0
+    total = _total(engine, graph, "average path length", progress, threads, weighted)
+    mean = total / (n * (n - 1)) if n > 1 else 0.0
     return mean if k is None else Estimate(mean, 0.0, n, delta)
 
 
-def wiener_index(G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None) -> float:
+def wiener_index(
+    G: Any, device: str = "auto", progress: Progress = None, *, weights: Any = None, threads: int | None = None
+) -> float:
     """The sum of distances over all pairs of vertices: ordered pairs of a directed graph, else unordered ones.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
-    device, progress, threads
+        The graph.
+    device, progress, weights, threads
         As for `average_shortest_path_length`.
 
     Returns
@@ -107,35 +117,42 @@ def wiener_index(G: Any, device: str = "auto", progress: Progress = None, *, thr
     >>> hw.wiener_index(hw.generate.path(3))
     4.0
     """
-    graph = as_graph(G)
-    engine = engine_for("sweep", device, graph, threads, graph.n)
+    graph, weighted = as_lengths(G, weights)
+    engine = distance_engine(weighted, device, graph, threads, graph.n)
     if graph.n == 0:
         raise GraphError("this graph has no vertices, so it is neither connected nor disconnected; give at least one")
     if not _distances.connected(engine, graph):
         return float("inf")
-    return _total(engine, graph, "Wiener index", progress, threads) / (1 if graph.directed else 2)
+    return _total(engine, graph, "Wiener index", progress, threads, weighted) / (1 if graph.directed else 2)
 
 
-def _total(engine: Engine, graph: Graph, title: str, progress: Progress, threads: int | None) -> int:
+def _total(
+    engine: Engine, graph: Graph, title: str, progress: Progress, threads: int | None, weighted: bool
+) -> int | float:
     """The sum of distances over all ordered pairs."""
-    found = _many.sweep(engine, graph, Sweep(vertex_ids(graph, None), "sums"), title, progress, threads)
-    return int(found.total.sum())
+    job = Sweep(vertex_ids(graph, None), "sums", weighted=weighted)
+    total = _many.sweep(engine, graph, job, title, progress, threads).total
+    return math.fsum(total) if weighted else int(total.sum())
 
 
-def global_efficiency(G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None) -> float:
+def global_efficiency(
+    G: Any, device: str = "auto", progress: Progress = None, *, weights: Any = None, threads: int | None = None
+) -> float:
     """The mean of 1/d over all ordered pairs of vertices; pairs without a path count as 0.
+
+    So do pairs at distance 0, which weights allow.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
-    device, progress, threads
+        The graph.
+    device, progress, weights, threads
         As for `average_shortest_path_length`.
 
     Returns
     -------
     float
-        Between 0 and 1.
+        Between 0 and 1; with `weights`, between 0 and 1 / the least weight.
 
     Examples
     --------
@@ -143,12 +160,13 @@ def global_efficiency(G: Any, device: str = "auto", progress: Progress = None, *
     >>> hw.global_efficiency(hw.generate.star(4))
     0.75
     """
-    graph = as_graph(G)
-    engine = engine_for("sweep", device, graph, threads, graph.n)
+    graph, weighted = as_lengths(G, weights)
+    engine = distance_engine(weighted, device, graph, threads, graph.n)
     n = graph.n
     if n < 2:
         return 0.0
-    found = _many.sweep(engine, graph, Sweep(vertex_ids(graph, None), "sums"), "efficiency", progress, threads)
+    job = Sweep(vertex_ids(graph, None), "sums", weighted=weighted)
+    found = _many.sweep(engine, graph, job, "efficiency", progress, threads)
     return float(found.inverse.sum() / (n * (n - 1)))
 
 
@@ -204,7 +222,8 @@ def distance_histogram(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
+        The graph. Weights are ignored: distances count hops. For lengths, give the rows of
+        `distance_blocks(G, weights=True)` to `numpy.histogram`.
     sources : list of vertices, optional
         Only count pairs that start at these vertices.
     k, seed
@@ -228,7 +247,7 @@ def distance_histogram(
     graph = as_graph(G)
     drawn = sample_size(graph, k, sources, delta)
     ids = vertex_ids(graph, sources)
-    engine = engine_for("sweep", device, graph, threads, drawn or len(ids))
+    engine = distance_engine(False, device, graph, threads, drawn or len(ids))
     if drawn is not None:
         counts, bounds = _estimates.histogram(engine, graph, drawn, seed, delta, progress, threads)
         return DistanceHistogram(counts, graph.n**2, bounds)

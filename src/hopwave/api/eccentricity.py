@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import many_sources as _many
-from hopwave.api.arguments import as_graph, vertex_ids
-from hopwave.api.choice import engine_for, to_input_device
+from hopwave.api.arguments import vertex_ids
+from hopwave.api.choice import distance_engine, to_input_device
+from hopwave.api.weights import as_lengths
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.jobs import Progress, Sweep
@@ -24,6 +25,7 @@ def eccentricity(
     device: str = "auto",
     progress: Progress = None,
     *,
+    weights: Any = None,
     threads: int | None = None,
 ) -> VertexScores:
     """The distance from every vertex to the vertex farthest from it.
@@ -31,14 +33,18 @@ def eccentricity(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected. Weights are ignored: distances count hops.
+        A connected graph. A directed graph must be strongly connected.
     vertices : list of vertices, optional
         Whose eccentricity to compute; by default that of all vertices.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
+        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU. With `weights`, "cpu"
+        or "reference": a GPU does not offer them.
     progress : bool or callable, optional
         None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
         (sources done, all sources).
+    weights : bool, array or str, optional
+        The lengths of the arcs: True for the graph's own weights, one number per stored arc in the order of
+        `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
 
@@ -57,22 +63,28 @@ def eccentricity(
     Each search bounds the eccentricities of all vertices (Takes & Kosters 2013). A few searches settle most vertices,
     so that a search from every vertex is rarely needed. The result is exact.
 
+    Along weights the same bounds hold, up to rounding. They are widened by what rounding may amount to, so that the
+    result is the one that a search from every vertex gives, to the last bit. The eccentricities of all vertices need a
+    search from each, unless every sum is exact, as with whole numbers.
+
     Examples
     --------
     >>> import hopwave as hw
     >>> hw.eccentricity(hw.generate.path(4)).to_dict()
     {0: 3, 1: 2, 2: 2, 3: 3}
     """
-    graph = as_graph(G)
+    graph, weighted = as_lengths(G, weights)
     ids = vertex_ids(graph, vertices)
-    engine = engine_for("sweep", device, graph, threads, _distances.BATCH if vertices is None else len(ids))
+    engine = distance_engine(weighted, device, graph, threads, _distances.BATCH if vertices is None else len(ids))
+    kind = np.float64 if weighted else np.int64
     if not len(ids):
-        return VertexScores("eccentricity", np.zeros(0, np.int64), ids, graph)
+        return VertexScores("eccentricity", np.zeros(0, kind), ids, graph)
     if vertices is None:
         _distances.check_connected(engine, graph, "eccentricity")
-        exact, _ = _distances.bounded_eccentricities(engine, graph, "eccentricity", progress, threads)
-        return VertexScores("eccentricity", to_input_device(graph, engine, exact.astype(np.int64)), ids, graph)
-    found = _many.sweep(engine, graph, Sweep(ids, "sums"), "eccentricity", progress, threads)
+        exact, _ = _distances.bounded_eccentricities(engine, graph, "eccentricity", progress, threads, weighted)
+        return VertexScores("eccentricity", to_input_device(graph, engine, exact.astype(kind)), ids, graph)
+    job = Sweep(ids, "sums", weighted=weighted)
+    found = _many.sweep(engine, graph, job, "eccentricity", progress, threads)
     if (found.reached < graph.n).any():
         lost = int(np.argmax(found.reached < graph.n))
         raise GraphError(
@@ -82,19 +94,21 @@ def eccentricity(
     return VertexScores("eccentricity", to_input_device(graph, engine, found.farthest), ids, graph)
 
 
-def diameter(G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None) -> int:
+def diameter(
+    G: Any, device: str = "auto", progress: Progress = None, *, weights: Any = None, threads: int | None = None
+) -> float:
     """The greatest distance between two vertices of a connected graph.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected. Weights are ignored: distances count hops.
-    device, progress, threads
+        A connected graph. A directed graph must be strongly connected.
+    device, progress, weights, threads
         As for `eccentricity`.
 
     Returns
     -------
-    int
+    int, or float with `weights`
         The greatest eccentricity.
 
     Examples
@@ -103,23 +117,26 @@ def diameter(G: Any, device: str = "auto", progress: Progress = None, *, threads
     >>> hw.diameter(hw.generate.grid(3, 4))
     5
     """
-    _, low, _ = _bounds(G, "diameter", device, progress, threads)
-    return int(low.max())
+    _, low, _ = _bounds(G, "diameter", device, progress, weights, threads)
+    greatest: float = low.max().item()
+    return greatest
 
 
-def radius(G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None) -> int:
+def radius(
+    G: Any, device: str = "auto", progress: Progress = None, *, weights: Any = None, threads: int | None = None
+) -> float:
     """The least eccentricity in a connected graph.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected. Weights are ignored: distances count hops.
-    device, progress, threads
+        A connected graph. A directed graph must be strongly connected.
+    device, progress, weights, threads
         As for `eccentricity`.
 
     Returns
     -------
-    int
+    int, or float with `weights`
         The least eccentricity.
 
     Examples
@@ -128,18 +145,21 @@ def radius(G: Any, device: str = "auto", progress: Progress = None, *, threads: 
     >>> hw.radius(hw.generate.path(5))
     2
     """
-    _, _, high = _bounds(G, "radius", device, progress, threads)
-    return int(high.min())
+    _, _, high = _bounds(G, "radius", device, progress, weights, threads)
+    least: float = high.min().item()
+    return least
 
 
-def center(G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None) -> list[Any]:
+def center(
+    G: Any, device: str = "auto", progress: Progress = None, *, weights: Any = None, threads: int | None = None
+) -> list[Any]:
     """The vertices whose eccentricity is the radius.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected. Weights are ignored: distances count hops.
-    device, progress, threads
+        A connected graph. A directed graph must be strongly connected.
+    device, progress, weights, threads
         As for `eccentricity`.
 
     Returns
@@ -153,18 +173,20 @@ def center(G: Any, device: str = "auto", progress: Progress = None, *, threads: 
     >>> hw.center(hw.generate.path(4))
     [1, 2]
     """
-    graph, _, high = _bounds(G, "center", device, progress, threads)
+    graph, _, high = _bounds(G, "center", device, progress, weights, threads)
     return [graph.label(v) for v in np.flatnonzero(high == high.min()).tolist()]
 
 
-def periphery(G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None) -> list[Any]:
+def periphery(
+    G: Any, device: str = "auto", progress: Progress = None, *, weights: Any = None, threads: int | None = None
+) -> list[Any]:
     """The vertices whose eccentricity is the diameter.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected. Weights are ignored: distances count hops.
-    device, progress, threads
+        A connected graph. A directed graph must be strongly connected.
+    device, progress, weights, threads
         As for `eccentricity`.
 
     Returns
@@ -178,15 +200,15 @@ def periphery(G: Any, device: str = "auto", progress: Progress = None, *, thread
     >>> hw.periphery(hw.generate.path(4))
     [0, 3]
     """
-    graph, low, _ = _bounds(G, "periphery", device, progress, threads)
+    graph, low, _ = _bounds(G, "periphery", device, progress, weights, threads)
     return [graph.label(v) for v in np.flatnonzero(low == low.max()).tolist()]
 
 
 def _bounds(
-    G: Any, goal: _distances.Goal, device: str, progress: Progress, threads: int | None
-) -> tuple[Graph, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    G: Any, goal: _distances.Goal, device: str, progress: Progress, weights: Any, threads: int | None
+) -> tuple[Graph, npt.NDArray[Any], npt.NDArray[Any]]:
     """The graph, and lower and upper bounds on its eccentricities that are tight enough for the goal."""
-    graph = as_graph(G)
-    engine = engine_for("sweep", device, graph, threads, _distances.BATCH)
+    graph, weighted = as_lengths(G, weights)
+    engine = distance_engine(weighted, device, graph, threads, _distances.BATCH)
     _distances.check_connected(engine, graph, goal)
-    return graph, *_distances.bounded_eccentricities(engine, graph, goal, progress, threads)
+    return graph, *_distances.bounded_eccentricities(engine, graph, goal, progress, threads, weighted)

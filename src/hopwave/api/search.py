@@ -1,4 +1,4 @@
-"""Breadth-first searches: one search, one after another, or from many sources at once."""
+"""Breadth-first searches: one search, or one after another."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.algorithms import bfs as _bfs
-from hopwave.algorithms import many_sources as _many
-from hopwave.api.arguments import as_graph, check_hops, in_direction, required_hops, source_ids, vertex_ids
-from hopwave.api.choice import choose_device, choose_plan, engine_for
+from hopwave.api.arguments import as_graph, check_hops, in_direction, required_hops, source_ids
+from hopwave.api.choice import choose_device, choose_plan
 from hopwave.graph import Graph
-from hopwave.jobs import Integers, Progress, Question, Sweep
+from hopwave.jobs import Question
 from hopwave.plan import Plan, PlanUsed
 from hopwave.results.search import BFSResult
 from hopwave.trace import Trace
-
-# ------------------------------------------------------------------ one source at a time
 
 
 def bfs(
@@ -199,137 +196,3 @@ def k_hop(
     limit = required_hops("k", k)
     found = bfs(G, vertex, predecessors=False, depth_limit=limit, direction=direction, device=device, threads=threads)
     return (found.distances >= 0).nonzero()[0].astype(np.int64)  # of CuPy if the distances are
-
-
-# ------------------------------------------------------------------ many sources at once
-
-
-def bfs_many(
-    G: Any,
-    sources: Iterable[Any],
-    depth_limit: int | None = None,
-    direction: Literal["out", "in"] = "out",
-    device: str = "auto",
-    progress: Progress = None,
-    *,
-    threads: int | None = None,
-) -> npt.NDArray[np.int32]:
-    """Hops from each source to every vertex, as a table.
-
-    Searches share their steps, up to 64 at a time, where that pays.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
-    sources : list of vertices
-        Where the searches start.
-    depth_limit, direction, device, threads
-        As for `bfs`.
-    progress : bool or callable, optional
-        None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
-        (sources done, all sources).
-
-    Returns
-    -------
-    array of int32, sources × vertices
-        One row per source, in the order given; −1 if there is no path. It takes 4 · sources · n bytes.
-
-    See Also
-    --------
-    distance_blocks : the same, a few rows at a time.
-
-    Examples
-    --------
-    >>> import hopwave as hw
-    >>> hw.bfs_many(hw.generate.path(4), [0, 2]).tolist()
-    [[0, 1, 2, 3], [2, 1, 0, 1]]
-    """
-    graph = in_direction(as_graph(G), direction)
-    job = Sweep(vertex_ids(graph, sources), "rows", check_hops("depth_limit", depth_limit))
-    engine = engine_for("sweep", device, graph, threads, len(job.sources))
-    return _many.sweep(engine, graph, job, "searches", progress, threads).rows
-
-
-def distance_blocks(
-    G: Any,
-    sources: Iterable[Any] | None = None,
-    depth_limit: int | None = None,
-    direction: Literal["out", "in"] = "out",
-    device: str = "auto",
-    *,
-    block_bytes: int = _many.BLOCK_BYTES,
-    threads: int | None = None,
-) -> Iterator[tuple[Integers, npt.NDArray[np.int32]]]:
-    """The distances of `bfs_many`, a few rows at a time.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
-    sources : list of vertices, optional
-        Where the searches start; by default everywhere.
-    depth_limit, direction, device, threads
-        As for `bfs`.
-    block_bytes : int, optional
-        The greatest size of a block of rows; a block has at least one row.
-
-    Returns
-    -------
-    iterator of (array of int64, array of int32)
-        The ids of the sources of each block, and one row of distances per source.
-
-    Examples
-    --------
-    >>> import hopwave as hw
-    >>> for ids, rows in hw.distance_blocks(hw.generate.path(3), block_bytes=24):
-    ...     print(ids.tolist(), rows.tolist())
-    [0, 1] [[0, 1, 2], [1, 0, 1]]
-    [2] [[2, 1, 0]]
-    """
-    graph = in_direction(as_graph(G), direction)
-    ids, limit = vertex_ids(graph, sources), check_hops("depth_limit", depth_limit)
-    engine = engine_for("sweep", device, graph, threads, len(ids))
-    return _many.distance_blocks(engine, graph, ids, threads, limit, block_bytes)
-
-
-def pairs_within(
-    G: Any,
-    d: int,
-    sources: Iterable[Any] | None = None,
-    device: str = "auto",
-    progress: Progress = None,
-    *,
-    threads: int | None = None,
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """All pairs of different vertices within d hops of one another.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
-    d : int
-        The greatest distance.
-    sources : list of vertices, optional
-        Where pairs start; by default everywhere. An undirected pair then appears once, lower id first.
-    device, progress, threads
-        As for `bfs_many`.
-
-    Returns
-    -------
-    source, target, distance : arrays of int32
-        One entry per pair, ordered by source, then nearest first.
-
-    Examples
-    --------
-    >>> import hopwave as hw
-    >>> [column.tolist() for column in hw.pairs_within(hw.generate.path(4), 2)]
-    [[0, 0, 1, 1, 2], [1, 2, 2, 3, 3], [1, 2, 1, 2, 1]]
-    """
-    graph = as_graph(G)
-    limit = required_hops("d", d)
-    ids = vertex_ids(graph, sources)
-    engine = engine_for("sweep", device, graph, threads, len(ids))
-    job = Sweep(ids, "pairs", limit, upwards=not graph.directed and sources is None)
-    found = _many.sweep(engine, graph, job, "pairs", progress, threads)
-    return np.repeat(ids.astype(np.int32), found.reached), *found.pairs

@@ -84,14 +84,31 @@ def as_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
     return graph, True
 
 
+def own_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
+    """As `as_lengths`, but None stands for the graph's own weights, and for hops where it has none."""
+    if weights is not None:
+        return as_lengths(G, weights)
+    if is_networkx(G):
+        graph = _from_networkx(G, None, "min")
+    else:
+        graph = Graph.from_scipy(G) if hasattr(G, "tocsr") else as_graph(G)
+    if graph.is_weighted:
+        _check_lengths(graph)
+    return graph, graph.is_weighted
+
+
 def _check_lengths(graph: Graph) -> None:
-    """Raise a GraphError if an arc is shorter than 0 or infinitely long."""
+    """Raise a GraphError if an arc is shorter than 0 or infinitely long, or sums of distances could exceed float64."""
     lengths = np.asarray(graph.weights)
     least, greatest = float(lengths.min(initial=0.0)), float(lengths.max(initial=0.0))
     if least < 0:
         raise GraphError(f"weight {least:g} is negative; distances need weights of at least 0")
     if np.isinf(greatest):
         raise GraphError("a weight is infinite; leave out an arc that no path can take")
+    if np.isinf(greatest * graph.n * graph.n):
+        raise GraphError(
+            f"weight {greatest:g} is so great that sums of distances may exceed float64; divide all weights by a number"
+        )
 
 
 def _chosen_values(matrix: Matrix, weights: Any) -> Matrix:

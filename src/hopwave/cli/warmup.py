@@ -56,6 +56,7 @@ def distances() -> None:
     graph, arcs = hw.generate.grid(8, 8), hw.generate.kronecker(6, directed=True)
     hw.closeness_centrality(graph, device="cpu")
     hw.bfs_many(graph, [0, 1], device="cpu")
+    hw.diameter(graph, weights=np.ones(graph.m), device="cpu")
     hw.local_efficiency(graph, device="cpu")
     hw.connected_components(graph, device="cpu")
     hw.strongly_connected_components(arcs, device="cpu")

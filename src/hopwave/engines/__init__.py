@@ -48,7 +48,7 @@ from hopwave.vector import Vector
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 
 # What an engine may lack: see Engine.why_not_operation and Algebra.why_not_operation.
-Operation = Literal["sweep", "components", "strong_components", "shortest_path", "local_efficiencies"]
+Operation = Literal["sweep", "weighted_sweep", "components", "strong_components", "shortest_path", "local_efficiencies"]
 Shortcut = Literal["waves", "count_entries", "count_triangles", "pagerank", "dijkstra"]
 
 # Only the engine itself looks inside these; callers pass them from one method to the next.

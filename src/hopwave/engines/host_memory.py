@@ -17,6 +17,12 @@ def available_memory() -> int | None:
 FEWER = "take fewer sources at a time, or sums of distances"
 
 
+def workers_that_fit(workers: int, answer: int, each: int) -> int:
+    """As many workers as there is memory for, each with so many bytes, after the answer's bytes; at least one."""
+    free = available_memory()
+    return workers if free is None else max(1, min(workers, (free - answer) * 3 // 4 // max(1, each)))
+
+
 def check_memory(size: int, what: str, remedy: str = FEWER) -> None:
     """Raise an error where that many bytes do not fit into three quarters of what is free."""
     free = available_memory()

@@ -169,8 +169,10 @@ class Engine:
         return None
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
-        from hopwave.engines.cpu.many.run import sweep
-
+        if job.weighted:
+            from hopwave.engines.cpu.many.weighted import sweep
+        else:
+            from hopwave.engines.cpu.many.run import sweep
         return sweep(self.load(graph, None), job, poll, threads)
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:

@@ -60,6 +60,7 @@ SPARSE_FROM = 100  # a pull that finds fewer than one place in so many returns a
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
 MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
 SOURCES_PER_WORKER = 32  # at least, of searches that share their steps
+COLUMN_BLOCK_BYTES = 1 << 26  # of rows of lengths that are added up by vertex, in memory at a time
 BATCHES_PER_WORKER = 8  # from which on every batch has 64 sources
 COMPILED_FUNCTIONS_KEPT = 64  # loops compiled for users' functions
 

@@ -143,6 +143,11 @@ class Engine:
                 "device='cuda' has no local efficiency: the graph around one vertex is too little work for a GPU; "
                 "use device='cpu' or 'auto'"
             )
+        if operation == "weighted_sweep":
+            return (
+                "device='cuda' counts hops from many sources, and has no search along weights for them; "
+                "use device='cpu' or 'auto'"
+            )
         if operation == "strong_components" and graph.directed:
             return (
                 "device='cuda' finds weak components only: strong ones need a depth-first search, one step at a time; "
@@ -161,6 +166,8 @@ class Engine:
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         if threads is not None:
             raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+        if job.weighted:
+            raise EngineError(self.why_not_operation("weighted_sweep", graph))
         with explained("searching from many sources", graph):
             from hopwave.engines.cuda.many import sweep
 

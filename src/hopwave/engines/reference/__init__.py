@@ -23,7 +23,7 @@ from hopwave.arrays import ScaledCounts
 from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
-from hopwave.jobs import FoundBySearch, Job, Poll, Question, Sweep
+from hopwave.jobs import FoundBySearch, Job, Poll, Question, Sweep, Swept
 from hopwave.plan import Plan, Pull, Step
 from hopwave.trace import Level
 
@@ -136,6 +136,22 @@ class Engine:
             "reached": int(np.count_nonzero(search.d >= 0)),
         }
 
+    # ---------------------------------------------------------------- many sources, along weights
+
+    def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
+        if operation == "weighted_sweep":
+            return None
+        return "device='reference' answers one search at a time; use device='cpu' or 'auto'"
+
+    def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
+        if not job.weighted:
+            raise EngineError(self.why_not_operation("sweep", graph))
+        if threads is not None:
+            raise EngineError(f"threads={threads!r} is for device='cpu'; the reference engine runs on one")
+        from hopwave.engines.reference.weighted import sweep
+
+        return sweep(graph, job, poll)
+
     # ---------------------------------------------------------------- what it does not do
 
     def regime(self, graph: Graph, job: Job, plan: Plan) -> None:
@@ -143,12 +159,6 @@ class Engine:
 
     def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> NoReturn:
         raise EngineError(self.why_not(plan, job))
-
-    def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str:
-        return "device='reference' answers one search at a time; use device='cpu' or 'auto'"
-
-    def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> NoReturn:
-        raise EngineError(self.why_not_operation("sweep", graph))
 
     def components(self, graph: Graph, strong: bool) -> NoReturn:
         raise EngineError(self.why_not_operation("components", graph))

@@ -14,7 +14,7 @@ from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_control, run_workers, thread_count
 from hopwave.engines.cpu.many import kernels
-from hopwave.engines.host_memory import available_memory, check_memory
+from hopwave.engines.host_memory import check_memory, workers_that_fit
 from hopwave.jobs import Swept
 from hopwave.prepared import Structure
 
@@ -115,11 +115,8 @@ def _fitting(workers, n, k, job, together):
     """As many workers as there is memory for, the answer itself counted first."""
     answer = 4 * n * k if job.keep == "rows" else 0
     check_memory(answer, f"a table of {k:,} × {n:,} distances")
-    free = available_memory()
-    if free is None:
-        return workers
     each = n * ((32 if together else 8) + {"sums": 8, "columns": 32}.get(job.keep, 0))
-    return max(1, min(workers, (free - answer) * 3 // 4 // max(1, each)))
+    return workers_that_fit(workers, answer, each)
 
 
 def reachable(loaded, sources):

@@ -1,0 +1,233 @@
+"""Tables of distances from many sources: whole, in blocks, or the near pairs alone; in hops or along weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.algorithms import many_sources as _many
+from hopwave.api.arguments import as_graph, check_distance, check_hops, in_direction, vertex_ids
+from hopwave.api.choice import distance_engine
+from hopwave.api.weights import as_lengths, own_lengths
+from hopwave.jobs import Floats, Integers, Progress, Sweep
+
+
+def bfs_many(
+    G: Any,
+    sources: Iterable[Any],
+    depth_limit: int | None = None,
+    direction: Literal["out", "in"] = "out",
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    threads: int | None = None,
+) -> npt.NDArray[np.int32]:
+    """Hops from each source to every vertex, as a table.
+
+    Searches share their steps, up to 64 at a time, where that pays.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph. Weights are ignored: distances count hops.
+    sources : list of vertices
+        Where the searches start.
+    depth_limit, direction, device, threads
+        As for `bfs`.
+    progress : bool or callable, optional
+        None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
+        (sources done, all sources).
+
+    Returns
+    -------
+    array of int32, sources × vertices
+        One row per source, in the order given; −1 if there is no path. It takes 4 · sources · n bytes.
+
+    See Also
+    --------
+    sssp_many : distances along weights.
+    distance_blocks : the same, a few rows at a time.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.bfs_many(hw.generate.path(4), [0, 2]).tolist()
+    [[0, 1, 2, 3], [2, 1, 0, 1]]
+    """
+    graph = in_direction(as_graph(G), direction)
+    job = Sweep(vertex_ids(graph, sources), "rows", check_hops("depth_limit", depth_limit))
+    engine = distance_engine(False, device, graph, threads, len(job.sources))
+    return _many.sweep(engine, graph, job, "searches", progress, threads).rows
+
+
+def sssp_many(
+    G: Any,
+    sources: Iterable[Any],
+    weights: Any = None,
+    limit: float | None = None,
+    direction: Literal["out", "in"] = "out",
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    threads: int | None = None,
+) -> Floats:
+    """The length of a shortest path from each source to every vertex, as a table.
+
+    One search by Dijkstra's algorithm per source, one source per thread.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph:
+        1 if an edge lacks it, the least of parallel edges.
+    sources : list of vertices
+        Where paths start.
+    weights : bool, array or str, optional
+        The lengths of the arcs, as for `sssp`: by default the graph's own weights, or 1 everywhere if it has none.
+    limit : float, optional
+        The greatest length of a path. What is farther away counts as not reached.
+    direction : {"out", "in"}, optional
+        "in" follows arcs backwards.
+    device : {"auto", "cpu", "reference"}, optional
+        Where to compute. A GPU does not offer this for weights.
+    progress : bool or callable, optional
+        As for `bfs_many`.
+    threads : int, optional
+        Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
+
+    Returns
+    -------
+    array of float64, sources × vertices
+        One row per source, in the order given; infinite if there is no path. It takes 8 · sources · n bytes.
+
+    Raises
+    ------
+    GraphError
+        A source is not a vertex, a weight is negative or infinite, or another argument cannot be used.
+    EngineError
+        The table does not fit into memory, or the device has no weights.
+
+    See Also
+    --------
+    sssp : one search, with predecessors and paths.
+    bfs_many : hops.
+    distance_blocks : the same, a few rows at a time.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> G = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
+    >>> hw.sssp_many(G, ["a", "c"]).tolist()
+    [[0.0, 1.0, 3.0], [3.0, 2.0, 0.0]]
+    """
+    graph, weighted = own_lengths(G, weights)
+    graph = in_direction(graph, direction)
+    longest = check_distance("limit", limit, True)
+    if longest is not None and not weighted:
+        longest = int(min(longest, graph.n))  # hops are whole numbers
+    job = Sweep(vertex_ids(graph, sources), "rows", longest, weighted=weighted)
+    engine = distance_engine(weighted, device, graph, threads, len(job.sources))
+    rows = _many.sweep(engine, graph, job, "searches", progress, threads).rows
+    if not weighted:
+        unreached, rows = rows < 0, rows.astype(np.float64)
+        rows[unreached] = np.inf
+    return rows
+
+
+def distance_blocks(
+    G: Any,
+    sources: Iterable[Any] | None = None,
+    depth_limit: float | None = None,
+    direction: Literal["out", "in"] = "out",
+    device: str = "auto",
+    *,
+    weights: Any = None,
+    block_bytes: int = _many.BLOCK_BYTES,
+    threads: int | None = None,
+) -> Iterator[tuple[Integers, npt.NDArray[Any]]]:
+    """The distances of `bfs_many` or `sssp_many`, a few rows at a time.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    sources : list of vertices, optional
+        Where the searches start; by default everywhere.
+    depth_limit : int, optional
+        Stop after that many hops. With `weights`, the greatest length of a path.
+    direction, device, threads
+        As for `bfs`.
+    weights : bool, array or str, optional
+        The lengths of the arcs: True for the graph's own weights, one number per stored arc in the order of
+        `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
+    block_bytes : int, optional
+        The greatest size of a block of rows; a block has at least one row.
+
+    Returns
+    -------
+    iterator of (array of int64, array of int32)
+        The ids of the sources of each block, and one row of distances per source. With `weights`, rows are of float64,
+        infinite where there is no path.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> for ids, rows in hw.distance_blocks(hw.generate.path(3), block_bytes=24):
+    ...     print(ids.tolist(), rows.tolist())
+    [0, 1] [[0, 1, 2], [1, 0, 1]]
+    [2] [[2, 1, 0]]
+    """
+    graph, weighted = as_lengths(G, weights)
+    graph = in_direction(graph, direction)
+    ids, limit = vertex_ids(graph, sources), check_distance("depth_limit", depth_limit, weighted)
+    engine = distance_engine(weighted, device, graph, threads, len(ids))
+    return _many.distance_blocks(engine, graph, ids, threads, limit, block_bytes, weighted)
+
+
+def pairs_within(
+    G: Any,
+    d: float,
+    sources: Iterable[Any] | None = None,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    weights: Any = None,
+    threads: int | None = None,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[Any]]:
+    """All pairs of different vertices within d hops, or a length d, of one another.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    d : int
+        The greatest distance. With `weights`, any number from 0.
+    sources : list of vertices, optional
+        Where pairs start; by default everywhere. An undirected pair then appears once, lower id first.
+    device, progress, threads
+        As for `bfs_many`.
+    weights : bool, array or str, optional
+        The lengths of the arcs: True for the graph's own weights, one number per stored arc in the order of
+        `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
+
+    Returns
+    -------
+    source, target, distance : arrays of int32
+        One entry per pair, ordered by source, then nearest first. With `weights`, distances are of float64.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> [column.tolist() for column in hw.pairs_within(hw.generate.path(4), 2)]
+    [[0, 0, 1, 1, 2], [1, 2, 2, 3, 3], [1, 2, 1, 2, 1]]
+    """
+    graph, weighted = as_lengths(G, weights)
+    limit = check_distance("d", d, weighted, otherwise="")
+    ids = vertex_ids(graph, sources)
+    engine = distance_engine(weighted, device, graph, threads, len(ids))
+    job = Sweep(ids, "pairs", limit, upwards=not graph.directed and sources is None, weighted=weighted)
+    found = _many.sweep(engine, graph, job, "pairs", progress, threads)
+    return np.repeat(ids.astype(np.int32), found.reached), *found.pairs

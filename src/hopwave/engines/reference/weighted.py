@@ -1,0 +1,65 @@
+"""Distances along weights from many sources, the plain way: Dijkstra's algorithm with Python's heap, sums by `fsum`."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from typing import Any
+
+import numpy as np
+
+from hopwave.graph import Graph
+from hopwave.jobs import Floats, Poll, Sweep, Swept
+
+
+def search(graph: Graph, lengths: Floats, source: int, limit: float) -> dict[int, float]:
+    """The distance of every vertex within the limit, nearest first."""
+    found: dict[int, float] = {}
+    waiting = [(0.0, source)]
+    while waiting:
+        d, u = heapq.heappop(waiting)
+        if u in found:
+            continue
+        found[u] = d
+        for j in range(int(graph.indptr[u]), int(graph.indptr[u + 1])):
+            v, offer = int(graph.indices[j]), d + float(lengths[j])
+            if v not in found and offer <= limit:
+                heapq.heappush(waiting, (offer, v))
+    return found
+
+
+def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
+    """All searches of the job, and what is kept of them (see `Sweep`)."""
+    n, k = graph.n, len(job.sources)
+    lengths = np.asarray(graph.weights, np.float64)
+    limit = math.inf if job.limit is None else float(job.limit)
+    reached, (total, inverse, farthest) = np.zeros(k, np.int64), np.zeros((3, k))
+    rows = np.full((k if job.keep == "rows" else 0, n), np.inf)
+    columns = np.zeros((n if job.keep == "columns" else 0, 3))
+    targets: list[int] = []
+    distances: list[float] = []
+    for i, source in enumerate(job.sources.tolist()):
+        found = search(graph, lengths, source, limit)
+        total[i], farthest[i] = math.fsum(found.values()), max(found.values())
+        inverse[i], reached[i] = math.fsum(1 / d for d in found.values() if d > 0), len(found)
+        if job.keep == "rows":
+            rows[i, list(found)] = list(found.values())
+        if job.keep == "columns":
+            for v, d in found.items():
+                weight = _column_weight(d, job)
+                columns[v] += 1, weight, weight * weight
+        if job.keep == "pairs":
+            listed = [v for v in found if v != source and not (job.upwards and v < source)]
+            targets += listed
+            distances += [found[v] for v in listed]
+            reached[i] = len(listed)
+        poll(i + 1)
+    pairs: Any = np.array(targets, np.int32), np.array(distances, np.float64)
+    return Swept(reached, total, farthest, inverse, np.zeros(0, np.int64), columns, rows, pairs)
+
+
+def _column_weight(d: float, job: Sweep) -> float:
+    """w(d), in units of 2^-shift."""
+    if job.weight == "inverse":
+        return math.ldexp(1.0, job.shift) / d if d > 0 else 0.0
+    return math.ldexp(d, job.shift)
