@@ -17,7 +17,8 @@ PLAN = {"plan : str, optional": 'A name from hopwave.plans(); "auto" (default) c
 
 ORDER = "Counted in hops, in NetworkX's order."
 PAIR = "Runs where the graph has been converted before; otherwise NetworkX's own search finishes sooner."
-HOPS = "Counted in hops (NetworkX handles weights); all sources at once, 64 per machine word."
+HOPS = "Counted in hops; all sources at once, 64 per machine word."
+LENGTHS = "In hops, 64 sources per machine word, or along an edge attribute, one source per thread (on the CPU)."
 CERTIFIED = "Unweighted. Path counts never overflow; every run is checked against an identity of exact scores."
 BRANDES = CERTIFIED + " Samples (k, seed) are those that NetworkX draws."
 
@@ -40,6 +41,7 @@ FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
     "single_target_shortest_path_length": ("unweighted", ORDER, {}),
     "all_pairs_shortest_path": ("unweighted", ORDER, {}),
     "all_pairs_shortest_path_length": ("unweighted", ORDER, {}),
+    "all_pairs_dijkstra_path_length": ("all_pairs", "Along an edge attribute, in NetworkX's order.", {}),
     "bidirectional_shortest_path": ("unweighted", PAIR, {}),
     "predecessor": ("unweighted", ORDER, {}),
     "has_path": ("generic", PAIR, {}),
@@ -48,7 +50,7 @@ FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
     "all_shortest_paths": ("generic", "Unweighted, in NetworkX's order.", {}),
     "single_source_all_shortest_paths": ("generic", "Unweighted, in NetworkX's order.", {}),
     "all_pairs_all_shortest_paths": ("generic", "Unweighted, in NetworkX's order.", {}),
-    "average_shortest_path_length": ("distance_measures", HOPS, PLACE),
+    "average_shortest_path_length": ("distance_measures", LENGTHS, PLACE),
     "betweenness_centrality": ("betweenness", BRANDES, PLACE | PLAN),
     "edge_betweenness_centrality": ("betweenness", BRANDES + " Graphs without parallel edges.", PLACE | PLAN),
     "betweenness_centrality_subset": ("betweenness", CERTIFIED, PLACE | PLAN),
@@ -66,23 +68,23 @@ FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
     ),
     "newman_betweenness_centrality": ("betweenness", "Unweighted load centrality.", {}),
     "bipartite_betweenness_centrality": ("betweenness", CERTIFIED, PLACE | PLAN),
-    "closeness_centrality": ("closeness", HOPS, PLACE),
-    "harmonic_centrality": ("closeness", HOPS, PLACE),
+    "closeness_centrality": ("closeness", LENGTHS, PLACE),
+    "harmonic_centrality": ("closeness", LENGTHS, PLACE),
     "group_closeness_centrality": ("closeness", "Unweighted.", {}),
     "bipartite_closeness_centrality": ("closeness", HOPS, PLACE),
     "local_reaching_centrality": ("closeness", "Unweighted, without given paths.", {}),
     "global_reaching_centrality": ("closeness", HOPS, PLACE),
-    "eccentricity": ("distance_measures", HOPS, PLACE),
-    "diameter": ("distance_measures", HOPS, PLACE),
-    "radius": ("distance_measures", HOPS, PLACE),
-    "center": ("distance_measures", HOPS, PLACE),
-    "periphery": ("distance_measures", HOPS, PLACE),
-    "barycenter": ("distance_measures", HOPS, PLACE),
-    "harmonic_diameter": ("distance_measures", HOPS, PLACE),
-    "wiener_index": ("distance_measures", HOPS, PLACE),
-    "hyper_wiener_index": ("distance_measures", HOPS, PLACE),
-    "schultz_index": ("distance_measures", HOPS, PLACE),
-    "gutman_index": ("distance_measures", HOPS, PLACE),
+    "eccentricity": ("distance_measures", LENGTHS, PLACE),
+    "diameter": ("distance_measures", LENGTHS, PLACE),
+    "radius": ("distance_measures", LENGTHS, PLACE),
+    "center": ("distance_measures", LENGTHS, PLACE),
+    "periphery": ("distance_measures", LENGTHS, PLACE),
+    "barycenter": ("distance_measures", LENGTHS, PLACE),
+    "harmonic_diameter": ("distance_measures", LENGTHS, PLACE),
+    "wiener_index": ("distance_measures", LENGTHS, PLACE),
+    "hyper_wiener_index": ("distance_measures", LENGTHS, PLACE),
+    "schultz_index": ("distance_measures", LENGTHS, PLACE),
+    "gutman_index": ("distance_measures", LENGTHS, PLACE),
     "efficiency": ("efficiency_measures", PAIR, {}),
     "global_efficiency": ("efficiency_measures", HOPS, PLACE),
     "local_efficiency": ("efficiency_measures", HOPS, PLACE),

@@ -8,8 +8,8 @@ import networkx as nx
 import numpy as np
 
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Arguments, Place, one_search, serves, unweighted
-from hopwave.networkx_backend.hops import blocks, chosen, sums
+from hopwave.networkx_backend.dispatch import Arguments, Place, named_weights, one_search, serves, unweighted
+from hopwave.networkx_backend.hops import blocks, chosen, measured, sums
 from hopwave.networkx_backend.order import search
 
 Scores = dict[Any, float]
@@ -20,7 +20,7 @@ def without_paths(arguments: Arguments) -> str | None:
     return unweighted(arguments) if arguments["paths"] is None else "paths= gives the paths: nothing is left to search"
 
 
-@serves(can_run=unweighted)
+@serves(can_run=named_weights)
 def closeness_centrality(
     G: NetworkXGraph,
     u: Any = None,
@@ -28,10 +28,10 @@ def closeness_centrality(
     wf_improved: bool = True,
     **place: Unpack[Place],
 ) -> Any:
-    """For each vertex, 1 / (mean hops from the vertices that reach it)."""
+    """For each vertex, 1 / (mean distance from the vertices that reach it)."""
     if u is not None and u not in G:
-        raise nx.NodeNotFound(f"Source {u} is not in G")
-    found = sums(G.graph.reversed(), None if u is None else [G.number[u]], **place)
+        raise nx.NodeNotFound(f"Source {u} is not in G" if distance is None else f"Node {u} not found in graph")
+    found = sums(measured(G, distance).reversed(), None if u is None else [G.number[u]], **place)
     others = found.reached - 1.0
     scores = np.zeros(len(others))
     np.divide(others, found.total, out=scores, where=found.total > 0)
@@ -40,7 +40,7 @@ def closeness_centrality(
     return G.by_node(scores) if u is None else float(scores[0])
 
 
-@serves(can_run=unweighted)
+@serves(can_run=named_weights)
 def harmonic_centrality(
     G: NetworkXGraph,
     nbunch: Any = None,
@@ -48,17 +48,18 @@ def harmonic_centrality(
     sources: Any = None,
     **place: Unpack[Place],
 ) -> Scores:
-    """For each vertex, the sum of 1 / hops over the sources that reach it."""
+    """For each vertex, the sum of 1 / distance over the sources that reach it."""
     # NetworkX makes a set, too, and its order is the order of the result.
     nodes = list(set(G.nodes if nbunch is None else chosen(G, nbunch)))
     ids = [G.number[node] for node in nodes]
+    by = measured(G, distance)
     if sources is None:
-        scores = sums(G.graph.reversed(), ids, **place).inverse
+        scores = sums(by.reversed(), ids, **place).inverse
     else:
         starts = list({G.number[node] for node in chosen(G, sources)})
         scores = np.zeros(len(nodes))
-        for _, hops in blocks(G.graph, starts, **place):
-            near = hops[:, ids]
+        for _, away in blocks(by, starts, **place):
+            near = away[:, ids]
             scores += np.divide(1.0, near, out=np.zeros(near.shape), where=near > 0).sum(0)
     return {node: score or 0 for node, score in zip(nodes, scores.tolist(), strict=True)}
 
@@ -86,7 +87,7 @@ def bipartite_closeness_centrality(
     for node in top:
         if node not in G:
             raise nx.NodeNotFound(f"Source {node} is not in G")
-    found = sums(G.graph, **place)
+    found = sums(measured(G, None), **place)
     scores: Scores = {}
     for side, other in ((top, bottom), (bottom, top)):
         least = len(other) + 2 * (len(side) - 1)
@@ -118,7 +119,7 @@ def global_reaching_centrality(
 ) -> float:
     """The mean difference from the greatest local reaching centrality."""
     check_size(G)
-    found = sums(G.graph, **place)
+    found = sums(measured(G, None), **place)
     local = (found.reached - 1 if G.directed else found.inverse) / (len(G) - 1)
     return float((local.max() - local).sum()) / (len(G) - 1)
 

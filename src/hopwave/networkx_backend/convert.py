@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,15 @@ import scipy.sparse as sp
 from hopwave.csr import Rows as GraphRows
 from hopwave.csr import offset_type
 from hopwave.graph import Graph
+from hopwave.networkx_backend.lengths import Lengths, read_lengths
 
 Rows = tuple[npt.NDArray[Any], npt.NDArray[np.int32]]
 
 
 class NetworkXGraph:
-    """A NetworkX graph of any of its four kinds, converted, without attributes and keys of parallel edges.
+    """A NetworkX graph of any of its four kinds, converted, without keys of parallel edges.
+
+    Of its attributes, those that a call names as lengths of edges.
 
     >>> import networkx as nx
     >>> G = convert_from_nx(nx.DiGraph([("b", "c"), ("b", "a"), ("c", "a")]))
@@ -44,6 +47,7 @@ class NetworkXGraph:
         kind: str,
         attributes: dict[Any, Any],
         original: Any,
+        lengths: dict[Any, Lengths],
     ) -> None:
         self.__networkx_cache__: dict[str, Any] = {}
         self.nodes = nodes
@@ -56,6 +60,8 @@ class NetworkXGraph:
         self.kind = kind
         self.attributes = attributes
         self.original = original  # the NetworkX graph itself, where a function must copy attributes from it
+        self.lengths = lengths  # by edge attribute, in the order of out_rows
+        self._weighted: dict[Any, Graph] = {}
 
     # ---------------------------------------------------------------- what NetworkX needs of a graph
 
@@ -120,8 +126,26 @@ class NetworkXGraph:
     @cached_property
     def graph(self) -> Graph:
         """The same graph with ascending rows and without labels, as hopwave's engines want it."""
-        transpose = GraphRows(*_ascending(*self.in_rows)) if self.directed else None
-        return Graph(*_ascending(*self.out_rows), directed=self.directed, transpose=transpose)
+        transpose = GraphRows(*_ascending(*self.in_rows)[:2]) if self.directed else None
+        return Graph(*_ascending(*self.out_rows)[:2], directed=self.directed, transpose=transpose)
+
+    def lengths_of(self, attribute: Any) -> Lengths:
+        """The lengths that an edge attribute gives to the arcs of out_rows."""
+        if attribute not in self.lengths:
+            if self.original is None:
+                raise NotImplementedError(
+                    f"this graph was converted without the edge attribute {attribute!r}; give the NetworkX graph itself"
+                )
+            original, several = self.original, self.is_multigraph()
+            self.lengths[attribute] = read_lengths(original._adj, self.nodes, attribute, 1, several)
+        return self.lengths[attribute]
+
+    def weighted(self, attribute: Any) -> Graph:
+        """The graph of `graph`, with an edge attribute as its weights."""
+        if attribute not in self._weighted:
+            rows = _ascending(*self.out_rows, self.lengths_of(attribute).values)
+            self._weighted[attribute] = Graph(*rows[:2], weights=rows[2], directed=self.directed)
+        return self._weighted[attribute]
 
     @cached_property
     def both_ways(self) -> Graph:
@@ -153,7 +177,8 @@ def convert_from_nx(
 ) -> NetworkXGraph:
     """The arrays of a NetworkX graph, in one pass over its adjacency.
 
-    Edge and node attributes are never read: `can_run` refuses calls that need them.
+    Of edge attributes, those in `edge_attrs` are read, as lengths. Node attributes never are: no call that `can_run`
+    accepts needs them.
 
     >>> import networkx as nx
     >>> len(convert_from_nx(nx.path_graph(3)))
@@ -177,6 +202,10 @@ def convert_from_nx(
         kind=type(graph).__name__,
         attributes=dict(graph.graph),
         original=graph if preserve_edge_attrs or preserve_node_attrs else None,
+        lengths={
+            attribute: read_lengths(graph._adj, nodes, attribute, missing, several)
+            for attribute, missing in (edge_attrs or {}).items()
+        },
     )
     if isinstance(position, dict):
         converted.__dict__["number"] = position
@@ -185,6 +214,8 @@ def convert_from_nx(
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
     """The NetworkX graph of a converted one, neighbours in the order they had; anything else as it is.
+
+    Parallel edges all have the length of the least.
 
     >>> import networkx as nx
     >>> list(convert_to_nx(convert_from_nx(nx.Graph([("b", "c"), ("a", "b")]))).edges())
@@ -199,17 +230,20 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
     G.add_nodes_from(result.nodes)
     data: dict[tuple[int, int], dict[Any, Any]] = {}
 
-    def shared(u: int, v: int, times: int) -> dict[Any, Any]:
+    def shared(u: int, v: int, times: int, lengths: tuple[Any, ...]) -> dict[Any, Any]:
         pair = (u, v) if result.directed or u <= v else (v, u)
         if pair not in data:
-            data[pair] = {key: {} for key in range(times)} if result.is_multigraph() else {}
+            named = dict(zip(result.lengths, lengths, strict=True))
+            data[pair] = {key: dict(named) for key in range(times)} if result.is_multigraph() else named
         return data[pair]
 
     nodes, (indptr, indices) = result.nodes, result.out_rows
     source = np.repeat(np.arange(len(nodes)), np.diff(indptr)).tolist()
     count = [1] * len(source) if result.multiplicity is None else result.multiplicity.tolist()
-    for u, v, times in zip(source, indices.tolist(), count, strict=True):
-        G._adj[nodes[u]][nodes[v]] = shared(u, v, times)
+    columns = [lengths.numbers(lengths.values) for lengths in result.lengths.values()]
+    rows = zip(*columns, strict=True) if columns else repeat((), len(source))
+    for u, v, times, lengths in zip(source, indices.tolist(), count, rows, strict=True):
+        G._adj[nodes[u]][nodes[v]] = shared(u, v, times, lengths)
     if result.directed:
         indptr, indices = result.in_rows
         target = np.repeat(np.arange(len(nodes)), np.diff(indptr)).tolist()
@@ -245,11 +279,15 @@ def _rows(adjacency: Any, nodes: list[Any], position: dict[Any, int] | npt.NDArr
     return indptr.astype(offset_type(m), copy=False), indices
 
 
-def _ascending(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> Rows:
+def _ascending(
+    indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[Any] | None = None
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32], npt.NDArray[Any]]:
+    """Rows in ascending order, and the values of their entries (ones, where there are none)."""
     n = len(indptr) - 1
-    A = sp.csr_array((np.ones(len(indices), np.bool_), indices.copy(), indptr), shape=(n, n))
+    entries = np.ones(len(indices), np.bool_) if values is None else values.copy()
+    A = sp.csr_array((entries, indices.copy(), indptr), shape=(n, n))
     A.sort_indices()
-    return indptr, A.indices.astype(np.int32, copy=False)
+    return indptr, A.indices.astype(np.int32, copy=False), A.data
 
 
 def _are_ids(nodes: list[Any]) -> bool:

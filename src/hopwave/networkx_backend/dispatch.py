@@ -138,6 +138,14 @@ def unweighted(arguments: Arguments) -> str | None:
     return None
 
 
+def named_weights(arguments: Arguments) -> str | None:
+    """Lengths come from an edge attribute. Compiled searches cannot call a Python function for them."""
+    for keyword in ("weight", "distance"):
+        if callable(arguments.get(keyword)):
+            return f"{keyword} is a Python function, which compiled searches cannot call"
+    return None
+
+
 def unsorted(arguments: Arguments) -> str | None:
     """Compiled searches follow the graph's own order of neighbours. They cannot call a Python function for another."""
     for keyword in ("sort_neighbors", "neighbors"):

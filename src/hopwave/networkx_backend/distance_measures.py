@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
 import networkx as nx
@@ -12,19 +12,19 @@ import numpy as np
 import hopwave as hw
 from hopwave.networkx_backend.components import reaches_each_other
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Arguments, Place, serves, unweighted
-from hopwave.networkx_backend.hops import blocks, chosen, sums
+from hopwave.networkx_backend.dispatch import Arguments, Place, named_weights, serves
+from hopwave.networkx_backend.hops import Measured, blocks, chosen, measured, sums
 from hopwave.networkx_backend.order import search
 
 SINGLE_SOURCE = ("unweighted", "dijkstra", "bellman-ford")
 ALL_PAIRS = ("floyd-warshall", "floyd-warshall-numpy")
 
-Given = Mapping[Any, int] | None  # eccentricities that the caller has already
+Given = Mapping[Any, float] | None  # eccentricities that the caller has already
 
 
 def without_distances(arguments: Arguments) -> str | None:
     """The caller's distances need no search, and need not be shortest ones."""
-    return unweighted(arguments) if arguments["sp"] is None else "sp= gives the distances: nothing is left to search"
+    return named_weights(arguments) if arguments["sp"] is None else "sp= gives the distances: nothing is left to search"
 
 
 def without_attribute(arguments: Arguments) -> str | None:
@@ -38,7 +38,7 @@ def by_search(arguments: Arguments) -> str | None:
     """Matrix algorithms find the same distances; a caller who names one gets it."""
     if arguments["method"] in ALL_PAIRS:
         return f"method={arguments['method']!r} is a matrix algorithm; hopwave searches"
-    return unweighted(arguments)
+    return named_weights(arguments)
 
 
 # ------------------------------------------------------------------ eccentricity
@@ -46,12 +46,13 @@ def by_search(arguments: Arguments) -> str | None:
 
 @serves(can_run=without_distances)
 def eccentricity(G: NetworkXGraph, v: Any = None, sp: Any = None, weight: Any = None, **place: Unpack[Place]) -> Any:
-    """Hops to the farthest vertex: of one vertex, of some, or of all."""
+    """The distance to the farthest vertex: of one vertex, of some, or of all."""
     nodes = chosen(G, v)
-    found = sums(G.graph, [G.number[node] for node in nodes], **place)
+    by = measured(G, weight)
+    found = sums(by, [G.number[node] for node in nodes], **place)
     if (found.reached != len(G)).any():
         raise nx.NetworkXError(unreached(G))
-    far = dict(zip(nodes, found.farthest.tolist(), strict=True))
+    far = dict(zip(nodes, by.numbers(found.farthest), strict=True))
     return far[v] if v in G else far
 
 
@@ -70,31 +71,37 @@ def check_connected(G: NetworkXGraph, usebounds: Any) -> None:
         raise nx.NetworkXError("Cannot compute metric because graph is not connected." if bounded else unreached(G))
 
 
-@serves(can_run=unweighted)
+def extreme(find: Callable[..., float], by: Measured, place: Place) -> float:
+    """The least or the greatest eccentricity, as NetworkX returns it."""
+    found = find(by.graph, progress=False, weights=by.weighted, **place)
+    return int(found) if by.whole else found
+
+
+@serves(can_run=named_weights)
 def diameter(
     G: NetworkXGraph, e: Given = None, usebounds: Any = False, weight: Any = None, **place: Unpack[Place]
-) -> int:
+) -> float:
     """The greatest eccentricity. hopwave always uses bounds; NetworkX does with usebounds=True."""
     if e is not None:
         return max(e.values())
     check_connected(G, usebounds)
-    return int(hw.diameter(G.graph, progress=False, **place))
+    return extreme(hw.diameter, measured(G, weight), place)
 
 
-@serves(can_run=unweighted)
+@serves(can_run=named_weights)
 def radius(
     G: NetworkXGraph, e: Given = None, usebounds: Any = False, weight: Any = None, **place: Unpack[Place]
-) -> int:
+) -> float:
     """The least eccentricity."""
     if e is not None:
         return min(e.values())
     if len(G) == 0 and (G.directed or usebounds is not True):
         min({}.values())
     check_connected(G, usebounds)
-    return int(hw.radius(G.graph, progress=False, **place))
+    return extreme(hw.radius, measured(G, weight), place)
 
 
-@serves(can_run=unweighted)
+@serves(can_run=named_weights)
 def periphery(
     G: NetworkXGraph, e: Given = None, usebounds: Any = False, weight: Any = None, **place: Unpack[Place]
 ) -> list[Any]:
@@ -103,10 +110,11 @@ def periphery(
         most = max(e.values())
         return [node for node in e if e[node] == most]
     check_connected(G, usebounds)
-    return G.names(sorted(hw.periphery(G.graph, progress=False, **place)))
+    by = measured(G, weight)
+    return G.names(sorted(hw.periphery(by.graph, progress=False, weights=by.weighted, **place)))
 
 
-@serves(can_run=unweighted)
+@serves(can_run=named_weights)
 def center(
     G: NetworkXGraph, e: Given = None, usebounds: Any = False, weight: Any = None, **place: Unpack[Place]
 ) -> list[Any]:
@@ -114,12 +122,13 @@ def center(
     if e is not None:
         least = min(e.values())
         return [node for node in e if e[node] == least]
-    if len(G) == 0 and not G.directed and usebounds is not True:
+    if len(G) == 0 and not G.directed and usebounds is not True and weight is None:
         raise nx.NetworkXPointlessConcept("G has no nodes.")  # NetworkX first tests whether it is a tree
-    if len(G) == 0 and G.directed:
+    if len(G) == 0 and (G.directed or usebounds is not True):
         min({}.values())
     check_connected(G, usebounds)
-    return G.names(sorted(hw.center(G.graph, progress=False, **place)))
+    by = measured(G, weight)
+    return G.names(sorted(hw.center(by.graph, progress=False, weights=by.weighted, **place)))
 
 
 # ------------------------------------------------------------------ sums of distances
@@ -129,18 +138,18 @@ def center(
 def barycenter(
     G: NetworkXGraph, weight: Any = None, attr: Any = None, sp: Any = None, **place: Unpack[Place]
 ) -> list[Any]:
-    """The vertices with the least sum of hops to all others."""
+    """The vertices with the least sum of distances to all others."""
     if len(G) == 0:
-        if not G.directed:
+        if not G.directed and weight is None:
             raise nx.NetworkXPointlessConcept("G has no nodes.")
         return []
-    found = sums(G.graph, **place)
+    found = sums(measured(G, weight), **place)
     if (found.reached < len(G)).any():
         raise nx.NetworkXNoPath(
             f"Input graph {G} is disconnected, so every induced subgraph has infinite barycentricity."
         )
     least = np.flatnonzero(found.total == found.total.min())
-    if len(least) == 2 and not G.directed and G.number_of_edges() == len(G) - 1:
+    if len(least) == 2 and not G.directed and weight is None and G.number_of_edges() == len(G) - 1:
         # NetworkX walks a tree from its first vertex and lists first the one it reaches first.
         level = np.empty(len(G), np.int32)
         walk = search(G.out_rows, [0])
@@ -153,7 +162,7 @@ def barycenter(
 def average_shortest_path_length(
     G: NetworkXGraph, weight: Any = None, method: Any = None, **place: Unpack[Place]
 ) -> float:
-    """The mean of hops over all ordered pairs."""
+    """The mean distance over all ordered pairs."""
     if method is not None and method not in SINGLE_SOURCE + ALL_PAIRS:
         raise ValueError(f"method not supported: {method}")
     n = len(G)
@@ -163,52 +172,59 @@ def average_shortest_path_length(
         return 0
     if not reaches_each_other(G):
         raise nx.NetworkXError(f"Graph is not {'strongly ' if G.directed else ''}connected.")
-    return int(sums(G.graph, **place).total.sum()) / (n * (n - 1))
+    by = measured(G, None if method == "unweighted" else weight)
+    return by.total(sums(by, **place).total) / (n * (n - 1))
 
 
 @serves(can_run=without_distances)
 def harmonic_diameter(G: NetworkXGraph, sp: Any = None, *, weight: Any = None, **place: Unpack[Place]) -> float:
-    """The harmonic mean of hops over all ordered pairs."""
+    """The harmonic mean of distances over all ordered pairs."""
     n = len(G)
-    total = float(sums(G.graph, **place).inverse.sum())
+    total = float(sums(measured(G, weight), **place).inverse.sum())
     if total != 0:
         return n * (n - 1) / total
     return math.inf if n > 1 else math.nan
 
 
-@serves(can_run=unweighted)
+@serves(can_run=named_weights)
 def wiener_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) -> float:
-    """The sum of hops over all pairs."""
+    """The sum of distances over all pairs."""
     if not reaches_each_other(G):
         return math.inf
-    total = int(sums(G.graph, **place).total.sum())
+    by = measured(G, weight)
+    total = by.total(sums(by, **place).total)
     return total if G.directed else total / 2
 
 
-@serves(can_run=unweighted)
+@serves(can_run=named_weights)
 def hyper_wiener_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) -> float:
-    """The sum of hops and their squares over all pairs."""
+    """The sum of distances and their squares over all pairs."""
     if not reaches_each_other(G):
         return math.inf
-    pairs: list[int] = sums(G.graph, **place).histogram.tolist()
+    by = measured(G, weight)
+    if by.weighted:
+        return math.fsum(math.fsum(row + row * row) for _, rows in blocks(by, **place) for row in rows) / 2
+    pairs: list[int] = sums(by, **place).histogram.tolist()
     return sum(count * (hops + hops**2) for hops, count in enumerate(pairs)) / 2
 
 
-@serves(can_run=unweighted)
+@serves(can_run=named_weights)
 def schultz_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) -> float:
-    """The sum over all pairs of hops times the sum of the two degrees."""
+    """The sum over all pairs of their distance times the sum of the two degrees."""
     if not reaches_each_other(G):
         return math.inf
-    return int(2 * (sums(G.graph, **place).total * degrees(G)).sum()) / 2
+    by = measured(G, weight)
+    return 2 * by.total(sums(by, **place).total * degrees(G)) / 2
 
 
-@serves(can_run=unweighted)
+@serves(can_run=named_weights)
 def gutman_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) -> float:
-    """The sum over all pairs of hops times the product of the two degrees."""
+    """The sum over all pairs of their distance times the product of the two degrees."""
     if not reaches_each_other(G):
         return math.inf
     degree = degrees(G)
-    return sum(int(degree[some] @ (hops @ degree)) for some, hops in blocks(G.graph, **place)) / 2
+    by = measured(G, weight)
+    return sum(by.total(degree[some] * (rows @ degree)) for some, rows in blocks(by, **place)) / 2
 
 
 def degrees(G: NetworkXGraph) -> Any:

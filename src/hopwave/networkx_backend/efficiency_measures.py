@@ -10,7 +10,7 @@ import hopwave as hw
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import Place, only_if_converted, serves
 from hopwave.networkx_backend.generic import shortest_path_length
-from hopwave.networkx_backend.hops import sums
+from hopwave.networkx_backend.hops import measured, sums
 
 
 @serves(should_run=only_if_converted)
@@ -28,7 +28,7 @@ def global_efficiency(G: NetworkXGraph, **place: Unpack[Place]) -> float:
     pairs = len(G) * (len(G) - 1)
     if pairs == 0:
         return 0
-    return float(sums(G.graph, **place).inverse.sum()) / pairs
+    return float(sums(measured(G, None), **place).inverse.sum()) / pairs
 
 
 @serves()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import networkx as nx
@@ -10,25 +12,58 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms.many_sources import distance_blocks, sweep
-from hopwave.api.choice import engine_for
+from hopwave.api.choice import distance_engine
 from hopwave.graph import Graph
 from hopwave.jobs import Integers, Sweep, Swept
 from hopwave.networkx_backend.convert import NetworkXGraph
+from hopwave.networkx_backend.lengths import plain_numbers
 
 
-def sums(graph: Graph, sources: list[int] | None = None, device: str = "auto", threads: int | None = None) -> Swept:
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A graph and how distances on it are measured: in hops, or along an edge attribute.
+
+    `whole` says whether NetworkX's distances are int.
+    """
+
+    graph: Graph
+    weighted: bool
+    whole: bool
+
+    def reversed(self) -> Measured:
+        """The same with every arc turned round."""
+        return Measured(self.graph.reversed(), self.weighted, self.whole)
+
+    def numbers(self, values: npt.NDArray[Any]) -> list[Any]:
+        """Distances as NetworkX returns them."""
+        return plain_numbers(values, self.whole)
+
+    def total(self, values: npt.NDArray[Any]) -> int | float:
+        """The sum of all values."""
+        return int(values.sum()) if self.whole else math.fsum(values)
+
+
+def measured(G: NetworkXGraph, attribute: Any) -> Measured:
+    """By an edge attribute, or in hops where it is None. Raises NotImplementedError for what only NetworkX measures."""
+    if attribute is None:
+        return Measured(G.graph, weighted=False, whole=True)
+    return Measured(G.weighted(attribute), weighted=True, whole=G.lengths_of(attribute).whole)
+
+
+def sums(by: Measured, sources: list[int] | None = None, device: str = "auto", threads: int | None = None) -> Swept:
     """For each source (all, if None): how many vertices it reaches, Σ d, Σ 1/d, the greatest d."""
-    ids = _ids(graph, sources)
-    engine = engine_for("sweep", device, graph, threads, len(ids))
-    return sweep(engine, graph, Sweep(ids, "sums"), "distances", False, threads)
+    ids = _ids(by.graph, sources)
+    engine = distance_engine(by.weighted, device, by.graph, threads, len(ids))
+    return sweep(engine, by.graph, Sweep(ids, "sums", weighted=by.weighted), "distances", False, threads)
 
 
 def blocks(
-    graph: Graph, sources: list[int] | None = None, device: str = "auto", threads: int | None = None
-) -> Iterator[tuple[Integers, npt.NDArray[np.int32]]]:
-    """(sources, their distances), a few sources at a time; −1 where there is no path."""
-    ids = _ids(graph, sources)
-    return distance_blocks(engine_for("sweep", device, graph, threads, len(ids)), graph, ids, threads)
+    by: Measured, sources: list[int] | None = None, device: str = "auto", threads: int | None = None
+) -> Iterator[tuple[Integers, npt.NDArray[Any]]]:
+    """(sources, their distances), a few sources at a time; where there is no path, −1 hops or an infinite length."""
+    ids = _ids(by.graph, sources)
+    engine = distance_engine(by.weighted, device, by.graph, threads, len(ids))
+    return distance_blocks(engine, by.graph, ids, threads, weighted=by.weighted)
 
 
 def chosen(G: NetworkXGraph, nbunch: Any) -> list[Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from hopwave.networkx_backend import (
+    all_pairs,
     betweenness,
     bipartite,
     closeness,
@@ -26,6 +27,7 @@ from hopwave.networkx_backend import (
 
 # Importing a family registers its functions with dispatch.serves. The list keeps the imports from looking unused.
 FAMILIES = (
+    all_pairs,
     betweenness,
     bipartite,
     closeness,

@@ -44,6 +44,20 @@ def search(rows: Rows, sources: list[int], limit: float = float("inf")) -> Searc
     return Search(order, level[order], parent[order])
 
 
+def searches_by_length(
+    rows: Rows, lengths: npt.NDArray[np.float64], limit: float
+) -> Iterator[tuple[Ids, npt.NDArray[np.float64]]]:
+    """From every vertex in turn: the vertices within the limit in the order in which NetworkX settles them, and how far
+    away they are."""
+    kernels, n = compiled(), len(rows[0]) - 1
+    offers = kernels.new_offers(n, len(lengths))
+    order, distances = np.empty(n, np.int32), np.full(n, np.inf)
+    for source in range(n):
+        found = order[: kernels.by_length(*rows, lengths, source, limit, order, distances, offers)]
+        yield found, distances[found]
+        distances[found] = np.inf
+
+
 def pair(out_rows: Rows, in_rows: Rows, source: int, target: int) -> list[int] | None:
     """The shortest path that NetworkX's search from both ends meets first, or None."""
     if source == target:
