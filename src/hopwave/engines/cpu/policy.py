@@ -63,6 +63,22 @@ SOURCES_PER_WORKER = 32  # at least, of searches that share their steps
 COLUMN_BLOCK_BYTES = 1 << 26  # of rows of lengths that are added up by vertex, in memory at a time
 BATCHES_PER_WORKER = 8  # from which on every batch has 64 sources
 COMPILED_FUNCTIONS_KEPT = 64  # loops compiled for users' functions
+LENGTH_BUCKETS = 1 << 12  # in which vertices wait for Dijkstra's algorithm; a core's first cache holds their heads
+WIDER = 1 + 2.0**-8  # a weight is that many buckets wide, so that rounding never leaves both its ends in one
+
+
+def length_buckets(least, greatest):
+    """Buckets per unit of length for Dijkstra's algorithm, and whether no weight is narrower than a bucket.
+
+    The greatest weight must not reach round the ring of buckets.
+
+    >>> length_buckets(1.0, 255.0), length_buckets(0.0, 4094.0)
+    ((1.00390625, True), (1.0, False))
+    """
+    tiny = 1e-290  # 1 / tiny is finite
+    if least > tiny and greatest / least * WIDER <= LENGTH_BUCKETS - 2:
+        return WIDER / least, True
+    return (LENGTH_BUCKETS - 2) / greatest if greatest > tiny else 1.0, False
 
 
 def block_size(sources):

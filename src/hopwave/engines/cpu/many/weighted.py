@@ -1,11 +1,11 @@
 """Distances along weights from many sources: one search by Dijkstra's algorithm per source, one source per worker.
 
     d        distances, infinite everywhere before and after a search, unless they are a row of the answer
-    order    the vertices in the order in which they were settled: nearest first
+    order    the vertices in the order in which they were settled: nearest bucket first (many/waiting.py)
 
-Sums over the targets of a source are taken in ascending order of the distances, and what rounding loses is carried
-along (Knuth's exact sum of two floats). So they depend on the distances alone: neither threads nor the order of equally
-near vertices change a bit of them. Sums over the sources of a target are added row by row, in the order of the sources.
+Sums over the targets of a source are taken in that order, and what rounding loses is carried along (Knuth's exact sum
+of two floats): they are as exact as float64 allows. The order depends on the graph and the source alone, so threads
+change no bit. Sums over the sources of a target are added row by row, in the order of the sources.
 """
 
 from __future__ import annotations
@@ -18,8 +18,16 @@ from numba import njit
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, STOP, new_control, run_workers, thread_count
-from hopwave.engines.cpu.heap import NOWHERE, rise, sink
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, U6, U63, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.many.waiting import (
+    LAST,
+    NONE,
+    bytes_of_waiting,
+    enter,
+    new_waiting,
+    next_bucket,
+    remove_root,
+)
 from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.engines.host_memory import check_memory, workers_that_fit
 from hopwave.jobs import Swept
@@ -27,9 +35,10 @@ from hopwave.jobs import Swept
 SUMS, ROWS, PAIRS = 1, 2, 4
 KEEP = {"sums": SUMS, "columns": SUMS | ROWS, "rows": ROWS, "pairs": PAIRS}
 
-Arcs = namedtuple("Arcs", "indptr indices lengths")
+# per_length: buckets per unit of length; in_any_order: whether the vertices of a bucket may be settled in any order.
+Arcs = namedtuple("Arcs", "indptr indices lengths per_length in_any_order")
 # One worker's arrays; d is empty where distances are written to the rows of the answer.
-WorkerState = namedtuple("WorkerState", "d heap place_of order")
+WorkerState = namedtuple("WorkerState", "d order waiting")
 # What all workers share. starts: where the pairs of each source begin; limit: the greatest length.
 SharedState = namedtuple(
     "SharedState",
@@ -44,29 +53,55 @@ SharedState = namedtuple(
 def settle(A, d, own, source, limit):
     """Fill d with the distances up to the limit, and order with the vertices there. Returns how many they are."""
     noinline()
-    indptr, indices, lengths = A.indptr, A.indices, A.lengths
-    heap, place_of, order = own.heap, own.place_of, own.order
+    indptr, indices, lengths, per_length = A.indptr, A.indices, A.lengths, A.per_length
+    first, marks, vertex, key = own.waiting.first, own.waiting.marks, own.waiting.vertex, own.waiting.key
+    following, keys, items, order = own.waiting.following, own.waiting.keys, own.waiting.items, own.order
     d[source] = 0.0
-    heap[0] = source
-    size, count = U1, 0
-    while size > U0:
-        u = heap[U0]
-        size -= U1
-        if size > U0:
-            sink(heap, place_of, d, size, heap[size])
-        place_of[u] = NOWHERE
+    vertex[U1], key[U1], following[U1] = source, 0.0, NONE
+    entry, entries, filled, bucket = U1, U1, U0, U0
+    size, count = U0, 0
+    while True:
+        if entry == NONE and size == U0:
+            if filled == U0:
+                break
+            bucket = next_bucket(marks, bucket)
+            filled -= U1
+            entry = np.uint64(first[bucket & LAST])
+            first[bucket & LAST] = NONE
+        if entry != NONE:
+            u, here = vertex[entry], key[entry]
+            entry = np.uint64(following[entry])
+            if here != d[u]:
+                continue  # it became nearer since, and was settled before
+            if not A.in_any_order:
+                enter(keys, items, size, here, u)
+                size += U1
+                continue
+        else:
+            u, here = items[U0], keys[U0]
+            size -= U1
+            remove_root(keys, items, size)
+            if here != d[u]:
+                continue
         order[count] = u
         count += 1
         for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
             v = indices[j]
-            offer = d[u] + lengths[j]
+            offer = here + lengths[j]
             if offer < d[v] and offer <= limit:
                 d[v] = offer
-                if place_of[v] == NOWHERE:
-                    heap[size] = v
-                    place_of[v] = np.uint32(size)
+                into = np.uint64(offer * per_length)
+                if into == bucket:
+                    enter(keys, items, size, offer, v)
                     size += U1
-                rise(heap, place_of, d, np.uint64(place_of[v]))
+                    continue
+                place = into & LAST
+                before = np.uint64(first[place])
+                filled += np.uint64(before == NONE)
+                marks[place >> U6] |= U1 << (place & U63)
+                entries += U1
+                vertex[entries], key[entries], following[entries] = v, offer, before
+                first[place] = entries
     return count
 
 
@@ -81,15 +116,16 @@ def plus(total, lost, x):
 @njit(**INNER)
 def sum_up(d, order, count, shared, number):
     """Σ d, Σ 1/d and the greatest d of one source."""
-    total, lost, inverse, lost_of_inverse = 0.0, 0.0, 0.0, 0.0
+    total, lost, inverse, lost_of_inverse, farthest = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(count):
         x = d[order[i]]
+        farthest = max(farthest, x)
         if x > 0.0:
             total, lost = plus(total, lost, x)
             inverse, lost_of_inverse = plus(inverse, lost_of_inverse, 1.0 / x)
     shared.total[number] = total + lost
     shared.inverse[number] = inverse + lost_of_inverse if inverse < np.inf else inverse
-    shared.farthest[number] = d[order[count - 1]]
+    shared.farthest[number] = farthest
 
 
 @njit(**INNER)
@@ -171,7 +207,7 @@ def _run(loaded, sources, job, poll, threads):
     keep = KEEP[job.keep]
     answer = 8 * n * k if keep & ROWS else 0
     check_memory(answer, f"a table of {k:,} × {n:,} distances")
-    workers = workers_that_fit(max(1, min(thread_count(threads), k)), answer, 20 * n)
+    workers = workers_that_fit(max(1, min(thread_count(threads), k)), answer, 12 * n + bytes_of_waiting(loaded.m))
     shared = SharedState(
         sources=sources.astype(np.uint32),
         reached=np.zeros(k, np.int64),
@@ -190,13 +226,15 @@ def _run(loaded, sources, job, poll, threads):
     states = [
         WorkerState(
             d=np.full(0 if keep & ROWS else n, np.inf),
-            heap=np.empty(n, np.uint32),
-            place_of=np.full(n, NOWHERE, np.uint32),
             order=np.empty(n, np.uint32),
+            waiting=new_waiting(loaded.m),
         )
         for _ in range(workers)
     ]
-    A = Arcs(*unsigned_rows(loaded.graph), loaded.lengths)
+    lengths = loaded.lengths
+    per_length, in_any_order = policy.length_buckets(lengths.min(initial=np.inf), lengths.max(initial=0.0))
+    in_any_order = in_any_order and not keep & PAIRS  # which are listed nearest first
+    A = Arcs(*unsigned_rows(loaded.graph), lengths, per_length, in_any_order)
     with compiling(take_sources):
         run_workers(take_sources, A, states, shared, poll)
         if keep & PAIRS:

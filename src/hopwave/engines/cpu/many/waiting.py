@@ -1,0 +1,96 @@
+"""Vertices that wait for Dijkstra's algorithm: by distance, in a ring of buckets of equal width, and in a small heap.
+
+The ring reaches from the nearest bucket that is not empty to the greatest weight further on. A bucket is a list of
+entries. A vertex whose distance falls is entered once more; an entry whose key is no longer the vertex's distance is
+passed over. The nearest bucket is emptied into a heap, from which vertices are taken in order. If no weight is below
+the width of a bucket, no arc leads from a bucket into itself: its vertices may be taken in any order, without a heap.
+
+The heap is a four-ary tree with the keys beside the vertices: the children of place p are at 4p + 1 to 4p + 4. The four
+places behind the last entry are infinite, so that every place with one child has four.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.intrinsics import INNER, U0, U1, U6, U63, trailing_zeros
+
+LAST = np.uint64(policy.LENGTH_BUCKETS - 1)
+NONE, ALL = U0, ~U0  # no entry; all bits
+TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
+
+# first, marks: the first entry of every bucket, and a bit for each bucket in use. vertex, key, following: of every
+# entry the vertex, its distance and the entry after it. keys, items: the heap.
+Waiting = namedtuple("Waiting", "first marks vertex key following keys items")
+
+
+def new_waiting(m):
+    """The arrays for any number of searches on a graph of m arcs; untouched pages cost nothing."""
+    keys = np.empty(m + 6)
+    keys[:4] = np.inf
+    number = np.uint32 if m + 2 < 2**32 else np.uint64
+    return Waiting(
+        first=np.zeros(policy.LENGTH_BUCKETS, number),
+        marks=np.zeros(policy.LENGTH_BUCKETS // 64, np.uint64),
+        vertex=np.empty(m + 2, np.uint32),
+        key=np.empty(m + 2),
+        following=np.empty(m + 2, number),
+        keys=keys,
+        items=np.empty(m + 6, np.uint32),
+    )
+
+
+def bytes_of_waiting(m):
+    """What new_waiting takes at most: a search may make an entry for every arc."""
+    return 28 * m
+
+
+@njit(**INNER)
+def next_bucket(marks, bucket):
+    """The next bucket that is not empty; its mark is cleared. At least one is not empty."""
+    place = bucket & LAST
+    w = place >> U6
+    word = marks[w] & (ALL << (place & U63))
+    while word == U0:
+        w = (w + U1) & (LAST >> U6)
+        word = marks[w]
+    found = (w << U6) + trailing_zeros(word)
+    marks[w] &= ~(U1 << (found & U63))
+    return bucket + ((found - place) & LAST)
+
+
+@njit(**INNER)
+def enter(keys, items, size, key, item):
+    """Add an entry to a heap of that size."""
+    keys[size + FOUR] = np.inf
+    place = size
+    while place > U0:
+        parent = (place - U1) >> TWO
+        if keys[parent] <= key:
+            break
+        keys[place], items[place] = keys[parent], items[parent]
+        place = parent
+    keys[place], items[place] = key, item
+
+
+@njit(**INNER)
+def remove_root(keys, items, size):
+    """Take out the root; the heap then has that size."""
+    key, item = keys[size], items[size]
+    keys[size] = np.inf
+    place, child = U0, U1
+    while child < size:
+        left = child + np.uint64(keys[child + U1] < keys[child])
+        right = child + TWO + np.uint64(keys[child + THREE] < keys[child + TWO])
+        best = right if keys[right] < keys[left] else left
+        if key <= keys[best]:
+            break
+        keys[place], items[place] = keys[best], items[best]
+        place = best
+        child = (place << TWO) + U1
+    if size > U0:
+        keys[place], items[place] = key, item
