@@ -13,6 +13,7 @@ ORDER = [
     "cpu_betweenness",
     "cpu_ranked",
     "cpu_many",
+    "cpu_many_weighted",
     "cpu_busy",
     "cpu_compile",
     "cpu_scaling",
