@@ -9,22 +9,18 @@ from hopwave.api.algebra import (
     label_propagation,
     maximal_independent_set,
     pagerank,
-    sssp,
     triangle_count,
     triangles,
 )
 from hopwave.api.betweenness import betweenness_centrality, edge_betweenness_centrality
 from hopwave.api.closeness import barycenter, closeness_centrality, harmonic_centrality
 from hopwave.api.connectivity import (
-    all_shortest_paths,
     bipartite_sides,
     connected_components,
-    has_path,
     is_bipartite,
     is_connected,
     is_strongly_connected,
     is_weakly_connected,
-    shortest_path,
     strongly_connected_components,
     weakly_connected_components,
 )
@@ -37,7 +33,9 @@ from hopwave.api.distances import (
 )
 from hopwave.api.eccentricity import center, diameter, eccentricity, periphery, radius
 from hopwave.api.many import bfs_many, distance_blocks, pairs_within, sssp_many
+from hopwave.api.paths import all_shortest_paths, has_path, shortest_path
 from hopwave.api.search import bfs, bfs_each, k_hop
+from hopwave.api.shortest_paths import nearest, sssp, sssp_each
 from hopwave.arrays import ScaledCounts
 from hopwave.catalogue import plan, plans
 from hopwave.devices import Device, devices
@@ -59,13 +57,15 @@ from hopwave.results.scores import DistanceHistogram, Estimate, VertexScores
 from hopwave.results.search import BFSResult
 from hopwave.results.shortest_paths import ShortestPaths
 from hopwave.statistics import Statistics
-from hopwave.trace import Level, Trace
+from hopwave.trace import Bucket, BucketTrace, Level, Trace
 from hopwave.validate import Validation, validate
 
 __version__ = "0.1.0"
 __all__ = [
     "BFSResult",
     "BetweennessResult",
+    "Bucket",
+    "BucketTrace",
     "Certificate",
     "Communities",
     "Components",
@@ -121,6 +121,7 @@ __all__ = [
     "linalg",
     "local_efficiency",
     "maximal_independent_set",
+    "nearest",
     "pagerank",
     "pairs_within",
     "periphery",
@@ -130,6 +131,7 @@ __all__ = [
     "read",
     "shortest_path",
     "sssp",
+    "sssp_each",
     "sssp_many",
     "strongly_connected_components",
     "triangle_count",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypedDict
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from hopwave.arrays import Array
 from hopwave.operators import BinaryOp, Monoid
 from hopwave.prepared import Prepared
 from hopwave.semiring import Semiring, any_pair, any_secondi, plus_first
+from hopwave.trace import Bucket
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,37 @@ class Poll(Protocol):
     """Called now and then with the number of sources that are done."""
 
     def __call__(self, done: int) -> object: ...
+
+
+@dataclass(frozen=True)
+class PathSearch:
+    """A search for shortest paths along arcs with lengths, from the nearest of some sources, at most `limit` long.
+
+    It ends early when it has settled `target`, or `most` vertices, and all others that are as far away as that.
+    """
+
+    sources: tuple[int, ...]
+    limit: float = math.inf
+    target: int | None = None
+    most: int | None = None
+
+
+class Settled(NamedTuple):
+    """What Dijkstra's algorithm found: vertices in the order in which they were settled, and one entry per vertex.
+
+    A vertex that was not settled is infinitely far away, and the vertex before it is −1. A source's is itself.
+    """
+
+    order: npt.NDArray[np.int32]
+    distances: npt.NDArray[np.float64]
+    predecessors: npt.NDArray[np.int32]
+
+
+class FoundByBuckets(NamedTuple):
+    """What Δ-stepping found, and what each bucket did if that was traced."""
+
+    distances: npt.NDArray[np.float64]
+    buckets: tuple[Bucket, ...]
 
 
 # What one term of a product is: 1, the vector's value, the matrix's value, the number of the row that is computed or of

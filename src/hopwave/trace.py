@@ -1,4 +1,4 @@
-"""What every level of a search did."""
+"""What every level of a search did, and every bucket of a search for shortest paths."""
 
 from __future__ import annotations
 
@@ -103,3 +103,49 @@ class Trace(tuple[Level, ...]):
             for level in self
         ]
         return "\n".join([head, *rows])
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """One bucket of a search for shortest paths: the distances from `least` to less than Δ more.
+
+    In each of its `rounds`, vertices that were given a distance in the bucket passed it on: `vertices` in all, along
+    `arcs`. A vertex whose distance became shorter once more was counted again.
+    """
+
+    least: float
+    rounds: int
+    vertices: int
+    arcs: int
+    seconds: float
+
+
+class BucketTrace(tuple[Bucket, ...]):
+    """The buckets of a search for shortest paths in order, empty ones left out; `str(trace)` is a table.
+
+    >>> import hopwave as hw
+    >>> roads = hw.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=[1.0, 1.0, 4.0])
+    >>> [(b.least, b.vertices, b.arcs) for b in hw.sssp(roads, 0, delta=2.0, trace=True).trace]
+    [(0.0, 2, 3), (2.0, 1, 2), (6.0, 1, 1)]
+    """
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with one row per bucket and the columns of `Bucket`."""
+        pandas = optional("pandas", "to_pandas")
+        columns = list(Bucket.__dataclass_fields__)
+        return pandas.DataFrame([asdict(bucket) for bucket in self], columns=columns).set_index("least")
+
+    def _repr_html_(self) -> str:
+        return html.table("Buckets of a search", self._cells(), list(_BUCKET_HEADS))
+
+    def __str__(self) -> str:
+        rows = [_BUCKET_HEADS, *self._cells()]
+        return "\n".join(" ".join(f"{cell:>12}" for cell in row) for row in rows)
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        return [
+            (f"{b.least:g}", f"{b.rounds:,}", f"{b.vertices:,}", f"{b.arcs:,}", f"{b.seconds * 1e3:.3f}") for b in self
+        ]
+
+
+_BUCKET_HEADS = ("from", "rounds", "vertices", "arcs", "ms")

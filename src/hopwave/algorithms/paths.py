@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -10,29 +10,37 @@ import numpy.typing as npt
 from hopwave.graph import Graph
 
 
-def all_paths(graph: Graph, distances: npt.NDArray[np.int32], target: int) -> Iterator[list[int]]:
-    """Every shortest path from a vertex at distance 0 to the target, as ids. Needs memory for one path only.
+def all_paths(graph: Graph, distances: npt.NDArray[np.int32], source: int, target: int) -> Iterator[list[int]]:
+    """Every shortest path from the source to the target, counted in hops, as ids."""
 
-    Walks backwards from the target. Each step goes to a neighbour one level nearer, and every such step leads to a
-    source, so there are no dead ends.
+    def nearer(v: int) -> Iterator[int]:
+        neighbours = graph.in_indices[graph.in_indptr[v] : graph.in_indptr[v + 1]]
+        return iter(np.unique(neighbours[distances[neighbours] == distances[v] - 1]).tolist())
+
+    return simple_paths(nearer, source, target)
+
+
+def simple_paths(before: Callable[[int], Iterator[int]], source: int, target: int) -> Iterator[list[int]]:
+    """Every path from the source to the target without repeats; before(v) are the vertices that may precede v.
+
+    Walks backwards from the target. Needs memory for one path only.
+
+    >>> list(simple_paths(lambda v: iter([v - 1, v - 2] if v > 1 else [v - 1]), 0, 3))
+    [[0, 1, 2, 3], [0, 2, 3], [0, 1, 3]]
     """
-    path = [target]
-    choices = [_nearer(graph, distances, target)]
-    if distances[target] == 0:
+    path, on_path = [target], {target}
+    choices = [before(target)]
+    if source == target:
         yield path
         return
     while choices:
         u = next(choices[-1], None)
         if u is None:
             choices.pop()
-            path.pop()
-        elif distances[u] == 0:
+            on_path.discard(path.pop())
+        elif u == source:
             yield [u, *reversed(path)]
-        else:
+        elif u not in on_path:
             path.append(u)
-            choices.append(_nearer(graph, distances, u))
-
-
-def _nearer(graph: Graph, distances: npt.NDArray[np.int32], v: int) -> Iterator[int]:
-    neighbours = graph.in_indices[graph.in_indptr[v] : graph.in_indptr[v + 1]]
-    return iter(np.unique(neighbours[distances[neighbours] == distances[v] - 1]).tolist())
+            on_path.add(u)
+            choices.append(before(u))

@@ -1,123 +1,27 @@
-"""What products over a semiring compute: shortest paths with weights, PageRank, triangles, cores, communities.
+"""What products over a semiring compute: PageRank, triangles, cores, communities.
 
-`sssp` and `pagerank` use the graph's own weights when it has them; the others ignore weights. Each function checks its
-arguments, runs an algorithm of `hopwave.linalg` and wraps the result. Here G may also be a `linalg.Matrix`, and
-device="auto" is the device on which the matrix is.
+`pagerank` uses the graph's own weights when it has them; the others ignore weights. Each function checks its arguments,
+runs an algorithm of `hopwave.linalg` and wraps the result. Here G may also be a `linalg.Matrix`, and device="auto" is
+the device on which the matrix is.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.api.arguments import as_graph, source_ids
+from hopwave.api.arguments import as_graph
 from hopwave.api.weights import per_vertex, weighted
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.linalg import algorithms
-from hopwave.linalg.algorithms.dijkstra import dijkstra
 from hopwave.matrix import Matrix
 from hopwave.results.components import Communities
 from hopwave.results.scores import VertexScores
-from hopwave.results.shortest_paths import ShortestPaths
 from hopwave.vector import Vector
 from hopwave.whole_numbers import is_whole
-
-METHODS = ("auto", "dijkstra", "delta-stepping", "bellman-ford")
-MANY_ARCS = 1 << 21  # from here on, rounds on several threads are faster than Dijkstra's algorithm on one core
-
-
-def sssp(
-    G: Any,
-    source: Any,
-    weights: Any = None,
-    method: Literal["auto", "dijkstra", "delta-stepping", "bellman-ford"] = "auto",
-    delta: float | None = None,
-    *,
-    device: str = "auto",
-) -> ShortestPaths:
-    """Single-source shortest paths: the length of a shortest path from a source, or the nearest of several.
-
-    The lengths of the arcs are the graph's own weights, if it has any. (`bfs` and other questions about hops ignore
-    weights.)
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph:
-        1 if an edge lacks it, the least of parallel edges.
-    source : vertex or list of vertices
-        Where paths start: an id, or a label if the graph has labels.
-    weights : bool, array or str, optional
-        The lengths of the arcs, none of them negative. None: the graph's own weights, or 1 everywhere if it has none.
-        True: the graph's own; an error if it has none. False: 1 everywhere. An array: one number per stored arc in
-        the order of `G.indices`, where both arcs of an undirected edge have the same. A string: an edge attribute of
-        a NetworkX graph. Weights in the order of the edges belong in `Graph.from_edges(src, dst, weights=...)`.
-    method : {"auto", "dijkstra", "delta-stepping", "bellman-ford"}, optional
-        The algorithm. The result is the same, to the last bit.
-    delta : float, optional
-        The width of the buckets of Δ-stepping.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is where the matrix is.
-
-    Returns
-    -------
-    ShortestPaths
-        `distances`, `predecessors`, and paths by `path_to`.
-
-    Raises
-    ------
-    GraphError
-        The source is not a vertex, a weight is negative or not a number, or the method cannot run like this.
-
-    See Also
-    --------
-    bfs : the faster way to count hops.
-
-    Notes
-    -----
-    Dijkstra's algorithm always takes the nearest vertex next, on one core of the CPU. Δ-stepping and Bellman-Ford are
-    rounds of matrix products, which run on many threads or on a GPU: Δ-stepping settles one bucket of distances after
-    the other, Bellman-Ford relaxes all arcs in every round. "auto" takes Dijkstra's algorithm on the CPU, or
-    Bellman-Ford for large graphs with hubs; on a GPU, Bellman-Ford for graphs with hubs, else Δ-stepping.
-
-    For several calls with an array on one graph, give the weights to the graph once: `G.with_weights(weights)`.
-
-    Examples
-    --------
-    >>> import hopwave as hw
-    >>> G = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
-    >>> r = hw.sssp(G, "a")
-    >>> r.distances.tolist(), r.path_to("c")
-    ([0.0, 1.0, 3.0], ['a', 'b', 'c'])
-    """
-    graph, A = weighted(G, weights, parallel="min")
-    sources = source_ids(graph, source)
-    if method not in METHODS:
-        raise GraphError(f"method={method!r} is not known; use {', '.join(map(repr, METHODS))}")
-    if delta is not None and method not in ("auto", "delta-stepping"):
-        raise GraphError("delta= is the width of Δ-stepping's buckets; leave it out, or use method='delta-stepping'")
-    place = A.device if device == "auto" else device
-    if method == "dijkstra" and place != "cpu":
-        raise GraphError(f"Dijkstra's algorithm runs on the CPU, not on {place!r}; use method='delta-stepping'")
-    chosen = method if method != "auto" else "delta-stepping" if delta is not None else _method(graph, place)
-    if chosen == "dijkstra":
-        distances = dijkstra(A, sources)
-    elif chosen == "bellman-ford":
-        distances = _numbers(algorithms.sssp(A, sources, device=device))
-    else:
-        distances = _numbers(algorithms.delta_stepping(A, sources, delta, device=device))
-    return ShortestPaths(distances, sources, chosen, graph, A)
-
-
-def _method(graph: Graph, place: str) -> str:
-    """The fastest method. In a graph with hubs, few rounds reach every vertex."""
-    hubs = graph.n > 0 and int(graph.degrees.max()) ** 2 > graph.n
-    if place == "cpu":
-        return "bellman-ford" if hubs and graph.m >= MANY_ARCS else "dijkstra"
-    return "bellman-ford" if hubs else "delta-stepping"
 
 
 def pagerank(

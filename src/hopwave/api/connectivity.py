@@ -1,8 +1,7 @@
-"""Connectivity: components, the sides of a bipartite graph, and paths between two vertices."""
+"""Connectivity: components, and the sides of a bipartite graph."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy.typing as npt
 
 from hopwave.algorithms import components as _components
 from hopwave.algorithms import distances as _distances
-from hopwave.algorithms import paths as _paths
 from hopwave.api.arguments import as_graph
 from hopwave.api.choice import engine_for
 from hopwave.api.search import bfs
@@ -249,114 +247,3 @@ def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:
     unlabelled = graph if graph.labels is None else Graph(graph.indptr, graph.indices, directed=False)
     found = bfs(unlabelled, _components.roots(label), predecessors=False, device=device)
     return _components.sides(graph, on_host(found.distances))
-
-
-# ------------------------------------------------------------------ paths between two vertices
-
-
-def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
-    """Whether there is a path from source to target.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
-    source, target : vertex
-        An id, or a label if the graph has labels.
-    device
-        As for `connected_components`.
-
-    Examples
-    --------
-    >>> import hopwave as hw
-    >>> hw.has_path(hw.generate.path(3, directed=True), 2, 0)
-    False
-    """
-    graph = as_graph(G)
-    return _one_path(graph, graph.index(source), graph.index(target), device) is not None
-
-
-def shortest_path(G: Any, source: Any, target: Any, device: str = "auto") -> list[Any]:
-    """One shortest path from source to target, counted in hops.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
-    source, target : vertex
-        An id, or a label if the graph has labels.
-    device
-        As for `connected_components`. On the CPU, the search starts from both ends at once.
-
-    Returns
-    -------
-    list
-        The labels or ids of the vertices on the path, both ends included.
-
-    Raises
-    ------
-    GraphError
-        There is no path.
-
-    See Also
-    --------
-    all_shortest_paths : every one of them.
-    bfs : paths from one source to all vertices.
-    sssp : shortest paths along arcs with weights.
-
-    Examples
-    --------
-    >>> import hopwave as hw
-    >>> hw.shortest_path(hw.generate.path(4), 3, 1)
-    [3, 2, 1]
-    """
-    graph = as_graph(G)
-    found = _one_path(graph, graph.index(source), graph.index(target), device)
-    if found is None:
-        raise _no_path(source, target)
-    return [graph.label(v) for v in found]
-
-
-def all_shortest_paths(G: Any, source: Any, target: Any, device: str = "auto") -> Iterator[list[Any]]:
-    """Every shortest path from source to target, counted in hops, one at a time.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
-    source, target : vertex
-        An id, or a label if the graph has labels.
-    device
-        As for `connected_components`.
-
-    Returns
-    -------
-    iterator of list
-        The labels or ids of the vertices on each path, both ends included.
-
-    Raises
-    ------
-    GraphError
-        There is no path.
-
-    Examples
-    --------
-    >>> import hopwave as hw
-    >>> sorted(hw.all_shortest_paths(hw.generate.cycle(4), 0, 2))
-    [[0, 1, 2], [0, 3, 2]]
-    """
-    graph = as_graph(G)
-    s, t = graph.index(source), graph.index(target)
-    one = _one_path(graph, s, t, device)
-    if one is None:
-        raise _no_path(source, target)
-    found = bfs(graph, graph.label(s), predecessors=False, depth_limit=len(one) - 1, device=device)
-    return ([graph.label(v) for v in path] for path in _paths.all_paths(graph, on_host(found.distances), t))
-
-
-def _one_path(graph: Graph, source: int, target: int, device: str) -> list[int] | None:
-    return engine_for("shortest_path", device, graph, None, searches=0).shortest_path(graph, source, target)
-
-
-def _no_path(source: Any, target: Any) -> GraphError:
-    return GraphError(f"there is no path from {source!r} to {target!r}; call has_path first, or choose another target")

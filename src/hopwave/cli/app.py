@@ -22,7 +22,23 @@ from typing import Annotated, Any
 import typer
 
 import hopwave as hw
-from hopwave.cli import bc, bench, bfs, convert, demo, doctor, gap, generate, graph500, info, plans, terminal, warmup
+from hopwave.cli import (
+    bc,
+    bench,
+    bfs,
+    convert,
+    demo,
+    doctor,
+    gap,
+    generate,
+    graph500,
+    info,
+    pagerank,
+    plans,
+    sssp,
+    terminal,
+    warmup,
+)
 from hopwave.errors import EngineError, HopwaveError
 
 INTERRUPTED = 130
@@ -64,6 +80,8 @@ _add(doctor.doctor, "doctor", "Start here")
 _add(warmup.warmup, "warmup", "Start here")
 _add(bfs.bfs, "bfs web.mtx.gz --source 0 --plot levels.png", "Compute")
 _add(bc.bc, "bc web.mtx.gz --epsilon 0.01 --out scores.csv", "Compute")
+_add(sssp.sssp, "sssp roads.mtx.gz --source 0 --target 99", "Compute")
+_add(pagerank.pagerank, "pagerank web.mtx.gz --top 20", "Compute")
 _add(info.info, "info web.mtx.gz", "Graph files")
 _add(convert.convert, "convert web.mtx.gz web.npz", "Graph files")
 app.add_typer(generate.app, name="generate", rich_help_panel="Graph files")

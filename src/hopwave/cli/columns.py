@@ -17,7 +17,9 @@ from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.graph_arrays import vertex_names
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
+from hopwave.results.scores import VertexScores
 from hopwave.results.search import BFSResult
+from hopwave.results.shortest_paths import ShortestPaths
 
 Columns = dict[str, npt.NDArray[Any]]
 
@@ -75,6 +77,17 @@ def of_betweenness(result: BetweennessResult | EdgeBetweennessResult) -> Columns
     source, target = result.edges
     rows = slice(None) if result.graph.directed else source <= target
     return {"source": names[source[rows]], "target": names[target[rows]], "betweenness": result.scores[rows]}
+
+
+def of_paths(result: ShortestPaths) -> Columns:
+    """The columns vertex, distance and predecessor; a vertex without a path is infinitely far away."""
+    names = vertex_names(result.graph)
+    return {"vertex": names, "distance": result.distances, "predecessor": _named(result.graph, result.predecessors)}
+
+
+def of_scores(result: VertexScores) -> Columns:
+    """The columns vertex and what was scored."""
+    return {"vertex": np.asarray(vertex_names(result.graph))[result.vertices], result.name: result.scores}
 
 
 def _named(graph: Graph, ids: npt.NDArray[np.int32]) -> npt.NDArray[Any]:

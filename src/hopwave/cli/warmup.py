@@ -63,6 +63,14 @@ def distances() -> None:
     hw.shortest_path(graph, 0, 63, device="cpu")
 
 
+def shortest_paths() -> None:
+    """Shortest paths with lengths by buckets, which threads share, and by a heap."""
+    graph = hw.generate.grid(8, 8)
+    roads = graph.with_weights(np.ones(graph.m))
+    hw.sssp(roads, 0, delta=1.0, device="cpu")
+    hw.nearest(roads, 0, 3)
+
+
 def products() -> None:
     """Products over the semirings of searches, PageRank, shortest paths and triangles, in both directions."""
     graph = hw.generate.kronecker(6)
@@ -105,6 +113,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "betweenness": betweenness,
     "betweenness, all threads on one source": wide,
     "distances, components, paths": distances,
+    "shortest paths with lengths": shortest_paths,
     "products over semirings": products,
     "reading and building large graphs": reading,
 }

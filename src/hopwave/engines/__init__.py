@@ -28,12 +28,15 @@ from hopwave.jobs import (
     Accumulation,
     Allowed,
     Direction,
+    FoundByBuckets,
     FoundBySearch,
     Job,
     PageRankRun,
+    PathSearch,
     Poll,
     Product,
     Question,
+    Settled,
     Sweep,
     Swept,
     Touched,
@@ -49,7 +52,7 @@ NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 
 # What an engine may lack: see Engine.why_not_operation and Algebra.why_not_operation.
 Operation = Literal["sweep", "weighted_sweep", "components", "strong_components", "shortest_path", "local_efficiencies"]
-Shortcut = Literal["waves", "count_entries", "count_triangles", "pagerank", "dijkstra"]
+Shortcut = Literal["waves", "count_entries", "count_triangles", "pagerank", "dijkstra", "delta_stepping"]
 
 # Only the engine itself looks inside these; callers pass them from one method to the next.
 Loaded = Any  # a graph, prepared for searches
@@ -216,8 +219,13 @@ class Algebra(Protocol):
     def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PageRankRun:
         """Rounds of PageRank from the ranks x; linalg/algorithms/pagerank.py explains the other arguments."""
 
-    def dijkstra(self, part: Rows, sources: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        """The distance of every vertex from the nearest source; weights are not negative."""
+    def dijkstra(self, A: Matrix, search: PathSearch) -> Settled:
+        """Shortest paths, nearest vertex first; lengths are not negative."""
+
+    def delta_stepping(
+        self, A: Matrix, search: PathSearch, delta: float | None, trace: bool, threads: int | None
+    ) -> FoundByBuckets:
+        """All shortest paths of the search, one bucket of distances after another, each Δ wide."""
 
 
 @cache

@@ -33,5 +33,8 @@ class NoShortcuts:
     def dijkstra(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("dijkstra")
 
+    def delta_stepping(self, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("delta_stepping")
+
     def _refuse(self, operation: Shortcut) -> NoReturn:
         raise EngineError(self.why_not_operation(operation))

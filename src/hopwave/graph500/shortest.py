@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.api.algebra import sssp
+from hopwave.api.shortest_paths import sssp
 from hopwave.distributed.delta_stepping import NEVER, UNIT, Paths
 from hopwave.distributed.sides import GraphInParts
 from hopwave.generate import counter

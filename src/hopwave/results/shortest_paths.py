@@ -19,6 +19,7 @@ from hopwave.jobs import Question
 from hopwave.matrix import Matrix
 from hopwave.results.tables import by_vertex, first_names, named
 from hopwave.rows import kept, row_of_each
+from hopwave.trace import BucketTrace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,8 @@ class ShortestPaths:
     Attributes
     ----------
     distances : array of float64
-        The length of a shortest path from the nearest source to every vertex; infinite if there is no path.
+        The length of a shortest path from the nearest source to every vertex; infinite if there is no path
+        (within the limit).
     predecessors : array of int32
         The vertex before each one on a shortest path; computed when first read.
     sources : tuple of int
@@ -42,6 +44,8 @@ class ShortestPaths:
         The graph that was searched.
     matrix : linalg.Matrix
         Its adjacency matrix with the weights.
+    trace : BucketTrace, or None
+        What every bucket did, if `trace=True`.
 
     Examples
     --------
@@ -56,6 +60,7 @@ class ShortestPaths:
     method: str
     graph: Graph = field(repr=False)
     matrix: Matrix = field(repr=False)
+    trace: BucketTrace | None = field(default=None, repr=False)
 
     @property
     def reached(self) -> int:
@@ -91,7 +96,7 @@ class ShortestPaths:
         """
         v = self.graph.index(vertex)
         if not self._has_path[v]:
-            raise GraphError(f"{vertex!r} was not reached, so it has no path; try another source")
+            raise GraphError(f"{vertex!r} was not reached, so it has no path; try another source or limit")
         path = [v]
         while v not in self.sources:
             v = int(self.predecessors[v])

@@ -91,6 +91,24 @@ def compare_and_swap(typing, array, index, old, new):
 
 
 @intrinsic
+def atomic_least(typing, array, index, value):
+    """array[index] = min(array[index], value) for float64 of at least 0; returns what was there before.
+
+    Such numbers are in the same order as their bits read as unsigned integers.
+    """
+    signature = types.float64(array, index, value)
+
+    def build(context, builder, signature, arguments):
+        kinds, word = signature.args, ir.IntType(64)
+        place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+        value = builder.bitcast(context.cast(builder, arguments[2], kinds[2], types.float64), word)
+        before = builder.atomic_rmw("umin", builder.bitcast(place, word.as_pointer()), value, "monotonic")
+        return builder.bitcast(before, ir.DoubleType())
+
+    return signature, build
+
+
+@intrinsic
 def ordered_load(typing, array, index):
     """array[index]; also makes visible all that was written before the value was stored."""
     signature = array.dtype(array, index)

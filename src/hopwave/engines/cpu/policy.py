@@ -15,6 +15,8 @@ VERTICES_PER_THREAD = 1 << 14
 ARCS_PER_THREAD = 1 << 25
 ENTRIES_PER_THREAD = 1 << 16  # the same for a loop over the rows of a matrix
 SMALL_LEVEL = 1024  # arcs and vertices of a level below which the leader pushes it alone
+SMALL_BUCKET = 256  # entries of a bucket of shortest paths below which the leader passes them on alone
+FUSED_BLOCKS = 8  # of 64 entries: what a thread puts into the current bucket itself and goes on with, without a new job
 POLL_SECONDS = 0.05  # how often a long run looks at Ctrl-C, progress and checkpoints
 
 # Chunks: how many rows, vertices or words a thread takes at a time. Small enough to end together, large enough that
@@ -135,6 +137,34 @@ def batch_width(sources, workers, together, lanes=64):
         return lanes
     rounds = max(1, -(-sources // (workers * lanes)))
     return max(2, -(-sources // (workers * rounds)))
+
+
+# ------------------------------------------------------------------ shortest paths
+
+ARCS_PER_PATH_THREAD = 1 << 17  # one more thread per so many arcs of a graph with lengths
+ENTRIES_PER_VERTEX = 1  # that the first pool of blocks has room for; it grows where that is too few
+BLOCKS_PER_WORKER = 2048  # at least: each may have one open block per bin
+LENGTHS_LOOKED_AT = 4096  # to choose the width of buckets
+BUCKET_CHAINS = 32.0  # over the squared mean degree: how many median lengths wide a bucket is
+
+
+def bucket_width(typical, degree):
+    """Δ for arcs of that typical length: wide where vertices have few arcs, since few distances are then corrected.
+
+    >>> bucket_width(10.0, 16.0), bucket_width(10.0, 2.0)
+    (1.25, 80.0)
+    """
+    return typical * BUCKET_CHAINS / max(degree, 1.0) ** 2
+
+
+def path_threads(arcs):
+    """How many threads a search for shortest paths is worth."""
+    return max(1, arcs // ARCS_PER_PATH_THREAD)
+
+
+def first_blocks(vertices, sources, workers):
+    """Blocks of 64 entries to begin with."""
+    return 64 + ENTRIES_PER_VERTEX * vertices // 64 + sources // 64 + BLOCKS_PER_WORKER * workers
 
 
 # ------------------------------------------------------------------ plain arithmetic, compiled too

@@ -68,6 +68,13 @@ def check_weights(A: Matrix, what: str, finite: bool = False) -> None:
         raise GraphError(f"a weight is infinite; {what} needs weights that can be added up")
 
 
+def check_lengths(A: Matrix) -> None:
+    """Raise an error for weights that cannot be the lengths of arcs: NaN, less than 0, or infinite."""
+    check_weights(A, "distance")
+    if extremes(A)[1] == math.inf:
+        raise GraphError("a weight is infinite; leave out an arc that no path can take")
+
+
 def loopless(A: Matrix) -> Matrix:
     """The pattern without its diagonal; itself where there is no loop."""
     pattern = A.pattern() if A.has_values else A

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from hopwave.errors import GraphError
-from hopwave.linalg.algorithms.operands import check_weights, extremes, place, square
+from hopwave.linalg.algorithms.operands import check_lengths, extremes, place, square
 from hopwave.linalg.elementwise import reduce, select
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import vxm
 from hopwave.matrix import Matrix
-from hopwave.operators import binary, monoid, unary
+from hopwave.operators import binary, monoid
 from hopwave.rules import Ratio
 from hopwave.semiring import semiring
 from hopwave.vector import Vector
@@ -121,8 +121,6 @@ def default_delta(A: Matrix) -> float:
     """A few times the longest arc. Each bucket costs a scan of all vertices. So buckets are wide where the mean degree
     is low: there, following an arc twice seldom makes others be followed again."""
     longest = extremes(A)[1]
-    if longest == math.inf:
-        longest = reduce(select(A, unary.isfinite), monoid.max)
     degree = A.nnz / max(A.shape[0], 1)
     return min(max(WIDE, CHAINS / max(degree, 1) ** 2) * longest, sys.float_info.max) if longest > 0 else 1.0
 
@@ -130,7 +128,7 @@ def default_delta(A: Matrix) -> float:
 def _begin(A: Any, source: int | Sequence[int], device: str) -> tuple[Matrix, Vector, Vector]:
     """The matrix, checked; the distances, 0 at the source; the vector that has only the source."""
     A = square(A, device, weights=True)
-    check_weights(A, "distance")
+    check_lengths(A)
     d = Vector.full(A.shape[0], math.inf, device=A.device)
     sources = np.unique([place(A, one) for one in np.atleast_1d(np.asarray(source)).tolist()])
     f = Vector.from_entries(sources.astype(np.int32), 0.0, A.shape[0]).to(A.device)

@@ -21,10 +21,20 @@ from hopwave.engines.cpu.linalg import vector_kernels as kernels
 from hopwave.engines.cpu.linalg.specialise import callable_from_compiled, compiled
 from hopwave.engines.cpu.views import read_only, unsigned, unsigned_rows
 from hopwave.engines.reference import linalg
-from hopwave.jobs import Allowed, Direction, PageRankRun, Product, Touched
+from hopwave.jobs import (
+    Allowed,
+    Direction,
+    FoundByBuckets,
+    PageRankRun,
+    PathSearch,
+    Product,
+    Settled,
+    Touched,
+)
 from hopwave.matrix import Matrix
 from hopwave.operators import BinaryOp, UnaryOp
 from hopwave.rows import Place
+from hopwave.trace import Bucket
 from hopwave.vector import Vector
 
 NO_BITS = read_only(np.empty(0, np.uint8))
@@ -258,10 +268,23 @@ class Algebra(linalg.Algebra):
 
         return count_triangles(part, most)
 
-    def dijkstra(self, part: Rows, sources: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        from hopwave.engines.cpu.linalg.dijkstra import dijkstra
+    def dijkstra(self, A: Matrix, search: PathSearch) -> Settled:
+        from hopwave.engines.cpu.paths.delta_stepping import arcs_of
+        from hopwave.engines.cpu.paths.dijkstra import dijkstra
 
-        return dijkstra(part, sources)
+        return Settled(*dijkstra(arcs_of(A), search.sources, search.limit, search.target, search.most))
+
+    def delta_stepping(
+        self, A: Matrix, search: PathSearch, delta: float | None, trace: bool, threads: int | None
+    ) -> FoundByBuckets:
+        from hopwave.engines.cpu.paths.delta_stepping import delta_stepping
+
+        found, width, rows = delta_stepping(A, search.sources, search.limit, delta, threads, trace)
+        levels = (
+            Bucket(bucket * width, rounds, vertices, arcs, elapsed * 1e-9)
+            for bucket, rounds, vertices, arcs, elapsed in rows
+        )
+        return FoundByBuckets(found, tuple(levels))
 
     def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PageRankRun:
         from hopwave.engines.cpu.linalg.pagerank import Ranks

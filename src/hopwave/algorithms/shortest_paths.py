@@ -1,0 +1,165 @@
+"""Shortest paths along arcs with lengths: the methods, which of them runs, and what all of them compute.
+
+All find the same distances, to the last bit: the least, over all paths, of the lengths added up from the source on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave import engines
+from hopwave.algorithms.paths import simple_paths
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.jobs import PathSearch, Settled
+from hopwave.linalg import algorithms
+from hopwave.linalg.algorithms.operands import check_lengths
+from hopwave.matrix import Matrix
+from hopwave.trace import BucketTrace
+
+MethodName = Literal["auto", "dijkstra", "delta-stepping", "bellman-ford"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of `sssp`: what it does, where it was published, where it runs."""
+
+    summary: str
+    paper: str
+    devices: tuple[str, ...]
+
+
+METHODS = {
+    "dijkstra": Method(
+        "nearest vertex first, from a heap, on one core",
+        "Dijkstra, A note on two problems in connexion with graphs (1959)",
+        ("cpu",),
+    ),
+    "delta-stepping": Method(
+        "one bucket of distances after another, on all cores, or as products on a GPU",
+        "Meyer & Sanders, Δ-stepping: a parallelizable shortest path algorithm (2003)",
+        ("cpu", "cuda"),
+    ),
+    "bellman-ford": Method(
+        "rounds of products over min-plus, each for all distances that just became shorter",
+        "Kepner & Gilbert, Graph algorithms in the language of linear algebra (2011), chapter 5",
+        ("cpu", "cuda"),
+    ),
+}
+MIN_ARCS_FOR_BUCKETS = 1 << 12  # below, a heap takes less time than preparing buckets
+
+
+@dataclass(frozen=True)
+class Way:
+    """How to search: a method, its Δ (None: chosen), the device, threads, and whether to trace."""
+
+    method: str
+    delta: float | None
+    device: str
+    threads: int | None
+    trace: bool
+
+
+def choose(graph: Graph, method: str, delta: float | None, device: str, threads: int | None, trace: bool) -> Way:
+    """The way to search that these arguments ask for, or a GraphError that names what to use instead."""
+    if method != "auto" and method not in METHODS:
+        raise GraphError(f"method={method!r} is not known; use 'auto', {', '.join(map(repr, METHODS))}")
+    if delta is not None and method not in ("auto", "delta-stepping"):
+        raise GraphError("delta= is the width of Δ-stepping's buckets; leave it out, or use method='delta-stepping'")
+    if delta is not None and not 0 < delta < math.inf:
+        raise GraphError(f"delta={delta} is not a bucket width; give a number above 0, or leave it out")
+    chosen = method
+    if method == "auto":
+        wants_buckets = delta is not None or trace
+        chosen = "delta-stepping" if wants_buckets else _fastest(graph, device)
+    if chosen == "dijkstra" and device != "cpu":
+        raise GraphError(f"Dijkstra's algorithm runs on the CPU, not on {device!r}; use method='delta-stepping'")
+    if trace and (chosen != "delta-stepping" or device != "cpu"):
+        raise GraphError(
+            f"trace=True records the buckets of Δ-stepping on the CPU, not {chosen!r} on {device!r}; leave trace= out, "
+            "or use method='delta-stepping', device='cpu'"
+        )
+    if threads is not None and (chosen == "bellman-ford" or device != "cpu"):
+        raise GraphError(
+            f"threads= is for Δ-stepping on the CPU, not {chosen!r} on {device!r}; leave it out, or set "
+            "HOPWAVE_NUM_THREADS"
+        )
+    return Way(chosen, delta, device, threads, trace)
+
+
+def _fastest(graph: Graph, device: str) -> str:
+    """On the CPU, buckets if the graph is worth them. On a GPU, few rounds reach every vertex of a graph with hubs."""
+    if device == "cpu":
+        return "delta-stepping" if graph.m >= MIN_ARCS_FOR_BUCKETS else "dijkstra"
+    hubs = graph.n > 0 and int(graph.degrees.max()) ** 2 > graph.n
+    return "bellman-ford" if hubs else "delta-stepping"
+
+
+def distances(A: Matrix, search: PathSearch, way: Way) -> tuple[npt.NDArray[np.float64], BucketTrace | None]:
+    """The distance of every vertex from the nearest source, infinite if there is no path; and the trace."""
+    if way.method == "dijkstra":
+        return settle(A, search).distances, None
+    if way.method == "delta-stepping" and way.device == "cpu":
+        on_host = A.to("cpu")
+        check_lengths(on_host)
+        found = engines.algebra("cpu").delta_stepping(on_host, search, way.delta, way.trace, way.threads)
+        return found.distances, BucketTrace(found.buckets) if way.trace else None
+    if way.method == "bellman-ford":
+        vector = algorithms.sssp(A, search.sources, device=way.device)
+    else:
+        vector = algorithms.delta_stepping(A, search.sources, way.delta, device=way.device)
+    d = np.asarray(vector.to("cpu").to_dense())
+    return np.where(d > search.limit, math.inf, d), None
+
+
+def settle(A: Matrix, search: PathSearch) -> Settled:
+    """Dijkstra's algorithm on one core of the CPU; it ends early if the search says so."""
+    on_host = A.to("cpu")
+    check_lengths(on_host)
+    return engines.algebra("cpu").dijkstra(on_host, search)
+
+
+def nearest(A: Matrix, search: PathSearch) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """The ids of the nearest vertices and their distances, nearest first, then lowest id; at most `search.most`."""
+    found = settle(A, search)
+    ids = found.order.astype(np.int64)
+    d = found.distances[ids]
+    first = np.lexsort((ids, d))[: search.most]
+    return ids[first], d[first]
+
+
+def one_path(A: Matrix, source: int, target: int) -> list[int] | None:
+    """The ids of one shortest path, both ends included; None if there is none."""
+    found = settle(A, PathSearch((source,), target=target))
+    if found.predecessors[target] < 0:
+        return None
+    path = [target]
+    while path[-1] != source:
+        path.append(int(found.predecessors[path[-1]]))
+    return path[::-1]
+
+
+def all_paths(A: Matrix, source: int, target: int) -> Iterator[list[int]] | None:
+    """Every shortest path between two vertices, as ids, one at a time; None if there is none.
+
+    An arc u → v is on a shortest path if d(u) plus its length is d(v), exactly. Arcs of length 0 may form circles, in
+    which no path goes round.
+    """
+    d = settle(A, PathSearch((source,), target=target)).distances
+    if math.isinf(d[target]):
+        return None
+    part = A.to("cpu").columns  # arcs into each vertex
+
+    def before(v: int) -> Iterator[int]:
+        row = slice(int(part.indptr[v]), int(part.indptr[v + 1]))
+        tails: Any = part.indices[row]
+        lengths = 1 if part.values is None else part.values[row]
+        return iter(tails[(d[tails] + lengths == d[v]) & np.isfinite(d[tails])].tolist())
+
+    return simple_paths(before, source, target)

@@ -1,0 +1,161 @@
+"""Paths between two vertices, counted in hops or along arcs with lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hopwave.algorithms import paths as _paths
+from hopwave.algorithms import shortest_paths as _shortest
+from hopwave.api.arguments import as_graph
+from hopwave.api.choice import engine_for
+from hopwave.api.search import bfs
+from hopwave.api.weights import as_lengths
+from hopwave.arrays import on_host
+from hopwave.errors import EngineError, GraphError
+from hopwave.graph import Graph
+from hopwave.matrix import Matrix
+
+
+def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
+    """Whether there is a path from source to target.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph. Weights are ignored: an arc of any length makes a path.
+    source, target : vertex
+        An id, or a label if the graph has labels.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where to compute. "auto" is the CPU, where the search starts from both ends at once.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.has_path(hw.generate.path(3, directed=True), 2, 0)
+    False
+    """
+    graph = as_graph(G)
+    return _fewest_hops(graph, graph.index(source), graph.index(target), device) is not None
+
+
+def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, weights: Any = None) -> list[Any]:
+    """One shortest path from source to target, counted in hops or in the lengths of arcs.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    source, target : vertex
+        An id, or a label if the graph has labels.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where to compute. "auto" is the CPU, where a search for the fewest hops starts from both ends at once. A GPU
+        does not offer paths with `weights`.
+    weights : bool, array or str, optional
+        None or False: count hops. True: the graph's own weights are the lengths of its arcs. An array or the name of
+        an edge attribute: as for `sssp`.
+
+    Returns
+    -------
+    list
+        The labels or ids of the vertices on the path, both ends included.
+
+    Raises
+    ------
+    GraphError
+        There is no path, or a weight is negative, infinite or not a number.
+    EngineError
+        A GPU was asked for a path with weights.
+
+    See Also
+    --------
+    all_shortest_paths : every one of them.
+    bfs, sssp : paths from one source to all vertices.
+
+    Notes
+    -----
+    With weights, Dijkstra's algorithm runs from the source and ends at the target. It does not start from both ends:
+    two halves of a path, added up apart, may differ in the last bit from the length of the whole.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.shortest_path(hw.generate.path(4), 3, 1)
+    [3, 2, 1]
+    >>> roads = hw.Graph.from_edges(["a", "a", "b"], ["c", "b", "c"], weights=[9.0, 2.0, 3.0])
+    >>> hw.shortest_path(roads, "a", "c"), hw.shortest_path(roads, "a", "c", weights=True)
+    (['a', 'c'], ['a', 'b', 'c'])
+    """
+    graph, has_lengths = as_lengths(G, weights)
+    s, t = graph.index(source), graph.index(target)
+    found = _shortest.one_path(_lengths(graph, device), s, t) if has_lengths else _fewest_hops(graph, s, t, device)
+    if found is None:
+        raise _no_path(source, target)
+    return [graph.label(v) for v in found]
+
+
+def all_shortest_paths(
+    G: Any, source: Any, target: Any, device: str = "auto", *, weights: Any = None
+) -> Iterator[list[Any]]:
+    """Every shortest path from source to target, one at a time.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+    source, target : vertex
+        An id, or a label if the graph has labels.
+    device, weights
+        As for `shortest_path`. Two paths are equally long if their lengths, added up from the source on, are the same
+        float64, as in NetworkX. Arcs of length 0 may form circles; no path goes round one.
+
+    Returns
+    -------
+    iterator of list
+        The labels or ids of the vertices on each path, both ends included.
+
+    Raises
+    ------
+    GraphError
+        There is no path, or a weight is negative, infinite or not a number.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> sorted(hw.all_shortest_paths(hw.generate.cycle(4), 0, 2))
+    [[0, 1, 2], [0, 3, 2]]
+    >>> roads = hw.Graph.from_edges([0, 0, 1], [2, 1, 2], weights=[5.0, 2.0, 3.0])
+    >>> sorted(hw.all_shortest_paths(roads, 0, 2, weights=True))
+    [[0, 1, 2], [0, 2]]
+    """
+    graph, has_lengths = as_lengths(G, weights)
+    s, t = graph.index(source), graph.index(target)
+    found = _shortest.all_paths(_lengths(graph, device), s, t) if has_lengths else _all_by_hops(graph, s, t, device)
+    if found is None:
+        raise _no_path(source, target)
+    return ([graph.label(v) for v in path] for path in found)
+
+
+def _lengths(graph: Graph, device: str) -> Matrix:
+    """The matrix with the graph's weights, for searches that run on the CPU."""
+    if device not in ("auto", "cpu"):
+        raise EngineError(
+            f"paths with weights between two vertices run on the CPU, not on {device!r}; use device='cpu'"
+        )
+    return Matrix.from_graph(graph)
+
+
+def _all_by_hops(graph: Graph, source: int, target: int, device: str) -> Iterator[list[int]] | None:
+    one = _fewest_hops(graph, source, target, device)
+    if one is None:
+        return None
+    found = bfs(graph, graph.label(source), predecessors=False, depth_limit=len(one) - 1, device=device)
+    return _paths.all_paths(graph, on_host(found.distances), source, target)
+
+
+def _fewest_hops(graph: Graph, source: int, target: int, device: str) -> list[int] | None:
+    return engine_for("shortest_path", device, graph, None, searches=0).shortest_path(graph, source, target)
+
+
+def _no_path(source: Any, target: Any) -> GraphError:
+    return GraphError(f"there is no path from {source!r} to {target!r}; call has_path first, or choose another target")

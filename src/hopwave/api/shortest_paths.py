@@ -1,0 +1,239 @@
+"""Shortest paths from one vertex along arcs with lengths: to all vertices, from several in turn, to the nearest few.
+
+The lengths of the arcs are the graph's own weights, if it has any. Here G may also be a `linalg.Matrix`, and
+device="auto" is the device on which the matrix is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from hopwave.algorithms import shortest_paths as _paths
+from hopwave.algorithms.shortest_paths import MethodName
+from hopwave.api.arguments import source_ids
+from hopwave.api.weights import weighted
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.jobs import PathSearch
+from hopwave.matrix import Matrix
+from hopwave.results.shortest_paths import ShortestPaths
+from hopwave.whole_numbers import is_whole
+
+
+def sssp(
+    G: Any,
+    source: Any,
+    weights: Any = None,
+    method: MethodName = "auto",
+    delta: float | None = None,
+    *,
+    limit: float | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+    trace: bool = False,
+) -> ShortestPaths:
+    """Single-source shortest paths: the length of a shortest path from a source, or the nearest of several.
+
+    The lengths of the arcs are the graph's own weights, if it has any. (`bfs` and other questions about hops ignore
+    weights.)
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
+        The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph:
+        1 if an edge lacks it, the least of parallel edges.
+    source : vertex or list of vertices
+        Where paths start: an id, or a label if the graph has labels.
+    weights : bool, array or str, optional
+        The lengths of the arcs, none of them negative or infinite. None: the graph's own weights, or 1 everywhere if
+        it has none. True: the graph's own; an error if it has none. False: 1 everywhere. An array: one number per
+        stored arc in the order of `G.indices`, where both arcs of an undirected edge have the same. A string: an edge
+        attribute of a NetworkX graph. Weights in the order of the edges belong in
+        `Graph.from_edges(src, dst, weights=...)`.
+    method : {"auto", "dijkstra", "delta-stepping", "bellman-ford"}, optional
+        The algorithm. The result is the same, to the last bit.
+    delta : float, optional
+        The width of the buckets of Δ-stepping.
+    limit : float, optional
+        The greatest length of a path. Vertices farther away are not reached.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where to compute. "auto" is where the matrix is.
+    threads : int, optional
+        Threads of Δ-stepping on the CPU; by default HOPWAVE_NUM_THREADS, else every core. Small graphs use fewer.
+    trace : bool, optional
+        Whether to record what every bucket did. Only Δ-stepping on the CPU has a trace, so this selects it.
+
+    Returns
+    -------
+    ShortestPaths
+        `distances`, `predecessors`, paths by `path_to`, and `trace` if requested.
+
+    Raises
+    ------
+    GraphError
+        The source is not a vertex, a weight is negative, infinite or not a number, or the method cannot run like this.
+
+    See Also
+    --------
+    bfs : the faster way to count hops.
+    sssp_each : one search after another, each from its own source.
+    nearest : the nearest vertices alone.
+    shortest_path : a path between two vertices.
+
+    Notes
+    -----
+    Dijkstra's algorithm always takes the nearest vertex next, on one core of the CPU. Δ-stepping settles one bucket of
+    distances after the other: on the CPU by compiled code on several threads, on a GPU by matrix products. Bellman-Ford
+    relaxes in every round all arcs of vertices whose distance became shorter, by matrix products. "auto" takes
+    Δ-stepping on the CPU, or Dijkstra's algorithm for small graphs; on a GPU, Bellman-Ford for graphs with hubs, else
+    Δ-stepping. Products compute all distances and then leave out those beyond `limit`; the other methods do not search
+    beyond it.
+
+    For several calls with an array on one graph, give the weights to the graph once: `G.with_weights(weights)`.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> G = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
+    >>> r = hw.sssp(G, "a")
+    >>> r.distances.tolist(), r.path_to("c")
+    ([0.0, 1.0, 3.0], ['a', 'b', 'c'])
+    >>> hw.sssp(G, "a", limit=2).distances.tolist()
+    [0.0, 1.0, inf]
+    """
+    graph, A = weighted(G, weights, parallel="min")
+    return _searcher(graph, A, method, delta, limit, device, threads, trace)(source_ids(graph, source))
+
+
+def sssp_each(
+    G: Any,
+    sources: Iterable[Any],
+    weights: Any = None,
+    method: MethodName = "auto",
+    delta: float | None = None,
+    *,
+    limit: float | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+) -> Iterator[ShortestPaths]:
+    """Shortest paths from one source after another. What is prepared for the graph is used again.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
+        The graph, as for `sssp`.
+    sources : list of vertices
+        Where the searches start. All of them are checked before the first search begins.
+    weights, method, delta, limit, device, threads
+        As for `sssp`.
+
+    Returns
+    -------
+    iterator of ShortestPaths
+        One result per source, in the order given.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> roads = hw.Graph.from_edges([0, 1], [1, 2], weights=[1.5, 2.0])
+    >>> [r.distances.tolist() for r in hw.sssp_each(roads, [0, 2])]
+    [[0.0, 1.5, 3.5], [3.5, 2.0, 0.0]]
+    """
+    graph, A = weighted(G, weights, parallel="min")
+    ids = [(graph.index(source),) for source in sources]
+    return map(_searcher(graph, A, method, delta, limit, device, threads, False), ids)
+
+
+def _searcher(
+    graph: Graph,
+    A: Matrix,
+    method: str,
+    delta: float | None,
+    limit: float | None,
+    device: str,
+    threads: int | None,
+    trace: bool,
+) -> Callable[[tuple[int, ...]], ShortestPaths]:
+    """Check and choose once. Returns a function that searches from some sources and wraps what it found."""
+    place = device if device != "auto" else "cpu" if threads is not None or trace else A.device
+    way = _paths.choose(graph, method, delta, place, threads, trace)
+    longest = check_length("limit", limit)
+
+    def search(sources: tuple[int, ...]) -> ShortestPaths:
+        found, buckets = _paths.distances(A, PathSearch(sources, longest), way)
+        return ShortestPaths(found, sources, way.method, graph, A, buckets)
+
+    return search
+
+
+def nearest(
+    G: Any, source: Any, k: int | None = None, *, limit: float | None = None, weights: Any = None
+) -> dict[Any, float]:
+    """The nearest vertices and how far away they are: the k nearest, all within a length, or both.
+
+    The lengths of the arcs are the graph's own weights, as for `sssp`. The search goes no farther than it must.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
+        The graph, as for `sssp`.
+    source : vertex or list of vertices
+        Where paths start. Distances are those from the nearest.
+    k : int, optional
+        How many vertices to return, the sources among them; fewer if no more can be reached. Of vertices equally far
+        away, those with the lowest ids.
+    limit : float, optional
+        The greatest distance.
+    weights : bool, array or str, optional
+        As for `sssp`. False counts hops.
+
+    Returns
+    -------
+    dict
+        The distance by label or id, nearest first, then lowest id first.
+
+    Raises
+    ------
+    GraphError
+        Neither `k` nor `limit` is given, the source is not a vertex, or a weight cannot be used.
+
+    See Also
+    --------
+    k_hop : all vertices within some hops.
+
+    Notes
+    -----
+    Dijkstra's algorithm on one core of the CPU; a GPU does not offer this.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> roads = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
+    >>> hw.nearest(roads, "a", 2)
+    {'a': 0.0, 'b': 1.0}
+    >>> hw.nearest(roads, "c", limit=2)
+    {'c': 0.0, 'b': 2.0}
+    """
+    graph, A = weighted(G, weights, parallel="min")
+    sources = source_ids(graph, source)
+    if k is None and limit is None:
+        raise GraphError("nearest needs k= or limit=, or both; for the distance of every vertex call sssp")
+    if k is not None and (not is_whole(k) or k < 1):
+        raise GraphError(f"k={k!r} is not a number of vertices; give a whole number from 1, or None for all")
+    ids, lengths = _paths.nearest(
+        A, PathSearch(sources, check_length("limit", limit), most=None if k is None else int(k))
+    )
+    return dict(zip(map(graph.label, ids.tolist()), lengths.tolist(), strict=True))
+
+
+def check_length(name: str, value: Any) -> float:
+    """A limit on the length of a path: a number from 0, or None for no limit."""
+    if value is None:
+        return math.inf
+    if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not value >= 0:
+        raise GraphError(f"{name}={value!r} is not a length; give a number from 0, or None")
+    return float(value)

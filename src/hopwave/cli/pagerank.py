@@ -1,0 +1,77 @@
+"""`hopwave pagerank FILE`: how often a random walk visits every vertex, with a table of the highest ranks."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+import hopwave as hw
+from hopwave.cli import columns, options, terminal
+from hopwave.cli.bc import shown
+from hopwave.cli.bfs import vertex
+from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
+from hopwave.cli.info import sentence
+from hopwave.progress import Meter
+from hopwave.results.scores import VertexScores
+
+
+def pagerank(
+    file: File,
+    alpha: Annotated[float, typer.Option(help="The probability that the walk follows an edge.")] = 0.85,
+    tol: Annotated[
+        float, typer.Option(help="Stop when a round changes the ranks by less than n · tol in total, as NetworkX does.")
+    ] = 1e-6,
+    max_iter: Annotated[int, typer.Option(help="The greatest number of rounds.")] = 100,
+    restart: Annotated[
+        list[str] | None,
+        typer.Option("--restart", help="Let the walk jump only to this vertex. Repeat for several."),
+    ] = None,
+    device: options.Device = "auto",
+    directed: Directed = None,
+    format: Format = None,
+    combine: Combine = None,
+    no_weights: NoWeights = False,
+    read_options: ReadOptions = None,
+    top: Annotated[int, typer.Option(min=0, help="How many ranks to show.", rich_help_panel=options.OUTPUT)] = 10,
+    out: options.ResultFile = None,
+    as_json: options.Json = False,
+) -> None:
+    """PageRank: how often a random walk visits every vertex. It follows edges in proportion to their weights."""
+    options.check("auto", out, None)
+    graph = load(file, directed, format, read_options, weights=not no_weights, combine=combine)
+    jumps = {graph.label(vertex(graph, name)): 1.0 for name in restart} if restart else None
+    with Meter(f"ranking {file.name}", None, None) as meter:
+        began = time.perf_counter()
+        result = hw.pagerank(graph, alpha, jumps, max_iter, tol, device=device)
+        wall = time.perf_counter() - began
+        if out is not None:
+            meter.stage(f"writing {out.name}")
+            columns.write(out, columns.of_scores(result))
+    if as_json:
+        given = {"file": str(file), "alpha": alpha, "tol": tol, "max_iter": max_iter, "restart": list(jumps or ())}
+        ranks = [{"vertex": key, "pagerank": rank} for key, rank in result.top(top)]
+        about = {"n": graph.n, "m": graph.m, "directed": graph.directed, "weights": graph.is_weighted}
+        terminal.emit({**given, **about, "top": ranks, "wall_seconds": wall, "out": out and str(out)})
+        return
+    terminal.line(f"{file}: {sentence(graph)}")
+    lines = {
+        "edges": "followed in proportion to their weights" if graph.is_weighted else "equally likely",
+        "time": f"{terminal.milliseconds(wall)} ms",
+    }
+    terminal.show(rank_table(result, top), terminal.facts("", lines))
+    if out is not None:
+        terminal.line(f"wrote {out}")
+
+
+def rank_table(result: VertexScores, top: int) -> Table:
+    """The highest ranks with bars."""
+    made = terminal.table("Highest PageRank", "", "vertex", "rank", "", numbers=(0, 2))
+    best: list[tuple[Any, float]] = result.top(top)
+    most = max((rank for _, rank in best), default=1.0)
+    width = terminal.bar_width(40 + max((len(str(name)) for name, _ in best), default=0))
+    for place, (name, rank) in enumerate(best, start=1):
+        made.add_row(str(place), str(name), shown(rank), terminal.bar(rank / most, width))
+    return made

@@ -1,0 +1,160 @@
+"""`hopwave sssp FILE`: shortest paths along edges with lengths, with a table of how far away vertices are."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.table import Table
+
+import hopwave as hw
+from hopwave.cli import columns, options, terminal
+from hopwave.cli.bfs import busiest, vertex
+from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
+from hopwave.cli.info import sentence
+from hopwave.progress import Meter
+from hopwave.results.shortest_paths import ShortestPaths
+
+ROWS = 16  # of the table of distances
+
+
+def sssp(
+    file: File,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            "-s",
+            help="Where paths start: a label or a number. Repeat for several sources. "
+            "Default: the vertex of highest degree.",
+        ),
+    ] = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option("--target", "-t", help="Show a shortest path to this vertex. Repeat for several."),
+    ] = None,
+    limit: Annotated[float | None, typer.Option(help="Only paths of at most this length.")] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="auto, dijkstra, delta-stepping or bellman-ford.",
+            rich_help_panel=options.RUNNING,
+        ),
+    ] = "auto",
+    delta: Annotated[
+        float | None, typer.Option(help="The width of the buckets of Δ-stepping.", rich_help_panel=options.RUNNING)
+    ] = None,
+    device: options.Device = "auto",
+    threads: options.Threads = None,
+    directed: Directed = None,
+    format: Format = None,
+    combine: Combine = None,
+    no_weights: NoWeights = False,
+    read_options: ReadOptions = None,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Show what every bucket did.", rich_help_panel=options.OUTPUT)
+    ] = False,
+    out: options.ResultFile = None,
+    as_json: options.Json = False,
+) -> None:
+    """Shortest paths from a vertex to every other, along edges with lengths: the weights of the file, or 1 each."""
+    options.check("auto", out, None)
+    graph = load(file, directed, format, read_options, weights=not no_weights, combine=combine)
+    starts = [vertex(graph, name) for name in source] if source else [busiest(graph)]
+    ends = [graph.label(vertex(graph, name)) for name in target or ()]
+    with Meter(f"searching {file.name}", None, None) as meter:
+        began = time.perf_counter()
+        result = hw.sssp(
+            graph,
+            [graph.label(start) for start in starts],
+            method=method,  # type: ignore[arg-type]
+            delta=delta,
+            limit=limit,
+            device=device,
+            threads=threads,
+            trace=trace,
+        )
+        wall = time.perf_counter() - began
+        found = [path(result, end) for end in ends]
+        if out is not None:
+            meter.stage(f"writing {out.name}")
+            columns.write(out, columns.of_paths(result))
+    if as_json:
+        given = {"file": str(file), "source_given": bool(source), "limit": limit, "delta": delta}
+        written = {"paths": found, "out": out and str(out)}
+        terminal.emit({**given, **record(result), "wall_seconds": wall, **written})
+        return
+    terminal.line(f"{file}: {sentence(graph)}")
+    if not source:
+        terminal.line(f"no --source given: starting from {graph.label(starts[0])}, which has the highest degree")
+    terminal.show(distance_table(result), summary(result, wall))
+    if result.trace is not None:
+        terminal.line(str(result.trace))
+    for one in found:
+        way = " → ".join(map(str, one["path"])) if one["path"] else "no path"
+        length = "" if one["length"] is None else f" ({one['length']:g})"
+        terminal.line(f"to {one['target']}{length}: {way}")
+    if out is not None:
+        terminal.line(f"wrote {out}")
+
+
+def path(result: ShortestPaths, end: Any) -> dict[str, Any]:
+    """The path to a vertex and its length; None for both if there is none."""
+    length = float(result.distances[result.graph.index(end)])
+    reached = math.isfinite(length)
+    return {
+        "target": end,
+        "length": length if reached else None,
+        "path": result.path_to(end) if reached else None,
+    }
+
+
+def distance_table(result: ShortestPaths) -> Table:
+    """How many vertices are how far away, in ranges of equal length."""
+    d = result.distances[np.isfinite(result.distances)]
+    counts, ends = np.histogram(d, bins=min(ROWS, max(1, len(np.unique(d[:10_000])))))
+    made = terminal.table(heading(result), "distance", "vertices", "", numbers=(0, 1))
+    width, most = terminal.bar_width(30), int(counts.max(initial=1))
+    for count, low, high in zip(counts.tolist(), ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        made.add_row(f"{low:,.6g} – {high:,.6g}", f"{count:,}", terminal.bar(count / most, width))
+    return made
+
+
+def heading(result: ShortestPaths) -> str:
+    """The sources, as a heading."""
+    names = [str(result.graph.label(start)) for start in result.sources[:3]]
+    more = f" and {len(result.sources) - 3} more" if len(result.sources) > 3 else ""
+    return f"Shortest paths from {', '.join(names)}{more}"
+
+
+def summary(result: ShortestPaths, wall: float) -> Any:
+    """The result in a few lines."""
+    d = result.distances[np.isfinite(result.distances)]
+    lines = {
+        "reached": f"{result.reached:,} of {result.graph.n:,} vertices",
+        "greatest distance": f"{d.max(initial=0.0):g}",
+        "lengths": "the weights of the file" if result.matrix.has_values else "1 per edge",
+        "method": result.method,
+        "time": f"{terminal.milliseconds(wall)} ms",
+    }
+    return terminal.facts("", lines)
+
+
+def record(result: ShortestPaths) -> dict[str, Any]:
+    """The search, for JSON."""
+    graph, d = result.graph, result.distances[np.isfinite(result.distances)]
+    buckets = None if result.trace is None else [vars(bucket) for bucket in result.trace]
+    return {
+        "n": graph.n,
+        "m": graph.m,
+        "directed": graph.directed,
+        "weights": result.matrix.has_values,
+        "sources": [graph.label(start) for start in result.sources],
+        "reached": result.reached,
+        "greatest_distance": float(d.max(initial=0.0)),
+        "method": result.method,
+        "buckets": buckets,
+    }

@@ -1,0 +1,148 @@
+"""Bins of vertices by distance, one set per worker. Together they are a radix heap with digits of six bits.
+
+A distance d belongs to bucket k = ⌊d / Δ⌋. No relaxation reaches back before the current bucket, `now`: lengths are not
+negative, and a rounded sum is never less than either term. The six-bit digits of k and `now` agree down to some
+position; that position is the level, and k's digit there the bin. So level 0 holds buckets that differ from `now` in
+the last digit alone, one bucket per bin, and a bin of a higher level holds a range of buckets, to be spread over lower
+levels when `now` comes there. An entry moves at most once per level, however wide the range of distances is.
+
+An entry is a vertex with the distance it was given. It is stale, and skipped, once the vertex has a shorter one. Every
+distance that a vertex is given makes one entry, so each is passed on at most once.
+
+Entries lie in blocks of 64. A bin is a chain of blocks, and threads share work by blocks. Before a vertex is relaxed,
+its worker reserves as many blocks as its arcs could fill. If the pool has too few, the worker stops there, and Python
+makes the pool larger (delta_stepping.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu.intrinsics import INNER, U0, U1, U6, U63, atomic_add, trailing_zeros
+
+BLOCK = np.uint64(64)  # entries per block
+LEVELS = 10
+BINS = np.uint64(64 * LEVELS)
+FARTHEST = float(1 << 59)  # the last bucket; all that is farther away is in it, too
+
+# A worker's row: the position after the last entry of each bin, the first block of each, one bit per bin that is not
+# empty, then what follows.
+HEADS = BINS
+MASKS = np.uint64(2 * 64 * LEVELS)
+FREE, FREE_COUNT, LEFT, VERTICES, ARCS = (MASKS + np.uint64(LEVELS + i) for i in range(5))
+ROW_CELLS = 2 * 64 * LEVELS + 32
+# FREE: a chain of free blocks. LEFT: the chain of blocks that the worker could not finish, 0 if none.
+
+POOL_NEXT = 113  # on the board: the first block that nobody has taken yet
+BLOCKS_AT_ONCE = 16  # that a worker takes off the pool
+
+
+class Pool(NamedTuple):
+    """The blocks. Block 0 is never used: 0 ends a chain."""
+
+    link: Any  # the next block of the chain
+    begin: Any  # where the entries that are left begin, and where they end
+    end: Any
+    vertex: Any
+    distance: Any
+
+
+def new_pool(blocks, old=None):
+    """A pool of that many blocks, with the entries of a smaller one."""
+    made = Pool(
+        np.empty(blocks, np.uint32),
+        np.empty(blocks, np.uint8),
+        np.empty(blocks, np.uint8),
+        np.empty(blocks * 64, np.uint32),
+        np.empty(blocks * 64),
+    )
+    if old is not None:
+        for array, before in zip(made, old, strict=True):
+            array[: before.size] = before
+    return made
+
+
+@njit(**INNER)
+def reserve(pool, row, board, count):
+    """Whether the worker now has that many free blocks."""
+    while row[FREE_COUNT] < count:
+        first = atomic_add(board, POOL_NEXT, BLOCKS_AT_ONCE)
+        last = min(first + BLOCKS_AT_ONCE, pool.link.size)
+        if first >= last:
+            return False
+        for b in range(first, last):
+            release(pool, row, np.uint64(b))
+    return True
+
+
+@njit(**INNER)
+def release(pool, row, b):
+    """The block is free."""
+    pool.link[b] = np.uint32(row[FREE])
+    row[FREE] = b
+    row[FREE_COUNT] += U1
+
+
+@njit(**INNER)
+def push(pool, row, now, per_length, v, d):
+    """Put a vertex into the bin of its distance. A free block must be there."""
+    k = np.uint64(min(d * per_length, FARTHEST))
+    level, digit, differ = U0, k, k ^ now
+    while differ > U63:
+        differ >>= U6
+        digit >>= U6
+        level += U1
+    digit &= U63
+    bin = (level << U6) + digit
+    at = row[bin]
+    if at & U63 == U0:  # no block yet, or a full one
+        b = row[FREE]
+        row[FREE] = np.uint64(pool.link[b])
+        row[FREE_COUNT] -= U1
+        pool.link[b] = np.uint32(0)
+        pool.begin[b] = np.uint8(0)
+        pool.end[b] = np.uint8(BLOCK)
+        if at == U0:
+            row[HEADS + bin] = b
+            row[MASKS + level] |= U1 << digit
+        else:
+            pool.link[(at - U1) >> U6] = np.uint32(b)
+        at = b << U6
+    pool.vertex[at] = v
+    pool.distance[at] = d
+    row[bin] = at + U1
+
+
+@njit(**INNER)
+def take_bin(pool, row, level, digit):
+    """Empty a bin; returns its first block, 0 if it is empty."""
+    if (row[MASKS + level] >> digit) & U1 == U0:
+        return U0
+    bin = (level << U6) + digit
+    at = row[bin] - U1
+    pool.end[at >> U6] = np.uint8((at & U63) + U1)
+    row[MASKS + level] &= ~(U1 << digit)
+    row[bin] = U0
+    return row[HEADS + bin]
+
+
+@njit(**INNER)
+def first_bin(rows, workers):
+    """The level and digit of the first bin that is not empty for some worker; level LEVELS if there is none."""
+    for level in range(np.uint64(LEVELS)):
+        mask = U0
+        for w in range(workers):
+            mask |= rows[w, MASKS + level]
+        if mask != U0:
+            return level, np.uint64(trailing_zeros(mask))
+    return np.uint64(LEVELS), U0
+
+
+@njit(**INNER)
+def moved_to(now, level, digit):
+    """The first bucket of that bin."""
+    place = U6 * level
+    return (((now >> place) >> U6) << U6 | digit) << place

@@ -1,0 +1,96 @@
+"""Δ-stepping on the CPU: what is prepared, and the run (loop.py)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.crew import Helpers, new_board, thread_count
+from hopwave.engines.cpu.paths import bins, loop
+from hopwave.engines.cpu.views import read_only, unsigned_rows
+
+TRACE_ROWS = 4096
+NARROWEST, WIDEST = 1e-300, 1e300  # buckets; so that neither Δ nor 1/Δ is infinite
+NO_LENGTHS = read_only(np.empty(0))
+
+
+@dataclass
+class PreparedPaths:
+    """Kept with a matrix: for it and its transpose, the arcs as kernels read them and Δ; a pool between two runs."""
+
+    arcs: dict[bool, Any] = field(default_factory=dict)
+    width: dict[bool, float] = field(default_factory=dict)
+    pools: list[Any] = field(default_factory=list)
+
+
+def arcs_of(A):
+    """The rows of a matrix with lengths as float64, kept with it."""
+    kept = A.prepared.record(PreparedPaths).arcs
+    if A.turned not in kept:
+        part = A.rows
+        lengths = NO_LENGTHS if part.values is None else read_only(part.values.astype(np.float64, copy=False))
+        kept[A.turned] = loop.Arcs(*unsigned_rows(part), lengths)
+    return kept[A.turned]
+
+
+def width_of(A):
+    """The width of buckets for a matrix, from some of its lengths; kept with it."""
+    kept = A.prepared.record(PreparedPaths).width
+    if A.turned not in kept:
+        arcs = arcs_of(A)
+        some = arcs.lengths[:: max(1, len(arcs.lengths) // policy.LENGTHS_LOOKED_AT)]
+        some = some[some > 0]
+        typical = float(np.median(some)) if len(some) else 1.0
+        kept[A.turned] = policy.bucket_width(typical, len(arcs.indices) / max(1, len(arcs.indptr) - 1))
+    return kept[A.turned]
+
+
+def delta_stepping(A, sources, limit, delta, threads, trace):
+    """Distances from the nearest source; Δ; and if traced one row per bucket, as loop.TRACE_COLUMNS says."""
+    arcs, kept = arcs_of(A), A.prepared.record(PreparedPaths)
+    n, m = A.shape[0], len(arcs.indices)
+    delta = min(max(width_of(A) if delta is None else delta, NARROWEST), WIDEST)
+    workers = min(thread_count(threads), policy.path_threads(m))
+    blocks = policy.first_blocks(n, len(sources), workers)
+    pool = kept.pools.pop() if kept.pools else None
+    if pool is None or len(pool.link) < blocks:
+        pool = bins.new_pool(blocks)
+    run = _Run(pool, n, workers, trace)
+    with compiling(loop.take_part):
+        loop.begin(pool, run.rows, run.board, 1 / delta, np.asarray(sources, np.uint32), run.d)
+        while run.here[loop.PHASE] != loop.OVER:
+            run.go_on(arcs, 1 / delta, limit)
+    kept.pools.append(run.pool)
+    return run.d, delta, run.trace
+
+
+class _Run:
+    """The arrays of one run."""
+
+    def __init__(self, pool, n, workers, trace):
+        self.pool, self.d, self.trace = pool, np.full(n, np.inf), []
+        self.F = np.empty(len(pool.link), np.uint32)
+        self.rows = np.zeros((workers, bins.ROW_CELLS), np.uint64)
+        self.here, self.clock = np.zeros(loop.HERE_CELLS, np.int64), np.zeros(2, np.int64)
+        self.buffer = np.empty((TRACE_ROWS if trace else 0, loop.TRACE_COLUMNS), np.int64)
+        self.board = new_board()
+        self.board[bins.POOL_NEXT] = 1
+
+    def go_on(self, arcs, per_length, limit):
+        """Until all is done, or the trace is full, or the pool is empty."""
+        here, board, pool = self.here, self.board, self.pool
+        here[loop.TRACED] = 0
+        part = (arcs, self.d, pool, self.rows, board, self.F, here, per_length, limit, self.buffer, self.clock)
+        with Helpers(len(self.rows) - 1, board, loop.take_part, part):
+            loop.take_part(*part, 0)
+        self.trace += self.buffer[: here[loop.TRACED]].tolist()
+        self.board = new_board()  # helpers were sent away by the old one
+        self.board[bins.POOL_NEXT] = min(board[bins.POOL_NEXT], len(pool.link))
+        if here[loop.PHASE] == loop.STOPPED and here[loop.BLOCKS]:
+            self.pool = bins.new_pool(2 * len(pool.link), pool)
+            F, self.F = self.F, np.empty(len(self.pool.link), np.uint32)
+            self.F[: len(F)] = F

@@ -1,0 +1,107 @@
+"""Dijkstra's algorithm on one core, nearest vertex first. It may stop early.
+
+The heap is a four-ary tree of (distance, when it was offered, vertex), nearest first, then earliest first. Of equals,
+the first offered is settled first, as in NetworkX, whose results depend on that order. A vertex has an entry for every
+time its distance became shorter; all but the last are stale and skipped.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1
+
+U2, U4 = np.uint64(2), np.uint64(4)
+
+
+@njit(**INNER)
+def add(keys, times, vertices, size, d, time, v):
+    """Put an entry into the heap, which has that size."""
+    place = size
+    while place > U0:
+        parent = (place - U1) >> U2
+        if keys[parent] <= d:  # it was offered earlier
+            break
+        keys[place], times[place], vertices[place] = keys[parent], times[parent], vertices[parent]
+        place = parent
+    keys[place], times[place], vertices[place] = d, time, v
+
+
+@njit(**INNER)
+def drop_first(keys, times, vertices, size):
+    """Take the root out of the heap, which then has that size: the last entry fills the gap."""
+    d, time, v = keys[size], times[size], vertices[size]
+    place = U0
+    while True:
+        child = (place << U2) + U1
+        if child >= size:
+            break
+        best = child
+        for other in range(child + U1, min(child + U4, size)):
+            if keys[other] < keys[best] or (keys[other] == keys[best] and times[other] < times[best]):
+                best = other
+        if d < keys[best] or (d == keys[best] and time < times[best]):
+            break
+        keys[place], times[place], vertices[place] = keys[best], times[best], vertices[best]
+        place = best
+    keys[place], times[place], vertices[place] = d, time, v
+
+
+@njit(**COMPILED)
+def search(indptr, indices, lengths, sources, stop, limit, d, parent, order, keys, times, vertices):
+    """Settle vertices nearest first; returns how many. Before, d is infinite everywhere.
+
+    stop is (vertex, number of vertices): the search ends when it has settled that vertex or so many, and all others
+    that are as far away as the last of them. Distances of vertices that are not in `order` are not final.
+    """
+    size, time, settled, last = U0, U0, 0, np.inf
+    for s in sources:
+        d[s] = 0.0
+        parent[s] = np.int32(s)
+        keys[size], times[size], vertices[size] = 0.0, time, s
+        size += U1
+        time += U1
+    while size > U0:
+        u, du = vertices[U0], keys[U0]
+        if du > last:
+            break
+        size -= U1
+        if size > U0:
+            drop_first(keys, times, vertices, size)
+        if du > d[u]:
+            continue
+        order[settled] = np.int32(u)
+        settled += 1
+        if np.int64(u) == stop[0] or settled == stop[1]:
+            last = du
+        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+            v = indices[j]
+            offer = du + (lengths[j] if lengths.size else 1.0)
+            if offer < d[v] and offer <= limit:
+                d[v] = offer
+                parent[v] = np.int32(u)
+                add(keys, times, vertices, size, offer, time, v)
+                size += U1
+                time += U1
+    return settled
+
+
+def dijkstra(arcs, sources, limit, target, most):
+    """The settled vertices in order, the distances, infinite where none was settled, and the vertex before each."""
+    n, m = len(arcs.indptr) - 1, len(arcs.indices)
+    d, parent, order = np.full(n, np.inf), np.full(n, -1, np.int32), np.empty(n, np.int32)
+    entries = m + len(sources)  # every arc adds at most one
+    heap = np.empty(entries), np.empty(entries, np.uint64), np.empty(entries, np.uint32)
+    stop = np.array([-1 if target is None else target, -1 if most is None else most], np.int64)
+    with compiling(search):
+        settled = search(*arcs, np.asarray(sources, np.uint32), stop, limit, d, parent, order, *heap)
+    order = order[:settled]
+    if settled < n:
+        final = np.full(n, np.inf)
+        final[order] = d[order]
+        before = np.full(n, -1, np.int32)
+        before[order] = parent[order]
+        return order, final, before
+    return order, d, parent

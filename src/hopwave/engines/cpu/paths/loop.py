@@ -1,0 +1,300 @@
+"""Δ-stepping, compiled: one bucket of distances after the other, until none is left.
+
+Meyer and Sanders, Δ-stepping: a parallelizable shortest path algorithm (2003). Bins of their own for every thread:
+Beamer, Asanović and Patterson, The GAP benchmark suite (2015). A thread goes on with the few vertices that it puts into
+the current bucket itself (bucket fusion): Zhang et al., Optimizing ordered graph algorithms with GraphIt (2020).
+
+One thread leads (crew.py). Between two jobs it runs `next_job`, which takes the blocks of the next bin off all workers,
+passes on those that are too few to share, and posts the others as a job:
+
+    RELAX    pass on the distances of the current bucket's vertices along their arcs
+    SPREAD   put the entries of a bin that stands for many buckets into finer bins
+
+The order in which arcs are relaxed does not change a bit of the result. A distance is the least, over all paths, of the
+lengths added up one after the other from the source; rounded addition is monotone, so whoever passes on the least
+distance of a vertex also offers the least to its neighbours, and all of them are passed on in the end. Dijkstra's
+algorithm computes the same minimum.
+
+    A   offsets, indices and lengths (none where all are 1)      d      the distances found so far
+    F   the blocks that are next                                 rows   one row per worker (bins.py)
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu.crew import (
+    JOB_END,
+    JOB_KIND,
+    NEXT_CHUNK,
+    close_job,
+    dismiss,
+    join_job,
+    leave_job,
+    open_job,
+)
+from hopwave.engines.cpu.intrinsics import (
+    COMPILED,
+    INNER,
+    ONE,
+    U0,
+    U1,
+    U6,
+    U63,
+    atomic_add,
+    atomic_least,
+    nanoseconds,
+    noinline,
+    prefetch,
+)
+from hopwave.engines.cpu.paths.bins import (
+    ARCS,
+    BINS,
+    FREE_COUNT,
+    LEFT,
+    LEVELS,
+    MASKS,
+    VERTICES,
+    first_bin,
+    moved_to,
+    push,
+    release,
+    reserve,
+    take_bin,
+)
+from hopwave.engines.cpu.policy import FUSED_BLOCKS, SMALL_BUCKET
+
+RELAX, SPREAD = 1, 2
+AHEAD = np.uint64(4)  # entries ahead whose rows are fetched into the cache
+
+# Cells of `here`: where the run stands.
+NOW, BLOCKS, ENTRIES, KIND, PHASE, ROUNDS, TRACED, BEGAN, BEFORE_VERTICES, BEFORE_ARCS, HERE_CELLS = range(11)
+BETWEEN, WORKED, STOPPED, OVER = range(4)  # phases
+TRACE_COLUMNS = 5  # bucket, rounds, vertices, arcs, nanoseconds
+
+
+class Arcs(NamedTuple):
+    """A graph's rows, and the lengths of its arcs; no lengths where all are 1."""
+
+    indptr: Any
+    indices: Any
+    lengths: Any
+
+
+@njit(**INNER)
+def relax(A, d, pool, row, now, per_length, limit, shared, u, du):
+    """Offer u's neighbours the distance through u."""
+    for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + ONE])):
+        v = A.indices[j]
+        offer = du + (A.lengths[j] if A.lengths.size else 1.0)
+        if offer < d[v] and offer <= limit:
+            if shared:
+                if offer < atomic_least(d, v, offer):
+                    push(pool, row, now, per_length, v, offer)
+            else:
+                d[v] = offer
+                push(pool, row, now, per_length, v, offer)
+
+
+@njit(**INNER)
+def pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
+    """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, some are left."""
+    noinline()
+    first, last = np.uint64(pool.begin[b]), np.uint64(pool.end[b])
+    for i in range((b << U6) + first, (b << U6) + last):
+        if i + AHEAD < (b << U6) + last:
+            w = pool.vertex[i + AHEAD]
+            prefetch(d, w)
+            prefetch(A.indptr, w)
+        if i + AHEAD // np.uint64(2) < (b << U6) + last:
+            w = np.uint64(A.indptr[pool.vertex[i + AHEAD // np.uint64(2)]])
+            prefetch(A.indices, w)
+            if A.lengths.size:
+                prefetch(A.lengths, w)
+        u, du = pool.vertex[i], pool.distance[i]
+        if d[u] != du:
+            continue
+        arcs = U1 if kind == SPREAD else np.uint64(A.indptr[u + ONE]) - np.uint64(A.indptr[u])
+        need = (arcs >> U6) + min(arcs, BINS) + U1
+        if row[FREE_COUNT] < need and not reserve(pool, row, board, need):
+            pool.begin[b] = np.uint8(i - (b << U6))
+            return False
+        if kind == SPREAD:
+            push(pool, row, now, per_length, u, du)
+        else:
+            relax(A, d, pool, row, now, per_length, limit, shared, u, du)
+            row[VERTICES] += U1
+            row[ARCS] += arcs
+    return True
+
+
+@njit(**INNER)
+def pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
+    """The same for a chain of blocks; they are free afterwards. What cannot be finished becomes LEFT."""
+    while b != U0:
+        after = np.uint64(pool.link[b])
+        if not pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
+            row[LEFT] = b
+            return
+        release(pool, row, b)
+        b = after
+
+
+@njit(**INNER)
+def is_short(pool, b, most):
+    """Whether a chain has at most so many blocks."""
+    count = 0
+    while b != U0 and count <= most:
+        b = np.uint64(pool.link[b])
+        count += 1
+    return count <= most
+
+
+@njit(**INNER)
+def work(A, d, pool, row, board, F, now, per_length, limit):
+    """One worker's part in a job."""
+    kind, end = board[JOB_KIND], board[JOB_END]
+    while row[LEFT] == U0:
+        i = atomic_add(board, NEXT_CHUNK, 1)
+        if i >= end:
+            break
+        pool.link[F[i]] = np.uint32(0)
+        pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, True, np.uint64(F[i]))
+    while kind == RELAX and row[LEFT] == U0 and (row[MASKS] >> (now & U63)) & U1:
+        # Bucket fusion: a few vertices of this bucket that this worker found are not worth another job.
+        if not is_short(pool, row[BINS + (now & U63)], FUSED_BLOCKS):
+            break
+        chain = take_bin(pool, row, U0, now & U63)
+        pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, True, chain)
+
+
+@njit(**INNER)
+def collect(pool, rows, F, here, level, digit):
+    """Make a bin of all workers what is next."""
+    here[BLOCKS] = here[ENTRIES] = 0
+    for w in range(rows.shape[0]):
+        b = take_bin(pool, rows[w], level, digit)
+        add_chain(pool, F, here, b)
+
+
+@njit(**INNER)
+def add_chain(pool, F, here, b):
+    while b != U0:
+        F[here[BLOCKS]] = np.uint32(b)
+        here[BLOCKS] += 1
+        here[ENTRIES] += np.int64(pool.end[b]) - np.int64(pool.begin[b])
+        b = np.uint64(pool.link[b])
+
+
+@njit(**INNER)
+def collect_left(pool, rows, board, F, here):
+    """Make what workers could not finish what is next. Returns whether there is anything."""
+    taken, end = min(board[NEXT_CHUNK], here[BLOCKS]), here[BLOCKS]
+    left = False
+    for w in range(rows.shape[0]):
+        left |= rows[w, LEFT] != U0
+    if not left:
+        return False
+    here[BLOCKS] = here[ENTRIES] = 0
+    for i in range(taken, end):  # nobody took these; moved to the front
+        pool.link[F[i]] = np.uint32(0)
+        add_chain(pool, F, here, np.uint64(F[i]))
+    for w in range(rows.shape[0]):
+        add_chain(pool, F, here, rows[w, LEFT])
+        rows[w, LEFT] = U0
+    return True
+
+
+@njit(**INNER)
+def note(rows, here, trace, clock):
+    """A bucket is done: its row of the trace."""
+    vertices, arcs = U0, U0
+    for w in range(rows.shape[0]):
+        vertices += rows[w, VERTICES]
+        arcs += rows[w, ARCS]
+    if here[ROUNDS]:
+        now = nanoseconds(clock)
+        row = trace[here[TRACED]]
+        row[0], row[1], row[2] = here[NOW], here[ROUNDS], np.int64(vertices) - here[BEFORE_VERTICES]
+        row[3], row[4] = np.int64(arcs) - here[BEFORE_ARCS], now - here[BEGAN]
+        here[TRACED] += 1
+        here[BEGAN] = now
+    here[BEFORE_VERTICES], here[BEFORE_ARCS], here[ROUNDS] = np.int64(vertices), np.int64(arcs), 0
+
+
+@njit(**INNER)
+def next_job(A, d, pool, rows, board, F, here, per_length, limit, trace, clock):
+    """What the leader does between jobs. Returns whether it posted one: not if the run is over or must stop."""
+    noinline()
+    threads = rows.shape[0]
+    while True:
+        if here[PHASE] == WORKED:
+            here[PHASE] = BETWEEN
+            if collect_left(pool, rows, board, F, here):
+                here[PHASE] = STOPPED  # Python makes the pool larger and calls again
+                return False
+            here[BLOCKS] = 0
+        if here[BLOCKS] == 0:
+            level, digit = first_bin(rows, threads)
+            now = moved_to(np.uint64(here[NOW]), level, digit) if level < np.uint64(LEVELS) else U0
+            if trace.size and (np.int64(now) != here[NOW] or level == np.uint64(LEVELS)):
+                if here[TRACED] == trace.shape[0]:
+                    here[PHASE] = STOPPED  # Python takes the rows and calls again
+                    return False
+                note(rows, here, trace, clock)
+            if level == np.uint64(LEVELS):
+                here[PHASE] = OVER
+                return False
+            here[NOW] = np.int64(now)
+            here[KIND] = SPREAD if level else RELAX
+            here[ROUNDS] += 0 if level else 1
+            collect(pool, rows, F, here, level, digit)
+        now, kind = np.uint64(here[NOW]), here[KIND]
+        here[PHASE] = WORKED
+        if threads > 1 and here[ENTRIES] >= SMALL_BUCKET:
+            open_job(board, kind, 0, here[BLOCKS], 1, here[NOW], 0, 0)
+            return True
+        board[NEXT_CHUNK] = 0
+        row = rows[0]
+        while board[NEXT_CHUNK] < here[BLOCKS] and row[LEFT] == U0:
+            b = np.uint64(F[board[NEXT_CHUNK]])
+            board[NEXT_CHUNK] += 1
+            pool.link[b] = np.uint32(0)
+            pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, False, b)
+
+
+@njit(**COMPILED)
+def take_part(A, d, pool, rows, board, F, here, per_length, limit, trace, clock, me):
+    """One thread's part in a run: worker 0 leads, the others help."""
+    joined = 0
+    if me == 0 and here[PHASE] == STOPPED:
+        here[PHASE] = BETWEEN
+    if me == 0 and trace.size and here[BEGAN] == 0:
+        here[BEGAN] = nanoseconds(clock)
+    while True:
+        if me == 0:
+            if not next_job(A, d, pool, rows, board, F, here, per_length, limit, trace, clock):
+                break
+        else:
+            joined = join_job(board, joined)
+            if joined < 0:
+                break
+        work(A, d, pool, rows[me], board, F, np.uint64(here[NOW]), per_length, limit)
+        if me == 0:
+            close_job(board)
+        else:
+            leave_job(board)
+    if me == 0:
+        dismiss(board)
+
+
+@njit(**COMPILED)
+def begin(pool, rows, board, per_length, sources, d):
+    """Put the sources into their bin. The pool must have room for them."""
+    for s in sources:
+        d[s] = 0.0
+        reserve(pool, rows[0], board, U1)
+        push(pool, rows[0], U0, per_length, s, 0.0)
