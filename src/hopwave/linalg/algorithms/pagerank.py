@@ -12,6 +12,7 @@ before the last one does, and a settled rank need not be computed again: a mask 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -89,8 +90,22 @@ def pagerank(
     return _all_at_once(step, x, n * tol, max_iter)
 
 
+@dataclass
+class OutWeights:
+    """Kept with a matrix: the sum of every vertex's weights; under True those of the transpose."""
+
+    sums: dict[bool, Vector] = field(default_factory=dict)
+
+
 def out_weights(A: Matrix) -> Vector:
-    """The sum of every vertex's weights, absent at dead ends."""
+    """The sum of every vertex's weights, absent at dead ends; kept with the matrix."""
+    kept = A.prepared.record(OutWeights).sums
+    if A.turned not in kept:
+        kept[A.turned] = _out_weights(A)
+    return kept[A.turned]
+
+
+def _out_weights(A: Matrix) -> Vector:
     if A.has_values:
         S = reduce(A, monoid.plus, axis=1).astype("float64")
     else:

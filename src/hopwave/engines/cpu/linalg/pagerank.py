@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 from numba import njit
 
@@ -79,10 +82,7 @@ class Ranks:
     """
 
     def __init__(self, A, total, alpha, p, q, x):
-        part = A.columns
-        values = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
-        self.arcs = (*unsigned_rows(part), values)
-        self.dead = np.flatnonzero(total == 0)
+        self.arcs, self.dead = prepared(A, total)
         if alpha < SMALLEST:  # no arc carries anything: as if there were none, since x is w divided by α/total
             self.arcs = (np.zeros_like(self.arcs[0]), *self.arcs[1:])
             self.follow = np.ones(len(x))
@@ -106,6 +106,24 @@ class Ranks:
     def x(self):
         """The ranks as they are now."""
         return self.w * self.back
+
+
+@dataclass
+class PreparedRanks:
+    """Kept with a matrix: the arcs into each vertex with float64 values, and the dead ends; under True those of the
+    transpose."""
+
+    kept: dict[bool, Any] = field(default_factory=dict)
+
+
+def prepared(A, total):
+    """What does not change from one run to the next."""
+    kept = A.prepared.record(PreparedRanks).kept
+    if A.turned not in kept:
+        part = A.columns
+        values = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
+        kept[A.turned] = (*unsigned_rows(part), values), np.flatnonzero(total == 0)
+    return kept[A.turned]
 
 
 def one_for_all(weights):

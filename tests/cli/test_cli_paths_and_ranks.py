@@ -1,0 +1,75 @@
+"""`hopwave sssp` and `hopwave pagerank`: what they print and write, and their errors."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from calls import Answer, Fail, Run
+
+import hopwave as hw
+
+
+@pytest.fixture
+def roads(tmp_path: Path) -> Path:
+    path = tmp_path / "roads.csv"
+    path.write_text("source,target,weight\na,b,1\na,c,5\nb,c,2\nc,d,4\ne,f,1\n")
+    return path
+
+
+def test_sssp_prints_distances_and_paths(run: Run, roads: Path) -> None:
+    text = run("sssp", roads, "--source", "a", "--target", "d", "--target", "f", "--out", "far.csv")
+    assert "Shortest paths from a" in text and "4 of 6 vertices" in text and "the weights of the file" in text
+    assert "to d (7): a → b → c → d" in text and "to f: no path" in text and "wrote far.csv" in text
+    with Path("far.csv").open() as file:
+        rows = {row["vertex"]: (row["distance"], row["predecessor"]) for row in csv.DictReader(file)}
+    assert rows["d"] == ("7.0", "c") and rows["a"] == ("0.0", "a") and rows["f"] == ("inf", "")
+
+
+def test_sssp_as_json(answer: Answer, roads: Path) -> None:
+    found = answer("sssp", roads, "-s", "a", "-s", "f", "-t", "c", "--limit", "3")
+    assert (found["reached"], found["greatest_distance"], found["sources"]) == (5, 3.0, ["a", "f"])
+    assert found["paths"] == [{"target": "c", "length": 3.0, "path": ["a", "b", "c"]}]
+    assert found["buckets"] is None and found["weights"] is True and found["method"] == "dijkstra"
+    traced = answer("sssp", roads, "--delta", "2", "--trace", "--no-weights")
+    assert traced["sources"] == ["c"] and not traced["source_given"] and traced["method"] == "delta-stepping"
+    assert sum(bucket["vertices"] for bucket in traced["buckets"]) == 4
+
+
+def test_sssp_says_where_it_starts_and_shows_buckets(run: Run, roads: Path) -> None:
+    text = run("sssp", roads, "--trace", "--combine", "min")
+    assert "starting from c, which has the highest degree" in text
+    assert ["from", "rounds", "vertices", "arcs", "ms"] in [line.split() for line in text.splitlines()]
+
+
+def test_sssp_errors(fail: Fail, roads: Path) -> None:
+    for arguments, code, words in (
+        (("-s", "z"), 3, "'z'"),
+        (("--limit", "-1"), 3, "is not a length"),
+        (("--method", "magic"), 3, "'magic' is not known"),
+        (("--method", "dijkstra", "--trace"), 3, "trace=True records the buckets"),
+        (("--out", "far.doc"), 3, "unknown extension"),
+    ):
+        found, message = fail("sssp", roads, *arguments)
+        assert found == code and words in message
+
+
+def test_pagerank_is_that_of_networkx(run: Run, answer: Answer, karate: Path) -> None:
+    right = nx.pagerank(nx.karate_club_graph(), tol=1e-9)
+    found = answer("pagerank", karate, "--tol", "1e-9", "--top", "3", "--out", "ranks.csv")
+    assert found["weights"] is True and [row["vertex"] for row in found["top"]] == [33, 0, 32]
+    with Path("ranks.csv").open() as file:
+        ranks = {int(row["vertex"]): float(row["pagerank"]) for row in csv.DictReader(file)}
+    assert ranks == pytest.approx(right, abs=1e-7)
+    text = run("pagerank", karate, "--no-weights", "--restart", "5", "--top", "2")
+    assert "Highest PageRank" in text and "equally likely" in text
+    plain = hw.pagerank(nx.karate_club_graph(), weights=False, personalization={5: 1}).top(1)
+    assert answer("pagerank", karate, "--no-weights", "--restart", "5")["top"][0]["vertex"] == plain[0][0]
+
+
+def test_pagerank_errors(fail: Fail, karate: Path) -> None:
+    assert fail("pagerank", karate, "--alpha", "2")[0] == 3
+    assert "after 1 rounds" in fail("pagerank", karate, "--max-iter", "1", "--tol", "0")[1]
+    assert fail("pagerank", karate, "--restart", "99")[0] == 3
