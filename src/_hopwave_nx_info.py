@@ -15,6 +15,8 @@ PLACE = {
 }
 PLAN = {"plan : str, optional": 'A name from hopwave.plans(); "auto" (default) chooses by the graph.'}
 
+ALONG = "Along an edge attribute, in NetworkX's order."
+BOTH = "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's order."
 ORDER = "Counted in hops, in NetworkX's order."
 PAIR = "Runs where the graph has been converted before; otherwise NetworkX's own search finishes sooner."
 HOPS = "Counted in hops; all sources at once, 64 per machine word."
@@ -41,15 +43,27 @@ FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
     "single_target_shortest_path_length": ("unweighted", ORDER, {}),
     "all_pairs_shortest_path": ("unweighted", ORDER, {}),
     "all_pairs_shortest_path_length": ("unweighted", ORDER, {}),
-    "all_pairs_dijkstra_path_length": ("all_pairs", "Along an edge attribute, in NetworkX's order.", {}),
+    "all_pairs_dijkstra_path_length": ("all_pairs", ALONG, {}),
     "bidirectional_shortest_path": ("unweighted", PAIR, {}),
     "predecessor": ("unweighted", ORDER, {}),
     "has_path": ("generic", PAIR, {}),
-    "shortest_path": ("generic", "Unweighted. " + PAIR, {}),
-    "shortest_path_length": ("generic", "Unweighted. " + PAIR, {}),
-    "all_shortest_paths": ("generic", "Unweighted, in NetworkX's order.", {}),
-    "single_source_all_shortest_paths": ("generic", "Unweighted, in NetworkX's order.", {}),
-    "all_pairs_all_shortest_paths": ("generic", "Unweighted, in NetworkX's order.", {}),
+    "shortest_path": ("generic", BOTH + " One pair: " + PAIR, {}),
+    "shortest_path_length": ("generic", BOTH + " One pair: " + PAIR, {}),
+    "all_shortest_paths": ("generic", BOTH, {}),
+    "single_source_all_shortest_paths": ("generic", BOTH, {}),
+    "all_pairs_all_shortest_paths": ("generic", BOTH, {}),
+    "single_source_dijkstra": ("weighted", ALONG, {}),
+    "single_source_dijkstra_path": ("weighted", ALONG, {}),
+    "single_source_dijkstra_path_length": ("weighted", ALONG, {}),
+    "multi_source_dijkstra": ("weighted", ALONG, {}),
+    "multi_source_dijkstra_path": ("weighted", ALONG, {}),
+    "multi_source_dijkstra_path_length": ("weighted", ALONG, {}),
+    "dijkstra_predecessor_and_distance": ("weighted", ALONG, {}),
+    "dijkstra_path": ("weighted", ALONG + " " + PAIR, {}),
+    "dijkstra_path_length": ("weighted", ALONG + " " + PAIR, {}),
+    "bidirectional_dijkstra": ("weighted", ALONG + " " + PAIR, {}),
+    "all_pairs_dijkstra": ("weighted", ALONG, {}),
+    "all_pairs_dijkstra_path": ("weighted", ALONG, {}),
     "average_shortest_path_length": ("distance_measures", LENGTHS, PLACE),
     "betweenness_centrality": ("betweenness", BRANDES, PLACE | PLAN),
     "edge_betweenness_centrality": ("betweenness", BRANDES + " Graphs without parallel edges.", PLACE | PLAN),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave.graph import Graph
+
+Vertex = TypeVar("Vertex", bound=Hashable)
+NO_MORE: Any = object()  # None may be a vertex
 
 
 def all_paths(graph: Graph, distances: npt.NDArray[np.int32], source: int, target: int) -> Iterator[list[int]]:
@@ -20,7 +24,9 @@ def all_paths(graph: Graph, distances: npt.NDArray[np.int32], source: int, targe
     return simple_paths(nearer, source, target)
 
 
-def simple_paths(before: Callable[[int], Iterator[int]], source: int, target: int) -> Iterator[list[int]]:
+def simple_paths(
+    before: Callable[[Vertex], Iterator[Vertex]], source: Vertex, target: Vertex
+) -> Iterator[list[Vertex]]:
     """Every path from the source to the target without repeats; before(v) are the vertices that may precede v.
 
     Walks backwards from the target. Needs memory for one path only.
@@ -34,8 +40,8 @@ def simple_paths(before: Callable[[int], Iterator[int]], source: int, target: in
         yield path
         return
     while choices:
-        u = next(choices[-1], None)
-        if u is None:
+        u = next(choices[-1], NO_MORE)
+        if u is NO_MORE:
             choices.pop()
             on_path.discard(path.pop())
         elif u == source:

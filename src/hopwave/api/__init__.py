@@ -15,9 +15,9 @@
     weights        weights in every form that callers give them
     choice         which engine and which plan run when the caller does not say
 
-Questions about hops ignore weights. Functions of distances and paths between two vertices follow them if `weights=` says
-so; `sssp`, `sssp_each`, `sssp_many`, `nearest` and `pagerank` use the graph's own weights when it has them, or those of
-`weights=`.
+Questions about hops ignore weights. Functions of distances, and paths between two vertices, follow them if `weights=`
+says so; `sssp`, `sssp_each`, `sssp_many`, `nearest` and `pagerank` use the graph's own weights when it has them, or
+those of `weights=`.
 
 Everywhere G is a Graph, a SciPy sparse matrix or a NetworkX graph, and a vertex is an id, or a label if the graph has
 labels. `import hopwave` offers all of these functions; nothing below this folder imports it.

@@ -10,11 +10,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
 from hopwave.algorithms import shortest_paths as _paths
 from hopwave.algorithms.shortest_paths import MethodName
-from hopwave.api.arguments import source_ids
+from hopwave.api.arguments import check_distance, source_ids
 from hopwave.api.weights import weighted
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -161,7 +159,7 @@ def _searcher(
     """Check and choose once. Returns a function that searches from some sources and wraps what it found."""
     place = device if device != "auto" else "cpu" if threads is not None or trace else A.device
     way = _paths.choose(graph, method, delta, place, threads, trace)
-    longest = check_length("limit", limit)
+    longest = _longest(limit)
 
     def search(sources: tuple[int, ...]) -> ShortestPaths:
         found, buckets = _paths.distances(A, PathSearch(sources, longest), way)
@@ -224,16 +222,11 @@ def nearest(
         raise GraphError("nearest needs k= or limit=, or both; for the distance of every vertex call sssp")
     if k is not None and (not is_whole(k) or k < 1):
         raise GraphError(f"k={k!r} is not a number of vertices; give a whole number from 1, or None for all")
-    ids, lengths = _paths.nearest(
-        A, PathSearch(sources, check_length("limit", limit), most=None if k is None else int(k))
-    )
+    ids, lengths = _paths.nearest(A, PathSearch(sources, _longest(limit), most=None if k is None else int(k)))
     return dict(zip(map(graph.label, ids.tolist()), lengths.tolist(), strict=True))
 
 
-def check_length(name: str, value: Any) -> float:
-    """A limit on the length of a path: a number from 0, or None for no limit."""
-    if value is None:
-        return math.inf
-    if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not value >= 0:
-        raise GraphError(f"{name}={value!r} is not a length; give a number from 0, or None")
-    return float(value)
+def _longest(limit: Any) -> float:
+    """The greatest length of a path; infinite if there is no limit."""
+    found = check_distance("limit", limit, weighted=True)
+    return math.inf if found is None else found

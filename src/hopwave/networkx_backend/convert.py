@@ -61,6 +61,7 @@ class NetworkXGraph:
         self.attributes = attributes
         self.original = original  # the NetworkX graph itself, where a function must copy attributes from it
         self.lengths = lengths  # by edge attribute, in the order of out_rows
+        self._lengths_into: dict[Any, Lengths] = {}
         self._weighted: dict[Any, Graph] = {}
 
     # ---------------------------------------------------------------- what NetworkX needs of a graph
@@ -129,8 +130,12 @@ class NetworkXGraph:
         transpose = GraphRows(*_ascending(*self.in_rows)[:2]) if self.directed else None
         return Graph(*_ascending(*self.out_rows)[:2], directed=self.directed, transpose=transpose)
 
-    def lengths_of(self, attribute: Any) -> Lengths:
-        """The lengths that an edge attribute gives to the arcs of out_rows."""
+    def lengths_of(self, attribute: Any, into: bool = False) -> Lengths:
+        """The lengths that an edge attribute gives to the arcs of out_rows; with `into`, to those of in_rows."""
+        if into and self.directed:
+            if attribute not in self._lengths_into:
+                self._lengths_into[attribute] = self._turned(self.lengths_of(attribute))
+            return self._lengths_into[attribute]
         if attribute not in self.lengths:
             if self.original is None:
                 raise NotImplementedError(
@@ -139,6 +144,14 @@ class NetworkXGraph:
             original, several = self.original, self.is_multigraph()
             self.lengths[attribute] = read_lengths(original._adj, self.nodes, attribute, 1, several)
         return self.lengths[attribute]
+
+    def _turned(self, lengths: Lengths) -> Lengths:
+        """Lengths in the order of out_rows, in the order of in_rows."""
+        n, (indptr, heads), (in_indptr, tails) = len(self), self.out_rows, self.in_rows
+        arcs = np.repeat(np.arange(n), np.diff(indptr)) * n + heads
+        wanted = np.repeat(np.arange(n), np.diff(in_indptr)) + tails.astype(np.int64) * n
+        ascending = np.argsort(arcs)
+        return Lengths(lengths.values[ascending[np.searchsorted(arcs[ascending], wanted)]], lengths.whole)
 
     def weighted(self, attribute: Any) -> Graph:
         """The graph of `graph`, with an edge attribute as its weights."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import networkx as nx
 
+from hopwave.algorithms.paths import simple_paths
+from hopwave.networkx_backend.all_pairs import all_pairs_dijkstra_path_length
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Arguments, one_search, only_if_converted, serves, unweighted
+from hopwave.networkx_backend.dispatch import Arguments, named_weights, one_search, only_if_converted, serves
 from hopwave.networkx_backend.unweighted import (
     all_pairs_shortest_path,
     all_pairs_shortest_path_length,
@@ -19,12 +22,29 @@ from hopwave.networkx_backend.unweighted import (
     single_source_shortest_path,
     single_source_shortest_path_length,
 )
+from hopwave.networkx_backend.weighted import (
+    Search,
+    all_pairs_dijkstra_path,
+    bidirectional_dijkstra,
+    dijkstra_path_length,
+    dijkstra_predecessor_and_distance,
+    search,
+    single_source_dijkstra_path,
+    single_source_dijkstra_path_length,
+)
 
 
 def pair_or_search(arguments: Arguments) -> str | None:
     """A call with both ends is about one pair of vertices; one without is a search."""
     one_pair = arguments["source"] is not None and arguments["target"] is not None
     return only_if_converted(arguments) if one_pair else one_search(arguments)
+
+
+def hops_or_dijkstra(arguments: Arguments) -> str | None:
+    """Hops, or lengths by Dijkstra's algorithm."""
+    if arguments["weight"] is not None and arguments["method"] == "bellman-ford":
+        return "Bellman-Ford's order of results is not Dijkstra's; hopwave runs method='dijkstra'"
+    return named_weights(arguments)
 
 
 def check_method(method: Any) -> None:
@@ -43,81 +63,95 @@ def has_path(G: NetworkXGraph, source: Any, target: Any) -> bool:
     return True
 
 
-@serves(can_run=unweighted, should_run=pair_or_search)
+@serves(can_run=hops_or_dijkstra, should_run=pair_or_search)
 def shortest_path(
     G: NetworkXGraph, source: Any = None, target: Any = None, weight: Any = None, method: Any = "dijkstra"
 ) -> Any:
     """A shortest path, or those from a source, to a target, or between all pairs."""
     check_method(method)
     if source is None and target is None:
-        return all_pairs_shortest_path(G)
+        return all_pairs_shortest_path(G) if weight is None else all_pairs_dijkstra_path(G, weight=weight)
     if source is None:
+        if weight is not None:
+            return {node: path[::-1] for node, path in _into(G, target, weight).paths().items()}
         if target not in G:
             raise nx.NodeNotFound(f"Source {target} not in G")
         return paths(G, G.in_rows, G.number[target], None, backwards=True)
     if target is None:
-        return single_source_shortest_path(G, source)
-    return bidirectional_shortest_path(G, source, target)
+        if weight is None:
+            return single_source_shortest_path(G, source)
+        return single_source_dijkstra_path(G, source, weight=weight)
+    if weight is None:
+        return bidirectional_shortest_path(G, source, target)
+    return bidirectional_dijkstra(G, source, target, weight)[1]
 
 
-@serves(can_run=unweighted, should_run=pair_or_search)
+@serves(can_run=hops_or_dijkstra, should_run=pair_or_search)
 def shortest_path_length(
     G: NetworkXGraph, source: Any = None, target: Any = None, weight: Any = None, method: Any = "dijkstra"
 ) -> Any:
-    """Hops of a shortest path, or of those from a source, to a target, or between all pairs."""
+    """The length of a shortest path, or of those from a source, to a target, or between all pairs."""
     check_method(method)
     if source is None and target is None:
-        return all_pairs_shortest_path_length(G)
+        return all_pairs_shortest_path_length(G) if weight is None else all_pairs_dijkstra_path_length(G, weight=weight)
     if source is None:
+        if weight is not None:
+            return _into(G, target, weight).distances()
         if target not in G:
             raise nx.NodeNotFound(f"Source {target} is not in G")
         return lengths(G, G.in_rows, G.number[target], None)
     if target is None:
-        return single_source_shortest_path_length(G, source)
-    return len(bidirectional_shortest_path(G, source, target)) - 1
+        if weight is None:
+            return single_source_shortest_path_length(G, source)
+        return single_source_dijkstra_path_length(G, source, weight=weight)
+    if weight is None:
+        return len(bidirectional_shortest_path(G, source, target)) - 1
+    return dijkstra_path_length(G, source, target, weight)
 
 
-@serves(can_run=unweighted, should_run=one_search)
+def _into(G: NetworkXGraph, target: Any, weight: Any) -> Search:
+    """A search along an edge attribute, backwards from the target."""
+    return replace(search(G, [target], weight), backwards=True)
+
+
+def _predecessors(G: NetworkXGraph, source: Any, weight: Any, method: Any) -> dict[Any, list[Any]]:
+    """All predecessors on shortest paths from the source, in hops or along an edge attribute."""
+    if weight is None:
+        hops: dict[Any, list[Any]] = predecessor(G, source)
+        return hops
+    check_method(method)
+    return dijkstra_predecessor_and_distance(G, source, weight=weight)[0]
+
+
+@serves(can_run=hops_or_dijkstra, should_run=one_search)
 def all_shortest_paths(
     G: NetworkXGraph, source: Any, target: Any, weight: Any = None, method: Any = "dijkstra"
 ) -> Iterator[list[Any]]:
     """Every shortest path between two vertices."""
-    return _back(predecessor(G, source), target)
+    return _back(_predecessors(G, source, weight, method), source, target)
 
 
-@serves(can_run=unweighted, should_run=one_search)
+@serves(can_run=hops_or_dijkstra, should_run=one_search)
 def single_source_all_shortest_paths(
     G: NetworkXGraph, source: Any, weight: Any = None, method: Any = "dijkstra"
 ) -> Iterator[tuple[Any, list[list[Any]]]]:
     """(vertex, every shortest path to it), for every vertex that the source reaches."""
-    before = predecessor(G, source)
-    for node in before:
-        yield node, list(_back(before, node))
+    before = _predecessors(G, source, weight, method)
+    return ((node, list(_back(before, source, node))) for node in before)
 
 
-@serves(can_run=unweighted)
+@serves(can_run=hops_or_dijkstra)
 def all_pairs_all_shortest_paths(
     G: NetworkXGraph, weight: Any = None, method: Any = "dijkstra"
 ) -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:
     """(source, {vertex: every shortest path to it}) for every source."""
-    for node in G.nodes:
-        yield node, dict(single_source_all_shortest_paths(G, node))
+    if weight is not None:
+        G.lengths_of(weight)  # now, not when the iterator starts: NetworkX answers what raises NotImplementedError
+    return ((node, dict(single_source_all_shortest_paths(G, node, weight, method))) for node in G.nodes)
 
 
-def _back(before: dict[Any, list[Any]], target: Any) -> Iterator[list[Any]]:
-    """Every path that leads back from the target to the source, which alone has no predecessors."""
+def _back(before: dict[Any, list[Any]], source: Any, target: Any) -> Iterator[list[Any]]:
+    """Every path that leads back from the target to the source. Arcs of length 0 may form circles; none is walked."""
     if target not in before:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
-    path, choices = [target], [iter(before[target])]
-    if not before[target]:
-        yield [target]
-    while path:
-        node = next(choices[-1], None)
-        if node is None:
-            path.pop()
-            choices.pop()
-            continue
-        path.append(node)
-        choices.append(iter(before[node]))
-        if not before[node]:
-            yield path[::-1]
+    yield from simple_paths(lambda node: iter(before[node]), source, target)

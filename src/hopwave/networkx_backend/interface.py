@@ -23,6 +23,7 @@ from hopwave.networkx_backend import (
     structure,
     traversal,
     unweighted,
+    weighted,
 )
 
 # Importing a family registers its functions with dispatch.serves. The list keeps the imports from looking unused.
@@ -41,6 +42,7 @@ FAMILIES = (
     structure,
     traversal,
     unweighted,
+    weighted,
 )
 
 

@@ -58,6 +58,34 @@ def searches_by_length(
         distances[found] = np.inf
 
 
+def settle(
+    rows: Rows, lengths: npt.NDArray[np.float64], sources: list[int], limit: float, target: int | None
+) -> tuple[Ids, npt.NDArray[np.float64], Ids]:
+    """Along lengths, from the nearest source: the vertices in the order in which NetworkX settles them; for every
+    vertex its distance and the one before it. Ends at the target, and others as far away."""
+    found: tuple[Ids, npt.NDArray[np.float64], Ids]
+    found = along_lengths().dijkstra(_arcs(rows, lengths), sources, limit, target, None)
+    return found
+
+
+def from_both_ends(
+    out_rows: Rows,
+    lengths: npt.NDArray[np.float64],
+    in_rows: Rows,
+    in_lengths: npt.NDArray[np.float64],
+    source: int,
+    target: int,
+) -> tuple[list[int], float] | None:
+    """The path that NetworkX finds from both ends along lengths, and its length; None if there is none."""
+    found: tuple[list[int], float] | None
+    found = along_lengths().path_from_both_ends(_arcs(out_rows, lengths), _arcs(in_rows, in_lengths), source, target)
+    return found
+
+
+def _arcs(rows: Rows, lengths: npt.NDArray[np.float64]) -> Any:
+    return along_lengths().arcs(rows, lengths)
+
+
 def pair(out_rows: Rows, in_rows: Rows, source: int, target: int) -> list[int] | None:
     """The shortest path that NetworkX's search from both ends meets first, or None."""
     if source == target:
@@ -109,3 +137,11 @@ def compiled() -> Any:
     from hopwave.engines.cpu import row_order
 
     return row_order
+
+
+@cache
+def along_lengths() -> Any:
+    """The kernels for paths along lengths."""
+    from hopwave.engines.cpu.paths import dijkstra
+
+    return dijkstra

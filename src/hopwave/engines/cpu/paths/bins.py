@@ -40,6 +40,14 @@ POOL_NEXT = 113  # on the board: the first block that nobody has taken yet
 BLOCKS_AT_ONCE = 16  # that a worker takes off the pool
 
 
+class Arcs(NamedTuple):
+    """A graph's rows, and the lengths of its arcs; no lengths where all are 1."""
+
+    indptr: Any
+    indices: Any
+    lengths: Any
+
+
 class Pool(NamedTuple):
     """The blocks. Block 0 is never used: 0 ends a chain."""
 

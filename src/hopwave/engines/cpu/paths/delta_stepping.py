@@ -33,7 +33,7 @@ def arcs_of(A):
     if A.turned not in kept:
         part = A.rows
         lengths = NO_LENGTHS if part.values is None else read_only(part.values.astype(np.float64, copy=False))
-        kept[A.turned] = loop.Arcs(*unsigned_rows(part), lengths)
+        kept[A.turned] = bins.Arcs(*unsigned_rows(part), lengths)
     return kept[A.turned]
 
 

@@ -1,4 +1,4 @@
-"""Dijkstra's algorithm on one core, nearest vertex first. It may stop early.
+"""Dijkstra's algorithm on one core, nearest vertex first. It may stop early, or start from both ends of a path.
 
 The heap is a four-ary tree of (distance, when it was offered, vertex), nearest first, then earliest first. Of equals,
 the first offered is settled first, as in NetworkX, whose results depend on that order. A vertex has an entry for every
@@ -12,6 +12,8 @@ from numba import njit
 
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1
+from hopwave.engines.cpu.paths.bins import Arcs
+from hopwave.engines.cpu.views import read_only, unsigned
 
 U2, U4 = np.uint64(2), np.uint64(4)
 
@@ -88,6 +90,11 @@ def search(indptr, indices, lengths, sources, stop, limit, d, parent, order, key
     return settled
 
 
+def arcs(rows, lengths):
+    """Offsets, indices and float64 lengths as kernels read them."""
+    return Arcs(*map(unsigned, rows), read_only(lengths))
+
+
 def dijkstra(arcs, sources, limit, target, most):
     """The settled vertices in order, the distances, infinite where none was settled, and the vertex before each."""
     n, m = len(arcs.indptr) - 1, len(arcs.indices)
@@ -105,3 +112,62 @@ def dijkstra(arcs, sources, limit, target, most):
         before[order] = parent[order]
         return order, final, before
     return order, d, parent
+
+
+@njit(**COMPILED)
+def meet(out, back, source, target, seen, before, settled, keys, times, vertices):
+    """From both ends in turn, as NetworkX does: the vertex where a shortest path's halves meet, and its length.
+
+    -1 if they do not. All arrays have two rows, one per end: seen is infinite, settled is 0 everywhere; before leads to
+    the end.
+    """
+    size = np.array([1, 1], np.uint64)
+    ends = (source, target)
+    for end in range(2):
+        seen[end, ends[end]] = 0.0
+        before[end, ends[end]] = np.int32(ends[end])
+        keys[end, 0], times[end, 0], vertices[end, 0] = 0.0, np.uint64(end), np.uint32(ends[end])
+    time, middle, length, end = np.uint64(2), np.int64(-1), np.inf, 1
+    while size[0] > U0 and size[1] > U0:
+        end = 1 - end
+        u, du = vertices[end, 0], keys[end, 0]
+        size[end] -= U1
+        if size[end] > U0:
+            drop_first(keys[end], times[end], vertices[end], size[end])
+        if settled[end, u]:
+            continue
+        settled[end, u] = 1
+        if settled[1 - end, u]:
+            return middle, length
+        A = out if end == 0 else back
+        for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + ONE])):
+            v = A.indices[j]
+            offer = du + A.lengths[j]
+            if offer < seen[end, v] and not settled[end, v]:
+                seen[end, v] = offer
+                before[end, v] = np.int32(u)
+                add(keys[end], times[end], vertices[end], size[end], offer, time, v)
+                size[end] += U1
+                time += U1
+                if offer + seen[1 - end, v] < length:
+                    length = offer + seen[1 - end, v]
+                    middle = np.int64(v)
+    return np.int64(-1), np.inf
+
+
+def path_from_both_ends(out, back, source, target):
+    """The path that NetworkX's bidirectional_dijkstra finds and its length, or None. `back` has the arcs backwards."""
+    n, entries = len(out.indptr) - 1, len(out.indices) + 1
+    seen, before, settled = np.full((2, n), np.inf), np.full((2, n), -1, np.int32), np.zeros((2, n), np.uint8)
+    heap = np.empty((2, entries)), np.empty((2, entries), np.uint64), np.empty((2, entries), np.uint32)
+    with compiling(meet):
+        middle, length = meet(out, back, source, target, seen, before, settled, *heap)
+    if middle < 0:
+        return None
+    path = [int(middle)]
+    while path[-1] != source:
+        path.append(int(before[0, path[-1]]))
+    path.reverse()
+    while path[-1] != target:
+        path.append(int(before[1, path[-1]]))
+    return path, float(length)

@@ -21,8 +21,6 @@ algorithm computes the same minimum.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numba import njit
 
@@ -74,14 +72,6 @@ AHEAD = np.uint64(4)  # entries ahead whose rows are fetched into the cache
 NOW, BLOCKS, ENTRIES, KIND, PHASE, ROUNDS, TRACED, BEGAN, BEFORE_VERTICES, BEFORE_ARCS, HERE_CELLS = range(11)
 BETWEEN, WORKED, STOPPED, OVER = range(4)  # phases
 TRACE_COLUMNS = 5  # bucket, rounds, vertices, arcs, nanoseconds
-
-
-class Arcs(NamedTuple):
-    """A graph's rows, and the lengths of its arcs; no lengths where all are 1."""
-
-    indptr: Any
-    indices: Any
-    lengths: Any
 
 
 @njit(**INNER)
