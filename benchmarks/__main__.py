@@ -14,6 +14,7 @@ ORDER = [
     "cpu_ranked",
     "cpu_many",
     "cpu_many_weighted",
+    "cpu_sssp",
     "cpu_busy",
     "cpu_compile",
     "cpu_scaling",
