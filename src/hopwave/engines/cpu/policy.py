@@ -145,16 +145,17 @@ ARCS_PER_PATH_THREAD = 1 << 17  # one more thread per so many arcs of a graph wi
 ENTRIES_PER_VERTEX = 1  # that the first pool of blocks has room for; it grows where that is too few
 BLOCKS_PER_WORKER = 2048  # at least: each may have one open block per bin
 LENGTHS_LOOKED_AT = 4096  # to choose the width of buckets
-BUCKET_CHAINS = 32.0  # over the squared mean degree: how many median lengths wide a bucket is
+CHAIN_DEGREE = 3  # below this mean degree most vertices lie inside a chain, which is then followed without a bin
+BUCKET_WIDTH, BUCKET_POWER = 40.0, 2.4  # Δ in median lengths, over the mean degree to that power; flat around both
 
 
 def bucket_width(typical, degree):
     """Δ for arcs of that typical length: wide where vertices have few arcs, since few distances are then corrected.
 
-    >>> bucket_width(10.0, 16.0), bucket_width(10.0, 2.0)
-    (1.25, 80.0)
+    >>> round(bucket_width(10.0, 16.0), 2), round(bucket_width(10.0, 2.0), 2)
+    (0.52, 75.79)
     """
-    return typical * BUCKET_CHAINS / max(degree, 1.0) ** 2
+    return typical * BUCKET_WIDTH / max(degree, 1.0) ** BUCKET_POWER
 
 
 def path_threads(arcs):

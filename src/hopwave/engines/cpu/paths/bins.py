@@ -6,8 +6,8 @@ position; that position is the level, and k's digit there the bin. So level 0 ho
 the last digit alone, one bucket per bin, and a bin of a higher level holds a range of buckets, to be spread over lower
 levels when `now` comes there. An entry moves at most once per level, however wide the range of distances is.
 
-An entry is a vertex with the distance it was given. It is stale, and skipped, once the vertex has a shorter one. Every
-distance that a vertex is given makes one entry, so each is passed on at most once.
+An entry is a vertex with the distance it was given. It is stale, and skipped, once the vertex has a shorter one. A
+distance that a vertex is given makes one entry, or is passed on at once (loop.py): each is passed on at most once.
 
 Entries lie in blocks of 64. A bin is a chain of blocks, and threads share work by blocks. Before a vertex is relaxed,
 its worker reserves as many blocks as its arcs could fill. If the pool has too few, the worker stops there, and Python
@@ -95,9 +95,15 @@ def release(pool, row, b):
 
 
 @njit(**INNER)
+def bucket_of(d, per_length):
+    """The number of the bucket that a distance belongs to."""
+    return np.uint64(np.int64(min(d * per_length, FARTHEST)))
+
+
+@njit(**INNER)
 def push(pool, row, now, per_length, v, d):
     """Put a vertex into the bin of its distance. A free block must be there."""
-    k = np.uint64(min(d * per_length, FARTHEST))
+    k = bucket_of(d, per_length)
     level, digit, differ = U0, k, k ^ now
     while differ > U63:
         differ >>= U6

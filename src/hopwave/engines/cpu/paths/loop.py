@@ -56,6 +56,7 @@ from hopwave.engines.cpu.paths.bins import (
     LEVELS,
     MASKS,
     VERTICES,
+    bucket_of,
     first_bin,
     moved_to,
     push,
@@ -63,8 +64,9 @@ from hopwave.engines.cpu.paths.bins import (
     reserve,
     take_bin,
 )
-from hopwave.engines.cpu.policy import FUSED_BLOCKS, SMALL_BUCKET
+from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, SMALL_BUCKET
 
+U2 = np.uint64(2)
 RELAX, SPREAD = 1, 2
 AHEAD = np.uint64(4)  # entries ahead whose rows are fetched into the cache
 
@@ -75,24 +77,39 @@ TRACE_COLUMNS = 5  # bucket, rounds, vertices, arcs, nanoseconds
 
 
 @njit(**INNER)
-def relax(A, d, pool, row, now, per_length, limit, shared, u, du):
-    """Offer u's neighbours the distance through u."""
+def relax(A, d, pool, row, now, per_length, limit, shared, chains, u, du):
+    """Offer u's neighbours the distance through u. Returns a neighbour to go on with and its distance, or -1.
+
+    That is one in the middle of a chain whose new distance is in this bucket: it need not wait in a bin.
+    """
+    follow, length = u, -1.0
     for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + ONE])):
         v = A.indices[j]
         offer = du + (A.lengths[j] if A.lengths.size else 1.0)
         if offer < d[v] and offer <= limit:
             if shared:
-                if offer < atomic_least(d, v, offer):
-                    push(pool, row, now, per_length, v, offer)
+                if offer >= atomic_least(d, v, offer):
+                    continue
             else:
                 d[v] = offer
+            if chains and length < 0.0 and is_inner(A, v) and bucket_of(offer, per_length) == now:
+                follow, length = v, offer
+            else:
                 push(pool, row, now, per_length, v, offer)
+    return follow, length
+
+
+@njit(**INNER)
+def is_inner(A, v):
+    """Whether a vertex has at most two arcs."""
+    return np.uint64(A.indptr[v + ONE]) - np.uint64(A.indptr[v]) <= U2
 
 
 @njit(**INNER)
 def pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
     """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, some are left."""
     noinline()
+    chains = A.indices.size < CHAIN_DEGREE * A.indptr.size
     first, last = np.uint64(pool.begin[b]), np.uint64(pool.end[b])
     for i in range((b << U6) + first, (b << U6) + last):
         if i + AHEAD < (b << U6) + last:
@@ -115,9 +132,15 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
         if kind == SPREAD:
             push(pool, row, now, per_length, u, du)
         else:
-            relax(A, d, pool, row, now, per_length, limit, shared, u, du)
-            row[VERTICES] += U1
-            row[ARCS] += arcs
+            while True:  # along a chain
+                row[VERTICES] += U1
+                row[ARCS] += np.uint64(A.indptr[u + ONE]) - np.uint64(A.indptr[u])
+                u, du = relax(A, d, pool, row, now, per_length, limit, shared, chains, u, du)
+                if du < 0.0:
+                    break
+                if row[FREE_COUNT] <= U2:  # too few for another vertex of the chain, but one is there
+                    push(pool, row, now, per_length, u, du)
+                    break
     return True
 
 
