@@ -17,6 +17,7 @@ PLAN = {"plan : str, optional": 'A name from hopwave.plans(); "auto" (default) c
 
 ALONG = "Along an edge attribute, in NetworkX's order."
 BOTH = "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's order."
+CORNERS = "Unweighted, of all vertices, in undirected graphs without parallel edges."
 ORDER = "Counted in hops, in NetworkX's order."
 PAIR = "Runs where the graph has been converted before; otherwise NetworkX's own search finishes sooner."
 HOPS = "Counted in hops; all sources at once, 64 per machine word."
@@ -43,7 +44,7 @@ FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
     "single_target_shortest_path_length": ("unweighted", ORDER, {}),
     "all_pairs_shortest_path": ("unweighted", ORDER, {}),
     "all_pairs_shortest_path_length": ("unweighted", ORDER, {}),
-    "all_pairs_dijkstra_path_length": ("all_pairs", ALONG, {}),
+    "all_pairs_dijkstra_path_length": ("weighted", ALONG, {}),
     "bidirectional_shortest_path": ("unweighted", PAIR, {}),
     "predecessor": ("unweighted", ORDER, {}),
     "has_path": ("generic", PAIR, {}),
@@ -121,7 +122,11 @@ FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
     "is_bipartite": ("bipartite", "", {}),
     "sets": ("bipartite", "", {}),
     "triangles": ("structure", "Of all vertices, in graphs without parallel edges.", {}),
+    "clustering": ("structure", CORNERS, {}),
+    "average_clustering": ("structure", CORNERS, {}),
+    "transitivity": ("structure", "Undirected graphs without parallel edges.", {}),
     "core_number": ("structure", "", {}),
+    "pagerank": ("link_analysis", "In graphs without parallel edges.", {}),
 }
 
 

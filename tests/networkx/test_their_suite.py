@@ -31,7 +31,11 @@ PIECES = {
         "algorithms/tests/test_distance_regular.py",
     ],
     "components": ["algorithms/components", "algorithms/connectivity/tests/test_connectivity.py"],
-    "structure": ["algorithms/tests/test_cluster.py", "algorithms/tests/test_core.py"],
+    "structure": [
+        "algorithms/tests/test_cluster.py",
+        "algorithms/tests/test_core.py",
+        "algorithms/link_analysis/tests/test_pagerank.py",
+    ],
     "efficiency": ["algorithms/tests/test_efficiency.py"],
 }
 HERE = Path(__file__).parent

@@ -9,7 +9,6 @@ from typing import Any
 import networkx as nx
 
 from hopwave.algorithms.paths import simple_paths
-from hopwave.networkx_backend.all_pairs import all_pairs_dijkstra_path_length
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import Arguments, named_weights, one_search, only_if_converted, serves
 from hopwave.networkx_backend.unweighted import (
@@ -25,6 +24,7 @@ from hopwave.networkx_backend.unweighted import (
 from hopwave.networkx_backend.weighted import (
     Search,
     all_pairs_dijkstra_path,
+    all_pairs_dijkstra_path_length,
     bidirectional_dijkstra,
     dijkstra_path_length,
     dijkstra_predecessor_and_distance,

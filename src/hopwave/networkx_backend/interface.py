@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any
 
 from hopwave.networkx_backend import (
-    all_pairs,
     betweenness,
     bipartite,
     closeness,
@@ -20,6 +19,7 @@ from hopwave.networkx_backend import (
     ego,
     generic,
     group,
+    link_analysis,
     structure,
     traversal,
     unweighted,
@@ -28,7 +28,6 @@ from hopwave.networkx_backend import (
 
 # Importing a family registers its functions with dispatch.serves. The list keeps the imports from looking unused.
 FAMILIES = (
-    all_pairs,
     betweenness,
     bipartite,
     closeness,
@@ -39,6 +38,7 @@ FAMILIES = (
     ego,
     generic,
     group,
+    link_analysis,
     structure,
     traversal,
     unweighted,

@@ -44,20 +44,6 @@ def search(rows: Rows, sources: list[int], limit: float = float("inf")) -> Searc
     return Search(order, level[order], parent[order])
 
 
-def searches_by_length(
-    rows: Rows, lengths: npt.NDArray[np.float64], limit: float
-) -> Iterator[tuple[Ids, npt.NDArray[np.float64]]]:
-    """From every vertex in turn: the vertices within the limit in the order in which NetworkX settles them, and how far
-    away they are."""
-    kernels, n = compiled(), len(rows[0]) - 1
-    offers = kernels.new_offers(n, len(lengths))
-    order, distances = np.empty(n, np.int32), np.full(n, np.inf)
-    for source in range(n):
-        found = order[: kernels.by_length(*rows, lengths, source, limit, order, distances, offers)]
-        yield found, distances[found]
-        distances[found] = np.inf
-
-
 def settle(
     rows: Rows, lengths: npt.NDArray[np.float64], sources: list[int], limit: float, target: int | None
 ) -> tuple[Ids, npt.NDArray[np.float64], Ids]:

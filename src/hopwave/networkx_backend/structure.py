@@ -1,4 +1,4 @@
-"""Triangles and cores (networkx.algorithms.cluster and core)."""
+"""Triangles, clustering and cores (networkx.algorithms.cluster and core)."""
 
 from __future__ import annotations
 
@@ -23,6 +23,44 @@ def of_all_vertices(arguments: Arguments) -> str | None:
 def triangles(G: NetworkXGraph, nodes: Any = None) -> dict[Any, int]:
     """How many triangles every vertex is in."""
     return G.by_node(hw.triangles(G.graph).scores)
+
+
+def undirected_hops(arguments: Arguments) -> str | None:
+    """Clustering of undirected graphs, in which every edge counts the same."""
+    if arguments.get("weight") is not None:
+        return f"weight={arguments['weight']!r} asks for weighted triangles; hopwave counts triangles"
+    if arguments["G"].is_directed():
+        return "hopwave does not count triangles of arcs"
+    return of_all_vertices(arguments | {"nodes": arguments.get("nodes")})
+
+
+@serves(can_run=undirected_hops)
+def clustering(G: NetworkXGraph, nodes: Any = None, weight: Any = None) -> dict[Any, Any]:
+    """The share of pairs of a vertex's neighbours that are neighbours themselves; 0 if there are no triangles."""
+    twice, pairs = _corners(G)
+    return {v: t / p if t else 0 for v, t, p in zip(G.nodes, twice, pairs, strict=True)}
+
+
+@serves(can_run=undirected_hops)
+def average_clustering(G: NetworkXGraph, nodes: Any = None, weight: Any = None, count_zeros: Any = True) -> Any:
+    """The mean of `clustering` over all vertices, or over those where it is not 0."""
+    found = [c for c in clustering(G).values() if count_zeros or c]
+    return sum(found) / len(found)
+
+
+@serves(can_run=undirected_hops)
+def transitivity(G: NetworkXGraph) -> Any:
+    """Three times the triangles over the pairs of edges that share a vertex; 0 if there are no triangles."""
+    twice, pairs = _corners(G)
+    return sum(twice) / sum(pairs) if any(twice) else 0
+
+
+def _corners(G: NetworkXGraph) -> tuple[list[int], list[int]]:
+    """Of every vertex, twice its triangles, and its ordered pairs of neighbours other than itself."""
+    graph = G.graph
+    loops = graph.indices == np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
+    degrees = graph.degrees - np.bincount(graph.indices[loops], minlength=graph.n)
+    return (2 * hw.triangles(graph).scores).tolist(), (degrees * (degrees - 1)).tolist()
 
 
 @serves()

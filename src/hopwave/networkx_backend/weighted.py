@@ -231,6 +231,14 @@ def all_pairs_dijkstra(
 
 
 @serves(can_run=named_weights)
+def all_pairs_dijkstra_path_length(
+    G: NetworkXGraph, cutoff: Any = None, weight: Any = "weight"
+) -> Iterator[tuple[Any, Numbers]]:
+    """(source, lengths from it, nearest first) for every source."""
+    return ((node, run.distances()) for node, run in _searches(G, cutoff, weight))
+
+
+@serves(can_run=named_weights)
 def all_pairs_dijkstra_path(
     G: NetworkXGraph, cutoff: Any = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, Paths]]:

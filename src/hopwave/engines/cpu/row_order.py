@@ -6,13 +6,11 @@ the order of another library gets that library's answer, ties included.
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 import numpy as np
 from numba import njit
 
 from hopwave.engines.cpu.components import close_components
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER
+from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.path_counts import rescale_level
 
 strong_components = close_components  # counts components as they close, rows in the order given
@@ -161,84 +159,3 @@ def loads(indptr, indices, sources, limit, total):
             total[v] += load[v] - 1.0
             before[v] = 0
             level[v] = -1
-
-
-# ------------------------------------------------------------------ along lengths
-
-# What a search by length needs beside its answer. An *offer* is a distance that was found for a vertex; offers are
-# numbered in the order in which they were made, and of equal ones the earlier is taken first.
-Offers = namedtuple("Offers", "length vertex heap settled")
-
-
-def new_offers(n, m):
-    """Arrays for any number of searches, one after another: at most one offer per arc, and the source's."""
-    return Offers(np.empty(m + 1), np.empty(m + 1, np.int32), np.empty(m + 1, np.int64), np.zeros(n, np.bool_))
-
-
-@njit(**COMPILED)
-def by_length(indptr, indices, lengths, source, limit, order, d, offers):
-    """Dijkstra's algorithm. Fill order with the vertices within the limit, nearest first, and d (infinite before).
-
-    Returns how many vertices they are. Afterwards d holds their distances, and is infinite elsewhere.
-    """
-    length, vertex, heap, settled = offers
-    length[0], vertex[0], heap[0] = 0.0, source, 0
-    d[source] = 0.0
-    made, size, tail = 1, 1, 0
-    while size > 0:
-        u = vertex[heap[0]]
-        size -= 1
-        take_out(length, heap, size)
-        if settled[u]:
-            continue
-        settled[u] = True
-        order[tail] = u
-        tail += 1
-        for j in range(indptr[u], indptr[u + 1]):
-            v = indices[j]
-            offer = d[u] + lengths[j]
-            if offer < d[v] and offer <= limit:
-                d[v] = offer
-                length[made], vertex[made] = offer, v
-                put_in(length, heap, size, made)
-                made += 1
-                size += 1
-    for i in range(tail):
-        settled[order[i]] = False
-    return tail
-
-
-@njit(**INNER)
-def put_in(length, heap, place, offer):
-    """Add an offer to a binary heap at its end, and move it towards the root, past longer ones."""
-    while place > 0:
-        parent = (place - 1) >> 1
-        if length[heap[parent]] <= length[offer]:
-            break
-        heap[place] = heap[parent]
-        place = parent
-    heap[place] = offer
-
-
-@njit(**INNER)
-def take_out(length, heap, size):
-    """Take the root out of a binary heap; it then has that size."""
-    last = heap[size]
-    place = 0
-    while True:
-        child = 2 * place + 1
-        if child >= size:
-            break
-        if child + 1 < size and is_before(length, heap[child + 1], heap[child]):
-            child += 1
-        if is_before(length, last, heap[child]):
-            break
-        heap[place] = heap[child]
-        place = child
-    heap[place] = last
-
-
-@njit(**INNER)
-def is_before(length, a, b):
-    """Whether offer a is taken before b: it is shorter, or was made earlier."""
-    return length[a] < length[b] or (length[a] == length[b] and a < b)

@@ -172,8 +172,12 @@ def shares(weights: Any, what: str, A: Matrix) -> Vector:
     return Vector.from_dense(array / total).to(A.device)
 
 
-def _unsettled(left: float, enough: float, rounds: int) -> GraphError:
-    return GraphError(
+class Unsettled(GraphError):
+    """The ranks still change after the last round."""
+
+
+def _unsettled(left: float, enough: float, rounds: int) -> Unsettled:
+    return Unsettled(
         f"after {rounds} rounds the ranks still change by {left:.3g} in all, not less than n · tol = {enough:.3g}; "
         "give a larger max_iter or tol"
     )
