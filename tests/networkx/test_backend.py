@@ -73,6 +73,7 @@ SAMPLED: Calls = [
 SIDE: Calls = [lambda c: {"nodes": [v for v, d in c.G.degree() if d % 2]}, lambda c: {"nodes": c.some}]
 
 ARGUMENTS: dict[str, Calls] = {
+    "average_clustering": [lambda c: {}, lambda c: {"count_zeros": False}],
     "generic_bfs_edges": SEARCHED,
     "bfs_edges": [*SEARCHED, lambda c: {"source": c.s, "reverse": True, "depth_limit": c.hops}],
     "bfs_tree": [*SEARCHED, lambda c: {"source": c.s, "reverse": True}, lambda c: {"source": None}],
@@ -158,7 +159,7 @@ ARGUMENTS: dict[str, Calls] = {
 UNDIRECTED = {
     "connected_components", "number_connected_components", "is_connected", "node_connected_component", "efficiency",
     "global_efficiency", "local_efficiency", "schultz_index", "gutman_index", "hyper_wiener_index",
-    "triangles", "group_betweenness_centrality",
+    "triangles", "group_betweenness_centrality", "clustering", "average_clustering", "transitivity",
 }  # fmt: skip
 DIRECTED = {
     "weakly_connected_components", "number_weakly_connected_components", "is_weakly_connected", "is_semiconnected",
@@ -173,6 +174,10 @@ SIMPLE = {
     "edge_betweenness_centrality_subset",
     "triangles",
     "core_number",
+    "clustering",
+    "average_clustering",
+    "transitivity",
+    "pagerank",
 }
 # Dictionaries whose order NetworkX does not promise: it comes from sets, or from another walk.
 UNORDERED = {"color", "bipartite_closeness_centrality"}
