@@ -8,7 +8,7 @@ one. There are two ways to use it:
 
     share(kernel, …)      one job, a loop over rows, posted from Python                        (linalg/, rank/part.py)
     Helpers(…), and in compiled code open_job, close_job, join_job, leave_job
-                          one job after another, the leader compiled          (search/loop.py, betweenness/wide.py)
+                          one job after another, the leader compiled          (search/, betweenness/wide.py, paths/)
 
 **Workers**, for runs of milliseconds to hours over many sources. Every worker has arrays of its own and takes batches
 off a counter until none is left; no thread leads. The calling thread sleeps, and wakes to look at Ctrl-C and progress.
@@ -141,6 +141,7 @@ NEXT_CHUNK = 48  # where the next chunk begins
 TAIL = 64  # where the next found vertex goes in the queue
 FOUND, EDGES, CHECKED, AHEAD, EDGES_AHEAD = range(80, 85)  # sums over all who worked on the job
 JOB_KIND, JOB_END, JOB_CHUNK, JOB_DEPTH, JOB_FLAGS, JOB_WHICH = range(96, 102)  # what to do
+POOL_NEXT = 113  # the first block of a pool that nobody has taken yet (paths/bins.py)
 NEXT_WORKER = 112  # numbers threads as they join, for kernels in which each needs arrays of its own
 BOARD_CELLS = 128
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from hopwave.engines.cpu.crew import POOL_NEXT
 from hopwave.engines.cpu.intrinsics import INNER, U0, U1, U6, U63, atomic_add, trailing_zeros
 
 BLOCK = np.uint64(64)  # entries per block
@@ -36,7 +37,6 @@ FREE, FREE_COUNT, LEFT, VERTICES, ARCS = (MASKS + np.uint64(LEVELS + i) for i in
 ROW_CELLS = 2 * 64 * LEVELS + 32
 # FREE: a chain of free blocks. LEFT: the chain of blocks that the worker could not finish, 0 if none.
 
-POOL_NEXT = 113  # on the board: the first block that nobody has taken yet
 BLOCKS_AT_ONCE = 16  # that a worker takes off the pool
 
 

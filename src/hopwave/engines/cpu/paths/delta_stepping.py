@@ -9,7 +9,7 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import Helpers, new_board, thread_count
+from hopwave.engines.cpu.crew import POOL_NEXT, Helpers, new_board, thread_count
 from hopwave.engines.cpu.paths import bins, loop
 from hopwave.engines.cpu.views import read_only, unsigned_rows
 
@@ -56,7 +56,10 @@ def delta_stepping(A, sources, limit, delta, threads, trace):
     delta = min(max(width_of(A) if delta is None else delta, NARROWEST), WIDEST)
     workers = min(thread_count(threads), policy.path_threads(m))
     blocks = policy.first_blocks(n, len(sources), workers)
-    pool = kept.pools.pop() if kept.pools else None
+    try:
+        pool = kept.pools.pop()
+    except IndexError:  # the first run, or another thread has it
+        pool = None
     if pool is None or len(pool.link) < blocks:
         pool = bins.new_pool(blocks)
     run = _Run(pool, n, workers, trace)
@@ -64,7 +67,7 @@ def delta_stepping(A, sources, limit, delta, threads, trace):
         loop.begin(pool, run.rows, run.board, 1 / delta, np.asarray(sources, np.uint32), run.d)
         while run.here[loop.PHASE] != loop.OVER:
             run.go_on(arcs, 1 / delta, limit)
-    kept.pools.append(run.pool)
+    kept.pools[:] = [run.pool]  # one is enough, however many threads search this graph at once
     return run.d, delta, run.trace
 
 
@@ -78,7 +81,7 @@ class _Run:
         self.here, self.clock = np.zeros(loop.HERE_CELLS, np.int64), np.zeros(2, np.int64)
         self.buffer = np.empty((TRACE_ROWS if trace else 0, loop.TRACE_COLUMNS), np.int64)
         self.board = new_board()
-        self.board[bins.POOL_NEXT] = 1
+        self.board[POOL_NEXT] = 1
 
     def go_on(self, arcs, per_length, limit):
         """Until all is done, or the trace is full, or the pool is empty."""
@@ -89,7 +92,7 @@ class _Run:
             loop.take_part(*part, 0)
         self.trace += self.buffer[: here[loop.TRACED]].tolist()
         self.board = new_board()  # helpers were sent away by the old one
-        self.board[bins.POOL_NEXT] = min(board[bins.POOL_NEXT], len(pool.link))
+        self.board[POOL_NEXT] = min(board[POOL_NEXT], len(pool.link))
         if here[loop.PHASE] == loop.STOPPED and here[loop.BLOCKS]:
             self.pool = bins.new_pool(2 * len(pool.link), pool)
             F, self.F = self.F, np.empty(len(self.pool.link), np.uint32)
