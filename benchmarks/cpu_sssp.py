@@ -26,12 +26,12 @@ from benchmarks.setting import GRAPHS, ROOT, giant_sources, hw, publish
 
 NAMES = ("luxembourg_osm", "grid1000", "delaunay18", "smallworld", "kron18")
 NOTE = (
-    "ms per source, median over the sources; the best of two rounds each. igraph reads its weights anew in every call, "
-    "which is part of its time."
+    "ms per source, median over the sources; the best of two rounds each (igraph: one). igraph reads its weights anew "
+    "in every call, which is part of its time."
 )
 
 
-BUSY = " The machine was busy: other programs had most of its cores, so that two threads were little faster than one."
+BUSY = " The machine was busy: other programs had most of its cores, so that a second thread gains little or nothing."
 
 
 def with_lengths(graph: hw.Graph) -> hw.Graph:
