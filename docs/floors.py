@@ -73,6 +73,7 @@ FLOORS = (  # from top to bottom: the one place that says which room is on which
             "rows",
             "csr",
             "csr_compiled",
+            "machine_code",
             "statistics",
             "arrays",
             "whole_numbers",

@@ -31,6 +31,7 @@ from hopwave.csr import (
     weight_column,
 )
 from hopwave.errors import EngineError, GraphError, SparseIdsWarning
+from hopwave.rows import check_sparse
 from hopwave.whole_numbers import is_whole, whole_numbers
 
 # Without n=, ids are vertex numbers as long as their range stays below this, or below so many times the ends of edges.
@@ -156,11 +157,13 @@ def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str
         raise GraphError("the matrix holds complex numbers; weights are real: take .real, or abs()")
     if weights is None:
         weights = A.dtype.kind != "b"
+    check_sparse(A)
     A = A.tocsr()
     if A.dtype.kind == "f" and np.isnan(A.data).any():
         raise GraphError("the matrix holds NaN; drop or replace those entries")
-    values = A.data.copy() if weights else None  # the matrix may change later; a graph does not
-    made = from_csr(A.indptr.copy(), A.indices.copy(), True, values, combine, None, True)
+    # Arrays may be longer than the entries. Copies, since the matrix may change later and a graph does not.
+    values = A.data[: A.nnz].copy() if weights else None
+    made = from_csr(A.indptr.copy(), A.indices[: A.nnz].copy(), True, values, combine, None, True)
     if directed is None:
         directed = not is_symmetric(made.rows)
     if directed or is_symmetric(made.rows):

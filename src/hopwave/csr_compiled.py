@@ -20,9 +20,10 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from hopwave.machine_code import njit
 
 # Buckets: as many as keep one cache line each open in the second-level cache while arcs are dealt to them.
 MOST_BUCKETS = 2048
@@ -265,6 +266,6 @@ def look_up(ids: Any, number: Any, found: Any) -> None:
         found[i] = number[ids[i]]
 
 
-_compile = numba.njit(nogil=True, cache=True, boundscheck=False)
+_compile = njit(nogil=True, cache=True, boundscheck=False)
 _count, _deal, _sort_bucket, _move = _compile(count), _compile(deal), _compile(sort_bucket), _compile(move)
 _mark, _look_up = _compile(mark), _compile(look_up)

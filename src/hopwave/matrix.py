@@ -9,12 +9,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from hopwave.arrays import Array, module_of, on_gpu
-from hopwave.csr import Rows, is_ascending, offset_type
-from hopwave.errors import LinalgError
+from hopwave.csr import LARGEST_VERTEX_COUNT, Rows, is_ascending, offset_type
+from hopwave.errors import GraphError, LinalgError
 from hopwave.graph import Graph
 from hopwave.operators import checked_dtype
 from hopwave.prepared import Prepared
-from hopwave.rows import transposed
+from hopwave.rows import check_sparse, transposed
 
 
 class _Store:
@@ -82,21 +82,35 @@ class Matrix:
         return cls(_Store((G.n, G.n), Rows(G.indptr, G.indices, _fitting(array)), None))
 
     @classmethod
-    def from_scipy(cls, A: Any) -> Matrix:
+    def from_scipy(cls, A: Any, *, check: bool = True) -> Matrix:
         """A SciPy (or CuPy) sparse matrix; CSR and CSC with ascending rows and 32-bit indices are not copied.
+
+        Its indices are checked, which reads all of them once; `check=False` trusts them. Wrong ones would make products
+        read outside their arrays.
 
         >>> Matrix.from_scipy(sp.eye_array(3, format="csr")).nnz
         3
         """
         if getattr(A, "ndim", 0) != 2 or not hasattr(A, "tocsr"):
             raise LinalgError(f"from_scipy takes a sparse matrix, not {type(A).__name__}; use from_dense or from_edges")
-        if A.format not in ("csr", "csc"):
-            A = A.tocsr()
+        if max(A.shape) > LARGEST_VERTEX_COUNT:
+            raise LinalgError(f"a matrix of shape {A.shape}; 32-bit indices reach up to {LARGEST_VERTEX_COUNT}")
+        try:
+            if check:
+                check_sparse(A)
+            if A.format not in ("csr", "csc"):
+                A = A.tocsr()
+                if check:
+                    check_sparse(A)
+        except GraphError as error:
+            raise LinalgError(str(error)) from None
         if not A.has_canonical_format:
             A = A.copy()
             A.sum_duplicates()
         xp = module_of(A.data)
-        part = Rows(A.indptr, A.indices.astype(xp.int32, copy=False), _fitting(A.data))
+        entries = A.nnz  # arrays may be longer
+        indices, values = (array if len(array) == entries else array[:entries] for array in (A.indices, A.data))
+        part = Rows(A.indptr, indices.astype(xp.int32, copy=False), _fitting(values))
         shape = (int(A.shape[0]), int(A.shape[1]))
         return cls(_Store(shape, part, None) if A.format == "csr" else _Store(shape, None, part))
 
@@ -116,7 +130,7 @@ class Matrix:
             shape = (shape, shape)
         data = np.ones(len(i), np.bool_) if values is None else np.broadcast_to(np.asarray(values), i.shape)
         try:
-            found = cls.from_scipy(sp.coo_array((data, (i, j)), shape=shape).tocsr())
+            found = cls.from_scipy(sp.coo_array((data, (i, j)), shape=shape).tocsr(), check=False)
         except ValueError as error:
             raise LinalgError(f"these entries make no matrix of shape {shape}: {error}") from None
         return found.pattern() if values is None else found

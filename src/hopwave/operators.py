@@ -82,6 +82,8 @@ class BinaryOp:
         if self.kind in ("x", "y"):
             return x if self.kind == "x" else y
         found = np.result_type(x, y)
+        if not self.built_in:
+            return found
         if found == np.bool_ and self.name in ("plus", "minus", "times", "div"):
             return np.dtype(np.int64)  # arithmetic on bool counts
         return np.dtype(np.float64) if self.name == "div" and found.kind == "i" else found
@@ -153,6 +155,17 @@ class Monoid:
         return self.name
 
     @property
+    def starts_from_identity(self) -> bool:
+        """Whether the identity is known to change no term: sums may then start from it, and not from their first term.
+
+        >>> from hopwave import linalg as la
+        >>> la.monoid.max.starts_from_identity, Monoid(la.binary.max, 0).starts_from_identity
+        (True, False)
+        """
+        known = monoid.get(self.op.name)
+        return known is not None and known.op is self.op and bool(known.neutral == self.neutral)
+
+    @property
     def short_circuits(self) -> bool:
         """Whether a sum may stop before its last term."""
         return self.any_term or self.terminal is not None
@@ -169,7 +182,8 @@ class Monoid:
 
     def sum_type(self, term: np.dtype[Any]) -> np.dtype[Any]:
         """The type of sums of terms of that type: bool terms are counted."""
-        return np.dtype(np.int64) if term == np.bool_ and self.name in ("plus", "times") else term
+        counts = term == np.bool_ and self.op.built_in and self.name in ("plus", "times")
+        return np.dtype(np.int64) if counts else term
 
 
 def _op(name: str, python: str, array: str | None, expression: str, kind: Any = "same") -> BinaryOp:

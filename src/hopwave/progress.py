@@ -135,8 +135,10 @@ class _Watched:
         with self._lock:
             self._meters.add(meter)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._watch, name="hopwave-progress", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._watch, name="hopwave-progress", daemon=True)
+                with suppress(RuntimeError, MemoryError):  # the system starts no thread: the work goes on unshown
+                    thread.start()
+                    self._thread = thread
 
     def remove(self, meter: Meter) -> None:
         with self._lock:

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from hopwave.arrays import Array, module_of
 from hopwave.csr import Rows, check_rows
+from hopwave.errors import GraphError
 
 Place = Literal["tril", "triu", "diag", "offdiag"]
 PLACES: tuple[Place, ...] = ("tril", "triu", "diag", "offdiag")
@@ -57,6 +58,34 @@ def transposed(part: Rows, shape: tuple[int, int]) -> Rows:
         found = indptr, row_of_each(part, xp)[order], values[order]
     kind = part.indptr.dtype
     return Rows(found[0].astype(kind), found[1].astype(xp.int32, copy=False), None if part.values is None else found[2])
+
+
+def check_sparse(A: Any) -> None:
+    """Raise a GraphError for a sparse matrix of SciPy or CuPy whose indices lie outside it.
+
+    Neither library looks at them again after a matrix is made, and code that trusts them reads outside its arrays.
+    """
+    if A.format in ("csr", "csc"):
+        major, minor = A.shape if A.format == "csr" else A.shape[::-1]
+        entries = int(A.indptr[-1]) if len(A.indptr) == major + 1 else -1
+        if not 0 <= entries <= min(len(A.indices), len(A.data)):
+            raise GraphError(
+                f"the {A.format} matrix of shape {A.shape} has {len(A.indptr)} offsets, {len(A.indices)} indices and "
+                f"{len(A.data)} values, which do not fit together; build it again from its entries"
+            )
+        check_rows(A.indptr, A.indices[:entries], minor)
+    elif A.format == "coo":
+        for ends, size in zip((A.row, A.col), A.shape, strict=True):
+            if len(ends) and not 0 <= int(ends.min()) <= int(ends.max()) < size:
+                raise GraphError(
+                    f"the matrix of shape {A.shape} has an entry in row or column "
+                    f"{int(ends.min()) if ends.min() < 0 else int(ends.max())}; give entries inside the shape"
+                )
+    elif A.format == "bsr":
+        try:
+            A.check_format(full_check=True)
+        except ValueError as error:
+            raise GraphError(f"the bsr matrix is damaged ({error}); build it again from its entries") from None
 
 
 # ------------------------------------------------------------------ keys

@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.arrays import Array, module_of, on_gpu
+from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.errors import LinalgError
 from hopwave.operators import checked_dtype
 from hopwave.rules import Ratio, Rule, Sizes
+from hopwave.whole_numbers import is_whole
 
 # Push-pull, section 6.3: dense once more than 1% of the places are taken and their number rises, sparse once less than
 # 1% are and it falls.
@@ -34,11 +36,11 @@ class Vector:
     ([1, 4], [0.5, 2.5], 0.5, None)
     """
 
-    __slots__ = ("_ascending", "_count", "_indices", "_present", "_values", "before", "last", "n", "rule")
+    __slots__ = ("_ascending", "_borrowed", "_count", "_indices", "_present", "_values", "before", "last", "n", "rule")
 
     def __init__(self, n: int, dtype: npt.DTypeLike = np.float64, *, rule: Rule = CONVERT) -> None:
         """An empty vector."""
-        self.n = int(n)
+        self.n = checked_length(n)
         self.rule = rule
         self.before = 0  # entries when the rule last chose
         self.last = -1  # what it chose: 0 sparse, 1 dense
@@ -57,6 +59,7 @@ class Vector:
         places = xp.asarray(indices)
         if places.ndim != 1 or (len(places) and places.dtype.kind not in "iu"):
             raise LinalgError(f"indices has type {places.dtype}, shape {places.shape}; give a list of whole numbers")
+        n = checked_length(n)
         found = xp.asarray(values)
         found = found.astype(checked_dtype(dtype if dtype is not None else _nearest(found.dtype)), copy=False)
         if found.ndim == 0:
@@ -80,6 +83,8 @@ class Vector:
     def from_dense(cls, values: Any, present: Any = None, dtype: npt.DTypeLike | None = None) -> Vector:
         """The array's values, at every place or where `present` says; nothing is copied when the types fit.
 
+        `assign` and other operations that change the vector copy the arrays first: the caller's stay as they are.
+
         >>> Vector.from_dense([1, 0, 3], present=[True, False, True]).nnz
         2
         """
@@ -87,14 +92,19 @@ class Vector:
         array = xp.asarray(values)
         if array.ndim != 1:
             raise LinalgError(f"values has {array.ndim} dimensions; a vector has one")
+        checked_length(len(array))
         array = array.astype(checked_dtype(dtype if dtype is not None else _nearest(array.dtype)), copy=False)
         array = xp.ascontiguousarray(array)
         if present is None:
-            return cls.dense(array, xp.ones(len(array), xp.bool_), len(array))
+            found = cls.dense(array, xp.ones(len(array), xp.bool_), len(array))
+            found._borrowed = True
+            return found
         bits = xp.ascontiguousarray(present, xp.bool_)
         if bits.shape != array.shape:
             raise LinalgError(f"present has shape {bits.shape}, values {array.shape}; give one bit per value")
-        return cls.dense(array, bits)
+        found = cls.dense(array, bits)
+        found._borrowed = True
+        return found
 
     @classmethod
     def full(cls, n: int, value: Any, dtype: npt.DTypeLike | None = None, *, device: str = "cpu") -> Vector:
@@ -104,7 +114,8 @@ class Vector:
         [0.5, 0.5, 0.5]
         """
         kind = checked_dtype(dtype if dtype is not None else _nearest(np.asarray(value).dtype))
-        return cls.from_dense(np.full(n, value, kind)).to(device)
+        n = checked_length(n)
+        return cls.dense(np.full(n, value, kind), np.ones(n, np.bool_), n).to(device)
 
     @classmethod
     def sparse(cls, n: int, indices: Array, values: Array, *, ascending: bool = True) -> Vector:
@@ -129,15 +140,16 @@ class Vector:
     _values: Array
     _present: Array
     _ascending: bool
+    _borrowed: bool  # whether the arrays belong to somebody else, and must not be written to
     _count: int | Callable[[], int] | None
 
     def _set_sparse(self, indices: Array, values: Array, ascending: bool) -> None:
         self._indices, self._values, self._present = indices, values, None
-        self._ascending, self._count = ascending, len(indices)
+        self._ascending, self._borrowed, self._count = ascending, False, len(indices)
 
     def _set_dense(self, values: Array, present: Array, count: int | Callable[[], int] | None) -> None:
         self._indices, self._values, self._present = None, values, present
-        self._ascending, self._count = True, count
+        self._ascending, self._borrowed, self._count = True, False, count
 
     # ---------------------------------------------------------------- what it is
 
@@ -265,6 +277,7 @@ class Vector:
             self._set_sparse(other._indices, other._values, other._ascending)
         else:
             self._set_dense(other._values, other._present, other._count)
+        self._borrowed = other._borrowed
         return self
 
     def copy(self) -> Vector:
@@ -276,17 +289,22 @@ class Vector:
         return twin.follow(self)
 
     def astype(self, dtype: npt.DTypeLike) -> Vector:
-        """The same places, values of another type; itself where they have that type already."""
+        """A new vector: the same places, values of that type.
+
+        >>> u = Vector.from_entries([1], [2], n=3)
+        >>> u.astype("float64")[1], u.astype("int64") is u
+        (2.0, False)
+        """
         kind = checked_dtype(dtype)
         if kind == self.dtype:
-            return self
+            return self.copy()
         if self._present is None:
-            twin = Vector.sparse(self.n, self._indices, self._values.astype(kind), ascending=self._ascending)
+            twin = Vector.sparse(self.n, self._indices.copy(), self._values.astype(kind), ascending=self._ascending)
         else:
             values = self._values
             if values.dtype.kind == "f" and kind.kind != "f":  # what is stored at missing places need not fit
                 values = module_of(values).where(self._present, values, values.dtype.type(0))
-            twin = Vector.dense(values.astype(kind), self._present, self._count)
+            twin = Vector.dense(values.astype(kind), self._present.copy(), self._count)
         return twin.follow(self)
 
     def to(self, device: str) -> Vector:
@@ -306,6 +324,13 @@ class Vector:
 
     def __repr__(self) -> str:
         return f"Vector(n={self.n}, nnz={self.nnz}, {self.dtype}, {self.format})"
+
+
+def checked_length(n: Any) -> int:
+    """A number of places, if it is one: they are numbered by 32-bit integers."""
+    if not is_whole(n) or not 0 <= n <= LARGEST_VERTEX_COUNT:
+        raise LinalgError(f"n={n!r} is no number of places; give a whole number from 0 to {LARGEST_VERTEX_COUNT}")
+    return int(n)
 
 
 def _mover(device: str) -> Any:

@@ -304,7 +304,7 @@ LARGE = [
     ("text.csv", lambda: b"source,target\n" + body(b"1,x").replace(b" ", b","), MANY - 8, "found 'x'"),
     ("text.el", lambda: body(b"12 x"), MANY - 9, "found 'x'"),
     ("short.gr", lambda: f"p sp 500 {MANY}\n".encode() + body(b"1", good=b"a 12 345 1"), MANY - 8, "expected an arc"),
-    ("text.graph", lambda: f"{MANY} 1\n".encode() + body(b"12 x"), MANY - 8, "found '12 x'"),
+    ("text.graph", lambda: f"{MANY} 1\n".encode() + body(b"12 x"), MANY - 8, "found 'x'"),
     ("large.graph", lambda: f"{MANY} {MANY}\n".encode() + body(b"12 999999"), MANY - 8, "neighbour 999999 of"),
     ("gz.mtx.gz", lambda: gzip.compress(BIG_HEADER + body(b"12 x"), 1), MANY - 10 + 3, "found 'x'"),
 ]  # fmt: skip

@@ -202,16 +202,19 @@ def path_length(
 
 def histogram(
     engine: Engine, graph: Graph, k: int, seed: Any, delta: float, progress: Progress, threads: Any
-) -> tuple[Floats, Floats]:
-    """Pairs at each distance and half-widths, by Hoeffding: X_s is the share of all vertices at distance d from s.
+) -> tuple[Floats, Floats, float]:
+    """Pairs at each distance, half-widths, and how many pairs may be farther apart than any the sample met.
 
-    Distance d gets the share 6 / (π² (d + 1)²) of the risk. The shares add up to 1, so the bounds hold for all
-    distances together, however many there are.
+    By Hoeffding: X_s is the share of all vertices at distance d from s, and half the risk is for these. Distance d gets
+    the share 6 / (π² (d + 1)²) of it. The shares add up to 1, so the bounds hold for all distances together, however
+    many there are. The other half, shared out in the same way, is for X_s = the share of vertices at distance d or
+    more, since the distance from which on the sample met none is not known beforehand.
     """
     n = graph.n
     found = sweep(engine, graph, Sweep(draw(n, k, seed), "sums"), "distances, sampled", progress, threads)
     counts = np.trim_zeros(found.histogram, "b")
-    risk = delta * 6 / (math.pi * (np.arange(len(counts)) + 1.0)) ** 2
-    bounds = n * n * np.sqrt(np.log(2 / risk) / (2 * k))
+    risk = delta / 2 * 6 / (math.pi * (np.arange(len(counts) + 1) + 1.0)) ** 2
+    bounds = n * n * np.sqrt(np.log(2 / risk[:-1]) / (2 * k))
     bounds[:1] = 0.0  # exactly one vertex is at distance 0: the source itself
-    return np.asarray(counts * (n / k), np.float64), bounds
+    beyond = n * n * math.sqrt(math.log(1 / risk[-1]) / (2 * k)) if len(counts) < n else 0.0
+    return np.asarray(counts * (n / k), np.float64), bounds, beyond

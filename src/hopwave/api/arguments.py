@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.jobs import Integers
@@ -34,6 +35,17 @@ def as_graph(G: Any) -> Graph:
 def is_networkx(G: Any) -> bool:
     """Whether G looks like a NetworkX graph."""
     return hasattr(G, "is_multigraph") and hasattr(G, "edges")
+
+
+def order_of_nodes(G: Any, graph: Graph) -> Integers | None:
+    """The vertices in the order of a NetworkX graph's nodes; None where that is 0 … n − 1, as in every other graph.
+
+    NetworkX draws from its nodes in their order.
+    """
+    if not is_networkx(G) or graph.labels is not None:
+        return None
+    order = np.fromiter(G, np.int64, graph.n)
+    return None if bool((order[1:] > order[:-1]).all()) else order
 
 
 def in_direction(graph: Graph, direction: str) -> Graph:
@@ -80,7 +92,8 @@ def vertex_ids(graph: Graph, vertices: Iterable[Any] | None) -> Integers:
         return np.arange(graph.n, dtype=np.int64)
     if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable):
         raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")
-    if isinstance(vertices, np.ndarray) and vertices.dtype.kind in "iu" and vertices.ndim == 1 and graph.labels is None:
+    plain = isinstance(vertices, np.ndarray) and not isinstance(vertices, np.ma.MaskedArray)
+    if plain and vertices.dtype.kind in "iu" and vertices.ndim == 1 and graph.labels is None:
         if len(vertices) and not 0 <= vertices.min() <= vertices.max() < graph.n:
             raise GraphError(
                 f"vertices from {vertices.min()} to {vertices.max()} are not all in this graph; "
@@ -94,15 +107,19 @@ def vertex_ids(graph: Graph, vertices: Iterable[Any] | None) -> Integers:
 
 
 def check_hops(name: str, value: Any) -> int | None:
-    """A limit on the number of hops: a whole number from 0, or None for no limit."""
-    return None if value is None else required_hops(name, value, ", or None")
+    """A limit on the number of hops: a whole number from 0, or None for no limit.
+
+    A limit that no path can reach is none: engines count hops in 32 bits.
+    """
+    limit = None if value is None else required_hops(name, value, ", or None")
+    return None if limit == LARGEST_VERTEX_COUNT else limit
 
 
 def required_hops(name: str, value: Any, otherwise: str = "") -> int:
     """A number of hops: a whole number from 0. `otherwise` names what else is allowed, for the error message."""
     if not is_whole(value) or value < 0:
         raise GraphError(f"{name}={value!r} is not a number of hops; give a whole number from 0{otherwise}")
-    return int(value)
+    return min(int(value), LARGEST_VERTEX_COUNT)  # no shortest path is longer
 
 
 def check_distance(name: str, value: Any, weighted: bool, otherwise: str = ", or None") -> float | None:

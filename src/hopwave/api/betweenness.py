@@ -16,7 +16,15 @@ import numpy.typing as npt
 
 from hopwave.algorithms import brandes, sampling, scaling
 from hopwave.algorithms.checkpoint import Checkpoint
-from hopwave.api.arguments import as_graph, check_bytes, check_hops, check_probability, check_risk, source_ids
+from hopwave.api.arguments import (
+    as_graph,
+    check_bytes,
+    check_hops,
+    check_probability,
+    check_risk,
+    order_of_nodes,
+    source_ids,
+)
 from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, to_input_device
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
@@ -125,8 +133,9 @@ def betweenness_centrality(
     if epsilon is not None:
         _check_adaptive(epsilon, k, sources, targets, endpoints, checkpoint)
     request = check_request(
-        graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, endpoints=bool(endpoints)
-    )
+        graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, endpoints=bool(endpoints),
+        checkpoint=checkpoint, order=order_of_nodes(G, graph),
+    )  # fmt: skip
     if epsilon is not None:
         run = choose_run(graph, replace(request.job, squares=True), device, plan, threads)
         scores, bounds, count, certificate = _adaptive(run, request, epsilon, delta, seed, normalized, progress)
@@ -187,7 +196,10 @@ def edge_betweenness_centrality(
     {(0, 1): 3.0, (1, 2): 4.0, (2, 3): 3.0}
     """
     graph = as_graph(G)
-    request = check_request(graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, edges=True)
+    request = check_request(
+        graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, edges=True,
+        checkpoint=checkpoint, order=order_of_nodes(G, graph),
+    )  # fmt: skip
     run = choose_run(graph, request.job, device, plan, threads)
     sums, certificate = run.add_up(request.job, "edge betweenness", progress, checkpoint)
     if not graph.directed:
@@ -239,14 +251,26 @@ def check_request(
     *,
     endpoints: bool = False,
     edges: bool = False,
+    checkpoint: Any = None,
+    order: Integers | None = None,
 ) -> Request:
-    """Check the arguments that vertices and edges have in common, and draw the sample."""
+    """Check the arguments that vertices and edges have in common, and draw the sample.
+
+    `order` is the vertices in the order to draw from, where that is not 0 … n − 1.
+    """
     if k is not None and sources is not None:
         raise GraphError("k= draws sources and sources= names them; give one of the two")
     if k is not None and targets is not None:
         raise GraphError("k= samples all pairs and targets= chooses some; give sources= with targets=")
     subset = sources is not None or targets is not None
     drawn = None if subset else sampling.draw_sources(graph.n, k, seed)
+    if drawn is not None and checkpoint is not None and seed is None:
+        raise GraphError(
+            "k= without seed= draws other sources in every run, so that none can continue from the checkpoint of "
+            "another; give seed= with checkpoint="
+        )
+    if drawn is not None and order is not None:
+        drawn = order[drawn]
     job = Job(
         _sources(graph, sources, drawn),
         _mask(graph, targets),

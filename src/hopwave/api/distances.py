@@ -236,7 +236,8 @@ def distance_histogram(
     Returns
     -------
     DistanceHistogram
-        `counts[d]` pairs at distance d; `bounds` if `k` is given.
+        `counts[d]` pairs at distance d; `bounds` if `k` is given, and in `beyond` how many pairs may be farther apart
+        than the distances that the sample met.
 
     Examples
     --------
@@ -249,8 +250,8 @@ def distance_histogram(
     ids = vertex_ids(graph, sources)
     engine = distance_engine(False, device, graph, threads, drawn or len(ids))
     if drawn is not None:
-        counts, bounds = _estimates.histogram(engine, graph, drawn, seed, delta, progress, threads)
-        return DistanceHistogram(counts, graph.n**2, bounds)
+        counts, bounds, beyond = _estimates.histogram(engine, graph, drawn, seed, delta, progress, threads)
+        return DistanceHistogram(counts, graph.n**2, bounds, beyond)
     found = _many.sweep(engine, graph, Sweep(ids, "sums"), "distances", progress, threads)
     exact = np.trim_zeros(found.histogram, "b")
     return DistanceHistogram(exact, len(ids) * graph.n, None if k is None else np.zeros(len(exact)))

@@ -7,6 +7,7 @@ import importlib.util
 import platform
 import sys
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
@@ -41,9 +42,12 @@ class Library:
 
 def doctor(as_json: options.Json = False) -> None:
     """Show hardware and libraries, what is missing and how to install it, and test every engine."""
+    from hopwave import machine_code  # which brings Numba
+
     about = {"hopwave": hw.__version__, "python": platform.python_version(), "system": platform.platform()}
     versions = {name: _version((name,)) or "missing" for name in REQUIRED}
     found, libraries = devices(), optional()
+    kept = machine_code.where_kept()
     outcomes = []
     with Meter("testing", selftest.total(), None) as meter:
         for outcome in selftest.run():
@@ -55,6 +59,7 @@ def doctor(as_json: options.Json = False) -> None:
             {
                 **about,
                 "executable": sys.executable,
+                "machine_code": {"folder": kept, "damaged": [str(path) for path in machine_code.replaced]},
                 "required": versions,
                 "devices": [asdict(device) for device in found],
                 "optional": [asdict(library) for library in libraries],
@@ -63,8 +68,9 @@ def doctor(as_json: options.Json = False) -> None:
             }
         )
     else:
+        code = _kept_at(kept, machine_code.replaced)
         terminal.show(
-            terminal.facts("hopwave", {**about, "executable": sys.executable, **versions}),
+            terminal.facts("hopwave", {**about, "executable": sys.executable, "machine code": code, **versions}),
             _device_table(found),
             _library_table(libraries),
             _test_table(outcomes),
@@ -74,6 +80,12 @@ def doctor(as_json: options.Json = False) -> None:
         raise terminal.CheckFailed(f"the self-test failed: {reasons}")
     if not as_json:
         terminal.line("All checks passed.", style="green")
+
+
+def _kept_at(folder: str | None, damaged: list[Path]) -> str:
+    if folder is None:
+        return "kept nowhere: every process compiles anew; set NUMBA_CACHE_DIR to a folder that can be written to"
+    return folder + (f" ({len(damaged)} damaged and made again)" if damaged else "")
 
 
 def optional() -> list[Library]:

@@ -82,7 +82,8 @@ def _records(source: Source, directed: bool | None, rank: int, size: int) -> Sha
 def _lines(source: Source, format: str, directed: bool | None, rank: int, size: int) -> Share:
     """The lines that begin in the rank-th of `size` equal ranges of bytes after the header."""
     declared: int | None
-    with source.open() as stream:
+    with source.text() as stream:
+        first = stream.tell()
         if format == "matrix-market":
             entries = matrix_market.read_header(source, stream)
             grammar, kind = entries.grammar(), entries.symmetry == "general"
@@ -94,7 +95,7 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
                     "ids that are names; expected whole numbers: replace them with hopwave convert first", 1
                 )
             grammar, kind = edge_list.integer_grammar(), bool(header.directed)
-            start, n, declared = 0, header.nodes or 0, header.edges
+            start, n, declared = first, header.nodes or 0, header.edges
         begin, end = (
             _next_line(stream, start + (source.size - start) * index // size, start) for index in (rank, rank + 1)
         )

@@ -21,7 +21,7 @@ from hopwave.io import (
     table,
 )
 from hopwave.io.format import Format
-from hopwave.io.source import Source
+from hopwave.io.source import BYTE_ORDER_MARK, Source
 
 FORMATS = (
     matrix_market.FORMAT,
@@ -44,10 +44,10 @@ FORMATS = (
 # Comments, then the problem line.
 _DIMACS = re.compile(rb"(?:c[^\n]*\n|\s*\n)*p[ \t]+(sp|edge|col)[ \t]")
 # Declarations and comments, then the element of the whole document.
-_GRAPHML = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<[?!][^>]*>\s*)*<(?:\w+:)?graphml\b")
+_GRAPHML = re.compile(rb"\s*(?:<[?!][^>]*>\s*)*<(?:\w+:)?graphml\b")
 # Comments, `Creator "..."` or `Version 1`, then the list of the graph.
 _GML = re.compile(rb"\s*(?:#[^\n]*\n\s*|(?:Creator|Version|comment)[ \t]+[^\n]*\n\s*)*graph\s*\[", re.IGNORECASE)
-_PAJEK = re.compile(rb"(?:\xef\xbb\xbf)?(?:%[^\n]*\n|\s*\n)*\s*\*(?:network|vertices)\b", re.IGNORECASE)
+_PAJEK = re.compile(rb"(?:%[^\n]*\n|\s*\n)*\s*\*(?:network|vertices)\b", re.IGNORECASE)
 
 
 def by_name(path: Path) -> Format | None:
@@ -78,9 +78,12 @@ def by_title(name: str) -> Format:
 def by_content(start: bytes) -> Format | None:
     """The format whose signature a file begins with; None if there is none, as in most text files.
 
+    A byte-order mark before it does not count.
+
     >>> by_content(b"%%MatrixMarket matrix").name
     'matrix-market'
     """
+    start = start.removeprefix(BYTE_ORDER_MARK)
     if start[: len(matrix_market.BANNER)].lower() == matrix_market.BANNER.lower():
         return matrix_market.FORMAT
     if start.startswith(npz.MAGIC):

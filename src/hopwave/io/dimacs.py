@@ -21,7 +21,7 @@ def read(source: Source, request: Request) -> Graph:
     """Read a DIMACS file: `p sp` is directed, `p edge` and `p col` are not."""
     directed = weighted = True
     line = 1
-    with source.open() as stream:
+    with source.text() as stream:
         while text := source.line(stream, line):
             words = text.split()
             if words[:1] == [b"p"]:

@@ -17,7 +17,7 @@ import numpy as np
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, warn_ignored, weight_cells, write_columns
 from hopwave.io.rows import LARGEST_NUMBER, Grammar, Problem, read_edges, shown
-from hopwave.io.source import Source
+from hopwave.io.source import LONE_RETURN, Source
 from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
 
 _NODES = re.compile(rb"nodes:?\s*(\d{1,40})", re.IGNORECASE)
@@ -48,7 +48,7 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
     """
     if weight is not None and (isinstance(weight, bool) or not isinstance(weight, int) or weight < 2):
         raise TypeError(f"weight={weight!r} is not a column after the two ids; give 2 for the third column")
-    with source.open() as stream:
+    with source.text() as stream:
         header = read_header(source, stream)
     if not header.first_row and header.nodes is None and not header.listed:
         raise source.fail("contains no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'", 1)
@@ -101,7 +101,7 @@ def integer_grammar(column: int = 0) -> Grammar:
 
 
 def _read_integers(source: Source, request: Request, header: _Header, column: int) -> Graph:
-    with source.open() as stream:
+    with source.text() as stream:
         u, v, weights, line = read_edges(source, stream, 1, integer_grammar(column), declared=header.edges)
     try:
         lone = np.array([int(name) for name in header.listed], np.int64)
@@ -155,10 +155,12 @@ def _read_names(source: Source, request: Request, header: _Header, column: int) 
 def _rows(source: Source) -> Iterator[tuple[int, list[bytes]]]:
     """The number and the fields of every line that is not a comment."""
     number = 0
-    with source.open() as stream:
+    with source.text() as stream:
         for block in source.blocks(stream):
             for text in block.split(b"\n")[:-1]:
                 number += 1
+                if b"\r" in text.strip(b" \t\r\n"):
+                    raise source.fail(LONE_RETURN, number)
                 fields = text.split()
                 if fields and fields[0][:1] not in b"#%":
                     yield number, fields
@@ -171,6 +173,11 @@ def _text(source: Source, name: bytes, line: int) -> str:
         return name.decode()
     except UnicodeDecodeError:
         raise source.fail(f"{shown(name)} is not UTF-8 text; expected the name of a vertex", line) from None
+
+
+def _is_word(name: str) -> bool:
+    """Whether a name is read back as it is: one word without white space around it, and no comment."""
+    return name[:1] not in ("#", "%") and "\0" not in name and name.encode().split() == [name.encode()]
 
 
 def write(target: Target, graph: Graph) -> None:
@@ -191,7 +198,7 @@ def write(target: Target, graph: Graph) -> None:
             raise target.fail(
                 f"label {name}; integer ids in this format must be from 0 to 10^18 - 1; use .npz, or labels=False"
             )
-        if isinstance(name, str) and (not name or name[0] in "#%" or "\0" in name or len(name.encode().split()) != 1):
+        if isinstance(name, str) and not _is_word(name):
             raise target.fail(
                 f"label {name!r} is not a single word; use .csv or .npz, or drop labels with labels=False"
             )

@@ -36,7 +36,7 @@ def read_wel(source: Source, request: Request) -> Graph:
 
 def _read_list(source: Source, request: Request, expected: str, values: int) -> Graph:
     grammar = Grammar(expected, comments=b"", values=values, weight=int(values and request.weights))
-    with source.open() as stream:
+    with source.text() as stream:
         u, v, weights, line = read_edges(source, stream, 1, grammar)
     if len(u) == 0:
         raise source.fail(f"contains no edge; expected lines of {expected}", 1)

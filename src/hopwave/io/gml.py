@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from hopwave.graph import Graph
 from hopwave.io.declared import Edges, Vertices, numbered, texts_of, weight_of
 from hopwave.io.format import Format, Request, Target
-from hopwave.io.source import Source
+from hopwave.io.source import LONE_RETURN, Source
 
 _OPEN = "a list begins"  # compared by identity: a text may say the same
 _IDS = "ids"  # the graph's key that says "text" where labels that look like numbers are names
@@ -29,12 +29,12 @@ def _tokens(source: Source) -> Iterator[tuple[str, str, int]]:
     number = 0
     begun: list[str] = []  # a text that goes on over several lines
     start = 0
-    with source.open() as stream:
+    with source.text() as stream:
         for block in source.blocks(stream):
             for raw in io.BytesIO(block):
                 number += 1
                 try:
-                    line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                    line = raw.decode().rstrip("\r\n")
                 except UnicodeDecodeError:
                     raise source.fail("bytes that are not UTF-8 text; expected GML", number) from None
                 at = 0
@@ -62,6 +62,8 @@ def _tokens(source: Source) -> Iterator[tuple[str, str, int]]:
                         yield kind, html.unescape(found["text"][1:-1]), number
                     elif kind != "comment":
                         yield kind, found[kind], number
+                    elif "\r" in found[kind]:
+                        raise source.fail(LONE_RETURN, number)
     if begun:
         raise source.fail("a text without a closing quote; expected one", start)
 

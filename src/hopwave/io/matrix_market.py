@@ -19,7 +19,7 @@ _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
 def read(source: Source, request: Request) -> Graph:
     """Read a square sparse matrix. Symmetric ones are undirected graphs, general ones are directed by default."""
-    with source.open() as stream:
+    with source.text() as stream:
         header = read_header(source, stream)
         n = request.vertices(source, header.size, header.line)
         weighted = request.weights and header.field != "pattern"

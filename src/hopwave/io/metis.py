@@ -18,8 +18,9 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, whole_weights
 from hopwave.io.rows import LARGEST_NUMBER, in_threads, shown
-from hopwave.io.source import Source
+from hopwave.io.source import LONE_RETURN, Source
 
+MOST_WEIGHTS_PER_VERTEX = 1_000_000  # METIS itself expects a handful
 LARGEST_WEIGHT = 2**31 - 1  # METIS reads 32-bit integers unless it was built with wider ones
 
 
@@ -34,7 +35,7 @@ class _Header:
 
 def read(source: Source, request: Request) -> Graph:
     """Read a METIS file; weights of vertices are ignored. Both ends of every edge must list it."""
-    with source.open() as stream:
+    with source.text() as stream:
         header = _read_header(source, stream)
         n = request.vertices(source, header.n, header.line)
         values, counts, lines = _read_lines(source, stream, header)
@@ -67,6 +68,10 @@ def _read_header(source: Source, stream: IO[bytes]) -> _Header:
     if len(kind) != 3 or set(kind) - {"0", "1"}:
         raise source.fail(f"fmt is {words[2].decode()}; expected up to three digits 0 or 1", line)
     constraints = int(words[3]) if len(words) > 3 else 1
+    if constraints > MOST_WEIGHTS_PER_VERTEX:
+        raise source.fail(
+            f"ncon is {constraints}; expected at most {MOST_WEIGHTS_PER_VERTEX:,} weights per vertex", line
+        )
     skip = int(kind[0]) + (constraints if kind[1] == "1" else 0)
     return _Header(int(words[0]), int(words[1]), skip, 1 + int(kind[2]), line)
 
@@ -83,7 +88,8 @@ def _read_lines(
     for block, (block_values, block_ends, trouble) in in_threads(source.blocks(stream, line), _parse):
         numbers = line + _vertex_lines(block)
         if trouble is not None:
-            raise source.fail(f"found {shown(trouble[1])}; expected vertices from 1 to {header.n}", line + trouble[0])
+            found = f"found {shown(trouble[1])}; expected vertices from 1 to {header.n}"
+            raise source.fail(LONE_RETURN if b"\r" in trouble[1] else found, line + trouble[0])
         block_counts = np.diff(block_ends, prepend=0)
         spare = rows + len(block_counts) - header.n
         if spare > 0:  # empty lines after the last vertex are allowed
@@ -110,24 +116,34 @@ def _vertex_lines(block: bytes) -> npt.NDArray[np.int64]:
 
 def _parse(block: bytes, fast: bool) -> tuple[npt.NDArray[Any], npt.NDArray[Any], tuple[int, bytes] | None]:
     """The numbers of a block, where each line ends among them, and the line that cannot be read, if there is one."""
-    if fast:
-        from hopwave.io import scan
+    values, ends = np.empty(len(block) // 2 + 1, np.int64), np.empty(block.count(b"\n"), np.int64)
+    position = count = row = lines = 0
+    while position < len(block):
+        if fast:  # as far as the scanner is sure; the next line is read here
+            from hopwave.io import scan
 
-        values, ends = np.empty(len(block) // 2 + 1, np.int64), np.empty(block.count(b"\n"), np.int64)
-        position, count, row, lines = scan.lists(np.frombuffer(block, np.uint8), 0, values, 0, ends, 0, ord("%"))
-        trouble = (lines, block[position : block.index(b"\n", position)]) if position < len(block) else None
-        return values[:count], ends[:row], trouble
-    found: list[int] = []
-    marks: list[int] = []
-    for number, text in enumerate(block.split(b"\n")[:-1]):
-        if text.startswith(b"%"):
-            continue
-        for word in text.split():
-            if not word.isdigit() or len(word) > len(str(LARGEST_NUMBER)):
-                return np.array(found, np.int64), np.array(marks, np.int64), (number, word)
-            found.append(int(word))
-        marks.append(len(found))
-    return np.array(found, np.int64), np.array(marks, np.int64), None
+            position, count, row, passed = scan.lists(
+                np.frombuffer(block, np.uint8), position, values, count, ends, row, ord("%")
+            )
+            lines += passed
+            if position >= len(block):
+                break
+        end = block.index(b"\n", position)
+        text = block[position:end].rstrip(b" \t\r")
+        if b"\r" in text:
+            return values[:count], ends[:row], (lines, text)
+        if not text.startswith(b"%"):
+            words = text.split()
+            odd = next((word for word in words if not word.isdigit() or len(word) > len(str(LARGEST_NUMBER))), None)
+            if odd is not None:
+                return values[:count], ends[:row], (lines, odd)
+            values[count : count + len(words)] = [int(word) for word in words]
+            count += len(words)
+            ends[row] = count
+            row += 1
+        position = end + 1
+        lines += 1
+    return values[:count], ends[:row], None
 
 
 def _check(

@@ -6,6 +6,8 @@ import io
 import math
 import zipfile
 import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
@@ -23,48 +25,65 @@ _OWN = "hopwave"  # only our archives have this entry; its value is the layout: 
 
 def read(source: Source, request: Request) -> Graph:
     """Read an archive. One of SciPy's is undirected if its pattern is symmetric, as in `Graph.from_scipy`."""
-    arrays = _arrays(source)
-    if _OWN not in arrays and "format" not in arrays:
-        found = ", ".join(arrays) or "nothing"
-        raise source.fail(f"contains {found}; expected an archive of hopwave.write or of scipy.sparse.save_npz")
-    try:
-        graph = _own(source, request, arrays) if _OWN in arrays else _scipy(source, request, arrays)
-    except KeyError as error:
-        raise source.fail(f"the entry {error.args[0]!r} is missing; expected it next to {', '.join(arrays)}") from None
-    except (GraphError, ValueError, IndexError, TypeError) as error:
-        if isinstance(error, FormatError):
-            raise
-        raise source.fail(f"the arrays are not a graph; expected consistent indptr and indices: {error}") from None
+    with _opened(source) as arrays:
+        if _OWN not in arrays and "format" not in arrays:
+            found = ", ".join(arrays) or "nothing"
+            raise source.fail(f"contains {found}; expected an archive of hopwave.write or of scipy.sparse.save_npz")
+        try:
+            graph = _own(source, request, arrays) if _OWN in arrays else _scipy(source, request, arrays)
+        except KeyError as error:
+            has = ", ".join(arrays)
+            raise source.fail(f"the entry {error.args[0]!r} is missing; expected it next to {has}") from None
+        except (GraphError, ValueError, IndexError, TypeError, OverflowError) as error:
+            if isinstance(error, FormatError):
+                raise
+            raise source.fail(f"the arrays are not a graph; expected consistent indptr and indices: {error}") from None
     if request.n not in (None, graph.n):
         raise GraphError(f"n={request.n}, but {source.path} has {graph.n} vertices; leave n out")
     return graph
 
 
-def _arrays(source: Source) -> dict[str, npt.NDArray[Any]]:
+@contextmanager
+def _opened(source: Source) -> Iterator[_Arrays]:
+    """The arrays of an archive, each read when it is first asked for."""
     with source.open() as stream:
         # A zip archive is read by seeking, so one inside a .gz is decompressed into memory first.
         seekable: IO[bytes] = (
             io.BytesIO(b"".join(iter(lambda: source.take(stream, 1 << 24), b""))) if source.packed else stream
         )
         try:
-            with zipfile.ZipFile(seekable) as archive:
-                return {
-                    entry.filename.removesuffix(".npy"): _array(source, archive, entry) for entry in archive.infolist()
-                }
-        except FormatError:
+            archive = zipfile.ZipFile(seekable)
+        except Exception as error:  # a damaged archive may raise anything
+            raise _incomplete(source, error) from None
+        with archive:
+            yield _Arrays(source, archive)
+
+
+def _incomplete(source: Source, error: Exception) -> FormatError:
+    return source.fail(f"not a complete .npz archive ({error}); expected one: truncated, or another format")
+
+
+class _Arrays(Mapping[str, npt.NDArray[Any]]):
+    """The entries of an archive by name. What is not needed is not read, however large it is."""
+
+    def __init__(self, source: Source, archive: zipfile.ZipFile) -> None:
+        self._source, self._archive = source, archive
+        self._entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        entry = self._entries[name]
+        try:
+            return _array(self._source, self._archive, entry)
+        except (FormatError, MemoryError):
             raise
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            EOFError,
-            NotImplementedError,
-            RuntimeError,
-            OSError,
-            ValueError,
-        ) as error:
-            raise source.fail(
-                f"not a complete .npz archive ({error}); expected one: truncated, or another format"
-            ) from None
+        except Exception as error:  # a damaged archive may raise anything
+            raise _incomplete(self._source, error) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
 def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> npt.NDArray[Any]:
@@ -74,13 +93,15 @@ def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> 
             version = np.lib.format.read_magic(stream)
             header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             shape, _, dtype = header(stream)
-        except ValueError as error:
+        except (EOFError, zlib.error, zipfile.BadZipFile):
+            raise
+        except Exception as error:  # NumPy parses the header as Python: a damaged one may raise anything
             raise source.fail(f"the entry {entry.filename!r} is not a NumPy array ({error}); expected one") from None
         if dtype.hasobject:
             raise source.fail(
                 f"the entry {entry.filename!r} contains Python objects; expected numbers or text: nothing is unpickled"
             )
-        size = math.prod(shape) * dtype.itemsize
+        size = math.prod(shape) * max(dtype.itemsize, 1)  # texts without characters, too, need memory once read
         if size > entry.file_size:
             raise source.fail(
                 f"the entry {entry.filename!r} declares {size:,} bytes, has {entry.file_size:,}; expected all of them"
@@ -91,10 +112,11 @@ def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> 
         return array
 
 
-def _own(source: Source, request: Request, arrays: dict[str, npt.NDArray[Any]]) -> Graph:
-    if int(arrays[_OWN]) not in (1, 2):
-        raise source.fail(f"layout {int(arrays[_OWN])} of a newer hopwave; expected 1 or 2: upgrade hopwave")
-    weights = arrays["weights"] if int(arrays[_OWN]) == 2 and request.weights else None
+def _own(source: Source, request: Request, arrays: _Arrays) -> Graph:
+    layout = int(arrays[_OWN])
+    if layout not in (1, 2):
+        raise source.fail(f"layout {layout} of a newer hopwave; expected 1 or 2: upgrade hopwave")
+    weights = arrays["weights"] if layout == 2 and request.weights else None
     indptr, indices, directed = arrays["indptr"], arrays["indices"], bool(arrays["directed"])
     labels = arrays.get("labels") if request.labels else None
     if labels is not None:
@@ -104,7 +126,7 @@ def _own(source: Source, request: Request, arrays: dict[str, npt.NDArray[Any]]) 
     return request.turned(source, graph)
 
 
-def _scipy(source: Source, request: Request, arrays: dict[str, npt.NDArray[Any]]) -> Graph:
+def _scipy(source: Source, request: Request, arrays: _Arrays) -> Graph:
     import scipy.sparse as sp
 
     kind = arrays["format"].item()
@@ -139,7 +161,7 @@ def write(target: Target, graph: Graph) -> None:
     }
     if graph.weights is not None:
         arrays["weights"] = graph.weights
-    names = plain_labels(target, graph)
+    names = plain_labels(target, graph, encoded=False)
     if names is not None:
         labels = np.array(names, np.int64 if names and isinstance(names[0], int) else np.str_)
         if labels.tolist() != names:

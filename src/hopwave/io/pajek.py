@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from hopwave.graph import Graph
 from hopwave.io.declared import Edges, numbered, texts_of, weight_of
 from hopwave.io.format import Format, Request, Target
-from hopwave.io.source import Source
+from hopwave.io.source import LONE_RETURN, Source
 
 _NAMES_MARK = "% ids: text"  # our comment where labels that look like numbers are names
 _VERTEX = re.compile(r'\s*(\d{1,18})(?:\s+(?:"([^"]*)"|([^\s"]\S*))(?=\s|$)|\s*$)', re.ASCII)
@@ -36,16 +36,18 @@ class _Network:
 def _lines(source: Source) -> Iterator[tuple[int, str]]:
     """The number and the text of every line that is not blank; comments keep only our mark."""
     number = 0
-    with source.open() as stream:
+    with source.text() as stream:
         for block in source.blocks(stream):
             for raw in io.BytesIO(block):
                 number += 1
                 try:
-                    text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+                    text = raw.decode().strip()
                 except UnicodeDecodeError:
                     raise source.fail("bytes that are not UTF-8 text; expected Pajek", number) from None
                 if "\0" in text:
                     raise source.fail("a NUL byte in the text; expected Pajek", number)
+                if "\r" in text:
+                    raise source.fail(LONE_RETURN, number)
                 if text and not text.startswith("/*"):
                     yield number, text
 

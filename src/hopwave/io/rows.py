@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.csr import LARGEST_VERTEX_COUNT
-from hopwave.io.source import Source
+from hopwave.io.source import LONE_RETURN, Source
 
 MIN_BYTES_FOR_SCANNER = 1 << 20  # with fewer, Python has finished before Numba is imported
 LARGEST_NUMBER = 10**18 - 1  # 18 digits
@@ -52,6 +52,8 @@ class Grammar:
     def row(self, line: bytes) -> tuple[int, int, float] | None:
         """The edge of one line, with vertices counted from 0, and its weight; None for an empty line or a comment."""
         text = line.strip(b" \t\r\n")
+        if b"\r" in text:
+            raise Problem(LONE_RETURN)
         if not text or text[0] in self.comments:
             return None
         if b"\0" in text:
@@ -204,10 +206,19 @@ def in_threads(blocks: Iterator[bytes], work: Callable[[bytes, bool], Result]) -
     workers = min(os.cpu_count() or 1, 16)
     waiting: deque[tuple[bytes, Future[Result]]] = deque()
     with ThreadPoolExecutor(workers) as pool:
+
+        def begun(block: bytes) -> Future[Result]:
+            try:
+                return pool.submit(work, block, True)
+            except RuntimeError:  # the system starts no thread: this one does the work
+                done: Future[Result] = Future()
+                done.set_result(work(block, True))
+                return done
+
         try:
-            waiting.append((first, pool.submit(work, first, True)))
+            waiting.append((first, begun(first)))
             for block in blocks:
-                waiting.append((block, pool.submit(work, block, True)))
+                waiting.append((block, begun(block)))
                 if len(waiting) > 2 * workers:
                     done, future = waiting.popleft()
                     yield done, future.result()

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, cast
 
-import numba
 import numpy as np
 
 from hopwave.io.nearest_float import NOTHING, TOP_BIT, Function, inlined, nearest
+from hopwave.machine_code import njit
 
 TAB, NEWLINE, RETURN, SPACE, QUOTE = 9, 10, 13, 32, 34
 PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
@@ -31,7 +31,7 @@ MOST_DIGITS = 18  # every number with this many digits fits into 64 bits
 
 
 def _compiled(function: Function) -> Function:
-    return cast(Function, numba.njit(nogil=True, cache=True)(function))
+    return cast(Function, njit(nogil=True, cache=True)(function))
 
 
 class Shape(NamedTuple):
@@ -66,9 +66,13 @@ def _skip_blanks(data: Any, position: int) -> int:
 
 @inlined
 def _next_line(data: Any, position: int) -> int:
-    """Where the next line starts."""
-    while _byte(data, position) != NEWLINE:
+    """Where the next line starts. A carriage return may only stand before the newline."""
+    c = _byte(data, position)
+    while c != NEWLINE:
         position += 1
+        before, c = c, _byte(data, position)
+        if before == RETURN and c != NEWLINE:
+            return UNSURE
     return position + 1
 
 
@@ -144,15 +148,22 @@ def _gap(data: Any, position: int, shape: Shape) -> int:
 
 @inlined
 def _anything(data: Any, position: int, shape: Shape) -> int:
-    """The rest of a line, whatever it contains: the position of its newline."""
+    """The rest of a line after a number, whatever it contains: the position of its newline."""
+    if shape.delimiter != 0:
+        position = _skip_padding(data, position, shape)
     c = _byte(data, position)
-    if c != NEWLINE and c != RETURN and c != SPACE and c != TAB and (shape.delimiter == 0 or c != shape.delimiter):
-        return UNSURE
+    if c != NEWLINE and c != RETURN:
+        if shape.delimiter != 0 and c != shape.delimiter:
+            return UNSURE
+        if shape.delimiter == 0 and c != SPACE and c != TAB:
+            return UNSURE
     while c != NEWLINE:
         if c == 0 or c == QUOTE:
             return UNSURE
         position += 1
-        c = _byte(data, position)
+        before, c = c, _byte(data, position)
+        if before == RETURN and c != NEWLINE:
+            return UNSURE
     return position
 
 
@@ -227,7 +238,10 @@ def pairs(data: Any, position: int, u: Any, v: Any, row: int, shape: Shape) -> t
     while position < data.size:
         begin = _skip_blanks(data, position)
         if _holds_no_edge(data, begin, shape):
-            position = _next_line(data, begin)
+            end = _next_line(data, begin)
+            if end == UNSURE:
+                break
+            position = end
         else:
             a, b, end = _edge(data, begin, shape)
             if end == UNSURE:
@@ -283,7 +297,7 @@ def _skip_cell(data: Any, position: int, shape: Shape) -> int:
     """The end of a cell that is not read."""
     c = _byte(data, position)
     while c != NEWLINE and c != (shape.delimiter or SPACE) and (c != TAB or shape.delimiter != 0):
-        if c == 0 or c == QUOTE:
+        if c == 0 or c == QUOTE or c == RETURN:
             return UNSURE
         position += 1
         c = _byte(data, position)
@@ -332,7 +346,10 @@ def weighted_pairs(data: Any, position: int, u: Any, v: Any, bits: Any, row: int
     while position < data.size:
         begin = _skip_blanks(data, position)
         if _holds_no_edge(data, begin, shape):
-            position = _next_line(data, begin)
+            end = _next_line(data, begin)
+            if end == UNSURE:
+                break
+            position = end
         else:
             a, b, weight, end = _weighted_edge(data, begin, shape)
             if end == UNSURE:
@@ -376,7 +393,10 @@ def lists(
     lines = 0
     while position < data.size:
         if _byte(data, position) == comment:
-            position = _next_line(data, position)
+            end = _next_line(data, position)
+            if end == UNSURE:
+                break
+            position = end
         else:
             found, end = _list(data, position, values, count)
             if end == UNSURE:

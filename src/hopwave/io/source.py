@@ -16,6 +16,8 @@ from hopwave.progress import Meter
 
 BLOCK = 4 << 20  # bytes: a few hundred thousand edges, about ten milliseconds of work
 LONGEST_HEADER_LINE = 1 << 20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # of UTF-8: some editors write it before the first character
+LONE_RETURN = "a carriage return inside the line; expected lines that end in a newline: convert the line ends"
 _GZIP_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
@@ -62,6 +64,14 @@ class Source:
             else:
                 yield raw
 
+    @contextmanager
+    def text(self) -> Iterator[IO[bytes]]:
+        """As `open`, from the first character on: a byte-order mark is skipped."""
+        with self.open() as stream:
+            if self.take(stream, len(BYTE_ORDER_MARK), 1) != BYTE_ORDER_MARK:
+                stream.seek(0)
+            yield stream
+
     def take(self, stream: IO[bytes], size: int, line: int | None = None) -> bytes:
         """The next bytes, at most `size` of them."""
         try:
@@ -72,13 +82,18 @@ class Source:
         return data
 
     def line(self, stream: IO[bytes], number: int) -> bytes:
-        """The next line with its newline, b"" after the last. It is for headers: a very long line is an error."""
+        """The next line with its newline, b"" after the last. It is for headers: a very long line is an error.
+
+        So is a carriage return inside the line: it may end a line of the header, or even all lines of the file.
+        """
         try:
             data = stream.readline(LONGEST_HEADER_LINE)
         except _GZIP_ERRORS as error:
             raise self._broken(error, number) from None
         if len(data) == LONGEST_HEADER_LINE:
             raise self.fail(f"a header line of over {LONGEST_HEADER_LINE:,} bytes; expected a text file", number)
+        if b"\r" in data.rstrip(b"\r\n"):
+            raise self.fail(LONE_RETURN, number)
         return data
 
     def start(self, size: int = 1 << 16) -> bytes:

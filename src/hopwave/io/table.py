@@ -235,7 +235,7 @@ def _read_fast(
         lone=True,
         weight=0 if layout.weight is None else layout.weight - 1,
     )
-    with source.open() as stream:
+    with source.text() as stream:
         skipped = 0
         while layout.header and not source.line(stream, skipped + 1).strip():
             skipped += 1
@@ -323,14 +323,14 @@ def _rows(source: Source, layout: _Layout) -> Iterator[tuple[int, list[str]]]:
 
     def lines() -> Iterator[str]:
         number = 0
-        with source.open() as stream:
+        with source.text() as stream:
             for block in source.blocks(stream):
                 for raw in io.BytesIO(block):
                     number += 1
                     if b"\0" in raw:
                         raise source.fail("a NUL byte in the text; expected a table", number)
                     try:
-                        yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                        yield raw.decode()
                     except UnicodeDecodeError:
                         raise source.fail("bytes that are not UTF-8 text; expected a table", number) from None
 

@@ -83,18 +83,36 @@ class Numbering:
         return array
 
 
-def plain_labels(target: Target, graph: Graph) -> list[str] | list[int] | None:
-    """The labels as Python strings or as Python integers; no other type can be stored safely."""
+def plain_labels(target: Target, graph: Graph, *, encoded: bool = True) -> list[str] | list[int] | None:
+    """The labels as Python strings or as Python integers; no other type can be stored safely.
+
+    `encoded`: the file stores text as UTF-8, which has no half of a surrogate pair.
+    """
     if graph.labels is None:
         return None
     values: list[Any] = graph.labels.tolist()
     if all(type(value) is str for value in values):
+        if encoded:
+            odd = next((value for value in values if not _is_text(value)), None)
+            if odd is not None:
+                raise target.fail(
+                    f"label {odd!r} has half of a surrogate pair, which is no text; relabel, or drop labels with "
+                    "labels=False"
+                )
         return values
     if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
         return values
     odd = next(v for v in values if type(v) is not (int if isinstance(values[0], int) else str) or isinstance(v, int))
     message = f"label {odd!r} is a {type(odd).__name__}; files store labels that are all strings or all 64-bit integers"
     raise target.fail(f"{message}; relabel, or drop them with labels=False")
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def listed_first(

@@ -84,10 +84,13 @@ def _two(u: Any, v: Any, op: Any, either: bool, how: Writing, device: str) -> An
     else:
         a, here = arrays(u, engine)
         b, there = arrays(v, engine)
-        values = function(a, b).astype(kind, copy=False)
         full = u.nnz == n == v.nnz
-        if either and not full:
-            values = xp.where(here & there, values, xp.where(here, a.astype(kind), b.astype(kind)))
+        if full:
+            values = function(a, b).astype(kind, copy=False)
+        else:  # values where no bit is set mean nothing, and some would warn
+            both = xp.flatnonzero(here & there)
+            values = xp.where(here, a.astype(kind), b.astype(kind)) if either else xp.zeros(n, kind)
+            values[both] = function(a[both], b[both]).astype(kind, copy=False)
         present = here | there if either else here & there
         found = Vector.dense(values, present, n if full else None)
     return write(let_through(found, allowed, engine), how, allowed, engine)
@@ -184,14 +187,14 @@ def _mapped(u: Vector, function: Any) -> Vector:
     """The same places, values changed. Of a dense vector only values that are present: others might overflow."""
     if u.format == "sparse":
         places, values = u.listed()
-        return Vector.sparse(u.n, places, function(values), ascending=u.ascending).follow(u)
+        return Vector.sparse(u.n, places.copy(), function(values), ascending=u.ascending).follow(u)
     values, present = u.arrays()
     if u.nnz == u.n:
-        return Vector.dense(function(values), present, u.n).follow(u)
+        return Vector.dense(function(values), present.copy(), u.n).follow(u)
     some = function(values[present])
     everywhere = module_of(some).zeros(u.n, some.dtype)
     everywhere[present] = some
-    return Vector.dense(everywhere, present, u.nnz).follow(u)
+    return Vector.dense(everywhere, present.copy(), u.nnz).follow(u)
 
 
 def select(
@@ -234,7 +237,10 @@ def select(
         some = Vector.sparse(u.n, places[keep], values[keep], ascending=u.ascending)
     else:
         values, present = u.arrays()
-        some = Vector.dense(values.copy(), present & _passing(engine, predicate, thunk, values))
+        places = engine.xp.flatnonzero(present)  # other values mean nothing: they are not tested
+        bits = engine.xp.zeros(u.n, engine.xp.bool_)
+        bits[places] = _passing(engine, predicate, thunk, values[places], places)
+        some = Vector.dense(values.copy(), bits)
     return write(let_through(some.follow(u), allowed, engine), how, allowed, engine)
 
 
@@ -251,15 +257,16 @@ def _select_entries(A: Matrix, predicate: Any, thunk: Any, how: Writing, engine:
 
 
 def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: Any = None) -> Any:
-    """Which values pass; `places` are those of a list, where the thunk is a vector."""
+    """Which values pass; `places` are theirs in a vector."""
     if isinstance(predicate, BinaryOp):
         if thunk is None:
             raise LinalgError(f"{predicate.name} compares with something; give the thunk")
         if isinstance(thunk, Vector):
             others, there = arrays(thunk.to(engine.name), engine)
-            if places is not None:
-                others, there = others[places], there[places]
-            return engine.binary(predicate)(values, others).astype(bool) & there
+            there = there[places]
+            passed = there.copy()
+            passed[there] = engine.binary(predicate)(values[there], others[places[there]]).astype(bool)
+            return passed
         return engine.binary(predicate)(values, engine.xp.asarray(thunk)).astype(bool)
     if not isinstance(predicate, UnaryOp):
         predicate = UnaryOp.define(getattr(predicate, "__name__", "predicate"), predicate, "bool")
@@ -276,13 +283,20 @@ def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: s
     >>> la.reduce(A), la.reduce(A, la.monoid.max, axis=1).to_dict()
     (7, {0: 2, 1: 4})
     """
+    if axis not in (None, 0, 1) or isinstance(axis, bool):
+        raise LinalgError(f"axis={axis!r} is not known; use 0 for every column, 1 for every row, or None for all")
     if isinstance(add, BinaryOp):
-        add = monoid[add.name]
+        known = monoid.get(add.name)
+        if known is None or known.op is not add:
+            raise LinalgError(f"{add.name} has no known identity; give a Monoid, such as Monoid({add.name}, 0)")
+        add = known
     engine = choose(device, u)
     if axis is not None:
         from hopwave.linalg.products import mxv
         from hopwave.semiring import Semiring
 
+        if not is_table(u):
+            raise LinalgError(f"axis={axis} is for matrices; leave it out for a vector")
         A = as_matrix(u)
         A = A if axis == 1 else A.T
         ones = Vector.full(A.shape[1], True, device=engine.name)

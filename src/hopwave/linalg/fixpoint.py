@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.jobs import Direction, Product
@@ -99,6 +100,8 @@ def waves(
     check_direction(direction)
     if depth_limit is not None and not (is_whole(depth_limit) and depth_limit >= 0):
         raise LinalgError(f"depth_limit={depth_limit!r} is no number of products; give 0 or more, or None")
+    if depth_limit is not None and depth_limit > LARGEST_VERTEX_COUNT:  # more products than any search needs
+        depth_limit = None
     matrix = as_matrix(A)
     rows, columns = matrix.shape
     if rows != columns:
@@ -146,8 +149,9 @@ def _one_by_one(
     `fill` and the engine stand for `assign` and `vxm`: checking their keywords takes as long as a small level.
     """
     n, here, kind = A.shape[0], engine.name, product.dtype
-    f = x.to(here).astype(kind)
-    f = f.copy() if f is x else f  # products convert their vectors: not the caller's
+    f = x.to(here)
+    if f is x or f.dtype != kind:  # products convert their vectors: not the caller's
+        f = f.astype(kind)
     levels = Vector.dense(engine.xp.empty(n, np.int32), engine.xp.zeros(n, np.bool_), 0)
     v = Vector(n, kind).to(here) if carries(product) else levels
     counted = direction == "auto" and x.rule is CONVERT and engine.why_not_operation("count_entries") is None

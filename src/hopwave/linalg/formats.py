@@ -18,10 +18,12 @@ def arrays(x: Vector, engine: Algebra) -> tuple[Array, Array]:
 
 
 def writable(x: Vector, engine: Algebra) -> tuple[Array, Array]:
-    """As `arrays`, for a caller who writes to them: two different arrays, neither of them read-only."""
+    """As `arrays`, for a caller who writes to them: two different arrays, neither read-only nor somebody else's."""
     values, present = arrays(x, engine)
     if x.format == "sparse":
         return values, present
+    if x._borrowed:
+        return values.copy(), present.copy()
     if values is present or not getattr(values.flags, "writeable", True):
         values = values.copy()
     return values, present if getattr(present.flags, "writeable", True) else present.copy()

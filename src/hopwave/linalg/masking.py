@@ -87,27 +87,31 @@ def write(t: Vector, how: Writing, allowed: Allowed | None, engine: Algebra) -> 
     if out.device != t.device:
         out.replace(out.to(t.device))
     if how.accum is None and (allowed is None or how.replace):
-        return out.replace(t.astype(out.dtype))
+        return out.replace(t if t.dtype == out.dtype else t.astype(out.dtype))
     xp = engine.xp
     accum = None if how.accum is None else engine.binary(how.accum)
     if accum is not None and not how.replace and out.format == "dense" and t.format == "sparse":
         return _accumulate_list(out, t, accum, engine)
     t_values, t_present = arrays(t, engine)
     values, present = arrays(out, engine)
+    if out._borrowed:
+        present = present.copy()
     outside = None if allowed is None else ~allowed.as_bits(out.n, xp)
-    if accum is not None:
-        both = accum(values, t_values)
-        if out.nnz < out.n:
-            values = xp.where(present & t_present, both, xp.where(t_present, t_values, values))
+    if accum is not None and out.nnz == out.n and t.nnz == t.n:
+        values = accum(values, t_values).astype(out.dtype, copy=False)
+    else:  # values where no bit is set mean nothing, and some would warn: they are neither combined nor converted
+        new, kept = xp.flatnonzero(t_present), values
+        values = kept.copy()
+        values[new] = t_values[new].astype(out.dtype, copy=False)
+        if accum is not None:
+            both = xp.flatnonzero(present & t_present)
+            values[both] = accum(kept[both], t_values[both]).astype(out.dtype, copy=False)
             present = present | t_present
         else:
-            values = both if t.nnz == t.n else xp.where(t_present, both, values)
-        if how.replace and outside is not None:
-            present = present & ~outside
-    else:
-        values = xp.where(t_present, t_values, values)
-        present = t_present | (present & outside)
-    out._set_dense(values.astype(out.dtype, copy=False), present, None)
+            present = t_present | (present & outside)
+    if accum is not None and how.replace and outside is not None:
+        present = present & ~outside
+    out._set_dense(values, present, None)
     return out
 
 
@@ -117,9 +121,11 @@ def _accumulate_list(out: Vector, t: Vector, accum: Any, engine: Algebra) -> Vec
     places, new = t.listed()
     count = out.nnz  # before bits are set
     values, present = writable(out, engine)
-    old = values[places]
     there = present[places]
-    values[places] = xp.where(there, accum(old, new), new).astype(out.dtype, copy=False)
+    at = places[there]
+    combined = accum(values[at], new[there]).astype(out.dtype, copy=False)
+    values[places] = new.astype(out.dtype, copy=False)
+    values[at] = combined
     present[places] = True
     out._set_dense(values, present, count + len(places) - int(xp.count_nonzero(there)))
     return out

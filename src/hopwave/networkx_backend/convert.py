@@ -197,6 +197,10 @@ def convert_from_nx(
     >>> len(convert_from_nx(nx.path_graph(3)))
     3
     """
+    if getattr(graph, "_graph", None) is not None:
+        # A view changes with the graph it looks at, and NetworkX then clears the cache of that graph alone. None means
+        # that conversions of this graph are not kept.
+        graph.__networkx_cache__ = None
     nodes = list(graph)
     directed, several = graph.is_directed(), graph.is_multigraph()
     position = _positions(nodes)

@@ -138,12 +138,24 @@ class EdgeBetweennessResult:
         best = np.argsort(-scores, kind="stable")[:k]
         return [((self.graph.label(int(source[j])), self.graph.label(int(target[j]))), float(scores[j])) for j in best]
 
-    def to_dict(self) -> dict[tuple[Any, Any], float]:
-        """The score of every edge (u, v), as NetworkX returns it. An undirected edge appears once, with u before v."""
+    def to_dict(self) -> dict[tuple[Any, ...], float]:
+        """The score of every edge (u, v), as NetworkX returns it. An undirected edge appears once, with u before v.
+
+        In a graph with parallel edges (`repeats="keep"`) they are (u, v, 0), (u, v, 1), …, as in a NetworkX MultiGraph.
+
+        >>> import hopwave as hw
+        >>> twice = hw.Graph.from_edges([0, 0], [1, 1], repeats="keep")
+        >>> hw.edge_betweenness_centrality(twice, normalized=False).to_dict()
+        {(0, 1, 0): 0.5, (0, 1, 1): 0.5}
+        """
         source, target, scores = self._once()
         names = np.asarray(vertex_names(self.graph)).tolist()
-        pairs = ((names[u], names[v]) for u, v in zip(source.tolist(), target.tolist(), strict=True))
-        return dict(zip(pairs, scores.tolist(), strict=True))
+        ends = [[names[v] for v in column.tolist()] for column in (source, target)]
+        repeats = np.concatenate([[False], (source[1:] == source[:-1]) & (target[1:] == target[:-1])])
+        if repeats.any():
+            places = np.arange(len(repeats))
+            ends.append((places - np.maximum.accumulate(np.where(repeats, 0, places))).tolist())
+        return dict(zip(zip(*ends, strict=True), scores.tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per edge: source, target, betweenness."""

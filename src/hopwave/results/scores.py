@@ -146,6 +146,8 @@ class DistanceHistogram:
         The number of all pairs, including those without a path between them.
     bounds : array of float64, or None
         Half-widths of the confidence intervals of the counts after a sample (`k=`), else None.
+    beyond : float
+        How many pairs may be farther apart than the last distance listed, with the same confidence; 0 without a sample.
 
     Examples
     --------
@@ -158,6 +160,7 @@ class DistanceHistogram:
     counts: npt.NDArray[Any]
     pairs: int
     bounds: npt.NDArray[np.float64] | None = None
+    beyond: float = 0.0
 
     @property
     def unreached(self) -> Any:

@@ -11,10 +11,10 @@ _ready = set()
 
 
 def is_compiled(function):
-    """Whether an earlier process left its machine code on disk."""
+    """Whether an earlier process left its machine code on disk, or nothing is kept there, which has been said."""
     try:
         return bool(list(function._cache._cache_file._load_index()))
-    except Exception:  # Numba's private attributes: without them the notice is lost, nothing else
+    except Exception:  # Numba's private attributes, or a damaged file: without them the notice is lost, nothing else
         return True
 
 

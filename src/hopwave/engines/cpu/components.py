@@ -6,10 +6,10 @@ Components are numbered by their lowest vertex, however they were found: that of
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, noinline
+from hopwave.machine_code import njit
 
 SAMPLED_ARCS = 2  # of every vertex, hooked before the largest component is guessed (Afforest)
 SAMPLE = 1024  # vertices by which it is guessed

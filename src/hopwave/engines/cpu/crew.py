@@ -30,11 +30,11 @@ import threading
 from queue import SimpleQueue
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, nap, ordered_add, ordered_load, ordered_store, pause
 from hopwave.errors import EngineError
+from hopwave.machine_code import njit
 
 log = logging.getLogger("hopwave")
 
@@ -93,24 +93,35 @@ class Crew:
     def help(self, count, function, *arguments):
         """Let `count` threads run function(*arguments, number), number from 1 on, when they are free; wait for none."""
         with self._lock:
-            self._pending += count
             self._grow(self._away + count)
+            count = min(count, self._threads)
+            self._pending += count
         for number in range(1, count + 1):
             self._calls.put((function, arguments, number, False))
 
     def start(self, count, function, *arguments):
-        """The same for a long run: there is a thread for each at once, and later helpers do not queue behind them."""
+        """The same for a long run: there is a thread for each at once, and later helpers do not queue behind them.
+
+        Returns how many run: fewer than `count` where the system starts no further thread.
+        """
         with self._lock:
+            self._grow(self._pending + count)
+            count = min(count, self._threads - self._away)
             self._pending += count
             self._away += count
-            self._grow(self._pending)
         for number in range(1, count + 1):
             self._calls.put((function, arguments, number, True))
+        return count
 
     def _grow(self, count):
+        """Have that many threads, or as many as the system starts."""
         while self._threads < count:
+            try:
+                threading.Thread(target=self._serve, name=f"hopwave-{self._threads + 1}", daemon=True).start()
+            except (RuntimeError, MemoryError) as error:
+                log.info("%d of %d threads run: %s", self._threads, count, error)
+                return
             self._threads += 1
-            threading.Thread(target=self._serve, name=f"hopwave-{self._threads}", daemon=True).start()
 
     def _serve(self):
         while True:
@@ -291,7 +302,13 @@ def run_workers(function, A, states, shared, poll):
     does), workers finish the batch they are in; nothing is half done when this returns.
     """
     control, workers = shared.control, _Workers(len(states))
-    crew.start(len(states), workers.work, function, A, states, shared)
+    running = crew.start(len(states), workers.work, function, A, states, shared)
+    if running == 0:
+        raise EngineError(
+            "the system starts no further thread, and this run needs one; end other threads, or raise the limit "
+            "(ulimit -u)"
+        )
+    workers.finish(len(states) - running)
     try:
         while not workers.finished.wait(policy.POLL_SECONDS):
             if poll(int(control[FINISHED])):
@@ -327,7 +344,11 @@ class _Workers:
         except BaseException as error:
             self.error = error
             shared.control[STOP] |= FAILED
+        self.finish(1)
+
+    def finish(self, count):
+        """That many workers are done, or were never started."""
         with self._lock:
-            self._left -= 1
+            self._left -= count
             if not self._left:
                 self.finished.set()

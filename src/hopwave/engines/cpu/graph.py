@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.intrinsics import COMPILED, ONE
 from hopwave.engines.cpu.search.state import BUFFER, Adjacency, Workspace
 from hopwave.engines.cpu.views import read_only, unsigned
+from hopwave.machine_code import njit
 
 
 def is_scattered(graph):

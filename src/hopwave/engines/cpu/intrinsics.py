@@ -1,6 +1,6 @@
 """What Numba lacks: atomics, bit counting, prefetching, a clock and ways to yield a core, as LLVM instructions.
 
-All of Numba's internals that hopwave depends on are in this file.
+All of Numba's internals that hopwave depends on are in this file and in machine_code.py.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from hopwave.machine_code import njit
 
 
 def forget_outdated(folder: Path) -> None:

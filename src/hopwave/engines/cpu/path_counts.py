@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, noinline
+from hopwave.machine_code import njit
 
 LARGEST, SMALLEST = 1000, -900
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, noinline
+from hopwave.machine_code import njit
 
 
 def shortest_path(loaded, source, target):

@@ -142,9 +142,9 @@ class Algebra(NoShortcuts):
         return None
 
     def scatter(self, op: BinaryOp, target: Array, places: Array, values: Array) -> None:
-        if op.name in ("any", "first"):
+        if op.built_in and op.name in ("any", "first"):
             return
-        if op.name == "second":
+        if op.built_in and op.name == "second":
             target[places] = values
         elif op.array and op.kind == "same":
             getattr(np, op.array).at(target, places, values)
@@ -183,11 +183,11 @@ def ufunc(op: BinaryOp) -> Any:
 
 def array_function(op: BinaryOp) -> Callable[[Array, Array], Array]:
     """A binary operator on arrays."""
-    if op.name in ("first", "any"):
+    if op.built_in and op.name in ("first", "any"):
         return lambda x, y: np.broadcast_arrays(x, y)[0].copy()
-    if op.name == "second":
+    if op.built_in and op.name == "second":
         return lambda x, y: np.broadcast_arrays(x, y)[1].copy()
-    if op.name == "pair":
+    if op.built_in and op.name == "pair":
         return lambda x, y: np.ones(np.broadcast_shapes(np.shape(x), np.shape(y)), np.bool_)
     if op.array is None:
         called = np.frompyfunc(op.function, 2, 1)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.betweenness.state import ARCS, BEGINS, EDGES, ENDPOINTS, IS_PULLED, SHIFT
 from hopwave.engines.cpu.intrinsics import INNER, ONE, U1, U6, U63, noinline, prefetch
 from hopwave.engines.cpu.search.frontier import clear_words, set_bits
+from hopwave.machine_code import njit
 
 
 @njit(**INNER)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numba import njit
 
 from hopwave.csr import Rows
 from hopwave.engines.cpu.betweenness.run import Accumulation
@@ -19,6 +18,7 @@ from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.intrinsics import COMPILED, U1
 from hopwave.engines.cpu.views import unsigned
 from hopwave.graph import Graph
+from hopwave.machine_code import njit
 
 
 class RenumberedGraph:

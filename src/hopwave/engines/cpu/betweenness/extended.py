@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.betweenness.state import CUTOFF, EDGES, ENDPOINTS
 from hopwave.engines.cpu.intrinsics import INNER, ONE, noinline
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
+from hopwave.machine_code import njit
 
 
 @njit(**INNER)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.betweenness.state import (
     ARCS,
@@ -20,6 +19,7 @@ from hopwave.engines.cpu.betweenness.state import (
 from hopwave.engines.cpu.intrinsics import INNER, ONE, U0, U1, U6, U63, noinline, prefetch, trailing_zeros
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.search.frontier import choose, clear_words, copy_words, set_bits
+from hopwave.machine_code import njit
 
 
 @njit(**INNER)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from hopwave.engines.cpu.betweenness.backward import backward
 from hopwave.engines.cpu.betweenness.extended import extended_source
 from hopwave.engines.cpu.betweenness.forward import forward
@@ -19,6 +17,7 @@ from hopwave.engines.cpu.intrinsics import (
     ordered_store,
     pause,
 )
+from hopwave.machine_code import njit
 
 
 @njit(**INNER)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.crew import (
@@ -30,6 +29,7 @@ from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noi
 from hopwave.engines.cpu.search.loop import gather_chunk
 from hopwave.engines.cpu.search.state import OVERFLOWED, QUEUE_END, SEGMENTS
 from hopwave.jobs import Question
+from hopwave.machine_code import njit
 
 GATHER_BACK = np.int64(1)  # the only kind of job here
 ZERO = np.int64(0)

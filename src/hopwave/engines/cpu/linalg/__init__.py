@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from hopwave import engines
 from hopwave.arrays import Array
@@ -31,6 +31,7 @@ from hopwave.jobs import (
     Settled,
     Touched,
 )
+from hopwave.machine_code import njit
 from hopwave.matrix import Matrix
 from hopwave.operators import BinaryOp, UnaryOp
 from hopwave.rows import Place
@@ -154,7 +155,8 @@ class Algebra(linalg.Algebra):
 
     def _blends(self, product: Product, a: Array, x: Vector) -> bool:
         """Whether x is so mixed that testing each entry costs more than reading them all."""
-        return product.add.op.built_in and not product.add.any_term and len(a) == 0 and x.nnz > policy.MIXED * x.n
+        add = product.add
+        return add.starts_from_identity and not add.any_term and len(a) == 0 and x.nnz > policy.MIXED * x.n
 
     def _gather(self, A: Matrix, values: Array, product: Product, threads: int | None) -> tuple[Vector, Touched]:
         part, n, dtype = A.rows, A.shape[0], product.dtype
@@ -318,16 +320,30 @@ def loop_over(function: Callable[..., Any], operands: int) -> Any:
     """A user's function compiled into a loop. A lambda that is made anew in a loop of theirs is compiled once."""
     key: Any
     try:
-        inside = tuple(cell.cell_contents for cell in function.__closure__ or ())
-        key = (function.__code__, inside, function.__defaults__, operands)
+        key = (function.__code__, constants_of(function), operands)
         hash(key)
-    except (AttributeError, TypeError):  # not plain Python, or it closes over something that may change
+    except (AttributeError, TypeError, ValueError):  # not plain Python, or it closes over something that may change
         key = (function, operands)
     if key not in _loops:
         while len(_loops) >= policy.COMPILED_FUNCTIONS_KEPT:
             _loops.pop(next(iter(_loops)))
         _loops[key] = _looped(callable_from_compiled(function), operands)
     return _loops[key]
+
+
+def constants_of(function: Any) -> tuple[Any, ...]:
+    """The values that a function reads besides its arguments: Numba compiles them into its code.
+
+    1, 1.0 and True are equal but compile to different code, and so do 0.0 and -0.0.
+    """
+    names, codes = [], [function.__code__]
+    for code in codes:  # those of functions inside it too
+        names += code.co_names
+        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    values = [cell.cell_contents for cell in function.__closure__ or ()]
+    values += [*(function.__defaults__ or ()), function.__kwdefaults__]
+    values += [function.__globals__.get(name) for name in names]
+    return tuple((type(value), repr(value) if isinstance(value, float) else value) for value in values)
 
 
 def _looped(one: Any, operands: int) -> Any:

@@ -40,7 +40,7 @@ def pulled(A, B, product, mask, threads):
     out = np.zeros(count, product.dtype)
     named = unsigned_rows(mask)
     work = kernels.dot_terms(named, unsigned(left.indptr), unsigned(right.indptr))
-    if product.add.name == "plus" and product.term == "one" and product.structure_only:
+    if product.add.op.built_in and product.add.name == "plus" and product.term == "one" and product.structure_only:
         marks = np.zeros((threads, inner // 64 + 1), np.uint64)
         arguments = (unsigned_rows(left), unsigned_rows(right), named, out, marks)
         board = share(kernels.count_pairs, arguments, rows, work, threads)

@@ -11,12 +11,12 @@ Matrices come as (offsets, indices) or (offsets, indices, values).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.crew import CHECKED, NEXT_CHUNK, NEXT_WORKER
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, U6, U63, atomic_add, ordered_add
 from hopwave.engines.cpu.linalg.vector_kernels import locate
 from hopwave.engines.cpu.policy import MUCH_LONGER
+from hopwave.machine_code import njit
 
 SHORT = 24  # entries up to which insertion sort is faster
 

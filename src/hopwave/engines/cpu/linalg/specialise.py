@@ -22,10 +22,9 @@ import textwrap
 from functools import lru_cache
 from types import FunctionType
 
-from numba import njit
-
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER
 from hopwave.jobs import Product
+from hopwave.machine_code import njit
 
 COMMUTE = {"plus", "times", "min", "max", "lor", "land", "lxor", "eq", "ne"}  # x ⊗ a is a ⊗ x: the same kernel
 WORDS = ("term", "plus", "joined", "stops", "can_stop", "carries", "weighed")
@@ -72,7 +71,7 @@ def compiled(kernel, product: Product, pattern):
         product.add,
         product.multiply if both else None,
         product.term,
-        both and product.flip and product.multiply.name not in COMMUTE,
+        both and product.flip and not (product.multiply.built_in and product.multiply.name in COMMUTE),
         reads and pattern,
         not product.structure_only and not reads,
     )
@@ -99,7 +98,8 @@ class Ring(ast.NodeTransformer):
         words = [add.name, term if multiply is None else multiply.name]
         words += ["flipped"] * flip + ["pattern"] * pattern + ["weighed"] * weighs
         # Numba's cache knows kernels by name and bytecode: what else goes into the text must be in the name.
-        words += ["anyterm"] * (add.any_term and add.name != "any")
+        words += ["anyterm" if add.any_term else "allterms"] * (add.any_term != (add.name == "any"))
+        words += ["fromfirst"] * (add.op.built_in and not add.starts_from_identity)
         words += [] if add.terminal is None else ["until" + repr(add.terminal).encode().hex()]
         self.name = "_".join(word if word.isidentifier() else "unnamed" for word in words)
 
@@ -122,7 +122,7 @@ class Ring(ast.NodeTransformer):
             return t
         together = self._plus(s, t)
         # A user's identity is not relied on: the first term is the sum so far.
-        return together if self.add.op.python is not None else ast.IfExp(more, together, t)
+        return together if self.add.starts_from_identity else ast.IfExp(more, together, t)
 
     def _stops(self, s):
         if self.add.any_term or self.add.terminal is None:

@@ -10,7 +10,6 @@ together come as tuples; a kernel takes them apart once, before its loops.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.crew import CHECKED, FOUND, NEXT_CHUNK
 from hopwave.engines.cpu.intrinsics import (
@@ -28,6 +27,7 @@ from hopwave.engines.cpu.intrinsics import (
     prefetch,
     trailing_zeros,
 )
+from hopwave.machine_code import njit
 
 EIGHT_ONES, U3, U56 = np.uint64(0x0101010101010101), np.uint64(3), np.uint64(56)
 PACKING = np.uint64(0x0102040810204080)  # eight bytes, 0 or 1, times this: their bits in the top byte

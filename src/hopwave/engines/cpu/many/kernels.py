@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.cpu.intrinsics import (
@@ -37,6 +36,7 @@ from hopwave.engines.cpu.intrinsics import (
     prefetch,
     trailing_zeros,
 )
+from hopwave.machine_code import njit
 
 LANES = 64
 SUMS, COLUMNS, ROWS, PAIRS = 1, 2, 4, 8

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
@@ -22,6 +21,7 @@ from hopwave.engines.cpu.intrinsics import (
     ordered_load,
 )
 from hopwave.engines.cpu.many.kernels import LANES
+from hopwave.machine_code import njit
 
 WorkerState = namedtuple("WorkerState", "place")  # of a vertex among the neighbours; -1 for others
 SharedState = namedtuple("SharedState", "efficiency control chunk")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.intrinsics import COMPILED, ONE
 from hopwave.engines.cpu.many.kernels import LANES
+from hopwave.machine_code import njit
 
 
 @njit(**COMPILED)

@@ -8,7 +8,6 @@ words.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import CHECKED, FOUND, NEXT_CHUNK, TAIL, share
@@ -25,6 +24,7 @@ from hopwave.engines.cpu.intrinsics import (
     ordered_add,
     trailing_zeros,
 )
+from hopwave.machine_code import njit
 
 BUFFER = 1024  # found heads that a thread keeps before it makes room for them
 

@@ -6,10 +6,10 @@ For betweenness over ranks: path counts on the way forward, shares of dependenci
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.intrinsics import COMPILED, U0, U1, U6, U63
 from hopwave.engines.cpu.path_counts import add_scaled
+from hopwave.machine_code import njit
 
 
 @njit(**COMPILED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hopwave import rules
 from hopwave.engines.cpu.intrinsics import INLINED, INNER, U0, U1, U6, U63, noinline, trailing_zeros
@@ -22,6 +21,7 @@ from hopwave.engines.cpu.search.state import (
     WHICH,
 )
 from hopwave.engines.cpu.search.steps import OPERAND_VISITED
+from hopwave.machine_code import njit
 
 ZERO = np.int64(0)
 

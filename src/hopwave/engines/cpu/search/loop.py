@@ -13,7 +13,6 @@ too small to share, and posts the next job. A search goes through these phases (
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.crew import (
     AHEAD,
@@ -104,6 +103,7 @@ from hopwave.engines.cpu.search.steps import (
     push_alone,
     work,
 )
+from hopwave.machine_code import njit
 
 ZERO = np.int64(0)
 

@@ -19,7 +19,6 @@ counted as one more reference every time, atomically.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.crew import (
     AHEAD,
@@ -55,6 +54,7 @@ from hopwave.engines.cpu.intrinsics import (
     prefetch,
     trailing_zeros,
 )
+from hopwave.machine_code import njit
 
 # Kinds of jobs. NumPy's integers: see PHASE in search/state.py.
 INIT, PUSH, PULL, PULL_AHEAD, GATHER, FILL, MARK_UNREACHED = (np.int64(kind) for kind in range(7))
