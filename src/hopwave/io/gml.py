@@ -179,6 +179,9 @@ def _id(source: Source, item: dict[str, str], key: str, what: str, line: int) ->
 def write(target: Target, graph: Graph) -> None:
     """Write GML, with labels (the ids where there are none) and weights; other characters than ASCII as entities."""
     texts, marked = texts_of(target, graph)
+    for text in texts:
+        if html.unescape(_escaped(text)) != text:
+            raise target.fail(f"label {text[:40]!r} has a control character, which GML cannot store; use .csv or .npz")
     put = target.stream.write
     put(f"graph [\n  directed {int(graph.directed)}\n".encode())
     if marked:

@@ -297,7 +297,7 @@ def _skip_cell(data: Any, position: int, shape: Shape) -> int:
     """The end of a cell that is not read."""
     c = _byte(data, position)
     while c != NEWLINE and c != (shape.delimiter or SPACE) and (c != TAB or shape.delimiter != 0):
-        if c == 0 or c == QUOTE or c == RETURN:
+        if c < SPACE or c == QUOTE:  # control characters, some of which Python takes for white space
             return UNSURE
         position += 1
         c = _byte(data, position)

@@ -1,0 +1,241 @@
+"""The compiled scanners beside the definition of a line in Python, on random bytes; files that were once misread."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import FormatError, Graph
+from hopwave.io import formats, metis, rows
+from hopwave.io.rows import LARGEST_NUMBER, Grammar
+
+GRAMMARS = {
+    "snap": Grammar("", last=LARGEST_NUMBER),
+    "snap, weights": Grammar("", last=LARGEST_NUMBER, weight=1),
+    "snap, fourth column": Grammar("", last=LARGEST_NUMBER, weight=2),
+    "pattern": Grammar("", first=1, last=9, comments=b"%", values=0),
+    "real": Grammar("", first=1, last=9, comments=b"%", values=1),
+    "real weights": Grammar("", first=1, last=9, comments=b"%", values=1, weight=1),
+    "integer weights": Grammar("", first=1, last=9, comments=b"%", values=1, whole=True, weight=1),
+    "arcs": Grammar("", first=1, last=12, comments=b"c", prefix=b"a", values=1, weight=1),
+    "pairs": Grammar("", comments=b"", values=0),
+    **{
+        f"table {mark!r}": Grammar("", last=LARGEST_NUMBER, comments=b"", delimiter=mark, lone=True, weight=weight)
+        for mark, weight in ((b",", 0), (b";", 1), (b"\t", 2), (b"", 0), (b"|", 0))
+    },
+}
+PIECES = (
+    *(b"0", b"1", b"2", b"7", b"12", b"007", b"123456789012345678", b"1234567890123456789", b"2147483648"),
+    *(b" ", b" ", b"  ", b"\t", b"\t", b",", b",", b";", b"|", b"\r", b"\f", b"\v", b"\0", b'"', b"'", b"#", b"%"),
+    *(
+        b"c",
+        b"a ",
+        b"a",
+        b"x",
+        b"-",
+        b"+",
+        b".",
+        b"1.5",
+        b"1e3",
+        b"1e400",
+        b"-0.25",
+        b"inf",
+        b"nan",
+        b"1_0",
+        b"e",
+        b"\xe9",
+    ),
+    *(b"1 000 000", b"\xef\xbb\xbf", b"\x85", b"\xc2\xa0"),
+)
+
+
+def block(random: random.Random) -> bytes:
+    """A few lines: mostly almost right, some of anything."""
+    lines = []
+    for _ in range(random.randint(1, 4)):
+        if random.random() < 0.5:
+            line = b"".join(random.choices(PIECES, k=random.randint(0, 7)))
+        else:
+            gap = random.choice((b" ", b"\t", b",", b";", b"|", b" , ", b"  "))
+            line = gap.join(random.choices(PIECES[:9], k=random.randint(1, 4)))
+            place = random.randint(0, len(line))
+            line = line[:place] + random.choice((b"", b"", b"", *PIECES)) + line[place:]
+        lines.append(line.replace(b"\n", b"") + random.choice((b"\n", b"\n", b"\n", b"\r\n", b" \n", b"\r\r\n")))
+    return b"".join(lines)
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_both_scanners_read_and_refuse_the_same(name: str) -> None:
+    grammar, draw = GRAMMARS[name], random.Random(name)
+    wide = np.int64 if grammar.last - grammar.first > 2**31 else np.int32
+    for _ in range(3000):
+        data = block(draw)
+        slow, fast = (rows._parse(data, grammar, wide, how) for how in (False, True))
+        assert (fast.lines, fast.trouble) == (slow.lines, slow.trouble), data
+        for mine, theirs in ((fast.u, slow.u), (fast.v, slow.v), (fast.w, slow.w)):
+            assert mine.tobytes() == theirs.tobytes(), data
+
+
+def test_both_scanners_of_lists_read_and_refuse_the_same() -> None:
+    draw = random.Random(1)
+    for _ in range(6000):
+        data = block(draw)
+        slow, fast = (metis._parse(data, how) for how in (False, True))
+        assert [part.tolist() for part in fast[:2]] == [part.tolist() for part in slow[:2]], data
+        assert fast[2] == slow[2], data
+
+
+# ---------------------------------------------------------------- files that were misread
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+@pytest.mark.parametrize(
+    ("name", "line", "good"),
+    [("a.csv", b"3,1 000 000\n", b"0,1\n"), ("a.csv", b"3,1\r4,5\n", b"0,1\n"), ("a.txt", b"0 1\r1 2\r2 0\n", b"0 1\n"),
+     ("a.txt", b"# nothing\r1 2\n", b"0 1\n"), ("a.el", b"0 1\r1 2\n", b"0 1\n"), ("a.tsv", b"0\t1 2\n", b"0\t1\n")],
+)  # fmt: skip
+def test_a_line_is_refused_in_small_and_in_large_files(
+    name: str, line: bytes, good: bytes, size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if size == "large":
+        monkeypatch.setattr(rows, "MIN_BYTES_FOR_SCANNER", 8)
+    (tmp_path / name).write_bytes(5 * good + line + good)
+    with pytest.raises(FormatError):
+        hw.read(tmp_path / name)
+
+
+TRIANGLE = {
+    "a.txt": b"# Nodes: 3 Edges: 3\n0 1\n1 2\n2 0\n",
+    "b.txt": b"0 1\n1 2\n2 0\n",
+    "a.csv": b"0,1\n1,2\n2,0\n",
+    "b.csv": b"source,target\n0,1\n1,2\n2,0\n",
+    "a.el": b"0 1\n1 2\n2 0\n",
+    "a.mtx": b"%%MatrixMarket matrix coordinate pattern general\n% c\n3 3 3\n1 2\n2 3\n3 1\n",
+    "a.gr": b"c x\np sp 3 3\na 1 2 1\na 2 3 1\na 3 1 1\n",
+    "a.graph": b"% c\n3 3\n2 3\n1 3\n1 2\n",
+    "a.net": b"% c\n*Vertices 3\n*Edges\n1 2\n2 3\n3 1\n",
+    "a.gml": b"# c\ngraph [\n node [ id 0 ]\n node [ id 1 ]\n node [ id 2 ]\n edge [ source 0 target 1 ]\n"
+    b" edge [ source 1 target 2 ]\n edge [ source 2 target 0 ]\n]\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRIANGLE)
+def test_byte_order_marks_and_line_ends_of_other_systems(name: str, tmp_path: Path) -> None:
+    """A byte-order mark and CRLF change nothing. Lone carriage returns are refused, or mean the same (in GML)."""
+    path, plain = tmp_path / name, TRIANGLE[name]
+
+    def read(data: bytes) -> tuple[int, set[tuple[int, int]], Any]:
+        path.write_bytes(data)
+        G = hw.read(path, directed=False)
+        return G.n, set(zip(*(ends.tolist() for ends in G.to_edges()), strict=True)), G.labels
+
+    right = 3, {(0, 1), (0, 2), (1, 2)}, None
+    mark = b"\xef\xbb\xbf"
+    for data in (plain, mark + plain, plain.replace(b"\n", b"\r\n"), mark + plain.replace(b"\n", b"\r\n")):
+        assert read(data) == right
+    for only in (plain.replace(b"\n", b"\r"), plain.replace(b"\n", b"\r", 2), plain.replace(b"\n", b"\r")[:-1] + b"\n"):
+        try:
+            found = read(only)
+        except FormatError:
+            continue
+        assert found == right
+
+
+def test_any_white_space_in_a_table_is_read_or_refused(tmp_path: Path) -> None:
+    for space in (b"\f", b"\v", b"\x1c", b"\xc2\x85", b"\xe2\x80\xa8", b" \f ", b'""', b"\t"):
+        for text in (
+            b"0 1\n%s\n1 2\n",
+            b"%s\n0 1\n1 2\n",
+            b"0 1\n1 2\n%s",
+            b"0 1\n%s1 2\n",
+            b"0 %s 1\n1 2\n",
+            b"a,b\n%s\n",
+        ):
+            (tmp_path / "a.csv").write_bytes(text % space)
+            try:
+                assert hw.read(tmp_path / "a.csv", header=False, weights=False).n in (2, 3)
+            except FormatError:
+                continue
+
+
+LABELS = (
+    *(
+        " a",
+        "a ",
+        "a b",
+        "a\nb",
+        "a\n",
+        "\ra",
+        "a\r",
+        "a\r\nb",
+        "\ta",
+        "a\tb",
+        "\fa",
+        "a\v",
+        "\u2028a",
+        "\x85a",
+        "a\x1c",
+    ),
+    *(
+        "#a",
+        "%a",
+        "c a",
+        "",
+        " ",
+        "\0",
+        "a\0",
+        "\ud800",
+        "\ufeffa",
+        '"',
+        'a"b',
+        "'a",
+        "a,b",
+        "a;b",
+        "1",
+        "01",
+        "-1",
+        "1.5",
+    ),
+    *(
+        "é",
+        "日本",
+        "🙂",
+        "&amp;",
+        "&#65;",
+        "<a>",
+        "]]>",
+        "\x1b[31m",
+        "\x7f",
+        "\x01",
+        "*Edges",
+        "NA",
+        "nan",
+        "None",
+        "true",
+    ),
+)
+
+
+@pytest.mark.parametrize("extension", [known.extensions[0] for known in formats() if known.holds_labels])
+def test_labels_are_read_back_or_refused(extension: str, tmp_path: Path) -> None:
+    """Alone, at both ends of an edge, and beside the same label without its white space."""
+    for label in LABELS:
+        for names in ([label, "z", "y"], ["z", label, label.strip() or "y"]):
+            if len(set(names)) < 3:
+                continue
+            path = tmp_path / f"a{extension}"
+            G = Graph.from_edges([0, 1], [1, 2], labels=names)
+            try:
+                hw.write(path, G)
+            except FormatError as error:
+                assert re.search(r"label", str(error)), error
+                continue
+            back = hw.read(path, header=True) if extension == ".csv" else hw.read(path)
+            assert back.labels is not None and back.labels.tolist() == names, label
+            assert np.array_equal(back.indices, G.indices), label
