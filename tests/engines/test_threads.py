@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,7 @@ import pytest
 
 import hopwave as hw
 from hopwave import EngineError, Graph, generate
-from hopwave.engines.cpu import policy
+from hopwave.engines.cpu import crew, policy
 from hopwave.engines.cpu.betweenness import source
 from hopwave.engines.cpu.crew import NEXT_BATCH, Crew, available_cores, thread_count
 
@@ -164,7 +165,7 @@ def test_the_error_of_a_worker_is_raised_and_the_others_do_not_wait(monkeypatch:
 
 def test_long_runs_do_not_hold_up_short_calls() -> None:
     """Neither helpers nor other workers queue behind workers that are away."""
-    crew, leave = Crew(), Event()
+    hands, leave = Crew(), Event()
     arrived: SimpleQueue[tuple[str, int]] = SimpleQueue()
 
     def stay(name: str, number: int) -> None:
@@ -174,13 +175,82 @@ def test_long_runs_do_not_hold_up_short_calls() -> None:
     def pass_by(name: str, number: int) -> None:
         arrived.put((name, number))
 
-    crew.start(3, stay, "first run")
-    crew.start(2, stay, "second run")
-    crew.help(2, pass_by, "helpers")
+    hands.start(3, stay, "first run")
+    hands.start(2, stay, "second run")
+    hands.help(2, pass_by, "helpers")
     found = {arrived.get(timeout=60) for _ in range(7)}
     leave.set()
     numbers = {"first run": 3, "second run": 2, "helpers": 2}
     assert found == {(name, i) for name, count in numbers.items() for i in range(1, count + 1)}
+
+
+@pytest.mark.parametrize("able", [0, 1, 2])
+def test_fewer_threads_than_wanted(able: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system starts no further thread, those there are do the work; the next call starts more."""
+    G = graph("delaunay")
+    right = hw.betweenness_centrality(G, threads=3, device="cpu").scores
+    hops = hw.bfs(G, 0, device="cpu").distances
+    monkeypatch.setattr(crew, "crew", Crew())
+    start, started = threading.Thread.start, []
+
+    def failing(thread: threading.Thread) -> None:
+        if thread.name.startswith("hopwave-") and len(started) >= able:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", failing)
+        for _ in range(2):
+            if able:
+                found = within(60, lambda: hw.betweenness_centrality(G, threads=3, device="cpu").scores)
+                assert np.array_equal(found, right)
+            else:
+                with pytest.raises(EngineError, match="starts no further thread, and this run needs one"):
+                    hw.betweenness_centrality(G, threads=3, device="cpu", progress=True)
+            assert np.array_equal(within(60, lambda: hw.bfs(G, 0, threads=3, device="cpu").distances), hops)
+    assert len(started) == able
+    assert np.array_equal(within(60, lambda: hw.betweenness_centrality(G, threads=3, device="cpu").scores), right)
+    assert crew.crew._threads == 3 and crew.crew._pending == crew.crew._away == 0
+
+
+def within(seconds: float, call: Callable[[], Any]) -> Any:
+    """What the call returns, if it returns in time. A call that hangs is left behind."""
+    found: SimpleQueue[Any] = SimpleQueue()
+    thread = threading.Thread(target=lambda: found.put(call()), name="a caller", daemon=True)
+    real_start(thread)
+    return found.get(timeout=seconds)
+
+
+real_start = threading.Thread.start
+
+
+@pytest.mark.slow
+def test_a_small_call_beside_a_long_one_returns_at_once() -> None:
+    """The long one would take minutes; it ends when it is told to."""
+    enough, under_way = Event(), Event()
+
+    def progress(done: int, of: int) -> None:
+        under_way.set()
+        if enough.is_set():
+            raise InterruptedError("enough")
+
+    def long() -> None:
+        with pytest.raises(InterruptedError):
+            hw.betweenness_centrality(generate.grid(300, 300), threads=3, device="cpu", progress=progress)
+        ended.put(True)
+
+    ended: SimpleQueue[bool] = SimpleQueue()
+    threading.Thread(target=long, daemon=True).start()
+    try:
+        assert under_way.wait(60)
+        tiny = generate.path(4)
+        for question in ("vertices", "hops"):
+            found = within(30, lambda question=question: QUESTIONS[question](tiny, threads=2, device="cpu"))
+            assert len(found) == 4 and ended.empty()
+    finally:
+        enough.set()
+    assert ended.get(timeout=60)
 
 
 # ---------------------------------------------------------------- idle, forked, alone
@@ -208,7 +278,7 @@ import os, sys, warnings
 warnings.simplefilter("ignore")  # that forking a process with threads is a risk: it is what is tested
 import numpy as np
 import hopwave as hw
-from hopwave.engines.cpu import policy
+from hopwave.engines.cpu import crew, policy
 
 policy.VERTICES_PER_THREAD = 16
 G = hw.generate.kronecker(11, edge_factor=8, seed=4)
@@ -239,7 +309,7 @@ def test_a_forked_child_searches() -> None:
 LAYER = """
 import numba.np.ufunc.parallel as parallel
 import hopwave as hw
-from hopwave.engines.cpu import policy
+from hopwave.engines.cpu import crew, policy
 
 policy.VERTICES_PER_THREAD = 16
 G = hw.generate.kronecker(10, seed=4)

@@ -1,0 +1,94 @@
+"""Stale and different answers that were once possible, each beside NetworkX's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import pytest
+
+import hopwave as hw
+from hopwave import GraphError
+
+served = pytest.mark.skipif(
+    "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
+)
+
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    "subgraph": lambda G: G.subgraph(range(40)),
+    "edges": lambda G: G.edge_subgraph(list(G.edges)[:90]),
+    "reverse": lambda G: G.reverse(copy=False),
+    "directed": lambda G: G.to_directed(as_view=True),
+    "undirected": lambda G: G.to_undirected(as_view=True),
+    "restricted": lambda G: nx.restricted_view(G, [7], [(1, 2)]),
+    "view of a view": lambda G: nx.subgraph_view(G.subgraph(range(40)), filter_node=lambda v: v != 3),
+}
+
+
+@served
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs are saved to cache")
+def test_a_view_is_converted_anew_after_its_graph_changed(view: str) -> None:
+    G = nx.gnp_random_graph(50, 0.1, seed=3, directed=True)
+    shown = VIEWS[view](G)
+    for change in (lambda: None, lambda: G.remove_node(5), lambda: G.add_edges_from([(1, 9), (9, 30)])):
+        change()
+        for _ in range(2):
+            found = nx.betweenness_centrality(shown, backend="hopwave")
+            assert found == pytest.approx(
+                nx.betweenness_centrality(nx.Graph(shown) if not shown.is_directed() else nx.DiGraph(shown))
+            )
+    assert list(found) == list(shown)
+
+
+@served
+@pytest.mark.filterwarnings("error")
+def test_a_graph_that_is_no_view_is_still_converted_once() -> None:
+    G = nx.gnp_random_graph(50, 0.1, seed=3)
+    nx.betweenness_centrality(G, backend="hopwave")
+    kept = G.__networkx_cache__["backends"]["hopwave"]
+    assert len(kept) == 1
+    with pytest.warns(UserWarning, match="cached graph is being used"):
+        nx.betweenness_centrality(G, backend="hopwave")
+
+
+@pytest.mark.parametrize("kind", [nx.MultiGraph, nx.MultiDiGraph])
+def test_pagerank_of_parallel_edges(kind: Any) -> None:
+    G = kind([(0, 1), (0, 1), (1, 2), (2, 0), (2, 0), (2, 0), (1, 1)])
+    for weights in (None, False):
+        found = hw.pagerank(G, weights=weights, tol=1e-12).scores
+        assert found.tolist() == pytest.approx(list(nx.pagerank(G, tol=1e-12).values()))
+    for i, (_, _, data) in enumerate(G.edges(data=True)):
+        data["weight"] = i + 0.5
+    assert hw.pagerank(G, tol=1e-12).scores.tolist() == pytest.approx(list(nx.pagerank(G, tol=1e-12).values()))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("order", ["shuffled", "ascending", "names"])
+def test_samples_are_those_of_networkx_in_any_order_of_nodes(order: str, seed: int) -> None:
+    """NetworkX draws from its nodes in their order, which need not be 0 … n − 1."""
+    plain = nx.gnp_random_graph(30, 0.15, seed=4)
+    nodes = [*range(11, 30), *range(11)] if order == "shuffled" else list(range(30))
+    G = nx.Graph()
+    G.add_nodes_from(nodes)
+    G.add_edges_from(plain.edges)
+    if order == "names":
+        G = nx.relabel_nodes(G, {v: f"v{v}" for v in G})
+    for k in (5, 29, 30):
+        right = nx.betweenness_centrality(G, k=k, seed=seed)
+        assert hw.betweenness_centrality(G, k=k, seed=seed, device="cpu").to_dict() == pytest.approx(right), k
+        edges = nx.edge_betweenness_centrality(G, k=k, seed=seed)
+        found = hw.edge_betweenness_centrality(G, k=k, seed=seed, device="cpu").to_dict()
+        assert {frozenset(edge): score for edge, score in found.items()} == pytest.approx(
+            {frozenset(edge): score for edge, score in edges.items()}
+        )
+
+
+def test_a_sample_without_a_seed_has_no_checkpoint(tmp_path: Any) -> None:
+    G = hw.generate.grid(5, 5)
+    for function in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+        with pytest.raises(GraphError, match="k= without seed= draws other sources in every run"):
+            function(G, k=5, checkpoint=tmp_path / "a.npz", device="cpu")
+        function(G, k=5, seed=1, checkpoint=tmp_path / f"{function.__name__}.npz", device="cpu")
+        function(G, k=25, checkpoint=tmp_path / f"{function.__name__}, all.npz", device="cpu")  # all: nothing is drawn
