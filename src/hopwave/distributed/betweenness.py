@@ -10,7 +10,7 @@ Scales, samples and the certificate are those of hopwave.algorithms.brandes, and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -104,6 +104,11 @@ def betweenness_centrality(
     [0.0, 1.0, 0.0]
     """
     joined = world()
+    if isinstance(sources, Iterator):
+        sources = list(sources)
+    about = {"k": k, "sources": sources, "normalized": bool(normalized), "endpoints": bool(endpoints), "seed": seed}
+    about |= {"cutoff": cutoff, "split": split, "device": device}
+    joined.agree("betweenness_centrality", G=_compared(G), **about)
 
     def check() -> None:
         if split not in ("auto", "sources", "graph"):
@@ -125,6 +130,16 @@ def betweenness_centrality(
         own = whole.scores[G.first : G.first + G.own].copy()
         return DistributedBetweennessResult(own, G.first, whole.certificate, whole.sources, split, G)
     return _in_parts(G, options)
+
+
+def _compared(G: Any) -> Any:
+    """What all ranks must have in common of a graph. What is no graph is refused later, on all ranks."""
+    if isinstance(G, DistributedGraph):
+        return repr(G)
+    try:
+        return as_graph(G)
+    except GraphError:
+        return type(G).__name__
 
 
 def fits(G: DistributedGraph, memory_limit: int | None) -> bool:

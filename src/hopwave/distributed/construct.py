@@ -14,7 +14,7 @@ from hopwave.distributed.file_shares import read_share
 from hopwave.distributed.graph import DistributedGraph, choose_device
 from hopwave.distributed.layout import Layout
 from hopwave.distributed.memory import check_memory
-from hopwave.distributed.world import World, world
+from hopwave.distributed.world import World, plain, world
 from hopwave.errors import FormatError, GraphError
 from hopwave.generate.randoms import uniform_edges
 from hopwave.generate.recursive import kronecker_edges
@@ -43,6 +43,7 @@ def from_edges(
     8
     """
     joined = world()
+    joined.agree("from_edges", n=n, directed=directed, layout=layout, balance=balance, device=device)
 
     def columns() -> Edges:
         ends = tuple(np.asarray(side) for side in (source, target))
@@ -89,6 +90,8 @@ def read(
     4
     """
     joined = world()
+    about = {"format": format, "directed": directed, "layout": layout, "balance": balance, "device": device}
+    joined.agree("read", name=Path(path).name, **about)
     share = joined.together(lambda: read_share(path, format, directed, joined.rank, joined.size))
     sizes = joined.allgather(Path(path).stat().st_size)
     found, is_directed = joined.total(len(share.u)), bool(joined.allgather(share.directed)[0])
@@ -130,6 +133,8 @@ def kronecker(
     32
     """
     joined = world()
+    about = {"edge_factor": edge_factor, "seed": seed, "directed": directed, "layout": layout, "device": device}
+    joined.agree("kronecker", scale=scale, **about)
     joined.together(lambda: kronecker_edges(scale, edge_factor, seed, 0, 0))  # checks the arguments; draws no edge
 
     def draw(first: int, count: int) -> Edges:
@@ -160,6 +165,8 @@ def uniform(
     100
     """
     joined = world()
+    about = {"edge_factor": edge_factor, "seed": seed, "directed": directed, "layout": layout, "device": device}
+    joined.agree("uniform", n=n, **about)
     joined.together(lambda: uniform_edges(n, edge_factor, seed, 0, 0))
 
     def draw(first: int, count: int) -> Edges:
@@ -193,12 +200,24 @@ def spread(graph: Any, **options: Any) -> DistributedGraph:
     6
     """
     joined = world()
+    joined.agree("spread", **{name: value for name, value in options.items() if name != "threads"})
     joined.together(lambda: _check_unweighted(graph))
-    given = joined.allgather(None if graph is None else (graph.n, graph.directed))
-    n, directed = next(about for about in given if about is not None)
-    first = next(rank for rank, about in enumerate(given) if about is not None)
+    given = joined.allgather(None if graph is None else (graph.n, graph.directed, *plain(graph)[1:]))
+    first = joined.together(lambda: _first_giver(given))
+    n, directed = given[first][:2]
     u, v = graph.to_edges() if joined.rank == first else (np.empty(0, np.int64), np.empty(0, np.int64))
     return _from_columns(joined, u.astype(np.int64), v.astype(np.int64), n, directed, **options)
+
+
+def _first_giver(given: list[Any]) -> int:
+    """The first rank that gives a graph. `given`: what each rank's graph is, None where it gives none."""
+    givers = [rank for rank, about in enumerate(given) if about is not None]
+    if not givers:
+        raise GraphError("no rank gives a graph to spread; give it on one rank at least")
+    other = next((rank for rank in givers if given[rank] != given[givers[0]]), None)
+    if other is not None:
+        raise GraphError(f"ranks {givers[0]} and {other} give different graphs to spread; give the same, or only one")
+    return givers[0]
 
 
 def _check_unweighted(graph: Any) -> None:

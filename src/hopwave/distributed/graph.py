@@ -124,6 +124,7 @@ class DistributedGraph:
 
     def edges_within(self, reached: Any) -> int:
         """Edges given, repeats and loops included, between reached vertices: one flag per own vertex, on all ranks."""
+        self.world.agree("edges_within", G=repr(self))
         tuples = int((self.tuples * self.part.xp.asarray(reached)).sum())
         return self.world.total(tuples) // (1 if self.directed else 2)
 
@@ -131,12 +132,14 @@ class DistributedGraph:
 
     def gather(self, values: Any) -> npt.NDArray[Any] | None:
         """One value per own vertex, joined into one array on rank 0; None on the others."""
+        self.world.agree("gather", G=repr(self))
         values = np.ascontiguousarray(values.get() if hasattr(values, "get") else values)
         pieces = self.world.gather(values)
         return None if pieces is None else np.concatenate(pieces)
 
     def replicated(self) -> Graph:
         """The whole graph as a hopwave.Graph, on every rank."""
+        self.world.agree("replicated", G=repr(self))
         if self.layout.columns:
             group, heads = self.push_tails.group, self.push_heads.group
         else:

@@ -11,6 +11,7 @@ import importlib.util
 import os
 import sys
 import time
+import zlib
 from collections.abc import Callable
 from functools import cache
 from types import TracebackType
@@ -26,6 +27,7 @@ T = TypeVar("T")
 
 _watches: list[NeighbourWatch] = []  # one, once this process has joined several ranks
 
+MAX_COMPARED = 10_000  # entries of a list that are compared one by one with those of other ranks
 TESTS_PER_WATCH = 1 << 10  # tests of a request between two looks at whether a neighbour has ended
 FLUSH_SECONDS = 0.3  # for the launcher to read a line: what it has not read when it kills the ranks is lost
 
@@ -66,6 +68,35 @@ class World:
         shared = getattr(errors, kind)(f"{where}{message}")
         shared.everywhere = True
         raise shared from cause
+
+    def agree(self, call: str, **arguments: Any) -> None:
+        """Raise a GraphError on every rank where a rank makes another call here, or gives other arguments.
+
+        Every function that ranks call together begins with this, before anything else is exchanged: else the results of
+        ranks would not fit together, or ranks would wait for each other for ever.
+        """
+        if self.size == 1:
+            return
+        given = {name: plain(value) for name, value in arguments.items()}
+        mine, digests = (
+            np.array([zlib.crc32(repr((call, given)).encode())], np.int64),
+            np.empty(self.size, np.int64),
+        )
+        wait_for(self.comm.Iallgather(mine, digests), self.oversubscribed)
+        if bool((digests == digests[0]).all()):
+            return
+        calls = self.allgather((call, {name: repr(value)[:80] for name, value in given.items()}))
+        other = int(np.argmax(digests != digests[0]))
+        first, second = calls[0], calls[other]
+        if first[0] != second[0]:
+            found = f"rank {other} calls {second[0]} where rank 0 calls {first[0]}"
+        else:
+            name = next((name for name, value in first[1].items() if second[1].get(name) != value), "")
+            values = f": {name}={second[1].get(name)} where rank 0 gives {name}={first[1][name]}" if name else ""
+            found = f"rank {other} gives other arguments than rank 0 to {call}{values}"
+        refused = errors.GraphError(f"{found}; all ranks must make the same calls with the same arguments")
+        refused.everywhere = True  # type: ignore[attr-defined]
+        raise refused
 
     def grid(self, columns: int) -> tuple[Any, Any]:
         """The communicators of our row and our column in a grid with this many columns, made once per grid."""
@@ -139,6 +170,20 @@ class Alone:
     def total(self, mine: int) -> int:
         """The sum over all ranks."""
         return mine
+
+
+def plain(value: Any) -> Any:
+    """A value as something whose repr is the same on all ranks that were given the same."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        column = np.ascontiguousarray(value)
+        return value.shape, zlib.crc32(column.astype(np.int64) if column.dtype.kind in "iu" else column)
+    if isinstance(value, list | tuple) and len(value) < MAX_COMPARED:
+        return tuple(plain(one) for one in value)
+    if hasattr(value, "indptr") and hasattr(value, "indices"):  # a Graph or a matrix that every rank has
+        return value.shape if hasattr(value, "shape") else value.directed, plain(value.indptr), plain(value.indices)
+    return value
 
 
 def wait_for(request: Any, oversubscribed: bool) -> None:

@@ -1,0 +1,104 @@
+"""Ranks that call different functions, or give different arguments: refused on all ranks, and the next call works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rank_setup import FOLDER, WORLD
+
+import hopwave as hw
+from hopwave import distributed as hd
+from hopwave.errors import GraphError
+
+ODD = WORLD.size - 1  # the rank that disagrees
+GRID = hw.generate.grid(4, 5)
+
+
+def refused(call: Callable[..., Any], given: dict[str, Any], name: str, other: Any) -> None:
+    """One rank gives another value for one argument, which the message names."""
+    mine = {**given, name: other} if WORLD.rank == ODD else given
+    with pytest.raises(GraphError, match=rf"rank {ODD} gives other arguments than rank 0 to \w+: {name}="):
+        call(**mine)
+
+
+def check_other_arguments() -> None:
+    if WORLD.size == 1:
+        return
+    ends = {"source": [0, 1], "target": [1, 2]}
+    for name, value, other in (
+        ("n", 5, 6), ("n", None, 6), ("directed", False, True), ("layout", "1d", "2d"), ("balance", True, False),
+    ):  # fmt: skip
+        refused(hd.from_edges, {**ends, name: value}, name, other)
+    for name, other in (("scale", 5), ("edge_factor", 3), ("seed", 2), ("directed", True), ("layout", (1, WORLD.size))):
+        refused(hd.kronecker, {"scale": 4, "edge_factor": 2, "seed": 1, "directed": False, "layout": "1d"}, name, other)
+    for name, other in (("n", 21), ("seed", 2)):
+        refused(hd.uniform, {"n": 20, "edge_factor": 2, "seed": 1}, name, other)
+    path = Path(FOLDER) / f"agreement-{WORLD.size}.mtx"
+    if WORLD.rank == 0:
+        hw.write(path, GRID)
+    WORLD.barrier()
+    refused(hd.read, {"path": path, "directed": False}, "directed", True)
+    parts = hd.spread(GRID)
+    for name, value, other in (
+        ("source", 0, 1),
+        ("depth_limit", 2, 3),
+        ("predecessors", True, False),
+        ("plan", "auto", "merrill"),
+    ):
+        refused(hd.bfs, {"G": parts, "source": 0, name: value}, name, other)
+    for G in (GRID, parts):
+        for name, value, other in (
+            ("k", 3, 4), ("seed", 1, 2), ("sources", [1, 2], [1, 3]), ("cutoff", 2, 3), ("normalized", True, False),
+            ("endpoints", False, True),
+        ):  # fmt: skip
+            given = {"G": G, name: value} | ({"k": 3} if name == "seed" else {"seed": 1} if name == "k" else {})
+            refused(hd.betweenness_centrality, given, name, other)
+    refused(hd.betweenness_centrality, {"G": parts, "split": "graph"}, "split", "sources")
+    assert hd.bfs(parts, np.int64(0) if WORLD.rank == ODD else 0).reached == GRID.n
+    assert hd.betweenness_centrality(GRID, k=3, seed=1).sources == 3
+
+
+def check_other_calls() -> None:
+    if WORLD.size == 1:
+        return
+    parts = hd.spread(GRID)
+    result = hd.bfs(parts, 0)
+    calls: list[Callable[[], Any]] = [
+        lambda: hd.bfs(parts, 0),
+        lambda: hd.kronecker(4),
+        lambda: hd.uniform(20),
+        lambda: hd.from_edges([0], [1]),
+        lambda: hd.betweenness_centrality(parts),
+        lambda: hd.betweenness_centrality(GRID),
+        lambda: hd.spread(GRID),
+        result.gather,
+        result.edges,
+        parts.replicated,
+    ]
+    for i, call in enumerate(calls):
+        other = calls[(i + 1) % len(calls)]
+        with pytest.raises(
+            GraphError, match=rf"rank {ODD} (calls \w+ where rank 0 calls \w+|gives other arguments).*all ranks must"
+        ):
+            (other if WORLD.rank == ODD else call)()
+        assert hd.bfs(parts, 0).reached == GRID.n, i
+
+
+def check_other_graphs() -> None:
+    if WORLD.size == 1:
+        return
+    other = hw.generate.grid(5, 4)
+    with pytest.raises(GraphError, match="give different graphs to spread"):
+        hd.spread(other if WORLD.rank == ODD else GRID)
+    with pytest.raises(GraphError, match="no rank gives a graph"):
+        hd.spread(None)
+    assert hd.spread(None if WORLD.rank == 0 else GRID).n == GRID.n
+    with pytest.raises(GraphError, match=rf"rank {ODD} gives other arguments .* to betweenness_centrality: G="):
+        hd.betweenness_centrality(other if WORLD.rank == ODD else GRID)
+    with pytest.raises(GraphError):
+        hd.betweenness_centrality("no graph" if WORLD.rank == ODD else GRID)
+    assert np.allclose(hd.betweenness_centrality(GRID).scores, hw.betweenness_centrality(GRID).scores)
