@@ -68,6 +68,7 @@ FLOORS = (  # from top to bottom: the one place that says which room is on which
             "graph_arrays",
             "edges",
             "construct",
+            "inputs",
             "reshape",
             "prepared",
             "rows",

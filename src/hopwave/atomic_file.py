@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import gzip
 import os
 import stat
@@ -10,7 +11,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 
 @contextmanager
@@ -19,7 +26,7 @@ def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator
 
     The bytes go to a temporary file in the same folder. When they are on the disk, it gets its name in one step; until
     then, an old file of that name stays untouched. Devices and pipes (/dev/stdout) cannot be replaced and are written
-    directly. `packed` compresses with gzip.
+    directly. `packed` compresses with gzip. Temporary files of this name that a killed process left are removed.
 
     >>> with replacing("numbers.txt") as stream:  # doctest: +SKIP
     ...     _ = stream.write(b"1 2 3")
@@ -33,8 +40,7 @@ def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator
         return
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder to write to; make it first", str(target.parent))
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:60]}.", suffix=".part")
-    temporary = Path(name)
+    handle, temporary = _temporary(target)
     try:
         with os.fdopen(handle, "wb") as stream:
             yield from _packing(stream, packed)
@@ -46,6 +52,31 @@ def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+
+
+def _temporary(target: Path) -> tuple[int, Path]:
+    """A new temporary file beside the target, locked while it is open: so that one without a lock is known as stray."""
+    prefix = f".{target.name[:60]}."
+    for stray in target.parent.glob(f"{glob.escape(prefix)}????????.part"):  # mkstemp's eight characters
+        _remove_stray(stray)
+    while True:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=".part")
+        if fcntl is None:
+            return handle, Path(name)
+        with suppress(OSError):  # a file system without locks, where none is taken for stray either
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if Path(name).exists():  # else another process took it for stray before it was locked
+            return handle, Path(name)
+        os.close(handle)
+
+
+def _remove_stray(path: Path) -> None:
+    """Remove a temporary file that no process has open."""
+    if fcntl is None:
+        return
+    with suppress(OSError), path.open("rb") as stream:  # OSError: it is locked, not ours, or gone
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink(missing_ok=True)
 
 
 def _packing(stream: IO[bytes], packed: bool) -> Iterator[IO[bytes]]:

@@ -22,13 +22,13 @@ replaced: list[Path] = []  # damaged files that were thrown away in this process
 _said = False  # that nothing can be kept
 
 
-class Cache(FunctionCache):  # type: ignore[misc]
+class Cache(FunctionCache):
     """Numba's files of one function. What cannot be read is thrown away, what cannot be written is not kept."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The machine code for that signature, or None: it is then compiled."""
         try:
-            return super().load_overload(sig, target_context)
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception as error:  # unpickling a damaged file may raise anything
             self._throw_away(error)
             return None
@@ -36,7 +36,7 @@ class Cache(FunctionCache):  # type: ignore[misc]
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep machine code, if that works."""
         try:
-            super().save_overload(sig, data)
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         except OSError as error:  # the disk is full, or the folder has become read-only
             log.info("machine code of %s is not kept: %s", self._py_func.__name__, error)
         except Exception as error:  # another process left a damaged index
@@ -57,7 +57,7 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
         made = numba.njit(**options)(function)
         if cache and hasattr(made, "_cache"):  # not a plain function, as under NUMBA_DISABLE_JIT=1
             with suppress(RuntimeError):
-                made._cache = Cache(function)
+                made._cache = Cache(function)  # type: ignore[no-untyped-call]
                 return made
             _say_that_nothing_is_kept()
         return made
@@ -78,6 +78,6 @@ def _say_that_nothing_is_kept() -> None:
 def where_kept() -> str | None:
     """The folder where machine code of this module's functions would be kept; None if there is none."""
     try:
-        return str(Cache(where_kept).cache_path)
+        return str(Cache(where_kept).cache_path)  # type: ignore[no-untyped-call]
     except RuntimeError:
         return None

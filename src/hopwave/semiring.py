@@ -77,7 +77,7 @@ class Semiring:
 
 def _monoid_of(op: BinaryOp, identity: Any, terminal: Any) -> Monoid:
     """An operator with an identity that is one, and with what a built-in operator knows of itself."""
-    known = monoid.get(op.name) if op.built_in else None
+    known: Monoid | None = monoid.get(op.name) if op.built_in else None
     if known is not None and identity in (None, known.neutral):
         return known if terminal is None else replace(known, terminal=terminal)
     neutral = 0 if identity is None else identity

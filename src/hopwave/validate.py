@@ -13,7 +13,7 @@ instead that every vertex has a neighbour one level above. Given only predecesso
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,7 +24,8 @@ from hopwave import html
 from hopwave.csr import as_column
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.whole_numbers import whole_numbers
+from hopwave.inputs import as_graph, source_ids
+from hopwave.whole_numbers import is_whole, whole_numbers
 
 Array = npt.NDArray[Any]
 
@@ -92,7 +93,7 @@ class Validation:
 
 
 def validate(
-    graph: Graph,
+    graph: Any,
     sources: Any,
     distances: Any = None,
     predecessors: Any = None,
@@ -104,7 +105,7 @@ def validate(
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph, SciPy sparse matrix or NetworkX graph
         The graph that was searched.
     sources : vertex or list of vertices
         Where the search started.
@@ -142,12 +143,13 @@ def validate(
         raise GraphError("distances and predecessors are both None, so there is nothing to validate; give at least one")
     if direction not in ("out", "in"):
         raise GraphError(f"direction={direction!r} is not known; give 'out' or 'in'")
-    if depth_limit is not None and depth_limit < 0:
-        raise GraphError(f"depth_limit={depth_limit} is negative; give 0 or more, or None for no limit")
+    if depth_limit is not None and (not is_whole(depth_limit) or depth_limit < 0):
+        raise GraphError(f"depth_limit={depth_limit!r} is no limit; give a whole number from 0, or None")
+    graph = as_graph(graph)
     if direction == "in":
         graph = graph.reversed()
     is_source = np.zeros(graph.n, dtype=bool)
-    is_source[_vertices(graph, sources)] = True
+    is_source[list(source_ids(graph, sources))] = True
     failures: dict[str, list[str]] = {name: [] for name in RULES}
     levels = None if distances is None else _per_vertex(distances, graph.n, "distances")
     tree = None if predecessors is None else _per_vertex(predecessors, graph.n, "predecessors")
@@ -180,7 +182,7 @@ def validate(
 
 
 def check(
-    graph: Graph,
+    graph: Any,
     sources: Any,
     distances: Any = None,
     predecessors: Any = None,
@@ -322,15 +324,6 @@ def _note(sentences: list[str], wrong: Array, sentence: str, *values: Array) -> 
 
 def _more(count: int) -> str:
     return f" (and {count - 1} more)" if count > 1 else ""
-
-
-def _vertices(graph: Graph, sources: Any) -> list[int]:
-    one = str | bytes if graph.labels is None else str | bytes | tuple  # a label may be a tuple
-    several = isinstance(sources, Iterable) and not isinstance(sources, one)
-    found = [graph.index(source) for source in (sources if several else [sources])]
-    if not found:
-        raise GraphError("sources is empty, so there is no search to validate; give at least one vertex")
-    return found
 
 
 def _per_vertex(values: Any, n: int, name: str) -> Array:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from calls import Fail, environment, hide
+from calls import Answer, Fail, Run, environment, hide
 
 import hopwave as hw
 from hopwave.cli import app, main, selftest, terminal
@@ -266,3 +266,19 @@ def test_labels_that_the_terminal_cannot_show_are_escaped(tmp_path: Path) -> Non
     ascii_only = environment(PYTHONIOENCODING="ascii")
     done = subprocess.run(command, env=ascii_only, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and "\\xc4nne" in done.stdout and "#" in done.stdout
+
+
+def test_control_characters_of_labels_do_not_reach_the_terminal(
+    run: Run, answer: Answer, fail: Fail, tmp_path: Path
+) -> None:
+    evil = ["\x1b[31mred", "a\x9b2Jb", "\u202egnp.exe", "\x07bell", "plain é 日本"]
+    path = tmp_path / "evil.npz"
+    write(path, hw.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], labels=evil))
+    for command in (["bc", path, "--top", "5"], ["bc", path, "--edges"], ["bfs", path, "--path-counts"]):
+        for options in ([], ["--json"]):
+            out = run(*command, *options)
+            assert not set("\x1b\x9b\u202e\x07") & set(out), (command, options)
+    assert "plain é 日本" in run("bc", path, "--top", "5") and "\\x1b[31mred" in run("bfs", path, "--source", evil[0])
+    assert answer("bfs", path, "--source", evil[1])["sources"] == [evil[1]]
+    assert "\x1b" not in fail("bfs", path, "--source", "\x1b[2J")[1]
+    assert terminal.printable("\ud800 \u3000x\n") == "\\ud800 \u3000x\\n"

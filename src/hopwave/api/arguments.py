@@ -10,31 +10,13 @@ import numpy as np
 from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.inputs import as_graph as as_graph
+from hopwave.inputs import is_networkx as is_networkx
+from hopwave.inputs import source_ids as source_ids
 from hopwave.jobs import Integers
 from hopwave.whole_numbers import is_whole
 
 # ------------------------------------------------------------------ graphs
-
-
-def as_graph(G: Any) -> Graph:
-    """G itself, or the Graph of a SciPy matrix or a NetworkX graph, converted without its weights.
-
-    It serves questions about hops, which ignore weights; `api.weights.weighted` serves those that use them.
-    """
-    if isinstance(G, Graph):
-        return G
-    if hasattr(G, "tocsr"):
-        return Graph.from_scipy(G, weights=False)
-    if is_networkx(G):
-        return Graph.from_networkx(G, weight=None)
-    raise GraphError(
-        f"{type(G).__name__} is not a graph; give a hopwave.Graph, a SciPy sparse matrix or a NetworkX graph"
-    )
-
-
-def is_networkx(G: Any) -> bool:
-    """Whether G looks like a NetworkX graph."""
-    return hasattr(G, "is_multigraph") and hasattr(G, "edges")
 
 
 def order_of_nodes(G: Any, graph: Graph) -> Integers | None:
@@ -58,42 +40,15 @@ def in_direction(graph: Graph, direction: str) -> Graph:
 # ------------------------------------------------------------------ vertices
 
 
-def source_ids(graph: Graph, source: Any, name: str = "sources") -> tuple[int, ...]:
-    """The ids of one vertex, or of several in the order given, without repeats.
-
-    `name` is the argument's name, for error messages.
-    """
-    several = isinstance(source, Iterable) and not isinstance(source, str | bytes)
-    if several and graph.labels is not None and _is_label(graph, source):
-        several = False  # a tuple may be one vertex's label
-    if isinstance(source, np.ndarray) and source.ndim == 0:
-        source, several = source[()], False
-    if not several:
-        return (graph.index(source),)
-    ids = tuple(dict.fromkeys(graph.index(one) for one in source))
-    if not ids:
-        remedy = (
-            "a search needs at least one vertex to start from" if name == "sources" else f"leave out {name}= for all"
-        )
-        raise GraphError(f"the list of {name} is empty; {remedy}")
-    return ids
-
-
-def _is_label(graph: Graph, value: Any) -> bool:
-    try:
-        return value in graph._numbers
-    except TypeError:
-        return False
-
-
 def vertex_ids(graph: Graph, vertices: Iterable[Any] | None) -> Integers:
     """The ids of a list of vertices in the order given, with repeats; None stands for all vertices."""
     if vertices is None:
         return np.arange(graph.n, dtype=np.int64)
     if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable):
         raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")
-    plain = isinstance(vertices, np.ndarray) and not isinstance(vertices, np.ma.MaskedArray)
-    if plain and vertices.dtype.kind in "iu" and vertices.ndim == 1 and graph.labels is None:
+    if isinstance(vertices, np.ma.MaskedArray):
+        vertices = vertices.tolist(None)  # a masked vertex is None, which is no vertex
+    if isinstance(vertices, np.ndarray) and vertices.dtype.kind in "iu" and vertices.ndim == 1 and graph.labels is None:
         if len(vertices) and not 0 <= vertices.min() <= vertices.max() < graph.n:
             raise GraphError(
                 f"vertices from {vertices.min()} to {vertices.max()} are not all in this graph; "

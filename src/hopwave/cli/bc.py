@@ -155,8 +155,8 @@ def once(result: Result) -> Any:
 def name_of(result: Result, key: Any) -> str:
     """The label of a vertex, or both labels of an edge."""
     if isinstance(result, BetweennessResult):
-        return str(key)
-    return f"{key[0]} {'→' if result.graph.directed else '–'} {key[1]}"
+        return terminal.printable(str(key))
+    return terminal.printable(f"{key[0]} {'→' if result.graph.directed else '–'} {key[1]}")
 
 
 def bars(result: Result, top: int) -> list[tuple[str, float]]:

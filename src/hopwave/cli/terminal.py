@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -16,6 +18,8 @@ from rich.text import Text
 
 # One colour for each direction, in tables.
 COLOURS = {"push": "cyan", "pull": "magenta", "source": "white"}
+# Control characters that JSON may contain as they are: C1, and those that change the direction of text.
+_CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
@@ -69,6 +73,21 @@ def console() -> Console:
     return out
 
 
+def printable(text: str) -> str:
+    """Text of a label or a path for a terminal: control characters, which could move its cursor, as \\x1b and so on.
+
+    >>> printable("a\x1b[31m é")
+    'a\\x1b[31m é'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
 def show(*parts: RenderableType) -> None:
     """Print tables and text to stdout."""
     out = console()
@@ -78,13 +97,14 @@ def show(*parts: RenderableType) -> None:
 
 def line(text: str = "", style: str = "") -> None:
     """Print one line of text to stdout, not wrapped: it may contain a path to copy."""
-    console().print(Text(text, style=style), soft_wrap=True)
+    console().print(Text(printable(text), style=style), soft_wrap=True)
 
 
 def emit(value: dict[str, Any]) -> None:
     """Print one JSON object to stdout."""
     try:
-        print(json.dumps(value, default=_as_json, allow_nan=False, ensure_ascii=False), flush=True)
+        text = json.dumps(value, default=_as_json, allow_nan=False, ensure_ascii=False)
+        print(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text), flush=True)
     except BrokenPipeError:
         raise Hangup from None
 
@@ -100,7 +120,7 @@ def error(message: str) -> None:
     """Print one line to stderr, whatever the message contains."""
     if message:
         with suppress(OSError, ValueError):  # stderr is closed: there is nowhere to print
-            print("hopwave: error:", " ".join(message.split()), file=sys.stderr, flush=True)
+            print("hopwave: error:", printable(" ".join(message.split())), file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -123,7 +143,7 @@ def table(title: str, *columns: str, numbers: Sequence[int] = (), caption: str |
     >>> table("levels", "level", "vertices", numbers=(0, 1)).columns[0].justify
     'right'
     """
-    made = Table(title=title, caption=caption, box=SIMPLE_HEAD, title_justify="left", caption_justify="left")
+    made = Table(title=printable(title), caption=caption, box=SIMPLE_HEAD, title_justify="left", caption_justify="left")
     made.title_style, made.caption_style = "bold", "dim"
     for place, name in enumerate(columns):
         made.add_column(name, justify="right" if place in numbers else "left", no_wrap=place in numbers)
@@ -136,7 +156,7 @@ def facts(title: str, pairs: dict[str, str]) -> Table:
     made.show_header = False
     made.columns[0].style = "dim"
     for name, value in pairs.items():
-        made.add_row(Text(name), Text(value))
+        made.add_row(Text(name), Text(printable(value)))
     return made
 
 

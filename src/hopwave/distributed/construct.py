@@ -136,6 +136,7 @@ def kronecker(
     about = {"edge_factor": edge_factor, "seed": seed, "directed": directed, "layout": layout, "device": device}
     joined.agree("kronecker", scale=scale, **about)
     joined.together(lambda: kronecker_edges(scale, edge_factor, seed, 0, 0))  # checks the arguments; draws no edge
+    scale, edge_factor, seed = int(scale), int(edge_factor), int(seed)
 
     def draw(first: int, count: int) -> Edges:
         if device == "cuda":
@@ -168,6 +169,7 @@ def uniform(
     about = {"edge_factor": edge_factor, "seed": seed, "directed": directed, "layout": layout, "device": device}
     joined.agree("uniform", n=n, **about)
     joined.together(lambda: uniform_edges(n, edge_factor, seed, 0, 0))
+    n, edge_factor = int(n), int(edge_factor)
 
     def draw(first: int, count: int) -> Edges:
         return uniform_edges(n, edge_factor, seed, first, count)

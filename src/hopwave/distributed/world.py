@@ -177,8 +177,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
-        column = np.ascontiguousarray(value)
-        return value.shape, zlib.crc32(column.astype(np.int64) if column.dtype.kind in "iu" else column)
+        if value.dtype.kind in "iu":
+            value = value.astype(np.int64)
+        return value.shape, zlib.crc32(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
     if isinstance(value, list | tuple) and len(value) < MAX_COMPARED:
         return tuple(plain(one) for one in value)
     if hasattr(value, "indptr") and hasattr(value, "indices"):  # a Graph or a matrix that every rank has

@@ -56,7 +56,7 @@ def kronecker(
     >>> G.n
     256
     """
-    n, draws = _size(scale, edge_factor, initiator)
+    scale, n, draws = _size(scale, edge_factor, initiator)
     if n > LARGEST_N:
         raise GraphError(
             f"scale={scale} gives {n:,} vertices and ids have 31 bits; use kronecker_edges or a smaller scale"
@@ -106,7 +106,7 @@ def kronecker_edges(
     >>> bool((whole[0][15:] == part[0]).all() and (whole[1][15:] == part[1]).all())
     True
     """
-    n, draws = _size(scale, edge_factor, initiator)
+    scale, n, draws = _size(scale, edge_factor, initiator)
     seed = check_seed(seed)
     first = check_whole("first", first, 0, draws)
     count = check_whole("count", draws - first if count is None else count, 0, draws - first)
@@ -123,12 +123,12 @@ def kronecker_edges(
     return src, dst
 
 
-def _size(scale: int, edge_factor: int, initiator: Sequence[float]) -> tuple[int, int]:
-    """The numbers of vertices and of edge draws. Ids and counters have at most 62 bits."""
+def _size(scale: int, edge_factor: int, initiator: Sequence[float]) -> tuple[int, int, int]:
+    """The scale as an int, and the numbers of vertices and of edge draws. Ids and counters have at most 62 bits."""
     k, _ = cell_borders(initiator)
     scale = check_whole("scale", scale, 0, int(62 / math.log2(k) + 1e-9))
     n = k**scale
-    return n, n * check_whole("edge_factor", edge_factor, 1, 1 << 20)
+    return scale, n, n * check_whole("edge_factor", edge_factor, 1, 1 << 20)
 
 
 def cell_borders(initiator: Sequence[float]) -> tuple[int, npt.NDArray[np.uint32]]:
