@@ -3,13 +3,18 @@
 Numba's own cache raises an error where no folder can be written to (a container with a read-only root), where a file is
 damaged, and where the disk is full. Compiled functions work without it, so here each of these costs time and one line
 in the log. The functions of hopwave are therefore compiled by the `njit` of this module.
+
+Numba also looks only at the file of a function to see whether its machine code is still right, not at the files of the
+functions and constants compiled into it. Here all of them count.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +29,11 @@ _said = False  # that nothing can be kept
 
 class Cache(FunctionCache):
     """Numba's files of one function. What cannot be read is thrown away, what cannot be written is not kept."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        file = self._cache_file
+        file._source_stamp = file._source_stamp, digest_of(Path(function.__code__.co_filename).resolve())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The machine code for that signature, or None: it is then compiled."""
@@ -50,6 +60,33 @@ class Cache(FunctionCache):
             index.unlink()
 
 
+def compiled_together(path: Path) -> list[Path]:
+    """The files whose functions and constants may be compiled into a function of that file.
+
+    Into the CPU engine's also the rules, and the operators whose text linalg/specialise.py writes into kernels.
+    """
+    package = Path(__file__).resolve().parent
+    engine, readers = package / "engines" / "cpu", [package / "io" / name for name in ("scan.py", "nearest_float.py")]
+    if engine in path.parents:
+        return [*sorted(engine.rglob("*.py")), package / "rules.py", package / "operators.py"]
+    return readers if path in readers else [path]
+
+
+@cache
+def digest_of(path: Path) -> str:
+    """A digest of all the source that may be compiled into a function of that file."""
+    files = compiled_together(path)
+    return _digest(tuple(files)) if files != [path] else ""
+
+
+@cache
+def _digest(files: tuple[Path, ...]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
     """Numba's `njit` with these options; with `cache`, machine code is kept on disk where that is possible."""
 
@@ -57,7 +94,7 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
         made = numba.njit(**options)(function)
         if cache and hasattr(made, "_cache"):  # not a plain function, as under NUMBA_DISABLE_JIT=1
             with suppress(RuntimeError):
-                made._cache = Cache(function)  # type: ignore[no-untyped-call]
+                made._cache = Cache(function)
                 return made
             _say_that_nothing_is_kept()
         return made
@@ -78,6 +115,6 @@ def _say_that_nothing_is_kept() -> None:
 def where_kept() -> str | None:
     """The folder where machine code of this module's functions would be kept; None if there is none."""
     try:
-        return str(Cache(where_kept).cache_path)  # type: ignore[no-untyped-call]
+        return str(Cache(where_kept).cache_path)
     except RuntimeError:
         return None

@@ -87,6 +87,23 @@ def test_a_full_disk_costs_only_the_time_to_compile(module: Any, monkeypatch: py
     assert module()(1) == 2 and module()(1) == 2
 
 
+def test_machine_code_of_other_source_is_not_used(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba looks at the file of a function; what is compiled into it may stand in another."""
+    assert module()(1) == 2
+    monkeypatch.setattr(machine_code, "digest_of", lambda path: "an edited file")
+    again = module()
+    assert again(1) == 2 and not again.stats.cache_hits
+
+
+def test_every_file_that_is_compiled_counts() -> None:
+    package = Path(machine_code.__file__).parent
+    together = set(machine_code.compiled_together(package / "engines" / "cpu" / "search" / "loop.py"))
+    wanted = {package / "rules.py", package / "operators.py", package / "engines" / "cpu" / "intrinsics.py"}
+    assert wanted <= together and package / "engines" / "cpu" / "linalg" / "specialise.py" in together
+    assert machine_code.compiled_together(package / "io" / "scan.py")[1].name == "nearest_float.py"
+    assert machine_code.compiled_together(package / "csr_compiled.py") == [package / "csr_compiled.py"]
+
+
 READ_ONLY = """
 import numba.core.caching
 numba.core.caching.CacheImpl._locator_classes = []  # no folder can be written to: root may write everywhere

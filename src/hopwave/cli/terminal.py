@@ -74,7 +74,7 @@ def console() -> Console:
 
 
 def printable(text: str) -> str:
-    """Text of a label or a path for a terminal: control characters, which could move its cursor, as \\x1b and so on.
+    r"""Text of a label or a path for a terminal: control characters, which could move its cursor, are escaped.
 
     >>> printable("a\x1b[31m é")
     'a\\x1b[31m é'

@@ -6,7 +6,6 @@ All of Numba's internals that hopwave depends on are in this file and in machine
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import numpy as np
 from llvmlite import ir
@@ -15,26 +14,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from hopwave.machine_code import njit
-
-
-def forget_outdated(folder: Path) -> None:
-    """Delete machine code kept on disk that is older than any source it may contain.
-
-    Numba looks at the file of the function itself, not at those of the functions and constants compiled into it: the
-    engine's own, the rules, and the operators whose text linalg/specialise.py writes into kernels.
-    """
-    above = folder.parents[1]
-    sources = [*folder.rglob("*.py"), above / "rules.py", above / "operators.py"]
-    newest = max(source.stat().st_mtime for source in sources)
-    for index in folder.rglob("__pycache__/*.nbi"):
-        try:
-            if index.stat().st_mtime < newest:
-                index.unlink()
-        except OSError:  # another process was faster, or the folder is not ours to write
-            pass
-
-
-forget_outdated(Path(__file__).parent)
 
 # One set of options for every compiled function: no GIL, no bounds checks, the result kept on disk.
 COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
