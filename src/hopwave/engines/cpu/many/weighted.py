@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
@@ -31,6 +30,7 @@ from hopwave.engines.cpu.many.waiting import (
 from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.engines.host_memory import check_memory, workers_that_fit
 from hopwave.jobs import Swept
+from hopwave.machine_code import njit
 
 SUMS, ROWS, PAIRS = 1, 2, 4
 KEEP = {"sums": SUMS, "columns": SUMS | ROWS, "rows": ROWS, "pairs": PAIRS}
