@@ -53,6 +53,21 @@ def test_a_graph_that_is_no_view_is_still_converted_once() -> None:
         nx.betweenness_centrality(G, backend="hopwave")
 
 
+@served
+@pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs are saved to cache")
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph])
+def test_an_attribute_that_was_changed_in_place_counts(kind: Any) -> None:
+    """NetworkX is not told of it, and keeps the converted graph."""
+    G = kind(nx.gnp_random_graph(30, 0.2, seed=3))
+    edges = list(G.edges)
+    for turn in range(3):
+        found = nx.closeness_centrality(G, distance="km", backend="hopwave")
+        assert found == pytest.approx(nx.closeness_centrality(G.copy(), distance="km", backend="networkx")), turn
+        hops = nx.closeness_centrality(G, backend="hopwave")
+        assert hops == pytest.approx(nx.closeness_centrality(G.copy(), backend="networkx"))
+        G.edges[edges[turn]]["km"] = 7 + turn
+
+
 @pytest.mark.parametrize("kind", [nx.MultiGraph, nx.MultiDiGraph])
 def test_pagerank_of_parallel_edges(kind: Any) -> None:
     G = kind([(0, 1), (0, 1), (1, 2), (2, 0), (2, 0), (2, 0), (1, 1)])

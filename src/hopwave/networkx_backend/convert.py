@@ -6,6 +6,7 @@ it, and in the ascending order of hopwave's `Graph`, for everything else. Vertex
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain, repeat
@@ -48,6 +49,7 @@ class NetworkXGraph:
         attributes: dict[Any, Any],
         original: Any,
         lengths: dict[Any, Lengths],
+        attributed: Any = None,
     ) -> None:
         self.__networkx_cache__: dict[str, Any] = {}
         self.nodes = nodes
@@ -61,6 +63,7 @@ class NetworkXGraph:
         self.attributes = attributes
         self.original = original  # the NetworkX graph itself, where a function must copy attributes from it
         self.lengths = lengths  # by edge attribute, in the order of out_rows
+        self._attributed = attributed  # a weak reference to the graph with these attributes, and their defaults
         self._lengths_into: dict[Any, Lengths] = {}
         self._weighted: dict[Any, Graph] = {}
 
@@ -131,18 +134,29 @@ class NetworkXGraph:
         return Graph(*_ascending(*self.out_rows)[:2], directed=self.directed, transpose=transpose)
 
     def lengths_of(self, attribute: Any, into: bool = False) -> Lengths:
-        """The lengths that an edge attribute gives to the arcs of out_rows; with `into`, to those of in_rows."""
+        """The lengths that an edge attribute gives to the arcs of out_rows; with `into`, to those of in_rows.
+
+        They are read at every call: NetworkX keeps this graph, and is not told of `G[u][v]["weight"] = 3`.
+        """
+        reference, missing = self._attributed or (lambda: None, {})
+        source = self.original if self.original is not None else reference()
+        if source is not None:
+            found = read_lengths(source._adj, self.nodes, attribute, missing.get(attribute, 1), self.is_multigraph())
+            if len(found.values) != len(self.out_rows[1]):
+                raise NotImplementedError("the graph was changed, but not by its methods; clear its __networkx_cache__")
+            kept = self.lengths.get(attribute)
+            if kept is None or found.whole != kept.whole or not np.array_equal(found.values, kept.values):
+                self.lengths[attribute] = found
+                self._lengths_into.pop(attribute, None)
+                self._weighted.pop(attribute, None)
+        elif attribute not in self.lengths:
+            raise NotImplementedError(
+                f"this graph was converted without the edge attribute {attribute!r}; give the NetworkX graph itself"
+            )
         if into and self.directed:
             if attribute not in self._lengths_into:
-                self._lengths_into[attribute] = self._turned(self.lengths_of(attribute))
+                self._lengths_into[attribute] = self._turned(self.lengths[attribute])
             return self._lengths_into[attribute]
-        if attribute not in self.lengths:
-            if self.original is None:
-                raise NotImplementedError(
-                    f"this graph was converted without the edge attribute {attribute!r}; give the NetworkX graph itself"
-                )
-            original, several = self.original, self.is_multigraph()
-            self.lengths[attribute] = read_lengths(original._adj, self.nodes, attribute, 1, several)
         return self.lengths[attribute]
 
     def _turned(self, lengths: Lengths) -> Lengths:
@@ -155,8 +169,9 @@ class NetworkXGraph:
 
     def weighted(self, attribute: Any) -> Graph:
         """The graph of `graph`, with an edge attribute as its weights."""
+        lengths = self.lengths_of(attribute)
         if attribute not in self._weighted:
-            rows = _ascending(*self.out_rows, self.lengths_of(attribute).values)
+            rows = _ascending(*self.out_rows, lengths.values)
             self._weighted[attribute] = Graph(*rows[:2], weights=rows[2], directed=self.directed)
         return self._weighted[attribute]
 
@@ -223,6 +238,7 @@ def convert_from_nx(
             attribute: read_lengths(graph._adj, nodes, attribute, missing, several)
             for attribute, missing in (edge_attrs or {}).items()
         },
+        attributed=(weakref.ref(graph), dict(edge_attrs)) if edge_attrs else None,
     )
     if isinstance(position, dict):
         converted.__dict__["number"] = position
