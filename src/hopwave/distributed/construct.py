@@ -91,7 +91,7 @@ def read(
     """
     joined = world()
     about = {"format": format, "directed": directed, "layout": layout, "balance": balance, "device": device}
-    joined.agree("read", name=Path(path).name, **about)
+    joined.agree("read", **about)  # each machine may have the file in a folder of its own
     share = joined.together(lambda: read_share(path, format, directed, joined.rank, joined.size))
     sizes = joined.allgather(Path(path).stat().st_size)
     found, is_directed = joined.total(len(share.u)), bool(joined.allgather(share.directed)[0])
