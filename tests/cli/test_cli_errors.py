@@ -282,3 +282,12 @@ def test_control_characters_of_labels_do_not_reach_the_terminal(
     assert answer("bfs", path, "--source", evil[1])["sources"] == [evil[1]]
     assert "\x1b" not in fail("bfs", path, "--source", "\x1b[2J")[1]
     assert terminal.printable("\ud800 \u3000x\n") == "\\ud800 \u3000x\\n"
+
+
+def test_a_label_that_is_no_text(run: Run, fail: Fail, tmp_path: Path) -> None:
+    write(tmp_path / "odd.npz", hw.Graph.from_edges([0], [1], labels=["\ud800", "b"]))
+    assert "\\ud800" in run("bc", "odd.npz")
+    for out in ("o.csv", "o.parquet"):
+        assert "half of a surrogate pair" in fail("bfs", "odd.npz", "--source", "b", "--out", out)[1]
+        assert not (tmp_path / out).exists()
+    run("bfs", "odd.npz", "--source", "b", "--out", "o.npz")

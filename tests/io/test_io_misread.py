@@ -86,6 +86,16 @@ def test_any_white_space_in_a_table_is_read_or_refused(tmp_path: Path) -> None:
                 continue
 
 
+def test_files_are_read_where_no_thread_can_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(rows, "MIN_BYTES_FOR_SCANNER", 8)
+    monkeypatch.setattr(rows.ThreadPoolExecutor, "submit", failing)
+    (tmp_path / "a.txt").write_bytes(b"0 1\n1 2\n2 3\n")
+    assert hw.read(tmp_path / "a.txt").m == 6
+
+
 LABELS = (
     *(
         " a",

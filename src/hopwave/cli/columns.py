@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -101,7 +103,7 @@ def write(path: Path, columns: Columns) -> None:
     """Write the columns in the format of the file's extension. The old file is replaced only if that succeeds."""
     check(path)
     name = path.name.lower()
-    with replacing(path, packed=name.endswith(".gz")) as stream:
+    with _as_text(path), replacing(path, packed=name.endswith(".gz")) as stream:
         if name.endswith(".npz"):
             # Objects as text: they could only be pickled, and loading a pickle can run any code.
             plain = {title: _text(column) if column.dtype == object else column for title, column in columns.items()}
@@ -110,6 +112,16 @@ def write(path: Path, columns: Columns) -> None:
             _write_parquet(stream, columns)
         else:
             _write_csv(stream, columns)
+
+
+@contextmanager
+def _as_text(path: Path) -> Iterator[None]:
+    """The error for a label that UTF-8 cannot hold."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        label = error.object[:40]
+        raise FormatError(f"label {label!r} has half of a surrogate pair, which is no text; write .npz", path) from None
 
 
 def _write_csv(stream: IO[bytes], columns: Columns) -> None:
