@@ -84,6 +84,10 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c) for c in text)
 
 
+def _lines(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
@@ -96,8 +100,8 @@ def show(*parts: RenderableType) -> None:
 
 
 def line(text: str = "", style: str = "") -> None:
-    """Print one line of text to stdout, not wrapped: it may contain a path to copy."""
-    console().print(Text(printable(text), style=style), soft_wrap=True)
+    """Print a line of text to stdout, or several, not wrapped: it may contain a path to copy."""
+    console().print(Text(_lines(text), style=style), soft_wrap=True)
 
 
 def emit(value: dict[str, Any]) -> None:
@@ -156,7 +160,7 @@ def facts(title: str, pairs: dict[str, str]) -> Table:
     made.show_header = False
     made.columns[0].style = "dim"
     for name, value in pairs.items():
-        made.add_row(Text(name), Text(printable(value)))
+        made.add_row(Text(name), Text(_lines(value)))
     return made
 
 
