@@ -65,15 +65,17 @@ def _skip_blanks(data: Any, position: int) -> int:
 
 
 @inlined
-def _next_line(data: Any, position: int) -> int:
-    """Where the next line starts. A carriage return may only stand before the newline."""
+def _line_end(data: Any, position: int, plain: bool) -> int:
+    """The position of the newline. A carriage return may only stand before it; `plain` text has no NUL and no quote."""
     c = _byte(data, position)
     while c != NEWLINE:
+        if plain and (c == 0 or c == QUOTE):
+            return UNSURE
         position += 1
         before, c = c, _byte(data, position)
         if before == RETURN and c != NEWLINE:
             return UNSURE
-    return position + 1
+    return position
 
 
 @inlined
@@ -152,19 +154,10 @@ def _anything(data: Any, position: int, shape: Shape) -> int:
     if shape.delimiter != 0:
         position = _skip_padding(data, position, shape)
     c = _byte(data, position)
-    if c != NEWLINE and c != RETURN:
-        if shape.delimiter != 0 and c != shape.delimiter:
-            return UNSURE
-        if shape.delimiter == 0 and c != SPACE and c != TAB:
-            return UNSURE
-    while c != NEWLINE:
-        if c == 0 or c == QUOTE:
-            return UNSURE
-        position += 1
-        before, c = c, _byte(data, position)
-        if before == RETURN and c != NEWLINE:
-            return UNSURE
-    return position
+    parts = c == shape.delimiter if shape.delimiter != 0 else (c == SPACE or c == TAB)
+    if not parts and c != NEWLINE and c != RETURN:
+        return UNSURE
+    return _line_end(data, position, True)
 
 
 @inlined
@@ -238,10 +231,9 @@ def pairs(data: Any, position: int, u: Any, v: Any, row: int, shape: Shape) -> t
     while position < data.size:
         begin = _skip_blanks(data, position)
         if _holds_no_edge(data, begin, shape):
-            end = _next_line(data, begin)
+            end = _line_end(data, begin, False)
             if end == UNSURE:
                 break
-            position = end
         else:
             a, b, end = _edge(data, begin, shape)
             if end == UNSURE:
@@ -249,7 +241,7 @@ def pairs(data: Any, position: int, u: Any, v: Any, row: int, shape: Shape) -> t
             u[row] = a - shape.first
             v[row] = b - shape.first
             row += 1
-            position = end + 1
+        position = end + 1
         lines += 1
     return position, row, lines
 
@@ -346,10 +338,9 @@ def weighted_pairs(data: Any, position: int, u: Any, v: Any, bits: Any, row: int
     while position < data.size:
         begin = _skip_blanks(data, position)
         if _holds_no_edge(data, begin, shape):
-            end = _next_line(data, begin)
+            end = _line_end(data, begin, False)
             if end == UNSURE:
                 break
-            position = end
         else:
             a, b, weight, end = _weighted_edge(data, begin, shape)
             if end == UNSURE:
@@ -358,7 +349,7 @@ def weighted_pairs(data: Any, position: int, u: Any, v: Any, bits: Any, row: int
             v[row] = b - shape.first
             bits[row] = weight
             row += 1
-            position = end + 1
+        position = end + 1
         lines += 1
     return position, row, lines
 
@@ -393,10 +384,9 @@ def lists(
     lines = 0
     while position < data.size:
         if _byte(data, position) == comment:
-            end = _next_line(data, position)
+            end = _line_end(data, position, False)
             if end == UNSURE:
                 break
-            position = end
         else:
             found, end = _list(data, position, values, count)
             if end == UNSURE:
@@ -404,6 +394,6 @@ def lists(
             count = found
             ends[row] = count
             row += 1
-            position = end + 1
+        position = end + 1
         lines += 1
     return position, count, row, lines
