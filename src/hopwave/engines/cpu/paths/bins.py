@@ -19,10 +19,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.crew import POOL_NEXT
 from hopwave.engines.cpu.intrinsics import INNER, U0, U1, U6, U63, atomic_add, trailing_zeros
+from hopwave.machine_code import njit
 
 BLOCK = np.uint64(64)  # entries per block
 LEVELS = 10

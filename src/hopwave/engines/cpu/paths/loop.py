@@ -22,7 +22,6 @@ algorithm computes the same minimum.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.crew import (
     JOB_END,
@@ -65,6 +64,7 @@ from hopwave.engines.cpu.paths.bins import (
     take_bin,
 )
 from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, SMALL_BUCKET
+from hopwave.machine_code import njit
 
 U2 = np.uint64(2)
 RELAX, SPREAD = 1, 2
