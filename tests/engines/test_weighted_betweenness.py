@@ -124,7 +124,7 @@ def both(graph: Graph, **options: Any) -> None:
         found = score(graph, weights=True, device="cpu", **options)
         same(found.scores, due.scores)
         assert found.certificate.error < 1e-12 and due.certificate.error < 1e-12
-        assert (found.sources, found.plan, due.engine) == (due.sources, due.plan, "reference")
+        assert (found.sources, found.plan.name, due.engine) == (due.sources, due.plan.name, "reference")
 
 
 @pytest.mark.parametrize("trap", [name for name, make in TRAPS.items() if make().m <= 2000])
@@ -146,7 +146,7 @@ def test_zeros_without_a_cycle_are_counted_by_the_definition() -> None:
     """Two arcs of weight 0 meet a vertex that Dijkstra settles before one of their tails."""
     graph = Graph.from_edges([0, 0, 1, 2, 3], [1, 2, 3, 3, 4], directed=True, weights=[1.0, 1.0, 0.0, 0.0, 1.0])
     assert hw.betweenness_centrality(graph, normalized=False, weights=True).scores.tolist() == [0, 1, 1, 3, 0]
-    for seed in range(60):
+    for seed in range(40):
         both(random_graph(seed, "zeros", directed=True), normalized=False, endpoints=True)
 
 
@@ -243,7 +243,7 @@ def test_the_fingerprint_of_hops_does_not_read_weights() -> None:
         ([1.0, -2.0, 1.0], "weight -2 is negative"),
         ([1.0, np.inf, 1.0], "a weight is infinite"),
         ([1.0, 0.0, 1.0], r"from 0 cannot be counted: weight 0 of 1 – 2 adds nothing"),
-        ([1e20, 1.0, 1.0], r"from 0 cannot be counted: weight 1 of 1 – 2 adds nothing"),
+        ([1e20, 1.0, 1.0], r"from 0 cannot be counted: weight 1 of (1 – 2|2 – 3) adds nothing"),
     ],
 )
 def test_refused_weights(weights: list[float], words: str) -> None:

@@ -10,6 +10,8 @@ from hopwave.graph import Graph
 
 def uncountable(graph: Graph, source: int, u: int, v: int) -> GraphError:
     """For a cycle of arcs that add nothing to the distance from the source; u → v is such an arc."""
+    if not graph.directed:
+        u, v = min(u, v), max(u, v)
     begin, end = int(graph.indptr[u]), int(graph.indptr[u + 1])
     weight = float(np.asarray(graph.weights)[begin:end][graph.indices[begin:end] == v].min())
     arc = f"{graph.label(u)!r} {'→' if graph.directed else '–'} {graph.label(v)!r}"

@@ -1,7 +1,7 @@
 """A four-ary heap of vertices with their keys beside them: comparing reads no other array.
 
-keys    the distances, as a tree: the children of place p are at 4p + 1 to 4p + 4; infinite behind the last entry, so
-        that every place with one child has four
+keys    the distances, as a tree: the children of place p are at 4p + 1 to 4p + 4; infinite in the four places behind
+        the last entry, so that every place with one child has four
 items   the vertices, in the same places
 
 A vertex whose distance falls is entered once more. Whoever takes it out the second time sees that its key is no longer
@@ -16,12 +16,13 @@ from numba import njit
 from hopwave.engines.cpu.intrinsics import INNER, U0, U1
 
 TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
-PADDING = 4  # places that a heap needs behind its last entry
+PADDING = 4  # places that a heap needs behind its last entry, infinite while it is empty
 
 
 @njit(**INNER)
 def enter(keys, items, size, key, item):
     """Add an entry to a heap of that size."""
+    keys[size + FOUR] = np.inf
     place = size
     while place > U0:
         parent = (place - U1) >> TWO
