@@ -10,12 +10,7 @@ Encodings
     distance   d, infinite before and after a source; most arcs that are looked at need nothing else.
     nodes      the rest, one row per vertex.
     tail, arc  of every vertex the arc by which it was reached first; arcs that tie with it are in a list, from tie on.
-    buckets    Vertices wait by distance in buckets of equal width, as many as reach from the nearest bucket to the
-               greatest weight further on, in a ring. A bucket is a list of entries; a vertex whose distance falls is
-               entered once more, and an entry whose key is no longer the vertex's distance is passed over.
-
-If no weight is below the width of a bucket, no arc leads from a bucket into itself: its vertices are settled in any
-order. Otherwise the nearest bucket is emptied into a heap.
+    waiting    vertices that were reached and are not settled yet, in buckets by distance (many/waiting.py).
 """
 
 from __future__ import annotations
@@ -25,19 +20,21 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.intrinsics import INNER, ONE, U0, U1, U6, U8, U63, noinline, prefetch, trailing_zeros
-from hopwave.engines.cpu.keyed_heap import PADDING, enter, remove_root
+from hopwave.engines.cpu.intrinsics import INNER, ONE, U0, U1, U6, U8, U63, noinline, prefetch
+from hopwave.engines.cpu.many.waiting import (
+    LAST,
+    NONE,
+    bytes_of_waiting,
+    enter,
+    new_waiting,
+    next_bucket,
+    remove_root,
+)
 
 PATHS, TOTAL, DELTA = range(3)  # columns of nodes: σ, λ, and δ, which is 0 until the way back
-LAST = np.uint64(policy.LENGTH_BUCKETS - 1)
-NONE, ALL = U0, ~U0  # no entry; all bits
 
 # The graph as a worker reads it: rows, weights, how far to go, and the buckets (policy.length_buckets).
 Lengths = namedtuple("Lengths", "indptr indices lengths cutoff buckets_per_length final scattered")
-# Vertices that wait: the first entry of every bucket, a bit for each bucket in use; of every entry the vertex, its
-# distance and the entry after it; and the heap.
-Waiting = namedtuple("Waiting", "first marks vertex key following keys items")
 # Arcs on shortest paths: of every vertex the tail and the number of one, and the first tie; of every tie the tail and
 # the number of its arc, and the tie after it. Numbers of arcs are kept for edge scores alone.
 Predecessors = namedtuple("Predecessors", "tail arc tie tie_tail tie_arc following")
@@ -48,19 +45,8 @@ WeightedState = namedtuple("WeightedState", "distance nodes waiting before order
 def new_state(n, m, edges):
     """The arrays of one worker for n vertices and m arcs; `edges`: for scores of edges."""
     number = np.uint32 if m + 1 < 2**32 else np.uint64  # of an arc or an entry
-    keys = np.empty(m + 1 + PADDING)
-    keys[:PADDING] = np.inf
-    vertex = np.empty(m + 2, np.uint32)
-    vertex[0] = 0  # of NONE, looked at ahead of time
-    waiting = Waiting(
-        first=np.zeros(policy.LENGTH_BUCKETS, number),
-        marks=np.zeros(policy.LENGTH_BUCKETS // 64, np.uint64),
-        vertex=vertex,
-        key=np.empty(m + 2),
-        following=np.empty(m + 2, number),
-        keys=keys,
-        items=np.empty(m + 1 + PADDING, np.uint32),
-    )
+    waiting = new_waiting(m)
+    waiting.vertex[0] = 0  # of NONE, which is looked at ahead of time
     before = Predecessors(
         tail=np.empty(n, np.uint32),
         arc=np.empty(n if edges else 0, number),
@@ -74,7 +60,7 @@ def new_state(n, m, edges):
 
 def bytes_of_state(n, m):
     """What new_state takes at most; pages that no entry reaches cost nothing."""
-    return 48 * n + 40 * m
+    return 48 * n + 12 * m + bytes_of_waiting(m)
 
 
 @njit(**INNER)
@@ -168,20 +154,6 @@ def search(A, own, source):
             vertex[entries], key[entries], following[entries] = v, offer, behind
             first[place] = entries
     return settled, greatest, flat
-
-
-@njit(**INNER)
-def next_bucket(marks, bucket):
-    """The next bucket that is not empty; its mark is cleared. At least one is not empty."""
-    place = bucket & LAST
-    w = place >> U6
-    word = marks[w] & (ALL << (place & U63))
-    while word == U0:
-        w = (w + U1) & (LAST >> U6)
-        word = marks[w]
-    found = (w << U6) + trailing_zeros(word)
-    marks[w] &= ~(U1 << (found & U63))
-    return bucket + ((found - place) & LAST)
 
 
 @njit(**INNER)
