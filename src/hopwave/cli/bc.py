@@ -17,6 +17,7 @@ from hopwave.cli import columns, options, picture, terminal
 from hopwave.cli.bfs import vertex
 from hopwave.cli.files import Combine, Directed, File, Format, ReadOptions, load
 from hopwave.cli.info import sentence
+from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.progress import Meter
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
@@ -88,7 +89,10 @@ def bc(
     options.check(plan, out, plot)
     if combine is not None and not weights:
         raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
-    graph = load(file, directed, format, read_options, weights=weights, combine=combine)
+    try:
+        graph = load(file, directed, format, read_options, weights=weights, combine=combine)
+    except FormatError as error:
+        raise FormatError(str(error).replace("--no-weights", "leave out --weights")) from error
     if weights and not graph.is_weighted:
         raise typer.BadParameter(f"{file} has no weights; leave out --weights to count hops")
     if cutoff is not None and not weights and cutoff.is_integer():
