@@ -37,9 +37,9 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Any]] = {
 
 
 def random_graph(seed: int, kind: str, directed: bool) -> Graph:
-    """A graph of up to 24 vertices with isolated ones and loops; zeros only from lower to higher ids."""
+    """A graph of up to 16 vertices with isolated ones and loops; zeros only from lower to higher ids."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 25))
+    n = int(rng.integers(2, 17))
     src, dst = rng.integers(0, n, (2, int(rng.integers(0, 4 * n))))
     weights = KINDS[kind](rng, len(src))
     weights[(weights == 0) & (src >= dst)] = 1.0
