@@ -66,7 +66,7 @@ class Engine:
             return loaded
 
     def why_not(self, plan: Plan, job: Question | Job) -> str | None:
-        if isinstance(job, Job) and job.weighted:
+        if isinstance(job, Job) and (job.weighted or plan.lengths == "weights"):
             return (
                 "device='cuda' counts hops: betweenness along weights settles one vertex after another; "
                 "use device='cpu' or 'auto'"
