@@ -11,6 +11,7 @@ ORDER = [
     "reading",
     "cpu_search",
     "cpu_betweenness",
+    "cpu_weighted_betweenness",
     "cpu_ranked",
     "cpu_many",
     "cpu_many_weighted",

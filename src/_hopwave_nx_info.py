@@ -22,7 +22,8 @@ ORDER = "Counted in hops, in NetworkX's order."
 PAIR = "Runs where the graph has been converted before; otherwise NetworkX's own search finishes sooner."
 HOPS = "Counted in hops; all sources at once, 64 per machine word."
 LENGTHS = "In hops, 64 sources per machine word, or along an edge attribute, one source per thread (on the CPU)."
-CERTIFIED = "Unweighted. Path counts never overflow; every run is checked against an identity of exact scores."
+CHECKED = "Path counts never overflow; every run is checked against an identity of exact scores."
+CERTIFIED = "In hops, or along an edge attribute (on the CPU). " + CHECKED
 BRANDES = CERTIFIED + " Samples (k, seed) are those that NetworkX draws."
 
 # name: (family, what to add to NetworkX's page, additional keywords)
@@ -82,7 +83,7 @@ FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
         {},
     ),
     "newman_betweenness_centrality": ("betweenness", "Unweighted load centrality.", {}),
-    "bipartite_betweenness_centrality": ("betweenness", CERTIFIED, PLACE | PLAN),
+    "bipartite_betweenness_centrality": ("betweenness", "Counted in hops. " + CHECKED, PLACE | PLAN),
     "closeness_centrality": ("closeness", LENGTHS, PLACE),
     "harmonic_centrality": ("closeness", LENGTHS, PLACE),
     "group_closeness_centrality": ("closeness", "Unweighted.", {}),

@@ -19,6 +19,7 @@ XBFS_PAPER = "Gaihre et al., XBFS, HPDC 2019"
 PUSHPULL = "Yang, Buluç & Owens, Push-Pull in GraphBLAS, ICPP 2018"
 MERRILL = "Merrill, Garland & Grimshaw, PPoPP 2012, as in Hiragushi"
 TURBOBC = "Artiles & Saeed, TurboBC, ICPP Workshops 2021"
+BRANDES = "Brandes, A Faster Algorithm for Betweenness Centrality, J. Math. Sociology 2001"
 OURS = "hopwave"
 
 gather = Pull("thread", early_exit=False)
@@ -223,6 +224,17 @@ _betweenness = [
         (replace(gather, mapping="warp"),),
         Always(),
         task="betweenness",
+    ),
+    Plan(
+        "brandes-dijkstra",
+        BRANDES,
+        "3 and 4",
+        "betweenness along weights: Dijkstra's algorithm, one source per worker",
+        (Push("thread", "queue", "atomic"),),
+        Always(),
+        task="betweenness",
+        regime="block",
+        lengths="weights",
     ),
 ]
 for _regime, _summary in {

@@ -55,17 +55,19 @@ class Job:
     """A betweenness run: the sum of δ over these sources, towards targets (all, if None), along paths up to cutoff.
 
     `edges` asks for one score per arc instead of one per vertex, `squares` for Σ δ² after Σ δ. `endpoints` counts the
-    ends of a path as vertices on it. `deterministic` asks for the same bits from every run on the same device.
+    ends of a path as vertices on it. `deterministic` asks for the same bits from every run on the same device. The
+    length of a path, and with it the cutoff, is its number of hops; if `weighted`, the sum of its arcs' weights.
     """
 
     sources: npt.NDArray[np.int64]
     targets: npt.NDArray[np.bool_] | None = None
-    cutoff: int | None = None
+    cutoff: float | None = None
     endpoints: bool = False
     edges: bool = False
     squares: bool = False
     memory_limit: int | None = None
     deterministic: bool = False
+    weighted: bool = False
 
 
 class Accumulation(Protocol):

@@ -119,6 +119,8 @@ class Plan:
     regime
         For betweenness, how sources are distributed: "source", one after the other, as the papers do; "block", one
         source per worker; "batch", many sources share every read of the graph; "wide", all workers on one source.
+    lengths
+        What the length of a path is: its number of "hops", or the sum of its arcs' "weights".
 
     Examples
     --------
@@ -138,6 +140,7 @@ class Plan:
     order: Literal["any", "degree"] = "any"
     task: Literal["search", "betweenness"] = "search"
     regime: Literal["source", "block", "batch", "wide"] = "source"
+    lengths: Literal["hops", "weights"] = "hops"
 
     def __post_init__(self) -> None:
         _check_words(self)

@@ -95,6 +95,8 @@ def test_after_a_warmup_nothing_is_compiled(run: Run) -> None:
         hw.betweenness_centrality(hw.generate.rmat(9), plan="turbobc-vecsc")
         hw.betweenness_centrality(graph, epsilon=0.2)
         hw.edge_betweenness_centrality(graph, k=9)
+        hw.betweenness_centrality(graph, weights=np.ones(graph.m), cutoff=2.5)
+        hw.edge_betweenness_centrality(graph, k=9, weights=np.ones(graph.m))
         for name in ("g.mtx", "g.txt", "g.csv", "g.el", "g.gr", "g.graph"):
             hw.write(name, large)
             assert Path(name).stat().st_size > rows.MIN_BYTES_FOR_SCANNER

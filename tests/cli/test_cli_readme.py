@@ -30,6 +30,8 @@ def small(words: list[str]) -> list[str]:
 @pytest.mark.parametrize("command", [command for command in commands() if "warmup" not in command])
 def test_commands_run_as_they_are_written(command: str, run: Run) -> None:
     hw.write("web.mtx.gz", hw.generate.kronecker(6, 4, seed=1))
+    grid = hw.generate.grid(10, 10)
+    hw.write("roads.mtx.gz", grid.with_weights([2.5] * grid.m))
     words = shlex.split(re.sub(r"^mpiexec -n \d+ ", "", command))  # tests/mpi starts several processes
     assert words[0] == "hopwave"
     assert run(*small(words[1:]))

@@ -59,6 +59,27 @@ def test_errors_about_weights_are_one_line_with_options(fail: Fail, roads: Path,
     assert "--combine min says which weight to keep, and --no-weights leaves them all out" in message
 
 
+def test_betweenness_along_weights(run: Run, answer: Answer, fail: Fail, roads: Path, clean: Path) -> None:
+    """0 to 1 is shorter over 2; in hops no vertex is between two others."""
+    assert answer("bc", clean, "--raw")["top"][0]["betweenness"] == 0
+    found = answer("bc", clean, "--raw", "--weights", "--cutoff", "5.5", "--top", 1)
+    assert found["top"] == [{"vertex": 0, "betweenness": 1.0}]
+    assert (found["weights"], found["plan"], found["cutoff"]) == (True, "brandes-dijkstra", 5.5)
+    assert (
+        answer("bc", clean, "--raw", "--weights", "--edges", "--cutoff", 3, "--top", 1)["top"][0]["betweenness"] == 1.0
+    )
+    assert "brandes-dijkstra (weights are the lengths of arcs" in run("bc", roads, "--weights", "--combine", "min")
+    _, message = fail("bc", roads, "--weights")
+    assert "--combine min, max, sum or first" in message and "leave out --weights" in message and "--no-" not in message
+    _, message = fail("bc", roads, "--combine", "min")
+    assert "--combine min says which weight to keep, and hops need none; add --weights" in message
+    _, message = fail("bc", clean, "--cutoff", "1.5")
+    assert "cutoff=1.5 is not a number of hops" in message
+    run("convert", clean, "bare.npz", "--no-weights")
+    _, message = fail("bc", "bare.npz", "--weights")
+    assert "bare.npz has no weights; leave out --weights to count hops" in message
+
+
 def test_searches_ignore_weights(answer: Answer, roads: Path) -> None:
     assert answer("bfs", roads, "--source", "0")["depth"] == 1
     assert answer("bc", roads)["n"] == 3

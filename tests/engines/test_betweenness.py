@@ -25,7 +25,7 @@ from hopwave.catalogue import CATALOGUE
 from hopwave.jobs import Job
 from hopwave.plan import Plan
 
-PLANS = [plan for plan in CATALOGUE.values() if plan.task == "betweenness"]
+PLANS = [plan for plan in CATALOGUE.values() if plan.task == "betweenness" and plan.lengths == "hops"]
 SMALL = [name for name, make in TRAPS.items() if make().n <= 160 and make().m <= 2000]
 LARGE = [name for name in TRAPS if name not in SMALL]
 

@@ -77,7 +77,7 @@ def test_what_the_reference_cannot_do_raises_the_reason(operation: Any) -> None:
     assert str(raised.value) == reason
 
 
-def test_the_reference_has_no_betweenness() -> None:
+def test_the_reference_has_no_betweenness_by_hops() -> None:
     engine, plan = engines.engine("reference"), CATALOGUE["hopwave-block"]
     reason = engine.why_not(plan, JOB)
     assert reason is not None

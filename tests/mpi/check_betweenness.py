@@ -55,6 +55,18 @@ def check_betweenness_by_sources() -> None:
     same(graph, hd.spread(graph, device=DEVICE), "sources", device=DEVICE, k=7, seed=5)
 
 
+def check_betweenness_along_weights() -> None:
+    """By sources, of a graph that every rank has; a graph in parts has no weights, and its arcs must be countable."""
+    bare = TRAPS["kronecker-directed"]()
+    graph = bare.with_weights(np.random.default_rng(1).integers(1, 4, bare.m).astype(np.float64))
+    same(graph, graph, "sources", weights=True)
+    same(graph, graph, "auto", weights=True, k=7, seed=5, endpoints=True, cutoff=4.5)
+    with pytest.raises(GraphError, match="a DistributedGraph has no weights; give every rank"):
+        hd.betweenness_centrality(hd.spread(bare), weights=True)
+    with pytest.raises(GraphError, match="cannot be counted"):
+        hd.betweenness_centrality(TRAPS["triangle"](), weights=np.zeros(6))
+
+
 def check_path_counts_beyond_float64() -> None:
     """32 vertices per layer, all joined to all of the next layer: 2^1150 shortest paths from end to end."""
     width, depth = 32, 230

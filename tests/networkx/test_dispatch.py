@@ -88,7 +88,7 @@ def test_what_is_no_graph_is_returned_as_it_is() -> None:
 
 def test_weights_are_refused_with_a_reason() -> None:
     G = nx.path_graph(3)
-    for name, keyword in (("betweenness_centrality", "weight"), ("group_closeness_centrality", "weight")):
+    for name, keyword in (("newman_betweenness_centrality", "weight"), ("group_closeness_centrality", "weight")):
         more = {"S": [0]} if name.startswith("group") else {}
         reason = backend.can_run(name, (G,), {keyword: "length"} | more)
         assert isinstance(reason, str) and f"{keyword}='length'" in reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_backend import KINDS, Case, cases, outcome, same
 
-from hopwave.networkx_backend import backend
+from hopwave.networkx_backend import backend, dispatch
 from hopwave.networkx_backend.convert import convert_from_nx, convert_to_nx
 
 pytestmark = pytest.mark.skipif(
@@ -95,6 +96,54 @@ def test_equals_networkx(name: str) -> None:
             assert same(mine, theirs), f"{name}({call(case)}): hopwave {mine}, NetworkX {theirs}"
 
     check()
+
+
+BETWEENNESS: dict[str, list[Callable[[Case], dict[str, Any]]]] = {
+    "betweenness_centrality": [
+        lambda c: KM,
+        lambda c: KM | {"normalized": False, "endpoints": True},
+        lambda c: KM | {"k": len(c.G) // 2 + 1, "seed": random.Random(1)},
+    ],
+    "edge_betweenness_centrality": [
+        lambda c: KM,
+        lambda c: KM | {"k": len(c.G), "seed": random.Random(1), "normalized": False},
+    ],
+    "betweenness_centrality_subset": [lambda c: KM | {"sources": [c.s, *c.some], "targets": c.others}],
+    "edge_betweenness_centrality_subset": [lambda c: KM | {"sources": c.some, "targets": list(c.G)}],
+}
+
+
+@pytest.mark.parametrize("name", BETWEENNESS)
+def test_betweenness_equals_networkx(name: str) -> None:
+    """Lengths above 0: others are left to NetworkX. Edges with all targets, where NetworkX follows the definition."""
+    function = nx.utils.backends._registered_algorithms[name]
+
+    @settings(max_examples=settings.default.max_examples // 4)
+    @given(roads((nx.Graph, nx.DiGraph) if name.startswith("edge") else KINDS))
+    def check(case: Case) -> None:
+        for *_, data in case.G.edges(data=True):
+            if "km" in data:
+                data["km"] += 1
+        for call in BETWEENNESS[name]:
+            theirs = outcome(function, case, call(case), "networkx", ordered=True)
+            mine = outcome(function, case, call(case), "hopwave", ordered=True)
+            assert same(mine, theirs), f"{name}({call(case)}): hopwave {mine}, NetworkX {theirs}"
+
+    check()
+
+
+@pytest.mark.parametrize("lengths", [(1, 0), (1.0, 1e-16), (1e200, 1.0)])
+def test_paths_that_may_not_be_counted_are_left_to_networkx(
+    lengths: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    G = nx.path_graph(3)
+    nx.set_edge_attributes(G, dict(zip(G.edges, lengths, strict=True)), "km")
+    with pytest.raises(NotImplementedError, match="'km' is 0 somewhere, or so small beside others"):
+        backend.betweenness_centrality(convert_from_nx(G, edge_attrs={"km": 1}), weight="km")
+    monkeypatch.setattr(dispatch, "MIN_ARCS", 0)  # so that hopwave is tried
+    with nx.config(backend_priority=["hopwave"], fallback_to_nx=True):
+        found = nx.betweenness_centrality(G, weight="km")
+    assert found == nx.betweenness_centrality(G, weight="km", backend="networkx")
 
 
 def test_whole_lengths_give_whole_distances() -> None:

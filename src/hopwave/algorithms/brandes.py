@@ -26,9 +26,11 @@ TOLERANCE = 1e-9
 class Certificate:
     """How far a betweenness run is from the identity that every correct run satisfies.
 
-    For each source s, Σ_v δ_s(v) over v ≠ s equals Σ_t (d(s, t) − 1) over the reached targets (for edges: Σ_t d(s, t)).
-    Both sides are by-products of the run. A run whose error exceeds the tolerance raises an EngineError instead of
-    returning.
+    For each source s, Σ_v δ_s(v) over v ≠ s equals Σ_t (h(s, t) − 1) over the reached targets (for edges: Σ_t h(s, t)).
+    h(s, t) is the number of hops, d(s, t). Along weights, shortest paths differ in their number of hops, and h(s, t) is
+    the mean over all of them: with σ the number of shortest paths from s, h(s, v) = Σ_u σ(u) (h(s, u) + 1) / σ(v) over
+    the predecessors u of v. Both sides are by-products of the run. A run whose error exceeds the tolerance raises an
+    EngineError instead of returning.
 
     Attributes
     ----------
@@ -89,7 +91,7 @@ def accumulate(
 
 
 def certify(both_sides: npt.NDArray[np.float64], sums: npt.NDArray[np.float64] | None = None) -> Certificate:
-    """Compare Σ_v δ_s(v) of each source with Σ_t (d(s, t) − 1); raise an EngineError if they differ too much.
+    """Compare Σ_v δ_s(v) of each source with Σ_t (h(s, t) − 1); raise an EngineError if they differ too much.
 
     `both_sides` has one row per source. Also checks the total over all sources, if the `sums` per vertex are given: a
     lost or repeated addition would change it.

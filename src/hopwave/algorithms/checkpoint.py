@@ -91,4 +91,7 @@ def fingerprint(graph: Graph, job: Job, plan: str) -> str:
             digest.update(np.ascontiguousarray(array).view(np.uint8).data)
         digest.update(b"|")
     digest.update(repr((job.cutoff, job.endpoints, job.edges, job.squares)).encode())
+    if job.weighted:
+        digest.update(b"|weights|")
+        digest.update(np.asarray(graph.weights, np.float64).view(np.uint8).data)
     return digest.hexdigest()

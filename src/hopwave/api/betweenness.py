@@ -17,15 +17,15 @@ import numpy.typing as npt
 from hopwave.algorithms import brandes, sampling, scaling
 from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.api.arguments import (
-    as_graph,
     check_bytes,
-    check_hops,
+    check_distance,
     check_probability,
     check_risk,
     order_of_nodes,
     source_ids,
 )
 from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, to_input_device
+from hopwave.api.weights import as_lengths
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -51,10 +51,11 @@ def betweenness_centrality(
     checkpoint: str | os.PathLike[str] | None = None,
     *,
     targets: Any = None,
-    cutoff: int | None = None,
+    cutoff: float | None = None,
     threads: int | None = None,
     memory_limit: int | None = None,
     deterministic: bool = False,
+    weights: Any = None,
 ) -> BetweennessResult:
     """Betweenness centrality: how many shortest paths lead through every vertex, as NetworkX 3.6.1 defines it.
 
@@ -63,7 +64,7 @@ def betweenness_centrality(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
+        The graph. Its weights are used if `weights` says so.
     k : int, optional
         Draw that many sources, the same as NetworkX with the same `seed`, and scale up.
     sources, targets : vertices, optional
@@ -89,8 +90,8 @@ def betweenness_centrality(
     checkpoint : path, optional
         A file that the run writes every minute and on Ctrl-C, and continues from when it is called again. The result is
         the same, bit for bit.
-    cutoff : int, optional
-        Only count paths of up to that many hops.
+    cutoff : int or float, optional
+        Only count paths of up to that many hops, or, along weights, of up to that length.
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core. The result does not depend on it.
     memory_limit : int, optional
@@ -98,6 +99,10 @@ def betweenness_centrality(
     deterministic : bool, optional
         Refuse everything that may give other bits on the next run: TurboBC's atomics, and on a GPU, choices that depend
         on free memory.
+    weights : bool, array or str, optional
+        None and False count hops. True takes the graph's own weights as the lengths of its arcs. An array has one
+        length per arc, in the order of `G.indices`; a string names an edge attribute of a NetworkX graph. Runs on the
+        CPU.
 
     Returns
     -------
@@ -107,7 +112,8 @@ def betweenness_centrality(
     Raises
     ------
     GraphError
-        An argument cannot be used, or two exclude each other.
+        An argument cannot be used, or two exclude each other; a weight is negative or infinite; or shortest paths
+        cannot be counted, because a cycle of arcs adds nothing to their length.
     PlanError
         The plan is unknown, or cannot do this.
     EngineError
@@ -121,20 +127,28 @@ def betweenness_centrality(
     -----
     Path counts never overflow, whatever the graph: they are rescaled when they become too large for float64.
 
+    Along weights, two paths are equally long if their float64 sums from the source on are equal, as in NetworkX. A
+    weight may be 0 if it is on no cycle of length 0. An undirected edge of weight 0 is such a cycle: a path can go
+    there and back any number of times, the number of shortest paths is not defined, and the call raises a GraphError.
+    So it does if a weight is too small to change the lengths that it is added to, and its arc is on a cycle of such.
+
     Examples
     --------
     >>> import hopwave as hw
     >>> b = hw.betweenness_centrality(hw.generate.path(5), normalized=False)
     >>> b.scores.tolist(), b.certificate.error
     ([0.0, 3.0, 4.0, 3.0, 0.0], 0.0)
+    >>> detour = hw.Graph.from_edges([0, 1, 0], [1, 2, 2], weights=[1.0, 1.0, 5.0])  # 0 to 2 is shorter over 1
+    >>> hw.betweenness_centrality(detour, normalized=False, weights=True).scores.tolist()
+    [0.0, 1.0, 0.0]
     """
-    graph = as_graph(G)
+    graph, weighted = lengths(G, weights)
     check_risk(delta)
     if epsilon is not None:
         _check_adaptive(epsilon, k, sources, targets, endpoints, checkpoint)
     request = check_request(
         graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, endpoints=bool(endpoints),
-        checkpoint=checkpoint, order=order_of_nodes(G, graph),
+        weighted=weighted, checkpoint=checkpoint, order=order_of_nodes(G, graph),
     )  # fmt: skip
     if epsilon is not None:
         run = choose_run(graph, replace(request.job, squares=True), device, plan, threads)
@@ -159,20 +173,21 @@ def edge_betweenness_centrality(
     checkpoint: str | os.PathLike[str] | None = None,
     *,
     targets: Any = None,
-    cutoff: int | None = None,
+    cutoff: float | None = None,
     threads: int | None = None,
     memory_limit: int | None = None,
     deterministic: bool = False,
+    weights: Any = None,
 ) -> EdgeBetweennessResult:
     """Edge betweenness centrality: how many shortest paths lead over every edge, as NetworkX 3.6.1 defines it.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
+        The graph. Its weights are used if `weights` says so.
     k, sources, normalized, seed, device, plan, progress, checkpoint
         As for `betweenness_centrality`.
-    targets, cutoff, threads, memory_limit, deterministic
+    targets, cutoff, threads, memory_limit, deterministic, weights
         As for `betweenness_centrality`.
 
     Returns
@@ -195,10 +210,10 @@ def edge_betweenness_centrality(
     >>> hw.edge_betweenness_centrality(hw.generate.path(4), normalized=False).to_dict()
     {(0, 1): 3.0, (1, 2): 4.0, (2, 3): 3.0}
     """
-    graph = as_graph(G)
+    graph, weighted = lengths(G, weights)
     request = check_request(
         graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, edges=True,
-        checkpoint=checkpoint, order=order_of_nodes(G, graph),
+        weighted=weighted, checkpoint=checkpoint, order=order_of_nodes(G, graph),
     )  # fmt: skip
     run = choose_run(graph, request.job, device, plan, threads)
     sums, certificate = run.add_up(request.job, "edge betweenness", progress, checkpoint)
@@ -245,12 +260,13 @@ def check_request(
     sources: Any,
     targets: Any,
     seed: Any,
-    cutoff: int | None,
+    cutoff: float | None,
     memory_limit: int | None,
     deterministic: bool,
     *,
     endpoints: bool = False,
     edges: bool = False,
+    weighted: bool = False,
     checkpoint: Any = None,
     order: Integers | None = None,
 ) -> Request:
@@ -274,13 +290,22 @@ def check_request(
     job = Job(
         _sources(graph, sources, drawn),
         _mask(graph, targets),
-        check_hops("cutoff", cutoff),
+        check_distance("cutoff", cutoff, weighted),
         endpoints=endpoints,
         edges=edges,
         memory_limit=check_bytes("memory_limit", memory_limit),
         deterministic=deterministic,
+        weighted=weighted,
     )
     return Request(graph, job, drawn, subset)
+
+
+def lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
+    """The graph, and whether its weights are the lengths of its arcs; also of a graph that has no arcs."""
+    graph, weighted = as_lengths(G, weights)
+    if weighted or weights is None or not weights:
+        return graph, weighted
+    return graph.with_weights(np.empty(0)), True
 
 
 def _sources(graph: Graph, sources: Any, drawn: Integers | None) -> Integers:

@@ -23,6 +23,8 @@ MIN_BETWEENNESS_ARCS_FOR_GPU = 1 << 28  # sources × arcs, for betweenness
 WIDE_SOURCES = 4
 WIDE_ARCS = 1 << 20
 
+WEIGHTED_PLAN = "brandes-dijkstra"  # for betweenness along weights
+
 # ------------------------------------------------------------------ engines
 
 
@@ -73,6 +75,8 @@ def betweenness_engine(device: str, graph: Graph, job: Job, plan: str | Plan, th
     """The engine for a betweenness run. "auto" is a GPU that can run the plan if sources × arcs are worth it."""
     if device != "auto":
         return engines.engine(device)
+    if plan == "auto" and job.weighted:
+        plan = WEIGHTED_PLAN
     if threads is None and len(job.sources) * graph.m >= MIN_BETWEENNESS_ARCS_FOR_GPU and has_gpu():
         gpu = engines.engine("cuda")
         if plan == "auto" or gpu.why_not(named_plan(plan), job) is None:
@@ -100,8 +104,10 @@ def choose_plan(plan: str | Plan, question: Question, engine: engines.Engine) ->
 
 def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: engines.Engine) -> tuple[Plan, str]:
     """The plan for a betweenness run and why it was chosen, or a PlanError that names what to use instead."""
-    own = engine.regime(graph, job, CATALOGUE["hopwave-block"]) if plan == "auto" else None
-    if own is not None:
+    own = engine.regime(graph, job, CATALOGUE["hopwave-block"]) if plan == "auto" and not job.weighted else None
+    if plan == "auto" and job.weighted:
+        chosen, why = CATALOGUE[WEIGHTED_PLAN], "weights are the lengths of arcs"
+    elif own is not None:
         regime, why = own
         chosen = CATALOGUE[f"hopwave-{regime}"]
     elif plan == "auto":
@@ -116,6 +122,13 @@ def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: en
         raise PlanError(
             f"plan {chosen.name!r} is a search; for betweenness use 'auto', 'hopwave-block' or 'turbobc-sccsc'"
         )
+    if job.weighted and chosen.lengths == "hops":
+        raise PlanError(
+            f"plan {chosen.name!r} goes level by level and counts hops, and weights= gives arcs lengths; use 'auto' or "
+            f"{WEIGHTED_PLAN!r}, or leave out weights="
+        )
+    if not job.weighted and chosen.lengths == "weights":
+        raise PlanError(f"plan {chosen.name!r} follows weights; give weights=, or use plan='auto' to count hops")
     reason = engine.why_not(chosen, job)
     if reason:
         raise PlanError(reason)

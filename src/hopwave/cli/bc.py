@@ -15,8 +15,9 @@ from rich.table import Table
 import hopwave as hw
 from hopwave.cli import columns, options, picture, terminal
 from hopwave.cli.bfs import vertex
-from hopwave.cli.files import Directed, File, Format, ReadOptions, load
+from hopwave.cli.files import Combine, Directed, File, Format, ReadOptions, load
 from hopwave.cli.info import sentence
+from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.progress import Meter
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
@@ -45,7 +46,12 @@ def bc(
     target: Annotated[
         list[str] | None, typer.Option("--target", "-t", help="Only paths to this vertex. Repeat for several.")
     ] = None,
-    cutoff: Annotated[int | None, typer.Option(help="Only paths of at most this many hops.")] = None,
+    cutoff: Annotated[
+        float | None, typer.Option(help="Only paths of at most this many hops; with --weights, of this length.")
+    ] = None,
+    weights: Annotated[
+        bool, typer.Option("--weights", help="Shortest paths by the weights of the file instead of by hops.")
+    ] = False,
     plan: options.Plan = "auto",
     device: options.Device = "auto",
     threads: options.Threads = None,
@@ -71,6 +77,7 @@ def bc(
     directed: Directed = None,
     format: Format = None,
     read_options: ReadOptions = None,
+    combine: Combine = None,
     top: Annotated[int, typer.Option(min=0, help="How many scores to show.", rich_help_panel=options.OUTPUT)] = 10,
     plot: options.Picture = None,
     out: options.ResultFile = None,
@@ -80,7 +87,16 @@ def bc(
     if edges and (epsilon is not None or endpoints):
         raise typer.BadParameter("--edges cannot be combined with --epsilon or --endpoints; leave out one of them")
     options.check(plan, out, plot)
-    graph = load(file, directed, format, read_options)
+    if combine is not None and not weights:
+        raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
+    try:
+        graph = load(file, directed, format, read_options, weights=weights, combine=combine)
+    except FormatError as error:
+        raise FormatError(str(error).replace("--no-weights", "leave out --weights")) from error
+    if weights and not graph.is_weighted:
+        raise typer.BadParameter(f"{file} has no weights; leave out --weights to count hops")
+    if cutoff is not None and not weights and cutoff.is_integer():
+        cutoff = int(cutoff)
     arguments: dict[str, Any] = {
         "k": k,
         "seed": seed,
@@ -88,6 +104,7 @@ def bc(
         "sources": named(graph, source),
         "targets": named(graph, target),
         "cutoff": cutoff,
+        "weights": weights,
         "plan": plan,
         "device": device,
         "threads": threads,
@@ -107,6 +124,7 @@ def bc(
             "seed": seed,
             "normalized": normalized,
             "cutoff": cutoff,
+            "weights": weights,
             "endpoints": endpoints,
         }
         given |= {"epsilon": epsilon, "delta": None if epsilon is None else delta}

@@ -59,7 +59,8 @@ def bench(
     as_json: options.Json = False,
 ) -> None:
     """Time every plan on a graph: check its results, then show its median time per source."""
-    chosen = [hw.plan(name) for name in plan] if plan else [each for each in hw.plans() if each.task == task]
+    hops = [each for each in hw.plans() if each.task == task and each.lengths == "hops"]
+    chosen = [hw.plan(name) for name in plan] if plan else hops
     for each in chosen:
         if each.task != task:
             raise PlanError(

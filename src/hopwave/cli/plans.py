@@ -49,6 +49,7 @@ def _choices(plan: Plan) -> dict[str, str]:
         "rule": str(plan.rule),
         "loop": f"on the {plan.loop}",
         "neighbours": "by descending degree" if plan.order == "degree" else "in any order",
+        "length of a path": "its hops" if plan.lengths == "hops" else "the sum of its weights",
     }
 
 
@@ -63,4 +64,5 @@ def _record(plan: Plan) -> dict[str, Any]:
         "rule": str(plan.rule),
         "loop": plan.loop,
         "order": plan.order,
+        "lengths": plan.lengths,
     }

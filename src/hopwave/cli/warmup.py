@@ -39,10 +39,11 @@ def paths() -> None:
 
 
 def betweenness() -> None:
-    """Betweenness of vertices, also with vertices renumbered by degree, and of edges."""
+    """Betweenness of vertices, also with vertices renumbered by degree and along weights, and of edges."""
     graph = hw.generate.grid(8, 8)
     hw.betweenness_centrality(graph, device="cpu")
     hw.betweenness_centrality(hw.generate.star(40_000), k=32, device="cpu")
+    hw.betweenness_centrality(graph, weights=np.ones(graph.m), device="cpu")
     hw.edge_betweenness_centrality(graph, device="cpu")
 
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from hopwave.algorithms import brandes, sampling, scaling
 from hopwave.api.arguments import as_graph, check_hops
-from hopwave.api.betweenness import check_request, choose_run
+from hopwave.api.betweenness import check_request, choose_run, lengths
 from hopwave.distributed.bfs import source_ids
 from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, choose_gpu, rank_threads
@@ -62,10 +62,11 @@ class Options:
     k: int | None
     sources: Any
     seed: Any
-    cutoff: int | None
+    cutoff: float | None
     normalized: bool
     endpoints: bool
     progress: bool | None
+    weighted: bool
 
     def scores(self, sums: Any, n: int, directed: bool, drawn: Any) -> npt.NDArray[np.float64]:
         """Sums as scores; drawn: the positions in sums of a sample's sources, or None."""
@@ -85,19 +86,21 @@ def betweenness_centrality(
     endpoints: bool = False,
     seed: Any = None,
     *,
-    cutoff: int | None = None,
+    cutoff: float | None = None,
     split: Literal["auto", "sources", "graph"] = "auto",
     device: str = "cpu",
     threads: int | None = None,
     memory_limit: int | None = None,
     progress: bool | None = None,
+    weights: Any = None,
 ) -> Any:
     """How many shortest paths lead through every vertex; arguments as for `hopwave.betweenness_centrality`.
 
     For a hopwave.Graph, which every rank must have, returns a BetweennessResult with all scores, on every rank. For a
     DistributedGraph, returns each rank's own scores; split="auto" then copies the whole graph to every rank if it fits
     into memory_limit (by default half of a rank's share of the free memory), and else leaves it in parts.
-    With k=, `seed` must be a whole number, so that every rank draws the same sources.
+    With k=, `seed` must be a whole number, so that every rank draws the same sources. `weights` is for a hopwave.Graph;
+    a DistributedGraph has none.
 
     >>> import hopwave as hw
     >>> hw.distributed.betweenness_centrality(hw.generate.path(3)).scores.tolist()
@@ -107,7 +110,7 @@ def betweenness_centrality(
     if isinstance(sources, Iterator):
         sources = list(sources)
     about = {"k": k, "sources": sources, "normalized": bool(normalized), "endpoints": bool(endpoints), "seed": seed}
-    about |= {"cutoff": cutoff, "split": split, "device": device}
+    about |= {"cutoff": cutoff, "split": split, "device": device, "weights": weights}
     joined.agree("betweenness_centrality", G=_compared(G), **about)
 
     def check() -> None:
@@ -115,11 +118,16 @@ def betweenness_centrality(
             raise GraphError(f"split={split!r} is not known; use 'auto', 'sources' or 'graph'")
         if k is not None and joined.size > 1 and not isinstance(seed, int | np.integer):
             raise GraphError(f"seed={seed!r} would draw different sources on every rank; give a whole number")
+        if isinstance(G, DistributedGraph) and weights is not None and weights is not False:
+            raise GraphError(
+                "a DistributedGraph has no weights; give every rank the hopwave.Graph, or leave out weights="
+            )
 
     joined.together(check)
-    options = Options(k, sources, seed, cutoff, normalized, endpoints, progress)
-    if not isinstance(G, DistributedGraph):
-        graph = joined.together(lambda: as_graph(G))
+    distributed = isinstance(G, DistributedGraph)
+    graph, weighted = (G, False) if distributed else joined.together(lambda: lengths(G, weights))
+    options = Options(k, sources, seed, cutoff, normalized, endpoints, progress, weighted)
+    if not distributed:
         if split == "graph":
             raise GraphError("split='graph' needs a DistributedGraph; make one with hopwave.distributed.spread")
         return _by_sources(joined, graph, options, device, threads, memory_limit)
@@ -163,7 +171,7 @@ def _by_sources(
 ) -> BetweennessResult:
     request = check_request(
         graph, options.k, options.sources, None, options.seed, options.cutoff, memory_limit, False,
-        endpoints=options.endpoints,
+        endpoints=options.endpoints, weighted=options.weighted,
     )  # fmt: skip
     job = request.job
     if device == "cuda":

@@ -1,5 +1,8 @@
 """Betweenness and load (networkx.algorithms.centrality: betweenness, betweenness_subset, load; bipartite.centrality).
 
+Along an edge attribute, NetworkX adds up path counts in the order in which it happens to settle vertices. That is right
+unless an edge adds nothing to a length (it is 0, or too small beside it); such calls are left to NetworkX.
+
 `edge_betweenness_centrality_subset` follows the definition. NetworkX's own values differ from it where paths meet at a
 vertex that is no target: there NetworkX divides a dependency by the number of predecessors, not by their path counts.
 """
@@ -13,8 +16,9 @@ from typing import Any, Unpack
 import numpy as np
 
 import hopwave as hw
+from hopwave.graph import Graph
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Arguments, PlaceAndPlan, serves, unweighted
+from hopwave.networkx_backend.dispatch import Arguments, PlaceAndPlan, named_weights, serves, unweighted
 from hopwave.networkx_backend.order import loads, max_levels
 
 Scores = dict[Any, float]
@@ -24,7 +28,23 @@ def without_keys(arguments: Arguments) -> str | None:
     """Parallel edges have keys, which a converted graph does not keep."""
     if arguments["G"].is_multigraph():
         return "scores of parallel edges are listed by key, and hopwave's graphs have no keys"
-    return unweighted(arguments)
+    return named_weights(arguments)
+
+
+def countable(G: NetworkXGraph, weight: Any) -> tuple[Graph, bool]:
+    """The graph, and whether it has the edge attribute as lengths.
+
+    Raises NotImplementedError if one of them may add nothing to the length of a path, which has less than n arcs.
+    """
+    if weight is None:
+        return G.graph, False
+    lengths = G.lengths_of(weight).values
+    if len(lengths) and lengths.min() <= lengths.max() * len(G) * 2.0**-53:
+        raise NotImplementedError(
+            f"the edge attribute {weight!r} is 0 somewhere, or so small beside others that it adds nothing to them: "
+            "the number of shortest paths may not be defined"
+        )
+    return G.weighted(weight), True
 
 
 class WrappedGenerator(random.Random):
@@ -54,14 +74,16 @@ def check_sample(n: int, k: Any, endpoints: bool) -> None:
 
 
 def scores_of(
-    score: Any, G: NetworkXGraph, k: Any, normalized: bool, seed: Any, place: PlaceAndPlan, **options: Any
+    score: Any, G: NetworkXGraph, k: Any, normalized: bool, weight: Any, seed: Any, place: PlaceAndPlan, **options: Any
 ) -> Any:
     """One of hopwave's scores from all or k sources.
 
     hopwave normalises samples. Scores from all sources are scaled by NetworkX's own operations (see `normalize`).
     """
+    graph, weighted = countable(G, weight)
     by_hopwave = normalized and k is not None
-    result = score(G.graph, k=k, normalized=by_hopwave, seed=as_generator(seed), progress=False, **options, **place)
+    options |= {"k": k, "seed": as_generator(seed), "weights": weighted}
+    result = score(graph, normalized=by_hopwave, progress=False, **options, **place)
     if by_hopwave or not normalized:
         return result.scores
     return normalize(G, result.scores, options.get("endpoints", True))
@@ -76,7 +98,7 @@ def normalize(G: NetworkXGraph, scores: Any, endpoints: bool) -> Any:
     return scores if N < 2 else scores * (1 if G.directed else 2) * (1 / (N * (N - 1)))
 
 
-@serves(can_run=unweighted)
+@serves(can_run=named_weights)
 def betweenness_centrality(
     G: NetworkXGraph,
     k: Any = None,
@@ -88,7 +110,7 @@ def betweenness_centrality(
 ) -> Scores:
     """How many shortest paths lead through every vertex."""
     check_sample(len(G), k, endpoints)
-    return G.by_node(scores_of(hw.betweenness_centrality, G, k, normalized, seed, place, endpoints=endpoints))
+    return G.by_node(scores_of(hw.betweenness_centrality, G, k, normalized, weight, seed, place, endpoints=endpoints))
 
 
 @serves(can_run=without_keys)
@@ -103,8 +125,9 @@ def edge_betweenness_centrality(
     """How many shortest paths lead over every edge, in the order of `G.edges`."""
     check_sample(len(G), k, True)
     if k is not None and k == len(G):
+        countable(G, weight)  # before a number is drawn, if the call is left to NetworkX
         seed.sample(range(k), k)  # the sample is all vertices; drawing it keeps the generator in step with NetworkX's
-    return by_edge(G, scores_of(hw.edge_betweenness_centrality, G, k, normalized, seed, place))
+    return by_edge(G, scores_of(hw.edge_betweenness_centrality, G, k, normalized, weight, seed, place))
 
 
 def by_edge(G: NetworkXGraph, scores: Any) -> Scores:
@@ -119,7 +142,7 @@ def by_edge(G: NetworkXGraph, scores: Any) -> Scores:
     return dict(zip(edges, ordered[once].tolist(), strict=True))
 
 
-@serves(can_run=unweighted)
+@serves(can_run=named_weights)
 def betweenness_centrality_subset(
     G: NetworkXGraph,
     sources: Any,
@@ -129,7 +152,7 @@ def betweenness_centrality_subset(
     **place: Unpack[PlaceAndPlan],
 ) -> Scores:
     """How many shortest paths from sources to targets lead through every vertex."""
-    total = subset_scores(hw.betweenness_centrality, len(G), G, sources, targets, place)
+    total = subset_scores(hw.betweenness_centrality, len(G), G, sources, targets, weight, place)
     return G.by_node(normalize(G, total, False) if normalized else total)
 
 
@@ -143,21 +166,25 @@ def edge_betweenness_centrality_subset(
     **place: Unpack[PlaceAndPlan],
 ) -> Scores:
     """How many shortest paths from sources to targets lead over every edge, in the order of `G.edges`."""
-    total = subset_scores(hw.edge_betweenness_centrality, len(G.out_rows[1]), G, sources, targets, place)
+    total = subset_scores(hw.edge_betweenness_centrality, len(G.out_rows[1]), G, sources, targets, weight, place)
     return by_edge(G, normalize(G, total, True) if normalized else total)
 
 
-def subset_scores(score: Any, size: int, G: NetworkXGraph, sources: Any, targets: Any, place: PlaceAndPlan) -> Any:
+def subset_scores(
+    score: Any, size: int, G: NetworkXGraph, sources: Any, targets: Any, weight: Any, place: PlaceAndPlan
+) -> Any:
     """Sums of one of hopwave's scores over the paths from sources to targets.
 
     NetworkX searches once for every time a source is listed. Sources are usually distinct, and one round is enough.
     """
+    graph, weighted = countable(G, weight)
     times = Counter(G.number[source] for source in sources)
     goal = [G.number[target] for target in set(targets) if target in G]
     total = np.zeros(size)
     for listed in range(1, max(times.values(), default=0) + 1 if goal else 1):
         some = [v for v, count in times.items() if count >= listed]
-        total += score(G.graph, sources=some, targets=goal, normalized=False, progress=False, **place).scores
+        found = score(graph, sources=some, targets=goal, normalized=False, progress=False, weights=weighted, **place)
+        total += found.scores
     return total
 
 

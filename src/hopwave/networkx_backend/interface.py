@@ -51,7 +51,7 @@ class Backend:
 
     >>> backend.can_run("has_path", (None, 0, 1), {})
     True
-    >>> backend.can_run("betweenness_centrality", (None,), {"weight": "length"})
+    >>> backend.can_run("newman_betweenness_centrality", (None,), {"weight": "length"})
     "weight='length' asks for weighted paths; hopwave counts hops"
     """
 

@@ -153,6 +153,10 @@ class Engine:
 
     def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
         loaded = self.load(graph, plan)
+        if job.weighted:
+            from hopwave.engines.cpu.betweenness.weighted import WeightedAccumulation
+
+            return WeightedAccumulation(loaded, job, plan, threads)
         if plan.regime == "wide":
             from hopwave.engines.cpu.betweenness.wide import WideAccumulation  # compiled when first used
 

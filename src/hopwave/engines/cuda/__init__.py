@@ -66,6 +66,11 @@ class Engine:
             return loaded
 
     def why_not(self, plan: Plan, job: Question | Job) -> str | None:
+        if isinstance(job, Job) and (job.weighted or plan.lengths == "weights"):
+            return (
+                "device='cuda' counts hops: betweenness along weights settles one vertex after another; "
+                "use device='cpu' or 'auto'"
+            )
         if not isinstance(job, Question):
             return _betweenness(plan).why_not(plan, job)
         from hopwave.engines.cuda.search import steps

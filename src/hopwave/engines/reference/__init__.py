@@ -23,7 +23,7 @@ from hopwave.arrays import ScaledCounts
 from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
-from hopwave.jobs import FoundBySearch, Job, Poll, Question, Sweep, Swept
+from hopwave.jobs import Accumulation, FoundBySearch, Job, Poll, Question, Sweep, Swept
 from hopwave.plan import Plan, Pull, Step
 from hopwave.trace import Level
 
@@ -61,7 +61,9 @@ class Engine:
     def why_not(self, plan: Plan, job: Question | Job) -> str | None:
         if isinstance(job, Question):
             return plan.why_not(job)
-        return "the reference engine searches only; use device='cpu' for betweenness"
+        if job.weighted:
+            return None
+        return "device='reference' has betweenness along weights= only; use device='cpu' to count hops"
 
     def without(self, plan: Plan) -> tuple[str, ...]:
         return ("thread mappings", "early exit", "look ahead", "neighbour order")
@@ -152,13 +154,21 @@ class Engine:
 
         return sweep(graph, job, poll)
 
-    # ---------------------------------------------------------------- what it does not do
+    # ---------------------------------------------------------------- betweenness along weights
 
     def regime(self, graph: Graph, job: Job, plan: Plan) -> None:
         return None
 
-    def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> NoReturn:
-        raise EngineError(self.why_not(plan, job))
+    def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
+        if threads is not None:
+            raise EngineError(f"threads={threads!r} is for device='cpu'; the reference engine runs on one")
+        if reason := self.why_not(plan, job):
+            raise EngineError(reason)
+        from hopwave.engines.reference.betweenness import Accumulation as OneByOne
+
+        return OneByOne(graph, job)
+
+    # ---------------------------------------------------------------- what it does not do
 
     def components(self, graph: Graph, strong: bool) -> NoReturn:
         raise EngineError(self.why_not_operation("components", graph))

@@ -18,6 +18,8 @@ NO_CUTOFF = np.iinfo(np.int32).max
 class Accumulation:
     """A run over many sources that can stop after any block and go on. `total` is what the first blocks summed to."""
 
+    kernel = property(lambda self: kernels.take_sources)
+
     def __init__(self, loaded, job, plan, threads):
         n, m = loaded.n, loaded.m
         width = m if job.edges else n * (2 if job.squares else 1)
@@ -28,9 +30,9 @@ class Accumulation:
         self.certificate = np.zeros((len(job.sources), 2))
         self.done = self.extended = 0
         self.workers = self._fitting(min(thread_count(threads), self.blocks), n, m, width, job.memory_limit)
-        self.A = loaded.adjacency("any")
+        self.A = self._rows(loaded)
         self._limits = np.zeros(state.LIMIT_CELLS, np.int64)
-        self._limits[state.CUTOFF] = NO_CUTOFF if job.cutoff is None else job.cutoff
+        self._limits[state.CUTOFF] = self._hop_limit()
         self._limits[state.BLOCK_SIZE] = self.size
         self._limits[state.BLOCKS] = self.blocks
         self._limits[state.ENDPOINTS] = job.endpoints
@@ -44,13 +46,25 @@ class Accumulation:
         self._targets = np.empty(0) if job.targets is None else job.targets.astype(np.float64)
         self._states = []
 
+    def _rows(self, loaded):
+        """The graph as the kernel reads it."""
+        return loaded.adjacency("any")
+
+    def _hop_limit(self):
+        return NO_CUTOFF if self.job.cutoff is None else self.job.cutoff
+
     @staticmethod
-    def _fitting(workers, n, m, width, limit):
-        """As many workers as there is memory for; each has its own state, successors and two rows of scores."""
+    def _bytes_per_worker(n, m, width):
+        """Each has its own state, successors and two rows of scores."""
+        return 40 * n + 4 * m + 16 * width
+
+    @classmethod
+    def _fitting(cls, workers, n, m, width, limit):
+        """As many workers as there is memory for."""
         free = available_memory() if limit is None else limit
         if free is None:
             return max(1, workers)
-        each = 40 * n + 4 * m + 16 * width
+        each = cls._bytes_per_worker(n, m, width)
         usable = free if limit is not None else free * 3 // 4
         if each > usable:
             raise EngineError(
@@ -80,12 +94,16 @@ class Accumulation:
         while len(self._states) < self.workers:
             self._states.append(self._worker_state())
         try:
-            with compiling(kernels.take_sources):
-                run_workers(kernels.take_sources, self.A, self._states, shared, poll)
+            with compiling(self.kernel):
+                run_workers(self.kernel, self.A, self._states, shared, poll)
         finally:  # after Ctrl-C, too: workers finished their blocks, so that what is committed is whole
             self.done = int(control[FINISHED])
             self.extended += int(control[state.EXTENDED])
+        self._check(control)
         return self.done
+
+    def _check(self, control):
+        """Raise an error if a worker found that the job cannot be done."""
 
     def _worker_state(self):
         n, m, words = self._n, len(self.A.indices), len(self.A.padding)

@@ -66,24 +66,42 @@ def commit(shared):
         ordered_store(control, LOCK, 0)
 
 
+@njit(**INNER)
+def claim_block(shared):
+    """The number of the next block; -1 if none is left or the run stops. Its row of scores is free."""
+    noinline()
+    control, rows = shared.control, shared.scores.shape[0]
+    if ordered_load(control, STOP) != 0:
+        return -1
+    block = atomic_add(control, NEXT_BATCH, 1)
+    if block >= shared.limits[BLOCKS]:
+        return -1
+    while ordered_load(control, FINISHED) + rows <= block:  # its row still belongs to an earlier block
+        if ordered_load(control, STOP) & FAILED:
+            return -1  # that block will never be done
+        commit(shared)
+        pause()
+    return block
+
+
+@njit(**INNER)
+def finish_block(shared, block):
+    """The block's row of scores is complete."""
+    ordered_store(shared.control, READY + block % shared.scores.shape[0], 1)
+    commit(shared)
+
+
 @njit(**COMPILED)
 def take_sources(A, own, shared):
     """A worker: blocks of sources until none is left. A block has a row of scores of its own until it is committed."""
-    control, scores, sources, size = shared.control, shared.scores, shared.sources, shared.limits[BLOCK_SIZE]
-    rows, n = scores.shape[0], own.depth.size
+    scores, sources, size, n = shared.scores, shared.sources, shared.limits[BLOCK_SIZE], own.depth.size
     forget(own.depth, own.queue, n)
-    while ordered_load(control, STOP) == 0:
-        block = atomic_add(control, NEXT_BATCH, 1)
-        if block >= shared.limits[BLOCKS]:
-            break
-        while ordered_load(control, FINISHED) + rows <= block:  # its row still belongs to an earlier block
-            if ordered_load(control, STOP) & FAILED:
-                return  # that block will never be done
-            commit(shared)
-            pause()
-        row = scores[block % rows]
+    while True:
+        block = claim_block(shared)
+        if block < 0:
+            return
+        row = scores[block % scores.shape[0]]
         squares = row[n:] if shared.limits[SQUARES] else row[:0]
         for i in range(block * size, min((block + 1) * size, sources.size)):
             shared.certificate[i, 0], shared.certificate[i, 1] = one_source(A, own, shared, sources[i], row, squares)
-        ordered_store(control, READY + block % rows, 1)
-        commit(shared)
+        finish_block(shared, block)

@@ -1,0 +1,150 @@
+"""Betweenness along weights: the way back from one source, and a worker that takes block after block.
+
+See betweenness/dijkstra.py for the way out, betweenness/state.py for δ and for what workers share. λ(v) / σ(v) is the
+mean number of arcs on the shortest paths to v, so that Σ δ must be Σ (λ(t) / σ(t) - 1) over the targets: the
+certificate.
+
+σ and λ are plain float64 up to 2^LARGEST. A source with more paths is counted with an exponent per vertex
+(betweenness/weighted_extended.py). So is one from which an arc adds nothing to a distance, because its weight is 0 or
+too small: it joins vertices at the same distance, which must be put into order first. Where such arcs form a cycle, the
+number of shortest paths is not defined, and the run stops.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.betweenness.dijkstra import (
+    DELTA,
+    NONE,
+    PATHS,
+    TOTAL,
+    Lengths,
+    bytes_of_state,
+    forget,
+    new_state,
+    search,
+)
+from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation
+from hopwave.engines.cpu.betweenness.source import claim_block, finish_block
+from hopwave.engines.cpu.betweenness.state import BLOCK_SIZE, CYCLE, EDGES, ENDPOINTS, EXTENDED, SQUARES
+from hopwave.engines.cpu.betweenness.weighted_extended import extended_source, report_cycle, sequence
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U0, U1, atomic_add, noinline
+from hopwave.engines.cpu.path_counts import LARGEST
+from hopwave.engines.cpu.views import unsigned
+from hopwave.engines.uncountable import uncountable
+from hopwave.machine_code import njit
+
+TOO_MANY = 2.0**LARGEST
+
+
+@njit(**INNER)
+def walk_back(own, shared, settled, row, squares):
+    """δ from the vertices settled last to the source. Returns Σ δ, and what it must be."""
+    noinline()
+    nodes, order, before, targets = own.nodes, own.order, own.before, shared.targets
+    edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
+    inner = 0.0 if edges else 1.0  # a path over h arcs has h - 1 inner vertices
+    found, due, counted = 0.0, 0.0, 0.0
+    i = settled
+    while i > U1:
+        i -= U1
+        v = order[i]
+        paths, delta = nodes[v, PATHS], nodes[v, DELTA]
+        weight = 1.0 if targets.size == 0 else targets[v]
+        share = (weight + delta) / paths  # each predecessor u takes σ(u) times that
+        u = before.tail[v]
+        flow = nodes[u, PATHS] * share
+        nodes[u, DELTA] += flow
+        if edges:
+            row[before.arc[v]] += flow
+            found += flow
+        tie = np.uint64(before.tie[v])
+        while tie != NONE:
+            u = before.tie_tail[tie]
+            flow = nodes[u, PATHS] * share
+            nodes[u, DELTA] += flow
+            if edges:
+                row[before.tie_arc[tie]] += flow
+                found += flow
+            tie = np.uint64(before.following[tie])
+        due += (nodes[v, TOTAL] / paths - inner) * weight
+        counted += weight
+        if not edges:
+            found += delta
+            row[v] += delta + extra * weight
+            if squares.size:
+                squares[v] += delta * delta
+    if not edges:
+        row[order[U0]] += extra * counted  # the source is an end of every path
+    return found, due
+
+
+@njit(**INNER)
+def one_source(A, own, shared, source, row, squares):
+    """Add what one source contributes to row. Returns both sides of its certificate; negative if it cannot."""
+    settled, greatest, flat = search(A, own, source)
+    if not flat and greatest <= TOO_MANY:
+        found, due = walk_back(own, shared, settled, row, squares)
+    else:
+        backwards, unready = sequence(own, settled)
+        if np.uint64(backwards.size) < settled:
+            report_cycle(own, shared, settled, unready)
+            return -1.0, -1.0
+        atomic_add(shared.control, EXTENDED, 1)
+        found, due = extended_source(own, shared, backwards, row, squares)
+    forget(own, settled)
+    return found, due
+
+
+@njit(**COMPILED)
+def take_weighted_sources(A, own, shared):
+    """A worker: blocks of sources until none is left."""
+    scores, sources, size, n = shared.scores, shared.sources, shared.limits[BLOCK_SIZE], own.distance.size
+    while True:
+        block = claim_block(shared)
+        if block < 0:
+            return
+        row = scores[block % scores.shape[0]]
+        squares = row[n:] if shared.limits[SQUARES] else row[:0]
+        for i in range(block * size, min((block + 1) * size, sources.size)):
+            found, due = one_source(A, own, shared, sources[i], row, squares)
+            if found < 0.0:
+                return
+            shared.certificate[i, 0], shared.certificate[i, 1] = found, due
+        finish_block(shared, block)
+
+
+class WeightedAccumulation(Accumulation):
+    """As Accumulation, along the graph's weights."""
+
+    kernel = property(lambda self: take_weighted_sources)
+
+    def __init__(self, loaded, job, plan, threads):
+        super().__init__(loaded, job, plan, threads)
+        self._graph = loaded.graph
+
+    @staticmethod
+    def _bytes_per_worker(n, m, width):
+        return bytes_of_state(n, m) + 16 * width
+
+    def _rows(self, loaded):
+        graph, lengths, farthest = loaded.graph, loaded.lengths, np.finfo(np.float64).max
+        cutoff = farthest if self.job.cutoff is None else min(float(self.job.cutoff), farthest)
+        least, greatest = float(lengths.min(initial=np.inf)), float(lengths.max(initial=0.0))
+        per_length, final = policy.length_buckets(least, greatest)
+        rows = unsigned(graph.indptr), unsigned(graph.indices)
+        return Lengths(*rows, lengths, cutoff, per_length, final, loaded.scattered)
+
+    def _hop_limit(self):
+        return NO_CUTOFF  # Lengths has the cutoff
+
+    def _worker_state(self):
+        return new_state(self._n, len(self.A.indices), self.job.edges)
+
+    def _check(self, control):
+        """Raise a GraphError if a worker met a cycle of arcs that add nothing to a distance."""
+        if control[CYCLE]:
+            source, u, v = (int(cell) for cell in control[CYCLE + 1 : CYCLE + 4])
+            raise uncountable(self._graph, source, u, v)

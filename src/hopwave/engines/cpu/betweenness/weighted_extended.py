@@ -1,0 +1,133 @@
+"""Betweenness along weights from one source where float64 cannot hold σ, or where distances give no order.
+
+See betweenness/dijkstra.py. Arcs between vertices at the same distance (their weight is 0, or too small beside it) are
+followed in an order of their own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hopwave.engines.cpu.betweenness.dijkstra import NONE
+from hopwave.engines.cpu.betweenness.state import CYCLE, EDGES, ENDPOINTS
+from hopwave.engines.cpu.crew import FAILED, STOP
+from hopwave.engines.cpu.intrinsics import INNER, U0, U1, atomic_or, compare_and_swap, noinline
+from hopwave.engines.cpu.path_counts import add_scaled, two_to
+from hopwave.machine_code import njit
+
+
+@njit(**INNER)
+def predecessors_of(before, v, is_source, tails, arcs):
+    """Fill in the tails of the arcs by which shortest paths reach v, and for edge scores their numbers."""
+    count = U0
+    edges = before.arc.size > 0
+    if not is_source:
+        tails[U0] = before.tail[v]
+        if edges:
+            arcs[U0] = before.arc[v]
+        count = U1
+    tie = np.uint64(before.tie[v])
+    while tie != NONE:
+        tails[count] = before.tie_tail[tie]
+        if edges:
+            arcs[count] = before.tie_arc[tie]
+        count += U1
+        tie = np.uint64(before.following[tie])
+    return count
+
+
+@njit(**INNER)
+def sequence(own, settled):
+    """The settled vertices, successors before predecessors; fewer than there are where arcs form a cycle.
+
+    Also returns for every vertex how many successors it still waits for.
+    """
+    noinline()
+    order, before, n = own.order, own.before, own.distance.size
+    unready, backwards = np.zeros(n, np.int64), np.empty(settled, np.uint32)
+    tails, arcs = np.empty(before.tie_tail.size, np.uint32), np.empty(before.tie_arc.size, np.uint64)
+    for i in range(settled):
+        for p in range(predecessors_of(before, order[i], i == U0, tails, arcs)):
+            unready[tails[p]] += 1
+    tail, at = U0, U0
+    for i in range(settled):
+        if unready[order[i]] == 0:
+            backwards[tail] = order[i]
+            tail += U1
+    while at < tail:
+        v = backwards[at]
+        at += U1
+        for p in range(predecessors_of(before, v, v == order[U0], tails, arcs)):
+            u = tails[p]
+            unready[u] -= 1
+            if unready[u] == 0:
+                backwards[tail] = u
+                tail += U1
+    return backwards[:tail], unready
+
+
+@njit(**INNER)
+def report_cycle(own, shared, settled, unready):
+    """Stop the run, and name an arc between vertices at the same distance that wait for each other."""
+    noinline()
+    distance, order, before, control = own.distance, own.order, own.before, shared.control
+    atomic_or(control, STOP, FAILED)
+    if not compare_and_swap(control, CYCLE, 0, 1):
+        return
+    control[CYCLE + 1] = np.int64(order[U0])
+    tails, arcs = np.empty(before.tie_tail.size, np.uint32), np.empty(before.tie_arc.size, np.uint64)
+    for i in range(settled):
+        v = order[i]
+        for p in range(predecessors_of(before, v, i == U0, tails, arcs)):
+            u = tails[p]
+            if unready[u] > 0 and unready[v] > 0 and distance[u] == distance[v]:
+                control[CYCLE + 2], control[CYCLE + 3] = np.int64(u), np.int64(v)
+
+
+@njit(**INNER)
+def extended_source(own, shared, backwards, row, squares):
+    """σ as mantissa · 2^exponent per vertex, `backwards` to the source. Returns Σ δ, and what it must be.
+
+    Only ratios σ(u)/σ(v) ≤ 1 of neighbours are formed, so that δ and the mean number of arcs need no exponent.
+    """
+    noinline()
+    before, targets, n = own.before, shared.targets, own.distance.size
+    edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
+    inner = 0.0 if edges else 1.0
+    mantissa, exponent, hops, delta = np.zeros(n), np.zeros(n, np.int64), np.zeros(n), np.zeros(n)
+    tails, arcs = np.empty(before.tie_tail.size, np.uint32), np.empty(before.tie_arc.size, np.uint64)
+    at = np.uint64(backwards.size) - U1
+    source = backwards[at]
+    mantissa[source], exponent[source] = 0.5, 1
+    while at > U0:
+        at -= U1
+        v = backwards[at]
+        count = predecessors_of(before, v, False, tails, arcs)
+        for p in range(count):
+            u = tails[p]
+            mantissa[v], exponent[v] = add_scaled(mantissa[v], exponent[v], mantissa[u], exponent[u])
+        for p in range(count):
+            u = tails[p]
+            ratio = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v]))
+            hops[v] += ratio * (hops[u] + 1.0)
+    found, due, counted = 0.0, 0.0, 0.0
+    for at in range(np.uint64(backwards.size) - U1):
+        v = backwards[at]
+        weight = 1.0 if targets.size == 0 else targets[v]
+        for p in range(predecessors_of(before, v, False, tails, arcs)):
+            u = tails[p]
+            flow = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v])) * (weight + delta[v])
+            delta[u] += flow
+            if edges:
+                row[arcs[p]] += flow
+                found += flow
+        due += (hops[v] - inner) * weight
+        counted += weight
+        if not edges:
+            found += delta[v]
+            row[v] += delta[v] + extra * weight
+            if squares.size:
+                squares[v] += delta[v] * delta[v]
+    if not edges:
+        row[source] += extra * counted
+    return found, due

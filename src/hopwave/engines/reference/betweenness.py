@@ -1,0 +1,107 @@
+"""The specification of betweenness along weights (Brandes 2001), short enough to read first.
+
+    d   length of a shortest path from the source s          σ   number of shortest paths, a whole number of any size
+    P   predecessors: u with d(u) + weight == d(v), exactly  δ   dependency: Σ_t share of the paths to t that visit v
+    h   mean number of arcs on a shortest path               t   1 for a target, 0 for others
+
+Arcs that are kept several times are several paths. Self-loops are on none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from graphlib import CycleError, TopologicalSorter
+from heapq import heappop, heappush
+
+import numpy as np
+
+from hopwave.engines.uncountable import uncountable
+from hopwave.graph import Graph
+from hopwave.jobs import Job
+
+Arcs = list[list[tuple[int, float, int]]]  # per vertex: (head, weight, number of the arc)
+
+
+def distances(out: Arcs, s: int, cutoff: float) -> dict[int, float]:
+    """Dijkstra's algorithm: d of every vertex up to the cutoff."""
+    d: dict[int, float] = {}
+    heap = [(0.0, s)]
+    while heap:
+        here, u = heappop(heap)
+        if u in d:
+            continue
+        d[u] = here
+        for v, weight, _ in out[u]:
+            if v not in d and here + weight <= cutoff:
+                heappush(heap, (here + weight, v))
+    return d
+
+
+def predecessors(out: Arcs, d: dict[int, float]) -> dict[int, list[tuple[int, int]]]:
+    """P: for every vertex, the tails and the numbers of the arcs by which shortest paths reach it."""
+    P: dict[int, list[tuple[int, int]]] = {v: [] for v in d}
+    for u in d:
+        for v, weight, arc in out[u]:
+            if v != u and d.get(v) == d[u] + weight:
+                P[v].append((u, arc))
+    return P
+
+
+class Accumulation:
+    """One source after another; see hopwave.jobs.Accumulation."""
+
+    size = 1
+
+    def __init__(self, graph: Graph, job: Job) -> None:
+        self.graph, self.job = graph, job
+        self.blocks, self.done = len(job.sources), 0
+        self.total = np.zeros(graph.m if job.edges else graph.n * (2 if job.squares else 1))
+        self.certificate = np.zeros((self.blocks, 2))
+        weights = np.asarray(graph.weights, np.float64).tolist()
+        heads, begins = graph.indices.tolist(), graph.indptr.tolist()
+        self._out: Arcs = [[(heads[j], weights[j], j) for j in range(begins[u], begins[u + 1])] for u in range(graph.n)]
+
+    def advance(self, first: int, poll: Callable[[int], bool]) -> int:
+        """As hopwave.jobs.Accumulation.advance."""
+        for number in range(first, self.blocks):
+            if number > first and poll(number):
+                return number
+            self.certificate[number] = self.add(int(self.job.sources[number]))
+            self.done = number + 1
+        return self.blocks
+
+    def add(self, s: int) -> tuple[float, float]:
+        """Add what one source contributes to the total; returns both sides of its certificate."""
+        job, n = self.job, self.graph.n
+        d = distances(self._out, s, math.inf if job.cutoff is None else job.cutoff)
+        P = predecessors(self._out, d)
+        try:
+            order = list(TopologicalSorter({v: [u for u, _ in P[v]] for v in P}).static_order())
+        except CycleError as error:
+            u, v = error.args[1][:2]  # each is a predecessor of the next
+            raise uncountable(self.graph, s, u, v) from None
+        sigma, hops, delta = {s: 1}, {s: 0.0}, dict.fromkeys(d, 0.0)
+        for v in order:
+            if v != s:
+                sigma[v] = sum(sigma[u] for u, _ in P[v])
+                hops[v] = sum(sigma[u] / sigma[v] * (hops[u] + 1) for u, _ in P[v])
+        t = dict.fromkeys(d, 1.0) if job.targets is None else {v: float(job.targets[v]) for v in d}
+        found = due = 0.0
+        for v in reversed(order):
+            for u, arc in P[v]:
+                flow = sigma[u] / sigma[v] * (t[v] + delta[v])
+                delta[u] += flow
+                if job.edges:
+                    self.total[arc] += flow
+                    found += flow
+            if v == s:
+                continue
+            due += t[v] * (hops[v] if job.edges else hops[v] - 1)
+            if not job.edges:
+                found += delta[v]
+                self.total[v] += delta[v] + job.endpoints * t[v]
+                self.total[s] += job.endpoints * t[v]
+                if job.squares:
+                    self.total[n + v] += delta[v] ** 2
+        return found, due
