@@ -183,7 +183,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple) and len(value) < MAX_COMPARED:
         return tuple(plain(one) for one in value)
     if hasattr(value, "indptr") and hasattr(value, "indices"):  # a Graph or a matrix that every rank has
-        return value.shape if hasattr(value, "shape") else value.directed, plain(value.indptr), plain(value.indices)
+        kind = value.shape if hasattr(value, "shape") else value.directed
+        values = value.weights if hasattr(value, "weights") else getattr(value, "data", None)
+        return kind, plain(value.indptr), plain(value.indices), plain(values)
     return value
 
 
