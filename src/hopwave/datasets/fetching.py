@@ -100,11 +100,13 @@ def download(
         raise GraphError(f"url={base!r} is not an address; give one that begins with https:// or http://")
     group, _, stem = full.partition("/")
     folder = (Path(cache) if cache is not None else cache_folder()) / group
-    _make_private(folder)
     file = folder / f"{stem}.mtx"
-    with _alone(folder / f".{stem}.lock"), Meter(f"checking {file.name}", None, progress) as meter:
+    with Meter(f"checking {file.name}", None, progress) as meter:
         if not _is_whole(file):
-            _download(f"{base}/{full}.tar.gz", full, file, meter)
+            _make_private(folder)
+            with _alone(folder / f".{stem}.lock"):
+                if not _is_whole(file):  # another process may have finished it meanwhile
+                    _download(f"{base}/{full}.tar.gz", full, file, meter)
     return file
 
 
