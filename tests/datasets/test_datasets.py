@@ -314,7 +314,7 @@ def test_sizes_are_limited(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_command(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fetch", NAME]) == 0
-    assert str(tmp_path / "cache" / "Newman" / "tiny.mtx") in capsys.readouterr().out.replace("\n", "")
+    assert capsys.readouterr().out == f"{tmp_path / 'cache' / 'Newman' / 'tiny.mtx'}\n"
     out = tmp_path / "tiny.npz"
     assert main(["fetch", NAME, str(out)]) == 0 and hw.read(out).m == 6000
     assert main(["fetch", "karate", str(tmp_path / "karate.metis")]) == 0

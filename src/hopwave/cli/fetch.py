@@ -34,7 +34,7 @@ def fetch(
     listing: Annotated[bool, typer.Option("--list", help="List the small graphs and those of the papers.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Download a graph of the SuiteSparse Matrix Collection. A second call uses the cached file."""
+    """Download a graph of the SuiteSparse Matrix Collection, and print its path. A second call uses the cached file."""
     if listing:
         if name is not None:
             raise typer.BadParameter("--list takes no NAME")
@@ -52,7 +52,7 @@ def fetch(
     if name not in datasets.names():
         file = datasets.download(name, url=url, cache=cache)
         answer |= {"file": str(file), "bytes": file.stat().st_size}
-        said = f"{file} ({terminal.size(file.stat().st_size)})"
+        said = str(file)  # nothing else, for hopwave info "$(hopwave fetch NAME)"
     if out is not None:
         graph = datasets.load(name) if name in datasets.names() else datasets.fetch(name, url=url, cache=cache)
         with Meter(f"writing {out.name}", None, None):
