@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test quick lint bench bench-quick docs clean
+.PHONY: demo test quick lint bench bench-quick papers docs clean
 
 # A stamp that is older than pyproject.toml means that dependencies may have changed: the environment is updated.
 # The demo needs a small part of what the tests need (no CUDA, no MPI), so it has a stamp of its own. To stay below 500 MB,
@@ -47,6 +47,10 @@ bench: $(VENV)/.test
 bench-quick: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks --quick
+
+# The tables of TurboBFS and TurboBC on the papers' own graphs of up to 5 million arcs; needs a network for the first run.
+papers: $(VENV)/.test
+	$(BIN)/python -m benchmarks.papers
 
 docs: $(VENV)/.test
 	$(BIN)/python -m docs

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from benchmarks import __main__ as runner
-from benchmarks import pages, setting
+from benchmarks import pages, setting, turbo_tables
 
 import hopwave as hw
+from hopwave.datasets import published
 
 ONLY_LINES = {"building", "importing", "reading"}  # these benchmarks print a line and have no page
 
@@ -51,6 +52,13 @@ def test_publishing_writes_a_page_that_follows_from_its_line(
     assert len((tmp_path / "try.jsonl").read_text().splitlines()) == 2
     page = (tmp_path / "try.md").read_text(encoding="utf-8")
     assert page == pages.rendered("try", tmp_path) and "| é | 2 | – |" in page and page in capsys.readouterr().out
+
+
+def test_every_row_of_the_papers_is_a_graph_that_can_be_fetched() -> None:
+    known = {entry.name: " ".join(entry.papers) for entry in published()}
+    assert all(table.partition(" ")[0] in known[graph] for table, graph, *_ in turbo_tables.ROWS)
+    papers = [table.partition(" ")[0] for table, *_ in turbo_tables.ROWS]
+    assert (papers.count("TurboBFS"), papers.count("TurboBC")) == (69, 33)  # as the papers count their graphs
 
 
 # ---------------------------------------------------------------- the runner

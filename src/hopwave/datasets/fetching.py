@@ -119,7 +119,7 @@ def _download(url: str, full: str, file: Path, meter: Meter) -> None:
     try:
         transfer.download(url, part, most, meter)
     except DownloadError as error:
-        near = [other for other in collection.nearest(full) if other != full]
+        near = [] if entry is not None else collection.nearest(full)
         if error.status != 404 or not near:
             raise
         raise DownloadError(
