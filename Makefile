@@ -43,7 +43,7 @@ bench: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
-# The same benchmarks on small graphs, about five minutes on 2 cores. The tables go to build/bench-quick.
+# The same benchmarks on small graphs, in minutes. The tables go to build/bench-quick.
 bench-quick: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks --quick

@@ -4,7 +4,7 @@
 
 A benchmark that fails does not stop the others. At the end, a summary says which failed and which graphs were left out
 because their files are not there; the exit status is 1 if any failed. `--quick` (`make bench-quick`) measures small
-graphs with few rounds: about five minutes on 2 cores. It shows that everything runs; its tables go to
+graphs with few rounds. It took 8.5 minutes on 2 cores at a load of 8. It shows that everything runs; its tables go to
 build/bench-quick/, and its times are not to be compared.
 """
 
@@ -99,7 +99,7 @@ def main(arguments: list[str] | None = None) -> int:
     known = {one.name: one for one in ORDER}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help=f"of {', '.join(known)}")
-    parser.add_argument("--quick", action="store_true", help="small graphs, few rounds: about five minutes on 2 cores")
+    parser.add_argument("--quick", action="store_true", help="small graphs, few rounds: minutes")
     given = parser.parse_args(arguments)
     if unknown := [name for name in given.names if name not in known]:
         parser.error(f"{', '.join(unknown)}: not a benchmark; use {', '.join(known)}")
