@@ -89,7 +89,7 @@ def summary(outcomes: list[Outcome]) -> str:
     lines = [f"== {len(outcomes) - len(failed)} of {len(outcomes)} benchmarks ran to their end, in {taken:.0f} s"]
     for outcome in outcomes:
         state = f"FAILED, exit status {outcome.status}" if outcome.status else "ok"
-        lines.append(f"   {outcome.name:<20} {outcome.seconds:6.0f} s   {state}")
+        lines.append(f"   {outcome.name:<26} {outcome.seconds:6.0f} s   {state}")
         lines += [f"      left out: {sentence}" for sentence in outcome.left_out]
     return "\n".join(lines)
 
