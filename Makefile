@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test quick fuzz lint bench docs clean
+.PHONY: demo test quick fuzz lint bench bench-quick papers docs clean
 
 # A stamp that is older than pyproject.toml means that dependencies may have changed: the environment is updated.
 # The demo needs a small part of what the tests need (no CUDA, no MPI), so it has a stamp of its own. To stay below 500 MB,
@@ -42,9 +42,20 @@ lint: $(VENV)/.test
 	$(BIN)/clang-format --dry-run --Werror $(shell find src -name '*.cuh')
 	$(BIN)/mypy
 
+# Every benchmark of the CPU. Real graphs are read from HOPWAVE_DATA; those that are not there are left out, and said so.
+# A failure does not stop the others; the summary at the end names it, and the exit status is then not 0.
 bench: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks
+
+# The same benchmarks on small graphs, in minutes. The tables go to build/bench-quick.
+bench-quick: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(BIN)/python -m benchmarks --quick
+
+# The tables of TurboBFS and TurboBC on the papers' own graphs of up to 5 million arcs; needs a network for the first run.
+papers: $(VENV)/.test
+	$(BIN)/python -m benchmarks.papers
 
 docs: $(VENV)/.test
 	$(BIN)/python -m docs

@@ -1,10 +1,11 @@
 """Searches while another process keeps one core busy, compared with the same searches on a quiet machine.
 
-python -m benchmarks.cpu_busy
+python -m benchmarks.cpu_busy [graph …]
 """
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
 import statistics
 import time
@@ -30,8 +31,11 @@ def median_ms(graph: hw.Graph, sources: list[int]) -> float:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("graphs", nargs="*", default=NAMES)
+    names = parser.parse_args().graphs
     rows: list[dict[str, Any]] = []
-    for name in NAMES:
+    for name in names:
         graph = GRAPHS[name]()
         sources = giant_sources(graph, 24)
         median_ms(graph, sources)

@@ -1,6 +1,6 @@
 """How long the first search of a process takes: with nothing compiled yet, and with everything on disk.
 
-    python -m benchmarks.cpu_compile
+    python -m benchmarks.cpu_compile [search | "search with path counts" | betweenness | "edge betweenness" …]
 
 Each is a separate process. The import and the call are timed separately. The cache folder is new for the first run. The
 same is measured for path counts and for betweenness.
@@ -8,6 +8,7 @@ same is measured for path counts and for betweenness.
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -43,8 +44,12 @@ def once(call: str, folder: str) -> tuple[float, float]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("calls", nargs="*", default=list(CALLS))
+    names = parser.parse_args().calls
     rows: list[dict[str, Any]] = []
-    for name, call in CALLS.items():
+    for name in names:
+        call = CALLS[name]
         with tempfile.TemporaryDirectory() as folder:
             _, cold = once(call, folder)
             imported, warm = min((once(call, folder) for _ in range(3)), key=lambda pair: pair[1])

@@ -10,14 +10,13 @@ the same in every run. Answers are compared before anything is published.
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import ROOT, generate, hw, publish, timed
+from benchmarks.setting import DATA, generate, hw, publish, real_graphs, timed
 from hopwave.algorithms import distances
 
 SAMPLE = 32  # vertices whose closeness is computed
@@ -99,13 +98,11 @@ def compare(name: str, ours: Any, theirs: Any) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--note", default="", help="a sentence for the page, such as what else the machine did")
     options = parser.parse_args()
-    graphs = {
-        name: hw.read(Path(options.data) / f"{name}.mtx.gz", progress=False, weights=False)
-        for name in ("luxembourg_osm", "delaunay_n16", "email-Enron")
-    } | {"kronecker 14": generate.kronecker(14, 16, seed=1)}
+    graphs = real_graphs(("luxembourg_osm", "delaunay_n16", "email-Enron"), options.data, weights=False)
+    graphs["kronecker 14"] = generate.kronecker(14, 16, seed=1)
     rows = [measured(name, graph, kind) for name, graph in graphs.items() for kind in KINDS]
     note = f"{options.note} \\* extrapolated from {SAMPLE} vertices.".strip()
     publish("cpu-many-weighted", "Closeness and diameter along weights, on the CPU", rows, note)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order
 
-from benchmarks.setting import GRAPHS, giant_sources, hw, publish
+from benchmarks.setting import GRAPHS, LEFT_OUT, giant_sources, hw, publish
 
 SLOW = 400_000_000  # arcs × sources beyond which the slow libraries get fewer sources
 
@@ -62,7 +62,7 @@ def peers(graph: hw.Graph) -> dict[str, Callable[[int], int]]:
         try:
             found[name] = make(graph)
         except ImportError:
-            print(f"{name} is not installed: left out")
+            print(f"{LEFT_OUT}{name}; it is not installed", flush=True)
     return found
 
 

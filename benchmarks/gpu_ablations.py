@@ -111,23 +111,30 @@ def hybrid(rows: Rows, graphs: list[str]) -> list[str]:
     return ["## Hiragushi, Figure 4: hybrid compared with push only", "", *table(head, lines)]
 
 
-def main() -> int:
-    path = Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent / "results" / "gpu-search.jsonl"
-    runs = [json.loads(line) for line in path.read_text().splitlines()]
+def page(runs: list[dict[str, Any]], name: str = "gpu-search.jsonl") -> str:
+    """The whole page, from the lines of gpu-search.jsonl; empty if no graph has every plan that is needed."""
     rows: Rows = {(run["graph"], run["plan"]): run for run in runs if run.get("verified")}
     wanted = {*TABLE_2, "xbfs", "xbfs-static", "xbfs-thread", "xbfs-warp", "xbfs-sync", "hiragushi-hybrid", "merrill"}
     ran = {graph: {plan for other, plan in rows if other == graph} for graph, _ in rows}
     graphs = [graph for graph, plans in ran.items() if wanted <= plans]
     if not graphs:
-        print(f"{path} has no graph on which every plan of the papers ran; run benchmarks/gpu_search.py first")
-        return 1
+        return ""
     one = runs[0]
-    about = f"{one['gpu']}, CUDA {one['cuda']}, CuPy {one['cupy']}; from {path.name}; times of the levels alone."
+    about = f"{one['gpu']}, CUDA {one['cuda']}, CuPy {one['cupy']}; from {name}; times of the levels alone."
     lines = ["# What each idea of the papers gains", "", about, ""]
     for section in (push_pull, ways, balance, ahead, hybrid):
         lines += section(rows, graphs)
-    path.with_name("gpu-ablations.md").write_text("\n".join(lines))
-    print("\n".join(lines))
+    return "\n".join(lines)
+
+
+def main() -> int:
+    path = Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent / "results" / "gpu-search.jsonl"
+    text = page([json.loads(line) for line in path.read_text().splitlines()], path.name)
+    if not text:
+        print(f"{path} has no graph on which every plan of the papers ran; run benchmarks/gpu_search.py first")
+        return 1
+    path.with_name("gpu-ablations.md").write_text(text)
+    print(text)
     return 0
 
 

@@ -24,10 +24,11 @@ import numpy as np
 
 from benchmarks.gpu_graphs import kronecker, mycielskian, sources_of, uniform
 from benchmarks.gpu_search import head
-from benchmarks.setting import RESULTS, generate, hw, table, timed
+from benchmarks.pages import ALL, PARTS, SOURCES, betweenness_page
+from benchmarks.setting import RESULTS, generate, hw, timed
 from hopwave import Graph
 
-SOURCES, CHECKED = 64, 4
+CHECKED = 4
 MADE: dict[str, Callable[[], Graph]] = {
     "kron18e43": lambda: kronecker(18, 43),
     "kron21e44": lambda: kronecker(21, 44),
@@ -47,7 +48,6 @@ BEFORE: dict[str, float | None] = {
 EXACT: dict[str, float | None] = {
     "delaunay_n15": None, "email-Enron": None, "luxembourg_osm": None, "mycielskian16": 159.8, "mycielskian17": 715.2,
 }  # fmt: skip
-ALL = 40_000  # vertices up to which all sources are compared
 
 
 def graph_of(name: str, data: Path) -> Graph:
@@ -135,23 +135,6 @@ def agree(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-NOTES = {
-    "sampled": f"Runs of {SOURCES} sources in the largest component. *Best before* is the best single-source time of "
-    "Gunrock 1.2, TurboBC, GSWITCH, hybrid_BC and cuGraph on one H200; on delaunay20 and grid1000 each of them returns "
-    "NaN, infinity or garbage. *Difference from CPU* is the largest relative difference of a score from the CPU "
-    "engine's, for four sources.",
-    "exact": "All sources. The paper's times are quoted from it; its GPU was a Titan Xp.",
-    "agree": f"Real graphs, with all sources up to {ALL:,} vertices. The last four columns are the largest relative "
-    "difference of a score from the CPU engine's: with the plan that `auto` picks, with two plans by name, and for "
-    f"edges with {SOURCES} sources.",
-}
-TITLES = {
-    "sampled": "A run of 64 sources",
-    "exact": "Exact betweenness of all vertices",
-    "agree": "Agreement with the CPU engine",
-}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
@@ -180,7 +163,7 @@ def main() -> None:
 
 def earlier(folder: Path, parts: list[str]) -> dict[str, list[dict[str, Any]]]:
     """Rows of the other parts, from an earlier run; those of the named parts are measured again."""
-    found: dict[str, list[dict[str, Any]]] = {part: [] for part in TITLES}
+    found: dict[str, list[dict[str, Any]]] = {part: [] for part in PARTS}
     path = folder / "gpu-betweenness.jsonl"
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
         row = {key: value for key, value in json.loads(line).items() if key not in head()}
@@ -195,10 +178,7 @@ def write(folder: Path, found: dict[str, list[dict[str, Any]]]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     lines = [json.dumps(about | {"part": part} | row) + "\n" for part, rows in found.items() for row in rows]
     (folder / "gpu-betweenness.jsonl").write_text("".join(lines), encoding="utf-8")
-    text = ["# Betweenness on the GPU", ", ".join(f"{key} {value}" for key, value in about.items())]
-    for part, rows in ((part, rows) for part, rows in found.items() if rows):
-        text += [f"## {TITLES[part]}", table(rows), NOTES[part]]
-    (folder / "gpu-betweenness.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
+    (folder / "gpu-betweenness.md").write_text(betweenness_page(about, found), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ import cupy as cp
 import numpy as np
 
 import hopwave as hw
-from benchmarks.before import BEST_SEARCH
 from benchmarks.gpu_graphs import arc_keys, kronecker_ends, mycielskian_ends, uniform_ends
 from benchmarks.gpu_hopwave_check import LEVELS, Loaded, check, check_paths, check_traps, load
 from hopwave.engines.cuda.policy import LevelSplit
@@ -167,42 +166,14 @@ def print_trace(W, source, plan):
         print("   ", dict(zip(NAMES, row.tolist(), strict=False)), f"{us:.1f} us", flush=True)
 
 
-NOTE = """\
-Plan `hopwave-gpu`: device time of a whole search including its reset, distances only, median over 16 sources of the
-largest component. Every graph was first checked against a simple kernel: three sources, with and without predecessors,
-the sizes of every level, and the rule replayed. *Best before* is the best existing code on the same GPU model and the
-same graph families. These times were collected before the project began and not measured again; for XBFS they are
-kernel time alone. Made by `benchmarks/gpu_hopwave.py --time --publish`."""
-DEEP = """\
-Microseconds per level, where the time of each source is divided by its own number of levels:"""
-TRIED = """\
-What was tried and did not help: middle teams of 8, 24, 32 or 64 blocks; 256 or 512 working threads per block; pieces of
-two arcs; a warp that arrives at the barrier before its block's results are written; acquire and release fences instead
-of sequentially consistent ones in the grid's barrier."""
-
-
 def publish(report):
     """Write benchmarks/results/gpu-hopwave.md and its lines of JSON."""
     from benchmarks.gpu_search import head
-    from benchmarks.setting import RESULTS, table
+    from benchmarks.pages import hopwave_page
+    from benchmarks.setting import RESULTS
 
     assert not any(row["wrong"] for row in report), "a wrong search is not worth its time"
-    times, deep = [], []
-    for row in report:
-        before, code = BEST_SEARCH[row["graph"]]
-        times.append({
-            "graph": row["graph"], "vertices": row["n"], "arcs": row["m"], "levels": row["levels"], "ms": row["ms"],
-            "with predecessors ms": row["with parents"], "target ms": row["target"],
-            "target met": "yes" if row["ms"] <= row["target"] else "no", "best before ms": f"{before} ({code})",
-            "× faster": before / row["ms"],
-        })  # fmt: skip
-        if row["levels"] > 100:
-            each = [1e3 * ms / levels for ms, levels in zip(row["all"], row["all levels"], strict=True)]
-            deep.append({"graph": row["graph"], "median of 16 sources": float(np.median(each)),
-                         "slowest source": max(each), "levels, median": row["levels"]})  # fmt: skip
-    about = ", ".join(f"{key} {value}" for key, value in head().items())
-    text = ["# hopwave's own search on the GPU", about, NOTE, table(times), DEEP, table(deep), TRIED]
-    (RESULTS / "gpu-hopwave.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
+    (RESULTS / "gpu-hopwave.md").write_text(hopwave_page(head(), report), encoding="utf-8")
     lines = [json.dumps(head() | row) + "\n" for row in report]
     (RESULTS / "gpu-hopwave.jsonl").write_text("".join(lines), encoding="utf-8")
 

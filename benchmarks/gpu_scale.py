@@ -18,7 +18,8 @@ import numpy as np
 
 from benchmarks.gpu_hopwave import milliseconds
 from benchmarks.gpu_search import head
-from benchmarks.setting import RESULTS, hw, table
+from benchmarks.pages import scale_page
+from benchmarks.setting import RESULTS, hw
 from hopwave.engines.cuda.kronecker import Rows
 from hopwave.engines.cuda.search.workspace import Workspace
 from hopwave.graph500.on_cuda import broken_rules
@@ -77,9 +78,7 @@ def main() -> None:
     for scale in given.scale:
         rows.append(measure(scale, given.edge_factor, given.sources))
         cp.get_default_memory_pool().free_all_blocks()
-    about = ", ".join(f"{key} {value}" for key, value in head().items())
-    text = f"# Large Kronecker graphs on the GPU\n\n{about}\n\n{table(rows)}\n"
-    (RESULTS / "gpu-scale.md").write_text(text, encoding="utf-8")
+    (RESULTS / "gpu-scale.md").write_text(scale_page(head(), rows), encoding="utf-8")
     with (RESULTS / "gpu-scale.jsonl").open("w", encoding="utf-8") as lines:
         lines.writelines(json.dumps(head() | row) + "\n" for row in rows)
 

@@ -26,6 +26,7 @@ import numpy as np
 
 import hopwave as hw
 from benchmarks.gpu_graphs import kronecker, sources_of, uniform
+from benchmarks.pages import search_page
 from benchmarks.setting import gpu
 from hopwave import Graph, engines, generate
 from hopwave.arrays import DeferredArray
@@ -33,7 +34,6 @@ from hopwave.catalogue import CATALOGUE
 from hopwave.engines.cuda.graph import CudaGraph
 from hopwave.jobs import Question
 
-ACROSS = 5  # graphs in one table
 GENERATED: dict[str, Callable[[], Graph]] = {
     "kron18e43": lambda: kronecker(18, 43),
     "kron21e44": lambda: kronecker(21, 44),
@@ -100,37 +100,6 @@ def head() -> dict[str, Any]:
     return gpu() | versions
 
 
-def table(about: dict[str, Any], rows: list[dict[str, Any]]) -> str:
-    lines = ["# Every search plan on the GPU", "", ", ".join(f"{key} {value}" for key, value in about.items()), ""]
-    lines += [
-        "Milliseconds of GPU time for a whole search / for its levels alone (GTEPS in parentheses); distances only, "
-        "median over sources. Every search gave the CPU engine's answer. Times of whole searches include Python's "
-        "launches, a few hundred microseconds; gpu-hopwave.md times our kernel alone.",
-        "",
-    ]
-    graphs, plans = list(dict.fromkeys(r["graph"] for r in rows)), list(dict.fromkeys(r["plan"] for r in rows))
-    cell = {(r["graph"], r["plan"]): r for r in rows}
-    for some in (graphs[begin : begin + ACROSS] for begin in range(0, len(graphs), ACROSS)):
-        lines += ["| plan | " + " | ".join(some) + " |", "|---" * (len(some) + 1) + "|"]
-        lines += [f"| {plan} | " + " | ".join(shown(cell.get((graph, plan), {})) for graph in some) + " |"
-                  for plan in plans]  # fmt: skip
-        lines.append("")
-    lines += ["| graph | vertices | arcs | levels | bytes per vertex and arc, by plan |", "|---|---|---|---|---|"]
-    for graph in graphs:
-        some = [cell[graph, plan] for plan in plans if "bytes" in cell.get((graph, plan), {})]
-        each = ", ".join(f"{r['plan']} {r['bytes'] / (r['n'] + r['m']):.1f}" for r in some)
-        if some:
-            lines.append(f"| {graph} | {some[0]['n']:,} | {some[0]['m']:,} | {some[0]['levels']} | {each} |")
-    return "\n".join(lines) + "\n"
-
-
-def shown(row: dict[str, Any]) -> str:
-    """One plan on one graph."""
-    if row.get("verified"):
-        return f"{row['ms']:.3f} / {row['ms_in_levels']:.3f} ({row['gteps']:.2f})"
-    return row.get("error", "wrong" if row else "")
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
@@ -157,7 +126,7 @@ def main() -> int:
         rows += measure(engine, name, graph, plans, given.sources, given.seconds)
         about = head()
         (given.out / "gpu-search.jsonl").write_text("".join(json.dumps(about | row) + "\n" for row in rows))
-        (given.out / "gpu-search.md").write_text(table(about, rows))
+        (given.out / "gpu-search.md").write_text(search_page(about, rows))
     return 0 if rows and all(row.get("verified") for row in rows) else 1
 
 

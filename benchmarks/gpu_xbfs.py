@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.gpu_search import GENERATED, head, timed
-from benchmarks.setting import RESULTS, hw, table
+from benchmarks.setting import hw, publish
 from hopwave import engines
 from hopwave.plan import Plan
 
@@ -85,9 +85,7 @@ def main() -> None:
         graph = GENERATED[name]() if name in GENERATED else hw.read(given.data / f"{name}.mtx.gz")
         rows.append(measure(engine, name, graph, given.sources))
     paper = {"graph": "the paper, mean of its graphs", "+ Ad ×": 2.3, "+ WB ×": 3.1, "+ Async ×": 3.5}
-    about = ", ".join(f"{key} {value}" for key, value in head().items())
-    text = f"# XBFS's Figure 11: three ideas, added one after another\n\n{about}\n\n{table([*rows, paper])}\n\n{NOTE}\n"
-    (RESULTS / "gpu-xbfs.md").write_text(text, encoding="utf-8")
+    publish("gpu-xbfs", "XBFS's Figure 11: three ideas, added one after another", [*rows, paper], NOTE, where=head())
 
 
 if __name__ == "__main__":

@@ -19,7 +19,10 @@ sys.path.insert(0, str(ROOT / "src"))
 import hopwave as hw  # noqa: E402
 from hopwave import generate  # noqa: E402
 
-RESULTS = ROOT / "benchmarks" / "results"
+RESULTS = Path(os.environ.get("HOPWAVE_RESULTS", ROOT / "benchmarks" / "results"))
+DATA = Path(os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))  # the real graphs, as name.mtx.gz
+QUICK = os.environ.get("HOPWAVE_BENCH") == "quick"  # `make bench-quick`: no real graphs
+LEFT_OUT = "left out: "  # how a line about a missing graph begins; `python -m benchmarks` repeats such lines at its end
 
 GRAPHS: dict[str, Callable[[], hw.Graph]] = {
     "smallworld": lambda: generate.smallworld(100_000, 10, 0.1, seed=1),
@@ -33,6 +36,20 @@ GRAPHS: dict[str, Callable[[], hw.Graph]] = {
     "kron20": lambda: generate.kronecker(20, 16, seed=1),
     "uniform20": lambda: generate.uniform(1 << 20, 16, seed=1),
 }
+
+
+def real_graphs(names: Iterable[str], folder: Path = DATA, **options: Any) -> dict[str, hw.Graph]:
+    """Those of the real graphs that the folder has; one printed line for each of the others."""
+    found = {}
+    for name in names:
+        file = Path(folder) / f"{name}.mtx.gz"
+        if QUICK:
+            print(f"{LEFT_OUT}{name}, as every real graph in a quick run", flush=True)
+        elif file.exists():
+            found[name] = hw.read(file, progress=False, **options)
+        else:
+            print(f"{LEFT_OUT}{name}; {file} is not there: 'hopwave fetch {name} {file}' downloads it", flush=True)
+    return found
 
 
 def giant_sources(graph: hw.Graph, count: int, seed: int = 7) -> list[int]:
@@ -99,16 +116,31 @@ def _cell(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
+def page(record: dict[str, Any]) -> str:
+    """A results page from one line of its .jsonl file: title, machine, table, note."""
+    head = ", ".join(f"{key} {value}" for key, value in record["where"].items())
+    text = f"# {record['title']}\n\n{head}\n\n{table(record['rows'])}\n\n{record['note']}\n"
+    return text.rstrip() + "\n"
+
+
 def publish(
-    name: str, title: str, rows: list[dict[str, Any]], note: str = "", more: dict[str, Any] | None = None
+    name: str,
+    title: str,
+    rows: list[dict[str, Any]],
+    note: str = "",
+    more: dict[str, Any] | None = None,
+    where: dict[str, Any] | None = None,
 ) -> None:
-    """Write results/name.md and append one JSON line to results/name.jsonl. `more` describes the machine further."""
+    """Append one JSON line to results/name.jsonl and write results/name.md from it.
+
+    `where` describes the machine, by default as `machine()` does; `more` adds to that.
+    """
     RESULTS.mkdir(exist_ok=True)
-    where = machine() | (more or {})
-    head = ", ".join(f"{key} {value}" for key, value in where.items())
-    (RESULTS / f"{name}.md").write_text(
-        f"# {title}\n\n{head}\n\n{table(rows)}\n\n{note}\n".rstrip() + "\n", encoding="utf-8"
-    )
+    about = (machine() if where is None else where) | (more or {})
+    record = {"benchmark": name, "title": title, "where": about, "rows": rows, "note": note}
+    line = json.dumps(record)
     with (RESULTS / f"{name}.jsonl").open("a", encoding="utf-8") as lines:
-        lines.write(json.dumps({"benchmark": name, "where": where, "rows": rows}) + "\n")
-    print(f"\n{title}\n{head}\n\n{table(rows)}")
+        lines.write(line + "\n")
+    text = page(json.loads(line))
+    (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
+    print(f"\n{text}")

@@ -42,7 +42,7 @@ FLOORS = (  # from top to bottom: the one place that says which room is on which
     Floor(
         "Graphs and matrices",
         "files, generators, checks; matrices and vectors",
-        ("io", "generate", "validate", "matrix", "vector"),
+        ("datasets", "io", "generate", "validate", "matrix", "vector"),
     ),
     Floor(
         "Records",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hopwave import generate, linalg
+from hopwave import datasets, generate, linalg
 from hopwave.algorithms.brandes import Certificate
 from hopwave.api.algebra import (
     core_numbers,
@@ -40,6 +40,7 @@ from hopwave.arrays import ScaledCounts
 from hopwave.catalogue import plan, plans
 from hopwave.devices import Device, devices
 from hopwave.errors import (
+    DownloadError,
     EngineError,
     FormatError,
     GraphError,
@@ -71,6 +72,7 @@ __all__ = [
     "Components",
     "Device",
     "DistanceHistogram",
+    "DownloadError",
     "EdgeBetweennessResult",
     "EngineError",
     "Estimate",
@@ -101,6 +103,7 @@ __all__ = [
     "closeness_centrality",
     "connected_components",
     "core_numbers",
+    "datasets",
     "devices",
     "diameter",
     "distance_blocks",

@@ -86,6 +86,21 @@ class FormatError(HopwaveError, ValueError):
         super().__init__(f"{place}: {message}" if place else message)
 
 
+class DownloadError(HopwaveError, OSError):
+    """A graph could not be downloaded: no network, or the server does not send it.
+
+    `status` is the server's answer, such as 404; None if there was none.
+
+    >>> import hopwave as hw
+    >>> hw.DownloadError("no connection", status=None).status is None
+    True
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        self.status = status
+        super().__init__(message)
+
+
 class SparseIdsWarning(UserWarning):
     """Vertex ids were so sparse that they became labels; give n= to number all of them from 0 instead.
 

@@ -4,7 +4,7 @@
 1    a check or the self-test failed
 2    wrong usage: an unknown command or option
 3    bad input: a file, a vertex, a plan
-4    an engine, the hardware, or an extra that is not installed
+4    an engine, the hardware, the network, or an extra that is not installed
 70   a bug in hopwave
 130  stopped by Ctrl-C
 141  the reader of the output has closed the pipe, as in `hopwave plans | head`
@@ -29,6 +29,7 @@ from hopwave.cli import (
     convert,
     demo,
     doctor,
+    fetch,
     gap,
     generate,
     graph500,
@@ -39,7 +40,7 @@ from hopwave.cli import (
     terminal,
     warmup,
 )
-from hopwave.errors import EngineError, HopwaveError
+from hopwave.errors import DownloadError, EngineError, HopwaveError
 
 INTERRUPTED = 130
 
@@ -61,7 +62,8 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback(
-    epilog="Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 bad input, 4 engine or hardware, 130 Ctrl-C."
+    epilog="Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 bad input, 4 engine, hardware or network, "
+    "130 Ctrl-C."
 )
 def _options(
     version: Annotated[
@@ -84,6 +86,7 @@ _add(sssp.sssp, "sssp roads.mtx.gz --source 0 --target 99", "Compute")
 _add(pagerank.pagerank, "pagerank web.mtx.gz --top 20", "Compute")
 _add(info.info, "info web.mtx.gz", "Graph files")
 _add(convert.convert, "convert web.mtx.gz web.npz", "Graph files")
+_add(fetch.fetch, "fetch SNAP/email-Enron", "Graph files")
 app.add_typer(generate.app, name="generate", rich_help_panel="Graph files")
 _add(plans.plans, "plans hopwave", "Plans and benchmarks")
 _add(bench.bench, "bench web.mtx.gz --plan hopwave --plan xbfs", "Plans and benchmarks")
@@ -142,7 +145,7 @@ def _explain(error: Exception) -> tuple[str, int]:
         return _usage(error), 2
     if isinstance(error, terminal.CheckFailed):
         return str(error), 1
-    if isinstance(error, EngineError | terminal.MissingExtra):
+    if isinstance(error, DownloadError | EngineError | terminal.MissingExtra):
         return str(error), 4
     if isinstance(error, HopwaveError):
         return str(error), 3

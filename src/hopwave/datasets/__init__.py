@@ -1,0 +1,17 @@
+"""Graphs to try things on: a few small ones that need no network, and those of the SuiteSparse collection.
+
+>>> from hopwave import datasets
+>>> datasets.names()
+('karate', 'les-miserables', 'mesh', 'road')
+>>> datasets.load("karate")
+Graph(n=34, m=156, undirected)
+>>> email = datasets.fetch("SNAP/email-Enron")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from hopwave.datasets.collection import Published, published
+from hopwave.datasets.fetching import cache_folder, download, fetch
+from hopwave.datasets.small import load, names
+
+__all__ = ["Published", "cache_folder", "download", "fetch", "load", "names", "published"]

@@ -1,0 +1,325 @@
+"""Small graphs against NetworkX's copies, and downloads from a server on this machine that can misbehave."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import stat
+import tarfile
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import datasets
+from hopwave.cli import main
+from hopwave.datasets import collection, transfer
+
+NAME = "Newman/tiny"
+EDGES = "".join(f"{2 + i} {1 + i}\n" for i in range(3000))
+MTX = f"%%MatrixMarket matrix coordinate pattern symmetric\n3001 3001 3000\n{EDGES}".encode()
+
+
+def archive(member: str = "tiny/tiny.mtx", content: bytes = MTX, **about: Any) -> bytes:
+    """A .tar.gz with a file that does not matter, then this member."""
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as stream, tarfile.open(fileobj=stream, mode="w") as tar:
+        for name, data in (("tiny/tiny_coord.mtx", b"no graph"), (member, content)):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            if name == member:
+                for key, value in about.items():
+                    setattr(entry, key, value)
+            tar.addfile(entry, io.BytesIO(data))
+    return packed.getvalue()
+
+
+@dataclass
+class Site:
+    """What the server has, how it misbehaves, and the Range of every request that it got."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    tag: str | None = '"first"'
+    cuts: list[int] = field(default_factory=list)  # bytes after which the next answers end
+    ranges: bool = True
+    obeys_if_range: bool = True
+    asked: list[str | None] = field(default_factory=list)
+    url: str = ""
+
+
+def handler(site: Site) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            wanted = self.headers["Range"]
+            site.asked.append(wanted)
+            data = site.files.get(self.path)
+            if data is None:
+                self.send_error(404)
+                return
+            first = int(re.findall(r"\d+", wanted)[0]) if wanted and site.ranges else 0
+            if site.obeys_if_range and self.headers["If-Range"] != site.tag:
+                first = 0
+            if first >= len(data):
+                self.send_error(416)
+                return
+            self.send_response(206 if first else 200)
+            self.send_header("Content-Length", str(len(data) - first))
+            if first:
+                self.send_header("Content-Range", f"bytes {first}-{len(data) - 1}/{len(data)}")
+            if site.tag:
+                self.send_header("ETag", site.tag)
+            self.end_headers()
+            self.wfile.write(data[first:][: site.cuts.pop(0) if site.cuts else None])
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    return Handler
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    found = Site({f"/{NAME}.tar.gz": archive()})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler(found))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    found.url = f"http://127.0.0.1:{server.server_port}"
+    monkeypatch.setenv("HOPWAVE_MIRROR", found.url)
+    monkeypatch.setenv("HOPWAVE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("no_proxy", "*")
+    yield found
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def files(tmp_path: Path) -> set[str]:
+    """What is in the cache folder, locks aside."""
+    return {file.name for file in (tmp_path / "cache").rglob("*") if file.is_file() and file.suffix != ".lock"}
+
+
+# ---------------------------------------------------------------- small graphs
+
+
+@pytest.mark.parametrize(
+    ("name", "theirs"), [("karate", nx.karate_club_graph), ("les-miserables", nx.les_miserables_graph)]
+)
+def test_famous_graphs_are_those_of_networkx(name: str, theirs: Any) -> None:
+    ours, expected = datasets.load(name).to_networkx(), theirs()
+    assert {frozenset(edge) for edge in ours.edges} == {frozenset(edge) for edge in expected.edges}
+    if name == "les-miserables":
+        assert all(expected[u][v]["weight"] == weight for u, v, weight in ours.edges(data="weight"))
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_small_graphs_are_connected_and_the_same_every_time(name: str) -> None:
+    G = datasets.load(name)
+    assert 30 < G.n < 2000 and nx.is_connected(G.to_networkx())
+    again = datasets.load(name)
+    assert np.array_equal(G.indices, again.indices) and np.array_equal(G.weights, again.weights)
+
+
+def test_lengths_of_the_road_are_those_of_streets() -> None:
+    weights = datasets.load("road").weights
+    assert weights is not None and weights.min() > 100 - 2 * 30 and weights.max() < 100 + 2 * 60
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "said"),
+    [
+        (datasets.load, "carate", "the nearest names: 'karate'"),
+        (datasets.load, "email-Enron", "datasets.fetch('SNAP/email-Enron')"),
+        (datasets.load, "?", "use one of karate"),
+        (datasets.fetch, "karate", "datasets.load('karate')"),
+        (datasets.fetch, "luxemb-osm", "'DIMACS10/luxembourg_osm'"),
+        (datasets.fetch, "Trackers", "KONECT"),
+        (datasets.fetch, "../../etc/passwd", "is not Group/name"),
+        (datasets.fetch, "SNAP/..", "is not Group/name"),
+    ],
+)
+def test_a_wrong_name_says_what_to_do(call: Any, name: str, said: str) -> None:
+    with pytest.raises(hw.GraphError) as caught:
+        call(name)
+    assert said in str(caught.value)
+
+
+# ---------------------------------------------------------------- the papers' table
+
+
+def test_stated_sizes_are_those_of_the_files_at_hand(data: Path) -> None:
+    """By the first two lines of each file; none of them has self-loops in a symmetric matrix."""
+    seen = 0
+    for entry in datasets.published():
+        file = data / f"{entry.name.partition('/')[2]}.mtx.gz"
+        if file.exists():
+            with gzip.open(file, "rt") as lines:
+                kind, size = next(lines), next(line for line in lines if not line.startswith("%"))
+            n, _, stored = map(int, size.split())
+            m = 2 * stored if "symmetric" in kind else stored
+            assert entry.differs(n, m) is None and entry.differs(n, m + 1)
+            seen += 1
+    assert seen >= 6
+
+
+@pytest.mark.parametrize("k", [12, 13])
+def test_rounded_sizes_fit_the_graphs_that_we_generate(k: int) -> None:
+    G, entry = hw.generate.mycielskian(k), collection.find(f"mycielskian{k}")
+    assert entry is not None and entry.differs(G.n, G.m) is None
+    assert entry.differs(G.n + 2000, G.m) and entry.differs(G.n, G.m - 2000)
+
+
+def test_a_graph_of_another_size_than_stated_is_refused(site: Site) -> None:
+    site.files["/Newman/astro-ph.tar.gz"] = archive("astro-ph/astro-ph.mtx")
+    with pytest.raises(hw.FormatError, match=r"3,001 vertices, not 16,706; 6,000 arcs, not 242,502, as TurboBFS"):
+        datasets.fetch("astro-ph")
+
+
+# ---------------------------------------------------------------- downloads
+
+
+def test_a_graph_is_downloaded_once(site: Site, tmp_path: Path) -> None:
+    assert datasets.fetch(NAME).m == 6000
+    assert files(tmp_path) == {"tiny.mtx", "tiny.sha256"}
+    (tmp_path / "cache" / "Newman").chmod(0o500)  # a cache that others have filled may be read-only
+    assert datasets.fetch(NAME, url="http://127.0.0.1:9").m == 6000 and site.asked == [None]
+    (tmp_path / "cache" / "Newman").chmod(0o700)
+
+
+def test_the_cache_is_private_and_its_checksums_are_checked(site: Site, tmp_path: Path) -> None:
+    file = datasets.download(NAME)
+    assert stat.S_IMODE((tmp_path / "cache").stat().st_mode) == stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    lines = dict(line.split()[::-1] for line in file.with_suffix(".sha256").read_text().splitlines())
+    assert lines == {"tiny.mtx": transfer.digest(file), "tiny.tar.gz": lines["tiny.tar.gz"]}
+    file.write_bytes(MTX[:-10])
+    assert datasets.download(NAME).read_bytes() == MTX and len(site.asked) == 2
+
+
+def test_a_cut_connection_is_continued_in_the_same_call(site: Site) -> None:
+    site.cuts = [1000, 500]
+    assert datasets.fetch(NAME).m == 6000
+    assert site.asked == [None, "bytes=1000-", "bytes=1500-"]
+
+
+def test_a_later_call_continues(site: Site, tmp_path: Path) -> None:
+    site.cuts = [100] * (1 + transfer.RETRIES)
+    with pytest.raises(hw.DownloadError, match=r"cut 4 times, with 400 bytes of .* here; call again to continue"):
+        datasets.fetch(NAME)
+    assert files(tmp_path) == {"tiny.tar.gz.part", "tiny.tar.gz.part.json"}
+    assert datasets.fetch(NAME).m == 6000 and site.asked[-1] == "bytes=400-"
+
+
+@pytest.mark.parametrize("obeys", [True, False])
+def test_a_changed_file_is_downloaded_from_its_start(site: Site, obeys: bool) -> None:
+    site.cuts, site.obeys_if_range = [100] * 4, obeys
+    with pytest.raises(hw.DownloadError):
+        datasets.fetch(NAME)
+    site.tag, site.files[f"/{NAME}.tar.gz"] = (
+        '"second"',
+        archive(content=MTX.replace(b"3001 3000\n", b"3002 3000\n", 1)),
+    )
+    with pytest.raises(hw.FormatError, match="3002"):  # the second version, whole: it is not square
+        datasets.fetch(NAME)
+
+
+def test_without_a_mark_of_the_version_nothing_is_continued(site: Site) -> None:
+    site.cuts, site.tag = [100], None
+    assert datasets.fetch(NAME).m == 6000 and site.asked == [None, None]
+
+
+def test_a_server_without_ranges_starts_again(site: Site) -> None:
+    site.cuts, site.ranges = [1000], False
+    assert datasets.fetch(NAME).m == 6000 and len(site.asked) == 2
+
+
+def test_a_file_that_became_shorter_is_downloaded_again(site: Site) -> None:
+    whole = site.files[f"/{NAME}.tar.gz"]
+    site.files[f"/{NAME}.tar.gz"], site.cuts = whole + bytes(9000), [len(whole) + 100] + [0] * 3
+    with pytest.raises(hw.DownloadError):
+        datasets.fetch(NAME)
+    site.files[f"/{NAME}.tar.gz"] = whole
+    assert datasets.fetch(NAME).m == 6000
+
+
+def test_a_graph_that_the_server_lacks(site: Site, tmp_path: Path) -> None:
+    with pytest.raises(
+        hw.DownloadError, match=r"no such file \(404\); the nearest names: 'SNAP/email-Enron'"
+    ) as caught:
+        datasets.fetch("SNAP/email-enron")
+    assert caught.value.status == 404 and files(tmp_path) == set()
+    with pytest.raises(hw.DownloadError, match="answers 404"):
+        datasets.fetch("Zoo/qqqqqq")
+
+
+def test_without_a_network(site: Site) -> None:
+    with pytest.raises(hw.DownloadError, match=r"no connection \(.*refused.*\); check the network, or name a mirror"):
+        datasets.fetch(NAME, url="http://127.0.0.1:9")
+    with pytest.raises(hw.GraphError, match="begins with https"):
+        datasets.fetch(NAME, url="file:///etc")
+
+
+def test_processes_that_want_the_same_graph_download_it_once(site: Site) -> None:
+    with ThreadPoolExecutor(4) as pool:  # each opens the lock for itself, as processes do
+        assert {G.m for G in pool.map(lambda _: datasets.fetch(NAME, progress=False), range(4))} == {6000}
+    assert site.asked == [None]
+
+
+# ---------------------------------------------------------------- archives
+
+GOOD = archive()
+
+
+@pytest.mark.parametrize(
+    ("packed", "said"),
+    [
+        (GOOD[: len(GOOD) // 2], "damaged"),
+        (GOOD[:3000] + bytes(40) + GOOD[3040:], "damaged"),
+        (GOOD[:-8] + bytes(8), "damaged"),  # the checksum at the end
+        (b"<html>maintenance</html>", "damaged"),
+        (archive("tiny/other.mtx"), "is not in this archive"),
+        (archive("../tiny.mtx"), "is not in this archive"),
+        (archive("/tiny/tiny.mtx"), "is not in this archive"),
+        (archive(type=tarfile.SYMTYPE, linkname="/etc/passwd", size=0, content=b""), "is a link or a device"),
+        (archive(type=tarfile.LNKTYPE, linkname="../../x", size=0, content=b""), "is a link or a device"),
+    ],
+)
+def test_a_bad_archive_leaves_nothing_behind(site: Site, tmp_path: Path, packed: bytes, said: str) -> None:
+    site.files[f"/{NAME}.tar.gz"] = packed
+    with pytest.raises(hw.FormatError, match=said):
+        datasets.fetch(NAME)
+    assert files(tmp_path) == set()
+    site.files[f"/{NAME}.tar.gz"] = GOOD
+    assert datasets.fetch(NAME).m == 6000
+
+
+def test_sizes_are_limited(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopwave.datasets.fetching.MOST", len(MTX) - 1)
+    with pytest.raises(hw.FormatError, match="expected at most"):
+        datasets.fetch(NAME)
+    monkeypatch.setattr("hopwave.datasets.fetching.MOST", 1000)
+    with pytest.raises(hw.DownloadError, match="more than"):
+        datasets.fetch(NAME)
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_the_command(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fetch", NAME]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'cache' / 'Newman' / 'tiny.mtx'}\n"
+    out = tmp_path / "tiny.npz"
+    assert main(["fetch", NAME, str(out)]) == 0 and hw.read(out).m == 6000
+    assert main(["fetch", "karate", str(tmp_path / "karate.metis")]) == 0
+    assert hw.read(tmp_path / "karate.metis").m == 156
+    assert main(["fetch", "--list"]) == 0 and "SNAP/email-Enron" in capsys.readouterr().out
+    assert main(["fetch", "karate"]) == main(["fetch"]) == main(["fetch", NAME, "--to", "npz"]) == 2
+    assert main(["fetch", "email"]) == 3
+    assert main(["fetch", "Zoo/ape", "--url", "http://127.0.0.1:9"]) == 4

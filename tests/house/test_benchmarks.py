@@ -1,0 +1,105 @@
+"""Pages of results follow from their lines of JSON; the runner goes on after a failure and says what was left out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from benchmarks import __main__ as runner
+from benchmarks import pages, setting, turbo_tables
+
+import hopwave as hw
+from hopwave.datasets import published
+
+ONLY_LINES = {"building", "importing", "reading"}  # these benchmarks print a line and have no page
+
+
+@pytest.mark.parametrize("name", pages.names())
+def test_a_page_follows_from_its_lines(name: str) -> None:
+    page = (pages.RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    assert page == pages.rendered(name), f"run python -m benchmarks.pages {name}"
+
+
+def test_every_file_of_lines_has_a_page() -> None:
+    lines = {file.stem for file in pages.RESULTS.glob("*.jsonl")}
+    assert lines - ONLY_LINES == set(pages.names()) - set(pages.SOURCES_OF_PAGES)
+
+
+@pytest.mark.parametrize("name", pages.WITHOUT_LINES)
+def test_a_page_without_lines_says_so_at_its_head(name: str) -> None:
+    assert not (pages.RESULTS / f"{name}.jsonl").exists(), f"take {name} out of WITHOUT_LINES"
+    head = (pages.RESULTS / f"{name}.md").read_text(encoding="utf-8").split("\n\n")[1]
+    assert "kept no .jsonl file" in head
+
+
+@pytest.mark.parametrize("name", ["cpu-search", "gpu-ablations", "gpu-turbobc"])
+def test_another_number_gives_another_page(name: str, tmp_path: Path) -> None:
+    source = pages.SOURCES_OF_PAGES.get(name, name)
+    text = (pages.RESULTS / f"{source}.jsonl").read_text(encoding="utf-8")
+    key = {"cpu-search": '"hopwave ms": ', "gpu-ablations": '"ms_in_levels": ', "gpu-turbobc": '"mteps": '}[name]
+    (tmp_path / f"{source}.jsonl").write_text(text.replace(key, f"{key}7"), encoding="utf-8")
+    assert pages.rendered(name, tmp_path) != pages.rendered(name)
+
+
+def test_publishing_writes_a_page_that_follows_from_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(setting, "RESULTS", tmp_path)
+    for value in (1.0, 2.0):
+        setting.publish("try", "A trial", [{"what": "é", "ms": value, "none": None}], "A note.", where={"cores": 2})
+    assert len((tmp_path / "try.jsonl").read_text().splitlines()) == 2
+    page = (tmp_path / "try.md").read_text(encoding="utf-8")
+    assert page == pages.rendered("try", tmp_path) and "| é | 2 | – |" in page and page in capsys.readouterr().out
+
+
+def test_every_row_of_the_papers_is_a_graph_that_can_be_fetched() -> None:
+    known = {entry.name: " ".join(entry.papers) for entry in published()}
+    assert all(table.partition(" ")[0] in known[graph] for table, graph, *_ in turbo_tables.ROWS)
+    papers = [table.partition(" ")[0] for table, *_ in turbo_tables.ROWS]
+    assert (papers.count("TurboBFS"), papers.count("TurboBC")) == (69, 33)  # as the papers count their graphs
+
+
+# ---------------------------------------------------------------- the runner
+
+
+def test_every_benchmark_of_the_list_is_a_module() -> None:
+    folder = Path(runner.__file__).parent
+    assert [one.name for one in runner.ORDER if not (folder / f"{one.name}.py").exists()] == []
+
+
+def test_a_failure_does_not_stop_the_others(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    codes = {"good": "print('left out: a graph')", "bad": "import sys; sys.exit('no')", "last": "print('fine')"}
+    monkeypatch.setattr(runner, "ORDER", tuple(runner.Benchmark(name) for name in codes))
+    monkeypatch.setattr(runner.Benchmark, "command", lambda self, quick: [sys.executable, "-c", codes[self.name]])
+    assert runner.main([]) == 1
+    shown = capsys.readouterr().out
+    assert "2 of 3 benchmarks ran to their end" in shown and "FAILED, exit status 1" in shown
+    assert shown.index("fine") < shown.index("2 of 3") < shown.index("      left out: a graph")
+    assert runner.main(["good", "last"]) == 0
+
+
+def test_a_quick_run_writes_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    seen: list[dict[str, str]] = []
+    monkeypatch.setattr(runner, "ROOT", tmp_path)
+    monkeypatch.setattr(
+        runner, "run", lambda name, command, known: seen.append(dict(known)) or runner.Outcome(name, 0, 0.0, ())
+    )
+    assert runner.main(["--quick", "cpu_many"]) == runner.main(["cpu_many"]) == 0
+    assert [known.get("HOPWAVE_RESULTS") for known in seen] == [
+        str(tmp_path / "build" / "bench-quick"),
+        os.environ.get("HOPWAVE_RESULTS"),
+    ]
+    with pytest.raises(SystemExit):
+        runner.main(["no-such-benchmark"])
+
+
+def test_real_graphs_that_are_missing_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hw.write(tmp_path / "here.mtx.gz", hw.generate.path(3))
+    found = setting.real_graphs(["here", "email-Enron"], tmp_path)
+    assert list(found) == ["here"] and found["here"].n == 3
+    line = capsys.readouterr().out.strip()
+    assert line.startswith(f"{setting.LEFT_OUT}email-Enron; ") and f"hopwave fetch email-Enron {tmp_path}" in line
