@@ -70,6 +70,13 @@ class Engine:
     def without(self, plan: Plan) -> tuple[str, ...]:
         return ("thread mappings", "queue making")
 
+    def small_search(self, graph: Graph, question: Question, threads: int | None = None) -> engines.SmallSearch | None:
+        if graph.n + graph.m > policy.SMALL_GRAPH:
+            return None
+        from hopwave.engines.cpu.search.small import SmallSearch
+
+        return SmallSearch(graph, question, threads)
+
     def start(
         self, loaded: CpuGraph, sources: tuple[int, ...], question: Question, threads: int | None = None
     ) -> Search:
@@ -161,12 +168,21 @@ class Engine:
             from hopwave.engines.cpu.betweenness.wide import WideAccumulation  # compiled when first used
 
             return WideAccumulation(self, loaded, job, plan, threads)
+        if policy.is_small_job(loaded, job, plan):
+            from hopwave.engines.cpu.betweenness.small import SmallAccumulation
+
+            return SmallAccumulation(loaded, job, threads, lambda: self._by_workers(loaded, job, plan, threads))
+        return self._by_workers(loaded, job, plan, threads)
+
+    @staticmethod
+    def _by_workers(loaded: CpuGraph, job: Job, plan: Plan, threads: int | None) -> Accumulation:
         from hopwave.engines.cpu.betweenness.by_degree import RenumberedAccumulation, RenumberedGraph
         from hopwave.engines.cpu.betweenness.run import Accumulation
 
         if not policy.worth_renumbering(loaded, job):
             return Accumulation(loaded, job, plan, threads)
-        renumbered = graph._prepared.find(RenumberedGraph) or graph._prepared.keep(RenumberedGraph(graph))
+        prepared = loaded.graph._prepared
+        renumbered = prepared.find(RenumberedGraph) or prepared.keep(RenumberedGraph(loaded.graph))
         return RenumberedAccumulation(renumbered, job, plan, threads)
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
