@@ -70,8 +70,21 @@ class Served:
             ]
         return signature.replace(parameters=parameters)
 
+    @cached_property
+    def _names(self) -> tuple[list[str], Arguments]:
+        """The names of positional parameters in their order, and all defaults."""
+        parameters = self.signature.parameters.values()
+        positional = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+        return positional, {one.name: one.default for one in parameters if one.default is not one.empty}
+
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
-        """The arguments of a call by name, defaults filled in."""
+        """The arguments of a call by name, defaults filled in; a TypeError where they do not fit the signature."""
+        positional, defaults = self._names
+        found = {**defaults, **kwargs}
+        found.update(zip(positional, args, strict=False))
+        twice = len(args) > len(positional) or (kwargs and not kwargs.keys().isdisjoint(positional[: len(args)]))
+        if not twice and found.keys() == self.signature.parameters.keys():
+            return found
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.arguments

@@ -284,12 +284,16 @@ def new_control(cells=CONTROL_CELLS):
     return np.zeros(cells, np.int64)
 
 
-def run_workers(function, A, states, shared, poll):
+def run_workers(function, A, states, shared, poll, alone=False):
     """function(A, state, shared) on one thread per state, until all have returned.
 
     poll(shared.control[FINISHED]) is called on the calling thread now and then. If it returns true or raises (Ctrl-C
-    does), workers finish the batch they are in; nothing is half done when this returns.
+    does), workers finish the batch they are in; nothing is half done when this returns. `alone`: one worker has so
+    little to do that the calling thread does it at once.
     """
+    if alone:
+        function(A, states[0], shared)
+        return
     control, workers = shared.control, _Workers(len(states))
     crew.start(len(states), workers.work, function, A, states, shared)
     try:
