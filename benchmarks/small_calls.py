@@ -5,8 +5,9 @@
 The first table times the public functions on karate (34 vertices), igraph's beside them. The second one times each
 function of the NetworkX backend on karate, Les Misérables (77 nodes) and random graphs of 300, 1,000 and 10,000 nodes:
 by NetworkX itself; by hopwave with the conversion of the graph and on a graph that was converted before; and as
-NetworkX dispatches it with hopwave in `backend_priority`, where `should_run` decides. From the second and third column
-come the thresholds of `networkx_backend/dispatch.py`. Functions that take NetworkX longer than a fifth of a second are not timed on larger graphs.
+NetworkX dispatches it with hopwave in `backend_priority`, where `should_run` decides. The thresholds of
+`networkx_backend/pays.py` come from the second and third column. Functions that take NetworkX longer than a fifth of a
+second are not timed on larger graphs.
 
 Results are compared before a row is written. Times are the best of several rounds.
 """

@@ -166,9 +166,7 @@ class Searcher:
         found = self._small(sources, limit) if self._small else None
         if found is None:
             question = self._question if limit is None else replace(self._question, depth_limit=limit)
-            found, levels = _bfs.search(
-                self._engine, graph, sources, question, self._plan, self._trace, self._threads
-            )
+            found, levels = _bfs.search(self._engine, graph, sources, question, self._plan, self._trace, self._threads)
         return BFSResult(
             **found,
             sources=sources,

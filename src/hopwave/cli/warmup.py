@@ -129,7 +129,7 @@ def warmup(as_json: options.Json = False) -> None:
     from numba.core.event import install_recorder
 
     parts = []
-    with Meter("compiling", len(PARTS), None) as meter, compile_notice.silenced():
+    with Meter("compiling", len(PARTS), None) as meter:
         for name, use in PARTS.items():
             began = time.perf_counter()
             with install_recorder("numba:compile") as record:  # empty if all code came from disk

@@ -106,7 +106,7 @@ class Engine:
         steps, rule, fill_now = _encode(plan)
         depth_limit = search.question.depth_limit
         limits = (  # in the order of state.DEPTH_LIMIT and the cells after it
-            NO_LIMIT if depth_limit is None else depth_limit,
+            NO_LIMIT if depth_limit is None else min(depth_limit, NO_LIMIT),
             search.threads,
             search.loaded.degree_bits,
             fill_now,

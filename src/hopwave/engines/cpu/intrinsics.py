@@ -38,6 +38,7 @@ def forget_outdated(folder: Path) -> None:
 
 forget_outdated(Path(__file__).parent)
 
+
 class PartLibrary(JITCodeLibrary):
     """The code of a function that only compiled code calls.
 

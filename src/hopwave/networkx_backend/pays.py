@@ -1,0 +1,105 @@
+"""From how many arcs on a call is faster here than in NetworkX: hopwave's answer to NetworkX's `should_run`.
+
+The numbers come from benchmarks/results/small-calls-networkx.md, where every function is timed on graphs of 34 to
+10,000 nodes: with the conversion of the graph, and on a graph that was converted before (NetworkX keeps what was
+converted until the graph changes). Below them NetworkX runs its own code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+Arguments = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Pays:
+    """The arcs from which a call gains: if the graph must be converted first (None: never), and if it need not be."""
+
+    converting: int | None
+    converted: int
+
+    def why_not(self, G: Any) -> str | None:
+        """None if the call should run, else why NetworkX is likely to be faster."""
+        adjacency = getattr(G, "_adj", None)
+        if adjacency is None or getattr(G, "__networkx_backend__", None) == "hopwave":
+            return None  # hopwave's own graph, or another backend's, which would have to be converted for NetworkX too
+        if is_converted(G):
+            enough, what = self.converted, "this call pays on a graph that was converted before"
+        elif self.converting is None:
+            return "this call is less work than converting the graph"
+        else:
+            enough, what = self.converting, "conversion pays"
+        if len(adjacency) >= enough:
+            return None
+        arcs = sum(map(len, adjacency.values()))  # not G.size(), which counts edge by edge
+        return None if arcs >= enough else f"{arcs} arcs are fewer than the {enough} from which {what}"
+
+
+MANY_SEARCHES = Pays(300, 100)  # from every vertex: a millisecond of NetworkX on 34 nodes already
+STRONG = Pays(600, 200)  # NetworkX walks depth first, vertex by vertex
+MEANS = Pays(2_000, 1_000)  # one search, whose hops NetworkX adds up from lists of paths or by Dijkstra's algorithm
+ONE_SEARCH = Pays(100_000, 3_000)  # takes NetworkX as long as a conversion, on any size; the next call is 10 × faster
+COMPONENTS = Pays(100_000, 2_000)  # the same
+LISTED_PATHS = Pays(100_000, 10_000)  # the time goes into Python's lists of paths or edges, here and there
+NEAR = Pays(None, 6_000)  # the search ends a few hops away
+PAIR = Pays(None, 100_000)  # a search from both ends looks at a few vertices
+TRIANGLES = Pays(4_000, 2_000)
+CORES = Pays(20_000, 20_000)  # a product of vectors per core
+
+BY_NAME = {
+    **dict.fromkeys(
+        (
+            "generic_bfs_edges", "bfs_edges", "bfs_predecessors", "bfs_successors", "bfs_layers", "descendants",
+            "ancestors", "single_source_shortest_path_length", "single_target_shortest_path_length", "color", "sets",
+        ),
+        ONE_SEARCH,
+    ),
+    **dict.fromkeys(
+        (
+            "bfs_tree", "bfs_labeled_edges", "single_source_shortest_path", "single_target_shortest_path",
+            "predecessor", "single_source_all_shortest_paths", "all_pairs_all_shortest_paths", "all_shortest_paths",
+        ),
+        LISTED_PATHS,
+    ),
+    **dict.fromkeys(("descendants_at_distance", "ego_graph"), NEAR),
+    **dict.fromkeys(("bidirectional_shortest_path", "has_path", "efficiency", "is_bipartite"), PAIR),
+    **dict.fromkeys(
+        (
+            "connected_components", "number_connected_components", "is_connected", "node_connected_component",
+            "weakly_connected_components", "number_weakly_connected_components", "is_weakly_connected",
+        ),
+        COMPONENTS,
+    ),
+    **dict.fromkeys(
+        (
+            "strongly_connected_components", "number_strongly_connected_components", "is_strongly_connected",
+            "condensation", "attracting_components", "number_attracting_components", "is_attracting_component",
+            "is_semiconnected",
+        ),
+        STRONG,
+    ),
+    **dict.fromkeys(("group_closeness_centrality", "local_reaching_centrality"), MEANS),
+    "triangles": TRIANGLES,
+    "core_number": CORES,
+}  # fmt: skip
+
+
+def pays(name: str, arguments: Arguments) -> Pays:
+    """The record for a call: by what is asked, for functions that answer for one vertex, for a pair or for all."""
+    if name in ("shortest_path", "shortest_path_length"):
+        ends = [arguments[end] for end in ("source", "target") if arguments[end] is not None]
+        listed = LISTED_PATHS if name == "shortest_path" else ONE_SEARCH
+        return (MANY_SEARCHES, listed, PAIR)[len(ends)]
+    one = arguments.get({"closeness_centrality": "u", "eccentricity": "v"}.get(name, ""))
+    if one is not None and isinstance(one, Hashable) and one in arguments["G"]:
+        return ONE_SEARCH
+    return BY_NAME.get(name, MANY_SEARCHES)
+
+
+def is_converted(G: Any) -> bool:
+    """Whether G keeps its conversion to hopwave in its cache."""
+    cache = getattr(G, "__networkx_cache__", None) or {}
+    return bool(cache.get("backends", {}).get("hopwave"))
