@@ -17,6 +17,7 @@ import numpy.typing as npt
 from hopwave.csr import Rows as GraphRows
 from hopwave.csr import offset_type
 from hopwave.graph import Graph
+from hopwave.jobs import Integers
 from hopwave.networkx_backend.lengths import Lengths, read_lengths
 
 Rows = tuple[npt.NDArray[Any], npt.NDArray[np.int32]]
@@ -304,7 +305,7 @@ def _ascending(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> Rows
     return indptr, keys.astype(np.int32)
 
 
-def _keys(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _keys(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> tuple[Integers, Integers]:
     """row · n + neighbour for every entry, and row · n."""
     n = len(indptr) - 1
     before = np.repeat(np.arange(n, dtype=np.int64) * n, indptr[1:] - indptr[:-1])

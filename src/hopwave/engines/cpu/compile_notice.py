@@ -29,5 +29,5 @@ def compiling(function):
         _begun.add(function)
         if not is_compiled(function):
             log.info("compiling %s for this machine", function.__name__)
-            say(f"compiling for this machine, once (about {SECONDS[function.__name__]} s)")
+            say(f"compiling for this machine, once (about {SECONDS.get(function.__name__, 3)} s)")
     yield

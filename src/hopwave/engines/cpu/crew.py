@@ -60,6 +60,12 @@ def thread_count(threads=None):
     return min(count, 256)
 
 
+def check_threads(threads):
+    """Raise what thread_count raises for a number that is none: where one thread is enough, too, it is an error."""
+    if threads is not None or os.environ.get("HOPWAVE_NUM_THREADS"):
+        thread_count(threads)
+
+
 def available_cores():
     """The cores this process is allowed to run on."""
     try:

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from hopwave.engines.cpu.betweenness.state import UNVISITED
-from hopwave.engines.cpu.crew import thread_count
+from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.intrinsics import COMPILED, ONE, U0, U1
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 
@@ -24,7 +24,7 @@ class SmallAccumulation:
     workers = 1
 
     def __init__(self, loaded, job, threads, otherwise):
-        thread_count(threads)  # one thread is enough, but a number that is none is an error on any graph
+        check_threads(threads)
         count = len(job.sources)
         self.job, self.size, self.blocks = job, max(1, count), min(1, count)
         self.total = np.zeros(loaded.m if job.edges else loaded.n * (2 if job.squares else 1))
@@ -69,7 +69,7 @@ def sum_dependencies(
     successors = np.empty(indices.size + 1, np.uint32)
     extra = 1.0 if endpoints else 0.0
     for s in range(np.uint64(sources.size)):
-        # The way out. Every value is stored; the ends of queue and successors move on only where it was a find.
+        # The way out.
         source = np.uint32(sources[s])
         depth[source], sigma[source], queue[0] = 0, 1.0, source
         begin, end, used, level, bound = U0, U1, U0, np.int32(0), np.int64(0)
@@ -83,13 +83,16 @@ def sum_dependencies(
                 for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
                     v = indices[j]
                     there = depth[v]
-                    is_new, is_successor = there > level, there >= level
-                    depth[v] = min(there, level)
-                    sigma[v] = (0.0 if is_new else sigma[v]) + (paths if is_successor else 0.0)
-                    queue[tail] = v
-                    tail += np.uint64(is_new)
-                    successors[used] = np.uint32(j) if edges else v
-                    used += np.uint64(is_successor)
+                    if there >= level:
+                        if there > level:
+                            depth[v] = level
+                            sigma[v] = paths
+                            queue[tail] = v
+                            tail += U1
+                        else:
+                            sigma[v] += paths
+                        successors[used] = np.uint32(j) if edges else v
+                        used += U1
             begin, end = end, tail
             bound += degree_bits
             if bound + degree_bits > LARGEST:

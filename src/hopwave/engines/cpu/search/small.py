@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hopwave.engines.cpu.crew import thread_count
+from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.intrinsics import COMPILED, ONE, U1
 from hopwave.engines.cpu.views import unsigned
 
@@ -24,7 +24,7 @@ class SmallSearch:
         self._rows = unsigned(graph.indptr), unsigned(graph.indices)
         self._columns = (unsigned(graph.in_indptr), unsigned(graph.in_indices)) if question.path_counts else None
         self._predecessors = question.predecessors
-        thread_count(threads)  # one thread is enough, but a number that is none is an error on any graph
+        check_threads(threads)
 
     def __call__(self, sources, limit):
         n, count = self._n, len(sources)
