@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 Arguments = dict[str, Any]
@@ -26,19 +27,27 @@ class Pays:
         adjacency = getattr(G, "_adj", None)
         if adjacency is None or getattr(G, "__networkx_backend__", None) == "hopwave":
             return None  # hopwave's own graph, or another backend's, which would have to be converted for NetworkX too
-        if is_converted(G):
-            enough, what = self.converted, "this call pays on a graph that was converted before"
+        converted = conversion_of(G)
+        if converted is not None:
+            arcs, enough, what = len(converted.out_rows[1]), self.converted, "pays on a graph that was converted before"
         elif self.converting is None:
             return "this call is less work than converting the graph"
         else:
-            enough, what = self.converting, "conversion pays"
-        if len(adjacency) >= enough:
-            return None
-        arcs = sum(map(len, adjacency.values()))  # not G.size(), which counts edge by edge
-        return None if arcs >= enough else f"{arcs} arcs are fewer than the {enough} from which {what}"
+            arcs, enough, what = count_arcs(adjacency), self.converting, "makes up for the conversion"
+        return None if arcs >= enough else f"{arcs} arcs are fewer than the {enough} from which this call {what}"
 
 
-MANY_SEARCHES = Pays(300, 100)  # from every vertex: a millisecond of NetworkX on 34 nodes already
+COUNTED = 1000  # rows of neighbours; more are estimated by these, since some calls take NetworkX a few microseconds
+
+
+def count_arcs(adjacency: Any) -> int:
+    """The stored arcs of a graph, estimated by the first rows if there are many."""
+    arcs = sum(map(len, islice(adjacency.values(), COUNTED)))
+    return arcs if len(adjacency) <= COUNTED else arcs * len(adjacency) // COUNTED
+
+
+# From every vertex. What is left to NetworkX here dispatches every one of its searches anew, which takes longer.
+MANY_SEARCHES = Pays(60, 20)
 STRONG = Pays(600, 200)  # NetworkX walks depth first, vertex by vertex
 MEANS = Pays(2_000, 1_000)  # one search, whose hops NetworkX adds up from lists of paths or by Dijkstra's algorithm
 ONE_SEARCH = Pays(100_000, 3_000)  # takes NetworkX as long as a conversion, on any size; the next call is 10 × faster
@@ -99,7 +108,8 @@ def pays(name: str, arguments: Arguments) -> Pays:
     return BY_NAME.get(name, MANY_SEARCHES)
 
 
-def is_converted(G: Any) -> bool:
-    """Whether G keeps its conversion to hopwave in its cache."""
+def conversion_of(G: Any) -> Any:
+    """What G was converted to, from its cache, or None. (NetworkX also notes there that a conversion failed.)"""
     cache = getattr(G, "__networkx_cache__", None) or {}
-    return bool(cache.get("backends", {}).get("hopwave"))
+    kept = cache.get("backends", {}).get("hopwave", {}).values()
+    return next((one for one in kept if hasattr(one, "out_rows")), None)

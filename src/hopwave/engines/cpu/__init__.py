@@ -17,6 +17,7 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.arrays import ScaledCounts
 from hopwave.engines.cpu import path_counts, policy
+from hopwave.engines.cpu.betweenness.small import SmallAccumulation
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import Helpers, new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
@@ -169,8 +170,6 @@ class Engine:
 
             return WideAccumulation(self, loaded, job, plan, threads)
         if policy.is_small_job(loaded, job, plan):
-            from hopwave.engines.cpu.betweenness.small import SmallAccumulation
-
             return SmallAccumulation(loaded, job, threads, lambda: self._by_workers(loaded, job, plan, threads))
         return self._by_workers(loaded, job, plan, threads)
 
