@@ -52,7 +52,7 @@ def main() -> None:
             imported, warm = min((once(call, folder) for _ in range(3)), key=lambda pair: pair[1])
         rows.append({"first": name, "cold s": cold, "from cache s": warm, "import hopwave s": imported})
         print(rows[-1], flush=True)
-    publish("cpu-compile", "The first call of a process", rows)
+    publish("cpu-compile", "The first call of a process", rows, more={"load": f"{os.getloadavg()[0]:.1f}"})
 
 
 if __name__ == "__main__":
