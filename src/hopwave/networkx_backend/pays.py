@@ -33,6 +33,8 @@ class Pays:
         elif self.converting is None:
             return "this call is less work than converting the graph"
         else:
+            if len(adjacency) >= self.converting:
+                return None
             arcs, enough, what = count_arcs(adjacency), self.converting, "makes up for the conversion"
         return None if arcs >= enough else f"{arcs} arcs are fewer than the {enough} from which this call {what}"
 
@@ -41,9 +43,9 @@ COUNTED = 1000  # rows of neighbours; more are estimated by these, since some ca
 
 
 def count_arcs(adjacency: Any) -> int:
-    """The stored arcs of a graph, estimated by the first rows if there are many."""
-    arcs = sum(map(len, islice(adjacency.values(), COUNTED)))
-    return arcs if len(adjacency) <= COUNTED else arcs * len(adjacency) // COUNTED
+    """The stored arcs of a graph; if it has many rows, estimated by every so many of them."""
+    step = 1 + len(adjacency) // COUNTED
+    return step * sum(map(len, islice(adjacency.values(), 0, None, step)))
 
 
 # From every vertex. What is left to NetworkX here dispatches every one of its searches anew, which takes longer.
@@ -52,6 +54,7 @@ STRONG = Pays(600, 200)  # NetworkX walks depth first, vertex by vertex
 MEANS = Pays(2_000, 1_000)  # one search, whose hops NetworkX adds up from lists of paths or by Dijkstra's algorithm
 ONE_SEARCH = Pays(100_000, 3_000)  # takes NetworkX as long as a conversion, on any size; the next call is 10 × faster
 COMPONENTS = Pays(100_000, 2_000)  # the same
+LAYERS = Pays(None, 3_000)  # the same, but NetworkX's own functions call them and stop after a few layers
 LISTED_PATHS = Pays(100_000, 10_000)  # the time goes into Python's lists of paths or edges, here and there
 NEAR = Pays(None, 6_000)  # the search ends a few hops away
 PAIR = Pays(None, 100_000)  # a search from both ends looks at a few vertices
@@ -61,8 +64,8 @@ CORES = Pays(20_000, 20_000)  # a product of vectors per core
 BY_NAME = {
     **dict.fromkeys(
         (
-            "generic_bfs_edges", "bfs_edges", "bfs_predecessors", "bfs_successors", "bfs_layers", "descendants",
-            "ancestors", "single_source_shortest_path_length", "single_target_shortest_path_length", "color", "sets",
+            "generic_bfs_edges", "bfs_edges", "bfs_predecessors", "bfs_successors", "descendants",
+            "ancestors", "single_source_shortest_path_length", "single_target_shortest_path_length", "sets",
         ),
         ONE_SEARCH,
     ),
@@ -73,6 +76,7 @@ BY_NAME = {
         ),
         LISTED_PATHS,
     ),
+    **dict.fromkeys(("bfs_layers", "color"), LAYERS),
     **dict.fromkeys(("descendants_at_distance", "ego_graph"), NEAR),
     **dict.fromkeys(("bidirectional_shortest_path", "has_path", "efficiency", "is_bipartite"), PAIR),
     **dict.fromkeys(
