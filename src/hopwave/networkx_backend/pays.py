@@ -1,7 +1,7 @@
 """From how many arcs on a call is faster here than in NetworkX: hopwave's answer to NetworkX's `should_run`.
 
-The numbers come from benchmarks/results/small-calls-networkx.md, where every function is timed on graphs of 34 to
-10,000 nodes: with the conversion of the graph, and on a graph that was converted before (NetworkX keeps what was
+The numbers come from benchmarks/results/small-calls-networkx.md, where every function of hops is timed on graphs of 34
+to 10,000 nodes: with the conversion of the graph, and on a graph that was converted before (NetworkX keeps what was
 converted until the graph changes). Below them NetworkX runs its own code.
 """
 
@@ -58,6 +58,8 @@ LAYERS = Pays(None, 3_000)  # the same, but NetworkX's own functions call them a
 LISTED_PATHS = Pays(100_000, 10_000)  # the time goes into Python's lists of paths or edges, here and there
 NEAR = Pays(None, 6_000)  # the search ends a few hops away
 PAIR = Pays(None, 100_000)  # a search from both ends looks at a few vertices
+DIJKSTRA = Pays(2_000, 0)  # NetworkX's heap is Python's; also PageRank
+DIJKSTRA_PAIR = Pays(None, 0)
 TRIANGLES = Pays(4_000, 2_000)
 CORES = Pays(20_000, 20_000)  # a product of vectors per core
 
@@ -94,6 +96,15 @@ BY_NAME = {
         ),
         STRONG,
     ),
+    **dict.fromkeys(
+        (
+            "multi_source_dijkstra", "multi_source_dijkstra_path", "multi_source_dijkstra_path_length",
+            "single_source_dijkstra", "single_source_dijkstra_path", "single_source_dijkstra_path_length",
+            "dijkstra_predecessor_and_distance", "pagerank",
+        ),
+        DIJKSTRA,
+    ),
+    **dict.fromkeys(("dijkstra_path", "dijkstra_path_length", "bidirectional_dijkstra"), DIJKSTRA_PAIR),
     **dict.fromkeys(("group_closeness_centrality", "local_reaching_centrality"), MEANS),
     "triangles": TRIANGLES,
     "core_number": CORES,
@@ -102,13 +113,17 @@ BY_NAME = {
 
 def pays(name: str, arguments: Arguments) -> Pays:
     """The record for a call: by what is asked, for functions that answer for one vertex, for a pair or for all."""
+    along_weights = arguments.get("weight") is not None
     if name in ("shortest_path", "shortest_path_length"):
         ends = [arguments[end] for end in ("source", "target") if arguments[end] is not None]
         listed = LISTED_PATHS if name == "shortest_path" else ONE_SEARCH
-        return (MANY_SEARCHES, listed, PAIR)[len(ends)]
+        by_ends = (MANY_SEARCHES, DIJKSTRA, DIJKSTRA_PAIR) if along_weights else (MANY_SEARCHES, listed, PAIR)
+        return by_ends[len(ends)]
+    if along_weights and name in ("all_shortest_paths", "single_source_all_shortest_paths"):
+        return DIJKSTRA
     one = arguments.get({"closeness_centrality": "u", "eccentricity": "v"}.get(name, ""))
     if one is not None and isinstance(one, Hashable) and one in arguments["G"]:
-        return ONE_SEARCH
+        return DIJKSTRA if along_weights or arguments.get("distance") is not None else ONE_SEARCH
     return BY_NAME.get(name, MANY_SEARCHES)
 
 
