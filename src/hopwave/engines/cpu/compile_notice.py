@@ -9,8 +9,8 @@ from hopwave.progress import say
 
 log = logging.getLogger("hopwave")
 
-# About how long each function takes to compile, in seconds, on a core of 2023 (benchmarks/results/cpu-compile.md).
-SECONDS = {"take_part": 6, "take_sources": 7, "take_batches": 6, "take_vertices": 3, "hook": 2, "tarjan": 2, "meet": 2}
+# About how long each function takes to compile, in seconds, on an idle machine; others take about three.
+SECONDS = {"take_part": 10, "take_sources": 10, "take_batches": 8, "hook": 2, "tarjan": 2, "meet": 2}
 _begun = set()
 
 
