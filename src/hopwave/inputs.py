@@ -37,6 +37,8 @@ def source_ids(graph: Graph, source: Any, name: str = "sources") -> tuple[int, .
 
     `name` is the argument's name, for error messages.
     """
+    if type(source) is int and graph.labels is None:  # the usual case, without further questions
+        return (graph.index(source),)
     several = isinstance(source, Iterable) and not isinstance(source, str | bytes)
     if several and graph.labels is not None and _is_label(graph, source):
         several = False  # a tuple may be one vertex's label

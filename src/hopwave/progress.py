@@ -17,6 +17,22 @@ SECONDS_PER_LINE = 5.0  # without a terminal
 TICK = 0.25  # seconds between two looks at the work under way
 
 
+def say(what: str) -> None:
+    """One line on stderr, of a terminal or not, unless HOPWAVE_PROGRESS=0 forbids it."""
+    if _is_wanted():
+        _write(what)
+
+
+def _is_wanted() -> bool:
+    return os.environ.get("HOPWAVE_PROGRESS") != "0"
+
+
+def _write(what: str) -> None:
+    with suppress(OSError, ValueError, AttributeError):  # stderr is closed, or None: there is nowhere to print
+        sys.stderr.write(f"hopwave: {what}\n")
+        sys.stderr.flush()
+
+
 class Meter:
     """Shows how much of a long task is done: bytes of a file, or sources.
 
@@ -36,7 +52,7 @@ class Meter:
         self._total = total
         self._done = 0
         self._at_once = show is True
-        self._wanted = os.environ.get("HOPWAVE_PROGRESS") != "0" if show is None else show
+        self._wanted = _is_wanted() if show is None else show
         self._lock = threading.Lock()
         self._bar: Any = None
         self._task: Any = None
@@ -94,9 +110,7 @@ class Meter:
 
     def _print(self, state: str) -> None:
         elapsed = f"{time.monotonic() - self._began:.0f} s"
-        with suppress(OSError, ValueError, AttributeError):  # stderr is closed, or None: there is nowhere to print
-            sys.stderr.write(f"hopwave: {self._title}: {state + ' after ' if state else ''}{elapsed}\n")
-            sys.stderr.flush()
+        _write(f"{self._title}: {state + ' after ' if state else ''}{elapsed}")
 
     def _start(self) -> None:
         from rich.console import Console

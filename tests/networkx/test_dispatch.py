@@ -17,7 +17,7 @@ import _hopwave_nx_info as info
 import hopwave.networkx_backend.interface as interface
 from hopwave.networkx_backend import backend
 from hopwave.networkx_backend.convert import convert_from_nx, convert_to_nx
-from hopwave.networkx_backend.dispatch import MIN_ARCS, MIN_ARCS_ONE_SEARCH
+from hopwave.networkx_backend.pays import BY_NAME, LISTED_PATHS, MANY_SEARCHES, ONE_SEARCH, PAIR, pays
 
 installed = pytest.mark.skipif(
     "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
@@ -142,7 +142,7 @@ def test_graphs_with_their_own_neighbour_lookup_are_refused() -> None:
 
 
 def test_tiny_graphs_are_left_to_networkx() -> None:
-    tiny, small = nx.path_graph(10), nx.path_graph(MIN_ARCS)
+    tiny, small = nx.path_graph(10), nx.path_graph(MANY_SEARCHES.converting)
     reason = backend.should_run("betweenness_centrality", (tiny,), {})
     assert isinstance(reason, str) and "18 arcs" in reason
     assert backend.should_run("betweenness_centrality", (small,), {}) is True
@@ -151,19 +151,75 @@ def test_tiny_graphs_are_left_to_networkx() -> None:
 
 def test_graphs_of_other_backends_are_accepted_unread() -> None:
     other = type("Other", (), {"__networkx_backend__": "other", "is_multigraph": lambda self: False})()
-    for name in ("betweenness_centrality", "connected_components"):
-        assert backend.can_run(name, (other,), {}) is True and backend.should_run(name, (other,), {}) is True
-    assert backend.should_run("has_path", (other, 0, 1), {}) is not True
+    for name, more in (("betweenness_centrality", ()), ("connected_components", ()), ("has_path", (0, 1))):
+        assert backend.can_run(name, (other, *more), {}) is True
+        assert backend.should_run(name, (other, *more), {}) is True, "NetworkX would have to convert it, too"
 
 
 @installed
 def test_one_pair_is_no_reason_to_convert() -> None:
-    G = nx.path_graph(MIN_ARCS_ONE_SEARCH)
+    G = nx.path_graph(PAIR.converted)
     assert backend.should_run("has_path", (G, 0, 1), {}) is not True
     assert backend.should_run("shortest_path", (G, 0, 1), {}) is not True
     assert backend.should_run("shortest_path", (G, 0), {}) is True
     nx.descendants(G, 0, backend="hopwave")
     assert backend.should_run("has_path", (G, 0, 1), {}) is True
+
+
+@installed
+def test_a_converted_graph_may_still_be_too_small() -> None:
+    G = nx.path_graph(PAIR.converted // 4)
+    nx.descendants(G, 0, backend="hopwave")
+    reason = backend.should_run("has_path", (G, 0, 1), {})
+    assert isinstance(reason, str) and "converted before" in reason
+    assert backend.should_run("descendants", (G, 0), {}) is True
+
+
+def test_every_threshold_is_of_a_function_that_is_served() -> None:
+    assert set(BY_NAME) < set(backend.functions)
+
+
+CALLS = {
+    "pair": (PAIR, "shortest_path", (0, 1), {}),
+    "pair by name": (PAIR, "shortest_path_length", (), {"source": 0, "target": 1}),
+    "paths from one": (LISTED_PATHS, "shortest_path", (0,), {}),
+    "lengths to one": (ONE_SEARCH, "shortest_path_length", (), {"target": 0}),
+    "all pairs": (MANY_SEARCHES, "shortest_path", (), {}),
+    "one vertex": (ONE_SEARCH, "eccentricity", (3,), {}),
+    "some vertices": (MANY_SEARCHES, "eccentricity", ([3, 4],), {}),
+    "closeness of one": (ONE_SEARCH, "closeness_centrality", (), {"u": 3}),
+    "closeness": (MANY_SEARCHES, "closeness_centrality", (), {}),
+}
+
+
+@pytest.mark.parametrize("what", CALLS)
+def test_what_pays_depends_on_what_is_asked(what: str) -> None:
+    record, name, args, kwargs = CALLS[what]
+    assert pays(name, backend.functions[name].arguments((nx.path_graph(9), *args), kwargs)) is record
+
+
+BINDINGS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+    ((0,), {}),
+    ((0, 1), {}),
+    ((), {"target": 1, "source": 0}),
+    ((0,), {"source": 1}),
+    ((0, 1, None, "dijkstra", 5), {}),
+    ((0,), {"threads": 1}),
+    ((), {"unknown": 1}),
+]
+
+
+@pytest.mark.parametrize("args, kwargs", BINDINGS)
+def test_arguments_are_bound_as_python_binds_them(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    served = backend.functions["shortest_path"]
+    try:
+        bound = served.signature.bind(None, *args, **kwargs)
+    except TypeError as error:
+        with pytest.raises(TypeError, match=str(error)):
+            served.arguments((None, *args), kwargs)
+        return
+    bound.apply_defaults()
+    assert served.arguments((None, *args), kwargs) == bound.arguments
 
 
 def test_unknown_functions_are_not_served() -> None:
@@ -268,8 +324,8 @@ class Keep(logging.Handler):
         seen.append(record.getMessage())
 logging.getLogger("networkx.utils.backends").addHandler(Keep())
 logging.getLogger("networkx.utils.backends").setLevel(logging.DEBUG)
-G = nx.grid_2d_graph(30, 30)
-assert nx.is_connected(G) and len(nx.bfs_tree(G, (0, 0))) == 900 and nx.triangles(G, (0, 0)) == 0
+G = nx.grid_2d_graph(170, 170)  # large enough for a single search to pay
+assert nx.is_connected(G) and len(nx.bfs_tree(G, (0, 0))) == 28_900 and nx.triangles(G, (0, 0)) == 0
 nx.is_connected(G)
 print(sum("Using backend 'hopwave'" in line for line in seen), sum("Using cached" in line for line in seen))
 """

@@ -61,7 +61,10 @@ def sweep(
 ) -> Swept:
     """Run a job. Searches that count hops share their steps where that pays. Shows progress as the caller wants it."""
     k = len(job.sources)
-    if k >= FEW_SOURCES and job.keep != "pairs" and not job.weighted:
+    shareable = k >= FEW_SOURCES and job.keep != "pairs" and not job.weighted
+    if shareable and graph.n <= DEEP_SCATTERED and engine.name == "cpu":  # (a GPU divides its grid by the depth)
+        job = replace(job, together=True)  # no search can be that deep, so none has to find out
+    elif shareable:
         depth = _depth(engine, graph, job, threads)
         job = replace(job, together=together(graph.n, depth, k), depth=depth)
     else:

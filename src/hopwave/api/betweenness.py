@@ -34,6 +34,7 @@ from hopwave.plan import Plan, PlanUsed
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 
 Floats = npt.NDArray[np.float64]
+MIN_WORK_FOR_METER = 1 << 20  # sources × (vertices and arcs): less is done long before progress would be shown
 
 
 def betweenness_centrality(
@@ -353,6 +354,8 @@ class Run:
     ) -> tuple[Floats, brandes.Certificate]:
         """The sums of dependencies over the sources of the job, certified. The title is that of the progress bar."""
         run = self.engine.accumulation(self.graph, job, self.plan, self.threads)
+        if progress is None and len(job.sources) * (self.graph.n + self.graph.m) < MIN_WORK_FOR_METER:
+            progress = False
         saved = None
         if checkpoint is not None:
             saved = Checkpoint(checkpoint, self.graph, job, f"{self.plan.name} on {self.engine.name}")

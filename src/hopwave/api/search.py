@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from hopwave.graph import Graph
 from hopwave.jobs import Question
 from hopwave.plan import Plan, PlanUsed
 from hopwave.results.search import BFSResult
-from hopwave.trace import Trace
+from hopwave.trace import Level, Trace
 
 
 def bfs(
@@ -88,9 +89,9 @@ def bfs(
     """
     graph = as_graph(G)
     followed = in_direction(graph, direction)
-    question = Question(predecessors, path_counts, check_hops("depth_limit", depth_limit))
+    limit = check_hops("depth_limit", depth_limit)
     sources = source_ids(graph, source)
-    return _searcher(followed, question, plan, device, trace, threads)(sources)
+    return _searcher(followed, predecessors, path_counts, plan, device, threads, trace).search(followed, sources, limit)
 
 
 def bfs_each(
@@ -133,31 +134,76 @@ def bfs_each(
     """
     graph = as_graph(G)
     followed = in_direction(graph, direction)
-    question = Question(predecessors, path_counts, check_hops("depth_limit", depth_limit))
+    limit = check_hops("depth_limit", depth_limit)
     ids = [(graph.index(source),) for source in sources]
-    return map(_searcher(followed, question, plan, device, False, threads), ids)
+    searcher = _searcher(followed, predecessors, path_counts, plan, device, threads, trace=False)
+    return (searcher.search(followed, one, limit) for one in ids)
 
 
-def _searcher(
-    graph: Graph, question: Question, plan: str | Plan, device: str, trace: bool, threads: int | None
-) -> Callable[[tuple[int, ...]], BFSResult]:
-    """Choose an engine and a plan once. Returns a function that searches from some sources and wraps what it found."""
-    engine = engines.engine(choose_device(device, graph, threads))
-    chosen, why = choose_plan(plan, question, engine)
-    used = PlanUsed(chosen, why, engine.without(chosen))
+class Searcher:
+    """Searches of one graph. Engine and plan are chosen once, and so is whether the graph is small enough for one call.
 
-    def search(sources: tuple[int, ...]) -> BFSResult:
-        found, levels = _bfs.search(engine, graph, sources, question, chosen, trace, threads)
+    It is kept with the graph, and so does not hold it. Several threads may use it at once.
+    """
+
+    __slots__ = ("_engine", "_plan", "_question", "_small", "_threads", "_trace", "_used")
+
+    def __init__(
+        self, graph: Graph, question: Question, plan: str | Plan, device: str, threads: int | None, trace: bool
+    ) -> None:
+        self._engine = engine = engines.engine(choose_device(device, graph, threads))
+        self._question, self._threads, self._trace = question, threads, trace
+        self._plan, why = choose_plan(plan, question, engine)
+        # A plan that the caller names runs as it is written, and a trace shows what its rule does.
+        by_rule = trace or plan != "auto"
+        self._small = None if by_rule else engine.small_search(graph, question, threads)
+        without = engine.without(self._plan) + (("direction rule",) if self._small else ())
+        self._used = PlanUsed(self._plan, why, without)
+
+    def search(self, graph: Graph, sources: tuple[int, ...], limit: int | None) -> BFSResult:
+        """The search of the graph it was made for, from some sources, up to a limit of hops."""
+        levels: list[Level] = []
+        found = self._small(sources, limit) if self._small else None
+        if found is None:
+            question = self._question if limit is None else replace(self._question, depth_limit=limit)
+            found, levels = _bfs.search(self._engine, graph, sources, question, self._plan, self._trace, self._threads)
         return BFSResult(
             **found,
             sources=sources,
-            plan=used,
-            engine=engine.name,
-            trace=Trace(levels) if trace else None,
+            plan=self._used,
+            engine=self._engine.name,
+            trace=Trace(levels) if self._trace else None,
             graph=graph,
         )
 
-    return search
+
+class Searchers(dict[Any, Searcher]):
+    """The searchers of a graph, by what the caller chose."""
+
+    MOST = 64  # callers with more plans or numbers of threads than that wait for the choice again
+
+
+def _searcher(
+    graph: Graph,
+    predecessors: bool,
+    path_counts: bool,
+    plan: str | Plan,
+    device: str,
+    threads: int | None,
+    trace: bool,
+) -> Searcher:
+    """The searcher for these choices: the one kept with the graph, or a new one."""
+    kept = graph._prepared.record(Searchers)
+    chosen = (bool(predecessors), bool(path_counts), plan, device, threads, bool(trace))
+    try:
+        found = kept.get(chosen)
+    except TypeError:  # a user's plan with a list in it cannot be looked up
+        return Searcher(graph, Question(predecessors, path_counts), plan, device, threads, trace)
+    if found is None:
+        found = Searcher(graph, Question(predecessors, path_counts), plan, device, threads, trace)
+        if len(kept) < Searchers.MOST:
+            kept[chosen] = found
+    return found
 
 
 def k_hop(

@@ -26,8 +26,12 @@ class Part:
 
 
 def search() -> None:
-    """Search twice, since only the second search looks for hubs; and with neighbours ordered by degree."""
+    """Search twice, since only the second search looks for hubs; and with neighbours ordered by degree.
+
+    By their names plans run as on a large graph; plan="auto" searches a small one in its own way.
+    """
     graph = hw.generate.kronecker(8)
+    hw.bfs(graph, 0, device="cpu")
     for plan in ("hopwave", "hopwave", "hiragushi-hybrid"):
         hw.bfs(graph, 0, plan=plan, device="cpu")
 
@@ -41,7 +45,7 @@ def paths() -> None:
 def betweenness() -> None:
     """Betweenness of vertices, also with vertices renumbered by degree and along weights, and of edges."""
     graph = hw.generate.grid(8, 8)
-    hw.betweenness_centrality(graph, device="cpu")
+    hw.betweenness_centrality(graph, device="cpu")  # small graphs have a kernel of their own
     hw.betweenness_centrality(hw.generate.star(40_000), k=32, device="cpu")
     hw.betweenness_centrality(graph, weights=np.ones(graph.m), device="cpu")
     hw.edge_betweenness_centrality(graph, device="cpu")

@@ -58,6 +58,10 @@ Shortcut = Literal["waves", "count_entries", "count_triangles", "pagerank", "dij
 Loaded = Any  # a graph, prepared for searches
 Search = Any  # a search under way
 
+# A search of a small graph in one call: what is found from some sources within a limit of hops, or None where it must
+# be looked for with start, run and fetch.
+SmallSearch = Callable[[tuple[int, ...], int | None], FoundBySearch | None]
+
 
 class Engine(Protocol):
     """Searches, betweenness, and questions about many sources."""
@@ -74,6 +78,12 @@ class Engine(Protocol):
 
     def without(self, plan: Plan) -> tuple[str, ...]:
         """The plan's choices that have no meaning on this engine."""
+
+    def small_search(self, graph: Graph, question: Question, threads: int | None = None) -> SmallSearch | None:
+        """For a graph so small that a plan's rule costs more than it saves: the search in one call. Otherwise None.
+
+        The question's depth limit is given to the call. Several threads may call it at once.
+        """
 
     def load(self, graph: Graph, plan: Plan) -> Loaded:
         """The graph as the engine needs it for the plan, prepared once and kept with the graph."""

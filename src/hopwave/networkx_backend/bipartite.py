@@ -9,7 +9,7 @@ import numpy as np
 
 from hopwave.networkx_backend import components
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import one_search, serves
+from hopwave.networkx_backend.dispatch import serves
 from hopwave.networkx_backend.order import search
 
 Colours = np.ndarray[Any, np.dtype[np.int32]]
@@ -31,7 +31,7 @@ def colours(G: NetworkXGraph) -> Colours | None:
     return None if (source == colour[graph.indices]).any() else colour
 
 
-@serves(should_run=one_search)
+@serves()
 def color(G: NetworkXGraph) -> dict[Any, int]:
     """A colour, 1 or 0, for every vertex."""
     found = colours(G)
@@ -40,13 +40,13 @@ def color(G: NetworkXGraph) -> dict[Any, int]:
     return G.by_node(found)
 
 
-@serves(should_run=one_search)
+@serves()
 def is_bipartite(G: NetworkXGraph) -> bool:
     """Whether two colours suffice."""
     return colours(G) is not None
 
 
-@serves(should_run=one_search)
+@serves()
 def sets(G: NetworkXGraph, top_nodes: Any = None) -> tuple[set[Any], set[Any]]:
     """The two sides."""
     if top_nodes is not None:

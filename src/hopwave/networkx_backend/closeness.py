@@ -8,9 +8,10 @@ import networkx as nx
 import numpy as np
 
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Arguments, Place, named_weights, one_search, serves, unweighted
+from hopwave.networkx_backend.dispatch import Place, named_weights, serves, unweighted
 from hopwave.networkx_backend.hops import blocks, chosen, measured, sums
 from hopwave.networkx_backend.order import search
+from hopwave.networkx_backend.pays import Arguments
 
 Scores = dict[Any, float]
 
@@ -64,7 +65,7 @@ def harmonic_centrality(
     return {node: score or 0 for node, score in zip(nodes, scores.tolist(), strict=True)}
 
 
-@serves(can_run=unweighted, should_run=one_search)
+@serves(can_run=unweighted)
 def group_closeness_centrality(G: NetworkXGraph, S: Any, weight: Any = None) -> float:
     """How close the other vertices are to the nearest vertex of a group."""
     group = set(S)
@@ -100,7 +101,7 @@ def bipartite_closeness_centrality(
     return scores
 
 
-@serves(can_run=without_paths, should_run=one_search)
+@serves(can_run=without_paths)
 def local_reaching_centrality(
     G: NetworkXGraph, v: Any, paths: Any = None, weight: Any = None, normalized: bool = True
 ) -> float:

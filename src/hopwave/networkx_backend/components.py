@@ -16,7 +16,7 @@ import numpy.typing as npt
 import hopwave as hw
 from hopwave.graph import Graph
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows
-from hopwave.networkx_backend.dispatch import one_search, only_if_converted, serves
+from hopwave.networkx_backend.dispatch import serves
 from hopwave.networkx_backend.order import search, strong_components
 
 Labels = npt.NDArray[np.int32]
@@ -46,26 +46,26 @@ def check_not_null(G: NetworkXGraph) -> None:
 # ------------------------------------------------------------------ undirected
 
 
-@serves(should_run=one_search)
+@serves()
 def connected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
     """The components as sets of vertices."""
     yield from sets(G, *labelled(G.graph))
 
 
-@serves(should_run=one_search)
+@serves()
 def number_connected_components(G: NetworkXGraph) -> int:
     """How many components there are."""
     return labelled(G.graph)[1]
 
 
-@serves(should_run=one_search)
+@serves()
 def is_connected(G: NetworkXGraph) -> bool:
     """Whether there is one component."""
     check_not_null(G)
     return reaches_all(G.out_rows)
 
 
-@serves(should_run=only_if_converted)
+@serves()
 def node_connected_component(G: NetworkXGraph, n: Any) -> set[Any]:
     """The component of one vertex."""
     return set(G.names(search(G.out_rows, [G.number[n]]).order))
@@ -84,19 +84,19 @@ def reaches_each_other(G: NetworkXGraph) -> bool:
 # ------------------------------------------------------------------ weak
 
 
-@serves(should_run=one_search)
+@serves()
 def weakly_connected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
     """The components of the graph with directions ignored."""
     yield from sets(G, *labelled(G.both_ways))
 
 
-@serves(should_run=one_search)
+@serves()
 def number_weakly_connected_components(G: NetworkXGraph) -> int:
     """How many weak components there are."""
     return labelled(G.both_ways)[1]
 
 
-@serves(should_run=one_search)
+@serves()
 def is_weakly_connected(G: NetworkXGraph) -> bool:
     """Whether there is one weak component."""
     check_not_null(G)
@@ -106,26 +106,26 @@ def is_weakly_connected(G: NetworkXGraph) -> bool:
 # ------------------------------------------------------------------ strong
 
 
-@serves(should_run=one_search)
+@serves()
 def strongly_connected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
     """The sets of vertices that reach each other."""
     yield from sets(G, *strong_components(G.out_rows))
 
 
-@serves(should_run=one_search)
+@serves()
 def number_strongly_connected_components(G: NetworkXGraph) -> int:
     """How many strong components there are."""
     return strong_components(G.out_rows)[1]
 
 
-@serves(should_run=one_search)
+@serves()
 def is_strongly_connected(G: NetworkXGraph) -> bool:
     """Whether every vertex reaches every other."""
     check_not_null(G)
     return reaches_all(G.out_rows) and reaches_all(G.in_rows)
 
 
-@serves(should_run=one_search)
+@serves()
 def condensation(G: NetworkXGraph, scc: Any = None) -> nx.DiGraph:
     """The acyclic NetworkX DiGraph of strong components (or of the sets given), with their members."""
     C = nx.DiGraph()
@@ -161,7 +161,7 @@ def attracting(G: NetworkXGraph) -> tuple[Labels, int, list[int]]:
     return label, count, np.flatnonzero(~leaves).tolist()
 
 
-@serves(should_run=one_search)
+@serves()
 def attracting_components(G: NetworkXGraph) -> Iterator[set[Any]]:
     """The strong components that no arc leaves."""
     label, count, kept = attracting(G)
@@ -170,20 +170,20 @@ def attracting_components(G: NetworkXGraph) -> Iterator[set[Any]]:
         yield every[number]
 
 
-@serves(should_run=one_search)
+@serves()
 def number_attracting_components(G: NetworkXGraph) -> int:
     """How many strong components have no arc that leaves them."""
     return len(attracting(G)[2])
 
 
-@serves(should_run=one_search)
+@serves()
 def is_attracting_component(G: NetworkXGraph) -> bool:
     """Whether the whole graph is one strong component."""
     _, count, kept = attracting(G)
     return len(kept) == count == 1
 
 
-@serves(should_run=one_search)
+@serves()
 def is_semiconnected(G: NetworkXGraph) -> bool:
     """Whether, of any two vertices, one reaches the other: the strong components then form one chain."""
     check_not_null(G)

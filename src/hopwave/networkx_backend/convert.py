@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from hopwave.csr import Rows as GraphRows
 from hopwave.csr import offset_type
 from hopwave.graph import Graph
+from hopwave.jobs import Integers
 from hopwave.networkx_backend.lengths import Lengths, read_lengths
 
 Rows = tuple[npt.NDArray[Any], npt.NDArray[np.int32]]
@@ -130,8 +130,8 @@ class NetworkXGraph:
     @cached_property
     def graph(self) -> Graph:
         """The same graph with ascending rows and without labels, as hopwave's engines want it."""
-        transpose = GraphRows(*_ascending(*self.in_rows)[:2]) if self.directed else None
-        return Graph(*_ascending(*self.out_rows)[:2], directed=self.directed, transpose=transpose)
+        transpose = GraphRows(*_ascending(*self.in_rows)) if self.directed else None
+        return Graph(*_ascending(*self.out_rows), directed=self.directed, transpose=transpose)
 
     def lengths_of(self, attribute: Any, into: bool = False) -> Lengths:
         """The lengths that an edge attribute gives to the arcs of out_rows; with `into`, to those of in_rows.
@@ -171,8 +171,9 @@ class NetworkXGraph:
         """The graph of `graph`, with an edge attribute as its weights."""
         lengths = self.lengths_of(attribute)
         if attribute not in self._weighted:
-            rows = _ascending(*self.out_rows, lengths.values)
-            self._weighted[attribute] = Graph(*rows[:2], weights=rows[2], directed=self.directed)
+            order = np.argsort(_keys(*self.out_rows)[0])  # that of `graph`
+            rows = self.graph.indptr, self.graph.indices
+            self._weighted[attribute] = Graph(*rows, weights=lengths.values[order], directed=self.directed)
         return self._weighted[attribute]
 
     @cached_property
@@ -289,7 +290,7 @@ def _positions(nodes: list[Any]) -> dict[Any, int] | npt.NDArray[np.int32] | Non
     """How to look up a node's id: None if it is the id, an array for small whole numbers, else a dict."""
     if _are_ids(nodes):
         return None
-    if all(type(node) is int for node in nodes) and min(nodes) >= 0 and max(nodes) < 8 * len(nodes) + 1024:
+    if _are_whole(nodes) and min(nodes) >= 0 and max(nodes) < 8 * len(nodes) + 1024:
         table = np.empty(max(nodes) + 1, np.int32)
         table[nodes] = np.arange(len(nodes), dtype=np.int32)
         return table
@@ -299,7 +300,10 @@ def _positions(nodes: list[Any]) -> dict[Any, int] | npt.NDArray[np.int32] | Non
 def _rows(adjacency: Any, nodes: list[Any], position: dict[Any, int] | npt.NDArray[np.int32] | None) -> Rows:
     # A view filters when it is read, and its len() may count what it filters out. So read it once and count the result.
     is_view = type(adjacency) is not dict
-    neighbours = [list(adjacency[node]) if is_view else adjacency[node] for node in nodes]
+    if is_view or list(adjacency) != nodes:
+        neighbours = [list(adjacency[node]) if is_view else adjacency[node] for node in nodes]
+    else:
+        neighbours = list(adjacency.values())
     indptr = np.zeros(len(nodes) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, neighbours), np.int64, len(nodes)), out=indptr[1:])
     m = int(indptr[-1])
@@ -312,16 +316,25 @@ def _rows(adjacency: Any, nodes: list[Any], position: dict[Any, int] | npt.NDArr
     return indptr.astype(offset_type(m), copy=False), indices
 
 
-def _ascending(
-    indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[Any] | None = None
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32], npt.NDArray[Any]]:
-    """Rows in ascending order, and the values of their entries (ones, where there are none)."""
+def _ascending(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> Rows:
+    """The same rows, each sorted: the numbers row · n + neighbour are sorted all at once."""
+    keys, before = _keys(indptr, indices)
+    keys.sort()
+    keys -= before
+    return indptr, keys.astype(np.int32)
+
+
+def _keys(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> tuple[Integers, Integers]:
+    """row · n + neighbour for every entry, and row · n."""
     n = len(indptr) - 1
-    entries = np.ones(len(indices), np.bool_) if values is None else values.copy()
-    A = sp.csr_array((entries, indices.copy(), indptr), shape=(n, n))
-    A.sort_indices()
-    return indptr, A.indices.astype(np.int32, copy=False), A.data
+    before = np.repeat(np.arange(n, dtype=np.int64) * n, indptr[1:] - indptr[:-1])
+    return before + indices, before
 
 
 def _are_ids(nodes: list[Any]) -> bool:
-    return nodes == list(range(len(nodes))) and all(type(node) is int for node in nodes)
+    return _are_whole(nodes) and nodes == list(range(len(nodes)))
+
+
+def _are_whole(nodes: list[Any]) -> bool:
+    """Whether every node is a Python integer, and none a bool or a float that equals one."""
+    return set(map(type, nodes)) <= {int}

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import one_search, serves
+from hopwave.networkx_backend.dispatch import serves
 from hopwave.networkx_backend.traversal import tree
 
 
-@serves(should_run=one_search)
+@serves()
 def descendants(G: NetworkXGraph, source: Any) -> set[Any]:
     """Every vertex that the source reaches, except itself."""
     return set(G.names(tree(G, source).order[1:]))
 
 
-@serves(should_run=one_search)
+@serves()
 def ancestors(G: NetworkXGraph, source: Any) -> set[Any]:
     """Every vertex that reaches the source, except itself."""
     return set(G.names(tree(G, source, reverse=True).order[1:]))

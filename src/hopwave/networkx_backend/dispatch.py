@@ -1,8 +1,8 @@
 """Which functions are served, and when: hopwave's answers to NetworkX's `can_run` and `should_run`.
 
-A served function has NetworkX's signature, plus the keywords that choose a device. Two checks belong to it, which get
-the call's arguments by name: `can_run` returns None or why hopwave cannot answer, `should_run` None or why it does not
-pay.
+A served function has NetworkX's signature, plus the keywords that choose a device. A check belongs to it, `can_run`,
+which gets the call's arguments by name and returns None or why hopwave cannot answer. From which size on calls pay is
+in pays.py.
 """
 
 from __future__ import annotations
@@ -15,16 +15,11 @@ from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 
 import networkx as nx
 
+from hopwave.networkx_backend.pays import Arguments, pays
 from hopwave.plan import Plan
 
-Arguments = dict[str, Any]
 WhyNot = Callable[[Arguments], str | None]
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-# With fewer arcs NetworkX finishes sooner (measured, conversion included). The first limit is for a search from every
-# vertex. The second is for a single search: it takes NetworkX as long as a conversion, so only the second call gains.
-MIN_ARCS = 300
-MIN_ARCS_ONE_SEARCH = 2000
 
 
 class Place(TypedDict, total=False):
@@ -53,7 +48,6 @@ class Served:
     function: Callable[..., Any]
     family: str
     can_run: WhyNot
-    should_run: WhyNot
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -70,8 +64,21 @@ class Served:
             ]
         return signature.replace(parameters=parameters)
 
+    @cached_property
+    def _names(self) -> tuple[list[str], Arguments]:
+        """The names of positional parameters in their order, and all defaults."""
+        parameters = self.signature.parameters.values()
+        positional = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+        return positional, {one.name: one.default for one in parameters if one.default is not one.empty}
+
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
-        """The arguments of a call by name, defaults filled in."""
+        """The arguments of a call by name, defaults filled in; a TypeError where they do not fit the signature."""
+        positional, defaults = self._names
+        found = {**defaults, **kwargs}
+        found.update(zip(positional, args, strict=False))
+        twice = len(args) > len(positional) or (kwargs and not kwargs.keys().isdisjoint(positional[: len(args)]))
+        if not twice and found.keys() == self.signature.parameters.keys():
+            return found
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.arguments
@@ -80,15 +87,13 @@ class Served:
 FUNCTIONS: dict[str, Served] = {}
 
 
-def serves(
-    name: str | None = None, *, can_run: WhyNot = no_reason, should_run: WhyNot | None = None
-) -> Callable[[Function], Function]:
+def serves(name: str | None = None, *, can_run: WhyNot = no_reason) -> Callable[[Function], Function]:
     """Registers a function as the answer to the NetworkX function of the same name (or of the dispatch name given)."""
 
     def register(function: Function) -> Function:
         dispatched = name or function.__name__
         family = function.__module__.rpartition(".")[2]
-        FUNCTIONS[dispatched] = Served(dispatched, function, family, can_run, should_run or many_searches)
+        FUNCTIONS[dispatched] = Served(dispatched, function, family, can_run)
         return function
 
     return register
@@ -107,7 +112,8 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """True, or why NetworkX is likely to be as fast."""
     served = FUNCTIONS[name]
-    return served.should_run(served.arguments(args, kwargs)) or True
+    arguments = served.arguments(args, kwargs)
+    return pays(name, arguments).why_not(arguments["G"]) or True
 
 
 # ------------------------------------------------------------------ reasons not to
@@ -152,38 +158,3 @@ def unsorted(arguments: Arguments) -> str | None:
         if arguments.get(keyword) is not None:
             return f"{keyword} is a Python function, which compiled searches cannot call"
     return None
-
-
-def many_searches(arguments: Arguments) -> str | None:
-    """Searches from many vertices make up for the conversion on small graphs already."""
-    return _too_small(arguments["G"], MIN_ARCS)
-
-
-def one_search(arguments: Arguments) -> str | None:
-    """One search costs about as much as a conversion; a graph that was converted before costs nothing."""
-    return _too_small(arguments["G"], MIN_ARCS_ONE_SEARCH)
-
-
-def _too_small(G: Any, enough: int) -> str | None:
-    adjacency = getattr(G, "_adj", None)  # another backend's graph may have none
-    if is_converted(G) or adjacency is None:
-        return None
-    arcs = 0
-    for neighbours in adjacency.values():  # not G.size(), which walks the whole graph
-        arcs += len(neighbours)
-        if arcs >= enough:
-            return None
-    return f"{arcs} arcs are fewer than the {enough} from which conversion pays"
-
-
-def only_if_converted(arguments: Arguments) -> str | None:
-    """A search for one pair of vertices often ends after a few steps: less work than a conversion."""
-    return None if is_converted(arguments["G"]) else "one pair of vertices is less work than converting the graph"
-
-
-def is_converted(G: Any) -> bool:
-    """Whether G is a hopwave graph, or keeps one in its cache."""
-    if getattr(G, "__networkx_backend__", None) == "hopwave":
-        return True
-    cache = getattr(G, "__networkx_cache__", None) or {}
-    return bool(cache.get("backends", {}).get("hopwave"))

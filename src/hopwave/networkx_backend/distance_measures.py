@@ -12,9 +12,10 @@ import numpy as np
 import hopwave as hw
 from hopwave.networkx_backend.components import reaches_each_other
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Arguments, Place, named_weights, serves
+from hopwave.networkx_backend.dispatch import Place, named_weights, serves
 from hopwave.networkx_backend.hops import Measured, blocks, chosen, measured, sums
 from hopwave.networkx_backend.order import search
+from hopwave.networkx_backend.pays import Arguments
 
 SINGLE_SOURCE = ("unweighted", "dijkstra", "bellman-ford")
 ALL_PAIRS = ("floyd-warshall", "floyd-warshall-numpy")

@@ -8,12 +8,12 @@ import networkx as nx
 
 import hopwave as hw
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Place, only_if_converted, serves
+from hopwave.networkx_backend.dispatch import Place, serves
 from hopwave.networkx_backend.generic import shortest_path_length
 from hopwave.networkx_backend.hops import measured, sums
 
 
-@serves(should_run=only_if_converted)
+@serves()
 def efficiency(G: NetworkXGraph, u: Any, v: Any) -> float:
     """1 / hops between two vertices; 0 where there is no path."""
     try:

@@ -7,11 +7,11 @@ from typing import Any
 import networkx as nx
 
 from hopwave.networkx_backend.convert import NetworkXGraph, convert_to_nx
-from hopwave.networkx_backend.dispatch import one_search, serves, unweighted
+from hopwave.networkx_backend.dispatch import serves, unweighted
 from hopwave.networkx_backend.order import search
 
 
-@serves(can_run=unweighted, should_run=one_search)
+@serves(can_run=unweighted)
 def ego_graph(
     G: NetworkXGraph, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: Any = None
 ) -> nx.Graph:

@@ -10,7 +10,8 @@ import networkx as nx
 
 from hopwave.algorithms.paths import simple_paths
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Arguments, named_weights, one_search, only_if_converted, serves
+from hopwave.networkx_backend.dispatch import named_weights, serves
+from hopwave.networkx_backend.pays import Arguments
 from hopwave.networkx_backend.unweighted import (
     all_pairs_shortest_path,
     all_pairs_shortest_path_length,
@@ -34,12 +35,6 @@ from hopwave.networkx_backend.weighted import (
 )
 
 
-def pair_or_search(arguments: Arguments) -> str | None:
-    """A call with both ends is about one pair of vertices; one without is a search."""
-    one_pair = arguments["source"] is not None and arguments["target"] is not None
-    return only_if_converted(arguments) if one_pair else one_search(arguments)
-
-
 def hops_or_dijkstra(arguments: Arguments) -> str | None:
     """Hops, or lengths by Dijkstra's algorithm."""
     if arguments["weight"] is not None and arguments["method"] == "bellman-ford":
@@ -53,7 +48,7 @@ def check_method(method: Any) -> None:
         raise ValueError(f"method not supported: {method}")
 
 
-@serves(should_run=only_if_converted)
+@serves()
 def has_path(G: NetworkXGraph, source: Any, target: Any) -> bool:
     """Whether the target can be reached from the source."""
     try:
@@ -63,7 +58,7 @@ def has_path(G: NetworkXGraph, source: Any, target: Any) -> bool:
     return True
 
 
-@serves(can_run=hops_or_dijkstra, should_run=pair_or_search)
+@serves(can_run=hops_or_dijkstra)
 def shortest_path(
     G: NetworkXGraph, source: Any = None, target: Any = None, weight: Any = None, method: Any = "dijkstra"
 ) -> Any:
@@ -86,7 +81,7 @@ def shortest_path(
     return bidirectional_dijkstra(G, source, target, weight)[1]
 
 
-@serves(can_run=hops_or_dijkstra, should_run=pair_or_search)
+@serves(can_run=hops_or_dijkstra)
 def shortest_path_length(
     G: NetworkXGraph, source: Any = None, target: Any = None, weight: Any = None, method: Any = "dijkstra"
 ) -> Any:
@@ -123,7 +118,7 @@ def _predecessors(G: NetworkXGraph, source: Any, weight: Any, method: Any) -> di
     return dijkstra_predecessor_and_distance(G, source, weight=weight)[0]
 
 
-@serves(can_run=hops_or_dijkstra, should_run=one_search)
+@serves(can_run=hops_or_dijkstra)
 def all_shortest_paths(
     G: NetworkXGraph, source: Any, target: Any, weight: Any = None, method: Any = "dijkstra"
 ) -> Iterator[list[Any]]:
@@ -131,7 +126,7 @@ def all_shortest_paths(
     return _back(_predecessors(G, source, weight, method), source, target)
 
 
-@serves(can_run=hops_or_dijkstra, should_run=one_search)
+@serves(can_run=hops_or_dijkstra)
 def single_source_all_shortest_paths(
     G: NetworkXGraph, source: Any, weight: Any = None, method: Any = "dijkstra"
 ) -> Iterator[tuple[Any, list[list[Any]]]]:

@@ -12,7 +12,8 @@ import hopwave as hw
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.pagerank import Unsettled
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Arguments, named_weights, one_search, serves
+from hopwave.networkx_backend.dispatch import named_weights, serves
+from hopwave.networkx_backend.pays import Arguments
 
 
 def simple_graph(arguments: Arguments) -> str | None:
@@ -22,7 +23,7 @@ def simple_graph(arguments: Arguments) -> str | None:
     return named_weights(arguments)
 
 
-@serves(can_run=simple_graph, should_run=one_search)
+@serves(can_run=simple_graph)
 def pagerank(
     G: NetworkXGraph,
     alpha: Any = 0.85,

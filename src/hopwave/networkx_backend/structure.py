@@ -9,7 +9,8 @@ import numpy as np
 
 import hopwave as hw
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Arguments, serves
+from hopwave.networkx_backend.dispatch import serves
+from hopwave.networkx_backend.pays import Arguments
 
 
 def of_all_vertices(arguments: Arguments) -> str | None:

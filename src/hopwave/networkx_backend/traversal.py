@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows
-from hopwave.networkx_backend.dispatch import one_search, serves, unsorted
+from hopwave.networkx_backend.dispatch import serves, unsorted
 from hopwave.networkx_backend.order import Search, search
 
 
@@ -34,7 +34,7 @@ def tree_edges(G: NetworkXGraph, found: Search) -> Iterator[tuple[Any, Any]]:
     return zip(G.names(found.parent[1:]), G.names(found.order[1:]), strict=True)
 
 
-@serves(can_run=unsorted, should_run=one_search)
+@serves(can_run=unsorted)
 def generic_bfs_edges(
     G: NetworkXGraph, source: Any, neighbors: Any = None, depth_limit: Any = None
 ) -> Iterator[tuple[Any, Any]]:
@@ -42,7 +42,7 @@ def generic_bfs_edges(
     yield from tree_edges(G, tree(G, source, depth_limit=depth_limit))
 
 
-@serves(can_run=unsorted, should_run=one_search)
+@serves(can_run=unsorted)
 def bfs_edges(
     G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
@@ -50,7 +50,7 @@ def bfs_edges(
     yield from tree_edges(G, tree(G, source, reverse, depth_limit))
 
 
-@serves(can_run=unsorted, should_run=one_search)
+@serves(can_run=unsorted)
 def bfs_tree(
     G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> nx.DiGraph:
@@ -61,7 +61,7 @@ def bfs_tree(
     return T
 
 
-@serves(can_run=unsorted, should_run=one_search)
+@serves(can_run=unsorted)
 def bfs_predecessors(
     G: NetworkXGraph, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
@@ -70,7 +70,7 @@ def bfs_predecessors(
         yield child, parent
 
 
-@serves(can_run=unsorted, should_run=one_search)
+@serves(can_run=unsorted)
 def bfs_successors(
     G: NetworkXGraph, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, list[Any]]]:
@@ -82,7 +82,7 @@ def bfs_successors(
         yield parent, [child for _, child in edges]
 
 
-@serves(should_run=one_search)
+@serves()
 def bfs_layers(G: NetworkXGraph, sources: Any) -> Iterator[list[Any]]:
     """The vertices at 0, 1, 2, … hops from the nearest source."""
     first = [sources] if sources in G else list(set(sources))
@@ -97,7 +97,7 @@ def bfs_layers(G: NetworkXGraph, sources: Any) -> Iterator[list[Any]]:
         begin = end
 
 
-@serves(should_run=one_search)
+@serves()
 def bfs_labeled_edges(G: NetworkXGraph, sources: Any) -> Iterator[tuple[Any, Any, str]]:
     """Every edge that a search looks at, with its label: tree, level, forward or (directed) reverse."""
     first = [sources] if sources in G else list(dict.fromkeys(sources))
@@ -126,7 +126,7 @@ def arcs_from(rows: Rows, found: Search) -> tuple[Any, Any]:
     return np.repeat(found.order, degree), indices[step]
 
 
-@serves(should_run=one_search)
+@serves()
 def descendants_at_distance(G: NetworkXGraph, source: Any, distance: Any) -> set[Any]:
     """The vertices at exactly that many hops."""
     if source not in G:

@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows
-from hopwave.networkx_backend.dispatch import one_search, only_if_converted, serves
+from hopwave.networkx_backend.dispatch import serves
 from hopwave.networkx_backend.order import max_levels, pair, search
 from hopwave.networkx_backend.traversal import arcs_from
 
@@ -34,7 +34,7 @@ def paths(G: NetworkXGraph, rows: Rows, v: int, cutoff: Any, *, backwards: bool 
     return by_id if G.plain else dict(zip(names, by_id.values(), strict=True))
 
 
-@serves(should_run=one_search)
+@serves()
 def single_source_shortest_path_length(G: NetworkXGraph, source: Any, cutoff: Any = None) -> Lengths:
     """Hops from the source to every vertex it reaches."""
     if source not in G:
@@ -42,7 +42,7 @@ def single_source_shortest_path_length(G: NetworkXGraph, source: Any, cutoff: An
     return lengths(G, G.out_rows, G.number[source], cutoff)
 
 
-@serves(should_run=one_search)
+@serves()
 def single_target_shortest_path_length(G: NetworkXGraph, target: Any, cutoff: Any = None) -> Lengths:
     """Hops to the target from every vertex that reaches it."""
     if target not in G:
@@ -57,7 +57,7 @@ def all_pairs_shortest_path_length(G: NetworkXGraph, cutoff: Any = None) -> Iter
         yield node, lengths(G, G.out_rows, v, cutoff)
 
 
-@serves(should_run=one_search)
+@serves()
 def single_source_shortest_path(G: NetworkXGraph, source: Any, cutoff: Any = None) -> Paths:
     """One shortest path from the source to every vertex it reaches."""
     if source not in G:
@@ -65,7 +65,7 @@ def single_source_shortest_path(G: NetworkXGraph, source: Any, cutoff: Any = Non
     return paths(G, G.out_rows, G.number[source], cutoff)
 
 
-@serves(should_run=one_search)
+@serves()
 def single_target_shortest_path(G: NetworkXGraph, target: Any, cutoff: Any = None) -> Paths:
     """One shortest path to the target from every vertex that reaches it."""
     if target not in G:
@@ -80,7 +80,7 @@ def all_pairs_shortest_path(G: NetworkXGraph, cutoff: Any = None) -> Iterator[tu
         yield node, paths(G, G.out_rows, v, cutoff)
 
 
-@serves(should_run=only_if_converted)
+@serves()
 def bidirectional_shortest_path(G: NetworkXGraph, source: Any, target: Any) -> list[Any]:
     """A shortest path, found from both ends."""
     for role, node in (("Source", source), ("Target", target)):
@@ -92,7 +92,7 @@ def bidirectional_shortest_path(G: NetworkXGraph, source: Any, target: Any) -> l
     return G.names(path)
 
 
-@serves(should_run=one_search)
+@serves()
 def predecessor(G: NetworkXGraph, source: Any, target: Any = None, cutoff: Any = None, return_seen: Any = None) -> Any:
     """For every vertex that the source reaches, its predecessors on shortest paths."""
     if source not in G:

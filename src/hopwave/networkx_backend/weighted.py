@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows
-from hopwave.networkx_backend.dispatch import named_weights, one_search, only_if_converted, serves
+from hopwave.networkx_backend.dispatch import named_weights, serves
 from hopwave.networkx_backend.lengths import Lengths
 from hopwave.networkx_backend.order import Ids, from_both_ends, settle
 
@@ -115,7 +115,7 @@ def search(G: NetworkXGraph, sources: Collection[Any], weight: Any, cutoff: Any 
 # ------------------------------------------------------------------ from several sources, or one
 
 
-@serves(can_run=named_weights, should_run=one_search)
+@serves(can_run=named_weights)
 def multi_source_dijkstra(
     G: NetworkXGraph, sources: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
 ) -> Any:
@@ -130,13 +130,13 @@ def multi_source_dijkstra(
     return run.distance(), run.path()
 
 
-@serves(can_run=named_weights, should_run=one_search)
+@serves(can_run=named_weights)
 def multi_source_dijkstra_path(G: NetworkXGraph, sources: Any, cutoff: Any = None, weight: Any = "weight") -> Paths:
     """Paths from the nearest source."""
     return search(G, sources, weight, cutoff).paths()
 
 
-@serves(can_run=named_weights, should_run=one_search)
+@serves(can_run=named_weights)
 def multi_source_dijkstra_path_length(
     G: NetworkXGraph, sources: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> Numbers:
@@ -144,7 +144,7 @@ def multi_source_dijkstra_path_length(
     return search(G, sources, weight, cutoff).distances()
 
 
-@serves(can_run=named_weights, should_run=one_search)
+@serves(can_run=named_weights)
 def single_source_dijkstra(
     G: NetworkXGraph, source: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
 ) -> Any:
@@ -152,13 +152,13 @@ def single_source_dijkstra(
     return multi_source_dijkstra(G, {source}, target, cutoff, weight)
 
 
-@serves(can_run=named_weights, should_run=one_search)
+@serves(can_run=named_weights)
 def single_source_dijkstra_path(G: NetworkXGraph, source: Any, cutoff: Any = None, weight: Any = "weight") -> Paths:
     """Paths from the source."""
     return search(G, {source}, weight, cutoff).paths()
 
 
-@serves(can_run=named_weights, should_run=one_search)
+@serves(can_run=named_weights)
 def single_source_dijkstra_path_length(
     G: NetworkXGraph, source: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> Numbers:
@@ -166,7 +166,7 @@ def single_source_dijkstra_path_length(
     return search(G, {source}, weight, cutoff).distances()
 
 
-@serves(can_run=named_weights, should_run=one_search)
+@serves(can_run=named_weights)
 def dijkstra_predecessor_and_distance(
     G: NetworkXGraph, source: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> tuple[Paths, Numbers]:
@@ -180,14 +180,14 @@ def dijkstra_predecessor_and_distance(
 # ------------------------------------------------------------------ one pair
 
 
-@serves(can_run=named_weights, should_run=only_if_converted)
+@serves(can_run=named_weights)
 def dijkstra_path(G: NetworkXGraph, source: Any, target: Any, weight: Any = "weight") -> list[Any]:
     """A shortest path."""
     path: list[Any] = single_source_dijkstra(G, source, target, weight=weight)[1]
     return path
 
 
-@serves(can_run=named_weights, should_run=only_if_converted)
+@serves(can_run=named_weights)
 def dijkstra_path_length(G: NetworkXGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
     """The length of a shortest path."""
     if source not in G:
@@ -200,7 +200,7 @@ def dijkstra_path_length(G: NetworkXGraph, source: Any, target: Any, weight: Any
     return run.distance()
 
 
-@serves(can_run=named_weights, should_run=only_if_converted)
+@serves(can_run=named_weights)
 def bidirectional_dijkstra(G: NetworkXGraph, source: Any, target: Any, weight: Any = "weight") -> tuple[Any, list[Any]]:
     """The length of a shortest path, and the path, found from both ends."""
     if source not in G:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class BFSResult:
     """The result of `bfs`.
 
@@ -68,13 +68,48 @@ class BFSResult:
     trace: Trace | None
     graph: Graph = field(repr=False, compare=False)
 
-    def __getattribute__(self, name: str) -> Any:
+    def __init__(
+        self,
+        distances: Any,
+        predecessors: Any,
+        path_counts: Any,
+        depth: int,
+        reached: int,
+        sources: tuple[int, ...],
+        plan: PlanUsed,
+        engine: str,
+        trace: Trace | None,
+        graph: Graph,
+    ) -> None:
+        # Written out, because the __init__ of a frozen dataclass takes as long as the search of a small graph.
+        self.__dict__.update(
+            distances=distances,
+            predecessors=predecessors,
+            path_counts=path_counts,
+            depth=depth,
+            reached=reached,
+            sources=sources,
+            plan=plan,
+            engine=engine,
+            trace=trace,
+            graph=graph,
+        )
+        if engine == "cuda":
+            deferred = {name: value for name, value in self.__dict__.items() if isinstance(value, DeferredArray)}
+            for name in deferred:
+                del self.__dict__[name]
+            self.__dict__["_deferred"] = deferred
+
+    def __getattr__(self, name: str) -> Any:
         """An array that is still on the GPU is fetched when it is first read."""
-        value = object.__getattribute__(self, name)
-        if isinstance(value, DeferredArray):
-            value = value.fetch()
-            object.__setattr__(self, name, value)
-        return value
+        waiting = self.__dict__.get("_deferred", {})
+        deferred = waiting.get(name)
+        if deferred is not None:
+            self.__dict__[name] = deferred.fetch()
+            waiting.pop(name, None)  # only now: another thread may be here, too
+        if name not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.__dict__[name]
 
     def path_to(self, vertex: Any) -> list[Any]:
         """One shortest path from a source to the vertex, as labels or ids. Needs predecessors.

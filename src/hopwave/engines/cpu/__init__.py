@@ -17,6 +17,7 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.arrays import ScaledCounts
 from hopwave.engines.cpu import path_counts, policy
+from hopwave.engines.cpu.betweenness.small import SmallAccumulation
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import Helpers, new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
@@ -70,6 +71,13 @@ class Engine:
     def without(self, plan: Plan) -> tuple[str, ...]:
         return ("thread mappings", "queue making")
 
+    def small_search(self, graph: Graph, question: Question, threads: int | None = None) -> engines.SmallSearch | None:
+        if graph.n + graph.m > policy.SMALL_GRAPH:
+            return None
+        from hopwave.engines.cpu.search.small import SmallSearch
+
+        return SmallSearch(graph, question, threads)
+
     def start(
         self, loaded: CpuGraph, sources: tuple[int, ...], question: Question, threads: int | None = None
     ) -> Search:
@@ -99,7 +107,7 @@ class Engine:
         steps, rule, fill_now = _encode(plan)
         depth_limit = search.question.depth_limit
         limits = (  # in the order of state.DEPTH_LIMIT and the cells after it
-            NO_LIMIT if depth_limit is None else depth_limit,
+            NO_LIMIT if depth_limit is None else min(depth_limit, NO_LIMIT),
             search.threads,
             search.loaded.degree_bits,
             fill_now,
@@ -161,12 +169,19 @@ class Engine:
             from hopwave.engines.cpu.betweenness.wide import WideAccumulation  # compiled when first used
 
             return WideAccumulation(self, loaded, job, plan, threads)
+        if policy.is_small_job(loaded, job, plan):
+            return SmallAccumulation(loaded, job, threads, lambda: self._by_workers(loaded, job, plan, threads))
+        return self._by_workers(loaded, job, plan, threads)
+
+    @staticmethod
+    def _by_workers(loaded: CpuGraph, job: Job, plan: Plan, threads: int | None) -> Accumulation:
         from hopwave.engines.cpu.betweenness.by_degree import RenumberedAccumulation, RenumberedGraph
         from hopwave.engines.cpu.betweenness.run import Accumulation
 
         if not policy.worth_renumbering(loaded, job):
             return Accumulation(loaded, job, plan, threads)
-        renumbered = graph._prepared.find(RenumberedGraph) or graph._prepared.keep(RenumberedGraph(graph))
+        prepared = loaded.graph._prepared
+        renumbered = prepared.find(RenumberedGraph) or prepared.keep(RenumberedGraph(loaded.graph))
         return RenumberedAccumulation(renumbered, job, plan, threads)
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:

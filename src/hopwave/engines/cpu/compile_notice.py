@@ -1,13 +1,17 @@
-"""One line on the terminal while Numba compiles, which happens once per machine."""
+"""One line on stderr before Numba compiles for some seconds, which happens once per machine."""
 
 from __future__ import annotations
 
 import logging
-import sys
 from contextlib import contextmanager
 
+from hopwave.progress import say
+
 log = logging.getLogger("hopwave")
-_ready = set()
+
+# About how long each function takes to compile, in seconds, on an idle machine; others take about three.
+SECONDS = {"take_part": 10, "take_sources": 10, "take_batches": 8, "hook": 2, "tarjan": 2, "meet": 2}
+_begun = set()
 
 
 def is_compiled(function):
@@ -20,10 +24,10 @@ def is_compiled(function):
 
 @contextmanager
 def compiling(function):
-    """Say that compiling takes some seconds, if the function is not compiled yet and stderr is a terminal."""
-    if function not in _ready and not is_compiled(function):
-        log.info("compiling %s for this machine", function.__name__)
-        if sys.stderr.isatty():
-            print("hopwave: compiling for this machine, once (about 10 s)…", file=sys.stderr)
+    """Say that compiling takes some seconds, if the function is not compiled yet. HOPWAVE_PROGRESS=0 silences it."""
+    if function not in _begun:
+        _begun.add(function)
+        if not is_compiled(function):
+            log.info("compiling %s for this machine", function.__name__)
+            say(f"compiling for this machine, once (about {SECONDS.get(function.__name__, 3)} s)")
     yield
-    _ready.add(function)

@@ -60,6 +60,12 @@ def thread_count(threads=None):
     return min(count, 256)
 
 
+def check_threads(threads):
+    """Raise what thread_count raises for a number that is none: where one thread is enough, too, it is an error."""
+    if threads is not None or os.environ.get("HOPWAVE_NUM_THREADS"):
+        thread_count(threads)
+
+
 def available_cores():
     """The cores this process is allowed to run on."""
     try:
@@ -295,12 +301,16 @@ def new_control(cells=CONTROL_CELLS):
     return np.zeros(cells, np.int64)
 
 
-def run_workers(function, A, states, shared, poll):
+def run_workers(function, A, states, shared, poll, alone=False):
     """function(A, state, shared) on one thread per state, until all have returned.
 
     poll(shared.control[FINISHED]) is called on the calling thread now and then. If it returns true or raises (Ctrl-C
-    does), workers finish the batch they are in; nothing is half done when this returns.
+    does), workers finish the batch they are in; nothing is half done when this returns. `alone`: one worker has so
+    little to do that the calling thread does it at once.
     """
+    if alone:
+        function(A, states[0], shared)
+        return
     control, workers = shared.control, _Workers(len(states))
     running = crew.start(len(states), workers.work, function, A, states, shared)
     if running == 0:

@@ -64,6 +64,11 @@ class CpuGraph:
             return self._adjacency[kind]
 
     @cached_property
+    def rows(self):
+        """Offsets and indices of the out-arcs, in the graph's own order."""
+        return unsigned(self.graph.indptr), unsigned(self.graph.indices)
+
+    @cached_property
     def lengths(self):
         """The weights of the arcs as float64, in the order of `graph.indices`; empty if the graph has none."""
         weights = self.graph.weights

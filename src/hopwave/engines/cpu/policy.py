@@ -17,6 +17,8 @@ ENTRIES_PER_THREAD = 1 << 16  # the same for a loop over the rows of a matrix
 SMALL_LEVEL = 1024  # arcs and vertices of a level below which the leader pushes it alone
 SMALL_BUCKET = 256  # entries of a bucket of shortest paths below which the leader passes them on alone
 FUSED_BLOCKS = 8  # of 64 entries: what a thread puts into the current bucket itself and goes on with, without a new job
+SMALL_GRAPH = 1 << 13  # vertices and arcs up to which one thread, pushing, is done before a shared search has begun
+SMALL_JOB = 1 << 17  # betweenness sources × (vertices and arcs) up to which waking a worker costs more than it saves
 POLL_SECONDS = 0.05  # how often a long run looks at Ctrl-C, progress and checkpoints
 
 # Chunks: how many rows, vertices or words a thread takes at a time. Small enough to end together, large enough that
@@ -116,6 +118,16 @@ def worth_renumbering(loaded, job):
     if job.edges or job.memory_limit is not None:
         return False
     return loaded.irregular and loaded.n > CACHED_VERTICES and len(job.sources) >= SOURCES_BEFORE_RENUMBERING
+
+
+def is_small_job(loaded, job, plan):
+    """Whether the calling thread is done with a betweenness job before workers would have begun.
+
+    A function of graph and job alone, as above. The plans of papers run as their papers say.
+    """
+    if plan.regime != "block" or job.memory_limit is not None:
+        return False
+    return len(job.sources) * (loaded.n + loaded.m) <= SMALL_JOB
 
 
 def pulls_of(plan, loaded):

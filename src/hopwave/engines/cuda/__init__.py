@@ -80,6 +80,9 @@ class Engine:
     def without(self, plan: Plan) -> tuple[str, ...]:
         return ("direction rule",) if plan.task == "betweenness" and plan.regime != "source" else ()
 
+    def small_search(self, graph: Graph, question: Question, threads: int | None = None) -> None:
+        return None
+
     def start(self, loaded: Any, sources: tuple[int, ...], question: Question, threads: int | None = None) -> Any:
         if threads is not None:
             raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")

@@ -51,7 +51,7 @@ class Accumulation:
         return loaded.adjacency("any")
 
     def _hop_limit(self):
-        return NO_CUTOFF if self.job.cutoff is None else self.job.cutoff
+        return NO_CUTOFF if self.job.cutoff is None else min(self.job.cutoff, NO_CUTOFF)
 
     @staticmethod
     def _bytes_per_worker(n, m, width):

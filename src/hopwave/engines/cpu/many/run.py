@@ -27,18 +27,19 @@ def sweep(loaded, job, poll, threads):
     n, k = loaded.n, len(job.sources)
     together = job.together and job.keep != "pairs"
     workers = max(1, min(thread_count(threads), k // policy.SOURCES_PER_WORKER if together else k))
-    workers = _fitting(workers, n, k, job, together)
+    alone = k * (n + loaded.m) <= policy.SMALL_JOB
+    workers = 1 if alone else _fitting(workers, n, k, job, together)
     width = policy.batch_width(k, workers, together)
     arranged = together and loaded.irregular and k >= policy.SOURCES_BEFORE_ARRANGING
     A = loaded.adjacency("paper" if arranged else "any")
     shared = _shared_state(loaded, job, width, together)
     states = [_worker_state(n, job.keep, together) for _ in range(workers)]
     with compiling(kernels.take_batches):
-        run_workers(kernels.take_batches, A, states, shared, poll)
+        run_workers(kernels.take_batches, A, states, shared, poll, alone)
         if job.keep == "pairs":
             shared = _with_room_for_pairs(shared)
             if shared.pair_vertex.size:
-                run_workers(kernels.take_batches, A, states, shared, poll)
+                run_workers(kernels.take_batches, A, states, shared, poll, alone)
     return Swept(
         reached=shared.sums[:, kernels.REACHED],
         total=shared.sums[:, kernels.TOTAL],

@@ -1,0 +1,137 @@
+"""Betweenness of a small graph: all sources in one compiled call on the calling thread.
+
+On a few dozen vertices a source takes less than a microsecond. Waking workers, and calls that pass a dozen arrays each,
+would take longer. Encodings are those of betweenness/state.py; every level is pushed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hopwave.engines.cpu.betweenness.state import UNVISITED
+from hopwave.engines.cpu.crew import check_threads
+from hopwave.engines.cpu.intrinsics import COMPILED, ONE, U0, U1
+from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
+from hopwave.machine_code import njit
+
+NO_CUTOFF = np.iinfo(np.int32).max
+NONE = np.empty(0)
+
+
+class SmallAccumulation:
+    """A run of one block, which holds all sources. `otherwise` makes the run that scales path counts, if it must be."""
+
+    workers = 1
+
+    def __init__(self, loaded, job, threads, otherwise):
+        check_threads(threads)
+        count = len(job.sources)
+        self.job, self.size, self.blocks = job, max(1, count), min(1, count)
+        self.total = np.zeros(loaded.m if job.edges else loaded.n * (2 if job.squares else 1))
+        self.certificate = np.zeros((count, 2))
+        self.done = self.extended = 0
+        self._loaded = loaded
+        self._otherwise = otherwise
+
+    def advance(self, first, poll):
+        job = self.job
+        self.done = first
+        if first < self.blocks:
+            targets = NONE if job.targets is None else job.targets.astype(np.float64)
+            cutoff = NO_CUTOFF if job.cutoff is None else min(job.cutoff, NO_CUTOFF)
+            arrays = *self._loaded.rows, job.sources, targets, self.total, self.certificate
+            options = cutoff, self._loaded.degree_bits, job.endpoints, job.edges, job.squares
+            if not sum_dependencies(*arrays, *options):
+                self._count_scaled(poll)
+            self.done = self.blocks
+        return self.done
+
+    def _count_scaled(self, poll):
+        """The same sums where plain path counts would outgrow float64."""
+        run = self._otherwise()
+        done = 0
+        while done < run.blocks:
+            done = run.advance(done, poll)
+        self.total[:], self.certificate[:], self.extended = run.total, run.certificate, run.extended
+
+
+@njit(**COMPILED)
+def sum_dependencies(
+    indptr, indices, sources, targets, total, certificate, cutoff, degree_bits, endpoints, edges, squares
+):
+    """Σ δ over the sources into total, of vertices or of arcs, and Σ δ² behind it; both sides of each certificate.
+
+    Returns whether every path count fits into float64; if not, total means nothing.
+    """
+    n = np.uint64(indptr.size - 1)
+    depth, sigma, share = np.full(indptr.size - 1, UNVISITED, np.int32), np.empty(n), np.empty(n)
+    queue, starts = np.empty(n + U1, np.uint32), np.empty(n + U1, np.uint64)
+    successors = np.empty(indices.size + 1, np.uint32)
+    extra = 1.0 if endpoints else 0.0
+    for s in range(np.uint64(sources.size)):
+        # The way out.
+        source = np.uint32(sources[s])
+        depth[source], sigma[source], queue[0] = 0, 1.0, source
+        begin, end, used, level, bound = U0, U1, U0, np.int32(0), np.int64(0)
+        while begin < end and end < n and level < cutoff:
+            level += np.int32(1)
+            tail = end
+            for i in range(begin, end):
+                u = queue[i]
+                paths = sigma[u]
+                starts[i] = used
+                for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+                    v = indices[j]
+                    there = depth[v]
+                    if there >= level:
+                        if there > level:
+                            depth[v] = level
+                            sigma[v] = paths
+                            queue[tail] = v
+                            tail += U1
+                        else:
+                            sigma[v] += paths
+                        successors[used] = np.uint32(j) if edges else v
+                        used += U1
+            begin, end = end, tail
+            bound += degree_bits
+            if bound + degree_bits > LARGEST:
+                bound, shift = rescale_level(sigma, queue, np.int64(begin), np.int64(end), degree_bits)
+                if shift != 0:
+                    return False
+        for i in range(begin, end + U1):  # the last level has no successors
+            starts[i] = used
+        # The way back.
+        found, due, counted = 0.0, 0.0, 0.0
+        i = end
+        while i > U0:
+            i -= U1
+            u = queue[i]
+            gathered = 0.0
+            if edges:
+                for p in range(starts[i], starts[i + U1]):
+                    j = successors[p]
+                    flow = share[indices[j]]
+                    total[j] += sigma[u] * flow
+                    gathered += flow
+            else:
+                for p in range(starts[i], starts[i + U1]):
+                    gathered += share[successors[p]]
+            delta = sigma[u] * gathered
+            weight = 1.0 if targets.size == 0 else targets[u]
+            share[u] = (weight + delta) / sigma[u]
+            if edges:
+                found += delta
+            if i > U0:
+                due += (depth[u] if edges else depth[u] - 1) * weight
+                counted += weight
+                if not edges:
+                    found += delta
+                    total[u] += delta + extra * weight
+                    if squares:
+                        total[n + np.uint64(u)] += delta * delta
+            elif not edges:
+                total[u] += extra * counted  # the source is an end of every path
+            depth[u] = UNVISITED
+        certificate[s, 0], certificate[s, 1] = found, due
+    return True
