@@ -88,6 +88,34 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class PathJob:
+    """Random pairs of different vertices, and one shortest path of each, drawn uniformly; up to cutoff hops.
+
+    Pair number i and its path follow from `start` (64 bits) and i alone.
+    """
+
+    start: int
+    cutoff: int | None = None
+    memory_limit: int | None = None
+
+
+class PathSampling(Protocol):
+    """A run of an engine over the pairs of a job, in order. It can stop after any pair and go on."""
+
+    done: int  # pairs drawn
+    counts: Integers  # of every vertex: how many of the paths it was inside of
+    sums: Integers  # in the order of PATH_SUMS
+
+    def advance(self, until: int, poll: Callable[[int], bool]) -> int:
+        """Draw pairs up to number `until`, or until poll(done) asks for a pause; returns how many are done."""
+
+
+# What a path sampling adds up: arcs looked at, inner vertices of all paths, pairs without a path, pairs whose path
+# counts needed more than float64, and paths that failed their check.
+PATH_SUMS = ("arcs", "inner_vertices", "unconnected", "recounted", "wrong")
+
+
+@dataclass(frozen=True)
 class Sweep:
     """Searches from these sources, up to `limit` hops. What to keep:
 

@@ -38,7 +38,7 @@ def test_the_table(run: Run, named: Path) -> None:
     rows = [line.split() for line in text.splitlines() if line.strip()[:1].isdigit()]
     assert [row[:3] for row in rows] == [["1", "bob", "2"], ["2", "cyd", "2"], ["3", "ann", "0"]]
     assert "█" in text and "Highest betweenness, all 6 sources" in text
-    assert "certified to 0.0e+00 over 6 sources" in text and "hopwave-block (one source per worker" in text
+    assert "all 6 sources; arithmetic checked to 0.0e+00" in text and "hopwave-block (one source per worker" in text
 
 
 def test_edges_are_named_by_their_ends(run: Run, named: Path) -> None:
@@ -49,8 +49,10 @@ def test_edges_are_named_by_their_ends(run: Run, named: Path) -> None:
 def test_a_sample_shows_its_bounds(run: Run, tmp_path: Path) -> None:
     write(tmp_path / "star.npz", hw.generate.star(3000))
     text = run("bc", "star.npz", "--epsilon", 0.1, "--seed", 1, "--delta", 0.2)
-    assert "±" in text and "within its bound, with probability 0.8; the widest is ± 0.0" in text
-    assert "exact: using all sources was cheaper" in run("bc", "star.npz", "--epsilon", 0.0001)
+    assert "of 8,997,000 pairs; scores ± 0.0" in text and "(80%)" in text and "drawn paths checked" in text
+    text = run("bc", "star.npz", "--epsilon", 0.1, "--seed", 1, "--method", "sources")
+    assert "of 3,000 sources; scores ± 0.0" in text and "(90%); arithmetic checked to" in text
+    assert "all 3,000 sources; scores exact" in run("bc", "star.npz", "--epsilon", 0.0001)
 
 
 def test_the_score_of_the_only_source_is_unknown(run: Run, answer: Answer, named: Path) -> None:
@@ -132,7 +134,7 @@ def test_plan_device_and_threads_are_honoured(
 
 def test_top_0_shows_no_scores(run: Run, answer: Answer, karate: Path) -> None:
     assert answer("bc", karate, "--top", 0)["top"] == []
-    assert "certified" in run("bc", karate, "--top", 0)
+    assert "arithmetic checked" in run("bc", karate, "--top", 0)
 
 
 def test_a_graph_without_vertices(run: Run, answer: Answer, tmp_path: Path) -> None:
@@ -233,6 +235,8 @@ def test_ctrl_c_says_how_to_continue(tmp_path: Path) -> None:
         (3, "k=99 sources cannot be drawn from 34 vertices", ["bc", "karate.npz", "-k", "99"]),
         (3, "give one of the two", ["bc", "karate.npz", "-k", "9", "-s", "1"]),
         (3, "between 0 and 1", ["bc", "karate.npz", "--epsilon", "2"]),
+        (3, "method='some' is not known", ["bc", "karate.npz", "--epsilon", "0.1", "--method", "some"]),
+        (2, "greater than or equal to 1", ["bc", "karate.npz", "-k", "0"]),
         (3, "'zoe' is not a vertex", ["bc", "karate.npz", "-s", "zoe"]),
         (3, "cutoff=-1", ["bc", "karate.npz", "--cutoff", "-1"]),
         (3, "plan 'magic' is not known", ["bc", "karate.npz", "--plan", "magic"]),

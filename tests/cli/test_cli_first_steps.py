@@ -37,7 +37,7 @@ def test_doctor_says_how_to_install_what_is_missing(run: Run, monkeypatch: pytes
 def test_demo_draws_a_picture_and_ends_with_a_table(run: Run) -> None:
     text = run("demo")
     assert Path("hopwave-demo.png").read_bytes()[:8] == PNG and "Both graphs are drawn in hopwave-demo.png" in text
-    assert "Highest betweenness" in text and "certified to" in text and "not installed" not in text
+    assert "Highest betweenness" in text and "arithmetic checked to" in text and "not installed" not in text
     rows = text.splitlines()[-11:-1]
     assert rows[0].split()[:3] == ["1", "Valjean", "0.5700"] and rows[-1].split()[0] == "10"
 

@@ -53,7 +53,7 @@ class Certificate:
     sources: int
 
     def __str__(self) -> str:
-        return f"certified to {self.error:.1e} over {self.sources:,} sources (tolerance {self.tolerance:g})"
+        return f"arithmetic checked to {self.error:.1e} (tolerance {self.tolerance:g})"
 
 
 def accumulate(

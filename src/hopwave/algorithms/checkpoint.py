@@ -6,19 +6,29 @@ import hashlib
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from hopwave.atomic_file import replacing
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 
 if TYPE_CHECKING:
-    from hopwave.jobs import Accumulation, Job
+    from hopwave.jobs import Job
 
 INTERVAL = 60.0  # seconds between two checkpoints
 FORMAT = "hopwave betweenness checkpoint 1"
+
+
+class Stored(Protocol):
+    """What a checkpoint keeps of a run: the size of its blocks, their number, sums over the first of them."""
+
+    size: int
+    blocks: int
+    total: npt.NDArray[Any]
+    certificate: npt.NDArray[Any]
 
 
 class Checkpoint:
@@ -39,7 +49,7 @@ class Checkpoint:
         """Whether it is time to save again."""
         return time.monotonic() - self._last > INTERVAL
 
-    def save(self, run: Accumulation, done: int) -> None:
+    def save(self, run: Stored, done: int) -> None:
         """Write the sums over the first `done` blocks."""
         with replacing(self.path) as stream:
             np.savez(
@@ -53,7 +63,7 @@ class Checkpoint:
             )
         self._last = time.monotonic()
 
-    def load(self, run: Accumulation) -> int:
+    def load(self, run: Stored) -> int:
         """Read the sums from the file into the run. Returns how many blocks they cover; 0 if there is no file."""
         if not self.path.exists():
             return 0

@@ -16,15 +16,10 @@ import numpy.typing as npt
 
 from hopwave.algorithms import brandes, sampling, scaling
 from hopwave.algorithms.checkpoint import Checkpoint
-from hopwave.api.arguments import (
-    check_bytes,
-    check_distance,
-    check_probability,
-    check_risk,
-    order_of_nodes,
-    source_ids,
-)
+from hopwave.algorithms.method import Method
+from hopwave.api.arguments import check_bytes, check_distance, check_risk, order_of_nodes, source_ids
 from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, to_input_device
+from hopwave.api.estimates import Estimate, check_epsilon, check_method, estimated
 from hopwave.api.weights import as_lengths
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
@@ -57,6 +52,8 @@ def betweenness_centrality(
     memory_limit: int | None = None,
     deterministic: bool = False,
     weights: Any = None,
+    method: Method = "auto",
+    top: int | None = None,
 ) -> BetweennessResult:
     """Betweenness centrality: how many shortest paths lead through every vertex, as NetworkX 3.6.1 defines it.
 
@@ -77,7 +74,7 @@ def betweenness_centrality(
     seed : int, random.Random or NumPy generator, optional
         Makes the sample of `k` or `epsilon` repeatable.
     epsilon : float, optional
-        Draw sources until every normalised score is within ±epsilon with probability 1 − `delta`. The result then has
+        Sample until every normalised score is within ±epsilon with probability 1 − `delta`. The result then has
         `bounds`.
     delta : float, optional
         The risk that some score is farther off than its bound says.
@@ -104,6 +101,13 @@ def betweenness_centrality(
         None and False count hops. True takes the graph's own weights as the lengths of its arcs. An array has one
         length per arc, in the order of `G.indices`; a string names an edge attribute of a NetworkX graph. Runs on the
         CPU.
+    method : {"auto", "paths", "sources", "exact"}, optional
+        How to get within ±epsilon. "paths" draws random pairs and one shortest path of each, on the CPU. "sources"
+        draws sources and counts all their paths. "exact" takes all sources. "auto" takes the one with the lowest
+        predicted cost, on a GPU "sources"; `result.plan.why` says which and why.
+    top : int, optional
+        With `epsilon`: a sample of paths may end as soon as that many vertices are known to have the highest scores,
+        in whatever order. `result.undecided` lists the vertices that are too close to tell.
 
     Returns
     -------
@@ -145,21 +149,24 @@ def betweenness_centrality(
     """
     graph, weighted = lengths(G, weights)
     check_risk(delta)
+    check_method(method, top, epsilon, k)
     if epsilon is not None:
-        _check_adaptive(epsilon, k, sources, targets, endpoints, checkpoint)
+        check_epsilon(epsilon, k, sources, targets, endpoints, checkpoint, method, seed)
     request = check_request(
         graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, endpoints=bool(endpoints),
         weighted=weighted, checkpoint=checkpoint, order=order_of_nodes(G, graph),
     )  # fmt: skip
     if epsilon is not None:
-        run = choose_run(graph, replace(request.job, squares=True), device, plan, threads)
-        scores, bounds, count, certificate = _adaptive(run, request, epsilon, delta, seed, normalized, progress)
-    else:
-        run = choose_run(graph, request.job, device, plan, threads)
-        sums, certificate = run.add_up(request.job, "betweenness", progress, checkpoint)
-        scores, bounds, count = request.scores(sums, normalized), None, len(request.job.sources)
-    scores, bounds = (to_input_device(graph, run.engine, array) for array in (scores, bounds))
-    return BetweennessResult(scores, certificate, count, run.plan_used, run.engine.name, bounds, graph)
+        asked = Estimate(graph, request.job, epsilon, delta, method, top, seed, bool(normalized))
+
+        def sourced(squares: bool) -> Run:
+            return choose_run(graph, replace(request.job, squares=squares), device, plan, threads)
+
+        return estimated(asked, sourced, (device, plan, threads), progress, checkpoint)
+    run = choose_run(graph, request.job, device, plan, threads)
+    sums, certificate = run.add_up(request.job, "betweenness", progress, checkpoint)
+    scores = to_input_device(graph, run.engine, request.scores(sums, normalized))
+    return BetweennessResult(scores, certificate, len(request.job.sources), run.plan_used, run.engine.name, None, graph)
 
 
 def edge_betweenness_centrality(
@@ -325,17 +332,6 @@ def _mask(graph: Graph, targets: Any) -> npt.NDArray[np.bool_] | None:
     return mask
 
 
-def _check_adaptive(epsilon: Any, k: Any, sources: Any, targets: Any, endpoints: Any, checkpoint: Any) -> None:
-    """Raise a GraphError if epsilon= is not a precision, or comes with an argument that excludes it."""
-    if k is not None or sources is not None or targets is not None or endpoints:
-        raise GraphError(
-            "epsilon= draws its own sample; leave out k, sources, targets and endpoints, or leave out epsilon"
-        )
-    if checkpoint is not None:
-        raise GraphError("an adaptive sample (epsilon=) cannot be checkpointed; use k= with checkpoint=")
-    check_probability("epsilon", epsilon, "the precision of a score", 0.01)
-
-
 # ------------------------------------------------------------------ runs
 
 
@@ -373,18 +369,6 @@ def choose_run(graph: Graph, job: Job, device: str, plan: str | Plan, threads: i
     engine = betweenness_engine(device, graph, job, plan, threads)
     chosen, why = choose_betweenness_plan(plan, job, graph, engine)
     return Run(graph, engine, chosen, why, threads)
-
-
-def _adaptive(
-    run: Run, request: Request, epsilon: float, delta: float, seed: Any, normalized: bool, progress: Progress
-) -> tuple[Floats, Floats, int, brandes.Certificate]:
-    """Scores within ±epsilon, their bounds, how many sources were drawn, and the certificate."""
-    mean, bounds, count, certificate = sampling.adaptive(
-        lambda sample, title: run.add_up(sample, title, progress), run.graph.n, epsilon, delta, seed, request.job
-    )
-    n = run.graph.n
-    pairs = 1.0 if normalized else (n - 1) * (n - 2) / (1 if run.graph.directed else 2)
-    return mean * pairs, bounds * pairs, count, certificate
 
 
 # ------------------------------------------------------------------ arcs

@@ -20,18 +20,24 @@ from hopwave.cli.info import sentence
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.progress import Meter
-from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
+from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult, describe, drawn
 
 Result = BetweennessResult | EdgeBetweennessResult
 
 
 def bc(
     file: File,
-    k: Annotated[int | None, typer.Option("--k", "-k", help="Sample this many sources, as NetworkX does.")] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", "-k", min=1, help="Sample this many sources, as NetworkX does.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the sample: the same seed gives the same sample.")] = None,
     epsilon: Annotated[
-        float | None, typer.Option(help="Sample sources until every normalised score is known to within ± epsilon.")
+        float | None, typer.Option(help="Sample until every normalised score is known to within ± epsilon.")
     ] = None,
+    method: Annotated[
+        str,
+        typer.Option(help="How: auto, paths (between random pairs), sources, or exact. auto takes the cheapest."),
+    ] = "auto",
     delta: Annotated[float, typer.Option(help="The probability that some score is further off than epsilon.")] = 0.1,
     edges: Annotated[bool, typer.Option("--edges", help="Score edges instead of vertices.")] = False,
     normalized: Annotated[
@@ -83,9 +89,11 @@ def bc(
     out: options.ResultFile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Betweenness centrality of vertices or edges, exact or estimated from a sample of sources."""
-    if edges and (epsilon is not None or endpoints):
-        raise typer.BadParameter("--edges cannot be combined with --epsilon or --endpoints; leave out one of them")
+    """Betweenness centrality of vertices or edges, exact or estimated from a sample of sources or paths."""
+    if edges and (epsilon is not None or endpoints or method != "auto"):
+        raise typer.BadParameter(
+            "--edges cannot be combined with --epsilon, --method or --endpoints; leave out one of them"
+        )
     options.check(plan, out, plot)
     if combine is not None and not weights:
         raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
@@ -113,7 +121,7 @@ def bc(
         "checkpoint": checkpoint,
     }
     if not edges:
-        arguments |= {"endpoints": endpoints, "epsilon": epsilon, "delta": delta}
+        arguments |= {"endpoints": endpoints, "epsilon": epsilon, "delta": delta, "method": method}
     began = time.perf_counter()
     result = scored(graph, edges, arguments)
     wall = time.perf_counter() - began
@@ -127,13 +135,13 @@ def bc(
             "weights": weights,
             "endpoints": endpoints,
         }
-        given |= {"epsilon": epsilon, "delta": None if epsilon is None else delta}
+        given |= {"epsilon": epsilon, "delta": None if epsilon is None else delta, "method": method}
         files = {"out": out, "plot": plot, "checkpoint": checkpoint}
         written = {name: path and str(path) for name, path in files.items()}
         terminal.emit({"file": str(file), **given, **record(result, top), "wall_seconds": wall, **written})
         return
     terminal.line(f"{file}: {sentence(graph)}")
-    terminal.show(top_table(result, top), summary(result, wall, delta))
+    terminal.show(top_table(result, top), summary(result, wall))
     for path in filter(None, (out, plot)):
         terminal.line(f"wrote {path}")
 
@@ -157,7 +165,7 @@ def write_files(result: Result, out: Path | None, plot: Path | None) -> None:
             columns.write(out, columns.of_betweenness(result))
         if plot is not None:
             meter.stage(f"drawing {plot.name}")
-            picture.scores(plot, once(result), bars(result, 15), heading(result), drawn(result))
+            picture.scores(plot, once(result), bars(result, 15), heading(result), describe(result))
 
 
 def named(graph: Graph, names: list[str] | None) -> list[Any] | None:
@@ -185,12 +193,6 @@ def bars(result: Result, top: int) -> list[tuple[str, float]]:
 def heading(result: Result) -> str:
     """What was scored."""
     return "Betweenness of vertices" if isinstance(result, BetweennessResult) else "Betweenness of edges"
-
-
-def drawn(result: Result) -> str:
-    """How many sources were used."""
-    n = result.graph.n
-    return f"all {n:,} sources" if result.sources == n else f"{result.sources:,} sources for {n:,} vertices"
 
 
 def top_table(result: Result, top: int) -> Table:
@@ -224,18 +226,14 @@ def shown(score: float) -> str:
     return f"{score:,.1f}" if score >= 1000 else f"{score:.5g}"
 
 
-def summary(result: Result, wall: float, delta: float) -> Table:
-    """How the scores were computed, and how exact they are."""
-    lines = {"certificate": str(result.certificate)}
-    if isinstance(result, BetweennessResult) and result.bounds is not None:
-        widest = float(result.bounds.max(initial=0.0))
-        sure = f"every score is within its bound, with probability {1 - delta:g}"
-        lines["bounds"] = (
-            f"{sure}; the widest is ± {shown(widest)}" if widest else "exact: using all sources was cheaper"
-        )
-    lines |= {"plan": str(result.plan), "engine": result.engine, "time": f"{wall:,.2f} s"}
-    if result.sources:
-        lines["time"] += f", {terminal.milliseconds(wall / result.sources)} ms per source"
+def summary(result: Result, wall: float) -> Table:
+    """How the scores were computed, and how exact they are: by the sample, and by the arithmetic."""
+    lines = {"scores": f"{describe(result)}; {result.certificate}", "plan": str(result.plan), "engine": result.engine}
+    lines["time"] = f"{wall:,.2f} s"
+    pairs = result.pairs if isinstance(result, BetweennessResult) else None
+    searches, kind = (result.sources, "source") if pairs is None else (pairs, "pair")
+    if searches:
+        lines["time"] += f", {terminal.milliseconds(wall / searches)} ms per {kind}"
     return terminal.facts("", lines)
 
 
@@ -254,6 +252,7 @@ def record(result: Result, top: int) -> dict[str, Any]:
         "directed": graph.directed,
         "edges": isinstance(result, EdgeBetweennessResult),
         "sources": result.sources,
+        "pairs": result.pairs if isinstance(result, BetweennessResult) else None,
         "plan": result.plan.name,
         "why": result.plan.why,
         "engine": result.engine,

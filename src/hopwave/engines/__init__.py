@@ -32,6 +32,8 @@ from hopwave.jobs import (
     FoundBySearch,
     Job,
     PageRankRun,
+    PathJob,
+    PathSampling,
     PathSearch,
     Poll,
     Product,
@@ -51,7 +53,15 @@ from hopwave.vector import Vector
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 
 # What an engine may lack: see Engine.why_not_operation and Algebra.why_not_operation.
-Operation = Literal["sweep", "weighted_sweep", "components", "strong_components", "shortest_path", "local_efficiencies"]
+Operation = Literal[
+    "sweep",
+    "weighted_sweep",
+    "components",
+    "strong_components",
+    "shortest_path",
+    "local_efficiencies",
+    "path_sampling",
+]
 Shortcut = Literal["waves", "count_entries", "count_triangles", "pagerank", "dijkstra", "delta_stepping"]
 
 # Only the engine itself looks inside these; callers pass them from one method to the next.
@@ -104,6 +114,9 @@ class Engine(Protocol):
 
     def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
         """A betweenness run: sums of dependencies over the job's sources (algorithms/brandes.py)."""
+
+    def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
+        """A run that draws shortest paths between random pairs (algorithms/path_sampling.py)."""
 
     # ---------------------------------------------------------------- many sources
 

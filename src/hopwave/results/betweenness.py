@@ -30,9 +30,9 @@ class BetweennessResult:
     scores : array of float64
         One score per vertex, in vertex order.
     certificate : Certificate
-        How accurate the arithmetic is.
+        How accurate the arithmetic is, or what was checked of the paths that were drawn.
     sources : int
-        How many searches were made.
+        How many sources were used; 0 after a sample of paths.
     plan : PlanUsed
         Which plan ran and why. Compares equal to its name.
     engine : str
@@ -41,6 +41,12 @@ class BetweennessResult:
         Half-widths of the confidence intervals of the scores after an adaptive sample (`epsilon=`), else None.
     graph : Graph
         The graph.
+    pairs : int or None
+        How many pairs of vertices a sample of paths drew, its pilot included, else None.
+    delta : float or None
+        After an adaptive sample: all bounds hold together with probability 1 − delta.
+    undecided : list or None
+        With `top=`: the vertices that may or may not be among the highest; empty if these are known. Else None.
 
     Examples
     --------
@@ -57,6 +63,9 @@ class BetweennessResult:
     engine: str
     bounds: npt.NDArray[np.float64] | None
     graph: Graph = field(repr=False, compare=False)
+    pairs: int | None = None
+    delta: float | None = None
+    undecided: list[Any] | None = None
 
     def top(self, k: int = 10) -> list[tuple[Any, float]]:
         """The k vertices with the highest scores, by label or id, highest first. Ties are in vertex order.
@@ -82,11 +91,11 @@ class BetweennessResult:
 
     def _repr_html_(self) -> str:
         rows = [(vertex, f"{score:.6g}") for vertex, score in self.top(SHOWN)]
-        title = f"Betweenness of {len(self.scores):,} vertices, highest first; {self.certificate}"
+        title = f"Betweenness of {len(self.scores):,} vertices, highest first; {describe(self)}; {self.certificate}"
         return html.table(title, rows, ("vertex", "betweenness"))
 
     def __repr__(self) -> str:
-        return f"BetweennessResult(n={len(self.scores):,}, sources={self.sources:,}, {self.certificate})"
+        return f"BetweennessResult({len(self.scores):,} vertices; {describe(self)}; {self.certificate})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,4 +179,31 @@ class EdgeBetweennessResult:
         return html.table(title, rows, ("source", "target", "betweenness"))
 
     def __repr__(self) -> str:
-        return f"EdgeBetweennessResult(arcs={len(self.scores):,}, sources={self.sources:,}, {self.certificate})"
+        return f"EdgeBetweennessResult({len(self.scores):,} arcs; {describe(self)}; {self.certificate})"
+
+
+def drawn(result: BetweennessResult | EdgeBetweennessResult) -> str:
+    """How many sources were used, or how many pairs.
+
+    >>> import hopwave as hw
+    >>> drawn(hw.betweenness_centrality(hw.generate.path(50), k=10, seed=1))
+    '10 of 50 sources'
+    """
+    n, sources = result.graph.n, result.sources
+    if isinstance(result, BetweennessResult) and result.pairs is not None:
+        return f"{result.pairs:,} of {n * (n - 1):,} pairs"
+    return f"all {n:,} sources" if sources == n else f"{sources:,} of {n:,} sources"
+
+
+def describe(result: BetweennessResult | EdgeBetweennessResult) -> str:
+    """What was drawn, and how far scores may be off, in one line.
+
+    >>> import hopwave as hw
+    >>> describe(hw.betweenness_centrality(hw.generate.path(50), epsilon=0.1, seed=1))
+    'all 50 sources; scores exact'
+    """
+    if isinstance(result, EdgeBetweennessResult) or result.bounds is None or result.delta is None:
+        return drawn(result)
+    widest = float(on_host(result.bounds).max(initial=0.0))
+    sure = f"scores ± {widest:.2g} ({100 * (1 - result.delta):.4g}%)" if widest else "scores exact"
+    return f"{drawn(result)}; {sure}"

@@ -24,7 +24,7 @@ from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.search import loop, state
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, OPERAND_VISITED, ROWS_ALL
 from hopwave.graph import Graph
-from hopwave.jobs import Accumulation, FoundBySearch, Job, Poll, Question, Sweep, Swept
+from hopwave.jobs import Accumulation, FoundBySearch, Job, PathJob, PathSampling, Poll, Question, Sweep, Swept
 from hopwave.plan import Plan, Pull
 from hopwave.trace import Level
 
@@ -183,6 +183,11 @@ class Engine:
         prepared = loaded.graph._prepared
         renumbered = prepared.find(RenumberedGraph) or prepared.keep(RenumberedGraph(loaded.graph))
         return RenumberedAccumulation(renumbered, job, plan, threads)
+
+    def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
+        from hopwave.engines.cpu.betweenness.paths import PathSampling
+
+        return PathSampling(self.load(graph, None), job, threads)
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
         return None

@@ -20,7 +20,7 @@ from hopwave.engines.cuda.errors import LESS_MEMORY, OTHERS_LESS, explained
 from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
-from hopwave.jobs import Accumulation, FoundBySearch, Job, Poll, Question, Sweep, Swept
+from hopwave.jobs import Accumulation, FoundBySearch, Job, PathJob, Poll, Question, Sweep, Swept
 from hopwave.plan import Plan, Step
 from hopwave.prepared import Structure
 from hopwave.trace import Level
@@ -156,6 +156,11 @@ class Engine:
                 "device='cuda' counts hops from many sources, and has no search along weights for them; "
                 "use device='cpu' or 'auto'"
             )
+        if operation == "path_sampling":
+            return (
+                "device='cuda' does not sample paths yet: its betweenness goes from sources to all vertices; "
+                "use device='cpu' or 'auto', or method='sources'"
+            )
         if operation == "strong_components" and graph.directed:
             return (
                 "device='cuda' finds weak components only: strong ones need a depth-first search, one step at a time; "
@@ -204,6 +209,9 @@ class Engine:
 
     def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> NoReturn:
         raise EngineError(self.why_not_operation("local_efficiencies", graph))
+
+    def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> NoReturn:
+        raise EngineError(self.why_not_operation("path_sampling", graph))
 
     def regime(self, graph: Graph, job: Job, plan: Plan) -> tuple[str, str] | None:
         loaded = self.load(graph, plan)

@@ -23,7 +23,7 @@ from hopwave.arrays import ScaledCounts
 from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
-from hopwave.jobs import Accumulation, FoundBySearch, Job, Poll, Question, Sweep, Swept
+from hopwave.jobs import Accumulation, FoundBySearch, Job, PathJob, PathSampling, Poll, Question, Sweep, Swept
 from hopwave.plan import Plan, Pull, Step
 from hopwave.trace import Level
 
@@ -141,10 +141,10 @@ class Engine:
             "reached": int(np.count_nonzero(search.d >= 0)),
         }
 
-    # ---------------------------------------------------------------- many sources, along weights
+    # ---------------------------------------------------------------- many sources along weights, random paths
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
-        if operation == "weighted_sweep":
+        if operation in ("weighted_sweep", "path_sampling"):
             return None
         return "device='reference' answers one search at a time; use device='cpu' or 'auto'"
 
@@ -156,6 +156,13 @@ class Engine:
         from hopwave.engines.reference.weighted import sweep
 
         return sweep(graph, job, poll)
+
+    def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
+        if threads is not None:
+            raise EngineError(f"threads={threads!r} is for device='cpu'; the reference engine runs on one")
+        from hopwave.engines.reference.paths import PathSampling
+
+        return PathSampling(self, graph, job)
 
     # ---------------------------------------------------------------- betweenness along weights
 

@@ -1,0 +1,202 @@
+"""Betweenness from random shortest paths: how many pairs to draw so that every score is within ± epsilon.
+
+    s, t   a pair of different vertices, drawn uniformly        N   pairs drawn        c(v)   paths with v inside
+    p(v)   the probability of that. The score is p · n / (n − 2): NetworkX does not count pairs that begin or end in v
+
+Each pair contributes one of its shortest paths, drawn uniformly, so c(v) is binomial: N draws with probability p(v). A
+pair without a path counts for no vertex. The stopping rule has the two phases of KADABRA (Borassi & Natale 2016):
+
+1. A pilot sample guesses every p(v). From it follow how many pairs N will do, and how the risk delta is divided among
+   the vertices: those in the middle of many paths need most of it. The pilot is then thrown away.
+2. New pairs are drawn, and looked at after N, N · GROWTH, N · GROWTH², … of them. Look j may err with risk
+   delta / ((j + 1)(j + 2)); these add up to delta. Its share for each vertex and side gives the exact interval of
+   Clopper and Pearson for p(v). The run ends at the first look at which no interval is wider than epsilon.
+
+KADABRA tests a martingale bound instead, which may be looked at after every sample but is wider, and stops at a number
+of samples that follows from the diameter. Here the looks and the shares are fixed before the first pair of phase 2 is
+drawn, so the union bound over looks, vertices and sides is all that the promise needs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.jobs import Integers
+
+Floats = npt.NDArray[np.float64]
+
+PILOT = 8.0  # pairs of the pilot, times 1 / epsilon: some per cent of all, and a hub is met some dozen times
+GROWTH = 1.2  # from one look to the next: less wastes risk, more wastes pairs
+LIKELY, AT_MOST = 1.0, 3.0  # standard deviations above the pilot: the p that decides N, and the p that decides shares
+EVEN = 0.1  # of the risk is divided evenly, in case the pilot was wrong about a vertex
+MAX_PAIRS = 1 << 50
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a sample must reach: every p(v) within ± epsilon, except with risk delta; or the `top` highest apart."""
+
+    epsilon: float
+    delta: float
+    top: int | None = None
+
+
+@dataclass(frozen=True)
+class Look:
+    """The intervals after a look: `low` ≤ p ≤ `high` for all vertices at once, and the widest half-width."""
+
+    pairs: int
+    low: Floats
+    high: Floats
+    widest: float
+
+
+def pilot_size(goal: Goal) -> int:
+    """How many pairs the pilot draws.
+
+    >>> pilot_size(Goal(0.01, 0.1))
+    800
+    """
+    return math.ceil(PILOT / goal.epsilon)
+
+
+def look_risk(delta: float, look: int) -> float:
+    """The share of delta of that look, the first being number 0. All shares together are delta.
+
+    >>> look_risk(0.1, 0), sum(look_risk(0.1, j) for j in range(1000)) < 0.1
+    (0.05, True)
+    """
+    return delta / ((look + 1) * (look + 2))
+
+
+def interval(hits: Integers, pairs: int, risk: Floats) -> tuple[Floats, Floats]:
+    """Clopper and Pearson's interval of a probability after so many hits: each side errs with at most that risk.
+
+    >>> low, high = interval(np.array([0, 50]), 100, np.array([0.025, 0.025]))
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.0, 0.398], [0.036, 0.602])
+    """
+    from scipy.special import betaincinv  # a tenth of a second to import
+
+    k, misses = np.asarray(hits, np.float64), pairs - np.asarray(hits, np.float64)
+    low = np.where(k > 0, betaincinv(np.maximum(k, 1), misses + 1, risk), 0.0)
+    high = np.where(misses > 0, 1.0 - betaincinv(np.maximum(misses, 1), k + 1, risk), 1.0)
+    return low, high
+
+
+# ------------------------------------------------------------------ what the pilot decides
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How many pairs the first look has, and each vertex's share of the risk of a look, for one side.
+
+    Vertices that the pilot met equally often have equal shares: `group` of a vertex is the place of its share in
+    `shares`. Shares of all vertices and both sides add up to 1.
+    """
+
+    goal: Goal
+    first: int
+    group: npt.NDArray[np.intp]
+    shares: Floats
+
+    def looks(self) -> Iterator[tuple[int, float]]:
+        """The number of pairs and the risk of one look after another, without end."""
+        pairs = float(self.first)
+        for number in range(10_000):
+            yield math.ceil(pairs), look_risk(self.goal.delta, number)
+            pairs *= GROWTH
+
+    def look(self, counts: Integers, pairs: int, risk: float) -> Look:
+        """What is known after so many pairs. Vertices of one group and count have one interval, computed once."""
+        _, first, inverse = np.unique(counts * len(self.shares) + self.group, return_index=True, return_inverse=True)
+        hits = counts[first]
+        low, high = interval(hits, pairs, risk * self.shares[self.group[first]])
+        share = hits / pairs
+        widest = float(np.maximum(high - share, share - low).max(initial=0.0))
+        return Look(pairs, low[inverse], high[inverse], widest)
+
+    def is_enough(self, look: Look, counts: Integers) -> bool:
+        """Whether every interval is narrow enough, or the highest vertices are apart from all others."""
+        return look.widest <= self.goal.epsilon or not len(undecided(look, counts, self.goal.top))
+
+
+def undecided(look: Look, counts: Integers, top: int | None) -> npt.NDArray[np.intp]:
+    """The vertices of which it is not known whether they are among the `top` highest. All, if top is None.
+
+    >>> look = Look(10, np.array([0.5, 0.2, 0.1]), np.array([0.9, 0.4, 0.3]), 0.2)
+    >>> undecided(look, np.array([7, 3, 2]), 1).tolist(), undecided(look, np.array([7, 3, 2]), 2).tolist()
+    ([], [1, 2])
+    """
+    n = len(counts)
+    if top is None:
+        return np.arange(n)
+    if top >= n:
+        return np.arange(0)
+    order = np.argsort(-counts, kind="stable")
+    best, rest = order[:top], order[top:]
+    barrier, floor = look.high[rest].max(), look.low[best].min()
+    return np.sort(np.concatenate([best[look.low[best] < barrier], rest[look.high[rest] > floor]]))
+
+
+def schedule(counts: Integers, pairs: int, goal: Goal) -> Schedule:
+    """What follows from a pilot of so many pairs: the size of the first look, and the shares of the risk.
+
+    >>> plan = schedule(np.array([60, 3, 0, 0]), 800, Goal(0.01, 0.1))
+    >>> bool(plan.first > 1000), round(float(2 * plan.shares[plan.group].sum()), 9)
+    (True, 1.0)
+    """
+    hits, group, many = np.unique(counts, return_inverse=True, return_counts=True)
+    guess, most = (np.minimum((hits + sigmas * np.sqrt(hits + 1.0)) / pairs, 1.0) for sigmas in (LIKELY, AT_MOST))
+
+    def enough(size: int) -> bool:
+        shares = divide(most, many, size, goal.epsilon)
+        expected = np.minimum(np.round(guess * size), size).astype(np.int64)
+        low, high = interval(expected, size, look_risk(goal.delta, 0) * shares)
+        widest = float(np.maximum(high - expected / size, expected / size - low).max(initial=0.0))
+        if widest <= goal.epsilon:
+            return True
+        return goal.top is not None and not len(
+            undecided(Look(size, low[group], high[group], widest), counts, goal.top)
+        )
+
+    size = _least(enough)
+    return Schedule(goal, size, group, divide(most, many, size, goal.epsilon))
+
+
+def divide(guess: Floats, many: Integers, size: int, epsilon: float) -> Floats:
+    """The share of the risk of one vertex and one side, for groups of `many` vertices with the same guessed p.
+
+    After `size` pairs a vertex is off by epsilon with a probability of about exp(−size · E), where E is the relative
+    entropy between p and p ± epsilon. Shares are in proportion to that; a part is divided evenly.
+    """
+    rate = np.minimum(_entropy(guess, guess + epsilon), _entropy(guess, guess - epsilon))
+    weight = np.exp(-size * (rate - rate.min()))
+    return np.asarray((1 - EVEN) * weight / (2 * (weight @ many)) + EVEN / (2 * many.sum()))
+
+
+def _entropy(p: Floats, q: Floats) -> Floats:
+    """p log(p / q) + (1 − p) log((1 − p) / (1 − q)): infinite where q is no probability."""
+    from scipy.special import rel_entr
+
+    inside = (q > 0) & (q < 1)
+    safe = np.where(inside, q, 0.5)
+    return np.where(inside, rel_entr(p, safe) + rel_entr(1 - p, 1 - safe), np.inf)
+
+
+def _least(enough: Any) -> int:
+    """About the least size that is enough: to one per cent."""
+    high = 64
+    while not enough(high) and high < MAX_PAIRS:
+        high *= 2
+    low = high // 2
+    while high - low > max(1, high // 100):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

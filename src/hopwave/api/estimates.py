@@ -1,0 +1,204 @@
+"""Betweenness within ± epsilon: checks the arguments of an estimate, chooses a method, and runs it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.algorithms import method as _method
+from hopwave.algorithms import sampled_paths, sampling, scaling
+from hopwave.algorithms.brandes import Certificate
+from hopwave.algorithms.checkpoint import Checkpoint
+from hopwave.algorithms.path_sampling import Goal
+from hopwave.api.arguments import check_probability
+from hopwave.api.choice import engine_for, to_input_device
+from hopwave.engines import Engine
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.jobs import Job, PathJob, PathSampling, Progress
+from hopwave.plan import Plan, PlanUsed, Push
+from hopwave.results.betweenness import BetweennessResult
+from hopwave.rules import Always
+from hopwave.whole_numbers import is_whole
+
+Floats = npt.NDArray[np.float64]
+File = str | os.PathLike[str] | None
+
+# Names the method in results. It is no plan to choose by plan=: method= does that.
+PATHS = Plan(
+    "path-sampling",
+    "Borassi & Natale, KADABRA, ESA 2016",
+    "3 and 4",
+    "betweenness from random shortest paths, one pair of searches per worker",
+    (Push("thread", "queue"),),
+    Always(),
+    task="betweenness",
+)
+
+
+class SourceRun(Protocol):
+    """An engine and a plan that sum dependencies over sources (api.betweenness.Run)."""
+
+    @property
+    def engine(self) -> Engine:
+        """Where it runs."""
+
+    @property
+    def plan_used(self) -> PlanUsed:
+        """The plan and why."""
+
+    def add_up(self, job: Job, title: str, progress: Progress, checkpoint: File = None) -> tuple[Floats, Certificate]:
+        """The sums over the sources of a job."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The arguments of an estimate, checked: scores within ± epsilon, except with risk delta."""
+
+    graph: Graph
+    job: Job
+    epsilon: float
+    delta: float
+    method: _method.Method
+    top: int | None
+    seed: Any
+    normalized: bool
+
+    @property
+    def goal(self) -> Goal:
+        """The same for the share of all pairs' paths that lead through a vertex, in place of scores."""
+        n = self.graph.n
+        return Goal(self.epsilon * (n - 2) / n, self.delta, self.top)
+
+    @property
+    def unit(self) -> float:
+        """A normalised score of 1, as the caller wants scores."""
+        n = self.graph.n
+        return 1.0 if self.normalized else (n - 1) * (n - 2) / (1 if self.graph.directed else 2)
+
+
+def check_method(method: Any, top: Any, epsilon: Any, k: Any) -> None:
+    """Raise a GraphError if method= or top= is unknown, or does not fit the arguments beside it."""
+    if method not in _method.METHODS:
+        raise GraphError(f"method={method!r} is not known; use {', '.join(map(repr, _method.METHODS))}")
+    if epsilon is None and (method == "paths" or (method == "sources" and k is None)):
+        raise GraphError(
+            f"method={method!r} samples until scores are within ± epsilon; give epsilon=, for example 0.01"
+        )
+    if k is not None and method in ("paths", "exact"):
+        raise GraphError(f"k= draws sources and method={method!r} does not; leave out one of them")
+    if top is None:
+        return
+    if not is_whole(top) or top < 1:
+        raise GraphError(f"top={top!r} is not a number of vertices; give a whole number from 1, or None")
+    if epsilon is None:
+        raise GraphError("top= ends a sample early, and equal scores are never apart: give epsilon=, too, as a limit")
+    if method in ("sources", "exact"):
+        raise GraphError(f"top= ends a sample of paths early; use method='paths' or 'auto' instead of {method!r}")
+
+
+def check_epsilon(
+    epsilon: Any, k: Any, sources: Any, targets: Any, endpoints: Any, checkpoint: Any, method: str, seed: Any
+) -> None:
+    """Raise a GraphError if epsilon= is not a precision, or comes with an argument that excludes it."""
+    if k is not None or sources is not None or targets is not None or endpoints:
+        raise GraphError(
+            "epsilon= draws its own sample; leave out k, sources, targets and endpoints, or leave out epsilon"
+        )
+    if checkpoint is not None and method in ("auto", "sources"):
+        raise GraphError(
+            f"an adaptive sample (epsilon=) with method={method!r} cannot be checkpointed; "
+            "use method='paths', or k= with checkpoint="
+        )
+    if checkpoint is not None and method == "paths" and seed is None:
+        raise GraphError("checkpoint= with method='paths' continues the same sample: give seed=, a whole number, too")
+    check_probability("epsilon", epsilon, "the precision of a score", 0.01)
+    sampling.python_generator(seed)  # an error, unless it is a seed
+
+
+def estimated(
+    asked: Estimate,
+    sources: Callable[[bool], SourceRun],
+    paths_on: tuple[str, str | Plan, int | None],
+    progress: Progress,
+    checkpoint: File,
+) -> BetweennessResult:
+    """Scores within ± epsilon. `sources(squares)` chooses a run over sources; `paths_on` is device, plan, threads."""
+    device, plan, threads = paths_on
+    graph, n = asked.graph, asked.graph.n
+    choice = _method.Choice(asked.method, "asked for") if asked.method != "auto" else None
+    if n <= 2:
+        choice = _method.Choice("exact", "exact: no path has a vertex inside")
+    elif choice is None:
+        if plan != "auto":
+            choice = _method.Choice("sources", "plan= names a plan that goes from sources")
+        elif asked.job.weighted and asked.top is None:
+            choice = _method.Choice("sources", "paths along weights are not sampled")
+        elif sources(True).engine.name != "cpu":
+            choice = _method.Choice("sources", "on a GPU")
+        elif asked.top is not None:
+            choice = _method.Choice("paths", "top= ends a sample of paths")
+        else:
+            choice = _method.before_pilot(n, graph.m, asked.goal)
+    if choice is not None and choice.method != "paths":
+        return _from_sources(asked, sources, choice, progress, checkpoint)
+    if plan != "auto":
+        raise GraphError(f"plan={plan!r} goes from sources, and method='paths' does not; leave out one of them")
+    if asked.job.weighted:
+        raise GraphError(
+            "paths are sampled by hops, and weights= gives arcs lengths; use method='sources', or leave out weights="
+        )
+    engine = engine_for("path_sampling", device, graph, threads, 0)
+    cutoff = None if asked.job.cutoff is None else int(asked.job.cutoff)
+    job = PathJob(0, cutoff, asked.job.memory_limit)
+
+    def begin(start: int) -> PathSampling:
+        return engine.path_sampling(graph, replace(job, start=start), threads)
+
+    seed = sampling.python_generator(asked.seed).getrandbits(64)
+    pilot = sampled_paths.draw_pilot(begin, seed, asked.goal, progress)
+    if choice is None:
+        choice = _method.after_pilot(n, graph.m, pilot)
+        if choice.method != "paths":
+            return _from_sources(asked, sources, choice, progress, checkpoint)
+    saved = None
+    if checkpoint is not None:
+        named = replace(asked.job, sources=np.array([seed], np.uint64).view(np.int64))
+        saved = Checkpoint(checkpoint, graph, named, f"{PATHS.name} {asked.goal} on {engine.name}")
+    found = sampled_paths.draw(begin, seed, pilot.schedule, progress, saved)
+    scale = asked.unit * n / (n - 2)
+    scores, bounds = (to_input_device(graph, engine, array * scale) for array in (found.shares, found.bounds))
+    used = PlanUsed(PATHS, choice.why)
+    pairs = found.pairs + pilot.pairs
+    ties = None if asked.top is None else [graph.label(v) for v in found.undecided.tolist()]
+    return BetweennessResult(
+        scores, found.certificate, 0, used, engine.name, bounds, graph, pairs=pairs, delta=asked.delta, undecided=ties
+    )
+
+
+def _from_sources(
+    asked: Estimate,
+    sources: Callable[[bool], SourceRun],
+    choice: _method.Choice,
+    progress: Progress,
+    checkpoint: File,
+) -> BetweennessResult:
+    graph, n = asked.graph, asked.graph.n
+    run = sources(choice.method == "sources")
+    if choice.method == "sources":
+        scores, bounds, count, certificate = sampling.adaptive(
+            lambda job, title: run.add_up(job, title, progress), n, asked.epsilon, asked.delta, asked.seed, asked.job
+        )
+        scores, bounds = scores * asked.unit, bounds * asked.unit
+    else:
+        sums, certificate = run.add_up(asked.job, "betweenness", progress, checkpoint)
+        scores = scaling.scale(sums, n, normalized=asked.normalized, directed=graph.directed, endpoints=False)
+        bounds, count = np.zeros(n), n
+    scores, bounds = (to_input_device(graph, run.engine, array) for array in (scores, bounds))
+    used = replace(run.plan_used, why=f"{choice.why}; {run.plan_used.why}")
+    return BetweennessResult(scores, certificate, count, used, run.engine.name, bounds, graph, delta=asked.delta)

@@ -1,0 +1,315 @@
+"""One shortest path between a random pair (s, t), drawn uniformly among all of them, compiled.
+
+Two searches, forward from s and backward from t. The side whose next level has fewer arcs goes on, one whole level at a
+time. While they have not met, d(s, t) is greater than a + b, the depths of both sides. When a level from a meets the
+other side, it does so at depth b: d(s, t) = a + b + 1, and every shortest path has exactly one arc (u, v) between the
+two sides. So (u, v) is drawn in proportion to σ_s(u) · σ_t(v), and from both its ends a walk leads to s and t, each
+step to a predecessor in proportion to its σ. (Borassi & Natale, KADABRA, section 3.)
+
+Encodings
+    level[v]   0: not visited; 1 + d(s, v) on the forward side; -1 - d(v, t) on the backward side. No vertex is on both.
+    σ          only ratios between vertices of one level matter. Below 2^MAX_BITS they are float64. Where they may be
+               larger, they are counted again as mantissa · 2^exponent (`recount`), for this one pair.
+    random     number j of pair i is a hash of (start, i, j) alone (generate/counter.py): the same on any thread.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+from numba import njit
+
+from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, STOP
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.path_counts import add_scaled, two_to
+
+MAX_BITS = 480  # of a path count: the sum over all arcs of a product of two then stays below 2^1024
+PAIRS_PER_BATCH = 16  # that a worker takes at a time
+
+# Rows of the graph, as two tuples: to go on along from side 0 (forward) and 1 (backward). A walk back from a side goes
+# along the rows of the other. degree_bits: log2 of the greatest number of arcs into a vertex, for both sides.
+Graph = namedtuple("Graph", "indptr indices degree_bits ascending")
+# One worker's arrays. queues: one per side. here: a row of cells per side. before[i]: weight of the arcs across from
+# the first i + 1 vertices of the level that met.
+WorkerState = namedtuple("WorkerState", "level sigma exponent queues here before path counts sums")
+SharedState = namedtuple("SharedState", "control start last cutoff")
+
+# Cells of here: where the last level begins and ends in the queue, the end of all that was visited, arcs that leave the
+# last level, its depth, and an upper bound of log2 of its path counts.
+BEGIN, END, TAIL, LEAVING, DEPTH, BITS = range(6)
+HERE_CELLS = 6
+
+# Cells of sums, in the order of jobs.PATH_SUMS.
+ARCS, INNER_VERTICES, UNCONNECTED, RECOUNTED, WRONG = range(5)
+SUM_CELLS = 5
+
+WEYL, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+U30, U27, U31, U11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+
+
+# ------------------------------------------------------------------ random numbers
+
+
+@njit(**INNER)
+def mix(z):
+    """SplitMix64's finaliser."""
+    z = (z ^ (z >> U30)) * FIRST
+    z = (z ^ (z >> U27)) * SECOND
+    return z ^ (z >> U31)
+
+
+@njit(**INNER)
+def fraction(key, number):
+    """A uniform number in [0, 1): that number of the pair with that key."""
+    return np.float64(mix(key + np.uint64(number + 1) * WEYL) >> U11) * 2.0**-53
+
+
+# ------------------------------------------------------------------ two searches
+
+
+@njit(**INNER)
+def expand(indptr, indices, level, sigma, before, queue, begin, end, new):
+    """One level of one side. Returns the new end of its queue, the arcs that leave what it found, and Σ σ_s(u) σ_t(v)
+    over the arcs (u, v) to the other side: 0.0 as long as the sides do not meet.
+
+    It takes arrays one by one: a call that passes a whole record takes longer than a small level.
+    """
+    noinline()
+    tail, arcs, total, met = end, 0, 0.0, False
+    for i in range(begin, end):
+        u = queue[i]
+        share, across = sigma[u], 0.0
+        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+            v = indices[j]
+            at = level[v]
+            if at == 0:
+                if not met:  # what lies beyond the meeting is on no shortest path
+                    level[v] = new
+                    sigma[v] = share
+                    queue[tail] = v
+                    tail += 1
+                    arcs += np.int64(indptr[v + ONE]) - np.int64(indptr[v])
+            elif at == new:
+                sigma[v] += share
+            elif (at < 0) != (new < 0):
+                across += sigma[v]
+                met = True
+        total += share * across
+        before[i - begin] = total
+    return tail, arcs, total
+
+
+@njit(**INNER)
+def bits_of(sigma, queue, begin, end):
+    """An upper bound of log2 of the greatest σ of a level."""
+    noinline()
+    greatest = 1.0
+    for i in range(begin, end):
+        greatest = max(greatest, sigma[queue[i]])
+    return np.int64(np.ceil(np.log2(greatest))) if greatest < np.inf else np.int64(2000)
+
+
+@njit(**INNER)
+def recount(indptr, indices, level, sigma, exponent, queue, end, step):
+    """σ of one side once more, as mantissa (in sigma) and exponent. queue[:end] is in the order of levels."""
+    noinline()
+    sigma[queue[0]], exponent[queue[0]] = 0.5, 1
+    for i in range(1, end):
+        v = queue[i]
+        nearer = level[v] - step
+        total, power = 0.0, np.int64(0)
+        for j in range(np.int64(indptr[v]), np.int64(indptr[v + ONE])):
+            u = indices[j]
+            if level[u] == nearer:
+                total, power = add_scaled(total, power, sigma[u], exponent[u])
+        sigma[v], exponent[v] = total, power
+
+
+@njit(**INNER)
+def weigh_again(indptr, indices, level, sigma, exponent, before, queue, begin, end, step):
+    """The sums of `expand` after a recount, over 2^top. Returns the total and top."""
+    noinline()
+    top, total = np.int64(-(2**62)), 0.0
+    for again in range(2):
+        for i in range(begin, end):
+            u = queue[i]
+            for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+                v = indices[j]
+                if level[v] * step < 0:
+                    if again:
+                        total += sigma[u] * sigma[v] * two_to(exponent[u] + exponent[v] - top)
+                    else:
+                        top = max(top, exponent[u] + exponent[v])
+            if again:
+                before[i - begin] = total
+    return total, top
+
+
+# ------------------------------------------------------------------ one path
+
+
+@njit(**INNER)
+def across(indptr, indices, level, sigma, exponent, before, queue, begin, end, step, wide, top, chosen):
+    """The arc (u, v) between the sides at which the running sum of weights passes `chosen`."""
+    noinline()
+    low, high = 0, end - begin - 1
+    while low < high:
+        middle = (low + high) // 2
+        if before[middle] > chosen:
+            high = middle
+        else:
+            low = middle + 1
+    u = queue[begin + low]
+    running = before[low - 1] if low else 0.0
+    found = u
+    for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+        v = indices[j]
+        if level[v] * step < 0:
+            running += sigma[u] * sigma[v] * (two_to(exponent[u] + exponent[v] - top) if wide else 1.0)
+            found = v
+            if running > chosen:
+                break
+    return u, found
+
+
+@njit(**INNER)
+def walk(indptr, indices, level, sigma, exponent, path, place, step, wide, key, number):
+    """From path[place] to the root of its side, each vertex one place before (step 1) or after (-1) the last.
+
+    Returns the place of the root, or -1 where the way ends before it.
+    """
+    noinline()
+    v = path[place]
+    while level[v] != step:
+        nearer = level[v] - step
+        chosen, running, found = fraction(key, number) * sigma[v], 0.0, v
+        number += 1
+        for j in range(np.int64(indptr[v]), np.int64(indptr[v + ONE])):
+            u = indices[j]
+            if level[u] == nearer:
+                running += sigma[u] * two_to(exponent[u] - exponent[v]) if wide else sigma[u]
+                found = u
+                if running > chosen:
+                    break
+        place -= step
+        if found == v or not 0 <= place < path.size:
+            return -1
+        v = found
+        path[place] = v
+    return place
+
+
+@njit(**INNER)
+def has_arc(indptr, indices, ascending, u, v):
+    """Whether v is among the neighbours of u."""
+    low, high = np.int64(indptr[u]), np.int64(indptr[u + ONE])
+    if not ascending:
+        found = False
+        for j in range(low, high):
+            found = found or indices[j] == v
+        return found
+    last = high
+    while low < high:
+        middle = (low + high) // 2
+        if indices[middle] < v:
+            low = middle + 1
+        else:
+            high = middle
+    return low < last and indices[low] == v
+
+
+@njit(**INNER)
+def count(indptr, indices, ascending, path, first, last, counts):
+    """Count the inner vertices of path[first : last + 1]. Returns whether all its arcs are in the graph."""
+    noinline()
+    right = has_arc(indptr, indices, ascending, path[first], path[first + 1])
+    for i in range(first + 1, last):
+        counts[path[i]] += 1
+        right = right and has_arc(indptr, indices, ascending, path[i], path[i + 1])
+    return right
+
+
+@njit(**INNER)
+def draw(graph, own, side, total, wide, key):
+    """Draw a path across the level of that side which met, count its inner vertices, and check it."""
+    noinline()
+    level, sigma, exponent, before, path, here = own.level, own.sigma, own.exponent, own.before, own.path, own.here
+    indptr, indices, queue, top = graph.indptr[side], graph.indices[side], own.queues[side], np.int64(0)
+    begin, end, step = here[side, BEGIN], here[side, END], np.int32(1 - 2 * side)
+    if wide:
+        for i in range(2):
+            way, along = graph.indptr[1 - i], graph.indices[1 - i]
+            recount(way, along, level, sigma, exponent, own.queues[i], here[i, END], np.int32(1 - 2 * i))
+        total, top = weigh_again(indptr, indices, level, sigma, exponent, before, queue, begin, end, step)
+    chosen = fraction(key, 2) * total
+    u, v = across(indptr, indices, level, sigma, exponent, before, queue, begin, end, step, wide, top, chosen)
+    place, distance = here[0, DEPTH], here[0, DEPTH] + here[1, DEPTH] + 1
+    path[place + side], path[place + 1 - side] = u, v
+    first, last = place, place + 1
+    for i in range(2):
+        way, along, step = graph.indptr[1 - i], graph.indices[1 - i], np.int32(1 - 2 * i)
+        number = 3 + i * place
+        found = walk(way, along, level, sigma, exponent, path, place + i, step, wide, key, number)
+        first, last = (found, last) if i == 0 else (first, found)
+    right = first == 0 and last == distance and path[0] == own.queues[0][0] and path[last] == own.queues[1][0]
+    if right:
+        right = count(graph.indptr[0], graph.indices[0], graph.ascending, path, first, last, own.counts)
+    own.sums[INNER_VERTICES] += distance - 1
+    own.sums[WRONG] += not right
+
+
+@njit(**INNER)
+def sample(graph, own, key, n, cutoff):
+    """One pair, and one of its shortest paths, if there is one of up to cutoff hops."""
+    noinline()
+    level, sigma, here, sums, before = own.level, own.sigma, own.here, own.sums, own.before
+    s = min(np.int64(fraction(key, 0) * n), n - 1)
+    t = min(np.int64(fraction(key, 1) * (n - 1)), n - 2)
+    t += t >= s
+    for side in range(2):
+        root = t if side else s
+        level[root], sigma[root] = 1 - 2 * side, 1.0
+        own.queues[side][0] = root
+        indptr = graph.indptr[side]
+        here[side, BEGIN], here[side, END], here[side, TAIL], here[side, DEPTH], here[side, BITS] = 0, 1, 1, 0, 0
+        here[side, LEAVING] = np.int64(indptr[root + 1]) - np.int64(indptr[root])
+    wide, total = False, 0.0
+    while here[0, LEAVING] > 0 and here[1, LEAVING] > 0 and here[0, DEPTH] + here[1, DEPTH] < cutoff:
+        side = int(here[0, LEAVING] > here[1, LEAVING])
+        queue, mine = own.queues[side], here[side]
+        sums[ARCS] += mine[LEAVING]
+        new = np.int32((2 + mine[DEPTH]) * (1 - 2 * side))
+        tail, leaving, total = expand(
+            graph.indptr[side], graph.indices[side], level, sigma, before, queue, mine[BEGIN], mine[END], new
+        )
+        mine[TAIL] = tail
+        if total > 0.0:
+            draw(graph, own, side, total, wide, key)
+            break
+        mine[BEGIN], mine[END], mine[LEAVING] = mine[END], tail, leaving
+        mine[DEPTH] += 1
+        mine[BITS] += graph.degree_bits[side]
+        if mine[BITS] > MAX_BITS and not wide:
+            mine[BITS] = bits_of(sigma, queue, mine[BEGIN], tail)
+            wide = mine[BITS] > MAX_BITS
+    sums[UNCONNECTED] += total == 0.0
+    sums[RECOUNTED] += wide and total > 0.0
+    for side in range(2):
+        queue = own.queues[side]
+        for i in range(here[side, TAIL]):
+            level[queue[i]] = 0
+
+
+@njit(**COMPILED)
+def take_pairs(graph, own, shared):
+    """A worker: batch after batch of pairs until none is left."""
+    n, control = own.level.size, shared.control
+    while ordered_load(control, STOP) == 0:
+        first = atomic_add(control, NEXT_BATCH, PAIRS_PER_BATCH)
+        if first >= shared.last:
+            break
+        until = min(first + PAIRS_PER_BATCH, shared.last)
+        for i in range(first, until):
+            sample(graph, own, mix(shared.start + np.uint64(i + 1) * WEYL), n, shared.cutoff)
+        atomic_add(control, FINISHED, until - first)

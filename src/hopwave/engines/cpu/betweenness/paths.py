@@ -1,0 +1,85 @@
+"""Sampling shortest paths on the CPU: workers take pairs, and their counts are added up at the end of a block."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hopwave.engines.cpu.betweenness import path_kernels as kernels
+from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, new_control, run_workers, thread_count
+from hopwave.engines.host_memory import available_memory
+from hopwave.errors import EngineError, amount
+
+NO_CUTOFF = np.iinfo(np.int32).max
+BYTES_PER_VERTEX = 48  # of one worker's arrays
+PAIRS_PER_WORKER = 64  # at least
+
+
+class PathSampling:
+    """See hopwave.jobs.PathSampling. Whole numbers are added up, so that threads and blocks change nothing."""
+
+    def __init__(self, loaded, job, threads):
+        self.job, self._n, self._threads = job, loaded.n, threads
+        self.done, self.sums = 0, np.zeros(kernels.SUM_CELLS, np.int64)
+        self.counts = np.zeros(loaded.n, np.int64)
+        A, graph = loaded.adjacency("any"), loaded.graph
+        out_bits = int(np.ceil(np.log2(max(2, int(graph.degrees.max(initial=0)) + 1))))
+        self._graph = kernels.Graph(
+            (A.indptr, A.in_indptr),
+            (A.indices, A.in_indices),
+            (loaded.degree_bits, out_bits),
+            graph._order == "ascending",
+        )
+        self._states = []
+
+    def advance(self, until, poll):
+        """Pairs up to number `until`, or until poll(done) returns true. Returns how many are done."""
+        if until <= self.done:
+            return self.done
+        workers = self._fitting(max(1, min(thread_count(self._threads), (until - self.done) // PAIRS_PER_WORKER)))
+        while len(self._states) < workers:
+            self._states.append(self._worker_state())
+        states = self._states[:workers]
+        control = new_control()
+        control[NEXT_BATCH] = control[FINISHED] = self.done
+        cutoff = NO_CUTOFF if self.job.cutoff is None else self.job.cutoff
+        shared = kernels.SharedState(control, np.uint64(self.job.start), np.int64(until), np.int64(cutoff))
+        try:
+            with compiling(kernels.take_pairs):
+                run_workers(kernels.take_pairs, self._graph, states, shared, poll)
+        finally:  # after Ctrl-C, too: workers finished their batches, and batches are taken in order
+            self.done = int(control[FINISHED])
+            for state in states:
+                self.counts += state.counts
+                self.sums += state.sums
+                state.counts[:] = 0
+                state.sums[:] = 0
+        return self.done
+
+    def _fitting(self, workers):
+        """As many workers as there is memory for."""
+        limit, free = self.job.memory_limit, available_memory()
+        usable = limit if limit is not None else None if free is None else free * 3 // 4
+        each = BYTES_PER_VERTEX * self._n
+        if usable is None:
+            return workers
+        if each > usable:
+            raise EngineError(
+                f"sampling paths of this graph needs {amount(each)} for one worker and may use {amount(usable)}; "
+                "raise memory_limit=, or use a machine with more memory"
+            )
+        return max(1, min(workers, usable // max(1, each)))
+
+    def _worker_state(self):
+        n = self._n
+        return kernels.WorkerState(
+            level=np.zeros(n, np.int32),
+            sigma=np.empty(n),
+            exponent=np.empty(n, np.int64),
+            queues=(np.empty(n, np.uint32), np.empty(n, np.uint32)),
+            here=np.zeros((2, kernels.HERE_CELLS), np.int64),
+            before=np.empty(n),
+            path=np.empty(n, np.uint32),
+            counts=np.zeros(n, np.int64),
+            sums=np.zeros(kernels.SUM_CELLS, np.int64),
+        )

@@ -1,0 +1,223 @@
+"""Betweenness from sampled paths: the promise, the paths, and everything that must not change an answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import hopwave as hw
+from hopwave import engines, generate
+from hopwave.algorithms import method, path_sampling, sampled_paths
+from hopwave.jobs import PATH_SUMS, PathJob
+
+GRAPHS = {
+    "kronecker": generate.kronecker(7, edge_factor=4, seed=1),  # several components
+    "directed": generate.kronecker(7, edge_factor=6, seed=2, directed=True),
+    "grid": generate.grid(9, 9),
+}
+
+
+def sampled(graph: hw.Graph, epsilon: float = 0.1, **asked: Any) -> hw.BetweennessResult:
+    return hw.betweenness_centrality(graph, epsilon=epsilon, method="paths", progress=False, **asked)
+
+
+def drawn(graph: hw.Graph, pairs: int, device: str = "cpu", start: int = 3, **job: Any) -> Any:
+    run = engines.engine(device).path_sampling(graph, PathJob(start, **job))
+    run.advance(pairs, lambda done: False)
+    sampled_paths.check(run)
+    return run
+
+
+def assert_as_likely(graph: hw.Graph, run: Any, **exact: Any) -> None:
+    """Counts are binomial with the exact probabilities: by Bonferroni, no vertex is too far off."""
+    p = hw.betweenness_centrality(graph, device="cpu", **exact).scores * (graph.n - 2) / graph.n
+    tail = np.minimum(stats.binom.cdf(run.counts, run.done, p), stats.binom.sf(run.counts - 1, run.done, p))
+    assert tail.min() * 2 * graph.n > 1e-4
+    assert (run.counts[p == 0] == 0).all() and run.counts.sum() == run.sums[PATH_SUMS.index("inner_vertices")]
+
+
+# ------------------------------------------------------------------ the promise
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_the_promise_holds(name: str) -> None:
+    """In 40 runs, all scores are within epsilon and within their bounds as often as promised, and not too well."""
+    graph, epsilon, delta = GRAPHS[name], 0.06, 0.2
+    right = hw.betweenness_centrality(graph).scores
+    broken, errors = 0, []
+    for seed in range(40):
+        found = sampled(graph, epsilon, delta=delta, seed=seed)
+        assert found.bounds is not None and found.bounds.max() <= epsilon and found.delta == delta
+        off = np.abs(found.scores - right)
+        broken += bool((off > found.bounds).any())
+        errors.append(off.max())
+    assert stats.binom.sf(broken - 1, 40, delta) > 1e-3
+    assert np.mean(errors) > epsilon / 10
+
+
+def test_intervals_are_exact() -> None:
+    """Each side errs with the stated risk, also for many pairs and tiny risks."""
+    for pairs in (50, 10**4, 10**7):
+        hits = np.unique(np.array([1, pairs // 1000 + 1, pairs // 10, pairs // 2, pairs * 9 // 10]))
+        for risk in (0.05, 1e-6, 1e-12):
+            low, high = path_sampling.interval(hits, pairs, np.full(len(hits), risk))
+            np.testing.assert_allclose(stats.binom.sf(hits - 1, pairs, low), risk, rtol=1e-2)
+            np.testing.assert_allclose(stats.binom.cdf(hits, pairs, high), risk, rtol=1e-2)
+    low, high = path_sampling.interval(np.array([0, 9]), 9, np.full(2, 0.1))
+    assert low[0] == 0.0 and high[1] == 1.0
+
+
+def test_risks_add_up_to_delta() -> None:
+    counts = np.random.default_rng(1).poisson(3, 500)
+    plan = path_sampling.schedule(counts, 400, path_sampling.Goal(0.02, 0.1))
+    assert 2 * plan.shares[plan.group].sum() == pytest.approx(1.0, rel=1e-12)
+    looks = [look for look, _ in zip(plan.looks(), range(2000), strict=False)]
+    assert 0.0999 < sum(risk for _, risk in looks) <= 0.1
+    assert all(one[0] < other[0] for one, other in pairwise(looks))
+
+
+# ------------------------------------------------------------------ the paths
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_counts_are_as_likely_as_they_should_be(name: str, device: str) -> None:
+    assert_as_likely(GRAPHS[name], drawn(GRAPHS[name], 20_000 if device == "cpu" else 150, device))
+
+
+def test_every_shortest_path_is_equally_likely() -> None:
+    """From 0 to 7 of a grid of 2 × 4 lead four paths, two of them over the arc in the middle of the search.
+
+    One pair at a time shows which path was drawn: its inner vertices, of which only these have three.
+    """
+    graph = generate.grid(2, 4)  # rows 0 1 2 3 and 4 5 6 7
+    run = engines.engine("cpu").path_sampling(graph, PathJob(9), 1)
+    seen: Counter[tuple[int, ...]] = Counter()
+    for pair in range(6000):
+        before = run.counts.copy()
+        run.advance(pair + 1, lambda done: False)
+        inner = tuple(np.flatnonzero(run.counts - before).tolist())
+        if len(inner) == 3:
+            seen[inner] += 1
+    for paths in ([(1, 2, 3), (1, 2, 6), (1, 5, 6), (4, 5, 6)], [(0, 1, 2), (1, 2, 5), (2, 5, 6), (5, 6, 7)]):
+        assert stats.chisquare([seen.pop(path) for path in paths]).pvalue > 1e-4
+    assert not seen
+
+
+@pytest.mark.parametrize("chain", [300, 600])
+def test_path_counts_beyond_float64(chain: int) -> None:
+    graph = generate.diamonds(chain)
+    run = drawn(graph, 1500)
+    assert (run.sums[PATH_SUMS.index("recounted")] > 0) == (chain == 600)
+    assert_as_likely(graph, run)
+
+
+def test_cutoff_and_arranged_rows() -> None:
+    graph = GRAPHS["kronecker"]
+    assert_as_likely(graph, drawn(graph, 5000, cutoff=2), cutoff=2)
+    assert_as_likely(graph.arranged(), drawn(graph.arranged(), 5000))
+    assert drawn(graph, 50, cutoff=1).counts.sum() == 0
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_graphs_without_paths(n: int) -> None:
+    graph = hw.Graph.from_edges([], [], n=n)
+    found = sampled(graph, seed=1)
+    assert found.scores.tolist() == [0.0] * graph.n and len(found.bounds) == graph.n
+
+
+# ------------------------------------------------------------------ what changes nothing
+
+
+def test_threads_and_blocks_change_nothing() -> None:
+    graph = GRAPHS["directed"]
+    one, two = (sampled(graph, 0.05, seed=4, threads=threads) for threads in (1, 2))
+    assert np.array_equal(one.scores, two.scores) and np.array_equal(one.bounds, two.bounds) and one.pairs == two.pairs
+    assert not np.array_equal(one.scores, sampled(graph, 0.05, seed=5).scores)
+    whole, parts = drawn(graph, 1000), engines.engine("cpu").path_sampling(graph, PathJob(3))
+    for until in (1, 130, 1000):
+        parts.advance(until, lambda done: False)
+    assert np.array_equal(whole.counts, parts.counts) and np.array_equal(whole.sums, parts.sums)
+
+
+def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
+    graph, file = generate.grid(4, 4), tmp_path / "run.npz"
+    whole = sampled(graph, 0.2, seed=2, device="reference")
+    calls: list[int] = []
+
+    def stop(done: int, total: int) -> None:
+        calls.append(done)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        hw.betweenness_centrality(
+            graph, epsilon=0.2, seed=2, method="paths", device="reference", progress=stop, checkpoint=file
+        )
+    with np.load(file) as kept:
+        assert 0 < int(kept["done"]) < whole.pairs
+    again = sampled(graph, 0.2, seed=2, device="reference", checkpoint=file)
+    assert np.array_equal(whole.scores, again.scores) and np.array_equal(whole.bounds, again.bounds)
+    with pytest.raises(hw.GraphError, match="another graph, question"):
+        sampled(graph, 0.2, seed=3, device="reference", checkpoint=file)
+
+
+@pytest.mark.parametrize("damage", ["counts", "sums"])
+def test_a_wrong_path_raises(damage: str) -> None:
+    run = drawn(GRAPHS["grid"], 100)
+    getattr(run, damage)[-1] += 1
+    with pytest.raises(hw.EngineError, match="failed its own check"):
+        sampled_paths.check(run)
+
+
+# ------------------------------------------------------------------ top, methods, arguments
+
+
+def test_the_highest_are_separated() -> None:
+    graph = generate.star(60)
+    early, late = sampled(graph, 0.02, top=1, seed=1), sampled(graph, 0.02, seed=1)
+    assert early.undecided == [] and early.top(1)[0][0] == 0 and early.pairs < late.pairs and late.undecided is None
+    ring = sampled(generate.cycle(30), 0.1, top=3, seed=1)
+    assert len(ring.undecided) == 30 and ring.bounds.max() <= 0.1
+    assert sampled(graph, 0.2, top=60, seed=1).undecided == []
+
+
+def test_auto_takes_the_cheapest(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = hw.betweenness_centrality(GRAPHS["grid"], epsilon=0.1, seed=1)
+    assert exact.sources == 81 and "exact: all 81 sources" in exact.plan.why
+    plan = path_sampling.Schedule(path_sampling.Goal(0.02, 0.1), 3000, np.zeros(1, np.intp), np.ones(1))
+    for n, arcs, chosen in ((10**5, 100.0, "paths"), (10**6, 1e7, "sources"), (2000, 1e7, "exact")):
+        pilot = sampled_paths.Pilot(plan, 400, arcs, 0.05)
+        assert method.after_pilot(n, 10**6, pilot).method == chosen
+    monkeypatch.setattr(method, "SMALL", 0)
+    found = hw.betweenness_centrality(generate.kronecker(10, seed=1), epsilon=0.1, seed=1, progress=False)
+    assert found.pairs and "paths cost less" in found.plan.why and found.plan == "path-sampling"
+    named = hw.betweenness_centrality(GRAPHS["grid"], epsilon=0.1, seed=1, plan="hopwave-block")
+    assert named.pairs is None and "plan= names" in named.plan.why
+
+
+@pytest.mark.parametrize(
+    "asked, message",
+    [
+        ({"method": "best", "epsilon": 0.1}, "method='best' is not known"),
+        ({"method": "paths"}, "give epsilon="),
+        ({"method": "exact", "k": 2}, "leave out one"),
+        ({"top": 0, "epsilon": 0.1}, "top=0 is not a number of vertices"),
+        ({"top": 3}, "give epsilon=, too"),
+        ({"top": 3, "epsilon": 0.1, "method": "exact"}, "use method='paths' or 'auto'"),
+        ({"method": "paths", "epsilon": 0.1, "plan": "hopwave-block"}, "leave out one"),
+        ({"method": "paths", "epsilon": 0.1, "checkpoint": "run.npz"}, "give seed="),
+        ({"method": "paths", "epsilon": 0.1, "weights": np.ones(8)}, "sampled by hops"),
+        ({"top": 1, "epsilon": 0.1, "weights": np.ones(8)}, "sampled by hops"),
+        ({"method": "paths", "epsilon": 0.1, "memory_limit": 100}, "raise memory_limit="),
+    ],
+)
+def test_refused(asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(hw.HopwaveError, match=message):
+        hw.betweenness_centrality(generate.path(5), **asked)
