@@ -43,12 +43,13 @@ def paths() -> None:
 
 
 def betweenness() -> None:
-    """Betweenness of vertices, also with vertices renumbered by degree and along weights, and of edges."""
+    """Betweenness of vertices, also renumbered by degree, along weights and from sampled paths; and of edges."""
     graph = hw.generate.grid(8, 8)
     hw.betweenness_centrality(graph, device="cpu")  # small graphs have a kernel of their own
     hw.betweenness_centrality(hw.generate.star(40_000), k=32, device="cpu")
     hw.betweenness_centrality(graph, weights=np.ones(graph.m), device="cpu")
     hw.edge_betweenness_centrality(graph, device="cpu")
+    hw.betweenness_centrality(graph, epsilon=0.2, method="paths", device="cpu")
 
 
 def wide() -> None:
