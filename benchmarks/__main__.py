@@ -52,6 +52,7 @@ ORDER = (
     Benchmark("cpu_search", "smallworld mycielskian14 --sources 4"),
     Benchmark("cpu_betweenness", "smallworld --sources 4"),
     Benchmark("cpu_weighted_betweenness", "--graphs 'grid 64 x 64'"),
+    Benchmark("cpu_paths", "--graphs kron18"),
     Benchmark("cpu_ranked", "kron18"),
     Benchmark("cpu_many"),
     Benchmark("cpu_many_weighted"),
