@@ -111,6 +111,9 @@ class Bucket:
 
     In each of its `rounds`, vertices that were given a distance in the bucket passed it on: `vertices` in all, along
     `arcs`. A vertex whose distance became shorter once more was counted again.
+
+    >>> Bucket(least=0.0, rounds=1, vertices=2, arcs=3, seconds=0.001).vertices
+    2
     """
 
     least: float
