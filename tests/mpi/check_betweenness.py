@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -81,12 +82,15 @@ def check_an_error_inside_sources_ends_all() -> None:
     """A run that fails on one rank raises on all, and no rank waits for a block that will not come."""
     graph = TRAPS["kronecker"]()
     kept = brandes.accumulate
-    if WORLD.rank == WORLD.size - 1:
 
-        def failing(*_: Any) -> None:
-            raise GraphError("this rank is broken")
+    def failing(*_: Any) -> None:
+        raise GraphError("this rank is broken")
 
-        brandes.accumulate = failing
+    def slow(*run: Any) -> Any:
+        time.sleep(0.1)  # so that the last rank gets a block before all are done
+        return kept(*run)
+
+    brandes.accumulate = failing if WORLD.rank == WORLD.size - 1 else slow
     try:
         with pytest.raises(GraphError, match="broken"):
             hd.betweenness_centrality(graph)

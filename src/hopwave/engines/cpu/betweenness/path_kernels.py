@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
 from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
+from hopwave.machine_code import njit
 
 MAX_BITS = 480  # of a path count: the sum over all arcs of a product of two then stays below 2^1024
 PAIRS_PER_BATCH = 16  # that a worker takes at a time
