@@ -105,6 +105,12 @@ def settle(A, d, own, source, limit):
     return count
 
 
+@njit(**COMPILED)
+def search(A, d, own, source, limit):
+    """One search, for callers in Python (paths/delta_stepping.py)."""
+    return settle(A, d, own, source, limit)
+
+
 @njit(**INNER)
 def plus(total, lost, x):
     """total + x, and `lost` with the rounding error of this addition."""

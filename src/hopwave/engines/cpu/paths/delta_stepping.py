@@ -1,4 +1,8 @@
-"""Δ-stepping on the CPU: what is prepared, and the run (loop.py)."""
+"""Δ-stepping on the CPU: what is prepared, and the run (loop.py).
+
+Where one core is faster than all, buckets are as narrow as the shortest arc, or hold a heap, and no arc is followed
+twice: that is Dijkstra's algorithm (many/weighted.py). The distances are the same.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import POOL_NEXT, Helpers, new_board, thread_count
+from hopwave.engines.cpu.many import weighted
 from hopwave.engines.cpu.paths import bins, loop
 from hopwave.engines.cpu.views import read_only, unsigned_rows
 
@@ -20,11 +25,13 @@ NO_LENGTHS = read_only(np.empty(0))
 
 @dataclass
 class PreparedPaths:
-    """Kept with a matrix: for it and its transpose, the arcs as kernels read them and Δ; a pool between two runs."""
+    """Kept with a matrix: for it and its transpose, the arcs as kernels read them and Δ; arrays between two runs."""
 
     arcs: dict[bool, Any] = field(default_factory=dict)
+    arcs_for_one: dict[bool, weighted.Arcs] = field(default_factory=dict)
     width: dict[bool, float] = field(default_factory=dict)
     pools: list[Any] = field(default_factory=list)
+    states: list[weighted.WorkerState] = field(default_factory=list)
 
 
 def arcs_of(A):
@@ -52,9 +59,12 @@ def width_of(A):
 def delta_stepping(A, sources, limit, delta, threads, trace):
     """Distances from the nearest source; Δ; and if traced one row per bucket, as loop.TRACE_COLUMNS says."""
     arcs, kept = arcs_of(A), A.prepared.record(PreparedPaths)
-    n, m = A.shape[0], len(arcs.indices)
+    n, m, given = A.shape[0], len(arcs.indices), delta
     delta = min(max(width_of(A) if delta is None else delta, NARROWEST), WIDEST)
     workers = min(thread_count(threads), policy.path_threads(m))
+    free = given is None and not trace and len(sources) == 1 and len(arcs.lengths) > 0
+    if free and policy.one_core_is_faster(m / n, workers):
+        return on_one_core(A, sources[0], limit), delta, []
     blocks = policy.first_blocks(n, len(sources), workers)
     try:
         pool = kept.pools.pop()
@@ -69,6 +79,24 @@ def delta_stepping(A, sources, limit, delta, threads, trace):
             run.go_on(arcs, 1 / delta, limit)
     kept.pools[:] = [run.pool]  # one is enough, however many threads search this graph at once
     return run.d, delta, run.trace
+
+
+def on_one_core(A, source, limit):
+    """Distances from one source, the nearest vertices first."""
+    kept, plain = A.prepared.record(PreparedPaths), arcs_of(A)
+    if A.turned not in kept.arcs_for_one:
+        buckets = policy.length_buckets(plain.lengths.min(), plain.lengths.max())
+        kept.arcs_for_one[A.turned] = weighted.Arcs(*plain, *buckets)
+    n, m = A.shape[0], len(plain.indices)
+    try:
+        state = kept.states.pop()
+    except IndexError:  # the first run, or another thread has it
+        state = weighted.WorkerState(np.empty(0), np.empty(n, np.uint32), weighted.new_waiting(m))
+    d = np.full(n, np.inf)
+    with compiling(weighted.search):
+        weighted.search(kept.arcs_for_one[A.turned], d, state, np.uint32(source), float(limit))
+    kept.states[:] = [state]  # one is enough, however many threads search this graph at once
+    return d
 
 
 class _Run:
