@@ -25,8 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 os.environ.setdefault("HOPWAVE_PROGRESS", "0")
 
 PROFILE = os.environ.get("HOPWAVE_TESTS", "whole")
-EXAMPLES = {"whole": 60, "quick": 6}
-QUICK_CASES = 10  # of one test function
+EXAMPLES = {"whole": 60, "quick": 4}
+QUICK_CASES = 4  # of one test function
 QUICK_COMPILES = 1  # of one that compiles kernels for a GPU's architecture, which takes seconds per case
 
 for name, examples in EXAMPLES.items():

@@ -186,6 +186,7 @@ with replacing(sys.argv[1]) as stream:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files cannot be locked there")
+@pytest.mark.slow
 def test_the_temporary_file_of_a_killed_process_is_removed_by_the_next_write(tmp_path: Path) -> None:
     target, other = tmp_path / "graph[1].txt", tmp_path / "graph.txt"
     for path in (target, other):

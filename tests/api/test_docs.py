@@ -154,6 +154,7 @@ def test_the_picture_of_speed_has_every_time() -> None:
     assert all(speed.FIRST < float(ms) < speed.LAST for _, ms in times)
 
 
+@pytest.mark.slow
 def test_the_picture_has_every_room(root: Path) -> None:
     drawn = set(re.findall(r'text-anchor="middle">([^<]+)</text>', picture.svg()))
     assert drawn == {picture.caption(room) for room in picture.arrows()}

@@ -235,6 +235,7 @@ def _start(*arguments: str, **options: object) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_pipe_that_is_closed_early_gives_no_error_message() -> None:
     for arguments in (["plans"], ["plans", "--json"]):
         reader, writer = os.pipe()

@@ -120,6 +120,7 @@ print(present.tolist(), machine_code.where_kept())
 """
 
 
+@pytest.mark.slow
 def test_without_a_folder_for_machine_code_all_works_and_it_is_said_once() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(

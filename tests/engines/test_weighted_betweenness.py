@@ -63,6 +63,7 @@ def random_graphs(count: int) -> Iterator[tuple[int, str, Graph]]:
                 yield seed, kind, random_graph(seed, kind, directed=bool(seed % 2))
 
 
+@pytest.mark.slow
 def test_500_random_graphs_as_networkx_has_them() -> None:
     """Vertices and edges with all, k or named sources; targets of vertices; endpoints; both scales."""
     count = 0

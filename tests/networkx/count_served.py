@@ -11,7 +11,7 @@ from zlib import crc32
 
 from hopwave.networkx_backend.interface import Backend
 
-MOST_CASES = 40  # of one test function
+MOST_CASES = 20  # of one test function
 
 served: Counter[str] = Counter()
 find = Backend.__getattr__
