@@ -209,11 +209,15 @@ def test_arguments_that_cannot_be() -> None:
             hw.sssp(graph, 0, limit=limit)  # type: ignore[arg-type]
     with pytest.raises(GraphError, match="threads= is for Δ-stepping on the CPU"):
         hw.sssp(graph, 0, method="bellman-ford", threads=2)
+    with pytest.raises(GraphError, match="not 'dijkstra' on 'cpu'; leave it out"):
+        hw.sssp(graph, 0, method="dijkstra", threads=2)
     for method in ("dijkstra", "bellman-ford"):
         with pytest.raises(GraphError, match="trace=True records the buckets of Δ-stepping on the CPU"):
             hw.sssp(graph, 0, method=method, trace=True)  # type: ignore[arg-type]
     with pytest.raises(EngineError, match="is not a number of threads"):
         hw.sssp(graph, 0, method="delta-stepping", threads=0)
+    with pytest.raises(EngineError, match="is not a number of threads"):
+        hw.sssp(graph, 0, threads=0)
     with pytest.raises(GraphError, match="needs k= or limit="):
         hw.nearest(graph, 0)
     for k in (0, -1, 1.5):

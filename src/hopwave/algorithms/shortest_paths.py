@@ -76,7 +76,7 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
         raise GraphError(f"delta={delta} is not a bucket width; give a number above 0, or leave it out")
     chosen = method
     if method == "auto":
-        wants_buckets = delta is not None or trace
+        wants_buckets = delta is not None or trace or threads is not None
         chosen = "delta-stepping" if wants_buckets else _fastest(graph, device)
     if chosen == "dijkstra" and device != "cpu":
         raise GraphError(f"Dijkstra's algorithm runs on the CPU, not on {device!r}; use method='delta-stepping'")
@@ -85,10 +85,10 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
             f"trace=True records the buckets of Δ-stepping on the CPU, not {chosen!r} on {device!r}; leave trace= out, "
             "or use method='delta-stepping', device='cpu'"
         )
-    if threads is not None and (chosen == "bellman-ford" or device != "cpu"):
+    if threads is not None and (chosen != "delta-stepping" or device != "cpu"):
         raise GraphError(
-            f"threads= is for Δ-stepping on the CPU, not {chosen!r} on {device!r}; leave it out, or set "
-            "HOPWAVE_NUM_THREADS"
+            f"threads= is for Δ-stepping on the CPU, not {chosen!r} on {device!r}; leave it out, or use "
+            "method='delta-stepping', device='cpu'"
         )
     return Way(chosen, delta, device, threads, trace)
 
