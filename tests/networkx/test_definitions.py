@@ -14,15 +14,7 @@ import pytest
 import hopwave as hw
 from hopwave.networkx_backend import order
 
-pytestmark = pytest.mark.skipif(
-    "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
-)
-
-
-@pytest.fixture(autouse=True)
-def quiet() -> Iterator[None]:
-    with nx.config(warnings_to_ignore={"cache"}):
-        yield
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
 def random_graphs(count: int) -> Iterator[tuple[nx.Graph, random.Random]]:

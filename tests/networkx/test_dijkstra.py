@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -13,15 +13,7 @@ from test_weighted import roads
 
 from hopwave.networkx_backend import backend
 
-pytestmark = pytest.mark.skipif(
-    "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
-)
-
-
-@pytest.fixture(autouse=True)
-def quiet() -> Iterator[None]:
-    with nx.config(warnings_to_ignore={"cache"}):
-        yield
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
 KM = {"weight": "km"}

@@ -13,9 +13,6 @@ from test_weighted import roads
 
 from hopwave.networkx_backend import backend
 
-pytestmark = pytest.mark.skipif(
-    "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
-)
 EXACT = {"tol": 1e-9, "max_iter": 400}
 CALLS: list[Callable[[Case], dict[str, Any]]] = [
     lambda c: EXACT | {"weight": "km"},

@@ -13,12 +13,7 @@ import pytest
 
 import hopwave
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
-    ),
-]
+pytestmark = pytest.mark.slow
 
 PIECES = {
     "traversal": ["algorithms/traversal", "algorithms/tests/test_dag.py", "generators/tests/test_ego.py"],
