@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test quick fuzz lint bench bench-quick papers docs clean
+.PHONY: demo test quick random fuzz lint bench bench-quick papers docs clean
 
 # A stamp that is older than pyproject.toml means that dependencies may have changed: the environment is updated.
 # The demo needs a small part of what the tests need (no CUDA, no MPI), so it has a stamp of its own. To stay below 500 MB,
@@ -30,6 +30,11 @@ test: $(VENV)/.test
 # MPI or take more than two seconds. The first run also compiles the CPU engine, later runs do not.
 quick: $(VENV)/.test
 	HOPWAVE_TESTS=quick $(BIN)/python -m pytest -n auto --dist worksteal -q -m 'not slow and not mpi'
+
+# The tests that draw examples, on new ones each time and ten times as many. In `make test` the examples stay the same,
+# so that it fails because of a change and not by chance.
+random: $(VENV)/.test
+	HOPWAVE_TESTS=random $(BIN)/python -m pytest -n auto --dist worksteal -q -m hypothesis
 
 # Random inputs for the readers, for as long as you like: make fuzz MINUTES=60
 MINUTES ?= 1

@@ -2,6 +2,9 @@
 
 HOPWAVE_TESTS=quick, as in `make quick`, runs every test function on a sample of its cases, gives hypothesis fewer
 examples, and leaves out the real graphs. The sample is the same on every run.
+
+The examples of hypothesis are the same on every run too: a test that fails does so because of a change, not by chance.
+HOPWAVE_TESTS=random, as in `make random`, draws new ones each time, ten times as many.
 """
 
 from __future__ import annotations
@@ -25,13 +28,18 @@ ROOT = Path(__file__).resolve().parents[1]
 os.environ.setdefault("HOPWAVE_PROGRESS", "0")
 
 PROFILE = os.environ.get("HOPWAVE_TESTS", "whole")
-EXAMPLES = {"whole": 60, "quick": 4}
+EXAMPLES = {"whole": 60, "quick": 4, "random": 600}
 QUICK_CASES = 4  # of one test function
 QUICK_COMPILES = 1  # of one that compiles kernels for a GPU's architecture, which takes seconds per case
 
 for name, examples in EXAMPLES.items():
-    # No deadline: a slow machine is not a wrong answer.
-    settings.register_profile(name, deadline=None, max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile(
+        name,
+        deadline=None,  # a slow machine is not a wrong answer
+        max_examples=examples,
+        derandomize=name != "random",
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 if PROFILE not in EXAMPLES:
     raise pytest.UsageError(f"HOPWAVE_TESTS={PROFILE} is not known; use one of {', '.join(EXAMPLES)}")
 settings.load_profile(PROFILE)

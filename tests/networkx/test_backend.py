@@ -226,6 +226,7 @@ def numbered(case: Case) -> Case:
     return Case(nx.relabel_nodes(case.G, number), 0, 1, some, others, case.hops, case.number)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", sorted(info.FUNCTIONS))
 def test_equals_networkx(name: str) -> None:
     function = nx.utils.backends._registered_algorithms[name]

@@ -81,6 +81,7 @@ def compare(name: str, calls: list[Call], tidy: Callable[[Any], Any]) -> None:
     check()
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_equals_networkx(name: str) -> None:
     compare(name, ARGUMENTS[name], lambda found: found)
@@ -97,6 +98,7 @@ def without_repeats(found: Any) -> Any:
     return type(found)(kept)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", ALL_PATHS)
 def test_every_path_once(name: str) -> None:
     compare(name, ALL_PATHS[name], without_repeats)

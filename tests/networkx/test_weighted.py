@@ -75,6 +75,7 @@ def roads(draw: Any, kinds: tuple[type[nx.Graph], ...]) -> Case:
     return case
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_equals_networkx(name: str) -> None:
     function = nx.utils.backends._registered_algorithms[name]
@@ -106,6 +107,7 @@ BETWEENNESS: dict[str, list[Callable[[Case], dict[str, Any]]]] = {
 }
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", BETWEENNESS)
 def test_betweenness_equals_networkx(name: str) -> None:
     """Lengths above 0: others are left to NetworkX. Edges with all targets, where NetworkX follows the definition."""
