@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 import hopwave as hw
 from graphs import graphs
 from hopwave import Graph, GraphError, ScaledCounts
+from hopwave.arrays import DeferredArray
 from hopwave.catalogue import CATALOGUE
 from hopwave.plan import PlanUsed
+from hopwave.results.search import BFSResult
 from hopwave.validate import validate
 
 NAMED = Graph.from_edges(["ann", "bob", "dan"], ["bob", "cyd", "eve"])
@@ -179,6 +181,31 @@ def test_results_are_frozen_and_print_in_one_line() -> None:
     assert repr(result) == "BFSResult(reached=1,200, depth=1199, plan=hopwave, engine=reference)"
     assert result == result and result != hw.bfs(hw.generate.path(1200), 0)
     assert isinstance(hash(result), int)
+
+
+def test_arrays_on_a_gpu_are_fetched_once_and_when_they_are_read() -> None:
+    fetched: list[str] = []
+
+    def later(name: str) -> DeferredArray:
+        def fetch() -> Any:
+            fetched.append(name)
+            return np.array([0, 1, 2])
+
+        return DeferredArray(fetch)
+
+    def result() -> BFSResult:
+        found = {"distances": later("distances"), "predecessors": later("predecessors"), "path_counts": None}
+        used = PlanUsed(CATALOGUE["hopwave"], "asked for", ())
+        return BFSResult(**found, depth=2, reached=3, sources=(0,), plan=used, engine="cuda", trace=None, graph=NAMED)
+
+    one = result()
+    assert (one.depth, one.path_counts, fetched) == (2, None, [])
+    assert one.distances is one.distances and fetched == ["distances"]
+    assert one.predecessors.tolist() == [0, 1, 2] and fetched == ["distances", "predecessors"]
+    with pytest.raises(AttributeError, match="no attribute 'distance'"):
+        _ = one.distance  # type: ignore[attr-defined]
+    again = pickle.loads(pickle.dumps(result()))
+    assert again.distances.tolist() == again.predecessors.tolist() == [0, 1, 2]
 
 
 def test_results_can_be_pickled() -> None:

@@ -323,7 +323,7 @@ numbers = st.floats(allow_nan=False, allow_infinity=False).map(repr) | st.from_r
 numbers |= st.integers(0, 2**70).map(str) | st.integers(-(2**60), 2**60).map(lambda i: f"{2 * i + 1}e{i % 60 - 30}")
 
 
-@settings(max_examples=20 * EXAMPLES)
+@settings(max_examples=5 * EXAMPLES)
 @given(numbers=st.lists(numbers, min_size=1, max_size=20), whole=st.booleans())
 def test_scanned_numbers_are_those_of_python(numbers, whole):
     grammar = rows.Grammar("a weight", values=1, weight=1, whole=whole)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rank_setup import DEVICE, WORLD, layouts
+from rank_setup import DEVICE, WORLD, layouts, share_of
 
 import hopwave as hw
 from graphs import TRAPS
@@ -38,13 +38,10 @@ def agrees(graph: hw.Graph, parts: hd.DistributedGraph, source: Any, **options: 
 
 
 def check_every_trap_in_every_layout() -> None:
-    for turn, (name, make) in enumerate(FEW_LEVELS.items()):
-        stride = min(WORLD.size, 3)  # 1 rank checks all traps, 2 ranks a half, 3 and 4 a third each
-        if turn % stride != WORLD.size % stride:
-            continue
+    for turn, (name, make) in enumerate(share_of(FEW_LEVELS.items())):
         graph = make()
         for number, ranges in enumerate(layouts(graph.n)):
-            if number > 1 and turn // stride % 4:  # a quarter of the traps in the unusual layouts
+            if number > 1 and turn % 4:  # a quarter of the traps in the unusual layouts
                 break
             parts = hd.spread(graph, layout=ranges, device=DEVICE)
             assert (parts.n, parts.m) == (graph.n, graph.m), name

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
@@ -34,3 +35,9 @@ def layouts(n: int) -> Iterator[Any]:
         yield Layout(np.array([0] * (owner + 1) + [n] * (size - owner), np.int64))
     if size > 2:
         yield Layout(np.array([0] + [n // 2] * (size - 1) + [n], np.int64))
+
+
+def share_of(cases: Iterable[T]) -> list[T]:
+    """The cases that this number of ranks tries: 1 rank all of them, 2 ranks a half, 3 and 4 ranks a third each."""
+    stride = min(WORLD.size, 3)
+    return [case for turn, case in enumerate(cases) if turn % stride == WORLD.size % stride]

@@ -111,6 +111,12 @@ class BFSResult:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return self.__dict__[name]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: arrays are fetched from the GPU first, since the reader may have none."""
+        for name in tuple(self.__dict__.get("_deferred", ())):
+            getattr(self, name)
+        return {name: value for name, value in self.__dict__.items() if name != "_deferred"}
+
     def path_to(self, vertex: Any) -> list[Any]:
         """One shortest path from a source to the vertex, as labels or ids. Needs predecessors.
 
