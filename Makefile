@@ -16,7 +16,7 @@ $(VENV)/.demo: pyproject.toml
 $(VENV)/.test: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[test]'
 	touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo

@@ -30,6 +30,7 @@ os.environ.setdefault("HOPWAVE_PROGRESS", "0")
 PROFILE = os.environ.get("HOPWAVE_TESTS", "whole")
 EXAMPLES = {"whole": 60, "quick": 4, "random": 600}
 QUICK_CASES = 4  # of one test function
+COMPILE_KERNELS = ("test_kernels.py", "test_linalg_kernels.py")  # of the GPU
 QUICK_COMPILES = 1  # of one that compiles kernels for a GPU's architecture, which takes seconds per case
 
 for name, examples in EXAMPLES.items():
@@ -46,8 +47,18 @@ settings.load_profile(PROFILE)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if PROFILE != "quick":
-        return
+    if PROFILE == "quick":
+        take_sample(config, items)
+    kernels = [item for item in items if item.path.name in COMPILE_KERNELS]
+    others = [item for item in items if item.path.name not in COMPILE_KERNELS]
+    # Of two workers, each begins with one half of the list. The second one begins with the GPU's kernels, while the
+    # first one compiles the CPU's, which both need.
+    half = len(items) // 2
+    items[:] = [*others[:half], *kernels, *others[half:]]
+
+
+def take_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave in the list a few cases of every test function that needs no real graphs."""
     by_function = defaultdict(list)
     for item in items:
         by_function[item.nodeid.partition("[")[0]].append(item)

@@ -12,13 +12,13 @@ from readers import FILES, GRAMMARS, try_file, try_lines, try_lists
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_both_scanners_read_and_refuse_the_same_lines(name: str) -> None:
     draw = random.Random(name)
-    for _ in range(1000):
+    for _ in range(500):
         try_lines(name, draw)
 
 
 def test_both_scanners_read_and_refuse_the_same_lists() -> None:
     draw = random.Random(1)
-    for _ in range(2000):
+    for _ in range(1000):
         try_lists(draw)
 
 

@@ -220,7 +220,7 @@ def same(mine: Any, theirs: Any) -> bool:
 
 
 def numbered(case: Case) -> Case:
-    """The case with the nodes' numbers as labels: NetworkX takes a node (a, b) for the edge from a to b in edge scores."""
+    """The case with the nodes' numbers as labels. In edge scores, NetworkX takes a node (a, b) for the edge a → b."""
     number = {node: i for i, node in enumerate(case.G)}
     some, others = ([number[node] for node in group] for group in (case.some, case.others))
     return Case(nx.relabel_nodes(case.G, number), 0, 1, some, others, case.hops, case.number)

@@ -15,23 +15,24 @@ import hopwave
 
 pytestmark = pytest.mark.slow
 
+# Each piece is a process of its own, and starting one takes seconds.
 PIECES = {
-    "traversal": ["algorithms/traversal", "algorithms/tests/test_dag.py", "generators/tests/test_ego.py"],
-    "shortest paths": ["algorithms/shortest_paths", "algorithms/tests/test_simple_paths.py"],
-    "centrality": ["algorithms/centrality", "algorithms/bipartite"],
-    "distance": [
+    "paths": [
+        *("algorithms/traversal", "algorithms/shortest_paths", "algorithms/tests/test_simple_paths.py"),
+        *("algorithms/tests/test_dag.py", "generators/tests/test_ego.py"),
+    ],
+    "centrality": ["algorithms/centrality", "algorithms/bipartite", "algorithms/link_analysis/tests/test_pagerank.py"],
+    "distance and structure": [
         "algorithms/tests/test_distance_measures.py",
         "algorithms/tests/test_wiener.py",
         "algorithms/tree/tests/test_distance_measures.py",
         "algorithms/tests/test_distance_regular.py",
-    ],
-    "components": ["algorithms/components", "algorithms/connectivity/tests/test_connectivity.py"],
-    "structure": [
+        "algorithms/tests/test_efficiency.py",
+        "algorithms/components",
+        "algorithms/connectivity/tests/test_connectivity.py",
         "algorithms/tests/test_cluster.py",
         "algorithms/tests/test_core.py",
-        "algorithms/link_analysis/tests/test_pagerank.py",
     ],
-    "efficiency": ["algorithms/tests/test_efficiency.py"],
 }
 HERE = Path(__file__).parent
 HOME = Path(nx.__file__).parent
