@@ -119,7 +119,12 @@ UNDIRECTED: dict[str, Call] = {
     "is_connected": of(nx.is_connected),
     "node_connected_component": from_one(nx.node_connected_component),
     "triangles": of(nx.triangles),
+    "square_clustering": of(nx.square_clustering),
     "core_number": of(nx.core_number),
+    "pagerank": of(nx.pagerank),
+    "eigenvector_centrality": lambda G, s, t, **who: nx.eigenvector_centrality(G, 1000, **who),
+    "katz_centrality": lambda G, s, t, **who: nx.katz_centrality(G, 0.005, **who),
+    "hits": of(nx.hits),
     "is_bipartite": of(bipartite.is_bipartite),
 }
 DIRECTED: dict[str, Call] = {

@@ -18,6 +18,7 @@ PLAN = {"plan : str, optional": 'A name from hopwave.plans(); "auto" (default) c
 ALONG = "Along an edge attribute, in NetworkX's order."
 BOTH = "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's order."
 CORNERS = "Unweighted, of all vertices, in undirected graphs without parallel edges."
+EVERY_NODE = "Where `nstart`, if given, names every node."
 ORDER = "Counted in hops, in NetworkX's order."
 PAIR = "Runs where the graph has been converted before; otherwise NetworkX's own search finishes sooner."
 HOPS = "Counted in hops; all sources at once, 64 per machine word."
@@ -127,7 +128,16 @@ FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
     "average_clustering": ("structure", CORNERS, {}),
     "transitivity": ("structure", "Undirected graphs without parallel edges.", {}),
     "core_number": ("structure", "", {}),
+    "square_clustering": ("structure", "Of all vertices, in undirected graphs.", {}),
     "pagerank": ("link_analysis", "In graphs without parallel edges.", {}),
+    "eigenvector_centrality": ("link_analysis", EVERY_NODE, {}),
+    "katz_centrality": ("link_analysis", EVERY_NODE, {}),
+    "hits": (
+        "link_analysis",
+        "In graphs without parallel edges. Where several answers are right, as in undirected bipartite graphs, the one "
+        "nearest to `nstart`; NetworkX's is random.",
+        {},
+    ),
 }
 
 

@@ -8,7 +8,6 @@ from hopwave.api.algebra import (
     core_numbers,
     label_propagation,
     maximal_independent_set,
-    pagerank,
     triangle_count,
     triangles,
 )
@@ -34,6 +33,7 @@ from hopwave.api.distances import (
 from hopwave.api.eccentricity import center, diameter, eccentricity, periphery, radius
 from hopwave.api.many import bfs_many, distance_blocks, pairs_within, sssp_many
 from hopwave.api.paths import all_shortest_paths, has_path, shortest_path
+from hopwave.api.ranks import eigenvector_centrality, hits, katz_centrality, pagerank
 from hopwave.api.search import bfs, bfs_each, k_hop
 from hopwave.api.shortest_paths import nearest, sssp, sssp_each
 from hopwave.arrays import ScaledCounts
@@ -54,7 +54,7 @@ from hopwave.graph import Graph
 from hopwave.io import formats, read, write
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 from hopwave.results.components import Communities, Components
-from hopwave.results.scores import DistanceHistogram, Estimate, VertexScores
+from hopwave.results.scores import DistanceHistogram, Estimate, HubsAndAuthorities, VertexScores
 from hopwave.results.search import BFSResult
 from hopwave.results.shortest_paths import ShortestPaths
 from hopwave.statistics import Statistics
@@ -80,6 +80,7 @@ __all__ = [
     "Graph",
     "GraphError",
     "HopwaveError",
+    "HubsAndAuthorities",
     "IgnoredColumnWarning",
     "Level",
     "LinalgError",
@@ -110,16 +111,19 @@ __all__ = [
     "distance_histogram",
     "eccentricity",
     "edge_betweenness_centrality",
+    "eigenvector_centrality",
     "formats",
     "generate",
     "global_efficiency",
     "harmonic_centrality",
     "has_path",
+    "hits",
     "is_bipartite",
     "is_connected",
     "is_strongly_connected",
     "is_weakly_connected",
     "k_hop",
+    "katz_centrality",
     "label_propagation",
     "linalg",
     "local_efficiency",

@@ -36,8 +36,8 @@ class Graph(GraphArrays):
     those kept are parallel arcs, and each counts as a path of its own. An undirected edge is stored as two arcs, a
     self-loop as one, so `G.m` counts stored arcs.
 
-    Weights belong to the graph. Questions about hops (`bfs`, betweenness, closeness, …) ignore them; `sssp` and
-    `pagerank` use the graph's own weights when it has them.
+    Weights belong to the graph. Questions about hops (`bfs`, betweenness, closeness, …) ignore them; `sssp`, `pagerank`
+    and the centralities beside it use the graph's own weights when it has them.
 
     >>> import hopwave as hw
     >>> G = hw.Graph.from_edges([0, 1, 2], [1, 2, 0], weights=[2.0, 1.0, 5.0])

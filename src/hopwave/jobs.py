@@ -259,12 +259,12 @@ class Touched:
         return self.entries() if callable(self.entries) else self.entries
 
 
-class PageRankRun(Protocol):
-    """PageRank between two rounds."""
+class PowerIteration(Protocol):
+    """A power iteration between two rounds: PageRank, other centralities."""
 
     @property
-    def x(self) -> Array:
-        """The ranks as they are now."""
+    def x(self) -> Any:
+        """The numbers of all vertices as they are now."""
 
     def round(self) -> float:
         """One more round; returns the sum of all changes."""

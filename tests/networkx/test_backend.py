@@ -141,6 +141,7 @@ ARGUMENTS: dict[str, Calls] = {
     ],
     "group_closeness_centrality": [lambda c: {"S": c.some}, lambda c: {"S": [*c.some, c.s]}],
     "local_reaching_centrality": [lambda c: {"v": c.s}],
+    "katz_centrality": [lambda c: {"alpha": 0.11, "max_iter": 50}],  # 0.1 makes changes that are exactly the limit
     "eccentricity": [lambda c: {}, lambda c: {"v": c.s}, lambda c: {"v": [*c.some, MISSING]}, lambda c: {"v": 3.5}],
     "diameter": EXTREME,
     "radius": EXTREME,
@@ -156,6 +157,7 @@ UNDIRECTED = {
     "connected_components", "number_connected_components", "is_connected", "node_connected_component", "efficiency",
     "global_efficiency", "local_efficiency", "schultz_index", "gutman_index", "hyper_wiener_index",
     "triangles", "group_betweenness_centrality", "clustering", "average_clustering", "transitivity",
+    "square_clustering",
 }  # fmt: skip
 DIRECTED = {
     "weakly_connected_components", "number_weakly_connected_components", "is_weakly_connected", "is_semiconnected",
@@ -174,7 +176,11 @@ SIMPLE = {
     "average_clustering",
     "transitivity",
     "pagerank",
+    "eigenvector_centrality",
+    "katz_centrality",
 }
+# Several answers are right, and NetworkX's is random: test_ranks_and_clustering.py compares where there is one.
+SEVERAL_RIGHT = {"hits"}
 # Dictionaries whose order NetworkX does not promise: it comes from sets, or from another walk.
 UNORDERED = {"color", "bipartite_closeness_centrality"}
 
@@ -227,7 +233,7 @@ def numbered(case: Case) -> Case:
 
 
 @pytest.mark.hypothesis
-@pytest.mark.parametrize("name", sorted(info.FUNCTIONS))
+@pytest.mark.parametrize("name", sorted(info.FUNCTIONS.keys() - SEVERAL_RIGHT))
 def test_equals_networkx(name: str) -> None:
     function = nx.utils.backends._registered_algorithms[name]
     calls = ARGUMENTS.get(name, [lambda c: {}])
@@ -253,7 +259,7 @@ def test_the_list_for_networkx_is_the_list_served() -> None:
         name: served.family for name, served in backend.functions.items()
     }
     assert len(backend.functions) >= 60
-    assert set(ARGUMENTS) | UNDIRECTED | DIRECTED | SIMPLE | UNORDERED <= set(backend.functions)
+    assert set(ARGUMENTS) | UNDIRECTED | DIRECTED | SIMPLE | UNORDERED | SEVERAL_RIGHT <= set(backend.functions)
 
 
 @pytest.mark.parametrize("name", sorted(info.FUNCTIONS))

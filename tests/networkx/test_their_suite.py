@@ -21,7 +21,7 @@ PIECES = {
         *("algorithms/traversal", "algorithms/shortest_paths", "algorithms/tests/test_simple_paths.py"),
         *("algorithms/tests/test_dag.py", "generators/tests/test_ego.py"),
     ],
-    "centrality": ["algorithms/centrality", "algorithms/bipartite", "algorithms/link_analysis/tests/test_pagerank.py"],
+    "centrality": ["algorithms/centrality", "algorithms/bipartite", "algorithms/link_analysis"],
     "distance and structure": [
         "algorithms/tests/test_distance_measures.py",
         "algorithms/tests/test_wiener.py",

@@ -9,15 +9,16 @@
     connectivity   components, bipartite graphs
     paths          has_path, shortest_path, all_shortest_paths: paths between two vertices
     shortest_paths sssp, sssp_each, nearest: paths from one vertex along arcs with lengths
-    algebra        what products over a semiring compute: pagerank, triangles, cores, communities
+    ranks          centralities by power iteration: pagerank, eigenvector and Katz centrality, hits
+    algebra        what products over a semiring compute: triangles, cores, communities
 
     arguments      every check of an argument, once
     weights        weights in every form that callers give them
     choice         which engine and which plan run when the caller does not say
 
 Questions about hops ignore weights. Functions of distances, and paths between two vertices, follow them if `weights=`
-says so; `sssp`, `sssp_each`, `sssp_many`, `nearest` and `pagerank` use the graph's own weights when it has them, or
-those of `weights=`.
+says so; `sssp`, `sssp_each`, `sssp_many`, `nearest`, `pagerank` and the centralities beside it use the graph's own
+weights when it has them, or those of `weights=`.
 
 Everywhere G is a Graph, a SciPy sparse matrix or a NetworkX graph, and a vertex is an id, or a label if the graph has
 labels. `import hopwave` offers all of these functions; nothing below this folder imports it.

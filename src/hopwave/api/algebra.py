@@ -1,8 +1,7 @@
-"""What products over a semiring compute: PageRank, triangles, cores, communities.
+"""What products over a semiring compute without weights: triangles, cores, independent sets, communities.
 
-`pagerank` uses the graph's own weights when it has them; the others ignore weights. Each function checks its arguments,
-runs an algorithm of `hopwave.linalg` and wraps the result. Here G may also be a `linalg.Matrix`, and device="auto" is
-the device on which the matrix is.
+Each function checks its arguments, runs an algorithm of `hopwave.linalg` and wraps the result. Here G may also be a
+`linalg.Matrix`, and device="auto" is the device on which the matrix is.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.api.arguments import as_graph
-from hopwave.api.weights import per_vertex, weighted
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.linalg import algorithms
@@ -22,82 +20,6 @@ from hopwave.results.components import Communities
 from hopwave.results.scores import VertexScores
 from hopwave.vector import Vector
 from hopwave.whole_numbers import is_whole
-
-
-def pagerank(
-    G: Any,
-    alpha: float = 0.85,
-    personalization: Any = None,
-    max_iter: int = 100,
-    tol: float = 1e-6,
-    nstart: Any = None,
-    weights: Any = None,
-    dangling: Any = None,
-    *,
-    adaptive: bool = False,
-    device: str = "auto",
-) -> VertexScores:
-    """PageRank: how often a random walk visits every vertex, as NetworkX 3.6.1 computes it.
-
-    The walk chooses among arcs in proportion to the graph's own weights, if it has any.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph:
-        1 if an edge lacks it, the sum of parallel edges.
-    alpha : float, optional
-        The probability that the walk follows an arc. Otherwise it jumps to a random vertex.
-    personalization : mapping or array, optional
-        How likely each vertex is as the target of a jump: a mapping by vertex (0 for vertices it does not name), or one
-        number per vertex. By default all are equally likely.
-    max_iter : int, optional
-        The greatest number of rounds.
-    tol : float, optional
-        Stop when a round changes the ranks by less than n · tol in total.
-    nstart : mapping or array, optional
-        The ranks to start with.
-    weights : bool, array or str, optional
-        None: the graph's own weights, if it has any. True: the same, but an error if it has none. False: all arcs are
-        equally likely. An array or the name of an edge attribute: as for `sssp`.
-    dangling : mapping or array, optional
-        Where the walk goes from vertices without arcs; by default as `personalization`.
-    adaptive : bool, optional
-        Leave out ranks that have settled. This saves work if most ranks settle early. The stopping rule is the same,
-        and the ranks are as accurate, but their last bits differ.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is where the matrix is.
-
-    Returns
-    -------
-    VertexScores
-        One rank per vertex. They add up to 1.
-
-    Raises
-    ------
-    GraphError
-        An argument cannot be used, or the ranks did not converge within `max_iter` rounds.
-
-    Examples
-    --------
-    >>> import hopwave as hw
-    >>> web = hw.Graph.from_edges([0, 1, 2, 3], [2, 2, 0, 2], directed=True)
-    >>> hw.pagerank(web).scores.round(3).tolist()
-    [0.445, 0.038, 0.48, 0.038]
-    """
-    graph, A = weighted(G, weights, parallel="sum")
-    found = algorithms.pagerank(
-        A,
-        alpha,
-        per_vertex(graph, personalization, "personalization"),
-        per_vertex(graph, dangling, "dangling"),
-        per_vertex(graph, nstart, "nstart"),
-        tol,
-        max_iter,
-        adaptive=adaptive,
-        device=device,
-    )
-    return _scores("pagerank", found, graph)
 
 
 def triangles(G: Any, *, device: str = "auto") -> VertexScores:
@@ -126,7 +48,7 @@ def triangles(G: Any, *, device: str = "auto") -> VertexScores:
     {0: 3, 1: 3, 2: 3, 3: 3}
     """
     graph = _undirected(G, "counting triangles")
-    return _scores("triangles", algorithms.triangles(graph, device=device), graph)
+    return vertex_scores("triangles", algorithms.triangles(graph, device=device), graph)
 
 
 def triangle_count(G: Any, *, device: str = "auto") -> int:
@@ -173,7 +95,7 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
     [2, 2, 2, 1]
     """
     graph = _pattern(G)
-    return _scores("core number", algorithms.core_numbers(graph, graph.directed, device=device), graph)
+    return vertex_scores("core number", algorithms.core_numbers(graph, graph.directed, device=device), graph)
 
 
 def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -> npt.NDArray[np.int32]:
@@ -272,5 +194,6 @@ def _numbers(found: Vector) -> npt.NDArray[Any]:
     return np.asarray(found.to("cpu").to_dense())
 
 
-def _scores(name: str, found: Vector, graph: Graph) -> VertexScores:
+def vertex_scores(name: str, found: Vector, graph: Graph) -> VertexScores:
+    """A vector with an entry everywhere, as the result of a public function."""
     return VertexScores(name, _numbers(found), np.arange(graph.n, dtype=np.int64), graph)

@@ -31,11 +31,11 @@ from hopwave.jobs import (
     FoundByBuckets,
     FoundBySearch,
     Job,
-    PageRankRun,
     PathJob,
     PathSampling,
     PathSearch,
     Poll,
+    PowerIteration,
     Product,
     Question,
     Settled,
@@ -239,7 +239,7 @@ class Algebra(Protocol):
     def count_triangles(self, part: Rows, most: int) -> int | None:
         """How many triangles a symmetric pattern has; None where that would read more than `most` entries."""
 
-    def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PageRankRun:
+    def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PowerIteration:
         """Rounds of PageRank from the ranks x; linalg/algorithms/pagerank.py explains the other arguments."""
 
     def dijkstra(self, A: Matrix, search: PathSearch) -> Settled:

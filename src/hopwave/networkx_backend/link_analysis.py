@@ -1,7 +1,12 @@
-"""PageRank (networkx.algorithms.link_analysis)."""
+"""PageRank, HITS, eigenvector and Katz centrality (networkx.algorithms.link_analysis and centrality).
+
+What hopwave refuses, NetworkX computes or refuses itself.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import networkx as nx
@@ -10,7 +15,8 @@ import numpy.typing as npt
 
 import hopwave as hw
 from hopwave.errors import GraphError
-from hopwave.linalg.algorithms.pagerank import Unsettled
+from hopwave.graph import Graph
+from hopwave.linalg.algorithms.power import Unsettled
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import named_weights, serves
 from hopwave.networkx_backend.pays import Arguments
@@ -19,8 +25,16 @@ from hopwave.networkx_backend.pays import Arguments
 def simple_graph(arguments: Arguments) -> str | None:
     """A converted graph has the least weight of parallel edges, and ranks need their sum."""
     if arguments["G"].is_multigraph():
-        return "PageRank adds up the weights of parallel edges, which hopwave does not keep"
+        return "this adds up the weights of parallel edges, which hopwave does not keep"
     return named_weights(arguments)
+
+
+def complete_start(arguments: Arguments) -> str | None:
+    """NetworkX fails, or not, by which nodes a start leaves out or adds."""
+    start = arguments["nstart"]
+    if start is not None and not (isinstance(start, Mapping) and set(start) == set(arguments["G"])):
+        return "nstart does not name every node once, and hopwave starts from all"
+    return simple_graph(arguments)
 
 
 @serves(can_run=simple_graph)
@@ -34,23 +48,96 @@ def pagerank(
     weight: Any = "weight",
     dangling: Any = None,
 ) -> dict[Any, float]:
-    """How often a random walk visits every vertex. What hopwave refuses, NetworkX computes or refuses itself."""
+    """How often a random walk visits every vertex."""
     if len(G) == 0:
         return {}
-    graph = G.graph if weight is None else G.weighted(weight)
+    graph = _graph(G, weight)
     jumps = _per_vertex(G, personalization)
     if jumps is not None and jumps.sum() == 0:
         raise ZeroDivisionError
     start, ends = _per_vertex(G, nstart), _per_vertex(G, dangling)
+    with _errors_of_networkx(max_iter):
+        return G.by_node(hw.pagerank(graph, alpha, jumps, max_iter, tol, start, dangling=ends).scores)
+
+
+@serves(can_run=complete_start)
+def eigenvector_centrality(
+    G: NetworkXGraph, max_iter: Any = 100, tol: Any = 1.0e-6, nstart: Any = None, weight: Any = None
+) -> dict[Any, float]:
+    """How central those are with arcs to a vertex. In the order of `nstart`, as in NetworkX."""
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
+    if nstart is not None and all(value == 0 for value in nstart.values()):
+        raise nx.NetworkXError("initial vector cannot have all zero values")
+    graph = _graph(G, weight or None)
+    with _errors_of_networkx(max_iter):
+        found = hw.eigenvector_centrality(graph, max_iter, tol, _per_vertex(G, nstart)).scores
+    return _in_order(G.by_node(found), nstart)
+
+
+@serves(can_run=complete_start)
+def katz_centrality(
+    G: NetworkXGraph,
+    alpha: Any = 0.1,
+    beta: Any = 1.0,
+    max_iter: Any = 1000,
+    tol: Any = 1.0e-6,
+    nstart: Any = None,
+    normalized: Any = True,
+    weight: Any = None,
+) -> dict[Any, float]:
+    """How many walks lead to a vertex, long ones counted less. In the order of `nstart`, as in NetworkX."""
+    if len(G) == 0:
+        return {}
     try:
-        found = hw.pagerank(graph, alpha, jumps, max_iter, tol, start, dangling=ends)
+        own: Any = float(beta)
+    except (TypeError, ValueError, AttributeError) as error:
+        if set(beta) != set(G.nodes):
+            raise nx.NetworkXError("beta dictionary must have a value for every node") from error
+        own = _per_vertex(G, beta)
+    graph = _graph(G, weight)
+    with _errors_of_networkx(max_iter):
+        start = _per_vertex(G, nstart)
+        found = hw.katz_centrality(graph, alpha, own, max_iter, tol, start, bool(normalized)).scores
+    return _in_order(G.by_node(found), nstart)
+
+
+@serves(can_run=complete_start)
+def hits(
+    G: NetworkXGraph, max_iter: Any = 100, tol: Any = 1.0e-8, nstart: Any = None, normalized: Any = True
+) -> tuple[dict[Any, float], dict[Any, float]]:
+    """Hubs and authorities. Where several solutions exist, the one nearest to the start; NetworkX's is random."""
+    if len(G) == 0:
+        return {}, {}
+    if len(G) == 1 or len(G.out_rows[1]) == 0:
+        raise NotImplementedError("SciPy, which NetworkX calls here, has no answer for so small a matrix")
+    with _errors_of_networkx(max_iter):
+        hubs, authorities = hw.hits(G.weighted("weight"), max_iter, tol, _per_vertex(G, nstart), bool(normalized))
+    return G.by_node(hubs.scores), G.by_node(authorities.scores)
+
+
+def _graph(G: NetworkXGraph, weight: Any) -> Graph:
+    return G.graph if weight is None else G.weighted(weight)
+
+
+@contextmanager
+def _errors_of_networkx(max_iter: Any) -> Iterator[None]:
+    """Errors of hopwave as those of NetworkX, or as a request that NetworkX answers the call."""
+    if max_iter <= 0:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    try:
+        yield
     except Unsettled as error:
         raise nx.PowerIterationFailedConvergence(max_iter) from error
     except GraphError as error:
         raise NotImplementedError(str(error)) from error
-    return G.by_node(found.scores)
 
 
 def _per_vertex(G: NetworkXGraph, given: Any) -> npt.NDArray[np.float64] | None:
     """One number per vertex, 0 for those that the mapping does not have."""
     return None if given is None else np.array([given.get(node, 0) for node in G.nodes], np.float64)
+
+
+def _in_order(found: dict[Any, float], start: Any) -> dict[Any, float]:
+    """The same values, in the order of the nodes with which NetworkX starts."""
+    return found if start is None else {node: found[node] for node in start}

@@ -2,7 +2,8 @@
 
 The numbers come from benchmarks/results/small-calls-networkx.md, where every function of hops is timed on graphs of 34
 to 10,000 nodes: with the conversion of the graph, and on a graph that was converted before (NetworkX keeps what was
-converted until the graph changes). Below them NetworkX runs its own code.
+converted until the graph changes). Below them NetworkX runs its own code. Those for squares and centralities were
+measured by `python -m benchmarks.small_calls --only` in CPU time, beside other programs.
 """
 
 from __future__ import annotations
@@ -61,6 +62,9 @@ PAIR = Pays(None, 100_000)  # a search from both ends looks at a few vertices
 DIJKSTRA = Pays(2_000, 0)  # NetworkX's heap is Python's; also PageRank
 DIJKSTRA_PAIR = Pays(None, 0)
 TRIANGLES = Pays(4_000, 2_000)
+SQUARES = Pays(150, 60)  # NetworkX intersects sets
+POWERS = Pays(500, 400)  # NetworkX's rounds are Python's; a product of vectors takes 60 µs at least
+SINGULAR = Pays(20_000, 10_000)  # NetworkX calls ARPACK; what it saves here is making a SciPy matrix
 CORES = Pays(20_000, 20_000)  # a product of vectors per core
 
 BY_NAME = {
@@ -106,7 +110,10 @@ BY_NAME = {
     ),
     **dict.fromkeys(("dijkstra_path", "dijkstra_path_length", "bidirectional_dijkstra"), DIJKSTRA_PAIR),
     **dict.fromkeys(("group_closeness_centrality", "local_reaching_centrality"), MEANS),
+    **dict.fromkeys(("eigenvector_centrality", "katz_centrality"), POWERS),
+    "hits": SINGULAR,
     "triangles": TRIANGLES,
+    "square_clustering": SQUARES,
     "core_number": CORES,
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Triangles, clustering and cores (networkx.algorithms.cluster and core)."""
+"""Triangles, squares, clustering and cores (networkx.algorithms.cluster and core)."""
 
 from __future__ import annotations
 
@@ -62,6 +62,23 @@ def _corners(G: NetworkXGraph) -> tuple[list[int], list[int]]:
     loops = graph.indices == np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
     degrees = graph.degrees - np.bincount(graph.indices[loops], minlength=graph.n)
     return (2 * hw.triangles(graph).scores).tolist(), (degrees * (degrees - 1)).tolist()
+
+
+def undirected_of_all(arguments: Arguments) -> str | None:
+    """Squares of edges, of all vertices at once. Parallel edges count once, as in NetworkX."""
+    if arguments["nodes"] is not None:
+        return "nodes= asks for some vertices, and NetworkX looks at their surroundings alone"
+    return "hopwave does not count squares of arcs" if arguments["G"].is_directed() else None
+
+
+@serves(can_run=undirected_of_all)
+def square_clustering(G: NetworkXGraph, nodes: Any = None) -> dict[Any, Any]:
+    """The share of squares that are there among those that could be; 0 if there could be none."""
+    from hopwave.engines.cpu.squares import count_squares  # compiled, so imported when first needed
+
+    squares, possible = count_squares(G.graph)
+    found = zip(G.nodes, squares.tolist(), possible.tolist(), strict=True)
+    return {v: there / could if could > 0 else 0 for v, there, could in found}
 
 
 @serves()

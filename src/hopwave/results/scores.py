@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +83,27 @@ class VertexScores:
     def __repr__(self) -> str:
         sampled = "" if self.bounds is None else f", bounds up to {on_host(self.bounds).max(initial=0.0):.3g}"
         return f"VertexScores({self.name}, {len(self.scores):,} vertices{sampled})"
+
+
+class HubsAndAuthorities(NamedTuple):
+    """The result of `hits`, a tuple of two.
+
+    Attributes
+    ----------
+    hubs : VertexScores
+        For every vertex, how good the authorities are that it has arcs to.
+    authorities : VertexScores
+        For every vertex, how good the hubs are that have arcs to it.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.hits(hw.Graph.from_edges([1, 2], [0, 0], directed=True)).authorities.scores.tolist()
+    [1.0, 0.0, 0.0]
+    """
+
+    hubs: VertexScores
+    authorities: VertexScores
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ MAX_WORDS_PER_CHUNK = 256  # of 64 vertices, pulled
 MAX_VERTICES_PER_PUSH, ARCS_PER_PUSH = 2048, 4096  # few vertices where they are hubs, many where they are not
 MIN_VERTICES_PER_GATHER, MAX_VERTICES_PER_GATHER = 16, 512  # whose rows are read whole
 VERTICES_PER_EFFICIENCY_CHUNK = 16  # each is a small graph of its own
+VERTICES_PER_SQUARES_CHUNK = 16  # a hub looks at the rows of all its neighbours
 PARTS_PER_THREAD = 2  # of the rows in a matrix push: more parts are more even, but each goes through all columns
 
 # ------------------------------------------------------------------ what is prepared for a graph

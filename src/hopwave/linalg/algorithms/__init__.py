@@ -6,7 +6,10 @@ from hopwave.linalg.algorithms.betweenness import betweenness
 from hopwave.linalg.algorithms.bfs import bfs
 from hopwave.linalg.algorithms.components import connected_components
 from hopwave.linalg.algorithms.core import core_numbers
+from hopwave.linalg.algorithms.eigenvector import eigenvector_centrality
+from hopwave.linalg.algorithms.hits import hits
 from hopwave.linalg.algorithms.independent_set import maximal_independent_set
+from hopwave.linalg.algorithms.katz import katz_centrality
 from hopwave.linalg.algorithms.labels import label_propagation
 from hopwave.linalg.algorithms.pagerank import pagerank
 from hopwave.linalg.algorithms.sssp import delta_stepping, sssp
@@ -18,6 +21,9 @@ __all__ = [
     "connected_components",
     "core_numbers",
     "delta_stepping",
+    "eigenvector_centrality",
+    "hits",
+    "katz_centrality",
     "label_propagation",
     "maximal_independent_set",
     "pagerank",

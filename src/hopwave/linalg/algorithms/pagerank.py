@@ -15,13 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from hopwave.arrays import module_of
 from hopwave.engines import algebra
 from hopwave.errors import GraphError
-from hopwave.jobs import PageRankRun
 from hopwave.linalg.algorithms.operands import check_weights, square
+from hopwave.linalg.algorithms.power import Rounds, check_rounds, settle, shares
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import vxm
@@ -55,8 +53,9 @@ def pagerank(
     A = square(A, device, weights=True)
     check_weights(A, "rank", finite=True)
     n = A.shape[0]
-    if not 0 <= alpha <= 1 or not tol >= 0 or max_iter < 1:
-        raise GraphError(f"alpha={alpha} must be from 0 to 1, tol={tol} at least 0, max_iter={max_iter} at least 1")
+    check_rounds(tol, max_iter)
+    if not 0 <= alpha <= 1:
+        raise GraphError(f"alpha={alpha} is no probability; give a number from 0 to 1")
     if n == 0:
         return Vector(0)
     p = shares(personalization, "personalization", A)
@@ -66,7 +65,7 @@ def pagerank(
     engine = algebra(A.device)
     if not adaptive and engine.why_not_operation("pagerank") is None:  # each round in one pass over the arcs
         run = engine.pagerank(A, S.to_dense(0.0), alpha, p.arrays()[0], q.arrays()[0], x.arrays()[0])
-        return _settled(run, n * tol, max_iter)
+        return Vector.from_dense(settle(run, n * tol, max_iter, "the ranks"))
     dead = select(Vector.full(n, True, device=A.device), unary.one, mask=S, complement=True, structural=True).indices
     follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; not read at dead ends
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
@@ -85,9 +84,13 @@ def pagerank(
         assign(y, new, mask=mask, structural=True)
         return y
 
-    if adaptive:
-        return _adaptive(step, x, n * tol, (1 - alpha) * tol, max_iter)
-    return _all_at_once(step, x, n * tol, max_iter)
+    def all_at_once(x: Vector) -> tuple[Vector, float]:
+        y = step(x)
+        return y, reduce(changes(y, x))
+
+    rounds = adaptively(step, n * tol, (1 - alpha) * tol) if adaptive else all_at_once
+    found: Vector = settle(Rounds(rounds, x), n * tol, max_iter, "the ranks")
+    return found
 
 
 @dataclass
@@ -118,66 +121,24 @@ def _out_weights(A: Matrix) -> Vector:
     return found
 
 
-def _settled(run: PageRankRun, enough: float, max_iter: int) -> Vector:
-    for _ in range(max_iter):
-        left = run.round()
-        if left < enough:
-            return Vector.from_dense(run.x)
-    raise _unsettled(left, enough, max_iter)
+def adaptively(step: Step, enough: float, settled: float) -> Callable[[Vector], tuple[Vector, float]]:
+    """Rounds of the ranks that were not settled in the round before; a round of all ranks decides when to stop."""
+    active: Vector | None = None
 
-
-def _all_at_once(step: Step, x: Vector, enough: float, max_iter: int) -> Vector:
-    for _ in range(max_iter):
-        x, before = step(x), x
-        left = reduce(changes(x, before))
-        if left < enough:
-            return x
-    raise _unsettled(left, enough, max_iter)
-
-
-def _adaptive(step: Step, x: Vector, enough: float, settled: float, max_iter: int) -> Vector:
-    """Only ranks that were not settled in the round before; a round of all ranks decides whether to stop."""
-    active = None
-    for _ in range(max_iter):
-        x, before = step(x, active), x
-        change = changes(x, before)
-        left = reduce(change)
-        if active is None and left < enough:
-            return x
+    def one_round(x: Vector) -> tuple[Vector, float]:
+        nonlocal active
+        y, some = step(x, active), active is not None
+        change = changes(y, x)
+        left: float = reduce(change)
         active = select(change, binary.ge, settled)
         if left < enough or active.nnz == 0:
             active = None
-    raise _unsettled(left, enough, max_iter)
+        return y, max(left, enough) if some else left
+
+    return one_round
 
 
 def changes(x: Vector, before: Vector) -> Vector:
     """|x − before|, place by place."""
     found: Vector = apply(ewise_mult(x, before, binary.minus), unary.abs)
     return found
-
-
-def shares(weights: Any, what: str, A: Matrix) -> Vector:
-    """Weights that add up to 1; all equal where none are given."""
-    n = A.shape[0]
-    if weights is None:
-        return Vector.full(n, 1.0 / n, device=A.device)
-    array = np.asarray(weights, np.float64)
-    if array.shape != (n,):
-        raise GraphError(f"{what} has shape {array.shape}; give one weight for each of the {n} vertices")
-    total = float(array.sum())
-    if not (array >= 0).all() or not 0 < total < np.inf:
-        raise GraphError(
-            f"{what} adds up to {total:g}, least {array.min():g}; give weights of at least 0, one of them above 0"
-        )
-    return Vector.from_dense(array / total).to(A.device)
-
-
-class Unsettled(GraphError):
-    """The ranks still change after the last round."""
-
-
-def _unsettled(left: float, enough: float, rounds: int) -> Unsettled:
-    return Unsettled(
-        f"after {rounds} rounds the ranks still change by {left:.3g} in all, not less than n · tol = {enough:.3g}; "
-        "give a larger max_iter or tol"
-    )

@@ -25,8 +25,8 @@ from hopwave.jobs import (
     Allowed,
     Direction,
     FoundByBuckets,
-    PageRankRun,
     PathSearch,
+    PowerIteration,
     Product,
     Settled,
     Touched,
@@ -288,7 +288,7 @@ class Algebra(linalg.Algebra):
         )
         return FoundByBuckets(found, tuple(levels))
 
-    def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PageRankRun:
+    def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PowerIteration:
         from hopwave.engines.cpu.linalg.pagerank import Ranks
 
         return Ranks(A, total, alpha, p, q, x)

@@ -1,0 +1,50 @@
+"""Eigenvector centrality: a vertex is as central as those with arcs to it (Bonacich, 1972).
+
+A   the arcs, with or without weights     x   the centralities, of length 1
+
+    x = x · (A + I) / |x · (A + I)|        until Σ |change| < n · tol, as in NetworkX
+
+The identity I changes no eigenvector. Without it, the two sides of a bipartite graph would take turns for ever.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hopwave.arrays import Array
+from hopwave.linalg.algorithms.power import (
+    Rounds,
+    arriving,
+    check_rounds,
+    length,
+    settle,
+    shares,
+    total_change,
+    weighted_square,
+)
+from hopwave.vector import Vector
+
+
+def eigenvector_centrality(
+    A: Any, max_iter: int = 100, tol: float = 1e-6, nstart: Any = None, *, device: str = "auto"
+) -> Vector:
+    """The centrality of every vertex. `nstart`: the first x, an array of n weights.
+
+    >>> from hopwave import linalg as la
+    >>> import hopwave as hw
+    >>> la.algorithms.eigenvector_centrality(hw.generate.path(4)).values.round(2).tolist()
+    [0.37, 0.6, 0.6, 0.37]
+    """
+    A = weighted_square(A, device)
+    check_rounds(tol, max_iter)
+    n = A.shape[0]
+    if n == 0:
+        return Vector(0)
+
+    def step(x: Array) -> tuple[Array, float]:
+        y = x + arriving(x, A)
+        y /= length(y)
+        return y, total_change(y, x)
+
+    run = Rounds(step, shares(nstart, "nstart", A).arrays()[0])
+    return Vector.from_dense(settle(run, n * tol, max_iter, "the centralities"))

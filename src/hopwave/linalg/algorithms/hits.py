@@ -1,0 +1,112 @@
+"""HITS: hubs have arcs to authorities, and authorities have arcs from hubs (Kleinberg, 1999).
+
+A   the arcs, with or without weights     h   the hubs: h = A a     a   the authorities: a = Aᵀ h, but for their length
+
+So a is the eigenvector of AᵀA with the greatest eigenvalue, to which power iteration leads. NetworkX leaves it to
+ARPACK, which needs far fewer products, and so do the rounds here: of all sums of a, AᵀA a, (AᵀA)² a … they take the one
+that AᵀA makes longest (Lanczos, 1950), from the best few sums of one round and ten more products in the next (Wu and
+Simon, Thick-restart Lanczos method for large symmetric eigenvalue problems, 2000). Where several eigenvectors share the
+greatest eigenvalue, as in a bipartite graph, a is the one nearest to the first a; ARPACK's is then any of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hopwave.arrays import Array, module_of, on_host
+from hopwave.errors import GraphError
+from hopwave.linalg.algorithms.operands import extremes
+from hopwave.linalg.algorithms.power import (
+    arriving,
+    check_rounds,
+    length,
+    settle,
+    shares,
+    total_change,
+    weighted_square,
+)
+from hopwave.matrix import Matrix
+from hopwave.vector import Vector
+
+VECTORS, KEPT = 20, 10  # of a round, and those that the next begins with; ARPACK's numbers
+EIGENVECTOR = 1e-12  # what AᵀA adds to its sums, in eigenvalues, where that is nothing but rounding
+SAME = 1e-10  # eigenvalues that differ by less, in parts of the greatest, count as one
+FINEST = 1e-14  # the least tol · √n: float64 rounds more than that
+
+
+def hits(
+    A: Any,
+    max_iter: int = 100,
+    tol: float = 1e-8,
+    nstart: Any = None,
+    normalized: bool = True,
+    *,
+    device: str = "auto",
+) -> tuple[Vector, Vector]:
+    """Hubs and authorities. They add up to 1; with normalized=False, Σ a² = 1 and h = A a.
+
+    `nstart`: the first a, an array of n weights.
+
+    >>> from hopwave import linalg as la
+    >>> h, a = la.algorithms.hits(la.Matrix.from_edges([0, 1, 1], [2, 2, 3], shape=4))
+    >>> h.values.round(3).tolist(), a.values.round(3).tolist()
+    ([0.382, 0.618, 0.0, 0.0], [0.0, 0.0, 0.618, 0.382])
+    """
+    A = weighted_square(A, device)
+    check_rounds(tol, max_iter)
+    n = A.shape[0]
+    if n == 0:
+        return Vector(0), Vector(0)
+    a = shares(nstart, "nstart", A).arrays()[0]
+    a = a / length(a)
+    h = arriving(a, A.T)
+    if length(h) == 0:
+        if A.nnz and extremes(A)[1] > 0:
+            raise GraphError("nstart is 0 at every vertex that an arc leads to; leave it out, or name one of these")
+        return Vector.from_dense(h), Vector.from_dense(h)  # without arcs nobody is a hub
+
+    run = Authorities(A, a)
+    a = settle(run, max(tol, FINEST * n**0.5), max_iter, "the authorities")
+    h = arriving(a, A.T)
+    if normalized:
+        h, a = h / h.sum(), a / a.sum()
+    return Vector.from_dense(h), Vector.from_dense(a)
+
+
+class Authorities:
+    """Rounds of Lanczos' algorithm on AᵀA, from a vector of length 1.
+
+    Q holds orthogonal vectors of length 1. The first `kept` are the best of the last round, and the one after them
+    leads on. T is AᵀA as it acts on them.
+    """
+
+    def __init__(self, A: Matrix, start: Array) -> None:
+        most = min(VECTORS, len(start))
+        self.A, self.start, self.x = A, start, start
+        self.Q, self.T, self.kept = module_of(start).empty((most, len(start))), np.zeros((most, most)), 0
+        self.Q[0] = start
+
+    def round(self) -> float:
+        """One more round; returns the sum of all changes."""
+        Q, T, xp = self.Q, self.T, module_of(self.start)
+        for k in range(self.kept, len(Q)):
+            y = arriving(arriving(Q[k], self.A.T), self.A)
+            T[k, : k + 1] = T[: k + 1, k] = on_host(Q[: k + 1] @ y)
+            for _ in range(2):  # once leaves too much where y is almost a sum of them
+                y -= (Q[: k + 1] @ y) @ Q[: k + 1]
+            rest = length(y)
+            done = rest <= EIGENVECTOR * T.max()
+            if done or k + 1 == len(Q):
+                break
+            Q[k + 1] = y / rest
+        values, sums = np.linalg.eigh(T[: k + 1, : k + 1])
+        before, best = self.x, xp.asarray(sums[:, values >= (1 - SAME) * values[-1]].T) @ Q[: k + 1]
+        nearest = xp.maximum((best @ self.start) @ best, 0.0)  # no authority is negative, but for rounding
+        self.x = nearest / length(nearest)
+        self.kept = 0 if done else min(KEPT, k)
+        Q[: self.kept] = xp.asarray(sums[:, k + 1 - self.kept :].T) @ Q[: k + 1]
+        Q[self.kept] = self.x if done else y / rest
+        T[:] = np.diag(np.pad(values[k + 1 - self.kept :], (0, len(T) - self.kept)))
+        return total_change(self.x, before)

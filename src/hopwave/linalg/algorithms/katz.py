@@ -1,0 +1,67 @@
+"""Katz centrality: how many walks lead to a vertex, each counted less the longer it is (Katz, 1953).
+
+A   the arcs, with or without weights     α   what a walk loses per arc     b   what every vertex has by itself
+x   the centralities
+
+    x = α x · A + b        until Σ |change| < n · tol, as in NetworkX
+
+It settles if |α| is below 1/λ, where λ is the greatest eigenvalue of A.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hopwave.arrays import Array
+from hopwave.errors import GraphError
+from hopwave.linalg.algorithms.power import (
+    Rounds,
+    arriving,
+    check_rounds,
+    length,
+    numbers,
+    settle,
+    total_change,
+    weighted_square,
+)
+from hopwave.vector import Vector
+
+
+def katz_centrality(
+    A: Any,
+    alpha: float = 0.1,
+    beta: Any = 1.0,
+    max_iter: int = 1000,
+    tol: float = 1e-6,
+    nstart: Any = None,
+    normalized: bool = True,
+    *,
+    device: str = "auto",
+) -> Vector:
+    """The centrality of every vertex. `beta`, `nstart`: b, one number or n, and the first x, an array of n numbers.
+
+    >>> from hopwave import linalg as la
+    >>> import hopwave as hw
+    >>> la.algorithms.katz_centrality(hw.generate.path(4), 0.6).values.round(2).tolist()
+    [0.37, 0.6, 0.6, 0.37]
+    """
+    A = weighted_square(A, device)
+    check_rounds(tol, max_iter)
+    if not math.isfinite(alpha):
+        raise GraphError(f"alpha={alpha} is no factor per arc; give a number below 1 / the greatest eigenvalue")
+    n = A.shape[0]
+    if n == 0:
+        return Vector(0)
+    b = numbers(np.full(n, beta) if np.ndim(beta) == 0 else beta, "beta", A).arrays()[0]
+    x = numbers(np.zeros(n) if nstart is None else nstart, "nstart", A).arrays()[0]
+
+    def step(x: Array) -> tuple[Array, float]:
+        y = alpha * arriving(x, A) + b
+        return y, total_change(y, x)
+
+    smaller = f", or alpha={alpha:g} closer to 0: it must be below 1 / the greatest eigenvalue of the matrix"
+    x = settle(Rounds(step, x), n * tol, max_iter, "the centralities", smaller)
+    return Vector.from_dense(x / (length(x) or 1.0) if normalized else x)

@@ -1,0 +1,119 @@
+"""Power iteration: what PageRank, eigenvector centrality, Katz centrality and HITS have in common.
+
+x   one number per vertex, an array on the device of the matrix
+
+A round turns x into the next x and says by how much x has changed, Σ |change|. Rounds follow until that is less than a
+limit; for all but HITS it is n · tol, as in NetworkX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hopwave.arrays import Array, module_of
+from hopwave.errors import GraphError
+from hopwave.jobs import PowerIteration
+from hopwave.linalg.algorithms.operands import check_weights, extremes, square
+from hopwave.linalg.products import vxm
+from hopwave.matrix import Matrix
+from hopwave.semiring import semiring
+from hopwave.vector import Vector
+from hopwave.whole_numbers import is_whole
+
+LARGEST = 1e100  # weights × vertices up to which no sum or square of them leaves the range of float64
+
+
+class Unsettled(GraphError):
+    """The numbers still change after the last round."""
+
+
+class Rounds:
+    """A power iteration whose round is a function: from x to the next x and Σ |change|."""
+
+    def __init__(self, step: Callable[[Any], tuple[Any, float]], x: Any) -> None:
+        self.x = x
+        self._step = step
+
+    def round(self) -> float:
+        """One more round; returns the sum of all changes."""
+        self.x, left = self._step(self.x)
+        return left
+
+
+def settle(run: PowerIteration, enough: float, max_iter: int, what: str, remedy: str = "") -> Any:
+    """x, after as many rounds as it takes until all changes together are less than `enough`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounds, left = 0, 0.0
+        while rounds < max_iter and left < np.inf:  # not for ever where it grows without end
+            rounds, left = rounds + 1, run.round()
+            if left < enough:
+                return run.x
+    raise Unsettled(
+        f"after {rounds} rounds {what} still change by {left:.3g} in all, not less than {enough:.3g}; "
+        f"give a larger max_iter or tol{remedy}"
+    )
+
+
+def check_rounds(tol: float, max_iter: int) -> None:
+    """Raise an error unless these can end an iteration."""
+    if not tol >= 0 or not is_whole(max_iter) or max_iter < 1:
+        raise GraphError(f"tol={tol} must be at least 0, max_iter={max_iter} a whole number from 1")
+
+
+def weighted_square(A: Any, device: str) -> Matrix:
+    """The matrix of a graph with its weights, checked: sums and squares of them stay within float64."""
+    matrix = square(A, device, weights=True)
+    check_weights(matrix, "centrality", finite=True)
+    greatest = extremes(matrix)[1]
+    if matrix.has_values and greatest > 0 and not 1 / LARGEST < greatest < LARGEST / matrix.shape[0]:
+        raise GraphError(f"the greatest weight is {greatest:g}, and sums of weights may not fit; scale them towards 1")
+    return matrix
+
+
+def arriving(x: Array, A: Matrix) -> Array:
+    """x · A: what arrives at every vertex along the arcs into it, each carrying its tail's number times its weight."""
+    arcs = semiring.plus_times if A.has_values else semiring.plus_first
+    found: Array = vxm(Vector.from_dense(x), A, arcs, direction="pull").to_dense(0.0)
+    return found
+
+
+def total_change(x: Array, before: Array) -> float:
+    """Σ |x − before|."""
+    return float(module_of(x).abs(x - before).sum())
+
+
+def length(x: Array) -> float:
+    """√Σ x², whatever the range of x; 0 if all are 0."""
+    xp = module_of(x)
+    most = float(xp.abs(x).max())
+    return most * float(xp.sqrt(((x / most) ** 2).sum())) if 0 < most < np.inf else most
+
+
+def numbers(given: Any, what: str, A: Matrix) -> Vector:
+    """One finite number per vertex, as a vector on the device of the matrix."""
+    n = A.shape[0]
+    array = np.asarray(given, np.float64)
+    if array.shape != (n,):
+        raise GraphError(f"{what} has shape {array.shape}; give one number for each of the {n} vertices")
+    if not np.isfinite(array).all():
+        raise GraphError(f"{what} has a number that is not finite; give one for each vertex")
+    return Vector.from_dense(array).to(A.device)
+
+
+def shares(weights: Any, what: str, A: Matrix) -> Vector:
+    """Weights that add up to 1; all equal where none are given."""
+    n = A.shape[0]
+    if weights is None:
+        return Vector.full(n, 1.0 / n, device=A.device)
+    array = np.asarray(weights, np.float64)
+    if array.shape != (n,):
+        raise GraphError(f"{what} has shape {array.shape}; give one weight for each of the {n} vertices")
+    total = float(array.sum())
+    if not (array >= 0).all() or not 0 < total < np.inf:
+        raise GraphError(
+            f"{what} adds up to {total:g}, least {array.min():g}; give weights of at least 0, one of them above 0"
+        )
+    return Vector.from_dense(array / total).to(A.device)
