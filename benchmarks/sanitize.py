@@ -132,7 +132,7 @@ def wrong_on(graph: hw.Graph, chosen: list[str]) -> Iterator[str | None]:
             continue
         if plan.task == "search":
             yield None if search(graph, plan) else plan.name
-        elif engines.engine("cuda").why_not(plan, Job(np.zeros(1, np.int64))) is None:
+        elif plan.task == "betweenness" and engines.engine("cuda").why_not(plan, Job(np.zeros(1, np.int64))) is None:
             yield None if between(graph, plan) else plan.name
 
 

@@ -20,6 +20,9 @@ PUSHPULL = "Yang, Buluç & Owens, Push-Pull in GraphBLAS, ICPP 2018"
 MERRILL = "Merrill, Garland & Grimshaw, PPoPP 2012, as in Hiragushi"
 TURBOBC = "Artiles & Saeed, TurboBC, ICPP Workshops 2021"
 BRANDES = "Brandes, A Faster Algorithm for Betweenness Centrality, J. Math. Sociology 2001"
+DIJKSTRA = "Dijkstra, A Note on Two Problems in Connexion with Graphs, Numerische Mathematik 1959"
+MEYER = "Meyer & Sanders, Δ-Stepping: A Parallelizable Shortest Path Algorithm, J. Algorithms 2003"
+KEPNER = "Kepner & Gilbert, Graph Algorithms in the Language of Linear Algebra, SIAM 2011"
 OURS = "hopwave"
 
 gather = Pull("thread", early_exit=False)
@@ -256,9 +259,64 @@ for _regime, _summary in {
         )
     )
 
+# What sssp runs. A push offers distances to neighbours; one that is less than theirs replaces it.
+_shortest_paths = [
+    Plan(
+        "dijkstra",
+        DIJKSTRA,
+        "problem 2",
+        "shortest paths, the nearest vertex first, from a heap, on one core; what 'auto' picks for small graphs",
+        (Push("thread", "queue"),),
+        Always(),
+        loop="device",
+        task="paths",
+        lengths="weights",
+    ),
+    Plan(
+        "dijkstra-buckets",
+        DIJKSTRA,
+        "problem 2",
+        "the same from a ring of buckets, on one core; what Δ-stepping becomes where several cores are slower",
+        (Push("thread", "queue"),),
+        Always(),
+        loop="device",
+        task="paths",
+        lengths="weights",
+    ),
+    Plan(
+        "delta-stepping",
+        MEYER,
+        "2",
+        "shortest paths, one bucket of distances after another, on all cores, or by products on a GPU",
+        (Push("thread", "queue"),),
+        Always(),
+        loop="device",
+        task="paths",
+        lengths="weights",
+    ),
+    Plan(
+        "bellman-ford",
+        KEPNER,
+        "5",
+        "shortest paths, rounds of products over min-plus, of the distances that became shorter or of all",
+        (Push("thread", "dense"), Pull("thread", "all", "visited", early_exit=False)),
+        Ratio(0.3, 0.2),
+        task="paths",
+        lengths="weights",
+    ),
+]
+
 CATALOGUE: dict[str, Plan] = {
     plan.name: plan
-    for plan in [_hopwave, _gpu, _paths, *_turbobfs, *_hiragushi, *_xbfs_variants, *_pushpull, *_betweenness]
+    for plan in [
+        *(_hopwave, _gpu, _paths),
+        *_turbobfs,
+        *_hiragushi,
+        *_xbfs_variants,
+        *_pushpull,
+        *_betweenness,
+        *_shortest_paths,
+    ]
 }
 
 

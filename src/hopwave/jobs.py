@@ -193,10 +193,11 @@ class Settled(NamedTuple):
 
 
 class FoundByBuckets(NamedTuple):
-    """What Δ-stepping found, and what each bucket did if that was traced."""
+    """What Δ-stepping found, what each bucket did if that was traced, and whether one core followed no arc twice."""
 
     distances: npt.NDArray[np.float64]
     buckets: tuple[Bucket, ...]
+    on_one_core: bool
 
 
 # What one term of a product is: 1, the vector's value, the matrix's value, the number of the row that is computed or of

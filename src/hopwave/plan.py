@@ -115,7 +115,7 @@ class Plan:
     order
         The order of the neighbours in each row: "any", or by descending "degree".
     task
-        "search" or "betweenness".
+        "search", "betweenness", or "paths": shortest paths along arcs with lengths.
     regime
         For betweenness, how sources are distributed: "source", one after the other, as the papers do; "block", one
         source per worker; "batch", many sources share every read of the graph; "wide", all workers on one source.
@@ -138,7 +138,7 @@ class Plan:
     rule: Rule
     loop: Literal["host", "device"] = "host"
     order: Literal["any", "degree"] = "any"
-    task: Literal["search", "betweenness"] = "search"
+    task: Literal["search", "betweenness", "paths"] = "search"
     regime: Literal["source", "block", "batch", "wide"] = "source"
     lengths: Literal["hops", "weights"] = "hops"
 
@@ -158,7 +158,8 @@ class Plan:
         True
         """
         if self.task != "search":
-            return f"plan {self.name!r} computes betweenness, not a search; hopwave.plans() lists those that search"
+            what = "betweenness" if self.task == "betweenness" else "shortest paths along lengths"
+            return f"plan {self.name!r} computes {what}, not a search; hopwave.plans() lists those that search"
         if question.semiring.any_term:
             return None
         for step in self.steps:

@@ -21,6 +21,7 @@ def roads(tmp_path: Path) -> Path:
 
 def test_sssp_prints_distances_and_paths(run: Run, roads: Path) -> None:
     text = run("sssp", roads, "--source", "a", "--target", "d", "--target", "f", "--out", "far.csv")
+    assert "dijkstra (the graph is small)" in text
     assert "Shortest paths from a" in text and "4 of 6 vertices" in text and "the weights of the file" in text
     assert "to d (7): a → b → c → d" in text and "to f: no path" in text and "wrote far.csv" in text
     with Path("far.csv").open() as file:
@@ -33,6 +34,7 @@ def test_sssp_as_json(answer: Answer, roads: Path) -> None:
     assert (found["reached"], found["greatest_distance"], found["sources"]) == (5, 3.0, ["a", "f"])
     assert found["paths"] == [{"target": "c", "length": 3.0, "path": ["a", "b", "c"]}]
     assert found["buckets"] is None and found["weights"] is True and found["method"] == "dijkstra"
+    assert (found["plan"], found["why"]) == ("dijkstra", "the graph is small")
     traced = answer("sssp", roads, "--delta", "2", "--trace", "--no-weights")
     assert traced["sources"] == ["c"] and not traced["source_given"] and traced["method"] == "delta-stepping"
     assert sum(bucket["vertices"] for bucket in traced["buckets"]) == 4

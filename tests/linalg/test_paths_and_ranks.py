@@ -70,7 +70,9 @@ def test_distances_are_those_of_dijkstra(trap: str, device: str) -> None:
 def test_the_number_of_arcs_decides_the_method(monkeypatch: pytest.MonkeyPatch) -> None:
     star, path = hw.generate.star(50), hw.generate.path(50)
     assert (hw.sssp(star, 1).method, hw.sssp(path, 1).method) == ("dijkstra", "dijkstra")
-    assert hw.sssp(star, 1, delta=2).method == "delta-stepping"
+    assert hw.sssp(star, 1).plan == "dijkstra" and hw.sssp(star, 1).plan.why == "the graph is small"
+    with_delta = hw.sssp(star, 1, delta=2)
+    assert with_delta.method == with_delta.plan.name == "delta-stepping" and with_delta.plan.why == "delta= is given"
     monkeypatch.setattr("hopwave.algorithms.shortest_paths.MIN_ARCS_FOR_BUCKETS", 50)
     assert (hw.sssp(star, 1).method, hw.sssp(path, 1).method) == ("delta-stepping", "delta-stepping")
 

@@ -138,9 +138,13 @@ def test_a_refusal_names_a_plan_that_works(plan: Plan) -> None:
 
 
 @pytest.mark.parametrize("plan", [plan for plan in CATALOGUE.values() if plan.task != "search"], ids=str)
-def test_a_betweenness_plan_does_not_search(plan: Plan) -> None:
-    with pytest.raises(PlanError, match=f"plan '{plan.name}' computes betweenness, not a search; hopwave.plans"):
+def test_other_plans_do_not_search(plan: Plan) -> None:
+    what = "betweenness" if plan.task == "betweenness" else "shortest paths along lengths"
+    with pytest.raises(PlanError, match=f"plan '{plan.name}' computes {what}, not a search; hopwave.plans"):
         hw.bfs(hw.generate.path(3), 0, plan=plan.name)
+    if plan.task == "paths":
+        with pytest.raises(PlanError, match=f"plan '{plan.name}' is for shortest paths; for betweenness use 'auto'"):
+            hw.betweenness_centrality(hw.generate.path(3), plan=plan.name)
 
 
 def test_auto_picks_by_the_question() -> None:

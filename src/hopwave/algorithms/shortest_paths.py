@@ -8,58 +8,37 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.algorithms.paths import simple_paths
+from hopwave.catalogue import CATALOGUE
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.jobs import PathSearch, Settled
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.operands import check_lengths
 from hopwave.matrix import Matrix
+from hopwave.plan import PlanUsed
 from hopwave.trace import BucketTrace
 
 MethodName = Literal["auto", "dijkstra", "delta-stepping", "bellman-ford"]
 
 
-@dataclass(frozen=True)
-class Method:
-    """A method of `sssp`: what it does, where it was published, where it runs."""
-
-    summary: str
-    paper: str
-    devices: tuple[str, ...]
-
-
-METHODS = {
-    "dijkstra": Method(
-        "nearest vertex first, from a heap, on one core",
-        "Dijkstra, A note on two problems in connexion with graphs (1959)",
-        ("cpu",),
-    ),
-    "delta-stepping": Method(
-        "one bucket of distances after another, on all cores, or as products on a GPU",
-        "Meyer & Sanders, Δ-stepping: a parallelizable shortest path algorithm (2003)",
-        ("cpu", "cuda"),
-    ),
-    "bellman-ford": Method(
-        "rounds of products over min-plus, each for all distances that just became shorter",
-        "Kepner & Gilbert, Graph algorithms in the language of linear algebra (2011), chapter 5",
-        ("cpu", "cuda"),
-    ),
-}
+METHODS: tuple[str, ...] = get_args(MethodName)[1:]  # each is a plan of the catalogue
+ON_ONE_CORE = "dijkstra-buckets"  # the plan of Δ-stepping where one core is faster than all
 MIN_ARCS_FOR_BUCKETS = 1 << 12  # below, a heap takes less time than preparing buckets
 
 
 @dataclass(frozen=True)
 class Way:
-    """How to search: a method, its Δ (None: chosen), the device, threads, and whether to trace."""
+    """How to search: a method and why, its Δ (None: chosen), the device, threads, and whether to trace."""
 
     method: str
+    why: str
     delta: float | None
     device: str
     threads: int | None
@@ -74,10 +53,11 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
         raise GraphError("delta= is the width of Δ-stepping's buckets; leave it out, or use method='delta-stepping'")
     if delta is not None and not 0 < delta < math.inf:
         raise GraphError(f"delta={delta} is not a bucket width; give a number above 0, or leave it out")
-    chosen = method
+    chosen, why = method, "asked for"
     if method == "auto":
-        wants_buckets = delta is not None or trace or threads is not None
-        chosen = "delta-stepping" if wants_buckets else _fastest(graph, device)
+        options = {"delta": delta is not None, "threads": threads is not None, "trace": trace}
+        given = next((name for name, is_given in options.items() if is_given), None)
+        chosen, why = ("delta-stepping", f"{given}= is given") if given else _fastest(graph, device)
     if chosen == "dijkstra" and device != "cpu":
         raise GraphError(f"Dijkstra's algorithm runs on the CPU, not on {device!r}; use method='delta-stepping'")
     if trace and (chosen != "delta-stepping" or device != "cpu"):
@@ -90,32 +70,38 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
             f"threads= is for Δ-stepping on the CPU, not {chosen!r} on {device!r}; leave it out, or use "
             "method='delta-stepping', device='cpu'"
         )
-    return Way(chosen, delta, device, threads, trace)
+    return Way(chosen, why, delta, device, threads, trace)
 
 
-def _fastest(graph: Graph, device: str) -> str:
-    """On the CPU, buckets if the graph is worth them. On a GPU, few rounds reach every vertex of a graph with hubs."""
+def _fastest(graph: Graph, device: str) -> tuple[str, str]:
+    """The method and why: on the CPU, buckets if the graph is worth them; on a GPU, few rounds if it has hubs."""
     if device == "cpu":
-        return "delta-stepping" if graph.m >= MIN_ARCS_FOR_BUCKETS else "dijkstra"
-    hubs = graph.n > 0 and int(graph.degrees.max()) ** 2 > graph.n
-    return "bellman-ford" if hubs else "delta-stepping"
+        if graph.m < MIN_ARCS_FOR_BUCKETS:
+            return "dijkstra", "the graph is small"
+        return "delta-stepping", "the default"
+    if graph.n > 0 and int(graph.degrees.max()) ** 2 > graph.n:
+        return "bellman-ford", "few rounds reach every vertex of a graph with hubs"
+    return "delta-stepping", "the graph has no hubs"
 
 
-def distances(A: Matrix, search: PathSearch, way: Way) -> tuple[npt.NDArray[np.float64], BucketTrace | None]:
-    """The distance of every vertex from the nearest source, infinite if there is no path; and the trace."""
+def distances(A: Matrix, search: PathSearch, way: Way) -> tuple[npt.NDArray[np.float64], BucketTrace | None, PlanUsed]:
+    """The distance of every vertex from the nearest source, infinite if there is no path; the trace; which plan ran."""
+    ran = PlanUsed(CATALOGUE[way.method], way.why)
     if way.method == "dijkstra":
-        return settle(A, search).distances, None
+        return settle(A, search).distances, None, ran
     if way.method == "delta-stepping" and way.device == "cpu":
         on_host = A.to("cpu")
         check_lengths(on_host)
         found = engines.algebra("cpu").delta_stepping(on_host, search, way.delta, way.trace, way.threads)
-        return found.distances, BucketTrace(found.buckets) if way.trace else None
+        if found.on_one_core:
+            ran = PlanUsed(CATALOGUE[ON_ONE_CORE], "one core that follows no arc twice is faster here than Δ-stepping")
+        return found.distances, BucketTrace(found.buckets) if way.trace else None, ran
     if way.method == "bellman-ford":
         vector = algorithms.sssp(A, search.sources, device=way.device)
     else:
         vector = algorithms.delta_stepping(A, search.sources, way.delta, device=way.device)
     d = np.asarray(vector.to("cpu").to_dense())
-    return np.where(d > search.limit, math.inf, d), None
+    return np.where(d > search.limit, math.inf, d), None, ran
 
 
 def settle(A: Matrix, search: PathSearch) -> Settled:

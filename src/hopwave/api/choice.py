@@ -119,8 +119,9 @@ def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: en
     else:
         chosen, why = named_plan(plan), "asked for"
     if chosen.task != "betweenness":
+        what = "a search" if chosen.task == "search" else "for shortest paths"
         raise PlanError(
-            f"plan {chosen.name!r} is a search; for betweenness use 'auto', 'hopwave-block' or 'turbobc-sccsc'"
+            f"plan {chosen.name!r} is {what}; for betweenness use 'auto', 'hopwave-block' or 'turbobc-sccsc'"
         )
     if job.weighted and chosen.lengths == "hops":
         raise PlanError(

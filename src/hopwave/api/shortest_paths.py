@@ -68,7 +68,7 @@ def sssp(
     Returns
     -------
     ShortestPaths
-        `distances`, `predecessors`, paths by `path_to`, and `trace` if requested.
+        `distances`, `predecessors`, paths by `path_to`, the `plan` that ran, and `trace` if requested.
 
     Raises
     ------
@@ -162,8 +162,8 @@ def _searcher(
     longest = _longest(limit)
 
     def search(sources: tuple[int, ...]) -> ShortestPaths:
-        found, buckets = _paths.distances(A, PathSearch(sources, longest), way)
-        return ShortestPaths(found, sources, way.method, graph, A, buckets)
+        found, buckets, plan = _paths.distances(A, PathSearch(sources, longest), way)
+        return ShortestPaths(found, sources, way.method, plan, graph, A, buckets)
 
     return search
 

@@ -63,9 +63,8 @@ def bench(
     chosen = [hw.plan(name) for name in plan] if plan else hops
     for each in chosen:
         if each.task != task:
-            raise PlanError(
-                f"plan {each.name!r} computes {each.task}, not {task}; add --task {each.task}, or choose another plan"
-            )
+            remedy = f"add --task {each.task}" if each.task in list(Task) else "run it by hopwave sssp --method"
+            raise PlanError(f"plan {each.name!r} computes {each.task}, not {task}; {remedy}, or choose another plan")
     if device != "auto":
         engines.engine(device)  # an engine that cannot run here is an error before a large graph is read
     graph = load(file, directed, format, read_options)

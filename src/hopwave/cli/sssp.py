@@ -137,7 +137,7 @@ def summary(result: ShortestPaths, wall: float) -> Any:
         "reached": f"{result.reached:,} of {result.graph.n:,} vertices",
         "greatest distance": f"{d.max(initial=0.0):g}",
         "lengths": "the weights of the file" if result.matrix.has_values else "1 per edge",
-        "method": result.method,
+        "plan": str(result.plan),
         "time": f"{terminal.milliseconds(wall)} ms",
     }
     return terminal.facts("", lines)
@@ -156,5 +156,7 @@ def record(result: ShortestPaths) -> dict[str, Any]:
         "reached": result.reached,
         "greatest_distance": float(d.max(initial=0.0)),
         "method": result.method,
+        "plan": result.plan.name,
+        "why": result.plan.why,
         "buckets": buckets,
     }

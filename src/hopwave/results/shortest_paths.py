@@ -17,6 +17,7 @@ from hopwave.graph import Graph
 from hopwave.graph_arrays import vertex_names
 from hopwave.jobs import Question
 from hopwave.matrix import Matrix
+from hopwave.plan import PlanUsed
 from hopwave.results.tables import by_vertex, first_names, named
 from hopwave.rows import kept, row_of_each
 from hopwave.trace import BucketTrace
@@ -39,7 +40,10 @@ class ShortestPaths:
     sources : tuple of int
         The ids of the sources.
     method : str
-        The algorithm that ran.
+        The method of `sssp` that was chosen.
+    plan : PlanUsed
+        Which plan ran and why. Compares equal to its name: that of the method, or "dijkstra-buckets" where one core is
+        faster than Δ-stepping on all.
     graph : Graph
         The graph that was searched.
     matrix : linalg.Matrix
@@ -58,6 +62,7 @@ class ShortestPaths:
     distances: npt.NDArray[np.float64]
     sources: tuple[int, ...]
     method: str
+    plan: PlanUsed
     graph: Graph = field(repr=False)
     matrix: Matrix = field(repr=False)
     trace: BucketTrace | None = field(default=None, repr=False)
@@ -123,9 +128,9 @@ class ShortestPaths:
             ("reached", f"{self.reached:,} of {self.graph.n:,} vertices"),
             ("greatest distance", f"{self.distances[self._has_path].max(initial=0.0):g}"),
             ("lengths", "the weights of the arcs" if self.matrix.has_values else "1 per arc"),
-            ("method", self.method),
+            ("plan", self.plan),
         ]
         return html.table("Shortest paths", facts)
 
     def __repr__(self) -> str:
-        return f"ShortestPaths(reached={self.reached:,}, method={self.method})"
+        return f"ShortestPaths(reached={self.reached:,}, plan={self.plan.name})"

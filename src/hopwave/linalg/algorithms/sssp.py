@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.catalogue import CATALOGUE
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_lengths, extremes, place, square
 from hopwave.linalg.elementwise import reduce, select
@@ -27,13 +28,12 @@ from hopwave.linalg.placing import assign
 from hopwave.linalg.products import vxm
 from hopwave.matrix import Matrix
 from hopwave.operators import binary, monoid
-from hopwave.rules import Ratio
 from hopwave.semiring import semiring
 from hopwave.vector import Vector
 
 min_plus, least, less = semiring.min_plus, binary.min, binary.lt
 # A pull has no early exit here: it reads every arc. It pays once a push would read about as many.
-CONVERT = Ratio(rising=0.3, falling=0.2)
+CONVERT = CATALOGUE["bellman-ford"].rule
 MANY = 1000  # a bucket with less than this fraction (1/MANY) of the vertices makes the next one twice as wide
 WIDE, CHAINS = 2, 48  # a bucket's width in longest arcs: WIDE, or CHAINS over the squared mean degree if that is more
 

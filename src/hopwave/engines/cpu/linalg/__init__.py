@@ -281,12 +281,12 @@ class Algebra(linalg.Algebra):
     ) -> FoundByBuckets:
         from hopwave.engines.cpu.paths.delta_stepping import delta_stepping
 
-        found, width, rows = delta_stepping(A, search.sources, search.limit, delta, threads, trace)
+        found, width, rows, alone = delta_stepping(A, search.sources, search.limit, delta, threads, trace)
         levels = (
             Bucket(bucket * width, rounds, vertices, arcs, elapsed * 1e-9)
             for bucket, rounds, vertices, arcs, elapsed in rows
         )
-        return FoundByBuckets(found, tuple(levels))
+        return FoundByBuckets(found, tuple(levels), alone)
 
     def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PowerIteration:
         from hopwave.engines.cpu.linalg.pagerank import Ranks

@@ -57,14 +57,15 @@ def width_of(A):
 
 
 def delta_stepping(A, sources, limit, delta, threads, trace):
-    """Distances from the nearest source; Δ; and if traced one row per bucket, as loop.TRACE_COLUMNS says."""
+    """Distances from the nearest source; Δ; if traced one row per bucket, as loop.TRACE_COLUMNS says; whether it was
+    Dijkstra's algorithm on one core instead."""
     arcs, kept = arcs_of(A), A.prepared.record(PreparedPaths)
     n, m, given = A.shape[0], len(arcs.indices), delta
     delta = min(max(width_of(A) if delta is None else delta, NARROWEST), WIDEST)
     workers = min(thread_count(threads), policy.path_threads(m))
     free = given is None and not trace and len(sources) == 1 and len(arcs.lengths) > 0
     if free and policy.one_core_is_faster(m / n, workers):
-        return on_one_core(A, sources[0], limit), delta, []
+        return on_one_core(A, sources[0], limit), delta, [], True
     blocks = policy.first_blocks(n, len(sources), workers)
     try:
         pool = kept.pools.pop()
@@ -78,7 +79,7 @@ def delta_stepping(A, sources, limit, delta, threads, trace):
         while run.here[loop.PHASE] != loop.OVER:
             run.go_on(arcs, 1 / delta, limit)
     kept.pools[:] = [run.pool]  # one is enough, however many threads search this graph at once
-    return run.d, delta, run.trace
+    return run.d, delta, run.trace, False
 
 
 def on_one_core(A, source, limit):
