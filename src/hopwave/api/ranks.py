@@ -265,7 +265,7 @@ def hits(
 
     Notes
     -----
-    The authorities are the first right singular vector of the adjacency matrix A. A round makes 10 to 20 products with
+    The authorities are the first right singular vector of the adjacency matrix A. A round makes up to 20 products with
     AᵀA and takes the best sum of what they give (Lanczos, with thick restarts), as ARPACK does for NetworkX. Where
     several singular vectors belong to the greatest singular value, as in undirected bipartite graphs, this returns the
     one nearest to `nstart`; NetworkX's choice is then random.

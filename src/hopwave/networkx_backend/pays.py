@@ -64,7 +64,7 @@ DIJKSTRA_PAIR = Pays(None, 0)
 TRIANGLES = Pays(4_000, 2_000)
 SQUARES = Pays(150, 60)  # NetworkX intersects sets
 POWERS = Pays(500, 400)  # NetworkX's rounds are Python's; a product of vectors takes 60 µs at least
-SINGULAR = Pays(20_000, 10_000)  # NetworkX calls ARPACK; what it saves here is making a SciPy matrix
+SINGULAR = Pays(20_000, 5_000)  # NetworkX calls ARPACK; what it saves here is making a SciPy matrix
 CORES = Pays(20_000, 20_000)  # a product of vectors per core
 
 BY_NAME = {

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hopwave.arrays import Array, module_of, on_host
 from hopwave.errors import GraphError
@@ -33,6 +34,7 @@ from hopwave.vector import Vector
 VECTORS, KEPT = 20, 10  # of a round, and those that the next begins with; ARPACK's numbers
 EIGENVECTOR = 1e-12  # what AᵀA adds to its sums, in eigenvalues, where that is nothing but rounding
 SAME = 1e-10  # eigenvalues that differ by less, in parts of the greatest, count as one
+NEAR = 0.1  # part of the changes allowed by which a round may end sooner; the next one then checks
 FINEST = 1e-14  # the least tol · √n: float64 rounds more than that
 
 
@@ -67,8 +69,8 @@ def hits(
             raise GraphError("nstart is 0 at every vertex that an arc leads to; leave it out, or name one of these")
         return Vector.from_dense(h), Vector.from_dense(h)  # without arcs nobody is a hub
 
-    run = Authorities(A, a)
-    a = settle(run, max(tol, FINEST * n**0.5), max_iter, "the authorities")
+    enough = max(tol, FINEST * n**0.5)
+    a = settle(Authorities(A, a, enough), enough, max_iter, "the authorities")
     h = arriving(a, A.T)
     if normalized:
         h, a = h / h.sum(), a / a.sum()
@@ -82,27 +84,29 @@ class Authorities:
     leads on. T is AᵀA as it acts on them.
     """
 
-    def __init__(self, A: Matrix, start: Array) -> None:
+    def __init__(self, A: Matrix, start: Array, enough: float) -> None:
         most = min(VECTORS, len(start))
-        self.A, self.start, self.x = A, start, start
+        self.A, self.start, self.x, self.enough = A, start, start, enough
         self.Q, self.T, self.kept = module_of(start).empty((most, len(start))), np.zeros((most, most)), 0
         self.Q[0] = start
 
     def round(self) -> float:
         """One more round; returns the sum of all changes."""
-        Q, T, xp = self.Q, self.T, module_of(self.start)
+        Q, T, xp, before = self.Q, self.T, module_of(self.start), self.x
         for k in range(self.kept, len(Q)):
             y = arriving(arriving(Q[k], self.A.T), self.A)
-            T[k, : k + 1] = T[: k + 1, k] = on_host(Q[: k + 1] @ y)
-            for _ in range(2):  # once leaves too much where y is almost a sum of them
-                y -= (Q[: k + 1] @ y) @ Q[: k + 1]
+            parts = Q[: k + 1] @ y
+            T[k, : k + 1] = T[: k + 1, k] = on_host(parts)
+            y -= parts @ Q[: k + 1]
+            y -= (Q[: k + 1] @ y) @ Q[: k + 1]  # once leaves too much where y is almost a sum of them
             rest = length(y)
-            done = rest <= EIGENVECTOR * T.max()
+            values, sums = np.linalg.eigh(T[: k + 1, : k + 1])
+            greatest = values >= (1 - SAME) * values[-1]
+            done = rest <= EIGENVECTOR * values[-1] or self.is_near(rest * abs(sums[-1]), values, greatest)
             if done or k + 1 == len(Q):
                 break
             Q[k + 1] = y / rest
-        values, sums = np.linalg.eigh(T[: k + 1, : k + 1])
-        before, best = self.x, xp.asarray(sums[:, values >= (1 - SAME) * values[-1]].T) @ Q[: k + 1]
+        best = xp.asarray(sums[:, greatest].T) @ Q[: k + 1]
         nearest = xp.maximum((best @ self.start) @ best, 0.0)  # no authority is negative, but for rounding
         self.x = nearest / length(nearest)
         self.kept = 0 if done else min(KEPT, k)
@@ -110,3 +114,10 @@ class Authorities:
         Q[self.kept] = self.x if done else y / rest
         T[:] = np.diag(np.pad(values[k + 1 - self.kept :], (0, len(T) - self.kept)))
         return total_change(self.x, before)
+
+    def is_near(self, left: npt.NDArray[np.float64], values: npt.NDArray[np.float64], greatest: Any) -> bool:
+        """Whether the best sum is nearly an eigenvector, by what AᵀA adds to it and how far the next eigenvalue is."""
+        if greatest.all():
+            return False
+        apart = values[-1] - values[~greatest][-1]
+        return bool(left[greatest].max() < NEAR * self.enough * apart)
