@@ -97,6 +97,10 @@ def test_after_a_warmup_nothing_is_compiled(run: Run) -> None:
         hw.edge_betweenness_centrality(graph, k=9)
         hw.betweenness_centrality(graph, weights=np.ones(graph.m), cutoff=2.5)
         hw.edge_betweenness_centrality(graph, k=9, weights=np.ones(graph.m))
+        for weighted in (graph, graph.with_weights(np.ones(graph.m))):
+            hw.pagerank(weighted)
+            hw.hits(weighted)
+            hw.sssp(weighted, 0, method="delta-stepping")
         for name in ("g.mtx", "g.txt", "g.csv", "g.el", "g.gr", "g.graph"):
             hw.write(name, large)
             assert Path(name).stat().st_size > rows.MIN_BYTES_FOR_SCANNER

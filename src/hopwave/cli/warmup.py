@@ -70,10 +70,11 @@ def distances() -> None:
 
 
 def shortest_paths() -> None:
-    """Shortest paths with lengths by buckets, which threads share, and by a heap."""
+    """Shortest paths with lengths by buckets, which threads share or one has to itself, and by a heap."""
     graph = hw.generate.grid(8, 8)
     roads = graph.with_weights(np.ones(graph.m))
     hw.sssp(roads, 0, delta=1.0, device="cpu")
+    hw.sssp(roads, 0, method="delta-stepping", device="cpu")
     hw.nearest(roads, 0, 3)
 
 
@@ -90,6 +91,9 @@ def products() -> None:
         la.vxm(x, W, la.semiring.plus_times, direction=direction, device="cpu")
         la.mxm(A, A, la.semiring.plus_pair, mask=A, direction=direction, device="cpu")
     la.mxv(A, la.Vector.full(graph.n, 1.0), la.semiring.plus_second, device="cpu")
+    hw.pagerank(A, device="cpu")
+    for matrix in (A, W):
+        hw.eigenvector_centrality(matrix, device="cpu")
 
 
 def reading() -> None:
