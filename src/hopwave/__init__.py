@@ -40,6 +40,7 @@ from hopwave.arrays import ScaledCounts
 from hopwave.catalogue import plan, plans
 from hopwave.devices import Device, devices
 from hopwave.errors import (
+    ConvergenceError,
     DownloadError,
     EngineError,
     FormatError,
@@ -70,6 +71,7 @@ __all__ = [
     "Certificate",
     "Communities",
     "Components",
+    "ConvergenceError",
     "Device",
     "DistanceHistogram",
     "DownloadError",

@@ -42,6 +42,16 @@ class GraphError(HopwaveError, ValueError):
     """
 
 
+class ConvergenceError(GraphError):
+    """An iteration still changes its numbers after the last round.
+
+    >>> import hopwave as hw
+    >>> hw.eigenvector_centrality(hw.generate.path(3), max_iter=2)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    hopwave.errors.ConvergenceError: after 2 rounds the centralities still change by ...; give a larger max_iter or tol
+    """
+
+
 class PlanError(HopwaveError, ValueError):
     """The plan is unknown, or cannot compute what was requested.
 

@@ -70,7 +70,9 @@ def pagerank(
     Raises
     ------
     GraphError
-        An argument cannot be used, or the ranks did not converge within `max_iter` rounds.
+        An argument cannot be used.
+    ConvergenceError
+        The ranks did not converge within `max_iter` rounds. (A kind of GraphError.)
 
     Examples
     --------
@@ -131,7 +133,9 @@ def eigenvector_centrality(
     Raises
     ------
     GraphError
-        An argument cannot be used, or the centralities did not converge within `max_iter` rounds.
+        An argument cannot be used.
+    ConvergenceError
+        The centralities did not converge within `max_iter` rounds. (A kind of GraphError.)
 
     See Also
     --------
@@ -201,7 +205,9 @@ def katz_centrality(
     Raises
     ------
     GraphError
-        An argument cannot be used, or the centralities did not converge within `max_iter` rounds.
+        An argument cannot be used.
+    ConvergenceError
+        The centralities did not converge within `max_iter` rounds. (A kind of GraphError.)
 
     See Also
     --------
@@ -261,14 +267,16 @@ def hits(
     Raises
     ------
     GraphError
-        An argument cannot be used, or the authorities did not converge within `max_iter` rounds.
+        An argument cannot be used.
+    ConvergenceError
+        The authorities did not converge within `max_iter` rounds. (A kind of GraphError.)
 
     Notes
     -----
     The authorities are the first right singular vector of the adjacency matrix A. A round makes up to 20 products with
-    AᵀA and takes the best sum of what they give (Lanczos, with thick restarts), as ARPACK does for NetworkX. Where
-    several singular vectors belong to the greatest singular value, as in undirected bipartite graphs, this returns the
-    one nearest to `nstart`; NetworkX's choice is then random.
+    AᵀA and takes the best sum of what they give (Lanczos, with thick restarts), as ARPACK does for NetworkX; 20 vectors
+    are kept in memory. Where several singular vectors belong to the greatest singular value, as in undirected bipartite
+    graphs, this returns the one nearest to `nstart`; NetworkX's choice is then random.
 
     Examples
     --------

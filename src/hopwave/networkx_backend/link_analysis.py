@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 import hopwave as hw
-from hopwave.errors import GraphError
+from hopwave.errors import ConvergenceError, GraphError
 from hopwave.graph import Graph
-from hopwave.linalg.algorithms.power import Unsettled
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import named_weights, serves
 from hopwave.networkx_backend.pays import Arguments
@@ -127,7 +126,7 @@ def _errors_of_networkx(max_iter: Any) -> Iterator[None]:
         raise nx.PowerIterationFailedConvergence(max_iter)
     try:
         yield
-    except Unsettled as error:
+    except ConvergenceError as error:
         raise nx.PowerIterationFailedConvergence(max_iter) from error
     except GraphError as error:
         raise NotImplementedError(str(error)) from error

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hopwave.arrays import Array, module_of
-from hopwave.errors import GraphError
+from hopwave.errors import ConvergenceError, GraphError
 from hopwave.jobs import PowerIteration
 from hopwave.linalg.algorithms.operands import check_weights, extremes, square
 from hopwave.linalg.products import vxm
@@ -24,10 +24,6 @@ from hopwave.vector import Vector
 from hopwave.whole_numbers import is_whole
 
 LARGEST = 1e100  # weights × vertices up to which no sum or square of them leaves the range of float64
-
-
-class Unsettled(GraphError):
-    """The numbers still change after the last round."""
 
 
 class Rounds:
@@ -51,7 +47,7 @@ def settle(run: PowerIteration, enough: float, max_iter: int, what: str, remedy:
             rounds, left = rounds + 1, run.round()
             if left < enough:
                 return run.x
-    raise Unsettled(
+    raise ConvergenceError(
         f"after {rounds} rounds {what} still change by {left:.3g} in all, not less than {enough:.3g}; "
         f"give a larger max_iter or tol{remedy}"
     )
