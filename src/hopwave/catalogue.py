@@ -276,7 +276,7 @@ _shortest_paths = [
         "dijkstra-buckets",
         DIJKSTRA,
         "problem 2",
-        "the same from a ring of buckets, on one core; what Δ-stepping becomes where several cores are slower",
+        "shortest paths, nearest first, from a ring of buckets; for Δ-stepping where one core is faster than several",
         (Push("thread", "queue"),),
         Always(),
         loop="device",
