@@ -1,10 +1,11 @@
 """Searches over 1, 2 and 4 ranks of one machine: strong scaling, weak scaling, bytes sent, and ranks that share a GPU.
 
-    PYTHONPATH=src python -m benchmarks.ranks [--strong 20] [--weak 18] [--threads 4] [--roots 16] [--gpu 20]
+    PYTHONPATH=src python -m benchmarks.ranks [--strong 20] [--weak 18] [--threads 4] [--roots 16] [--gpu 20] [--plan auto]
 
 Each row is a job of its own under mpiexec. Nothing is written unless every search is valid by Graph500's rules and jobs
 on the same graph find the same distances. CPU ranks have the same number of threads in every row. A scale of 0 leaves a
-table out.
+table out. Hiragushi's Figure 5 is `--strong 0 --weak 21 --plan hiragushi-hybrid`: 2^21 vertices per rank, and the share
+of time that ranks wait in exchanges.
 """
 
 from __future__ import annotations
@@ -54,12 +55,12 @@ def work(settings: dict[str, Any]) -> None:
     from hopwave.graph500.run import draw_roots
 
     world, scale = distributed.world(), settings["scale"]
-    machine = OverRanks(scale, 16, settings["device"], 1, settings["layout"], settings["threads"])
+    machine = OverRanks(scale, 16, settings["device"], 1, settings["layout"], settings["threads"], settings["plan"])
     roots = list(draw_roots(machine, 1 << scale, settings["roots"], 1))
     machine.search(roots[0])
     outcome = Outcome(scale, 16, machine.construction_seconds, [machine.search(root) for root in roots])
-    found = distributed.bfs(machine.graph, roots[0])
-    plain = distributed.bfs(machine.graph, roots[0], compress=False)
+    found = distributed.bfs(machine.graph, roots[0], plan=machine.plan)
+    plain = distributed.bfs(machine.graph, roots[0], plan=machine.plan, compress=False)
     sums = world.allgather(int(found.distances.sum(dtype=np.int64)))
     pulls = [level for level in found.trace if level.direction == "pull"]
     if world.rank:
@@ -70,6 +71,7 @@ def work(settings: dict[str, Any]) -> None:
     row = {
         "device": settings["device"],
         "layout": settings["layout"],
+        "plan": machine.plan.name,
         "scale": scale,
         "ranks": world.size,
         "threads per rank": settings["threads"] if settings["device"] == "cpu" else None,
@@ -77,6 +79,7 @@ def work(settings: dict[str, Any]) -> None:
         "construction s": values["construction_time"],
         "median search ms": values["bfs_median_time"] * 1e3,
         "harmonic mean MTEPS": values["bfs_harmonic_mean_TEPS"] / 1e6,
+        "share of time waiting": outcome.waiting_share,
         "KB sent per search": sum(level.sent for level in found.trace) / 1e3,
         "KB uncompressed": sum(level.sent for level in plain.trace) / 1e3,
         "most KB of one rank in a pull": max((level.sent_by_one for level in pulls), default=0) / 1e3,
@@ -121,12 +124,13 @@ def main() -> None:
     parser.add_argument("--name", default="ranks")
     parser.add_argument("--threads", type=int, default=4)
     parser.add_argument("--roots", type=int, default=16)
+    parser.add_argument("--plan", default="auto", help="a search plan, such as hiragushi-hybrid")
     parser.add_argument("--job", type=json.loads, default=None)
     given = parser.parse_args()
     if given.job is not None:
         work(given.job)
         return
-    common = {"threads": given.threads, "roots": given.roots}
+    common = {"threads": given.threads, "roots": given.roots, "plan": given.plan}
     cpu = common | {"device": "cpu", "layout": "1d"}
     made: list[dict[str, Any]] = []
     if given.strong:

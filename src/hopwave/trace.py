@@ -22,7 +22,8 @@ class Level:
 
     Over several ranks, `sent` bytes went from rank to rank, `sent_for_parents` of them to send predecessors to the
     owners of their vertices. `sent_by_one` counts the rank that sent most, and `sets_by_one` the same without the
-    predecessors: sets of vertices, as bitmaps or shorter, and a few words of control.
+    predecessors: sets of vertices, as bitmaps or shorter, and a few words of control. Of its `seconds`, the rank that
+    made the trace spent `waiting` in exchanges; the rest is computing.
 
     >>> import hopwave as hw
     >>> level = hw.bfs(hw.generate.star(5), 0, plan="merrill", trace=True).trace[0]
@@ -44,6 +45,7 @@ class Level:
     sent_for_parents: int = 0
     sent_by_one: int = 0
     sets_by_one: int = 0
+    waiting: float = 0.0
 
     @property
     def direction(self) -> str:
@@ -77,14 +79,15 @@ class Trace(tuple[Level, ...]):
 
     def _repr_html_(self) -> str:
         over_ranks = any(level.sent for level in self)
-        header = ["level", "step", "vertices", "edges", "found", "checked", "ms", *["bytes sent"] * over_ranks]
+        header = ["level", "step", "vertices", "edges", "found", "checked", "ms"]
+        header += ["ms waiting", "bytes sent"] * over_ranks
         rows = [
             [
                 level.depth,
                 level.step,
                 *(f"{count:,}" for count in (level.vertices, level.edges, level.found, level.checked)),
                 f"{level.seconds * 1e3:.3f}",
-                *[f"{level.sent:,}"] * over_ranks,
+                *[f"{level.waiting * 1e3:.3f}", f"{level.sent:,}"] * over_ranks,
             ]
             for level in self
         ]
@@ -94,11 +97,11 @@ class Trace(tuple[Level, ...]):
         wide = max([len(level.step) for level in self], default=4)
         over_ranks = any(level.sent for level in self)
         head = f"{'level':>5} {'step':<{wide}} {'vertices':>11} {'edges':>13} {'found':>11} {'checked':>13} {'ms':>9}"
-        head += f" {'bytes sent':>13} {'for parents':>13}" * over_ranks
+        head += f" {'ms waiting':>10} {'bytes sent':>13} {'for parents':>13}" * over_ranks
         rows = [
             f"{level.depth:>5} {level.step:<{wide}} {level.vertices:>11,} {level.edges:>13,} {level.found:>11,} "
             f"{level.checked:>13,} {level.seconds * 1e3:>9.3f}"
-            + f" {level.sent:>13,} {level.sent_for_parents:>13,}"
+            + f" {level.waiting * 1e3:>10.3f} {level.sent:>13,} {level.sent_for_parents:>13,}"
             * over_ranks
             for level in self
         ]

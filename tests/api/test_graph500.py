@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import hopwave as hw
 from hopwave import graph500
 from hopwave.cli import main
-from hopwave.errors import GraphError
+from hopwave.errors import GraphError, PlanError
 from hopwave.graph500.on_cpu import OnCpu, validated
 from hopwave.graph500.outcome import Outcome, Searched, harmonic
 from hopwave.graph500.run import draw_roots
@@ -52,6 +52,19 @@ def test_a_run_is_valid_and_repeatable() -> None:
     for found in one.searches:
         reached = hw.bfs(graph, found.root).distances >= 0
         assert found.edges == np.count_nonzero(reached[u] & reached[v])
+
+
+def test_a_plan_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hiragushi's evaluation (section 5.2) is Graph500 with its own rule: α = 48, β = 20."""
+    monkeypatch.setattr("hopwave.api.choice.has_gpu", lambda: True)
+    one = graph500.run(8, roots=3, plan="hiragushi-hybrid", seed=3)  # a GPU alone does not run it: the CPU does
+    assert one.valid and one.about["plan"] == "hiragushi-hybrid" and one.waiting_share is None
+    with pytest.raises(PlanError, match=r"plan 'hiragushi-hybrid' cannot search .* use device='cpu'"):
+        graph500.run(8, device="cuda", plan="hiragushi-hybrid")
+    with pytest.raises(PlanError, match="computes betweenness"):
+        graph500.run(8, device="cpu", plan="turbobc-sccsc")
+    with pytest.raises(PlanError, match="'nope' is not known"):
+        graph500.run(8, plan="nope")
 
 
 def test_roots_have_an_edge_to_another_vertex() -> None:
@@ -108,8 +121,9 @@ def test_the_command_prints_the_keys(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_the_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["graph500", "--scale", "8", "--nbfs", "2", "--device", "cpu", "--json"]) == 0
+    assert main(["graph500", "--scale", "8", "--nbfs", "2", "--device", "cpu", "--plan", "pushpull", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
+    assert found["plan"] == "pushpull" and "waiting_share" not in found
     assert found["valid"] is True and found["SCALE"] == 8 and found["device"] == "cpu"
 
 

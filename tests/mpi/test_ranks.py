@@ -49,15 +49,16 @@ def test_a_damaged_file_ends_the_job_with_its_line(tmp_path: Path) -> None:
     assert len(lines) == 1 and "rank 2 of 3" in lines[0] and "'x'" in lines[0]
 
 
-@pytest.mark.parametrize("layout", ["1d", "2d"])
-def test_graph500_over_two_ranks(layout: str) -> None:
+@pytest.mark.parametrize(("layout", "plan"), [("1d", "hiragushi-hybrid"), ("2d", "auto")])
+def test_graph500_over_two_ranks(layout: str, plan: str) -> None:
     """One report, every search valid, and as many input edges in each component as one process finds."""
     options = ["--scale", "10", "--nbfs", "4", "--seed", "7", "--device", "cpu", "--json", "--sssp"]
-    done = start(2, "-m", "hopwave", "graph500", *options, "--layout", layout)
+    done = start(2, "-m", "hopwave", "graph500", *options, "--layout", layout, "--plan", plan)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     alone = graph500.run(10, roots=4, seed=7, device="cpu").values()
     assert found["valid"] and found["ranks"] == 2 and found["NBFS"] == 4
+    assert found["plan"] == plan.replace("auto", "hopwave") and 0 < found["waiting_share"] < 1
     for name in ("min", "median", "max"):
         assert found[f"bfs_{name}_nedge"] == found[f"sssp_{name}_nedge"] == alone[f"bfs_{name}_nedge"]
 

@@ -23,6 +23,7 @@ def graph500(
     sssp: Annotated[
         bool, typer.Option("--sssp", help="Also run kernel 3: shortest paths with random edge lengths.")
     ] = False,
+    plan: options.Plan = "auto",
     threads: options.Threads = None,
     as_json: options.Json = False,
 ) -> None:
@@ -48,18 +49,22 @@ def graph500(
             threads=threads,
             ranks=ranks,
             sssp=sssp,
+            plan=plan,
             progress=searched,
         )
+    about = dict(outcome.about)
+    if outcome.waiting_share is not None:
+        about["waiting_share"] = round(outcome.waiting_share, 4)
     if prints and as_json:
-        facts = {"valid": outcome.valid, "wall_seconds": time.perf_counter() - began, **outcome.about}
+        facts = {"valid": outcome.valid, "wall_seconds": time.perf_counter() - began, **about}
         terminal.emit({**outcome.values(), **facts})
     elif prints:
         for line in outcome.lines():
             terminal.line(line)
-        about = ", ".join(f"{key} {value}" for key, value in outcome.about.items())
+        words = ", ".join(f"{key} {value}" for key, value in about.items())
         terminal.line(
             f"validation: {'passed' if outcome.valid else 'FAILED'}, "
-            f"{len(outcome.searches) + len(outcome.paths)} searches ({about})"
+            f"{len(outcome.searches) + len(outcome.paths)} searches ({words})"
         )
     if not outcome.valid:
         bad = next(one for one in (*outcome.searches, *outcome.paths) if one.broken)

@@ -13,7 +13,8 @@ from hopwave.api.arguments import check_hops
 from hopwave.catalogue import CATALOGUE
 from hopwave.catalogue import plan as named_plan
 from hopwave.distributed.graph import DistributedGraph
-from hopwave.distributed.search import Search, why_not
+from hopwave.distributed.search import Search
+from hopwave.distributed.steps import why_not, without
 from hopwave.errors import GraphError, PlanError
 from hopwave.plan import Plan, PlanUsed
 from hopwave.trace import Trace
@@ -77,7 +78,9 @@ def bfs(
 ) -> DistributedBFSResult:
     """Hops from a source, or from the nearest of several, to every vertex; called by all ranks with the same arguments.
 
-    `plan` is one of those that choose between a push and a pull: "auto", "hiragushi-hybrid", "merrill", ...
+    `plan` is any that neither looks ahead nor reuses a queue: "auto", "hiragushi-hybrid", "pushpull", ... Ranks on CPUs
+    follow its rule, mask, operand and early exit; what is left out is in `plan.without` of the result, and the trace
+    has the steps that really ran.
     `compress=False` sends ids as plain 64-bit numbers, to see what compression saves. The trace, which has the bytes
     that each level sent, is always kept: it costs nothing compared with a level's exchange.
 
@@ -102,7 +105,7 @@ def bfs(
         search.deepest,
         search.reached,
         sources,
-        PlanUsed(chosen, why, ("thread mappings", "queue making")),
+        PlanUsed(chosen, why, without(chosen, G.part.device, grid=G.layout.columns > 1)),
         Trace(search.levels),
         G,
     )

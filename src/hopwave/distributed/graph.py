@@ -111,6 +111,15 @@ class DistributedGraph:
         classes = xp.minimum(xp.log2(xp.maximum(self.degrees, 1)) * 8, 255).astype(np.uint8)
         self.part.hubs_first(allgather_values(self, self.pull_tails, classes, unused=0))
 
+    def sort_rows(self) -> None:
+        """Sort every row by descending in-degree (Hiragushi, section 3.4), in a second copy; on all CPU ranks together.
+
+        The copy is made once, for plans that ask for the order. It takes as much memory as the arcs.
+        """
+        if self.part.sorted_tails is None:
+            in_degrees = reduce_to_owners(self, self.pull_heads, np.diff(self.part.in_offsets))
+            self.part.sort_rows(allgather_values(self, self.pull_tails, in_degrees, unused=0))
+
     @cached_property
     def _tail_groups(self) -> dict[int, Group]:
         return {}
@@ -163,7 +172,9 @@ class DistributedGraph:
     @property
     def bytes(self) -> int:
         """The memory that this rank's arcs take."""
-        arrays = {id(a): a for a in (self.part.out_offsets, self.part.heads, self.part.in_offsets, self.part.tails)}
+        part = self.part
+        kept = (part.out_offsets, part.heads, part.in_offsets, part.tails, getattr(part, "sorted_tails", None))
+        arrays = {id(a): a for a in kept if a is not None}
         return sum(int(a.nbytes) for a in arrays.values())
 
     def __repr__(self) -> str:

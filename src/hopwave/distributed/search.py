@@ -2,10 +2,12 @@
 
     push   Every rank follows the out-arcs of the frontier and sends (vertex, parent) to the vertex's owner: once per
            vertex, sorted by destination, so that what one rank gets is contiguous (section 4.1).
-    pull   The frontier goes to all ranks as a bitmap. Every rank looks through the in-arcs of its unvisited vertices
-           for a bit that is set (section 4.2). In a 2D layout a vertex's in-arcs are on the ranks of one row: the
-           bitmap of its owner's unvisited vertices goes round that row, and each rank looks only for those not yet
-           found.
+    pull   The frontier, or all visited vertices if the plan's operand is "visited", goes to all ranks as a bitmap.
+           Every rank looks through the in-arcs of its unvisited vertices for a bit that is set (section 4.2). In a 2D
+           layout a vertex's in-arcs are on the ranks of one row: the bitmap of its owner's unvisited vertices goes
+           round that row, and each rank looks only for those not yet found.
+
+What ranks do of a plan's other choices is in distributed/steps.py.
 
 On a grid of R × C ranks each rank sends at most n/8 · (R + C - 1)/(R C) bytes of bitmaps in a pull, never over n/8.
 The messages that tell owners their vertices' parents are counted apart: a search for distances alone sends none.
@@ -25,27 +27,12 @@ from hopwave.distributed import codec
 from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.layout import Group
 from hopwave.distributed.sides import Received, Side, allgather_slots, send_to_owners, unpacked
+from hopwave.distributed.steps import as_run, sorts_rows, why_not
 from hopwave.distributed.wire import Pending
 from hopwave.errors import PlanError
 from hopwave.plan import Plan, Pull, Push
 from hopwave.rules import Sizes
 from hopwave.trace import Level
-
-
-def why_not(plan: Plan) -> str | None:
-    """Why a plan cannot lead a search over ranks, or None: it must choose between a push and a pull, or have only one.
-
-    >>> import hopwave as hw
-    >>> why_not(hw.plan("hiragushi-hybrid")) is None, why_not(hw.plan("xbfs")) is None
-    (True, False)
-    """
-    kinds = [type(step) for step in plan.steps]
-    if plan.task == "search" and kinds in ([Push], [Pull], [Push, Pull]):
-        return None
-    return (
-        f"plan {plan.name!r} does not choose between one push and one pull, as a search over ranks must; "
-        "use 'auto' or 'hiragushi-hybrid'"
-    )
 
 
 class Search:
@@ -65,7 +52,9 @@ class Search:
         self.depth = self.reached = self.for_parents = 0
         mine = np.array([s - graph.first for s in sources if graph.first <= s < graph.first + graph.own], np.int64)
         self.frontier = xp.asarray(np.sort(mine))
-        self.visited |= codec.bitmap(xp, self.frontier, graph.own)
+        self.own_sources = codec.bitmap(xp, self.frontier, graph.own)
+        self.visited |= self.own_sources
+        self.looks: dict[str, bool] = {}  # how a pull reads rows, where the part can do it in several ways
         if self.parent is not None:
             self.parent[self.frontier] = (self.frontier + graph.first).astype(graph.id_type)
         self._mark_sent(self.frontier)
@@ -77,20 +66,25 @@ class Search:
         reason = why_not(plan)
         if reason:
             raise PlanError(reason)
+        device = self.part.device
+        sort_rows = sorts_rows(plan, device)
+        if sort_rows:
+            self.graph.sort_rows()
         nf0 = mf0 = checked = 0
         last = -1
         nf, mf, *_ = self._sums(checked)
         mu = self.graph.m - mf
         self.reached = nf
         while nf and (self.limit is None or self.depth < self.limit):
-            began, self.wire.sent, self.for_parents = time.perf_counter(), 0, 0
+            began, self.wire.sent, self.wire.waited, self.for_parents = time.perf_counter(), 0, 0.0, 0
             choice = plan.rule.choose(Sizes(self.graph.n, self.graph.m, nf, mf, mu, nf0, mf0, last))
-            step = plan.steps[choice]
-            checked = self._push() if isinstance(step, Push) else self._pull()
+            step = as_run(plan.steps[choice], device)
+            checked = self._push() if isinstance(step, Push) else self._pull(step, sort_rows)
             self.depth += 1
             found, edges, looked, traffic = self._sums(checked)
             seconds = time.perf_counter() - began
-            self.levels.append(Level(self.depth, choice, str(step), nf, mf, mu, found, looked, seconds, **traffic))
+            sizes = nf, mf, mu, found, looked, seconds
+            self.levels.append(Level(self.depth, choice, str(step), *sizes, waiting=self.wire.waited, **traffic))
             nf0, mf0, last = nf, mf, choice
             nf, mf = found, edges
             mu -= edges
@@ -169,17 +163,19 @@ class Search:
 
     # ------------------------------------------------------------------ pull
 
-    def _pull(self) -> int:
+    def _pull(self, step: Pull, sorted_rows: bool) -> int:
         """Make the next frontier by a pull; returns the number of arcs looked at."""
         graph, xp = self.graph, self.xp
         tails, heads = graph.pull_tails, graph.pull_heads
-        front = self._bitmap_of(tails)
+        if self.part.device == "cpu":
+            self.looks = {"all_rows": step.rows == "all", "early_exit": step.early_exit, "sorted_rows": sorted_rows}
+        front = self._bitmap_of(tails, all_visited=step.operand == "visited")
         if tails.group.ranks == graph.push_heads.group.ranks:
             self.sent |= front  # they are visited: no later push needs to send them
         if heads.comm is None:
             slots = xp.empty(graph.own, graph.tail_type)
             before = self.visited.copy()
-            _, checked = self.part.pull(0, self.visited, front, slots)
+            _, checked = self.part.pull(0, self.visited, front, slots, **self.looks)
             self.frontier = codec.set_positions(xp, self.visited ^ before)
             if self.parent is not None:
                 self.parent[self.frontier] = tails.group.ids(slots[self.frontier]).astype(graph.id_type)
@@ -196,7 +192,7 @@ class Search:
         for turn in range(size):
             index = (row.index + turn) % size
             slots = self.xp.empty(int(row.group.lengths[index]), self.graph.tail_type)
-            _, looked = self.part.pull(int(row.group.slots[index]), closed, front, slots)
+            _, looked = self.part.pull(int(row.group.slots[index]), closed, front, slots, **self.looks)
             checked += looked
             closed = self._pass_on(row, closed, index)()
         self.frontier = codec.set_positions(self.xp, closed ^ self.visited)
@@ -217,7 +213,7 @@ class Search:
             index = (row.index + turn) % size
             length = int(row.group.lengths[index])
             slots, before = xp.empty(length, graph.tail_type), closed.copy()
-            _, looked = self.part.pull(int(row.group.slots[index]), closed, front, slots)
+            _, looked = self.part.pull(int(row.group.slots[index]), closed, front, slots, **self.looks)
             checked += looked
             coming = self._pass_on(row, closed, index) if turn < size - 1 else None
             found = codec.set_positions(xp, closed ^ before)  # while the bitmap is on its way
@@ -243,13 +239,21 @@ class Search:
         arriving, pending = self.wire.pass_packet(row.comm, shape, data, length)
         return lambda: ~codec.unpack_bitmap(self.xp, arriving, pending(), length)
 
-    def _bitmap_of(self, side: Side) -> Any:
-        """The frontier of all ranks of a side, as a bitmap of its slots; distances are written meanwhile."""
-        xp, group = self.xp, side.group
+    def _bitmap_of(self, side: Side, all_visited: bool) -> Any:
+        """The frontier of all ranks of a side, or all that they have visited, as a bitmap of its slots.
+
+        Distances are written meanwhile.
+        """
+        xp, group, own = self.xp, side.group, self.graph.own
+        # Vertices without in-arcs are marked as visited from the start; only sources among them really are.
+        visited = self.visited & ~self.graph.closed | self.own_sources if all_visited else None
         if side.comm is None:
             self._write_distances()
-            return codec.bitmap(xp, self.frontier, self.graph.own)
-        shape, data = codec.pack_set(xp, self.frontier, self.graph.own, self.compress)
+            return codec.bitmap(xp, self.frontier, own) if visited is None else visited
+        if visited is None:
+            shape, data = codec.pack_set(xp, self.frontier, own, self.compress)
+        else:
+            shape, data = codec.pack_bitmap(xp, visited, own, self.compress)
         shapes, pending = self.wire.allgather_packets(side.comm, shape, data, group.lengths)
         self._write_distances()
         bits = xp.zeros(group.size // 64, np.uint64)

@@ -8,6 +8,7 @@ passed to an MPI that did not say so. An exchange is begun here and waited for l
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -21,13 +22,21 @@ Pending = Callable[[], Any]  # waits for an exchange that was begun, and returns
 
 
 class HostWire:
-    """Exchanges between ranks; `sent` counts the bytes that left this rank."""
+    """Exchanges between ranks; `sent` counts the bytes that left this rank, `waited` the seconds it waited for others.
+
+    NCCL's exchanges are part of the GPU's stream, so that nobody waits for them here.
+    """
 
     name = "host memory"
     xp: Any = np
 
     def __init__(self, oversubscribed: bool = False) -> None:
-        self.sent, self.oversubscribed = 0, oversubscribed
+        self.sent, self.waited, self.oversubscribed = 0, 0.0, oversubscribed
+
+    def _wait_for(self, request: Any) -> None:
+        began = time.perf_counter()
+        wait_for(request, self.oversubscribed)
+        self.waited += time.perf_counter() - began
 
     # -------------------------------------------------------------- small numbers, always from the host
 
@@ -37,7 +46,7 @@ class HostWire:
         if comm is None or comm.Get_size() == 1:
             return numbers.reshape(1, -1)
         by_rank = np.empty((comm.Get_size(), numbers.size), numbers.dtype)
-        wait_for(comm.Iallgather(numbers, by_rank), self.oversubscribed)
+        self._wait_for(comm.Iallgather(numbers, by_rank))
         self.sent += numbers.nbytes * (comm.Get_size() - 1)
         return by_rank
 
@@ -62,7 +71,7 @@ class HostWire:
         """
         table = np.array(shapes, np.int64)
         theirs = np.empty_like(table)
-        wait_for(comm.Ialltoall(table, theirs), self.oversubscribed)
+        self._wait_for(comm.Ialltoall(table, theirs))
         me = comm.Get_rank()
         out = [len(packet) if rank != me else 0 for rank, packet in enumerate(packets)]
         arriving: list[Shape] = [tuple(row) for row in theirs.tolist()]
@@ -80,7 +89,7 @@ class HostWire:
         mine, theirs = np.array(shape, np.int64), np.empty(3, np.int64)
         requests = [comm.Irecv(theirs, following, RING), comm.Isend(mine, previous, RING)]
         for request in requests:
-            wait_for(request, self.oversubscribed)
+            self._wait_for(request)
         count, gap, value = theirs.tolist()
         arriving = (count, gap, value)
         out, into = [0] * size, [0] * size
@@ -91,7 +100,7 @@ class HostWire:
     def _after(self, request: Any, received: Any, sent: Any) -> Pending:
         def wait() -> Any:
             nonlocal sent
-            wait_for(request, self.oversubscribed)
+            self._wait_for(request)
             sent = None  # MPI may read it until now
             return received
 

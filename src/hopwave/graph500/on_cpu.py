@@ -13,6 +13,7 @@ from hopwave import engines
 from hopwave.algorithms import bfs
 from hopwave.catalogue import CATALOGUE
 from hopwave.csr_compiled import sorted_rows
+from hopwave.engines.cpu import neighbour_order
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.rank.part import check_rows
 from hopwave.engines.host_memory import check_memory
@@ -20,6 +21,7 @@ from hopwave.generate.recursive import kronecker_edges
 from hopwave.graph import Graph
 from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.jobs import Question
+from hopwave.plan import Plan
 
 # Bytes per edge at the peak: from a list of edges to rows; shortest paths, in addition to the rows.
 BUILDING, WEIGHTED = 42, 102
@@ -29,8 +31,10 @@ WARM_UP = 8  # vertices of a graph whose search compiles everything that is need
 class OnCpu:
     """The graph in host memory. `tuples`: how often each vertex is an end of an input edge."""
 
-    def __init__(self, scale: int, edge_factor: int, seed: int, threads: int | None) -> None:
-        self.engine, self.plan, self.threads = engines.engine("cpu"), CATALOGUE["hopwave"], threads
+    def __init__(
+        self, scale: int, edge_factor: int, seed: int, threads: int | None, plan: Plan = CATALOGUE["hopwave"]
+    ) -> None:
+        self.engine, self.plan, self.threads = engines.engine("cpu"), plan, threads
         n = 1 << scale
         check_memory(BUILDING * edge_factor * n, f"the edges of scale {scale}", "take a smaller scale, or ranks")
         self._warm_up()
@@ -40,9 +44,11 @@ class OnCpu:
         self.tuples = np.bincount(u, minlength=n) + np.bincount(v, minlength=n)
         began = time.perf_counter()
         self.graph = Graph.from_csr(*sorted_rows(u, v, n, symmetric=True)[:2], directed=False, check=False)
-        self.engine.load(self.graph, self.plan)
+        loaded = self.engine.load(self.graph, self.plan)
+        if neighbour_order(self.plan) == "paper":
+            loaded.adjacency("paper")  # sorts the rows
         self.construction_seconds = time.perf_counter() - began
-        self.about: dict[str, Any] = {"device": "cpu", "ranks": 1, "threads": thread_count(threads)}
+        self.about: dict[str, Any] = {"device": "cpu", "ranks": 1, "plan": plan.name, "threads": thread_count(threads)}
 
     def _warm_up(self) -> None:
         """Compile everything now, so that it is not part of any timed kernel."""

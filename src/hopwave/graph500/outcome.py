@@ -20,6 +20,8 @@ NAMES = ("min", "firstquartile", "median", "thirdquartile", "max")
 class Searched:
     """One search: its root, its seconds, the input edges in its component, its depth, and the rules it broke, if any.
 
+    waiting: over ranks, the seconds that a rank waited in exchanges, as the mean of all ranks; else None.
+
     >>> from hopwave import graph500
     >>> [one.broken for one in graph500.run(6, device="cpu", roots=2).searches]
     [(), ()]
@@ -30,6 +32,7 @@ class Searched:
     edges: int
     depth: int
     broken: tuple[str, ...] = ()
+    waiting: float | None = None
 
 
 class Kernel(Protocol):
@@ -60,6 +63,16 @@ class Outcome:
     def valid(self) -> bool:
         """Whether every search obeyed every rule."""
         return not any(one.broken for one in (*self.searches, *self.paths))
+
+    @property
+    def waiting_share(self) -> float | None:
+        """The share of the searches' time that ranks spent waiting in exchanges; None in one process.
+
+        >>> Outcome(20, 16, 1.5, [Searched(3, 0.5, 100, 6, waiting=0.1)]).waiting_share
+        0.2
+        """
+        waited = [one.waiting for one in self.searches if one.waiting is not None]
+        return sum(waited) / sum(one.seconds for one in self.searches) if waited else None
 
     def values(self) -> dict[str, int | float]:
         """Every key of the specification's output with its value."""

@@ -11,8 +11,10 @@ import numpy.typing as npt
 from hopwave.distributed import bfs, kronecker, world
 from hopwave.distributed.bfs import choose_plan
 from hopwave.distributed.search import Search
+from hopwave.distributed.steps import sorts_rows
 from hopwave.distributed.validate import validate
 from hopwave.graph500.outcome import Kernel, Searched
+from hopwave.plan import Plan
 
 
 class OverRanks:
@@ -20,21 +22,34 @@ class OverRanks:
 
     generation_seconds: float | None = None
 
-    def __init__(self, scale: int, edge_factor: int, device: str, seed: int, layout: str, threads: int | None) -> None:
+    def __init__(
+        self,
+        scale: int,
+        edge_factor: int,
+        device: str,
+        seed: int,
+        layout: str,
+        threads: int | None,
+        plan: str | Plan = "auto",
+    ) -> None:
         self.world = world()
+        self.plan, _ = choose_plan(plan)
         warm = kronecker(4, edge_factor, seed, device=device, threads=threads, layout=layout)  # compiles everything
-        for plan in ("turbobfs-bu-sc", "merrill"):
-            found = bfs(warm, 0, plan=plan)
+        for one in ("turbobfs-bu-sc", "merrill", self.plan):
+            found = bfs(warm, 0, plan=one)
         validate(warm, found.sources, found.distances, found.predecessors)
         self.world.barrier()
         began = time.perf_counter()
         self.graph = kronecker(scale, edge_factor, seed, device=device, threads=threads, layout=layout)
+        if sorts_rows(self.plan, device):
+            self.graph.sort_rows()
         self.world.barrier()
         self.construction_seconds = time.perf_counter() - began
         self.about: dict[str, Any] = {
             "device": device,
             "ranks": self.world.size,
             "layout": layout,
+            "plan": self.plan.name,
             "transport": self.graph.wire.name,
             "bytes_per_rank": max(self.world.allgather(self.graph.bytes)),
         }
@@ -68,12 +83,13 @@ class OverRanks:
 
         The time is that of the slowest rank. All ranks begin together, and a search ends on all of them at once.
         """
-        plan, _ = choose_plan("auto")
         self.world.barrier()
         began = time.perf_counter()
         found = Search(self.graph, (root,), True, None, True)
-        found.run(plan)
+        found.run(self.plan)
         self.graph.part.finish()
         seconds = max(self.world.allgather(time.perf_counter() - began))
         verdict = validate(self.graph, (root,), found.distance, found.parent)
-        return Searched(root, seconds, self.graph.edges_within(found.distance >= 0), found.deepest, verdict.broken)
+        edges = self.graph.edges_within(found.distance >= 0)
+        waited = self.world.allgather(sum(level.waiting for level in found.levels))
+        return Searched(root, seconds, edges, found.deepest, verdict.broken, sum(waited) / len(waited))

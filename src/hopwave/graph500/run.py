@@ -9,10 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.api import choice
-from hopwave.errors import GraphError
+from hopwave.catalogue import plan as named_plan
+from hopwave.errors import GraphError, PlanError
 from hopwave.generate import counter
 from hopwave.generate.parameters import check_seed, check_whole
 from hopwave.graph500.outcome import Kernel, Outcome, Searched
+from hopwave.jobs import Question
+from hopwave.plan import Plan
 
 ROOTS = 64
 
@@ -42,6 +45,7 @@ def run(
     threads: int | None = None,
     ranks: bool = False,
     sssp: bool = False,
+    plan: str | Plan = "auto",
     progress: Callable[[int, Searched], None] | None = None,
 ) -> Outcome:
     """Run the Graph500 benchmark.
@@ -66,6 +70,9 @@ def run(
         Run over all ranks of this MPI job. All of them must call this; the outcome is the same on each.
     sssp : bool, optional
         Also run the third kernel, shortest paths.
+    plan : str or Plan, optional
+        How to search: "auto", or a plan of `hopwave.plans()`. A GPU alone runs "auto" only; with another plan,
+        device="auto" is the CPU.
     progress : callable, optional
         Called with (number of searches done, the last search) after every search of either kernel.
 
@@ -76,7 +83,7 @@ def run(
 
     Examples
     --------
-    >>> run(scale=7, roots=2, device="cpu").valid
+    >>> run(scale=7, roots=2, device="cpu", plan="hiragushi-hybrid").valid
     True
     """
 
@@ -86,6 +93,8 @@ def run(
         check_whole("roots", roots, 1, 1 << scale)
         if layout != "1d" and not ranks:
             raise GraphError(f"layout={layout!r} is for several ranks; start this with mpiexec, or leave it out")
+        if plan != "auto":
+            named_plan(plan)
         return check_seed(seed)
 
     if ranks:
@@ -94,7 +103,7 @@ def run(
         seed = world().together(check)
     else:
         seed = check()
-    machine = _machine(scale, edge_factor, device, seed, layout, threads, ranks)
+    machine = _machine(scale, edge_factor, device, seed, layout, threads, ranks, plan)
     drawn = list(draw_roots(machine, 1 << scale, roots, seed))
     searches: list[Searched] = []
     paths: list[Searched] = []
@@ -116,15 +125,28 @@ def run(
 
 
 def _machine(
-    scale: int, edge_factor: int, device: str, seed: int, layout: str, threads: int | None, ranks: bool
+    scale: int,
+    edge_factor: int,
+    device: str,
+    seed: int,
+    layout: str,
+    threads: int | None,
+    ranks: bool,
+    plan: str | Plan,
 ) -> Machine:
+    on_gpu = ranks or plan == "auto" or str(plan) == "hopwave-gpu"
     if device == "auto":
-        device = "cuda" if threads is None and choice.has_gpu() else "cpu"
+        device = "cuda" if on_gpu and threads is None and choice.has_gpu() else "cpu"
     if ranks:
         from hopwave.graph500.over_ranks import OverRanks
 
-        return OverRanks(scale, edge_factor, device, seed, layout, threads)
+        return OverRanks(scale, edge_factor, device, seed, layout, threads, plan)
     if device == "cuda":
+        if not on_gpu:
+            raise PlanError(
+                f"plan {str(plan)!r} cannot search Graph500's graph on a GPU, which has rows for one launch only; "
+                "use device='cpu', plan='auto', or ranks (mpiexec -n 1 hopwave graph500 ...)"
+            )
         from hopwave import engines
 
         engines.engine("cuda")  # or an EngineError that says what is missing
@@ -135,7 +157,10 @@ def _machine(
 
     if device != "cpu":
         raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
-    return OnCpu(scale, edge_factor, seed, threads)
+    chosen = named_plan("hopwave" if plan == "auto" else plan)
+    if reason := chosen.why_not(Question()):
+        raise PlanError(reason)
+    return OnCpu(scale, edge_factor, seed, threads, chosen)
 
 
 def draw_roots(machine: Machine, n: int, count: int, seed: int) -> Iterator[int]:

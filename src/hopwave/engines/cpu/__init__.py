@@ -22,7 +22,7 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import Helpers, new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.search import loop, state
-from hopwave.engines.cpu.search.steps import EARLY_EXIT, OPERAND_VISITED, ROWS_ALL
+from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VISITED, ROWS_ALL
 from hopwave.graph import Graph
 from hopwave.jobs import Accumulation, FoundBySearch, Job, PathJob, PathSampling, Poll, Question, Sweep, Swept
 from hopwave.plan import Plan, Pull
@@ -96,8 +96,7 @@ class Engine:
     @contextmanager
     def searched(self, search: Search, plan: Plan, trace: bool = False) -> Iterator[Any]:
         """The workspace after the search; another search may use it when the context ends."""
-        order = "any" if plan.order == "any" else "paper" if plan.loop == "host" else "degree"
-        search.A = search.loaded.adjacency(order)
+        search.A = search.loaded.adjacency(neighbour_order(plan))
         with search.loaded.workspace(search.threads, search.question.path_counts) as search.W:
             search.rows = self._search(search, plan, trace)
             yield search.W
@@ -227,15 +226,21 @@ class Engine:
         }
 
 
+def neighbour_order(plan: Plan) -> str:
+    """How a plan wants its rows: in "any" order; sorted when that pays ("degree"); sorted at once ("paper")."""
+    return "any" if plan.order == "any" else "paper" if plan.loop == "host" else "degree"
+
+
 @lru_cache(maxsize=64)
 def _encode(plan: Plan) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], bool]:
     """A plan as the compiled loop reads it: steps (pull?, flags, asynchronous?), rule, whether it reads distances."""
     rule = np.array([plan.rule.code, *plan.rule.parameters()])
     steps = np.zeros((len(plan.steps), 3), np.int64)
+    keeps_open = any(isinstance(step, Pull) and step.operand == "visited" for step in plan.steps)
     for row, step in zip(steps, plan.steps, strict=True):
         if isinstance(step, Pull):
             flags = ROWS_ALL * (step.rows == "all") | OPERAND_VISITED * (step.operand == "visited")
-            row[:] = 1, flags | EARLY_EXIT * step.early_exit, step.asynchronous
+            row[:] = 1, flags | EARLY_EXIT * step.early_exit | KEEPS_OPEN * keeps_open, step.asynchronous
     return steps, rule, bool(steps[:, 2].any())
 
 

@@ -91,34 +91,42 @@ def push_rows(offsets, heads, frontier, sent, found, parents, end, size, board):
 
 
 @njit(**COMPILED)
-def pull_rows(offsets, tails, first, closed, front, parents, end, size, board):
-    """For each open row, the first of its tails in the frontier. The board counts rows found and arcs seen.
+def pull_rows(offsets, tails, first, closed, front, parents, all_rows, early_exit, end, size, board):
+    """For each open row, one of its tails in the operand `front`. The board counts rows found and arcs seen.
 
     first: the slot of the segment's first row; parents[row] is set where one was found, and its bit in closed.
+    all_rows: read closed rows too, in vain. early_exit: stop at the first tail found, else read rows to their end.
     """
     found, checked = 0, 0
+    last = offsets.size - 1 - first
     while True:
         begin = atomic_add(board, NEXT_CHUNK, size)
         if begin >= end:
             break
         for w in range(begin, min(begin + size, end)):
-            open_rows = ~closed[w]
+            mask = ~closed[w]
+            rows = ~U0 if all_rows else mask
             new = U0
-            while open_rows != U0:
-                bit = trailing_zeros(open_rows)
-                open_rows &= open_rows - U1
+            while rows != U0:
+                bit = trailing_zeros(rows)
+                rows &= rows - U1
                 row = np.int64((np.uint64(w) << U6) + bit)
+                if row >= last:
+                    break
                 start, stop = offsets[first + row], offsets[first + row + 1]
-                j = start
+                j, hit = start, start - 1
                 while j < stop:
                     tail = np.uint64(tails[j])
                     j += 1
                     if (front[tail >> U6] >> (tail & U63)) & U1:
-                        parents[row] = tails[j - 1]
-                        new |= U1 << bit
-                        found += 1
-                        break
+                        hit = j - 1
+                        if early_exit:
+                            break
                 checked += j - start
+                if hit >= start and (mask >> bit) & U1:
+                    parents[row] = tails[hit]
+                    new |= U1 << bit
+                    found += 1
             closed[w] |= new
     ordered_add(board, FOUND, found)
     ordered_add(board, CHECKED, checked)
@@ -187,6 +195,7 @@ class Part:
 
     def __init__(self, out, into, threads):
         (self.out_offsets, self.heads), (self.in_offsets, self.tails) = out, into
+        self.sorted_tails = None  # by descending in-degree: see sort_rows
         self.threads = max(1, threads)
 
     def tidy(self):
@@ -206,11 +215,15 @@ class Part:
         count = int(share(push_rows, arrays, len(frontier), arcs, self.threads, chunk)[TAIL])
         return found[:count], parents[:count]
 
-    def pull(self, first, closed, front, parents):
-        """Rows from slot `first` on: parents of those found, their bits in closed. Returns how many, and arcs seen."""
+    def pull(self, first, closed, front, parents, all_rows=False, early_exit=True, sorted_rows=False):
+        """Rows from slot `first` on: parents of those found, their bits in closed. Returns how many, and arcs seen.
+
+        See pull_rows; sorted_rows: read rows in the order of sort_rows.
+        """
         words, offsets = len(closed), self.in_offsets
         arcs = int(offsets[min(first + 64 * words, len(offsets) - 1)] - offsets[first])
-        arrays = offsets, self.tails, first, closed, front, parents
+        tails = self.sorted_tails if sorted_rows else self.tails
+        arrays = offsets, tails, first, closed, front, parents, all_rows, early_exit
         board = share(pull_rows, arrays, words, arcs, self.threads, policy.pull_chunk(words, self.threads))
         return int(board[FOUND]), int(board[CHECKED])
 
@@ -224,6 +237,11 @@ class Part:
     def hubs_first(self, weight):
         """Arrange the rows of `into`."""
         hubs_first(self.in_offsets, self.tails, weight)
+
+    def sort_rows(self, weight):
+        """A second copy of the rows of `into`, in which tails of greater weight come first; ties by slot."""
+        rows = np.repeat(np.arange(len(self.in_offsets) - 1), np.diff(self.in_offsets))
+        self.sorted_tails = self.tails[np.lexsort((self.tails, -weight[self.tails].astype(np.int64), rows))]
 
     def check(self, levels, tail_levels, parents, linked):
         """See check_rows; all rows."""

@@ -20,7 +20,7 @@ from hopwave.engines.cpu.search.state import (
     SEGMENTS,
     WHICH,
 )
-from hopwave.engines.cpu.search.steps import OPERAND_VISITED
+from hopwave.engines.cpu.search.steps import KEEPS_OPEN
 from hopwave.machine_code import njit
 
 ZERO = np.int64(0)
@@ -107,7 +107,7 @@ def make_bitmap(A, W, here):
     """The frontier as a bitmap, and the visited vertices up to date."""
     if not here[HAS_VISITED]:
         # Vertices without in-arcs are never found, so they count as visited, unless visited is what is looked for.
-        copy_words(W.visited, A.padding if here[FLAGS] & OPERAND_VISITED else A.closed)
+        copy_words(W.visited, A.padding if here[FLAGS] & KEEPS_OPEN else A.closed)
         here[HAS_VISITED] = 1
         here[MARKED] = 0
     if not here[HAS_BITMAP]:

@@ -58,7 +58,9 @@ from hopwave.machine_code import njit
 
 # Kinds of jobs. NumPy's integers: see PHASE in search/state.py.
 INIT, PUSH, PULL, PULL_AHEAD, GATHER, FILL, MARK_UNREACHED = (np.int64(kind) for kind in range(7))
-ROWS_ALL, OPERAND_VISITED, EARLY_EXIT = 1, 2, 4  # flags of a pull
+# Flags of a pull. KEEPS_OPEN: some pull of the plan looks for visited vertices. Vertices without in-arcs, which are
+# never found, must then not count as visited, and pulls leave them out by themselves.
+ROWS_ALL, OPERAND_VISITED, EARLY_EXIT, KEEPS_OPEN = 1, 2, 4, 8
 
 
 # ------------------------------------------------------------------ one level, pushed
@@ -149,10 +151,14 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
     checked = 0
     early_exit = flags & EARLY_EXIT != 0
     own_mask = flags & OPERAND_VISITED == 0
+    keeps_open = flags & KEEPS_OPEN != 0
     in_indptr, in_indices, hub, skip, padding = A.in_indptr, A.in_indices, A.hub, np.uint64(A.skip), A.padding
+    closed = A.closed
     use_hub = hub.size > 0
     for w in range(np.uint64(first), np.uint64(last)):
         mask = ~visited[w]
+        if keeps_open:
+            mask &= ~closed[w]
         rows = ~padding[w] if flags & ROWS_ALL else mask
         fresh = U0
         base = w << U6

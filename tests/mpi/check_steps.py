@@ -1,0 +1,71 @@
+"""The steps of a plan over ranks: as many arcs are checked as the paper's step checks; what is left out is named."""
+
+from __future__ import annotations
+
+import numpy as np
+from rank_setup import WORLD
+
+import hopwave as hw
+from graphs import TRAPS
+from hopwave import distributed as hd
+
+GRAPHS = {name: TRAPS[name] for name in ("kronecker", "kronecker-directed")}
+
+
+def checked(found: hd.DistributedBFSResult) -> list[int]:
+    return [level.checked for level in found.trace]
+
+
+def check_steps_of_plans() -> None:
+    """Without early exit, ranks check the arcs that the specification checks; with it, as many as one process."""
+    for make in GRAPHS.values():
+        graph = make()
+        hub = int(np.argmax(graph.degrees))
+        parts = hd.spread(graph)
+        found = {name: hd.bfs(parts, hub, plan=f"pushpull-{name}") for name in ("direction", "masking", "exit")}
+        for name in ("direction", "masking"):
+            right = hw.bfs(graph, hub, plan=f"pushpull-{name}", device="reference", trace=True).trace
+            assert right is not None and checked(found[name]) == [level.checked for level in right], name
+            assert [level.step for level in found[name].trace] == [level.step for level in right]
+        sums = [sum(checked(one)) for one in found.values()]
+        assert sums[0] > sums[1] > sums[2], sums
+        # The visited vertices instead of the frontier, rows sorted by in-degree: as the CPU engine does it.
+        hybrid = hd.bfs(parts, hub, plan="hiragushi-hybrid")
+        right = hw.bfs(graph, hub, plan="hiragushi-hybrid", device="cpu", trace=True).trace
+        assert right is not None and "pull" in right.directions
+        assert checked(hybrid) == [level.checked for level in right]
+        assert hybrid.plan.without == ("thread mappings", "queue making")
+        assert "neighbour order" in found["exit"].plan.without
+        for one in (hybrid, *found.values(), hd.bfs(parts, hub, plan="turbobfs-tdbu")):
+            whole = one.gather()
+            if whole is not None:
+                np.testing.assert_array_equal(whole[0], hw.bfs(graph, hub).distances)
+
+
+def check_steps_on_a_grid_of_ranks() -> None:
+    """Unmasked rows are all read. Rows without early exit end where another rank has found a parent, and it says so."""
+    for make in GRAPHS.values():
+        graph = make()
+        hub = int(np.argmax(graph.degrees))
+        parts = hd.spread(graph, layout="2d")
+        distances = hw.bfs(graph, hub).distances
+        for name in ("pushpull-direction", "pushpull-masking", "pushpull", "hiragushi-hybrid"):
+            for wanted in (True, False):
+                found = hd.bfs(parts, hub, plan=name, predecessors=wanted)
+                whole = found.gather()
+                if whole is not None:
+                    np.testing.assert_array_equal(whole[0], distances)
+                for level in found.trace:
+                    if "all" in level.step:
+                        assert level.checked == graph.m
+                left_out = any("to their end" in words for words in found.plan.without)
+                in_rows = parts.layout.columns > 1
+                assert left_out == (in_rows and name in ("pushpull-direction", "pushpull-masking"))
+
+
+def check_time_spent_waiting() -> None:
+    parts = hd.kronecker(8)
+    found = hd.bfs(parts, 1, plan="pushpull-exit")
+    assert all(0 <= level.waiting <= level.seconds for level in found.trace)
+    assert (sum(level.waiting for level in found.trace) > 0) == (WORLD.size > 1)
+    assert ("ms waiting" in str(found.trace)) == (WORLD.size > 1)
