@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from docs import __main__ as docs
-from docs import picture, speed
+from docs import papers, picture, speed
 
 import hopwave as hw
 
@@ -42,6 +42,31 @@ def test_the_tables_of_plans_are_true(name: str, root: Path) -> None:
 def test_the_tables_of_networkx_functions_are_true(name: str, root: Path) -> None:
     page = (root / name).read_text(encoding="utf-8")
     assert docs.with_functions(page) == page, "run `make docs`"
+
+
+@pytest.mark.parametrize("name", docs.WITH_PAPERS)
+def test_the_tables_of_the_papers_are_true(name: str, root: Path) -> None:
+    page = (root / name).read_text(encoding="utf-8")
+    assert docs.with_papers(page) == page, "run `make docs`"
+
+
+def test_the_papers_name_code_and_tests_that_exist() -> None:
+    assert not (wrong := papers.wrong(papers.read())), "\n".join(wrong)
+
+
+def test_rows_that_name_nothing_are_found() -> None:
+    """The reader notices a missing file, a missing name, an unknown plan, a missing note and an unknown verdict."""
+    rows = (
+        papers.Row(
+            "1", "", "faithful", ("rules.py::beamer",), ("plans/test_rules.py::test_hiragushi_alpha_48_beta_20",)
+        ),
+        papers.Row("2", "", "faithful", ("rules.py::nope", "no.py::x"), ("plans/test_rules.py::test_nope",)),
+        papers.Row("3", "", "differs", ("catalogue.py::nope",)),
+        papers.Row("4", "", "perhaps", note="so"),
+    )
+    found = [sentence.partition(", ")[2] for sentence in papers.wrong([papers.Paper("P", rows)])]
+    assert [sentence.partition(":")[0] for sentence in found] == ["2", "2", "2", "3", "3", "3", "4", "4"]
+    assert "steps/pull.cuh::pull" in {place for paper in papers.read() for row in paper.rows for place in row.code}
 
 
 @every_page

@@ -294,6 +294,29 @@ def test_scf_of_mycielskian_15_is_turbobcs() -> None:
     assert not stats.regular
 
 
+def test_scf_of_mycielskians_and_the_papers_table_3() -> None:
+    """TurboBC, Table 3. From M_k to M_k+1 every edge (i, j) becomes (i, j), (i, j') and (i', j), and a new vertex is
+    joined to all i'. So n, m, the greatest degree, Q = Σ degree² and S = Σ degree·degree over the arcs follow from
+    those of M_k. Our metric is the paper's up to 17, and departs from it at 18 and 19.
+    """
+    n, m, top, Q, S = 2, 2, 1, 2, 2  # M_2: one edge
+    found = {}
+    for k in range(3, 20):
+        n, m, top, Q, S = (
+            2 * n + 1,
+            3 * m + 2 * n,
+            max(2 * top, n),
+            5 * Q + 2 * m + n + n * n,
+            8 * S + 4 * Q + 2 * n * (m + n),
+        )
+        found[k] = S / (n * top)
+        if k < 9:
+            stats = generate.mycielskian(k).stats()
+            assert (stats.n, stats.m, stats.max_degree) == (n, m, top) and stats.scf == pytest.approx(found[k])
+    assert [round(found[k]) for k in (15, 16, 17)] == [41_166, 82_833, 166_407]
+    assert [round(found[k]) for k in (18, 19)] == [333_912, 669_456] != [333_199, 651_837]
+
+
 @pytest.mark.parametrize(
     "name, max_degree, mean, scf",
     [("delaunay_n15", 18, 6, 13), ("delaunay_n16", 17, 6, 14), ("luxembourg_osm", 6, 2, 2)],
