@@ -62,6 +62,7 @@ ORDER = (
     Benchmark("cpu_scaling", "--threads 1 2 --graphs smallworld", whole="--threads 1 2"),
     Benchmark("linalg_products", "--scale 13 --repeats 3"),
     Benchmark("linalg_search", "smallworld --sources 4"),
+    Benchmark("audit", "--graphs kron12,grid --ranks 2"),
     Benchmark("ranks", "--strong 13 --weak 0 --threads 1 --roots 4"),
     Benchmark("linalg_algorithms", "--rounds 2"),
     Benchmark("networkx_backend", "--sample 10"),

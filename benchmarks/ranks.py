@@ -32,13 +32,13 @@ OPEN_MPI = {
 }
 
 
-def run_job(ranks: int, **settings: Any) -> dict[str, Any]:
-    """Start one job; returns what its rank 0 printed."""
+def run_job(ranks: int, module: str = "benchmarks.ranks", **settings: Any) -> dict[str, Any]:
+    """Start one job of a module that has --job; returns what its rank 0 printed."""
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     mpiexec = shutil.which("mpiexec", path=places)
     if mpiexec is None:
         raise SystemExit("there is no mpiexec; pip install mpich brings one")
-    command = [mpiexec, "-n", str(ranks), sys.executable, "-m", "benchmarks.ranks", "--job", json.dumps(settings)]
+    command = [mpiexec, "-n", str(ranks), sys.executable, "-m", module, "--job", json.dumps(settings)]
     known = {**os.environ, **OPEN_MPI, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     done = subprocess.run(command, capture_output=True, text=True, env=known, cwd=ROOT, check=False)
     if done.returncode:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 from pathlib import Path
 
 import pytest
 from benchmarks import __main__ as runner
-from benchmarks import pages, setting, turbo_tables
+from benchmarks import audit, pages, setting, turbo_tables
 
 import hopwave as hw
 from hopwave.datasets import published
+from hopwave.trace import Trace
 
 ONLY_LINES = {"building", "importing", "reading"}  # these benchmarks print a line and have no page
 
@@ -59,6 +61,18 @@ def test_every_row_of_the_papers_is_a_graph_that_can_be_fetched() -> None:
     assert all(table.partition(" ")[0] in known[graph] for table, graph, *_ in turbo_tables.ROWS)
     papers = [table.partition(" ")[0] for table, *_ in turbo_tables.ROWS]
     assert (papers.count("TurboBFS"), papers.count("TurboBC")) == (69, 33)  # as the papers count their graphs
+
+
+def test_the_audit_notices_what_a_step_does_not_do() -> None:
+    """A level that checked too few arcs, one that took another step than its rule, and one arc too many in a pull."""
+    graph, plan = audit.generate.kronecker(8, seed=1), hw.plan("pushpull-masking")
+    found = hw.bfs(graph, audit.root_of(graph), plan=plan, device="reference", trace=True)
+    assert found.trace is not None and {"push", "pull"} == set(found.trace.directions)
+    assert found.distances.tolist() == audit.right_distances(graph).tolist()
+    assert audit.wrong_level(graph, plan, found.trace, found.distances, "reference") == ""
+    for change in ({"checked": found.trace[1].checked + 1}, {"checked": 0}, {"choice": 0}):
+        levels = [dataclasses.replace(level, **(change if level.depth == 2 else {})) for level in found.trace]
+        assert "level 2" in audit.wrong_level(graph, plan, Trace(levels), found.distances, "cpu")
 
 
 # ---------------------------------------------------------------- the runner

@@ -154,7 +154,7 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
     keeps_open = flags & KEEPS_OPEN != 0
     in_indptr, in_indices, hub, skip, padding = A.in_indptr, A.in_indices, A.hub, np.uint64(A.skip), A.padding
     closed = A.closed
-    use_hub = hub.size > 0
+    use_hub = hub.size > 0 and (early_exit or skip != U0)  # a row that is read to its end has the hub in it
     for w in range(np.uint64(first), np.uint64(last)):
         mask = ~visited[w]
         if keeps_open:
