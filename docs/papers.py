@@ -139,7 +139,8 @@ def markdown() -> str:
         for row in paper.rows:
             code = "<br>".join(_link(place, code_file(place)) for place in row.code)
             test = "<br>".join(_link(place, test_file(place)) for place in row.test)
-            lines.append(f"| {row.part} | {row.what} | {code} | {test} | {row.verdict} | {row.note} |")
+            part, what, note = (text.replace("|", "\\|") for text in (row.part, row.what, row.note))
+            lines.append(f"| {part} | {what} | {code} | {test} | {row.verdict} | {note} |")
     return "\n".join(lines)
 
 

@@ -48,6 +48,8 @@ def test_the_tables_of_networkx_functions_are_true(name: str, root: Path) -> Non
 def test_the_tables_of_the_papers_are_true(name: str, root: Path) -> None:
     page = (root / name).read_text(encoding="utf-8")
     assert docs.with_papers(page) == page, "run `make docs`"
+    cells = {line.replace("\\|", "").count("|") for line in page.splitlines() if line.startswith("|")}
+    assert cells == {6, 7}, "no cell breaks a table: five columns in the first, six in the others"
 
 
 def test_the_papers_name_code_and_tests_that_exist() -> None:

@@ -58,7 +58,7 @@ def test_graph500_over_two_ranks(layout: str, plan: str) -> None:
     found = json.loads(done.stdout)
     alone = graph500.run(10, roots=4, seed=7, device="cpu").values()
     assert found["valid"] and found["ranks"] == 2 and found["NBFS"] == 4
-    assert found["plan"] == plan.replace("auto", "hopwave") and 0 < found["waiting_share"] < 1
+    assert found["plan"] == plan.replace("auto", "hopwave") and 0 <= found["waiting_share"] <= 1
     for name in ("min", "median", "max"):
         assert found[f"bfs_{name}_nedge"] == found[f"sssp_{name}_nedge"] == alone[f"bfs_{name}_nedge"]
 
