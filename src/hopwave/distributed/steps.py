@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hopwave.jobs import Question
 from hopwave.plan import Plan, Pull, Push, Step
 
 
@@ -14,8 +15,8 @@ def why_not(plan: Plan) -> str | None:
     >>> why_not(hw.plan("hiragushi-hybrid")) is None, why_not(hw.plan("xbfs")) is None
     (True, False)
     """
-    if plan.task != "search":
-        return f"plan {plan.name!r} computes betweenness, not a search; use 'auto' or 'hiragushi-hybrid'"
+    if reason := plan.why_not(Question()):
+        return reason
     for step in plan.steps:
         if isinstance(step, Pull) and step.asynchronous:
             return (
