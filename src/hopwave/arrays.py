@@ -67,10 +67,37 @@ class ScaledCounts:
 
 
 class DeferredArray:
-    """Part of a result that is still on the device: `fetch` copies it to the host when it is first read."""
+    """Part of a result that `fetch` makes when it is first read: by a copy from the device, or by computing it."""
 
     def __init__(self, fetch: Callable[[], Any]) -> None:
         self.fetch = fetch
+
+
+class Deferring:
+    """A frozen record whose attributes may be DeferredArrays. Each is fetched when it is first read, and then kept."""
+
+    def _set_aside(self) -> None:
+        """Put all DeferredArrays where reading them is noticed; called at the end of __init__."""
+        deferred = {name: value for name, value in self.__dict__.items() if isinstance(value, DeferredArray)}
+        for name in deferred:
+            del self.__dict__[name]
+        self.__dict__["_deferred"] = deferred
+
+    def __getattr__(self, name: str) -> Any:
+        waiting = self.__dict__.get("_deferred", {})
+        deferred = waiting.get(name)
+        if deferred is not None:
+            self.__dict__[name] = deferred.fetch()
+            waiting.pop(name, None)  # only now: another thread may be here, too
+        if name not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.__dict__[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle or a copy holds: the arrays themselves."""
+        for name in list(self.__dict__.get("_deferred", ())):
+            getattr(self, name)
+        return {name: value for name, value in self.__dict__.items() if name != "_deferred"}
 
 
 def on_host(array: Any) -> npt.NDArray[Any]:

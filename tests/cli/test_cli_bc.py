@@ -55,10 +55,22 @@ def test_a_sample_shows_its_bounds(run: Run, tmp_path: Path) -> None:
     assert "all 3,000 sources; scores exact" in run("bc", "star.npz", "--epsilon", 0.0001)
 
 
+def test_a_sample_of_k_sources_shows_its_bounds(run: Run, answer: Answer, karate: Path) -> None:
+    text = run("bc", karate, "-k", 20, "--seed", 1, "--delta", 0.2, "--plot", "out.png", "--out", "out.csv")
+    assert "20 of 34 sources; scores ± 0." in text and "(80%); arithmetic checked to" in text
+    assert Path("out.csv").read_text().startswith("vertex,betweenness,bound\n")
+    right = hw.betweenness_centrality(hw.Graph.from_networkx(nx.karate_club_graph()), k=20, seed=1, delta=0.2)
+    for edges in ([], ["--edges"]):
+        found = answer("bc", karate, "-k", 20, "--seed", 1, "--delta", 0.2, "--top", 100, *edges)
+        assert found["widest_bound"] == max(row["bound"] for row in found["top"]) and found["delta"] == 0.2
+        assert edges or [row["bound"] for row in found["top"]] == [right.bounds[v] for v, _ in right.top(100)]
+    assert answer("bc", karate)["widest_bound"] is None
+
+
 def test_the_score_of_the_only_source_is_unknown(run: Run, answer: Answer, named: Path) -> None:
     assert "unknown" in run("bc", named, "-k", 1, "--seed", 1)
     found = answer("bc", named, "-k", 1, "--seed", 1)
-    assert [row["betweenness"] for row in found["top"]].count(None) == 1
+    assert [(row["betweenness"], row["bound"]) for row in found["top"]].count((None, None)) == 1
 
 
 def test_numbers_for_a_table() -> None:
@@ -236,7 +248,7 @@ def test_ctrl_c_says_how_to_continue(tmp_path: Path) -> None:
         (3, "give one of the two", ["bc", "karate.npz", "-k", "9", "-s", "1"]),
         (3, "between 0 and 1", ["bc", "karate.npz", "--epsilon", "2"]),
         (3, "method='some' is not known", ["bc", "karate.npz", "--epsilon", "0.1", "--method", "some"]),
-        (2, "greater than or equal to 1", ["bc", "karate.npz", "-k", "0"]),
+        (2, "-k 0 draws no source, so no score would be known", ["bc", "karate.npz", "-k", "0"]),
         (3, "'zoe' is not a vertex", ["bc", "karate.npz", "-s", "zoe"]),
         (3, "cutoff=-1", ["bc", "karate.npz", "--cutoff", "-1"]),
         (3, "plan 'magic' is not known", ["bc", "karate.npz", "--plan", "magic"]),

@@ -59,7 +59,7 @@ class Certificate:
 def accumulate(
     run: Accumulation, job: Job, title: str, progress: Progress, checkpoint: Checkpoint | None
 ) -> Certificate:
-    """Run a job to its end and certify it. The sums are then in run.total.
+    """Run a job to its end and check it. The sums are then in run.total.
 
     A checkpoint is read at the start, and written from time to time and on Ctrl-C.
     """

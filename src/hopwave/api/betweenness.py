@@ -19,7 +19,7 @@ from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.algorithms.method import Method
 from hopwave.api.arguments import check_bytes, check_distance, check_risk, order_of_nodes, source_ids
 from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, to_input_device
-from hopwave.api.estimates import Estimate, check_epsilon, check_method, estimated
+from hopwave.api.estimates import Estimate, bounds_of_sample, check_epsilon, check_method, estimated
 from hopwave.api.weights import as_lengths
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
@@ -64,7 +64,7 @@ def betweenness_centrality(
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph. Its weights are used if `weights` says so.
     k : int, optional
-        Draw that many sources, the same as NetworkX with the same `seed`, and scale up.
+        Draw that many sources, as NetworkX does with the same `seed`, and scale up. The result has `bounds` (Notes).
     sources, targets : vertices, optional
         Only count paths from these sources to these targets (NetworkX's `betweenness_centrality_subset`).
     normalized : bool, optional
@@ -77,7 +77,7 @@ def betweenness_centrality(
         Sample until every normalised score is within ±epsilon with probability 1 − `delta`. The result then has
         `bounds`.
     delta : float, optional
-        The risk that some score is farther off than its bound says.
+        The risk that some score is farther off than its bound says, after a sample.
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
     plan : str or Plan, optional
@@ -132,6 +132,11 @@ def betweenness_centrality(
     -----
     Path counts never overflow, whatever the graph: they are rescaled when they become too large for float64.
 
+    With `k`, every score has a bound, and all of them hold together with probability 1 − `delta`: Chernoff's bound for
+    draws without replacement (Hoeffding 1963), which needs the score alone. The risk is divided among the vertices, in
+    an undirected graph half of it in proportion to their scores. Bounds are 0 when all sources are drawn, and are
+    computed when they are first read.
+
     Along weights, two paths are equally long if their float64 sums from the source on are equal, as in NetworkX. A
     weight may be 0 if it is on no cycle of length 0. An undirected edge of weight 0 is such a cycle: a path can go
     there and back any number of times, the number of shortest paths is not defined, and the call raises a GraphError.
@@ -166,7 +171,9 @@ def betweenness_centrality(
     run = choose_run(graph, request.job, device, plan, threads)
     sums, certificate = run.add_up(request.job, "betweenness", progress, checkpoint)
     scores = to_input_device(graph, run.engine, request.scores(sums, normalized))
-    return BetweennessResult(scores, certificate, len(request.job.sources), run.plan_used, run.engine.name, None, graph)
+    bounds = None if k is None else bounds_of_sample(graph, request.job, sums, run.engine, delta, normalized)
+    risk, count = None if k is None else delta, len(request.job.sources)
+    return BetweennessResult(scores, certificate, count, run.plan_used, run.engine.name, bounds, graph, delta=risk)
 
 
 def edge_betweenness_centrality(
@@ -186,6 +193,7 @@ def edge_betweenness_centrality(
     memory_limit: int | None = None,
     deterministic: bool = False,
     weights: Any = None,
+    delta: float = 0.1,
 ) -> EdgeBetweennessResult:
     """Edge betweenness centrality: how many shortest paths lead over every edge, as NetworkX 3.6.1 defines it.
 
@@ -197,6 +205,8 @@ def edge_betweenness_centrality(
         As for `betweenness_centrality`.
     targets, cutoff, threads, memory_limit, deterministic, weights
         As for `betweenness_centrality`.
+    delta : float, optional
+        With `k`: the risk that some score is farther off than its bound says.
 
     Returns
     -------
@@ -219,6 +229,7 @@ def edge_betweenness_centrality(
     {(0, 1): 3.0, (1, 2): 4.0, (2, 3): 3.0}
     """
     graph, weighted = lengths(G, weights)
+    check_risk(delta)
     request = check_request(
         graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, edges=True,
         weighted=weighted, checkpoint=checkpoint, order=order_of_nodes(G, graph),
@@ -229,8 +240,10 @@ def edge_betweenness_centrality(
         sums = sums + _of_reverse_arcs(graph, sums)
     arrays = request.scores(sums, normalized), _tails(graph), graph.indices
     scores, tails, heads = (to_input_device(graph, run.engine, array) for array in arrays)
+    bounds = None if k is None else bounds_of_sample(graph, request.job, sums, run.engine, delta, normalized)
+    risk, count, used = None if k is None else delta, len(request.job.sources), run.plan_used
     return EdgeBetweennessResult(
-        scores, (tails, heads), certificate, len(request.job.sources), run.plan_used, run.engine.name, graph
+        scores, (tails, heads), certificate, count, used, run.engine.name, bounds, graph, delta=risk
     )
 
 
@@ -348,7 +361,7 @@ class Run:
     def add_up(
         self, job: Job, title: str, progress: Progress, checkpoint: str | os.PathLike[str] | None = None
     ) -> tuple[Floats, brandes.Certificate]:
-        """The sums of dependencies over the sources of the job, certified. The title is that of the progress bar."""
+        """The sums of dependencies over the sources of the job, checked. The title is that of the progress bar."""
         run = self.engine.accumulation(self.graph, job, self.plan, self.threads)
         if progress is None and len(job.sources) * (self.graph.n + self.graph.m) < MIN_WORK_FOR_METER:
             progress = False

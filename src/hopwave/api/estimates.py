@@ -1,4 +1,7 @@
-"""Betweenness within ± epsilon: checks the arguments of an estimate, chooses a method, and runs it."""
+"""Betweenness within ± epsilon: checks the arguments of an estimate, chooses a method, and runs it.
+
+Also: how far a sample of k sources may be off.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,16 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from hopwave import engines
 from hopwave.algorithms import method as _method
 from hopwave.algorithms import sampled_paths, sampling, scaling
 from hopwave.algorithms.brandes import Certificate
 from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.algorithms.path_sampling import Goal
+from hopwave.algorithms.source_bounds import sample_bounds
 from hopwave.api.arguments import check_probability
 from hopwave.api.choice import engine_for, to_input_device
+from hopwave.arrays import DeferredArray
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -202,3 +208,18 @@ def _from_sources(
     scores, bounds = (to_input_device(graph, run.engine, array) for array in (scores, bounds))
     used = replace(run.plan_used, why=f"{choice.why}; {run.plan_used.why}")
     return BetweennessResult(scores, certificate, count, used, run.engine.name, bounds, graph, delta=asked.delta)
+
+
+def bounds_of_sample(graph: Graph, job: Job, sums: Floats, engine: Engine, delta: float, normalized: bool) -> Any:
+    """How far the scores of a sample of sources (k=) may be off: 0 if it has all, else computed when first read."""
+    if len(job.sources) == graph.n:
+        return to_input_device(graph, engine, np.zeros(len(sums)))
+
+    def labels() -> npt.NDArray[np.int32]:
+        return engines.engine("cpu").components(graph, strong=False)
+
+    def fetch() -> Any:
+        found = sample_bounds(graph, job, sums, labels, delta, bool(normalized))
+        return to_input_device(graph, engine, found)
+
+    return DeferredArray(fetch)

@@ -20,7 +20,7 @@ from hopwave.cli.info import sentence
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.progress import Meter
-from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult, describe, drawn
+from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult, describe, drawn, widest_bound
 
 Result = BetweennessResult | EdgeBetweennessResult
 
@@ -28,7 +28,7 @@ Result = BetweennessResult | EdgeBetweennessResult
 def bc(
     file: File,
     k: Annotated[
-        int | None, typer.Option("--k", "-k", min=1, help="Sample this many sources, as NetworkX does.")
+        int | None, typer.Option("--k", "-k", help="Sample this many sources, as NetworkX does; shows error bounds.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the sample: the same seed gives the same sample.")] = None,
     epsilon: Annotated[
@@ -38,7 +38,9 @@ def bc(
         str,
         typer.Option(help="How: auto, paths (between random pairs), sources, or exact. auto takes the cheapest."),
     ] = "auto",
-    delta: Annotated[float, typer.Option(help="The probability that some score is further off than epsilon.")] = 0.1,
+    delta: Annotated[
+        float, typer.Option(help="The probability that some score of a sample is further off than its bound.")
+    ] = 0.1,
     edges: Annotated[bool, typer.Option("--edges", help="Score edges instead of vertices.")] = False,
     normalized: Annotated[
         bool, typer.Option("--normalized/--raw", help="Scores as a share of all pairs, or as a number of pairs.")
@@ -94,6 +96,8 @@ def bc(
         raise typer.BadParameter(
             "--edges cannot be combined with --epsilon, --method or --endpoints; leave out one of them"
         )
+    if k is not None and k < 1:
+        raise typer.BadParameter(f"-k {k} draws no source, so no score would be known; give at least 1")
     options.check(plan, out, plot)
     if combine is not None and not weights:
         raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
@@ -119,9 +123,10 @@ def bc(
         "memory_limit": memory_limit,
         "deterministic": deterministic,
         "checkpoint": checkpoint,
+        "delta": delta,
     }
     if not edges:
-        arguments |= {"endpoints": endpoints, "epsilon": epsilon, "delta": delta, "method": method}
+        arguments |= {"endpoints": endpoints, "epsilon": epsilon, "method": method}
     began = time.perf_counter()
     result = scored(graph, edges, arguments)
     wall = time.perf_counter() - began
@@ -135,7 +140,7 @@ def bc(
             "weights": weights,
             "endpoints": endpoints,
         }
-        given |= {"epsilon": epsilon, "delta": None if epsilon is None else delta, "method": method}
+        given |= {"epsilon": epsilon, "delta": None if epsilon is None and k is None else delta, "method": method}
         files = {"out": out, "plot": plot, "checkpoint": checkpoint}
         written = {name: path and str(path) for name, path in files.items()}
         terminal.emit({"file": str(file), **given, **record(result, top), "wall_seconds": wall, **written})
@@ -185,9 +190,20 @@ def name_of(result: Result, key: Any) -> str:
     return terminal.printable(f"{key[0]} {'→' if result.graph.directed else '–'} {key[1]}")
 
 
-def bars(result: Result, top: int) -> list[tuple[str, float]]:
-    """The highest scores with their names, without the unknown ones (NaN)."""
-    return [(name_of(result, key), score) for key, score in result.top(top) if not math.isnan(score)]
+def bars(result: Result, top: int) -> list[tuple[str, float, float]]:
+    """The highest scores with their names and bounds (0 without a sample), without the unknown ones (NaN)."""
+    rows = highest(result, top)
+    return [(name_of(result, key), score, bound or 0.0) for key, score, bound in rows if not math.isnan(score)]
+
+
+def highest(result: Result, top: int) -> list[tuple[Any, float, float | None]]:
+    """The vertices or edges with the highest scores, their scores, and their bounds (None without a sample)."""
+    best = result.top(top)
+    if result.bounds is None:
+        return [(key, score, None) for key, score in best]
+    found = columns.of_betweenness(result)
+    order = np.argsort(-found["betweenness"], kind="stable")[:top]  # as result.top does
+    return [(key, score, float(bound)) for (key, score), bound in zip(best, found["bound"][order], strict=True)]
 
 
 def heading(result: Result) -> str:
@@ -197,20 +213,18 @@ def heading(result: Result) -> str:
 
 def top_table(result: Result, top: int) -> Table:
     """The highest scores with bars, and with their bounds if they are estimated."""
-    bounds = result.bounds if isinstance(result, BetweennessResult) else None
+    sampled = result.bounds is not None
     kind = "vertex" if isinstance(result, BetweennessResult) else "edge"
-    titles = ["", kind, "betweenness", *([] if bounds is None else ["±"]), ""]
-    made = terminal.table(
-        f"Highest betweenness, {drawn(result)}", *titles, numbers=(0, 2, 3) if bounds is not None else (0, 2)
-    )
-    best = result.top(top)
-    most = max((score for _, score in best if not math.isnan(score)), default=0.0) or 1.0
-    names = [name_of(result, key) for key, _ in best]
+    titles = ["", kind, "betweenness", *(["±"] if sampled else []), ""]
+    made = terminal.table(f"Highest betweenness, {drawn(result)}", *titles, numbers=(0, 2, 3) if sampled else (0, 2))
+    best = highest(result, top)
+    most = max((score for _, score, _ in best if not math.isnan(score)), default=0.0) or 1.0
+    names = [name_of(result, key) for key, _, _ in best]
     width = terminal.bar_width(40 + max(map(len, names), default=0))
-    for place, (name, (key, score)) in enumerate(zip(names, best, strict=True), start=1):
+    for place, (name, (_, score, bound)) in enumerate(zip(names, best, strict=True), start=1):
         row: list[Any] = [str(place), name, shown(score)]
-        if bounds is not None:
-            row.append(shown(float(bounds[result.graph.index(key)])))
+        if bound is not None:
+            row.append(shown(bound))
         made.add_row(*row, terminal.bar(0.0 if math.isnan(score) else score / most, width))
     return made
 
@@ -240,12 +254,11 @@ def summary(result: Result, wall: float) -> Table:
 def record(result: Result, top: int) -> dict[str, Any]:
     """The run and its highest scores, for JSON; unknown values are null."""
     graph, scores = result.graph, once(result)
-    bounds = result.bounds if isinstance(result, BetweennessResult) else None
     rows = []
-    for key, score in result.top(top):
+    for key, score, bound in highest(result, top):
         where = {"vertex": key} if isinstance(result, BetweennessResult) else {"source": key[0], "target": key[1]}
-        bound = {} if bounds is None else {"bound": float(bounds[graph.index(key)])}
-        rows.append({**where, "betweenness": None if math.isnan(score) else score, **bound})
+        off = {} if bound is None else {"bound": None if math.isnan(bound) else bound}
+        rows.append({**where, "betweenness": None if math.isnan(score) else score, **off})
     return {
         "n": graph.n,
         "m": graph.m,
@@ -257,7 +270,7 @@ def record(result: Result, top: int) -> dict[str, Any]:
         "why": result.plan.why,
         "engine": result.engine,
         "certificate": {"error": result.certificate.error, "tolerance": result.certificate.tolerance},
-        "widest_bound": None if bounds is None else float(bounds.max(initial=0.0)),
+        "widest_bound": widest_bound(result),
         "scores_above_zero": int(np.count_nonzero(scores > 0)),
         "top": rows,
     }

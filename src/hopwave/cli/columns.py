@@ -68,17 +68,19 @@ def of_search(result: BFSResult) -> Columns:
 
 
 def of_betweenness(result: BetweennessResult | EdgeBetweennessResult) -> Columns:
-    """The columns vertex and betweenness, and bound after an adaptive sample; for edges source, target, betweenness.
+    """The columns vertex and betweenness, for edges source, target and betweenness; and bound after a sample.
 
     An undirected edge has one row.
     """
     names = np.asarray(vertex_names(result.graph))
     if isinstance(result, BetweennessResult):
         columns: Columns = {"vertex": names, "betweenness": result.scores}
-        return columns if result.bounds is None else {**columns, "bound": result.bounds}
-    source, target = result.edges
-    rows = slice(None) if result.graph.directed else source <= target
-    return {"source": names[source[rows]], "target": names[target[rows]], "betweenness": result.scores[rows]}
+        rows: Any = slice(None)
+    else:
+        source, target = result.edges
+        rows = slice(None) if result.graph.directed else source <= target
+        columns = {"source": names[source[rows]], "target": names[target[rows]], "betweenness": result.scores[rows]}
+    return columns if result.bounds is None else {**columns, "bound": result.bounds[rows]}
 
 
 def of_paths(result: ShortestPaths) -> Columns:

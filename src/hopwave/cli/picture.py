@@ -67,20 +67,23 @@ def levels(path: Path, rows: list[Row], title: str, subtitle: str) -> None:
         below.grid(axis="y")
 
 
-def scores(path: Path, values: Any, best: list[tuple[str, float]], title: str, subtitle: str) -> None:
-    """The distribution of the scores, and the highest of them with their names."""
+def scores(path: Path, values: Any, best: list[tuple[str, float, float]], title: str, subtitle: str) -> None:
+    """The distribution of the scores, the highest of them with their names, and error bars where a bound is not 0."""
     with page(path, 11, 5) as figure:
         left, right = figure.subplots(1, 2, width_ratios=[3, 2])
         left.set_title(_short(title), loc="left", fontweight="bold", pad=22)
         left.annotate(subtitle, (0, 1), (0, 8), xycoords="axes fraction", textcoords="offset points", fontsize=9.5)
         distribution(left, values)
         right.set_title("Highest", loc="left", fontweight="bold", pad=22)
-        names = [_short(name, 28) for name, _ in reversed(best)]
-        right.barh(range(len(best)), [score for _, score in reversed(best)], color=COLOURS["push"])
+        names = [_short(name, 28) for name, _, _ in reversed(best)]
+        heights, bounds = ([row[i] for row in reversed(best)] for i in (1, 2))
+        off = [[min(score, bound) for score, bound in zip(heights, bounds, strict=True)], bounds]  # no score is below 0
+        sampled = {"xerr": off, "ecolor": INK, "capsize": 2, "error_kw": {"linewidth": 1}} if any(bounds) else {}
+        right.barh(range(len(best)), heights, color=COLOURS["push"], **sampled)
         right.set_yticks(range(len(best)), names, fontsize=8.5)
         right.margins(y=0.01)
         right.set_xlabel("betweenness")
-        right.ticklabel_format(axis="x", style="plain" if max([0.0, *(s for _, s in best)]) < 1e5 else "sci")
+        right.ticklabel_format(axis="x", style="plain" if max([0.0, *(s for _, s, _ in best)]) < 1e5 else "sci")
         right.grid(axis="x")
         right.tick_params(axis="y", length=0)
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from hopwave.algorithms import brandes, sampling, scaling
 from hopwave.api.arguments import as_graph, check_hops
 from hopwave.api.betweenness import check_request, choose_run, lengths
+from hopwave.api.estimates import bounds_of_sample
 from hopwave.distributed.bfs import source_ids
 from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, choose_gpu, rank_threads
@@ -31,6 +32,7 @@ from hopwave.progress import Meter
 from hopwave.results.betweenness import BetweennessResult
 
 MAX_WHOLE_VERTICES = 1 << 31  # a hopwave.Graph numbers its vertices with 31 bits
+DELTA = 0.1  # the risk of the bounds of a sample (k=)
 BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the whole graph: rows, and one worker's state
 
 
@@ -99,8 +101,8 @@ def betweenness_centrality(
     For a hopwave.Graph, which every rank must have, returns a BetweennessResult with all scores, on every rank. For a
     DistributedGraph, returns each rank's own scores; split="auto" then copies the whole graph to every rank if it fits
     into memory_limit (by default half of a rank's share of the free memory), and else leaves it in parts.
-    With k=, `seed` must be a whole number, so that every rank draws the same sources. `weights` is for a hopwave.Graph;
-    a DistributedGraph has none.
+    With k=, `seed` must be a whole number, so that every rank draws the same sources; a BetweennessResult then has
+    bounds that hold with probability 0.9. `weights` is for a hopwave.Graph; a DistributedGraph has none.
 
     >>> import hopwave as hw
     >>> hw.distributed.betweenness_centrality(hw.generate.path(3)).scores.tolist()
@@ -195,7 +197,10 @@ def _by_sources(
     sums = joined.allreduce(total)
     certificate = brandes.Certificate(max(joined.allgather(worst)), brandes.TOLERANCE, len(job.sources))
     scores = request.scores(sums, options.normalized)
-    return BetweennessResult(scores, certificate, len(job.sources), run.plan_used, run.engine.name, None, graph)
+    sampled, count = options.k is not None, len(job.sources)
+    bounds = bounds_of_sample(graph, job, sums, run.engine, DELTA, options.normalized) if sampled else None
+    risk = DELTA if sampled else None
+    return BetweennessResult(scores, certificate, count, run.plan_used, run.engine.name, bounds, graph, delta=risk)
 
 
 def _stopping(work: Callable[[], None], queue: WorkQueue) -> Callable[[], None]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hopwave import html
 from hopwave.algorithms.brandes import Certificate
-from hopwave.arrays import on_host
+from hopwave.arrays import Deferring, on_host
 from hopwave.graph import Graph
 from hopwave.graph_arrays import vertex_names
 from hopwave.optional import optional
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class BetweennessResult:
+class BetweennessResult(Deferring):
     """The result of `betweenness_centrality`.
 
     Attributes
@@ -38,13 +38,14 @@ class BetweennessResult:
     engine : str
         "cuda" or "cpu".
     bounds : array of float64, or None
-        Half-widths of the confidence intervals of the scores after an adaptive sample (`epsilon=`), else None.
+        After a sample (`epsilon=`, `k=`): how far each score may be off. Those of `k=` are computed when they are first
+        read. NaN where the score is. None if nothing was sampled.
     graph : Graph
         The graph.
     pairs : int or None
         How many pairs of vertices a sample of paths drew, its pilot included, else None.
     delta : float or None
-        After an adaptive sample: all bounds hold together with probability 1 − delta.
+        After a sample: all bounds hold together with probability 1 − delta.
     undecided : list or None
         With `top=`: the vertices that may or may not be among the highest; empty if these are known. Else None.
 
@@ -66,6 +67,9 @@ class BetweennessResult:
     pairs: int | None = None
     delta: float | None = None
     undecided: list[Any] | None = None
+
+    def __post_init__(self) -> None:
+        self._set_aside()
 
     def top(self, k: int = 10) -> list[tuple[Any, float]]:
         """The k vertices with the highest scores, by label or id, highest first. Ties are in vertex order.
@@ -99,7 +103,7 @@ class BetweennessResult:
 
 
 @dataclass(frozen=True, eq=False)
-class EdgeBetweennessResult:
+class EdgeBetweennessResult(Deferring):
     """The result of `edge_betweenness_centrality`. Both arcs of an undirected edge have the score of the edge.
 
     Attributes
@@ -116,8 +120,12 @@ class EdgeBetweennessResult:
         Which plan ran and why. Compares equal to its name.
     engine : str
         "cuda" or "cpu".
+    bounds : array of float64, or None
+        After a sample (`k=`): how far the score of each arc may be off. Else None.
     graph : Graph
         The graph.
+    delta : float or None
+        After a sample: all bounds hold together with probability 1 − delta.
 
     Examples
     --------
@@ -133,13 +141,21 @@ class EdgeBetweennessResult:
     sources: int
     plan: PlanUsed
     engine: str
+    bounds: npt.NDArray[np.float64] | None
     graph: Graph = field(repr=False, compare=False)
+    delta: float | None = None
+
+    def __post_init__(self) -> None:
+        self._set_aside()
 
     def _once(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
         """Ends and scores of every edge once: for an undirected graph, those of the arcs with src ≤ dst."""
-        source, target, scores = (on_host(array) for array in (*self.edges, self.scores))
-        once = slice(None) if self.graph.directed else source <= target
-        return source[once], target[once], scores[once]
+        source, target, scores = (on_host(array)[self._rows()] for array in (*self.edges, self.scores))
+        return source, target, scores
+
+    def _rows(self) -> Any:
+        """Which arcs stand for an edge."""
+        return slice(None) if self.graph.directed else on_host(self.edges[0]) <= on_host(self.edges[1])
 
     def top(self, k: int = 10) -> list[tuple[tuple[Any, Any], float]]:
         """The k edges with the highest scores, highest first."""
@@ -167,15 +183,18 @@ class EdgeBetweennessResult:
         return dict(zip(zip(*ends, strict=True), scores.tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with one row per edge: source, target, betweenness."""
+        """A DataFrame with one row per edge: source, target, betweenness, and its bound if there is one."""
         pandas = optional("pandas", "to_pandas")
         source, target, scores = self._once()
         names = np.asarray(vertex_names(self.graph))
-        return pandas.DataFrame({"source": names[source], "target": names[target], "betweenness": scores})
+        columns = {"source": names[source], "target": names[target], "betweenness": scores}
+        if self.bounds is not None:
+            columns["bound"] = on_host(self.bounds)[self._rows()]
+        return pandas.DataFrame(columns)
 
     def _repr_html_(self) -> str:
         rows = [(u, v, f"{score:.6g}") for (u, v), score in self.top(SHOWN)]
-        title = f"Betweenness of {len(self._once()[2]):,} edges, highest first; {self.certificate}"
+        title = f"Betweenness of {len(self._once()[2]):,} edges, highest first; {describe(self)}; {self.certificate}"
         return html.table(title, rows, ("source", "target", "betweenness"))
 
     def __repr__(self) -> str:
@@ -202,8 +221,17 @@ def describe(result: BetweennessResult | EdgeBetweennessResult) -> str:
     >>> describe(hw.betweenness_centrality(hw.generate.path(50), epsilon=0.1, seed=1))
     'all 50 sources; scores exact'
     """
-    if isinstance(result, EdgeBetweennessResult) or result.bounds is None or result.delta is None:
+    widest = widest_bound(result)
+    if widest is None or result.delta is None:
         return drawn(result)
-    widest = float(on_host(result.bounds).max(initial=0.0))
     sure = f"scores ± {widest:.2g} ({100 * (1 - result.delta):.4g}%)" if widest else "scores exact"
     return f"{drawn(result)}; {sure}"
+
+
+def widest_bound(result: BetweennessResult | EdgeBetweennessResult) -> float | None:
+    """How far a score may be off at most, unknown scores aside; None if nothing was sampled, or nothing is known."""
+    if result.bounds is None:
+        return None
+    known = on_host(result.bounds)
+    known = known[~np.isnan(known)]
+    return float(known.max(initial=0.0)) if len(known) or not len(result.bounds) else None

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave import html
-from hopwave.arrays import DeferredArray, ScaledCounts, on_host
+from hopwave.arrays import Deferring, ScaledCounts, on_host
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.plan import PlanUsed
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class BFSResult:
+class BFSResult(Deferring):
     """The result of `bfs`.
 
     Attributes
@@ -95,21 +95,7 @@ class BFSResult:
             graph=graph,
         )
         if engine == "cuda":
-            deferred = {name: value for name, value in self.__dict__.items() if isinstance(value, DeferredArray)}
-            for name in deferred:
-                del self.__dict__[name]
-            self.__dict__["_deferred"] = deferred
-
-    def __getattr__(self, name: str) -> Any:
-        """An array that is still on the GPU is fetched when it is first read."""
-        waiting = self.__dict__.get("_deferred", {})
-        deferred = waiting.get(name)
-        if deferred is not None:
-            self.__dict__[name] = deferred.fetch()
-            waiting.pop(name, None)  # only now: another thread may be here, too
-        if name not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return self.__dict__[name]
+            self._set_aside()  # an array that is still on the GPU is fetched when it is first read
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: arrays are fetched from the GPU first, since the reader may have none."""

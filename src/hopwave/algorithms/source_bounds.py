@@ -1,0 +1,142 @@
+"""How far betweenness may be off after a sample of sources that is not adaptive (`k=`), from the scores alone.
+
+    X_s   what source s adds to a score, as a share of the most it can add: in [0, 1]
+    N     the sources that a score is the mean of: the n − 1 others for inner vertices; all n for ends and for edges
+    p     the mean of X over all N: the exact score, normalised        p̂   its mean over the k that were drawn
+    w(p)  the share of the risk delta of a score that is p. All shares together are at most 1
+
+Sources are drawn without replacement, so p̂ is farther above or below p with a probability of at most
+exp(−k KL(p̂, p)), where KL(x, p) = x log(x / p) + (1 − x) log((1 − x) / (1 − p)): Chernoff's bound, by Hoeffding
+(1963), Theorem 1, and Theorem 4 for draws without replacement. The bound of a score reaches as far as the last p with
+k KL(p̂, p) ≤ log(2 / (delta w(p))). The N − k sources that were not drawn are such a sample, too: once they are fewer,
+the bound follows from their mean, which p and p̂ imply, and shrinks to 0 as k grows to N. It needs no second moments.
+
+Shares. All p together are `load`, the mean number of vertices (or arcs) of a path that are counted, so few scores are
+high: half of the risk is divided in proportion to p, w(p) = p / load, and half evenly. In an undirected graph, a path
+may lead through any source s, so that Σ_uv d(u, v) ≤ 2 c Σ_t d(s, t) in a component of c vertices. What the sample
+summed to therefore gives an upper bound of the load that never fails. Where there is none, all risk is divided evenly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.algorithms.scaling import scale
+from hopwave.graph import Graph
+from hopwave.jobs import Floats, Job
+
+GRID = 2048  # means for which bounds are computed; others take those of the next, on the safe side
+HALVINGS = 30  # of an interval that contains the end of a bound
+ROUNDED = 1 + 1e-6  # more than rounding can take from a sum
+
+Labels = Callable[[], npt.NDArray[np.int32]]
+
+
+def sample_bounds(graph: Graph, job: Job, sums: Floats, labels: Labels, delta: float, normalized: bool) -> Floats:
+    """The bound of each score of a sample, scaled as the scores are. NaN where no source counts for a score.
+
+    `sums` over the sources of the job, both directions of an undirected edge added up. `labels()` returns the number of
+    each vertex's component.
+    """
+    n, k, inner = graph.n, len(job.sources), not (job.endpoints or job.edges)
+    N, most = (n - 1, n - 2) if inner else (n, n - 1)
+    if most < 1:
+        return np.zeros(len(sums))
+    mean = scale(sums, n, normalized=True, directed=True, endpoints=not inner, sampled=job.sources)
+    load = load_bound(graph, job, sums, labels, N * most)
+    bounds = half_widths(mean, k, N, len(sums), load, delta)
+    if inner:  # only the others count for a source
+        bounds[job.sources] = half_widths(mean[job.sources], k - 1, N, len(sums), load, delta)
+        ends = graph.degrees < 2 if not graph.directed else (graph.degrees == 0) | (graph.in_degrees == 0)
+        bounds[ends & ~np.isnan(bounds)] = 0.0  # never inside a path, whatever the sample
+    return bounds if normalized else bounds * (N * most / (1 if graph.directed else 2))
+
+
+def half_widths(mean: Floats, k: int, N: int, scores: int, load: float, delta: float) -> Floats:
+    """How far means over k of N draws from [0, 1] may be off, for all `scores` together, except with the risk delta.
+
+    >>> half_widths(np.array([0.0, 0.5]), 100, 10_000, 1000, np.inf, 0.1).round(3).tolist()
+    [0.094, 0.215]
+    >>> half_widths(np.array([0.0, 0.5]), 100, 100, 1000, np.inf, 0.1).tolist()
+    [0.0, 0.0]
+    """
+    if k <= 0 or k == N:
+        return np.full(len(mean), np.nan if k <= 0 else 0.0)
+    mean = np.clip(mean, 0.0, 1.0)
+    if len(mean) <= GRID:
+        low, high = _interval(mean, k, N, scores, load, delta)
+    else:
+        points = float(mean.max()) * np.linspace(0.0, 1.0, GRID) ** 2
+        points[-1] = max(points[-1], float(mean.max()))
+        low, high = _interval(points, k, N, scores, load, delta)
+        place = np.searchsorted(points, mean)  # the first point that is not below
+        low, high = low[np.where(points[place] > mean, place - 1, place)], high[place]
+    return np.asarray(np.maximum(high - mean, mean - low))
+
+
+def _interval(mean: Floats, k: int, N: int, scores: int, load: float, delta: float) -> tuple[Floats, Floats]:
+    """The lowest and the highest p that such means do not exclude."""
+
+    def allowed(p: Floats) -> npt.NDArray[np.bool_]:
+        share = 1 / scores if math.isinf(load) else p / (2 * load) + 1 / (2 * scores)
+        if 2 * k <= N:
+            evidence = k * divergence(mean, p)
+        else:
+            rest = np.clip((N * p - k * mean) / (N - k), 0.0, 1.0)
+            evidence = (N - k) * divergence(rest, p)
+        return np.asarray(evidence <= np.log(2 / (delta * share)))
+
+    def end(outside: Floats) -> Floats:
+        """From the mean, as far as p is allowed."""
+        far, near = outside.copy(), mean.copy()
+        done = allowed(far)
+        for _ in range(HALVINGS):
+            middle = (far + near) / 2
+            fits = allowed(middle)
+            near, far = np.where(fits, middle, near), np.where(fits, far, middle)
+        return np.where(done, outside, far)
+
+    # The sources that were not drawn add between nothing and as much as they can.
+    return end(k * mean / N), end((k * mean + (N - k)) / N)
+
+
+def divergence(x: Floats, p: Floats) -> Floats:
+    """KL(x, p), the relative entropy of x and p: infinite where p is 0 or 1 and x is not.
+
+    >>> divergence(np.array([0.5, 0.0]), np.array([0.5, 0.5])).round(4).tolist()
+    [0.0, 0.6931]
+    """
+    from scipy.special import rel_entr  # a tenth of a second to import
+
+    return np.asarray(rel_entr(x, p) + rel_entr(1 - x, 1 - p))
+
+
+def load_bound(graph: Graph, job: Job, sums: Floats, labels: Labels, pairs: int) -> float:
+    """At least Σ p over all scores, infinite where nothing is known: along weights, and in a directed graph.
+
+    >>> path = Graph.from_edges([0, 1], [1, 2])
+    >>> load_bound(path, Job(np.array([0])), np.array([0.0, 1.0, 0.0]), lambda: np.zeros(3, np.int32), 2) >= 1.0
+    True
+    """
+    n, counted = graph.n, 0 if job.edges else 1 if job.endpoints else -1  # of a path, beside its hops
+    if job.weighted:
+        return math.inf
+    if job.cutoff is not None:
+        return max(float(job.cutoff) + counted, 0.0) * n * n / pairs + 1.0
+    if graph.directed:
+        return math.inf
+    label = labels()
+    size = np.bincount(label).astype(np.float64)
+    drawn = np.bincount(label[job.sources], minlength=len(size))
+    if job.edges:
+        of_scores, sums = np.repeat(label, graph.degrees), sums / 2  # both arcs of an edge have its sum
+    else:
+        of_scores = label
+    total = np.bincount(of_scores, sums, minlength=len(size)) * ROUNDED
+    mean = total / np.maximum(drawn, 1)  # over the component's own sources, of Σ_t (d(s, t) + counted)
+    through = 2 * (size - 1) * mean - counted * (size - 1) * (size - 2)
+    return float(np.where(drawn > 0, through, size**3).sum()) / pairs + 1.0

@@ -1,0 +1,135 @@
+"""Error bounds of betweenness from k sources: they cover the exact scores, are not much too wide, and are shown."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hopwave as hw
+from hopwave import generate
+from hopwave.algorithms import source_bounds
+from hopwave.jobs import Job
+
+GRAPHS = {
+    "scale-free": generate.barabasi_albert(120, 2, seed=1),
+    "components": generate.kronecker(7, 3, seed=2),
+    "directed": generate.kronecker(7, 4, seed=2, directed=True),
+    "path": generate.path(60),
+}
+OPTIONS: list[dict[str, Any]] = [{}, {"endpoints": True}, {"normalized": False}, {"cutoff": 2}, {"weights": 1}]
+
+
+def assert_within(found: Any, exact: Any) -> None:
+    off, known = np.abs(found.scores - exact.scores), ~np.isnan(found.scores)
+    assert (np.isnan(found.bounds) == ~known).all()
+    assert (off[known] <= found.bounds[known] + 1e-12 * np.abs(exact.scores[known])).all()
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_scores_are_within_their_bounds(name: str, options: dict[str, Any]) -> None:
+    graph = GRAPHS[name]
+    options = {**options, "weights": np.arange(graph.m) % 3 + 1.0} if "weights" in options and graph.directed else {
+        key: value for key, value in options.items() if key != "weights"
+    }  # fmt: skip
+    exact = hw.betweenness_centrality(graph, **options)
+    assert exact.bounds is None and exact.delta is None
+    for k in (1, 2, 9, graph.n // 2, graph.n - 2, graph.n - 1):
+        found = hw.betweenness_centrality(graph, k=k, seed=k, **options)
+        assert_within(found, exact)
+        assert found.delta == 0.1
+    every = hw.betweenness_centrality(graph, k=graph.n, **options)
+    assert not every.bounds.any() and np.array_equal(every.scores, exact.scores)
+    assert "scores exact" in repr(every)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_edges_are_within_their_bounds(name: str) -> None:
+    graph = GRAPHS[name]
+    for normalized in (True, False):
+        exact = hw.edge_betweenness_centrality(graph, normalized=normalized)
+        for k in (1, 10, graph.n - 1):
+            found = hw.edge_betweenness_centrality(graph, k=k, seed=3, normalized=normalized, delta=0.2)
+            assert_within(found, exact)
+            assert found.delta == 0.2 and exact.bounds is None
+    assert len(found.to_pandas()) == len(found.to_dict()) and found.to_pandas()["bound"].max() == found.bounds.max()
+    assert "scores ±" in repr(found) and "(80%)" in repr(found)
+
+
+def test_bounds_hold_as_often_as_promised_and_are_not_much_too_wide() -> None:
+    """Of 100 samples at most a tenth may fail. Where two cliques meet in a vertex, its score varies with the sample."""
+    large, small = nx.complete_graph(41), nx.relabel_nodes(nx.complete_graph(11), lambda v: v and v + 40)
+    graph, k = hw.Graph.from_networkx(nx.compose(large, small)), 10
+    exact = hw.betweenness_centrality(graph).scores
+    failed, ratios = 0, []
+    for seed in range(100):
+        found = hw.betweenness_centrality(graph, k=k, seed=seed)
+        off = np.abs(found.scores - exact)
+        failed += bool((off > found.bounds + 1e-12).any())
+        ratios.append(off[0] / found.bounds[0])
+    assert failed <= 10
+    assert max(ratios) > 0.25, "a bound is at most four times the error that some sample makes"
+
+
+def test_bounds_narrow_with_the_sample() -> None:
+    graph = GRAPHS["scale-free"]
+    widths = [hw.betweenness_centrality(graph, k=k, seed=1).bounds.max() for k in (5, 20, 60, 100, 118)]
+    assert all(more < 0.75 * less for less, more in pairwise(widths))
+    assert widths[2] < np.sqrt(np.log(2 * graph.n / 0.1) / (2 * 60)), "Hoeffding's bound is no narrower"
+    assert not hw.betweenness_centrality(graph, k=3, seed=1).bounds[graph.degrees == 1].any()
+
+
+@given(mean=st.floats(0, 1), k=st.integers(1, 400), N=st.integers(401, 500), load=st.sampled_from([0.5, 5.0, np.inf]))
+def test_an_interval_excludes_what_the_inequality_excludes(mean: float, k: int, N: int, load: float) -> None:
+    """At both ends, the evidence against p is what its share of the risk asks for, or all others are at a limit."""
+    low, high = (x[0] for x in source_bounds._interval(np.array([mean]), k, N, 50, load, 0.1))
+    least, most = k * mean / N, (k * mean + N - k) / N
+    assert least - 1e-12 <= low <= mean <= high <= most + 1e-12
+    for p, limit in ((low, least), (high, most)):
+        if abs(p - limit) < 1e-9:
+            continue
+        rest = (N * p - k * mean) / (N - k)
+        sample, size = (mean, k) if 2 * k <= N else (rest, N - k)
+        evidence = size * float(source_bounds.divergence(np.array(sample), np.array(p)))
+        share = 1 / 50 if load == np.inf else p / (2 * load) + 1 / 100
+        assert evidence == pytest.approx(np.log(20 / share), abs=1e-4)
+
+
+def test_many_scores_take_the_bound_of_the_next_point() -> None:
+    mean = np.random.default_rng(1).random(5000) ** 3
+    few = source_bounds.half_widths(mean[:2000], 50, 9000, 5000, 4.0, 0.1)
+    many = source_bounds.half_widths(mean, 50, 9000, 5000, 4.0, 0.1)[:2000]
+    assert (many >= few - 1e-12).all() and (many <= few + 0.005).all()
+
+
+def test_the_load_is_never_exceeded() -> None:
+    for graph in (GRAPHS["scale-free"], GRAPHS["components"], GRAPHS["path"]):
+        labels = hw.connected_components(graph).labels
+        right = hw.betweenness_centrality(graph).scores.sum()
+        for k in (1, 3, 30):
+            sources = np.random.default_rng(k).choice(graph.n, k, replace=False)
+            sums = hw.betweenness_centrality(graph, sources=sources.tolist(), normalized=False).scores * 2
+            load = source_bounds.load_bound(
+                graph, Job(sources), sums, lambda found=labels: found, (graph.n - 1) * (graph.n - 2)
+            )
+            assert right <= load
+            assert load < 4 * right + 3 or k < 30, "and is not far off where every large component was met"
+
+
+def test_samples_are_those_of_networkx_and_travel() -> None:
+    found = hw.betweenness_centrality(nx.karate_club_graph(), k=9, seed=4)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.to_dict() == pytest.approx(nx.betweenness_centrality(nx.karate_club_graph(), k=9, seed=4))
+    assert np.array_equal(found.bounds, again.bounds) and found.to_pandas()["bound"].tolist() == found.bounds.tolist()
+    assert "9 of 34 sources; scores ± 0." in repr(found) and "(90%); arithmetic checked to" in repr(found)
+    with pytest.raises(AttributeError, match="no attribute 'bound'"):
+        found.bound  # noqa: B018
+    with pytest.raises(hw.GraphError, match="delta=0 is not a risk"):
+        hw.edge_betweenness_centrality(generate.path(3), k=1, delta=0)
