@@ -162,6 +162,33 @@ class Swept:
     pairs: tuple[npt.NDArray[np.int32], npt.NDArray[Any]]  # targets, and their distances as int32 or float64
 
 
+CentralityScore = Literal["closeness", "wasserman_faust", "harmonic"]
+
+
+@dataclass(frozen=True)
+class CutSweep:
+    """Searches from these sources, each cut off once its source's score is known to be below `least`.
+
+    `low` and `high` say of every vertex how many it reaches, at least and at most (Engine.reach_bounds).
+    """
+
+    sources: Integers
+    score: CentralityScore
+    least: float
+    low: Integers
+    high: Integers
+
+
+class CutSwept(NamedTuple):
+    """Sums over the targets of each source, as in Swept; they mean nothing where a search is not whole."""
+
+    reached: Integers
+    total: Integers
+    inverse: Floats
+    whole: npt.NDArray[np.bool_]
+    arcs: int  # looked at by all searches
+
+
 class Poll(Protocol):
     """Called now and then with the number of sources that are done."""
 

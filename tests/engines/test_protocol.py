@@ -12,7 +12,7 @@ import pytest
 from hopwave import EngineError, engines, generate
 from hopwave.catalogue import CATALOGUE
 from hopwave.engines.shortcuts import NoShortcuts
-from hopwave.jobs import Job, PathJob, Question, Sweep
+from hopwave.jobs import CutSweep, Job, PathJob, Question, Sweep
 
 GRAPH = generate.path(3)
 WEIGHTED = GRAPH.with_weights(np.ones(GRAPH.m))
@@ -30,6 +30,12 @@ CALLS: dict[str, Any] = {
     "strong_components": lambda engine: engine.components(GRAPH, True),
     "shortest_path": lambda engine: engine.shortest_path(GRAPH, 0, 2),
     "path_sampling": lambda engine: engine.path_sampling(GRAPH, PathJob(1)),
+    "cut_sweep": lambda engine: engine.cut_sweep(
+        GRAPH,
+        CutSweep(JOB.sources, "harmonic", 0.0, np.ones(GRAPH.n, int), np.full(GRAPH.n, GRAPH.n)),
+        lambda done: None,
+    ),
+    "reach_bounds": lambda engine: engine.reach_bounds(GRAPH),
     "local_efficiencies": lambda engine: engine.local_efficiencies(GRAPH, lambda done: None),
 }
 

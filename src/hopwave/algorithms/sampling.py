@@ -113,13 +113,13 @@ def adaptive(
     """
     generator = numpy_generator(seed)
     sums, squares = np.zeros(n), np.zeros(n)
-    k, worst = 0, 0.0
+    k, worst, so_far = 0, 0.0, ""
     for round_number in range(1, 64):
         more = FIRST_SAMPLE if k == 0 else k
         if n <= 2 or k + more >= n:
             break
         drawn = replace(job, sources=draw_with_replacement(n, more, generator), squares=True)
-        total, certificate = add_up(drawn, f"betweenness, sample of {k + more:,}")
+        total, certificate = add_up(drawn, f"betweenness, sample of {k + more:,} sources{so_far}")
         worst = max(worst, certificate.error)
         k += more
         sums += total[:n]
@@ -128,6 +128,7 @@ def adaptive(
         bounds = half_width(mean, square, k, delta / (n * 2.0**round_number)) * (n / (n - 1))
         if bounds.max() <= epsilon:
             return mean * (n / (n - 1)), bounds, k, Certificate(worst, TOLERANCE, k)
+        so_far = f", ± {bounds.max():.2g} so far"
     everything = replace(job, sources=np.arange(n, dtype=np.int64))
     total, certificate = add_up(everything, "betweenness, all sources")
     return scale(total, n, normalized=True, directed=True, endpoints=False), np.zeros(n), n, certificate

@@ -60,7 +60,7 @@ def half_widths(mean: Floats, k: int, N: int, scores: int, load: float, delta: f
     """How far means over k of N draws from [0, 1] may be off, for all `scores` together, except with the risk delta.
 
     >>> half_widths(np.array([0.0, 0.5]), 100, 10_000, 1000, np.inf, 0.1).round(3).tolist()
-    [0.094, 0.215]
+    [0.094, 0.212]
     >>> half_widths(np.array([0.0, 0.5]), 100, 100, 1000, np.inf, 0.1).tolist()
     [0.0, 0.0]
     """

@@ -10,13 +10,16 @@ import numpy as np
 from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import estimates as _estimates
 from hopwave.algorithms import many_sources as _many
-from hopwave.api.arguments import sample_size, vertex_ids
-from hopwave.api.choice import distance_engine, to_input_device
+from hopwave.algorithms import top_scores as _top
+from hopwave.api.arguments import check_risk, sample_size, vertex_ids
+from hopwave.api.choice import distance_engine, engine_for, to_input_device
 from hopwave.api.weights import as_lengths
 from hopwave.engines import Engine
+from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.jobs import Integers, Progress, Sweep
+from hopwave.jobs import CentralityScore, Integers, Progress, Sweep
 from hopwave.results.scores import VertexScores
+from hopwave.whole_numbers import is_whole
 
 
 def closeness_centrality(
@@ -31,6 +34,7 @@ def closeness_centrality(
     *,
     weights: Any = None,
     threads: int | None = None,
+    top: int | None = None,
 ) -> VertexScores:
     """Closeness centrality: one over the mean distance to a vertex, as NetworkX 3.6.1 defines it.
 
@@ -59,11 +63,15 @@ def closeness_centrality(
         `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
+    top : int, optional
+        Only find that many vertices with the highest scores, exactly those of `result.top(top)` without it, highest
+        first. Searches that cannot lead among them are cut off or skipped (Bergamini et al. 2019); `result.searches`
+        says how many. In hops, and on the CPU.
 
     Returns
     -------
     VertexScores
-        One score per vertex.
+        One score per vertex, or the highest with `top`.
 
     Raises
     ------
@@ -79,8 +87,15 @@ def closeness_centrality(
     >>> import hopwave as hw
     >>> hw.closeness_centrality(hw.generate.path(3)).to_dict()
     {0: 0.6666666666666666, 1: 1.0, 2: 0.6666666666666666}
+    >>> hw.closeness_centrality(hw.generate.star(1000), top=1).to_dict()
+    {0: 1.0}
     """
     graph, weighted = as_lengths(G, weights)
+    if top is not None:
+        check_risk(delta)
+        check_top(top, weighted, sources=sources, k=k)
+        score: CentralityScore = "wasserman_faust" if wf_improved else "closeness"
+        return _highest("closeness", score, graph, top, device, progress, threads)
     drawn = sample_size(graph, k, sources, delta)
     ids = vertex_ids(graph, sources)
     engine = distance_engine(weighted, device, graph, threads, drawn or len(ids))
@@ -105,6 +120,7 @@ def harmonic_centrality(
     among: Iterable[Any] | None = None,
     weights: Any = None,
     threads: int | None = None,
+    top: int | None = None,
 ) -> VertexScores:
     """Harmonic centrality: Σ 1/d over all vertices that can reach a vertex, as NetworkX 3.6.1 defines it.
 
@@ -116,7 +132,7 @@ def harmonic_centrality(
         The graph. Distances *into* a vertex count; for distances out of it, give `G.reversed()`.
     sources : list of vertices, optional
         Whose centrality to compute (NetworkX's `nbunch`); by default that of all vertices.
-    k, seed, delta, device, progress, weights, threads
+    k, seed, delta, device, progress, weights, threads, top
         As for `closeness_centrality`.
     among : list of vertices, optional
         Only sum over these vertices (NetworkX's `sources`).
@@ -137,6 +153,10 @@ def harmonic_centrality(
     [1.5, 2.0, 1.5]
     """
     graph, weighted = as_lengths(G, weights)
+    if top is not None:
+        check_risk(delta)
+        check_top(top, weighted, sources=sources, k=k, among=among)
+        return _highest("harmonic", "harmonic", graph, top, device, progress, threads)
     drawn = sample_size(graph, k, sources if among is None else among, delta)
     ids = vertex_ids(graph, sources)
     chosen = None if among is None else np.unique(vertex_ids(graph, among))
@@ -192,6 +212,34 @@ def barycenter(
     job = Sweep(vertex_ids(graph, None), "sums", weighted=weighted)
     found = _many.sweep(engine, graph, job, "barycenter", progress, threads)
     return [graph.label(v) for v in np.flatnonzero(found.total == found.total.min()).tolist()]
+
+
+def check_top(top: Any, weighted: bool, **others: Any) -> None:
+    """Raise a GraphError if top= is no number of vertices, or does not fit the arguments beside it."""
+    if not is_whole(top) or top < 1:
+        raise GraphError(f"top={top!r} is not a number of vertices; give a whole number from 1, or None for all")
+    if weighted:
+        raise GraphError(
+            "top= cuts searches off by their levels, and weights= gives arcs lengths, without levels; leave out top=, "
+            "and take result.top(...)"
+        )
+    for name, value in others.items():
+        if value is not None:
+            raise GraphError(f"top= compares all vertices exactly, and {name}= takes some; leave out one of them")
+
+
+def _highest(
+    name: str,
+    score: CentralityScore,
+    graph: Graph,
+    top: int,
+    device: str,
+    progress: Progress,
+    threads: int | None,
+) -> VertexScores:
+    engine = engine_for("cut_sweep", device, graph, threads, 0)
+    found = _top.highest(engine, graph.reversed(), int(top), score, f"highest {name}", progress, threads)
+    return VertexScores(name, found.scores, found.vertices, graph, None, found.searches)
 
 
 def _exact_bounds(k: int | None, ids: Integers) -> Any:

@@ -27,9 +27,12 @@ from hopwave.graph import Graph
 from hopwave.jobs import (
     Accumulation,
     Allowed,
+    CutSweep,
+    CutSwept,
     Direction,
     FoundByBuckets,
     FoundBySearch,
+    Integers,
     Job,
     PathJob,
     PathSampling,
@@ -61,6 +64,8 @@ Operation = Literal[
     "shortest_path",
     "local_efficiencies",
     "path_sampling",
+    "cut_sweep",
+    "reach_bounds",
 ]
 Shortcut = Literal["waves", "count_entries", "count_triangles", "pagerank", "dijkstra", "delta_stepping"]
 
@@ -125,6 +130,12 @@ class Engine(Protocol):
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         """Searches from many sources, and what is kept of them (algorithms/many_sources.py)."""
+
+    def cut_sweep(self, graph: Graph, job: CutSweep, poll: Poll, threads: int | None = None) -> CutSwept:
+        """Searches that are cut off once their source cannot be among the highest (algorithms/top_scores.py)."""
+
+    def reach_bounds(self, graph: Graph) -> tuple[Integers, Integers]:
+        """How many vertices each vertex reaches, itself included: at least, and at most."""
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         """The number of every vertex's component, weak or strong, counted by lowest vertex."""

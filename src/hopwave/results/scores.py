@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave import html
+from hopwave.algorithms.top_scores import Searches
 from hopwave.arrays import on_host
 from hopwave.graph import Graph
 from hopwave.graph_arrays import vertex_names
@@ -30,12 +31,14 @@ class VertexScores:
     scores : array
         The numbers, in the order of `vertices`.
     vertices : array of int64
-        The ids of the vertices.
+        The ids of the vertices. With `top=`, those with the highest scores, highest first.
     graph : Graph
         The graph.
     bounds : array of float64, or None
         After a sample (`k=`): every exact score lies within ± its bound, all of them together with probability
         1 − `delta`. Otherwise None.
+    searches : Searches, or None
+        With `top=`: how many searches were whole, cut off and skipped. Otherwise None.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class VertexScores:
     vertices: npt.NDArray[np.int64]
     graph: Graph = field(repr=False)
     bounds: npt.NDArray[np.float64] | None = None
+    searches: Searches | None = None
 
     def top(self, k: int = 10) -> list[tuple[Any, Any]]:
         """The k vertices with the highest scores, by label or id, highest first. Ties are in vertex order."""
@@ -72,7 +76,8 @@ class VertexScores:
         rows = [
             (vertex, f"{score:,}" if isinstance(score, int) else f"{score:.6g}") for vertex, score in self.top(SHOWN)
         ]
-        return html.table(f"{self.name} of {len(self):,} vertices, highest first", rows, ("vertex", self.name))
+        about = "" if self.searches is None else f"; {self.searches}"
+        return html.table(f"{self.name} of {len(self):,} vertices, highest first{about}", rows, ("vertex", self.name))
 
     def _names(self) -> npt.NDArray[Any]:
         return np.asarray(vertex_names(self.graph))[self.vertices]
@@ -82,6 +87,8 @@ class VertexScores:
 
     def __repr__(self) -> str:
         sampled = "" if self.bounds is None else f", bounds up to {on_host(self.bounds).max(initial=0.0):.3g}"
+        if self.searches is not None:
+            return f"VertexScores({self.name}, the {len(self):,} highest of {self.graph.n:,} vertices; {self.searches})"
         return f"VertexScores({self.name}, {len(self.scores):,} vertices{sampled})"
 
 

@@ -24,7 +24,20 @@ from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.search import loop, state
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VISITED, ROWS_ALL
 from hopwave.graph import Graph
-from hopwave.jobs import Accumulation, FoundBySearch, Job, PathJob, PathSampling, Poll, Question, Sweep, Swept
+from hopwave.jobs import (
+    Accumulation,
+    CutSweep,
+    CutSwept,
+    FoundBySearch,
+    Integers,
+    Job,
+    PathJob,
+    PathSampling,
+    Poll,
+    Question,
+    Sweep,
+    Swept,
+)
 from hopwave.plan import Plan, Pull
 from hopwave.trace import Level
 
@@ -197,6 +210,16 @@ class Engine:
         else:
             from hopwave.engines.cpu.many.run import sweep
         return sweep(self.load(graph, None), job, poll, threads)
+
+    def cut_sweep(self, graph: Graph, job: CutSweep, poll: Poll, threads: int | None = None) -> CutSwept:
+        from hopwave.engines.cpu.many.cut import cut_sweep
+
+        return cut_sweep(self.load(graph, None), job, poll, threads)
+
+    def reach_bounds(self, graph: Graph) -> tuple[Integers, Integers]:
+        from hopwave.engines.cpu.many.cut import reach_bounds
+
+        return reach_bounds(self.load(graph, None))
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         from hopwave.engines.cpu.many.run import component_labels

@@ -20,7 +20,7 @@ from hopwave.engines.cuda.errors import LESS_MEMORY, OTHERS_LESS, explained
 from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
-from hopwave.jobs import Accumulation, FoundBySearch, Job, PathJob, Poll, Question, Sweep, Swept
+from hopwave.jobs import Accumulation, CutSweep, FoundBySearch, Job, PathJob, Poll, Question, Sweep, Swept
 from hopwave.plan import Plan, Step
 from hopwave.prepared import Structure
 from hopwave.trace import Level
@@ -156,6 +156,11 @@ class Engine:
                 "device='cuda' counts hops from many sources, and has no search along weights for them; "
                 "use device='cpu' or 'auto'"
             )
+        if operation in ("cut_sweep", "reach_bounds"):
+            return (
+                "device='cuda' does not cut searches off for top=: it takes all searches of a batch to their end; "
+                "use device='cpu' or 'auto', or leave out top="
+            )
         if operation == "path_sampling":
             return (
                 "device='cuda' does not sample paths yet: its betweenness goes from sources to all vertices; "
@@ -209,6 +214,12 @@ class Engine:
 
     def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> NoReturn:
         raise EngineError(self.why_not_operation("local_efficiencies", graph))
+
+    def cut_sweep(self, graph: Graph, job: CutSweep, poll: Poll, threads: int | None = None) -> NoReturn:
+        raise EngineError(self.why_not_operation("cut_sweep", graph))
+
+    def reach_bounds(self, graph: Graph) -> NoReturn:
+        raise EngineError(self.why_not_operation("reach_bounds", graph))
 
     def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> NoReturn:
         raise EngineError(self.why_not_operation("path_sampling", graph))

@@ -23,7 +23,7 @@ from hopwave.arrays import ScaledCounts
 from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
-from hopwave.jobs import Accumulation, FoundBySearch, Job, PathJob, PathSampling, Poll, Question, Sweep, Swept
+from hopwave.jobs import Accumulation, CutSweep, FoundBySearch, Job, PathJob, PathSampling, Poll, Question, Sweep, Swept
 from hopwave.plan import Plan, Pull, Step
 from hopwave.trace import Level
 
@@ -156,6 +156,12 @@ class Engine:
         from hopwave.engines.reference.weighted import sweep
 
         return sweep(graph, job, poll)
+
+    def cut_sweep(self, graph: Graph, job: CutSweep, poll: Poll, threads: int | None = None) -> NoReturn:
+        raise EngineError(self.why_not_operation("cut_sweep", graph))
+
+    def reach_bounds(self, graph: Graph) -> NoReturn:
+        raise EngineError(self.why_not_operation("reach_bounds", graph))
 
     def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
         if threads is not None:

@@ -1,0 +1,246 @@
+"""The vertices with the highest closeness or harmonic centrality, without searching from all of them to the end.
+
+    r(v)       how many vertices v reaches, itself included: between low(v) and high(v)
+    bound(v)   no less than the score of v
+    least      the lowest of the k highest scores so far
+
+Scores are exact, and so is their order (Bergamini, Borassi, Crescenzi, Marino & Meyerhenke 2019). Three bounds leave
+searches out or end them:
+
+1. By degrees. v has d(v) neighbours, and at most Σ (d(u) − 1) vertices are two steps away; all others are farther.
+2. By levels, in undirected graphs. A whole search from a pivot gives levels: from a vertex of level i, those of level j
+   are at least |i − j| away, and at least two where they are no neighbours. Half of the pivots have the best bounds so
+   far, the others are as far from all pivots as can be.
+3. By what a search has seen so far (engines/cpu/many/cut_kernels.py): it is cut off once its score is below `least`.
+
+Vertices are searched from in the order of their bounds, some at a time, until the next bound is below `least`. Scores
+equal to `least` are never left out: where scores are equal, the lower number comes first, as in the whole computation.
+
+Whole searches share their steps, 64 at a time, and cut ones do not. So every round begins with a few cut searches, and
+goes on with whole ones where these cost less: measured in arcs, so that the same call always does the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.algorithms import distances
+from hopwave.algorithms.many_sources import block_rows, polled, probed_depth, sweep
+from hopwave.engines import Engine
+from hopwave.graph import Graph
+from hopwave.jobs import CentralityScore, CutSweep, Floats, Integers, Poll, Progress, Sweep
+
+SMALL = 256  # up to this many vertices, all searches are made at once
+PIVOTS = 16  # of each kind: with the best bounds, and far from all others
+MAX_LEVELS = 2048  # of a pivot's search, for its bounds to be computed: they take the square of it
+PROBE = 16  # cut searches at the start of a round
+ROUND, GROWTH = 512, 2  # searches of the first round, and how much larger the next is: `least` hardly grows any more
+ROUNDED = 1e-10  # more than rounding can change a score, as a share of it
+
+
+def shared_arc(depth: int) -> float:
+    """The cost of an arc where 64 searches share their steps, against one of a cut search; by the depth of the graph.
+
+    Measured: 1/25 to 1/40 on email-Enron (9 levels), 1/10 on PGPgiantcompo (24), 1/2 on meshes and roads (over 100).
+
+    >>> shared_arc(9), shared_arc(1000)
+    (0.03515625, 0.5)
+    """
+    return min(0.5, max(1 / 32, depth / 256))
+
+
+@dataclass(frozen=True)
+class Searches:
+    """How many searches went to their end, were cut off, and were not made at all.
+
+    >>> str(Searches(32, 1200, 35460))
+    '32 searches whole, 1,200 cut off, 35,460 skipped'
+    """
+
+    whole: int
+    cut_off: int
+    skipped: int
+
+    def __str__(self) -> str:
+        return f"{self.whole:,} searches whole, {self.cut_off:,} cut off, {self.skipped:,} skipped"
+
+
+@dataclass(frozen=True)
+class Highest:
+    """The vertices with the highest scores, highest first, and what it took to find them."""
+
+    vertices: Integers
+    scores: Floats
+    searches: Searches
+
+
+class Best:
+    """The highest scores found so far, highest first; equal ones in vertex order."""
+
+    def __init__(self, top: int) -> None:
+        self.top, self.least = top, 0.0
+        self.searched = np.empty(0, np.int64)  # all from which a search was whole
+        self.vertices, self.scores = np.empty(0, np.int64), np.empty(0)
+
+    def add(self, vertices: Integers, scores: Floats) -> None:
+        """Scores of whole searches."""
+        self.searched = np.append(self.searched, vertices)
+        vertices, scores = np.append(self.vertices, vertices), np.append(self.scores, scores)
+        best = np.lexsort((vertices, -scores))[: self.top]
+        self.vertices, self.scores = vertices[best], scores[best]
+        if len(best) == self.top:
+            self.least = float(self.scores[-1]) * (1 - ROUNDED)
+
+    @property
+    def whole(self) -> int:
+        """How many searches were whole."""
+        return len(self.searched)
+
+    def found(self, cut_off: int, skipped: int) -> Highest:
+        """The answer."""
+        return Highest(self.vertices, self.scores, Searches(self.whole, cut_off, skipped))
+
+
+def highest(
+    engine: Engine,
+    graph: Graph,
+    top: int,
+    score: CentralityScore,
+    title: str,
+    progress: Progress = None,
+    threads: int | None = None,
+) -> Highest:
+    """The `top` vertices with the highest scores, by distances along the arcs *out of* a vertex."""
+    n, best = graph.n, Best(top)
+
+    def search_all(some: Integers, progress: Progress) -> None:
+        found = sweep(engine, graph, Sweep(some, "sums"), title, progress, threads)
+        best.add(some, scores_of(score, found.reached, found.total, found.inverse, n))
+
+    if n <= SMALL or 2 * top >= n:
+        search_all(np.arange(n, dtype=np.int64), progress)
+        return best.found(0, 0)
+    low, high = engine.reach_bounds(graph)
+    bound = degree_bounds(graph, score, low, high)
+    if not graph.directed:
+        tighten(engine, graph, score, high, bound, best, threads)
+    order = np.argsort(-bound, kind="stable").astype(np.int64)
+    order = order[~np.isin(order, best.searched)]
+    share = shared_arc(probed_depth(engine, graph, threads)) * graph.m
+    at, cut_off, size = 0, 0, ROUND
+
+    def search_cut(some: Integers, poll: Poll) -> int:
+        nonlocal cut_off
+        job = CutSweep(some, score, best.least, low, high)
+        found = engine.cut_sweep(graph, job, lambda now: poll(at + now), threads)
+        scores = scores_of(score, found.reached, found.total, found.inverse, n)
+        best.add(some[found.whole], scores[found.whole])
+        cut_off += int((~found.whole).sum())
+        return found.arcs
+
+    with polled(title, n, progress) as poll:
+        while at < len(order) and bound[order[at]] >= best.least:
+            some = order[at : at + (PROBE if best.least else top)]
+            if not best.least:  # as many scores as are wanted must be known first
+                search_all(some, False)
+                at += len(some)
+                continue
+            arcs = search_cut(some, poll)
+            at += len(some)
+            rest = order[at : at + size]
+            rest = rest[bound[rest] >= best.least]
+            if arcs <= share * len(some):
+                search_cut(rest, poll)
+            else:
+                search_all(rest, False)
+            at, size = at + len(rest), GROWTH * size
+            poll(at)
+    return best.found(cut_off, n - best.whole - cut_off)
+
+
+def scores_of(
+    score: CentralityScore, reached: Integers, total: Integers | Floats, inverse: Floats, n: int
+) -> Floats:
+    """The scores that follow from sums over distances."""
+    if score == "harmonic":
+        return inverse
+    return distances.closeness(reached, total, n, score == "wasserman_faust")
+
+
+# ------------------------------------------------------------------ bounds
+
+
+def degree_bounds(graph: Graph, score: CentralityScore, low: Integers, high: Integers) -> Floats:
+    """No less than the score of each vertex, from its degree and those of its neighbours.
+
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> four = np.full(4, 4)
+    >>> degree_bounds(path, "harmonic", four, four).round(2).tolist()
+    [1.83, 2.5, 2.5, 1.83]
+    """
+    n, degree = graph.n, graph.degrees.astype(np.int64)
+    back = 0 if graph.directed else 1  # of the arcs of a neighbour, one leads back
+    running = np.concatenate([[0], np.cumsum(degree[graph.indices] - back)])
+    second = running[graph.indptr[1:]] - running[graph.indptr[:-1]]
+
+    def at(r: Integers) -> Floats:
+        """The score if v reaches r vertices, as near as they can be."""
+        near = np.minimum(degree, r - 1)
+        far = np.minimum(second, r - 1 - near)
+        rest = r - 1 - near - far
+        return scores_of(score, r, near + 2 * far + 3 * rest, np.asarray(near + far / 2 + rest / 3), n)
+
+    if score == "harmonic":
+        return at(high) * (1 + ROUNDED)
+    # Closeness is highest for the least r, the greatest, or one from which on the next vertex is farther away.
+    turning = np.clip(1 + degree, low, high), np.clip(1 + degree + second, low, high)
+    return np.asarray(np.max([at(r) for r in (low, high, *turning)], axis=0)) * (1 + ROUNDED)
+
+
+def level_bounds(row: npt.NDArray[np.int32], degree: Integers, score: CentralityScore, r: int, n: int) -> Floats:
+    """No less than the score of each vertex that a pivot reaches, by their levels; `degree` is of the same vertices.
+
+    >>> level_bounds(np.array([0, 1, 2, 3]), np.array([1, 2, 2, 1]), "harmonic", 4, 4).round(2).tolist()
+    [1.83, 2.5, 2.5, 1.83]
+    """
+    sizes = np.bincount(row).astype(np.float64)
+    gaps = np.maximum(np.abs(np.arange(1.0 - len(sizes), len(sizes))), 2)
+    weights = 1 / gaps if score == "harmonic" else gaps
+    summed = np.convolve(sizes, weights)[len(sizes) - 1 : 2 * len(sizes) - 1][row]
+    # The vertex itself was counted, and its neighbours as if they were two steps away.
+    inverse = summed - 0.5 + degree / 2
+    total = np.maximum(summed - 2 - degree, r - 1)
+    return scores_of(score, np.full(len(row), r), total, inverse, n) * (1 + ROUNDED)
+
+
+def tighten(
+    engine: Engine, graph: Graph, score: CentralityScore, r: Integers, bound: Floats, best: Best, threads: int | None
+) -> None:
+    """Lower the bounds of all vertices by searches from pivots, whose scores are then known."""
+    n, degree = graph.n, graph.degrees.astype(np.int64)
+    near = np.full(n, np.iinfo(np.int32).max, np.int32)  # how far the nearest pivot is
+
+    def search(pivots: Integers) -> None:
+        rows = sweep(engine, graph, Sweep(pivots, "rows"), "pivots", False, threads).rows
+        for pivot, row in zip(pivots, rows, strict=True):
+            inside = np.flatnonzero(row >= 0)
+            levels = row[inside]
+            sizes = np.bincount(levels)
+            depths = np.arange(len(sizes))
+            inverse = np.cumsum(sizes[1:] * (1.0 / depths[1:]))[-1:].sum()  # in the order in which engines add
+            sums = np.array([len(inside)]), np.array([sizes @ depths]), np.array([inverse])
+            best.add(np.array([pivot]), scores_of(score, *sums, n))
+            np.minimum(near, row, out=near)
+            if len(sizes) <= MAX_LEVELS:
+                found = level_bounds(levels, degree[inside], score, int(r[pivot]), n)
+                bound[inside] = np.minimum(bound[inside], found)
+
+    search(np.argsort(-bound, kind="stable")[: min(PIVOTS, block_rows(n))].astype(np.int64))
+    for _ in range(PIVOTS):
+        farthest = int(np.argmax(near))
+        if near[farthest] < 2:
+            return
+        search(np.array([farthest], np.int64))
