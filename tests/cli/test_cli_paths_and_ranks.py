@@ -1,4 +1,4 @@
-"""`hopwave sssp` and `hopwave pagerank`: what they print and write, and their errors."""
+"""`hopwave sssp`, `hopwave pagerank` and `hopwave closeness`: what they print and write, and their errors."""
 
 from __future__ import annotations
 
@@ -75,3 +75,23 @@ def test_pagerank_errors(fail: Fail, karate: Path) -> None:
     assert fail("pagerank", karate, "--alpha", "2")[0] == 3
     assert "after 1 rounds" in fail("pagerank", karate, "--max-iter", "1", "--tol", "0")[1]
     assert fail("pagerank", karate, "--restart", "99")[0] == 3
+
+
+def test_closeness_is_that_of_networkx(run: Run, answer: Answer, karate: Path) -> None:
+    G = nx.karate_club_graph()
+    for options, right in (([], nx.closeness_centrality(G)), (["--harmonic"], nx.harmonic_centrality(G))):
+        found = answer("closeness", karate, "--top", 4, *options)
+        scores = [row[found["score"]] for row in found["top"]]
+        assert scores == pytest.approx(sorted(right.values(), reverse=True)[:4])
+        assert sum(found["searches"].values()) == 34
+    text = run("closeness", karate, "--all", "--out", "scores.csv", "--top", 2)
+    assert "all 34 whole" in text and "Highest closeness centrality" in text and "wrote scores.csv" in text
+    assert len(Path("scores.csv").read_text().splitlines()) == 35
+    assert "34 searches whole, 0 cut off, 0 skipped" in run("closeness", karate)
+
+
+def test_closeness_along_arcs(answer: Answer, fail: Fail) -> None:
+    hw.write("path.npz", hw.generate.path(3, directed=True))
+    inwards, outwards = (answer("closeness", "path.npz", "--top", 1, *way) for way in ([], ["--outwards"]))
+    assert (inwards["top"][0]["vertex"], outwards["top"][0]["vertex"]) == (2, 0)
+    assert fail("closeness", "path.npz", "--top", "0")[0] == 2

@@ -161,9 +161,7 @@ def highest(
     return best.found(cut_off, n - best.whole - cut_off)
 
 
-def scores_of(
-    score: CentralityScore, reached: Integers, total: Integers | Floats, inverse: Floats, n: int
-) -> Floats:
+def scores_of(score: CentralityScore, reached: Integers, total: Integers | Floats, inverse: Floats, n: int) -> Floats:
     """The scores that follow from sums over distances."""
     if score == "harmonic":
         return inverse

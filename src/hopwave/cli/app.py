@@ -26,6 +26,7 @@ from hopwave.cli import (
     bc,
     bench,
     bfs,
+    closeness,
     convert,
     demo,
     doctor,
@@ -82,6 +83,7 @@ _add(doctor.doctor, "doctor", "Start here")
 _add(warmup.warmup, "warmup", "Start here")
 _add(bfs.bfs, "bfs web.mtx.gz --source 0 --plot levels.png", "Compute")
 _add(bc.bc, "bc web.mtx.gz --epsilon 0.01 --out scores.csv", "Compute")
+_add(closeness.closeness, "closeness web.mtx.gz --top 20", "Compute")
 _add(sssp.sssp, "sssp roads.mtx.gz --source 0 --target 99", "Compute")
 _add(pagerank.pagerank, "pagerank web.mtx.gz --top 20", "Compute")
 _add(info.info, "info web.mtx.gz", "Graph files")

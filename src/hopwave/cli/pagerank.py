@@ -61,17 +61,18 @@ def pagerank(
         "edges": "followed in proportion to their weights" if graph.is_weighted else "equally likely",
         "time": f"{terminal.milliseconds(wall)} ms",
     }
-    terminal.show(rank_table(result, top), terminal.facts("", lines))
+    terminal.show(score_table("Highest PageRank", "rank", result, top), terminal.facts("", lines))
     if out is not None:
         terminal.line(f"wrote {out}")
 
 
-def rank_table(result: VertexScores, top: int) -> Table:
-    """The highest ranks with bars."""
-    made = terminal.table("Highest PageRank", "", "vertex", "rank", "", numbers=(0, 2))
+def score_table(title: str, column: str, result: VertexScores, top: int) -> Table:
+    """The highest scores with bars."""
+    made = terminal.table(title, "", "vertex", column, "", numbers=(0, 2))
     best: list[tuple[Any, float]] = result.top(top)
-    most = max((rank for _, rank in best), default=1.0)
-    width = terminal.bar_width(40 + max((len(str(name)) for name, _ in best), default=0))
-    for place, (name, rank) in enumerate(best, start=1):
-        made.add_row(str(place), str(name), shown(rank), terminal.bar(rank / most, width))
+    most = max((score for _, score in best), default=0.0) or 1.0
+    names = [terminal.printable(str(key)) for key, _ in best]
+    width = terminal.bar_width(40 + max(map(len, names), default=0))
+    for place, (name, (_, score)) in enumerate(zip(names, best, strict=True), start=1):
+        made.add_row(str(place), name, shown(score), terminal.bar(score / most, width))
     return made

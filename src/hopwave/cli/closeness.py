@@ -1,0 +1,61 @@
+"""`hopwave closeness FILE`: the vertices that are nearest to all others, without searching from all of them."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+import hopwave as hw
+from hopwave.cli import columns, options, terminal
+from hopwave.cli.files import Directed, File, Format, ReadOptions, load
+from hopwave.cli.info import sentence
+from hopwave.cli.pagerank import score_table
+
+
+def closeness(
+    file: File,
+    harmonic: Annotated[
+        bool, typer.Option("--harmonic", help="Harmonic centrality, the sum of 1/distance, instead of closeness.")
+    ] = False,
+    outwards: Annotated[
+        bool, typer.Option("--outwards", help="Distances out of a vertex instead of into it, in a directed graph.")
+    ] = False,
+    device: options.Device = "auto",
+    threads: options.Threads = None,
+    directed: Directed = None,
+    format: Format = None,
+    read_options: ReadOptions = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Compute all scores, for --out. By default only the highest are found.")
+    ] = False,
+    top: Annotated[
+        int, typer.Option(min=1, help="How many of the highest to find and to show.", rich_help_panel=options.OUTPUT)
+    ] = 10,
+    out: options.ResultFile = None,
+    as_json: options.Json = False,
+) -> None:
+    """Closeness or harmonic centrality: the highest scores, exactly. Distances count hops."""
+    options.check("auto", out, None)
+    graph = load(file, directed, format, read_options, weights=False)
+    ask = hw.harmonic_centrality if harmonic else hw.closeness_centrality
+    began = time.perf_counter()
+    result = ask(graph.reversed() if outwards else graph, top=None if every else top, device=device, threads=threads)
+    wall = time.perf_counter() - began
+    if out is not None:
+        columns.write(out, columns.of_scores(result))
+    if as_json:
+        rows = [{"vertex": key, result.name: score} for key, score in result.top(top)]
+        about = {"n": graph.n, "m": graph.m, "directed": graph.directed, "score": result.name, "outwards": outwards}
+        made = result.searches
+        searches = made and {"whole": made.whole, "cut_off": made.cut_off, "skipped": made.skipped}
+        written = {"wall_seconds": wall, "out": out and str(out)}
+        terminal.emit({"file": str(file), **about, "searches": searches, "top": rows, **written})
+        return
+    terminal.line(f"{file}: {sentence(graph)}")
+    lines = {"searches": str(result.searches or f"all {graph.n:,} whole"), "time": f"{wall:,.2f} s"}
+    table = score_table(f"Highest {result.name} centrality", result.name, result, top)
+    terminal.show(table, terminal.facts("", lines))
+    if out is not None:
+        terminal.line(f"wrote {out}")
