@@ -97,12 +97,6 @@ class BFSResult(Deferring):
         if engine == "cuda":
             self._set_aside()  # an array that is still on the GPU is fetched when it is first read
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: arrays are fetched from the GPU first, since the reader may have none."""
-        for name in tuple(self.__dict__.get("_deferred", ())):
-            getattr(self, name)
-        return {name: value for name, value in self.__dict__.items() if name != "_deferred"}
-
     def path_to(self, vertex: Any) -> list[Any]:
         """One shortest path from a source to the vertex, as labels or ids. Needs predecessors.
 
