@@ -72,6 +72,19 @@ class EngineError(HopwaveError, RuntimeError):
     """
 
 
+class ExecutorError(EngineError):
+    """The workers of an executor are lost, or a block of work failed on several of them.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> import hopwave as hw
+    >>> pool = ThreadPoolExecutor(2)
+    >>> pool.shutdown()
+    >>> hw.closeness_centrality(hw.generate.path(3), executor=pool)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    hopwave.errors.ExecutorError: the executor cannot go on: RuntimeError: cannot schedule new futures after ...
+    """
+
+
 class LinalgError(HopwaveError, ValueError):
     """Operands, types or options of `hopwave.linalg` do not fit together.
 

@@ -57,6 +57,8 @@ class Job:
     `edges` asks for one score per arc instead of one per vertex, `squares` for Σ δ² after Σ δ. `endpoints` counts the
     ends of a path as vertices on it. `deterministic` asks for the same bits from every run on the same device. The
     length of a path, and with it the cutoff, is its number of hops; if `weighted`, the sum of its arcs' weights.
+    A job that is one block of a larger one says in `out_of` how many sources that has: it is then computed as the
+    larger one would, bit for bit.
     """
 
     sources: npt.NDArray[np.int64]
@@ -68,6 +70,12 @@ class Job:
     memory_limit: int | None = None
     deterministic: bool = False
     weighted: bool = False
+    out_of: int | None = None
+
+    @property
+    def planned_sources(self) -> int:
+        """The number of sources that blocks and preparations are planned for."""
+        return len(self.sources) if self.out_of is None else self.out_of
 
 
 class Accumulation(Protocol):
@@ -75,9 +83,15 @@ class Accumulation(Protocol):
 
     blocks: int
     size: int  # sources per block
-    done: int
-    total: npt.NDArray[np.float64]
     certificate: npt.NDArray[np.float64]
+
+    @property
+    def done(self) -> int:
+        """How many blocks are done."""
+
+    @property
+    def total(self) -> npt.NDArray[np.float64]:
+        """The sums over these blocks."""
 
     def advance(self, first: int, poll: Callable[[int], bool]) -> int:
         """Run blocks from number first until all are done or poll(done) asks for a pause; returns how many are done."""
@@ -130,7 +144,8 @@ class Sweep:
 
     `weighted` measures distances along arcs by the graph's weights, none of them negative or infinite. `limit` is then
     a length, w(d) = d is in units of 2^-shift too, pairs at distance 0 have no 1/d and add nothing, and there is no
-    histogram.
+    histogram. Its columns are sums of floats: they are summed over `block` sources at a time, each block from 0, and
+    then over the blocks in order. So the same bits come out wherever a block is computed.
     """
 
     sources: Integers
@@ -142,6 +157,7 @@ class Sweep:
     upwards: bool = False
     depth: int = 0
     weighted: bool = False
+    block: int | None = None
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from graphs import TRAPS, graphs
 from hopwave import EngineError, Graph, engines, generate
 from hopwave.algorithms.distances import rounding
 from hopwave.engines import host_memory
-from hopwave.engines.cpu import policy
 from hopwave.jobs import Sweep, Swept
 
 SMALL = [name for name, make in TRAPS.items() if 0 < make().n <= 65]
@@ -101,9 +100,8 @@ def test_random_graphs(graph: Graph, data: Any) -> None:
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), max_size=60))
     limit = data.draw(st.none() | st.sampled_from([0.0, 0.1, 0.5, 2.0]))
     threads = data.draw(st.sampled_from([1, 2, 3]))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(policy, "COLUMN_BLOCK_BYTES", data.draw(st.sampled_from([1, 1000, 1 << 20])))
-        check("cpu", graph, sources, table(graph, sources, limit), limit, threads=threads)
+    block = data.draw(st.sampled_from([1, 7, None]))
+    check("cpu", graph, sources, table(graph, sources, limit), limit, threads=threads, block=block)
 
 
 @pytest.mark.parametrize("kind", ["zeros and ties", "whole", "fractions"])

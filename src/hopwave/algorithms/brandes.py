@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms.checkpoint import Checkpoint
-from hopwave.errors import EngineError
+from hopwave.errors import EngineError, ExecutorError
 from hopwave.jobs import Accumulation, Job, Progress
 from hopwave.progress import Meter
 
@@ -61,7 +61,7 @@ def accumulate(
 ) -> Certificate:
     """Run a job to its end and check it. The sums are then in run.total.
 
-    A checkpoint is read at the start, and written from time to time and on Ctrl-C.
+    A checkpoint is read at the start, and written from time to time, on Ctrl-C, and when an executor is lost.
     """
     done = checkpoint.load(run) if checkpoint else 0
     sources = len(job.sources)
@@ -80,7 +80,7 @@ def accumulate(
                 done = run.advance(done, poll)
                 if checkpoint:
                     checkpoint.save(run, done)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, ExecutorError):
             if checkpoint:
                 checkpoint.save(run, run.done)
             raise

@@ -27,8 +27,11 @@ class Stored(Protocol):
 
     size: int
     blocks: int
-    total: npt.NDArray[Any]
     certificate: npt.NDArray[Any]
+
+    @property
+    def total(self) -> npt.NDArray[Any]:
+        """The sums."""
 
 
 class Checkpoint:

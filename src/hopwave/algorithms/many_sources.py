@@ -68,7 +68,7 @@ def sweep(
         depth = _depth(engine, graph, job, threads)
         job = replace(job, together=together(graph.n, depth, k), depth=depth)
     else:
-        job = replace(job, together=False)
+        job = replace(job, together=False, block=block_rows(graph.n, weighted=True) if job.weighted else None)
     with polled(title, k, progress) as poll:
         return engine.sweep(graph, job, poll, threads)
 

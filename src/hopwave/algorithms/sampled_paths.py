@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hopwave.algorithms.brandes import Certificate
 from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.algorithms.path_sampling import Goal, Look, Schedule, pilot_size, schedule, undecided
-from hopwave.errors import EngineError
+from hopwave.errors import EngineError, ExecutorError
 from hopwave.generate.counter import start
 from hopwave.jobs import PATH_SUMS, Integers, PathSampling, Progress
 from hopwave.progress import Meter
@@ -122,7 +122,7 @@ def _draw_until(run: PathSampling, size: int, meter: Meter, progress: Progress, 
             run.advance(size, poll)
             if checkpoint:
                 checkpoint.save(Saved(run), run.done)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, ExecutorError):
         if checkpoint:
             checkpoint.save(Saved(run), run.done)
         raise

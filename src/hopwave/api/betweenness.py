@@ -8,6 +8,7 @@ makes a job, `choose_run` picks an engine and a plan, `Run.add_up` sums dependen
 from __future__ import annotations
 
 import os
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -54,6 +55,7 @@ def betweenness_centrality(
     weights: Any = None,
     method: Method = "auto",
     top: int | None = None,
+    executor: Executor | None = None,
 ) -> BetweennessResult:
     """Betweenness centrality: how many shortest paths lead through every vertex, as NetworkX 3.6.1 defines it.
 
@@ -108,6 +110,9 @@ def betweenness_centrality(
     top : int, optional
         With `epsilon`: a sample of paths may end as soon as that many vertices are known to have the highest scores,
         in whatever order. `result.undecided` lists the vertices that are too close to tell.
+    executor : concurrent.futures.Executor, optional
+        Whose workers compute, on their CPUs, in place of this process: see docs/executors.md. The result is the same,
+        bit for bit. Leave out `threads`.
 
     Returns
     -------
@@ -165,10 +170,10 @@ def betweenness_centrality(
         asked = Estimate(graph, request.job, epsilon, delta, method, top, seed, bool(normalized))
 
         def sourced(squares: bool) -> Run:
-            return choose_run(graph, replace(request.job, squares=squares), device, plan, threads)
+            return choose_run(graph, replace(request.job, squares=squares), device, plan, threads, executor)
 
-        return estimated(asked, sourced, (device, plan, threads), progress, checkpoint)
-    run = choose_run(graph, request.job, device, plan, threads)
+        return estimated(asked, sourced, (device, plan, threads, executor), progress, checkpoint)
+    run = choose_run(graph, request.job, device, plan, threads, executor)
     sums, certificate = run.add_up(request.job, "betweenness", progress, checkpoint)
     scores = to_input_device(graph, run.engine, request.scores(sums, normalized))
     bounds = None if k is None else bounds_of_sample(graph, request.job, sums, run.engine, delta, normalized)
@@ -194,6 +199,7 @@ def edge_betweenness_centrality(
     deterministic: bool = False,
     weights: Any = None,
     delta: float = 0.1,
+    executor: Executor | None = None,
 ) -> EdgeBetweennessResult:
     """Edge betweenness centrality: how many shortest paths lead over every edge, as NetworkX 3.6.1 defines it.
 
@@ -203,7 +209,7 @@ def edge_betweenness_centrality(
         The graph. Its weights are used if `weights` says so.
     k, sources, normalized, seed, device, plan, progress, checkpoint
         As for `betweenness_centrality`.
-    targets, cutoff, threads, memory_limit, deterministic, weights
+    targets, cutoff, threads, memory_limit, deterministic, weights, executor
         As for `betweenness_centrality`.
     delta : float, optional
         With `k`: the risk that some score is farther off than its bound says.
@@ -234,7 +240,7 @@ def edge_betweenness_centrality(
         graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, edges=True,
         weighted=weighted, checkpoint=checkpoint, order=order_of_nodes(G, graph),
     )  # fmt: skip
-    run = choose_run(graph, request.job, device, plan, threads)
+    run = choose_run(graph, request.job, device, plan, threads, executor)
     sums, certificate = run.add_up(request.job, "edge betweenness", progress, checkpoint)
     if not graph.directed:
         sums = sums + _of_reverse_arcs(graph, sums)
@@ -377,9 +383,11 @@ class Run:
         return PlanUsed(self.plan, self.why, self.engine.without(self.plan))
 
 
-def choose_run(graph: Graph, job: Job, device: str, plan: str | Plan, threads: int | None) -> Run:
+def choose_run(
+    graph: Graph, job: Job, device: str, plan: str | Plan, threads: int | None, executor: Executor | None = None
+) -> Run:
     """The engine and the plan that the caller names, or the best ones for the job."""
-    engine = betweenness_engine(device, graph, job, plan, threads)
+    engine = betweenness_engine(device, graph, job, plan, threads, executor)
     chosen, why = choose_betweenness_plan(plan, job, graph, engine)
     return Run(graph, engine, chosen, why, threads)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from functools import cache
 from typing import Any
 
@@ -9,6 +10,7 @@ from hopwave import engines
 from hopwave.catalogue import CATALOGUE
 from hopwave.catalogue import plan as named_plan
 from hopwave.errors import EngineError, PlanError
+from hopwave.executors import DealtEngine, check_executor
 from hopwave.graph import Graph
 from hopwave.jobs import Job, Question
 from hopwave.plan import Plan
@@ -51,10 +53,18 @@ def choose_device(device: str, graph: Graph, threads: int | None, searches: int 
 
 
 def engine_for(
-    operation: engines.Operation, device: str, graph: Graph, threads: int | None, searches: int = 1
+    operation: engines.Operation,
+    device: str,
+    graph: Graph,
+    threads: int | None,
+    searches: int = 1,
+    executor: Executor | None = None,
 ) -> engines.Engine:
     """The engine for an operation that takes that many searches: the one that device= names, or for "auto" the best
-    one that offers the operation."""
+    one that offers the operation. With an executor, it is computed there."""
+    if executor is not None:
+        device = check_executor(executor, device, threads)
+        return DealtEngine(engine_for(operation, device, graph, threads, searches), executor)
     engine = engines.engine(choose_device(device, graph, threads, searches))
     reason = engine.why_not_operation(operation, graph)
     if reason is None:
@@ -65,14 +75,26 @@ def engine_for(
 
 
 def distance_engine(
-    weighted: bool, device: str, graph: Graph, threads: int | None, searches: int = 1
+    weighted: bool,
+    device: str,
+    graph: Graph,
+    threads: int | None,
+    searches: int = 1,
+    executor: Executor | None = None,
 ) -> engines.Engine:
     """The engine for that many searches: along weights, or counting hops."""
-    return engine_for("weighted_sweep" if weighted else "sweep", device, graph, threads, searches)
+    return engine_for("weighted_sweep" if weighted else "sweep", device, graph, threads, searches, executor)
 
 
-def betweenness_engine(device: str, graph: Graph, job: Job, plan: str | Plan, threads: int | None) -> engines.Engine:
-    """The engine for a betweenness run. "auto" is a GPU that can run the plan if sources × arcs are worth it."""
+def betweenness_engine(
+    device: str, graph: Graph, job: Job, plan: str | Plan, threads: int | None, executor: Executor | None = None
+) -> engines.Engine:
+    """The engine for a betweenness run. "auto" is a GPU that can run the plan if sources × arcs are worth it.
+
+    With an executor, its workers run it on their CPUs.
+    """
+    if executor is not None:
+        return DealtEngine(engines.engine(check_executor(executor, device, threads)), executor)
     if device != "auto":
         return engines.engine(device)
     if plan == "auto" and job.weighted:

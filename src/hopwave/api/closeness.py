@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ def closeness_centrality(
     weights: Any = None,
     threads: int | None = None,
     top: int | None = None,
+    executor: Executor | None = None,
 ) -> VertexScores:
     """Closeness centrality: one over the mean distance to a vertex, as NetworkX 3.6.1 defines it.
 
@@ -67,6 +69,9 @@ def closeness_centrality(
         Only find that many vertices with the highest scores, exactly those of `result.top(top)` without it, highest
         first. Searches that cannot lead among them are cut off or skipped (Bergamini et al. 2019); `result.searches`
         says how many. In hops, and on the CPU.
+    executor : concurrent.futures.Executor, optional
+        Whose workers compute, on their CPUs, in place of this process: see docs/executors.md. The result is the same,
+        bit for bit. Leave out `threads`.
 
     Returns
     -------
@@ -93,12 +98,12 @@ def closeness_centrality(
     graph, weighted = as_lengths(G, weights)
     if top is not None:
         check_risk(delta)
-        check_top(top, weighted, sources=sources, k=k)
+        check_top(top, weighted, executor, sources=sources, k=k)
         score: CentralityScore = "wasserman_faust" if wf_improved else "closeness"
         return _highest("closeness", score, graph, top, device, progress, threads)
     drawn = sample_size(graph, k, sources, delta)
     ids = vertex_ids(graph, sources)
-    engine = distance_engine(weighted, device, graph, threads, drawn or len(ids))
+    engine = distance_engine(weighted, device, graph, threads, drawn or len(ids), executor)
     if drawn is not None:
         found = _estimates.closeness(engine, graph, drawn, seed, delta, wf_improved, progress, threads, weighted)
         return _scores("closeness", *found, ids, graph, engine)
@@ -121,6 +126,7 @@ def harmonic_centrality(
     weights: Any = None,
     threads: int | None = None,
     top: int | None = None,
+    executor: Executor | None = None,
 ) -> VertexScores:
     """Harmonic centrality: Σ 1/d over all vertices that can reach a vertex, as NetworkX 3.6.1 defines it.
 
@@ -132,7 +138,7 @@ def harmonic_centrality(
         The graph. Distances *into* a vertex count; for distances out of it, give `G.reversed()`.
     sources : list of vertices, optional
         Whose centrality to compute (NetworkX's `nbunch`); by default that of all vertices.
-    k, seed, delta, device, progress, weights, threads, top
+    k, seed, delta, device, progress, weights, threads, top, executor
         As for `closeness_centrality`.
     among : list of vertices, optional
         Only sum over these vertices (NetworkX's `sources`).
@@ -155,12 +161,13 @@ def harmonic_centrality(
     graph, weighted = as_lengths(G, weights)
     if top is not None:
         check_risk(delta)
-        check_top(top, weighted, sources=sources, k=k, among=among)
+        check_top(top, weighted, executor, sources=sources, k=k, among=among)
         return _highest("harmonic", "harmonic", graph, top, device, progress, threads)
     drawn = sample_size(graph, k, sources if among is None else among, delta)
     ids = vertex_ids(graph, sources)
     chosen = None if among is None else np.unique(vertex_ids(graph, among))
-    engine = distance_engine(weighted, device, graph, threads, drawn or len(ids if chosen is None else chosen))
+    searches = drawn or len(ids if chosen is None else chosen)
+    engine = distance_engine(weighted, device, graph, threads, searches, executor)
     if drawn is not None:
         estimate = _estimates.harmonic(engine, graph, drawn, seed, delta, progress, threads, weighted)
         return _scores("harmonic", *estimate, ids, graph, engine)
@@ -175,7 +182,13 @@ def harmonic_centrality(
 
 
 def barycenter(
-    G: Any, device: str = "auto", progress: Progress = None, *, weights: Any = None, threads: int | None = None
+    G: Any,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    weights: Any = None,
+    threads: int | None = None,
+    executor: Executor | None = None,
 ) -> list[Any]:
     """The vertices whose distances to all others have the least sum.
 
@@ -185,7 +198,7 @@ def barycenter(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
-    device, progress, weights, threads
+    device, progress, weights, threads, executor
         As for `closeness_centrality`.
 
     Returns
@@ -205,7 +218,7 @@ def barycenter(
     [2]
     """
     graph, weighted = as_lengths(G, weights)
-    engine = distance_engine(weighted, device, graph, threads, graph.n)
+    engine = distance_engine(weighted, device, graph, threads, graph.n, executor)
     if graph.n == 0:
         return []
     _distances.check_connected(engine, graph, "the sum of distances")
@@ -214,7 +227,7 @@ def barycenter(
     return [graph.label(v) for v in np.flatnonzero(found.total == found.total.min()).tolist()]
 
 
-def check_top(top: Any, weighted: bool, **others: Any) -> None:
+def check_top(top: Any, weighted: bool, executor: Executor | None, **others: Any) -> None:
     """Raise a GraphError if top= is no number of vertices, or does not fit the arguments beside it."""
     if not is_whole(top) or top < 1:
         raise GraphError(f"top={top!r} is not a number of vertices; give a whole number from 1, or None for all")
@@ -222,6 +235,11 @@ def check_top(top: Any, weighted: bool, **others: Any) -> None:
         raise GraphError(
             "top= cuts searches off by their levels, and weights= gives arcs lengths, without levels; leave out top=, "
             "and take result.top(...)"
+        )
+    if executor is not None:
+        raise GraphError(
+            "top= chooses each search by what the ones before it found, and executor= deals searches that are known "
+            "beforehand; leave out one of them"
         )
     for name, value in others.items():
         if value is not None:

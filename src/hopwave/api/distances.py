@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ def average_shortest_path_length(
     *,
     weights: Any = None,
     threads: int | None = None,
+    executor: Executor | None = None,
 ) -> float | Estimate:
     """The mean distance over all ordered pairs of vertices of a connected graph.
 
@@ -55,6 +57,9 @@ def average_shortest_path_length(
         `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
+    executor : concurrent.futures.Executor, optional
+        Whose workers compute, on their CPUs, in place of this process: see docs/executors.md. The result is the same,
+        bit for bit. Leave out `threads`.
 
     Returns
     -------
@@ -79,7 +84,7 @@ def average_shortest_path_length(
     graph, weighted = as_lengths(G, weights)
     n = graph.n
     drawn = sample_size(graph, k, None, delta) if n > 1 else None
-    engine = distance_engine(weighted, device, graph, threads, drawn or n)
+    engine = distance_engine(weighted, device, graph, threads, drawn or n, executor)
     _distances.check_connected(engine, graph, "average shortest path length")
     if drawn is not None:
         value, error = _estimates.path_length(engine, graph, drawn, seed, delta, progress, threads, weighted)
@@ -90,7 +95,13 @@ def average_shortest_path_length(
 
 
 def wiener_index(
-    G: Any, device: str = "auto", progress: Progress = None, *, weights: Any = None, threads: int | None = None
+    G: Any,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    weights: Any = None,
+    threads: int | None = None,
+    executor: Executor | None = None,
 ) -> float:
     """The sum of distances over all pairs of vertices: ordered pairs of a directed graph, else unordered ones.
 
@@ -98,7 +109,7 @@ def wiener_index(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph.
-    device, progress, weights, threads
+    device, progress, weights, threads, executor
         As for `average_shortest_path_length`.
 
     Returns
@@ -118,7 +129,7 @@ def wiener_index(
     4.0
     """
     graph, weighted = as_lengths(G, weights)
-    engine = distance_engine(weighted, device, graph, threads, graph.n)
+    engine = distance_engine(weighted, device, graph, threads, graph.n, executor)
     if graph.n == 0:
         raise GraphError("this graph has no vertices, so it is neither connected nor disconnected; give at least one")
     if not _distances.connected(engine, graph):
@@ -136,7 +147,13 @@ def _total(
 
 
 def global_efficiency(
-    G: Any, device: str = "auto", progress: Progress = None, *, weights: Any = None, threads: int | None = None
+    G: Any,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    weights: Any = None,
+    threads: int | None = None,
+    executor: Executor | None = None,
 ) -> float:
     """The mean of 1/d over all ordered pairs of vertices; pairs without a path count as 0.
 
@@ -146,7 +163,7 @@ def global_efficiency(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph.
-    device, progress, weights, threads
+    device, progress, weights, threads, executor
         As for `average_shortest_path_length`.
 
     Returns
@@ -161,7 +178,7 @@ def global_efficiency(
     0.75
     """
     graph, weighted = as_lengths(G, weights)
-    engine = distance_engine(weighted, device, graph, threads, graph.n)
+    engine = distance_engine(weighted, device, graph, threads, graph.n, executor)
     n = graph.n
     if n < 2:
         return 0.0
@@ -216,6 +233,7 @@ def distance_histogram(
     progress: Progress = None,
     *,
     threads: int | None = None,
+    executor: Executor | None = None,
 ) -> DistanceHistogram:
     """How many ordered pairs of vertices are at each distance.
 
@@ -230,7 +248,7 @@ def distance_histogram(
         As for `average_shortest_path_length`: estimate the counts of all pairs from a sample.
     delta : float, optional
         The bounds of a sample hold for all distances together with probability 1 − delta.
-    device, progress, threads
+    device, progress, threads, executor
         As for `average_shortest_path_length`.
 
     Returns
@@ -248,7 +266,7 @@ def distance_histogram(
     graph = as_graph(G)
     drawn = sample_size(graph, k, sources, delta)
     ids = vertex_ids(graph, sources)
-    engine = distance_engine(False, device, graph, threads, drawn or len(ids))
+    engine = distance_engine(False, device, graph, threads, drawn or len(ids), executor)
     if drawn is not None:
         counts, bounds, beyond = _estimates.histogram(engine, graph, drawn, seed, delta, progress, threads)
         return DistanceHistogram(counts, graph.n**2, bounds, beyond)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ def eccentricity(
     *,
     weights: Any = None,
     threads: int | None = None,
+    executor: Executor | None = None,
 ) -> VertexScores:
     """The distance from every vertex to the vertex farthest from it.
 
@@ -47,6 +49,9 @@ def eccentricity(
         `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
+    executor : concurrent.futures.Executor, optional
+        Whose workers compute, on their CPUs, in place of this process: see docs/executors.md. The result is the same,
+        bit for bit. Leave out `threads`.
 
     Returns
     -------
@@ -75,7 +80,8 @@ def eccentricity(
     """
     graph, weighted = as_lengths(G, weights)
     ids = vertex_ids(graph, vertices)
-    engine = distance_engine(weighted, device, graph, threads, _distances.BATCH if vertices is None else len(ids))
+    searches = _distances.BATCH if vertices is None else len(ids)
+    engine = distance_engine(weighted, device, graph, threads, searches, executor)
     kind = np.float64 if weighted else np.int64
     if not len(ids):
         return VertexScores("eccentricity", np.zeros(0, kind), ids, graph)
@@ -95,7 +101,13 @@ def eccentricity(
 
 
 def diameter(
-    G: Any, device: str = "auto", progress: Progress = None, *, weights: Any = None, threads: int | None = None
+    G: Any,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    weights: Any = None,
+    threads: int | None = None,
+    executor: Executor | None = None,
 ) -> float:
     """The greatest distance between two vertices of a connected graph.
 
@@ -103,7 +115,7 @@ def diameter(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
-    device, progress, weights, threads
+    device, progress, weights, threads, executor
         As for `eccentricity`.
 
     Returns
@@ -117,13 +129,19 @@ def diameter(
     >>> hw.diameter(hw.generate.grid(3, 4))
     5
     """
-    _, low, _ = _bounds(G, "diameter", device, progress, weights, threads)
+    _, low, _ = _bounds(G, "diameter", device, progress, weights, threads, executor)
     greatest: float = low.max().item()
     return greatest
 
 
 def radius(
-    G: Any, device: str = "auto", progress: Progress = None, *, weights: Any = None, threads: int | None = None
+    G: Any,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    weights: Any = None,
+    threads: int | None = None,
+    executor: Executor | None = None,
 ) -> float:
     """The least eccentricity in a connected graph.
 
@@ -131,7 +149,7 @@ def radius(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
-    device, progress, weights, threads
+    device, progress, weights, threads, executor
         As for `eccentricity`.
 
     Returns
@@ -145,13 +163,19 @@ def radius(
     >>> hw.radius(hw.generate.path(5))
     2
     """
-    _, _, high = _bounds(G, "radius", device, progress, weights, threads)
+    _, _, high = _bounds(G, "radius", device, progress, weights, threads, executor)
     least: float = high.min().item()
     return least
 
 
 def center(
-    G: Any, device: str = "auto", progress: Progress = None, *, weights: Any = None, threads: int | None = None
+    G: Any,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    weights: Any = None,
+    threads: int | None = None,
+    executor: Executor | None = None,
 ) -> list[Any]:
     """The vertices whose eccentricity is the radius.
 
@@ -159,7 +183,7 @@ def center(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
-    device, progress, weights, threads
+    device, progress, weights, threads, executor
         As for `eccentricity`.
 
     Returns
@@ -173,12 +197,18 @@ def center(
     >>> hw.center(hw.generate.path(4))
     [1, 2]
     """
-    graph, _, high = _bounds(G, "center", device, progress, weights, threads)
+    graph, _, high = _bounds(G, "center", device, progress, weights, threads, executor)
     return [graph.label(v) for v in np.flatnonzero(high == high.min()).tolist()]
 
 
 def periphery(
-    G: Any, device: str = "auto", progress: Progress = None, *, weights: Any = None, threads: int | None = None
+    G: Any,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    weights: Any = None,
+    threads: int | None = None,
+    executor: Executor | None = None,
 ) -> list[Any]:
     """The vertices whose eccentricity is the diameter.
 
@@ -186,7 +216,7 @@ def periphery(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
-    device, progress, weights, threads
+    device, progress, weights, threads, executor
         As for `eccentricity`.
 
     Returns
@@ -200,15 +230,21 @@ def periphery(
     >>> hw.periphery(hw.generate.path(4))
     [0, 3]
     """
-    graph, low, _ = _bounds(G, "periphery", device, progress, weights, threads)
+    graph, low, _ = _bounds(G, "periphery", device, progress, weights, threads, executor)
     return [graph.label(v) for v in np.flatnonzero(low == low.max()).tolist()]
 
 
 def _bounds(
-    G: Any, goal: _distances.Goal, device: str, progress: Progress, weights: Any, threads: int | None
+    G: Any,
+    goal: _distances.Goal,
+    device: str,
+    progress: Progress,
+    weights: Any,
+    threads: int | None,
+    executor: Executor | None,
 ) -> tuple[Graph, npt.NDArray[Any], npt.NDArray[Any]]:
     """The graph, and lower and upper bounds on its eccentricities that are tight enough for the goal."""
     graph, weighted = as_lengths(G, weights)
-    engine = distance_engine(weighted, device, graph, threads, _distances.BATCH)
+    engine = distance_engine(weighted, device, graph, threads, _distances.BATCH, executor)
     _distances.check_connected(engine, graph, goal)
     return graph, *_distances.bounded_eccentricities(engine, graph, goal, progress, threads, weighted)

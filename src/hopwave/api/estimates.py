@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -130,12 +131,13 @@ def check_epsilon(
 def estimated(
     asked: Estimate,
     sources: Callable[[bool], SourceRun],
-    paths_on: tuple[str, str | Plan, int | None],
+    paths_on: tuple[str, str | Plan, int | None, Executor | None],
     progress: Progress,
     checkpoint: File,
 ) -> BetweennessResult:
-    """Scores within ± epsilon. `sources(squares)` chooses a run over sources; `paths_on` is device, plan, threads."""
-    device, plan, threads = paths_on
+    """Scores within ± epsilon. `sources(squares)` chooses a run over sources; `paths_on` is device, plan, threads and
+    executor."""
+    device, plan, threads, executor = paths_on
     graph, n = asked.graph, asked.graph.n
     choice = _method.Choice(asked.method, "asked for") if asked.method != "auto" else None
     if n <= 2:
@@ -159,7 +161,7 @@ def estimated(
         raise GraphError(
             "paths are sampled by hops, and weights= gives arcs lengths; use method='sources', or leave out weights="
         )
-    engine = engine_for("path_sampling", device, graph, threads, 0)
+    engine = engine_for("path_sampling", device, graph, threads, 0, executor)
     cutoff = None if asked.job.cutoff is None else int(asked.job.cutoff)
     job = PathJob(0, cutoff, asked.job.memory_limit)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ def bfs_many(
     progress: Progress = None,
     *,
     threads: int | None = None,
+    executor: Executor | None = None,
 ) -> npt.NDArray[np.int32]:
     """Hops from each source to every vertex, as a table.
 
@@ -40,6 +42,9 @@ def bfs_many(
     progress : bool or callable, optional
         None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
         (sources done, all sources).
+    executor : concurrent.futures.Executor, optional
+        Whose workers compute, on their CPUs, in place of this process: see docs/executors.md. The result is the same,
+        bit for bit. Leave out `threads`.
 
     Returns
     -------
@@ -59,7 +64,7 @@ def bfs_many(
     """
     graph = in_direction(as_graph(G), direction)
     job = Sweep(vertex_ids(graph, sources), "rows", check_hops("depth_limit", depth_limit))
-    engine = distance_engine(False, device, graph, threads, len(job.sources))
+    engine = distance_engine(False, device, graph, threads, len(job.sources), executor)
     return _many.sweep(engine, graph, job, "searches", progress, threads).rows
 
 
@@ -73,6 +78,7 @@ def sssp_many(
     progress: Progress = None,
     *,
     threads: int | None = None,
+    executor: Executor | None = None,
 ) -> Floats:
     """The length of a shortest path from each source to every vertex, as a table.
 
@@ -97,6 +103,8 @@ def sssp_many(
         As for `bfs_many`.
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
+    executor : concurrent.futures.Executor, optional
+        As for `bfs_many`.
 
     Returns
     -------
@@ -129,7 +137,7 @@ def sssp_many(
     if longest is not None and not weighted:
         longest = int(min(longest, graph.n))  # hops are whole numbers
     job = Sweep(vertex_ids(graph, sources), "rows", longest, weighted=weighted)
-    engine = distance_engine(weighted, device, graph, threads, len(job.sources))
+    engine = distance_engine(weighted, device, graph, threads, len(job.sources), executor)
     rows = _many.sweep(engine, graph, job, "searches", progress, threads).rows
     if not weighted:
         unreached, rows = rows < 0, rows.astype(np.float64)
@@ -147,6 +155,7 @@ def distance_blocks(
     weights: Any = None,
     block_bytes: int = _many.BLOCK_BYTES,
     threads: int | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[tuple[Integers, npt.NDArray[Any]]]:
     """The distances of `bfs_many` or `sssp_many`, a few rows at a time.
 
@@ -165,6 +174,8 @@ def distance_blocks(
         `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
     block_bytes : int, optional
         The greatest size of a block of rows; a block has at least one row.
+    executor : concurrent.futures.Executor, optional
+        As for `bfs_many`.
 
     Returns
     -------
@@ -183,7 +194,7 @@ def distance_blocks(
     graph, weighted = as_lengths(G, weights)
     graph = in_direction(graph, direction)
     ids, limit = vertex_ids(graph, sources), check_distance("depth_limit", depth_limit, weighted)
-    engine = distance_engine(weighted, device, graph, threads, len(ids))
+    engine = distance_engine(weighted, device, graph, threads, len(ids), executor)
     return _many.distance_blocks(engine, graph, ids, threads, limit, block_bytes, weighted)
 
 
@@ -196,6 +207,7 @@ def pairs_within(
     *,
     weights: Any = None,
     threads: int | None = None,
+    executor: Executor | None = None,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[Any]]:
     """All pairs of different vertices within d hops, or a length d, of one another.
 
@@ -207,7 +219,7 @@ def pairs_within(
         The greatest distance. With `weights`, any number from 0.
     sources : list of vertices, optional
         Where pairs start; by default everywhere. An undirected pair then appears once, lower id first.
-    device, progress, threads
+    device, progress, threads, executor
         As for `bfs_many`.
     weights : bool, array or str, optional
         The lengths of the arcs: True for the graph's own weights, one number per stored arc in the order of
@@ -227,7 +239,7 @@ def pairs_within(
     graph, weighted = as_lengths(G, weights)
     limit = check_distance("d", d, weighted, otherwise="")
     ids = vertex_ids(graph, sources)
-    engine = distance_engine(weighted, device, graph, threads, len(ids))
+    engine = distance_engine(weighted, device, graph, threads, len(ids), executor)
     job = Sweep(ids, "pairs", limit, upwards=not graph.directed and sources is None, weighted=weighted)
     found = _many.sweep(engine, graph, job, "pairs", progress, threads)
     return np.repeat(ids.astype(np.int32), found.reached), *found.pairs

@@ -65,7 +65,6 @@ SPARSE_FROM = 100  # a pull that finds fewer than one place in so many returns a
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
 MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
 SOURCES_PER_WORKER = 32  # at least, of searches that share their steps
-COLUMN_BLOCK_BYTES = 1 << 26  # of rows of lengths that are added up by vertex, in memory at a time
 BATCHES_PER_WORKER = 8  # from which on every batch has 64 sources
 COMPILED_FUNCTIONS_KEPT = 64  # loops compiled for users' functions
 THIN_DEGREE, FEW_WORKERS = 5.0, 4  # see one_core_is_faster
@@ -120,7 +119,7 @@ def worth_renumbering(loaded, job):
     """
     if job.edges or job.memory_limit is not None:
         return False
-    return loaded.irregular and loaded.n > CACHED_VERTICES and len(job.sources) >= SOURCES_BEFORE_RENUMBERING
+    return loaded.irregular and loaded.n > CACHED_VERTICES and job.planned_sources >= SOURCES_BEFORE_RENUMBERING
 
 
 def is_small_job(loaded, job, plan):
@@ -130,7 +129,7 @@ def is_small_job(loaded, job, plan):
     """
     if plan.regime != "block" or job.memory_limit is not None:
         return False
-    return len(job.sources) * (loaded.n + loaded.m) <= SMALL_JOB
+    return job.planned_sources * (loaded.n + loaded.m) <= SMALL_JOB
 
 
 def pulls_of(plan, loaded):

@@ -87,7 +87,7 @@ class Accumulation:
                 sigma[v] = sum(sigma[u] for u, _ in P[v])
                 hops[v] = sum(sigma[u] / sigma[v] * (hops[u] + 1) for u, _ in P[v])
         t = dict.fromkeys(d, 1.0) if job.targets is None else {v: float(job.targets[v]) for v in d}
-        found = due = 0.0
+        found = due = ends = 0.0
         for v in reversed(order):
             for u, arc in P[v]:
                 flow = sigma[u] / sigma[v] * (t[v] + delta[v])
@@ -101,7 +101,9 @@ class Accumulation:
             if not job.edges:
                 found += delta[v]
                 self.total[v] += delta[v] + job.endpoints * t[v]
-                self.total[s] += job.endpoints * t[v]
+                ends += job.endpoints * t[v]
                 if job.squares:
                     self.total[n + v] += delta[v] ** 2
+        if not job.edges:
+            self.total[s] += ends  # the source is an end of every path
         return found, due

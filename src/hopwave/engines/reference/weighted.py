@@ -35,7 +35,7 @@ def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
     limit = math.inf if job.limit is None else float(job.limit)
     reached, (total, inverse, farthest) = np.zeros(k, np.int64), np.zeros((3, k))
     rows = np.full((k if job.keep == "rows" else 0, n), np.inf)
-    columns = np.zeros((n if job.keep == "columns" else 0, 3))
+    columns, of_block = np.zeros((2, n if job.keep == "columns" else 0, 3))
     targets: list[int] = []
     distances: list[float] = []
     for i, source in enumerate(job.sources.tolist()):
@@ -47,7 +47,10 @@ def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
         if job.keep == "columns":
             for v, d in found.items():
                 weight = _column_weight(d, job)
-                columns[v] += 1, weight, weight * weight
+                of_block[v] += 1, weight, weight * weight
+            if i + 1 == k or (i + 1) % (job.block or k) == 0:
+                columns += of_block
+                of_block[:] = 0.0
         if job.keep == "pairs":
             listed = [v for v in found if v != source and not (job.upwards and v < source)]
             targets += listed

@@ -24,7 +24,7 @@ class Accumulation:
         n, m = loaded.n, loaded.m
         width = m if job.edges else n * (2 if job.squares else 1)
         self.job, self._n = job, n
-        self.size = policy.block_size(len(job.sources))
+        self.size = policy.block_size(job.planned_sources)
         self.blocks = -(-len(job.sources) // self.size)
         self.total = np.zeros(width)
         self.certificate = np.zeros((len(job.sources), 2))

@@ -5,7 +5,7 @@
 
 Sums over the targets of a source are taken in that order, and what rounding loses is carried along (Knuth's exact sum
 of two floats): they are as exact as float64 allows. The order depends on the graph and the source alone, so threads
-change no bit. Sums over the sources of a target are added row by row, in the order of the sources.
+change no bit. Sums over the sources of a target are added row by row, in the order of the sources, block by block.
 """
 
 from __future__ import annotations
@@ -184,17 +184,19 @@ def sweep(loaded, job, poll, threads):
 
 def _by_columns(loaded, job, poll, threads):
     """Sums over sources: one block of rows after another, each added up in the order of the sources."""
-    n, runs = loaded.n, []
+    n, count, runs = loaded.n, max(1, len(job.sources)), []
     columns = np.zeros((n, 3))
-    size = max(1, policy.COLUMN_BLOCK_BYTES // (8 * max(1, n)))
-    for begin in range(0, max(1, len(job.sources)), size):
+    size = job.block or count
+    for begin in range(0, count, size):
         block = job.sources[begin : begin + size]
         shared = _run(loaded, block, job, lambda done, begin=begin: poll(begin + done), threads)
+        of_block = np.zeros((n, 3))
         for row in shared.rows:
             weight = column_weights(row, job)
-            columns[:, 0] += np.isfinite(row)
-            columns[:, 1] += weight
-            columns[:, 2] += weight * weight
+            of_block[:, 0] += np.isfinite(row)
+            of_block[:, 1] += weight
+            of_block[:, 2] += weight * weight
+        columns += of_block
         runs.append(shared._replace(rows=np.empty((0, 0))))
     return _swept(runs, columns, np.empty((0, 0)))
 

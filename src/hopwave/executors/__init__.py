@@ -1,0 +1,44 @@
+"""Jobs over many sources, computed by the workers of a `concurrent.futures.Executor`: executor=.
+
+    worker.py   what runs on a worker: one block of a job, on a graph that the worker keeps
+    deal.py     deals blocks to workers as they become free, and collects their results in order
+    policy.py   how large a block is, and how many are under way
+
+`DealtEngine` is an engine. It deals what runs over many sources and leaves everything else to the engine it is made of.
+So samples, certificates, checkpoints and progress are those of every other run. Blocks are those of one process, and
+are added up in the same order: every bit of a result is the same.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from typing import Any
+
+from hopwave.errors import EngineError, GraphError
+from hopwave.executors.engine import DealtEngine as DealtEngine
+
+
+def check_executor(executor: Any, device: str, threads: int | None) -> str:
+    """The device for workers of the executor; an error if executor=, device= and threads= do not fit together.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     check_executor(pool, "auto", None)
+    'cpu'
+    """
+    if not isinstance(executor, Executor):
+        raise GraphError(
+            f"executor={executor!r} is not a concurrent.futures.Executor; give for example a ProcessPoolExecutor, "
+            "dask.distributed's client.get_executor(), or mpi4py.futures' MPIPoolExecutor"
+        )
+    if device == "cuda":
+        raise EngineError(
+            "executor= deals blocks of a job to CPU cores; the GPU engine adds each block to the sums before it, and "
+            "computes none apart; use device='cpu', or one MPI rank per GPU (hopwave.distributed)"
+        )
+    if threads is not None:
+        raise GraphError(
+            f"threads={threads!r} are those of one process, and every worker of an executor runs on one thread; give "
+            "the executor one worker per core, and leave out threads="
+        )
+    return "cpu" if device == "auto" else device

@@ -1,0 +1,145 @@
+"""Deals blocks to the workers of an executor, and collects what they find in the order of the blocks.
+
+A few blocks are under way at a time, and each reply makes room for the next, so that fast workers get more of them. A
+block whose worker died is dealt again. Nothing is known of the executor but `submit`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from hopwave.errors import ExecutorError
+from hopwave.executors import policy
+from hopwave.executors.worker import Block, Reply, Task, do, register
+from hopwave.graph import Graph
+
+
+@dataclass
+class Sent:
+    """How often something went to the workers."""
+
+    tasks: int = 0
+    graphs: int = 0
+
+
+class Deal:
+    """The blocks from number `first` to `count`, dealt to an executor.
+
+    Iterates over (number, result), in the order of the blocks, and None whenever nothing came for a while. The
+    iteration may pause for as long as it likes. When it is closed, blocks that no worker has begun are taken back.
+    """
+
+    def __init__(
+        self, executor: Executor, graph: Graph, device: str, block: Callable[[int], Block], first: int, count: int
+    ) -> None:
+        self.sent = Sent()
+        self._executor, self._graph, self._device = executor, graph, device
+        self._key, self._turned = register(graph)
+        self._parcel: Graph = graph.reversed() if self._turned else graph
+        self._block, self._first, self._count = block, first, count
+        self._under_way: dict[Future[Reply], tuple[int, bool]] = {}  # the block's number; whether the graph is with it
+        self._finished: SimpleQueue[Future[Reply]] = SimpleQueue()
+        self._held: list[int] = []  # blocks that wait until a worker has its graph
+        self._lacking: set[str] = set()  # processes that do not have the graph
+        self._workers: set[tuple[str, int]] = set()
+        self._failures: Counter[int] = Counter()
+        self._results = self._run()
+
+    def __iter__(self) -> Iterator[tuple[int, Any] | None]:
+        return self._results
+
+    def close(self) -> None:
+        """Deal no further block, and take back those that no worker has begun."""
+        self._results.close()
+
+    def _run(self) -> Generator[tuple[int, Any] | None, None, None]:
+        turn = following = self._first
+        early: dict[int, Any] = {}  # results that came before their turn
+        try:
+            while turn < self._count:
+                most = policy.tasks_under_way(len(self._workers))
+                while (
+                    following < self._count
+                    and len(self._under_way) + len(self._held) < most
+                    and following - turn < policy.AHEAD * most
+                ):
+                    self._submit(following)
+                    following += 1
+                try:
+                    future = self._finished.get(timeout=policy.POLL_SECONDS)
+                except Empty:
+                    yield None
+                    continue
+                number, reply = self._received(future)
+                if reply is None:
+                    continue
+                early[number] = reply.result
+                while turn in early:
+                    yield turn, early.pop(turn)
+                    turn += 1
+        finally:
+            for future in self._under_way:
+                future.cancel()
+
+    def _submit(self, number: int, with_graph: bool = False) -> None:
+        task = Task(self._key, self._turned, self._device, self._block(number))
+        try:
+            future = self._executor.submit(do, task, self._parcel if with_graph else None)
+        except RuntimeError as error:  # BrokenExecutor is one; another says that it was shut down
+            raise self._stopped(error) from error
+        self._under_way[future] = number, with_graph
+        self.sent.tasks += 1
+        self.sent.graphs += with_graph
+        future.add_done_callback(self._finished.put)
+
+    def _received(self, future: Future[Reply]) -> tuple[int, Reply | None]:
+        """The number of a block and the reply to it; None if it has to be dealt again, which is then done."""
+        number, with_graph = self._under_way.pop(future)
+        if with_graph:
+            self._release()
+        try:
+            reply = future.result()
+        except BrokenExecutor as error:
+            raise self._stopped(error) from error
+        except Exception as error:
+            self._failures[number] += 1
+            if self._failures[number] >= policy.TRIES:
+                raise ExecutorError(
+                    f"block {number:,} of {self._count:,} failed on {policy.TRIES} workers of the executor, the last "
+                    f"time with {_named(error)}; see what its workers print, or leave out executor="
+                ) from error
+            self._submit(number, with_graph)
+            return number, None
+        if reply.error is not None:
+            raise reply.error
+        if reply.lacks_graph:
+            self._lacking.add(reply.process)
+            if sum(carried for _, carried in self._under_way.values()) < len(self._lacking):
+                self._submit(number, with_graph=True)
+            else:
+                self._held.append(number)
+            return number, None
+        self._lacking.discard(reply.process)
+        self._workers.add((reply.process, reply.thread))
+        return number, reply
+
+    def _release(self) -> None:
+        """A graph has arrived somewhere: deal the blocks that waited for it."""
+        held, self._held = self._held, []
+        for number in held:
+            self._submit(number)
+
+    def _stopped(self, error: BaseException) -> ExecutorError:
+        return ExecutorError(
+            f"the executor cannot go on: {_named(error)}; make a new one and call again (with checkpoint=, betweenness "
+            "continues where it was)"
+        )
+
+
+def _named(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

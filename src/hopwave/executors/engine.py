@@ -1,0 +1,265 @@
+"""An engine that deals jobs over many sources to the workers of an executor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave import engines
+from hopwave.engines.host_memory import check_memory
+from hopwave.executors import policy
+from hopwave.executors.deal import Deal
+from hopwave.executors.worker import Block, PathBlock, SourceBlock, SweepBlock
+from hopwave.graph import Graph
+from hopwave.jobs import (
+    Accumulation,
+    CutSweep,
+    CutSwept,
+    FoundBySearch,
+    Integers,
+    Job,
+    PathJob,
+    PathSampling,
+    Poll,
+    Question,
+    Sweep,
+    Swept,
+)
+from hopwave.plan import Plan
+from hopwave.trace import Level
+
+
+class DealtEngine:
+    """See hopwave.engines.Engine. It has the name of the engine that its workers use, and that engine's answers."""
+
+    def __init__(self, engine: engines.Engine, executor: Executor) -> None:
+        self.engine, self.executor = engine, executor
+        self.name = engine.name
+
+    # ---------------------------------------------------------------- dealt to workers
+
+    def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
+        threads = 1 if self.name == "cpu" else None
+        return DealtAccumulation(self, graph, job, plan, self.engine.accumulation(graph, job, plan, threads))
+
+    def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
+        return DealtPaths(self, graph, job, self.engine.path_sampling(graph, job, threads))
+
+    def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
+        count = len(job.sources)
+        if count < 2:  # one search is over before a message arrives
+            return self.engine.sweep(graph, job, poll, threads)
+        size = policy.sources_per_block(job, graph.n)
+        joined = Joined(job, graph.n)
+
+        def block(number: int) -> SweepBlock:
+            return SweepBlock(replace(job, sources=job.sources[number * size : (number + 1) * size]))
+
+        done, deal = 0, self.deal(graph, block, 0, -(-count // size))
+        with closed_on_error(deal):
+            for found in deal:
+                if found is not None:
+                    joined.add(found[1])
+                    done = min((found[0] + 1) * size, count)
+                poll(done)
+        return joined.swept()
+
+    def deal(self, graph: Graph, block: Callable[[int], Block], first: int, count: int) -> Deal:
+        """The blocks from number `first` to `count`, dealt to the executor."""
+        return Deal(self.executor, graph, self.name, block, first, count)
+
+    # ---------------------------------------------------------------- left to the engine
+
+    def missing(self) -> str | None:
+        return self.engine.missing()
+
+    def why_not(self, plan: Plan, job: Question | Job) -> str | None:
+        return self.engine.why_not(plan, job)
+
+    def without(self, plan: Plan) -> tuple[str, ...]:
+        return self.engine.without(plan)
+
+    def small_search(self, graph: Graph, question: Question, threads: int | None = None) -> engines.SmallSearch | None:
+        return self.engine.small_search(graph, question, threads)
+
+    def load(self, graph: Graph, plan: Plan) -> engines.Loaded:
+        return self.engine.load(graph, plan)
+
+    def start(
+        self, loaded: engines.Loaded, sources: tuple[int, ...], question: Question, threads: int | None = None
+    ) -> engines.Search:
+        return self.engine.start(loaded, sources, question, threads)
+
+    def run(self, search: engines.Search, plan: Plan, trace: bool) -> list[Level]:
+        return self.engine.run(search, plan, trace)
+
+    def fetch(self, search: engines.Search) -> FoundBySearch:
+        return self.engine.fetch(search)
+
+    def regime(self, graph: Graph, job: Job, plan: Plan) -> tuple[str, str] | None:
+        return self.engine.regime(graph, job, plan)
+
+    def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
+        return self.engine.why_not_operation(operation, graph)
+
+    def cut_sweep(self, graph: Graph, job: CutSweep, poll: Poll, threads: int | None = None) -> CutSwept:
+        return self.engine.cut_sweep(graph, job, poll, threads)
+
+    def reach_bounds(self, graph: Graph) -> tuple[Integers, Integers]:
+        return self.engine.reach_bounds(graph)
+
+    def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
+        return self.engine.components(graph, strong)
+
+    def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
+        return self.engine.shortest_path(graph, source, target)
+
+    def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
+        return self.engine.local_efficiencies(graph, poll, threads)
+
+
+@contextmanager
+def closed_on_error(deal: Deal) -> Iterator[None]:
+    """After an error, and after Ctrl-C, the executor is left with the blocks alone that its workers have begun."""
+    try:
+        yield
+    except BaseException:
+        deal.close()
+        raise
+
+
+# ------------------------------------------------------------------ betweenness
+
+
+class DealtAccumulation:
+    """See hopwave.jobs.Accumulation. Its blocks are those of `planned`, which is made and not run."""
+
+    def __init__(self, engine: DealtEngine, graph: Graph, job: Job, plan: Plan, planned: Accumulation) -> None:
+        self.size, self.blocks, self.certificate = planned.size, planned.blocks, planned.certificate
+        # Sums, and over how many blocks. Replaced together, so that a Ctrl-C finds both old or both new.
+        self._state = planned.total, 0
+        self._job, self._plan, self._engine, self._graph = job, plan, engine, graph
+        self._deal: Deal | None = None
+
+    @property
+    def total(self) -> Any:
+        """The sums over the blocks that are done."""
+        return self._state[0]
+
+    @property
+    def done(self) -> int:
+        """How many blocks are done."""
+        return self._state[1]
+
+    def advance(self, first: int, poll: Callable[[int], bool]) -> int:
+        """Blocks that workers have begun go on while the caller writes a checkpoint."""
+        if self._deal is None or first != self.done:
+            self._deal = self._engine.deal(self._graph, self._block, first, self.blocks)
+        self._state = self.total, first
+        with closed_on_error(self._deal):
+            for found in self._deal:
+                if found is not None:
+                    number, (sums, certificate) = found
+                    self.certificate[number * self.size : (number + 1) * self.size] = certificate
+                    self._state = self.total + sums, number + 1
+                if poll(self.done) and self.done > first:
+                    break
+        return self.done
+
+    def _block(self, number: int) -> SourceBlock:
+        sources = self._job.sources[number * self.size : (number + 1) * self.size]
+        return SourceBlock(replace(self._job, sources=sources, out_of=len(self._job.sources)), self._plan)
+
+
+class DealtPaths:
+    """See hopwave.jobs.PathSampling. Whole numbers are added up, so blocks may be of any size."""
+
+    def __init__(self, engine: DealtEngine, graph: Graph, job: PathJob, planned: PathSampling) -> None:
+        self._state = planned.counts, planned.sums, 0
+        self._job, self._engine, self._graph = job, engine, graph
+        self._deal: Deal | None = None
+        self._span = 0, 0, 0  # where the blocks of the deal begin, their size, and where they end
+
+    counts = property(lambda self: self._state[0])
+    sums = property(lambda self: self._state[1])
+
+    @property
+    def done(self) -> int:
+        """Pairs drawn."""
+        return self._state[2]
+
+    @done.setter
+    def done(self, pairs: int) -> None:
+        self._state = *self._state[:2], pairs
+        self._deal = None
+
+    def advance(self, until: int, poll: Callable[[int], bool]) -> int:
+        """As hopwave.jobs.PathSampling.advance."""
+        first = self.done
+        if until <= first:
+            return first
+        if self._deal is None or self._span[2] != until:
+            self._span = first, policy.pairs_per_block(until - first), until
+            self._deal = self._engine.deal(self._graph, self._block, 0, -(-(until - first) // self._span[1]))
+        begin, size, _ = self._span
+        with closed_on_error(self._deal):
+            for found in self._deal:
+                if found is not None:
+                    number, (counts, sums) = found
+                    self._state = self.counts + counts, self.sums + sums, min(begin + (number + 1) * size, until)
+                if poll(self.done) and self.done > first:
+                    break
+        return self.done
+
+    def _block(self, number: int) -> PathBlock:
+        begin, size, end = self._span
+        return PathBlock(self._job, begin + number * size, min(begin + (number + 1) * size, end))
+
+
+# ------------------------------------------------------------------ searches
+
+
+class Joined:
+    """The results of all blocks of a sweep as one, added in the order of the blocks."""
+
+    def __init__(self, job: Sweep, n: int) -> None:
+        self._job, count = job, len(job.sources)
+        if job.keep == "rows":  # an error now is better than after the last search
+            check_memory((8 if job.weighted else 4) * n * count, f"a table of {count:,} × {n:,} distances")
+        counted = job.keep in ("sums", "columns") and not job.weighted
+        self._histogram: Integers = np.zeros(n + 1 if counted else 0, np.int64)
+        self._columns: Any = None
+        self._rows: Any = None  # the whole table, if it is kept
+        self._parts: list[Swept] = []
+        self._done = 0
+
+    def add(self, part: Swept) -> None:
+        """The next block."""
+        self._histogram[: len(part.histogram)] += part.histogram
+        if self._columns is None:
+            self._columns = np.zeros_like(part.columns)
+            whole = (len(self._job.sources), *part.rows.shape[1:]) if self._job.keep == "rows" else part.rows.shape
+            self._rows = np.empty(whole, part.rows.dtype)
+        self._columns += part.columns
+        self._rows[self._done : self._done + len(part.rows)] = part.rows
+        self._done += len(part.rows)
+        self._parts.append(replace(part, columns=part.columns[:0], rows=part.rows[:0]))
+
+    def swept(self) -> Swept:
+        """All blocks."""
+        together = {
+            name: np.concatenate([getattr(part, name) for part in self._parts])
+            for name in ("reached", "total", "farthest", "inverse")
+        }
+        pairs: Any = tuple(np.concatenate([part.pairs[i] for part in self._parts]) for i in (0, 1))
+        return Swept(**together, histogram=self._histogram, columns=self._columns, rows=self._rows, pairs=pairs)
+
+
+def _is_an_engine(engine: DealtEngine) -> engines.Engine:
+    return engine  # mypy checks that it is one

@@ -1,0 +1,167 @@
+"""What runs on a worker of an executor: one block of a job, on a graph that the worker keeps.
+
+A task names its graph by a key. A worker that does not have it says so, and gets it with the next task (deal.py). So a
+graph is sent once to each worker process, not once with each block. Threads of the process that made the graph, and
+processes forked from it, have it already.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
+from uuid import uuid4
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from hopwave.engines import Engine, engine
+from hopwave.errors import HopwaveError
+from hopwave.executors import policy
+from hopwave.graph import Graph
+from hopwave.jobs import Job, PathJob, Sweep, Swept
+from hopwave.plan import Plan
+
+# ------------------------------------------------------------------ blocks of work
+
+
+class Block(Protocol):
+    """A part of a job. It is pickled, so it holds no graph."""
+
+    def run(self, engine: Engine, graph: Graph, threads: int | None) -> Any:
+        """What the block contributes to the result."""
+
+
+@dataclass(frozen=True)
+class SourceBlock:
+    """Sums of dependencies over one block of sources: the sums, and both sides of each source's certificate."""
+
+    job: Job
+    plan: Plan
+
+    def run(self, engine: Engine, graph: Graph, threads: int | None) -> tuple[Any, Any]:
+        """As algorithms/brandes.py runs a job."""
+        run = engine.accumulation(graph, self.job, self.plan, threads)
+        done = 0
+        while done < run.blocks:
+            done = run.advance(done, _go_on)
+        return run.total, run.certificate
+
+
+@dataclass(frozen=True)
+class SweepBlock:
+    """Searches from one block of sources."""
+
+    job: Sweep
+
+    def run(self, engine: Engine, graph: Graph, threads: int | None) -> Swept:
+        """As algorithms/many_sources.py runs a job; no distance beyond the greatest is counted in the reply."""
+        found = engine.sweep(graph, self.job, _ignore, threads)
+        return replace(found, histogram=np.trim_zeros(found.histogram, "b"))
+
+
+@dataclass(frozen=True)
+class PathBlock:
+    """Random paths of the pairs from number `begin` to `end`: counts per vertex, and sums."""
+
+    job: PathJob
+    begin: int
+    end: int
+
+    def run(self, engine: Engine, graph: Graph, threads: int | None) -> tuple[Any, Any]:
+        """As algorithms/sampled_paths.py draws them."""
+        run = engine.path_sampling(graph, self.job, threads)
+        run.done = self.begin
+        while run.done < self.end:
+            run.advance(self.end, _go_on)
+        return run.counts, run.sums
+
+
+def _go_on(done: int) -> bool:
+    return False
+
+
+def _ignore(done: int) -> None:
+    """Shows nothing: progress is shown where the results are collected."""
+
+
+# ------------------------------------------------------------------ graphs
+
+
+@dataclass
+class GraphKey:
+    """The name of a graph among all processes."""
+
+    key: str = field(default_factory=lambda: uuid4().hex)
+
+
+_at_home: WeakValueDictionary[str, Graph] = WeakValueDictionary()  # graphs of this process
+_received: OrderedDict[str, Graph] = OrderedDict()  # graphs that came with a task; the one used last is at the end
+_lock = threading.Lock()
+
+
+def register(graph: Graph) -> tuple[str, bool]:
+    """A key for the graph, and whether it is that of its reverse: then workers turn round the graph that they have."""
+    other: Graph | None = graph.__dict__.get("_reversed")
+    known = None if other is None else other._prepared.find(GraphKey)
+    if other is not None and known is not None and graph._prepared.find(GraphKey) is None:
+        _at_home[known.key] = other
+        return known.key, True
+    key = graph._prepared.record(GraphKey).key
+    _at_home[key] = graph
+    return key, False
+
+
+def _graph(key: str, parcel: Graph | None) -> Graph | None:
+    with _lock:
+        found = _at_home.get(key)
+        if found is not None:
+            return found
+        found = _received.pop(key, parcel)
+        if found is not None:
+            _received[key] = found
+            while len(_received) > policy.GRAPHS_KEPT:
+                _received.popitem(last=False)
+        return found
+
+
+# ------------------------------------------------------------------ tasks
+
+
+@dataclass(frozen=True)
+class Task:
+    """One block, the key of its graph (or of the reverse of it), and the engine that computes it."""
+
+    graph: str
+    turned: bool
+    device: str
+    block: Block
+
+
+class Reply(NamedTuple):
+    """What a worker returns: the result, or an error of hopwave, or neither if it does not have the graph."""
+
+    process: str
+    thread: int
+    lacks_graph: bool
+    result: Any = None
+    error: HopwaveError | None = None
+
+
+_PROCESS = uuid4().hex
+
+
+def do(task: Task, parcel: Graph | None) -> Reply:
+    """Compute a block. `parcel` is its graph, if it is sent with the task."""
+    who = f"{_PROCESS} {os.getpid()}", threading.get_ident()  # a forked process has the name of its parent
+    graph = _graph(task.graph, parcel)
+    if graph is None:
+        return Reply(*who, lacks_graph=True)
+    threads = 1 if task.device == "cpu" else None  # the executor has one worker per core; the reference takes none
+    try:
+        result = task.block.run(engine(task.device), graph.reversed() if task.turned else graph, threads)
+    except HopwaveError as error:
+        return Reply(*who, lacks_graph=False, error=error)
+    return Reply(*who, lacks_graph=False, result=result)

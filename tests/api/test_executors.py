@@ -1,0 +1,294 @@
+"""executor=: the same bits as one process, whoever computes the blocks and whatever happens to them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import EngineError, Graph, GraphError, generate
+from hopwave.algorithms import many_sources
+from hopwave.errors import ExecutorError
+from hopwave.executors import deal, policy, worker
+
+MESH = generate.delaunay(300, seed=1)  # large enough that betweenness has many blocks
+_source, _target = MESH.to_edges()
+ROADS = Graph.from_edges(_source, _target, MESH.n, weights=np.random.default_rng(2).random(len(_source)))
+
+Call = Callable[..., Any]
+CALLS: dict[str, Call] = {
+    "vertices": lambda **how: hw.betweenness_centrality(MESH, **how).scores,
+    "k": lambda **how: hw.betweenness_centrality(MESH, k=290, seed=3, endpoints=True, **how).scores,
+    "targets": lambda **how: hw.betweenness_centrality(MESH, targets=[1, 2, 3], cutoff=9, **how).scores,
+    "wide": lambda **how: hw.betweenness_centrality(MESH, k=5, seed=3, plan="hopwave-wide", **how).scores,
+    "small": lambda **how: hw.betweenness_centrality(generate.path(9), **how).scores,
+    "edges": lambda **how: hw.edge_betweenness_centrality(MESH, **how).scores,
+    "weights": lambda **how: hw.betweenness_centrality(ROADS, weights=True, **how).scores,
+    "sampled sources": lambda **how: (
+        hw.betweenness_centrality(MESH, epsilon=0.2, method="sources", seed=1, **how).bounds
+    ),
+    "sampled paths": lambda **how: hw.betweenness_centrality(MESH, epsilon=0.02, method="paths", seed=1, **how).scores,
+    "closeness": lambda **how: hw.closeness_centrality(ROADS, weights=True, **how).scores,
+    "sampled closeness": lambda **how: hw.closeness_centrality(ROADS, k=99, seed=1, weights=True, **how).scores,
+    "harmonic": lambda **how: hw.harmonic_centrality(MESH, **how).scores,
+    "harmonic among": lambda **how: hw.harmonic_centrality(MESH, among=range(70), **how).scores,
+    "eccentricity": lambda **how: hw.eccentricity(MESH, **how).scores,
+    "diameter": lambda **how: np.array(hw.diameter(ROADS, weights=True, **how)),
+    "radius": lambda **how: np.array(hw.radius(MESH, **how)),
+    "center": lambda **how: np.array(hw.center(MESH, **how)),
+    "periphery": lambda **how: np.array(hw.periphery(MESH, **how)),
+    "barycenter": lambda **how: np.array(hw.barycenter(MESH, **how)),
+    "mean": lambda **how: np.array(hw.average_shortest_path_length(ROADS, weights=True, **how)),
+    "sampled mean": lambda **how: np.array(hw.average_shortest_path_length(MESH, k=99, seed=1, **how).value),
+    "Wiener": lambda **how: np.array(hw.wiener_index(MESH, **how)),
+    "efficiency": lambda **how: np.array(hw.global_efficiency(MESH, **how)),
+    "histogram": lambda **how: hw.distance_histogram(MESH, **how).counts,
+    "rows": lambda **how: hw.bfs_many(MESH, range(0, 300, 2), **how),
+    "lengths": lambda **how: hw.sssp_many(ROADS, range(0, 300, 2), **how),
+    "pairs": lambda **how: np.stack(hw.pairs_within(MESH, 2, **how)),
+    "blocks": lambda **how: np.concatenate([rows for _, rows in hw.distance_blocks(MESH, range(40), **how)]),
+}
+every_call = pytest.mark.parametrize("call", CALLS)
+
+
+@pytest.fixture
+def deals(monkeypatch: pytest.MonkeyPatch) -> list[deal.Deal]:
+    """Every deal that is made. Blocks are small, so that there are several."""
+    made: list[deal.Deal] = []
+    begin = deal.Deal.__init__
+
+    def noted(self: deal.Deal, *arguments: Any) -> None:
+        begin(self, *arguments)
+        made.append(self)
+
+    monkeypatch.setattr(deal.Deal, "__init__", noted)
+    monkeypatch.setattr(many_sources, "block_rows", lambda n, block=0, weighted=False: 16)
+    monkeypatch.setattr(policy, "LANES", 16)
+    monkeypatch.setattr(policy, "PAIRS", 50)
+    return made
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[Executor]:
+    with ThreadPoolExecutor(2) as pool:
+        yield pool
+
+
+@every_call
+def test_threads_give_the_bits_of_one_process(call: str, threads: Executor, deals: list[deal.Deal]) -> None:
+    expected, found = CALLS[call](), CALLS[call](executor=threads)
+    assert (expected.dtype, expected.tobytes()) == (found.dtype, found.tobytes())
+    assert sum(made.sent.tasks for made in deals) > (0 if call == "small" else 2)
+    assert not any(made.sent.graphs for made in deals)  # threads have the graph
+
+
+# ---------------------------------------------------------------- workers that share nothing
+
+
+class Cluster(Executor):
+    """Workers that share nothing with each other, in one thread: whatever they get and return is pickled.
+
+    Each computes its tasks in turn when the caller waits. `fails(task number)` may raise what an executor would.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, workers: int = 3, fails: Any = None) -> None:
+        self.patch, self.fails, self.tasks, self.sizes = monkeypatch, fails, 0, []
+        self.workers: list[Any] = [OrderedDict() for _ in range(workers)]
+
+    def submit(self, function: Any, /, *arguments: Any, **keywords: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        message = pickle.dumps((function, arguments))
+        self.sizes.append(len(message))
+        number, self.tasks = self.tasks, self.tasks + 1
+        at = number % len(self.workers)
+        with self.patch.context() as patch:
+            patch.setattr(worker, "_at_home", WeakValueDictionary())
+            patch.setattr(worker, "_received", self.workers[at])
+            patch.setattr(worker, "_PROCESS", f"worker {at}")
+            try:
+                if self.fails is not None:
+                    self.fails(number)
+                function, arguments = pickle.loads(message)
+                future.set_result(pickle.loads(pickle.dumps(function(*arguments))))
+            except Exception as error:
+                future.set_exception(error)
+        return future
+
+
+@pytest.mark.parametrize("call", ["vertices", "weights", "sampled paths", "sampled closeness", "histogram", "pairs"])
+def test_a_graph_is_sent_once_to_each_worker(
+    call: str, monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]
+) -> None:
+    cluster = Cluster(monkeypatch)
+    found = CALLS[call](executor=cluster)
+    assert CALLS[call]().tobytes() == found.tobytes()
+    assert sum(made.sent.graphs for made in deals) == len(cluster.workers)
+    assert sum(size > ROADS.indices.nbytes for size in cluster.sizes) == len(cluster.workers)
+    deals.clear()
+    CALLS[call](executor=cluster)  # workers keep it for the next call
+    assert sum(made.sent.graphs for made in deals) == 0 < sum(made.sent.tasks for made in deals)
+
+
+def test_the_reverse_of_a_graph_is_not_sent(monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]) -> None:
+    one_way = Graph.from_edges(_source, _target, MESH.n, directed=True)
+    cluster = Cluster(monkeypatch)
+    there = hw.harmonic_centrality(one_way, executor=cluster)
+    back = hw.harmonic_centrality(one_way.reversed(), executor=cluster)
+    assert there.scores.tobytes() == hw.harmonic_centrality(one_way).scores.tobytes()
+    assert back.scores.tobytes() == hw.harmonic_centrality(one_way.reversed()).scores.tobytes()
+    assert sum(made.sent.graphs for made in deals) == len(cluster.workers)
+
+
+def test_a_worker_keeps_few_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster(monkeypatch)
+    for n in (200, 300, 400):
+        hw.closeness_centrality(generate.path(n), executor=cluster)
+    assert [len(kept) for kept in cluster.workers] == [policy.GRAPHS_KEPT] * 3
+
+
+# ---------------------------------------------------------------- failures
+
+
+class Died(Exception):
+    """What an executor raises that lost a worker and goes on."""
+
+
+def test_a_block_whose_worker_died_is_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(number: int) -> None:
+        if number % 5 == 2:
+            raise Died
+
+    assert CALLS["vertices"](executor=Cluster(monkeypatch, fails=fails)).tobytes() == CALLS["vertices"]().tobytes()
+
+
+def test_a_block_that_fails_everywhere_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(number: int) -> None:
+        raise Died("out of disk")
+
+    with pytest.raises(EngineError, match=r"block \d+ of 300 failed on 3 workers .* with Died: out of disk; see"):
+        CALLS["vertices"](executor=Cluster(monkeypatch, fails=fails))
+
+
+def test_errors_of_hopwave_come_back_as_they_are(threads: Executor) -> None:
+    ring = Graph.from_edges([0, 1, 2], [1, 2, 0], weights=[0.0, 0.0, 0.0])
+    with pytest.raises(GraphError) as alone:
+        hw.betweenness_centrality(ring, sources=[0], weights=True)
+    with pytest.raises(GraphError) as dealt:
+        hw.betweenness_centrality(ring, sources=[0], weights=True, executor=threads)
+    assert str(alone.value) == str(dealt.value)
+
+
+def test_an_executor_that_was_shut_down_is_named() -> None:
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    with pytest.raises(EngineError, match=r"executor cannot go on: RuntimeError: .* make a new one and call again"):
+        CALLS["vertices"](executor=pool)
+
+
+def test_a_run_continues_with_or_without_an_executor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: Executor
+) -> None:
+    expected, path = CALLS["vertices"](), tmp_path / "run.npz"
+
+    def progress(done: int, count: int) -> None:
+        if 100 <= done < count:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        CALLS["vertices"](executor=threads, checkpoint=path, progress=progress)
+    assert 50 <= int(np.load(path)["done"]) < 300
+    copy = tmp_path / "copy.npz"
+    copy.write_bytes(path.read_bytes())
+    assert CALLS["vertices"](checkpoint=path).tobytes() == expected.tobytes()
+    assert CALLS["vertices"](checkpoint=copy, executor=Cluster(monkeypatch)).tobytes() == expected.tobytes()
+
+
+def test_pauses_for_checkpoints_lose_no_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: Executor, deals: list[deal.Deal]
+) -> None:
+    monkeypatch.setattr("hopwave.algorithms.checkpoint.INTERVAL", 0.0)
+    found = CALLS["wide"](executor=threads, checkpoint=tmp_path / "run.npz")
+    assert found.tobytes() == CALLS["wide"]().tobytes()
+    assert [made.sent.tasks for made in deals] == [5]
+
+
+# ---------------------------------------------------------------- arguments
+
+
+@pytest.mark.parametrize(
+    "how, message",
+    [
+        ({"executor": 4}, r"executor=4 is not a concurrent.futures.Executor; give for example"),
+        ({"device": "cuda"}, r"executor= deals blocks of a job to CPU cores.*use device='cpu'"),
+        ({"threads": 2}, r"threads=2 are those of one process.*leave out threads="),
+    ],
+)
+@pytest.mark.parametrize("call", ["vertices", "sampled paths", "harmonic"])
+def test_what_does_not_fit_is_refused(call: str, how: dict[str, Any], message: str, threads: Executor) -> None:
+    with pytest.raises((GraphError, EngineError), match=message):
+        CALLS[call](**{"executor": threads, **how})
+
+
+def test_the_reference_engine_is_dealt_too(threads: Executor) -> None:
+    few = Graph.from_edges(_source[:60], _target[:60], MESH.n, weights=np.arange(1.0, 61.0))
+    how = {"weights": True, "device": "reference"}
+    alone, dealt = (
+        hw.betweenness_centrality(few, sources=range(30), **how, **more) for more in ({}, {"executor": threads})
+    )
+    assert alone.scores.tobytes() == dealt.scores.tobytes() and dealt.engine == "reference"
+
+
+# ---------------------------------------------------------------- real workers
+
+
+def end_this_process() -> None:
+    os._exit(1)
+
+
+@pytest.mark.slow
+def test_processes(tmp_path: Path) -> None:
+    """Spawned ones, which have nothing of this process. After one has died, the pool cannot go on."""
+    path = tmp_path / "run.npz"
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert CALLS["closeness"](executor=pool).tobytes() == CALLS["closeness"]().tobytes()
+        ends: list[Any] = []
+
+        def progress(done: int, count: int) -> None:
+            if done >= 50 and not ends:
+                ends.append(pool.submit(end_this_process))
+                ends[0].exception(timeout=60)  # until the pool knows that a worker has died
+
+        with pytest.raises(ExecutorError, match=r"executor cannot go on: BrokenProcessPool.*make a new one"):
+            CALLS["vertices"](executor=pool, checkpoint=path, progress=progress)
+    assert int(np.load(path)["done"]) >= 50
+    assert CALLS["vertices"](checkpoint=path).tobytes() == CALLS["vertices"]().tobytes()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of Dask's own
+def test_dask(tmp_path: Path) -> None:
+    """A real cluster, which starts another worker in place of one that died: the run goes on."""
+    distributed = pytest.importorskip("dask.distributed")
+    how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "local_directory": str(tmp_path)}
+    with distributed.LocalCluster(**how) as cluster, distributed.Client(cluster) as client:
+        killed: list[int] = []
+
+        def progress(done: int, count: int) -> None:
+            if done >= 50 and not killed:
+                killed.append(next(iter(client.run(os.getpid).values())))
+                os.kill(killed[0], signal.SIGKILL)
+
+        found = CALLS["vertices"](executor=client.get_executor(), progress=progress)
+        assert killed and found.tobytes() == CALLS["vertices"]().tobytes()
+        assert CALLS["closeness"](executor=client.get_executor()).tobytes() == CALLS["closeness"]().tobytes()
