@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from difflib import get_close_matches
 
 from hopwave.errors import PlanError
 from hopwave.plan import Plan, Pull, Push
@@ -325,11 +326,16 @@ def plan(name: str | Plan) -> Plan:
 
     >>> plan("xbfs").steps[2].asynchronous
     True
+    >>> plan("xbf")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    hopwave.errors.PlanError: plan 'xbf' is not known; did you mean 'xbfs'? Use 'auto' or one of hopwave, ...
     """
     if isinstance(name, Plan):
         return name
     if not isinstance(name, str) or name not in CATALOGUE:
-        raise PlanError(f"plan {name!r} is not known; use 'auto' or one of {', '.join(CATALOGUE)}")
+        near = get_close_matches(name.lower(), CATALOGUE) if isinstance(name, str) else []
+        meant = f"did you mean {' or '.join(map(repr, near))}? Use" if near else "use"
+        raise PlanError(f"plan {name!r} is not known; {meant} 'auto' or one of {', '.join(CATALOGUE)}")
     return CATALOGUE[name]
 
 

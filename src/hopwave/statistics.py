@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,12 @@ import numpy.typing as npt
 # them is the geometric mean of 224 and 5846.
 IRREGULAR_SCF = 1144.0
 
+# The shape of a graph needs more than one number: email-Enron has an scf of 93, and hubs of 138 times the mean degree.
+HUB = 8.0  # times the mean degree: meshes and roads have no vertex of 4 times
+CROWDED = 5.0  # times their share of the vertices is the share of the arcs that the busiest 1 % have; meshes: 2 times
+
+Shape = Literal["even", "even with hubs", "uneven", "skewed"]
+
 
 @dataclass(frozen=True)
 class Statistics:
@@ -19,6 +25,7 @@ class Statistics:
 
     `scf` is the scale-free metric of TurboBC, equation 5: the sum of degree(u)·degree(v) over all arcs, divided by
     n times the greatest degree. (The paper does not print the division, but its Tables 1 and 3 need it.)
+    `busiest_share` is the share of all arcs that leave the 1 % of vertices (at least one) with the greatest degrees.
 
     >>> import hopwave as hw
     >>> hw.Graph.from_edges([0, 0], [1, 2]).stats().mean_degree
@@ -34,11 +41,37 @@ class Statistics:
     isolated: int
     self_loops: int
     scf: float
+    busiest_share: float
 
     @property
     def regular(self) -> bool:
-        """True where TurboBC's scalar kernels (one thread per vertex) won, False where its vector kernels did."""
+        """True where TurboBC's scalar kernels (one thread per vertex) won, False where its vector kernels did.
+
+        This is the paper's group and follows from `scf` alone; `shape` says whether degrees are even.
+        """
         return self.scf < IRREGULAR_SCF
+
+    @property
+    def shape(self) -> Shape:
+        """How degrees are spread: by the greatest one, and by the share of arcs that the busiest vertices have.
+
+        "skewed": both are far above the mean, as in social networks and the web. "even": neither, as in meshes and
+        roads. "even with hubs": single vertices are, and all others are alike. "uneven": many are somewhat above.
+        """
+        hubs = self.max_degree >= HUB * self.mean_degree > 0
+        crowded = self.busiest_share * self.n >= CROWDED * busiest(self.n) > 0
+        if hubs:
+            return "skewed" if crowded else "even with hubs"
+        return "uneven" if crowded else "even"
+
+
+def busiest(n: int) -> int:
+    """How many vertices the busiest 1 % are: at least one, where there are any.
+
+    >>> busiest(34), busiest(36_692)
+    (1, 367)
+    """
+    return -(-n // 100)
 
 
 def measure(
@@ -63,6 +96,9 @@ def measure(
         isolated=int(isolated),
         self_loops=int(loops),
         scf=scale_free_sum(indptr, indices, degrees) / (n * largest) if largest else 0.0,
+        busiest_share=float(np.partition(degrees, n - busiest(n))[n - busiest(n) :].sum(dtype=np.int64)) / m
+        if m
+        else 0.0,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 from calls import PNG, Answer, Fail, Run, environment
 
 import hopwave as hw
-from hopwave.cli import bc
+from hopwave.cli import bc, main
 from hopwave.io import write
 
 
@@ -83,7 +84,8 @@ def test_numbers_for_a_table() -> None:
 def test_json(answer: Answer, karate: Path) -> None:
     found = answer("bc", karate, "--top", 34)
     close(scores(found), nx.betweenness_centrality(nx.karate_club_graph()))
-    assert (found["n"], found["m"], found["sources"], found["edges"], found["engine"]) == (34, 156, 34, False, "cpu")
+    assert (found["n"], found["m"], found["edges"], found["sources"]) == (34, 156, 78, 34)
+    assert (found["scored"], found["engine"]) == ("vertices", "cpu")
     assert found["certificate"]["error"] <= found["certificate"]["tolerance"]
     ordered = [row["betweenness"] for row in found["top"]]
     assert ordered == sorted(ordered, reverse=True) and found["scores_above_zero"] == np.count_nonzero(ordered)
@@ -120,7 +122,7 @@ def test_edges(answer: Answer, karate: Path) -> None:
     assert {(row["source"], row["target"]): row["betweenness"] for row in found["top"]} == pytest.approx(
         nx.edge_betweenness_centrality(nx.karate_club_graph())
     )
-    assert found["edges"] is True and len(found["top"]) == 78
+    assert found["scored"] == "edges" and len(found["top"]) == 78
 
 
 def test_plan_device_and_threads_are_honoured(
@@ -278,3 +280,18 @@ def test_a_failed_certificate_is_an_error_of_the_engine(
     monkeypatch.setattr("hopwave.algorithms.brandes.TOLERANCE", -1.0)
     code, message = fail("bc", karate, "--out", "out.csv")
     assert code == 4 and "failed its own check" in message and not Path("out.csv").exists()
+
+
+def test_a_continued_run_says_so(
+    karate: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("HOPWAVE_PROGRESS")
+    monkeypatch.chdir(karate.parent)
+    sampled = ("--epsilon", "0.2", "--method", "paths", "--seed", "1")
+    for path, how, done in (("run.npz", (), "34 of 34 sources"), ("paths.npz", sampled, r"[\d,]+ pairs")):
+        said = []
+        for _ in range(2):
+            assert main(["bc", str(karate), "--checkpoint", path, *how]) == 0
+            said.append(capsys.readouterr().err)
+        assert "continuing" not in said[0]
+        assert re.search(f"^hopwave: continuing from {path}: {done} are done$", said[1], re.MULTILINE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from calls import PNG, Answer, Run
 
 import hopwave as hw
-from hopwave.cli import app, columns, levels, main, terminal
+from hopwave.cli import app, bench, columns, levels, main, terminal
 from hopwave.io import read, write
 
 COMMANDS = ["generate", *(command.callback.__name__ for command in app.app.registered_commands)]
@@ -29,6 +30,25 @@ def test_every_command_has_help_and_json(run: Run, command: str) -> None:
     assert f" {command} " in run("--help")
     text = run(command, "--help")
     assert "--json" in text and f"Example: hopwave {command}" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("hopwave b", ["bfs", "bc", "bench"]), ("hopwave plans xbfs-s", ["xbfs-static", "xbfs-sync"])],
+)
+def test_the_shell_completes(
+    words: str, expected: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_HOPWAVE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    assert main([]) == 0
+    assert capsys.readouterr().out.split() == expected
+
+
+def test_an_unknown_plan_has_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "xbf"]) == 3
+    assert "plan 'xbf' is not known; did you mean 'xbfs'?" in capsys.readouterr().err
 
 
 # -------------------------------------------------------------------- info
@@ -49,6 +69,24 @@ def test_info_json(answer: Answer, square: Path) -> None:
         {"from": 2, "to": 3, "vertices": 12},
         {"from": 4, "to": 7, "vertices": 4},
     ]
+
+
+def test_info_tells_shapes_apart(answer: Answer, run: Run, tmp_path: Path) -> None:
+    """One number is not enough: the scale-free metric of all four is below TurboBC's border."""
+    spokes = hw.generate.grid(60, 60).to_edges()
+    hub = [np.append(end, more) for end, more in zip(spokes, (np.zeros(60, int), np.arange(100, 160)), strict=True)]
+    for shape, graph in {
+        "even": hw.generate.grid(60, 60),
+        "skewed": hw.generate.barabasi_albert(3000, 3, seed=1),
+        "even with hubs": hw.Graph.from_edges(*hub),
+    }.items():
+        write(tmp_path / "graph.npz", graph)
+        found = answer("info", tmp_path / "graph.npz")
+        assert (found["shape"], found["regular"]) == (shape, True)
+    assert "even with hubs: the maximum is" in run("info", tmp_path / "graph.npz")
+    mixed = hw.Graph.from_edges(*hw.generate.complete(30).to_edges(), n=3000)
+    assert mixed.stats().busiest_share == 1.0 and mixed.stats().shape == "skewed"
+    assert replace(mixed.stats(), max_degree=2, busiest_share=0.05).shape == "uneven"
 
 
 def test_info_directed_as_the_user_says(answer: Answer, square: Path) -> None:
@@ -272,6 +310,8 @@ def test_bench_times_every_search_plan(answer: Answer, square: Path) -> None:
     assert timed == found["plans"][: len(timed)], "those without a time come last"
     assert [row["seconds"] for row in timed] == sorted(row["seconds"] for row in timed)
     assert all(row["teps"] == pytest.approx(48 / row["seconds"]) and not row["note"] for row in timed)
+    assert all(0 < row["low"] <= row["seconds"] <= row["high"] for row in timed) and found["rounds"] == 5
+    assert timed[0]["place"] == 1 and all(row["place"] is None for row in found["plans"][len(timed) :])
     assert len(found["sources"]) == 2 and found["arcs"] == 48
 
 
@@ -279,9 +319,25 @@ def test_bench_says_why_a_plan_has_no_time(run: Run, square: Path) -> None:
     text = run(
         "bench", square, "--task", "betweenness", "--device", "cpu", "-p", "hopwave-batch", "-p", "hopwave-block"
     )
-    rows = [line.split() for line in text.splitlines() if line.strip().startswith("hopwave-")]
-    assert rows[0][0] == "hopwave-block" and float(rows[0][1]) > 0
-    assert rows[1][:2] == ["hopwave-batch", "–"] and "GPU" in " ".join(rows[1])
+    rows = [line.split() for line in text.splitlines() if " hopwave-" in line and "±" not in line]
+    assert rows[0][:2] == ["1", "hopwave-block"] and float(rows[0][2]) > 0 and rows[0][4] == "%"
+    assert rows[1][:3] == ["–", "hopwave-batch", "–"] and "GPU" in " ".join(rows[1])
+
+
+def test_bench_does_not_rank_within_noise(monkeypatch: pytest.MonkeyPatch, answer: Answer, square: Path) -> None:
+    """xbfs is faster than merrill in every round, and pushpull is only so in some."""
+    took = {"merrill": 2.0, "xbfs": 1.0, "pushpull": 1.5}
+    rounds = iter([0.4, 1.6, 0.8, 1.2, 1.0])
+
+    def once(graph: Any, plan: Any, *rest: Any) -> float:
+        return took[plan.name] * (next(rounds) if plan.name == "pushpull" else 1.0)
+
+    monkeypatch.setattr(bench, "time_searches", once)
+    found = answer("bench", square, "--device", "cpu", *(part for name in took for part in ("-p", name)))
+    assert [(row["plan"], row["place"]) for row in found["plans"]] == [("xbfs", 1), ("pushpull", 2), ("merrill", 3)]
+    rounds = iter([0.4, 1.6, 0.6, 1.4, 1.0])
+    found = answer("bench", square, "--device", "cpu", *(part for name in took for part in ("-p", name)))
+    assert [(row["plan"], row["place"]) for row in found["plans"]] == [("xbfs", 1), ("pushpull", 1), ("merrill", 3)]
 
 
 def test_bench_finds_a_wrong_result(

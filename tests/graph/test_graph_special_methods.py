@@ -267,6 +267,7 @@ def test_statistics_by_hand() -> None:
         isolated=1,
         self_loops=1,
         scf=13 / 18,  # three arcs 3·1 and four arcs 1·1, over n · max = 6 · 3
+        busiest_share=3 / 7,  # of one vertex, the least that 1 % can be
     )
 
 

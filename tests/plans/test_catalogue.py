@@ -182,7 +182,8 @@ def test_plan_by_name() -> None:
 
 @pytest.mark.parametrize("name", ["nope", "XBFS", "", None, 3, [], "auto"])
 def test_unknown_plans(name: object) -> None:
-    with pytest.raises(PlanError, match=re.escape(f"plan {name!r} is not known; use 'auto' or one of hopwave, ")):
+    meant = "did you mean 'xbfs'? Use" if name == "XBFS" else "use"
+    with pytest.raises(PlanError, match=re.escape(f"plan {name!r} is not known; {meant} 'auto' or one of hopwave, ")):
         hw.plan(name)  # type: ignore[arg-type]
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.errors import EngineError, ExecutorError
 from hopwave.jobs import Accumulation, Job, Progress
-from hopwave.progress import Meter
+from hopwave.progress import Meter, say
 
 TOLERANCE = 1e-9
 
@@ -65,6 +65,8 @@ def accumulate(
     """
     done = checkpoint.load(run) if checkpoint else 0
     sources = len(job.sources)
+    if checkpoint and done and progress is not False:
+        say(checkpoint.continues(f"{min(done * run.size, sources):,} of {sources:,} sources"))
     show = None if callable(progress) else progress
     with Meter(title, sources, show) as meter:
 

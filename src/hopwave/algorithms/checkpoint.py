@@ -52,6 +52,10 @@ class Checkpoint:
         """Whether it is time to save again."""
         return time.monotonic() - self._last > INTERVAL
 
+    def continues(self, done: str) -> str:
+        """The line that tells a user that the run begins where another one ended."""
+        return f"continuing from {self.path}: {done} are done"
+
     def save(self, run: Stored, done: int) -> None:
         """Write the sums over the first `done` blocks."""
         with replacing(self.path) as stream:

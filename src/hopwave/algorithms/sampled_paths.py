@@ -15,7 +15,7 @@ from hopwave.algorithms.path_sampling import Goal, Look, Schedule, pilot_size, s
 from hopwave.errors import EngineError, ExecutorError
 from hopwave.generate.counter import start
 from hopwave.jobs import PATH_SUMS, Integers, PathSampling, Progress
-from hopwave.progress import Meter
+from hopwave.progress import Meter, say
 
 Floats = npt.NDArray[np.float64]
 Begin = Callable[[int], PathSampling]  # a run over the pairs that follow from that start
@@ -89,6 +89,8 @@ def draw(begin: Begin, seed: int, plan: Schedule, progress: Progress, checkpoint
     run = begin(start(seed, "sample pairs"))
     if checkpoint:
         run.done = checkpoint.load(Saved(run))
+        if run.done and progress is not False:
+            say(checkpoint.continues(f"{run.done:,} pairs"))
     with Meter("", None, None if callable(progress) else progress) as meter:
         widest = ""
         for size, risk in plan.looks():

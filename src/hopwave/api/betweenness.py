@@ -369,10 +369,11 @@ class Run:
     ) -> tuple[Floats, brandes.Certificate]:
         """The sums of dependencies over the sources of the job, checked. The title is that of the progress bar."""
         run = self.engine.accumulation(self.graph, job, self.plan, self.threads)
-        if progress is None and len(job.sources) * (self.graph.n + self.graph.m) < MIN_WORK_FOR_METER:
-            progress = False
         saved = None
-        if checkpoint is not None:
+        if checkpoint is None:
+            if progress is None and len(job.sources) * (self.graph.n + self.graph.m) < MIN_WORK_FOR_METER:
+                progress = False
+        else:
             saved = Checkpoint(checkpoint, self.graph, job, f"{self.plan.name} on {self.engine.name}")
         certificate = brandes.accumulate(run, job, title, progress, saved)
         return run.total, certificate

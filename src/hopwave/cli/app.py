@@ -49,7 +49,6 @@ app = typer.Typer(
     name="hopwave",
     help="Breadth-first search and betweenness centrality on the CPU and the GPU.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,  # main() prints the error
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -91,6 +90,7 @@ _add(convert.convert, "convert web.mtx.gz web.npz", "Graph files")
 _add(fetch.fetch, "fetch SNAP/email-Enron", "Graph files")
 app.add_typer(generate.app, name="generate", rich_help_panel="Graph files")
 _add(plans.plans, "plans hopwave", "Plans and benchmarks")
+app.command("plan", hidden=True)(plans.plans)  # `hopwave plan xbfs` reads as well
 _add(bench.bench, "bench web.mtx.gz --plan hopwave --plan xbfs", "Plans and benchmarks")
 _add(graph500.graph500, "graph500 --scale 20", "Plans and benchmarks")
 _add(gap.gap, "gap --scale 20", "Plans and benchmarks")

@@ -16,7 +16,7 @@ import hopwave as hw
 from hopwave.cli import columns, options, picture, terminal
 from hopwave.cli.bfs import vertex
 from hopwave.cli.files import Combine, Directed, File, Format, ReadOptions, load
-from hopwave.cli.info import sentence
+from hopwave.cli.info import sentence, sizes
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.progress import Meter
@@ -260,10 +260,8 @@ def record(result: Result, top: int) -> dict[str, Any]:
         off = {} if bound is None else {"bound": None if math.isnan(bound) else bound}
         rows.append({**where, "betweenness": None if math.isnan(score) else score, **off})
     return {
-        "n": graph.n,
-        "m": graph.m,
-        "directed": graph.directed,
-        "edges": isinstance(result, EdgeBetweennessResult),
+        **sizes(graph),
+        "scored": "vertices" if isinstance(result, BetweennessResult) else "edges",
         "sources": result.sources,
         "pairs": result.pairs if isinstance(result, BetweennessResult) else None,
         "plan": result.plan.name,

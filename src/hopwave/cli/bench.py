@@ -1,11 +1,15 @@
-"""`hopwave bench FILE`: time every plan on a graph, after checking its result; the fastest comes first."""
+"""`hopwave bench FILE`: time every plan on a graph, after checking its results; the fastest comes first.
+
+Plans are timed in turn, round after round, so that whatever else the machine does meanwhile slows all of them. A plan
+has one time per round. Two plans are ranked apart only if their times are: see `placed`.
+"""
 
 from __future__ import annotations
 
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -16,7 +20,7 @@ import hopwave as hw
 from hopwave import engines
 from hopwave.cli import options, terminal
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
-from hopwave.cli.info import sentence
+from hopwave.cli.info import sentence, sizes
 from hopwave.errors import EngineError, GraphError, PlanError
 from hopwave.graph import Graph
 from hopwave.plan import Plan
@@ -33,11 +37,22 @@ class Task(StrEnum):
 
 @dataclass(frozen=True)
 class Timed:
-    """A plan's median time per source, or why it has none."""
+    """A plan's times per source, the median of its rounds first; or why it has none.
+
+    `low` and `high` are the quartiles: half of the rounds lie between them.
+    """
 
     plan: str
-    seconds: float | None
+    seconds: float | None = None
+    low: float = 0.0
+    high: float = 0.0
+    place: int | None = None
     note: str = ""
+
+    @property
+    def spread(self) -> float:
+        """Half of the distance between the quartiles, as a share of the median."""
+        return (self.high - self.low) / (2 * self.seconds) if self.seconds else 0.0
 
 
 def bench(
@@ -45,12 +60,20 @@ def bench(
     task: Annotated[Task, typer.Option(help="What to time.")] = Task.SEARCH,
     plan: Annotated[
         list[str] | None,
-        typer.Option("--plan", "-p", help="Time this plan. Repeat for several. Default: all plans of the task."),
+        typer.Option(
+            "--plan",
+            "-p",
+            help="Time this plan. Repeat for several. Default: all plans of the task.",
+            autocompletion=options.plan_names,
+        ),
     ] = None,
     sources: Annotated[
         int, typer.Option(min=1, help="How many random sources, all reached from the vertex of highest degree.")
     ] = 8,
     seed: Annotated[int, typer.Option(help="Seed of the random sources.")] = 1,
+    rounds: Annotated[
+        int, typer.Option(min=3, help="How often every plan is timed; the spread comes from these rounds.")
+    ] = 5,
     device: options.SearchDevice = "auto",
     threads: options.Threads = None,
     directed: Directed = None,
@@ -58,7 +81,7 @@ def bench(
     read_options: ReadOptions = None,
     as_json: options.Json = False,
 ) -> None:
-    """Time every plan on a graph: check its results, then show its median time per source."""
+    """Check and time every plan on a graph, and rank the plans; those whose times overlap share a place."""
     hops = [each for each in hw.plans() if each.task == task and each.lengths == "hops"]
     chosen = [hw.plan(name) for name in plan] if plan else hops
     for each in chosen:
@@ -69,27 +92,16 @@ def bench(
         engines.engine(device)  # an engine that cannot run here is an error before a large graph is read
     graph = load(file, directed, format, read_options)
     starts = draw(graph, sources, seed)
-    measure = search_times if task is Task.SEARCH else betweenness_times
     where = {"device": device, "threads": threads}
-    rows: list[Timed] = []
-    with Meter(f"timing {file.name}", len(chosen), None) as meter:
-        for number, each in enumerate(chosen):
-            meter.stage(each.name)
-            rows.append(attempt(measure, graph, each, starts, where))
-            meter.update(number + 1)
-    rows.sort(key=lambda row: float("inf") if row.seconds is None else row.seconds)
-
+    rows = placed(measured(graph, chosen, task, starts, rounds, where, f"timing {file.name}"))
     arcs = reached_arcs(graph, starts)
     if as_json:
-        given = {"file": str(file), "n": graph.n, "m": graph.m, "directed": graph.directed, "task": task.value}
-        found = [
-            {"plan": row.plan, "seconds": row.seconds, "teps": row.seconds and arcs / row.seconds, "note": row.note}
-            for row in rows
-        ]
+        given = {"file": str(file), **sizes(graph), "task": task.value, "rounds": rounds}
+        found = [{**vars(row), "teps": row.seconds and arcs / row.seconds} for row in rows]
         terminal.emit({**given, **where, "sources": starts, "arcs": arcs, "plans": found})
     else:
         terminal.line(f"{file}: {sentence(graph)}")
-        terminal.show(shown(rows, arcs, len(starts)))
+        terminal.show(shown(rows, arcs, len(starts), rounds))
     if any(row.note.startswith("WRONG") for row in rows):
         raise terminal.CheckFailed("a plan gave a wrong result; please report this")
 
@@ -108,50 +120,120 @@ def reached_arcs(graph: Graph, starts: Sequence[int]) -> float:
     return float(np.mean(seen))
 
 
-Measure = Callable[[Graph, Plan, list[int], dict[str, Any]], Timed]
+# One measure checks a plan's results: None, or what is wrong. The other runs it once: seconds per source.
+Check = Callable[[Graph, Plan, list[int], dict[str, Any]], str | None]
+Once = Callable[[Graph, Plan, list[int], dict[str, Any]], float]
 
 
-def attempt(measure: Measure, graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> Timed:
-    """A plan's time, or why the engine cannot run it."""
+def measured(
+    graph: Graph, plans: list[Plan], task: Task, starts: list[int], rounds: int, where: dict[str, Any], title: str
+) -> list[Timed]:
+    """Every plan, checked once and then timed in every round."""
+    check: Check = check_searches if task is Task.SEARCH else check_betweenness
+    once: Once = time_searches if task is Task.SEARCH else time_betweenness
+    rows: list[Timed] = []
+    times: dict[str, list[float]] = {}
+    with Meter(title, len(plans) * (1 + rounds), None) as meter:
+        for number, plan in enumerate(plans):
+            note = attempt(check, graph, plan, starts, where)
+            if note is None:
+                times[plan.name] = []
+            else:
+                rows.append(Timed(plan.name, note=note))
+            meter.update(number + 1)
+        good = [plan for plan in plans if plan.name in times]
+        for number in range(rounds):
+            for plan in good:
+                times[plan.name].append(once(graph, plan, starts, where))
+            meter.update(len(plans) * (2 + number))
+    for name, seconds in times.items():
+        low, middle, high = statistics.quantiles(seconds, n=4, method="inclusive")
+        rows.append(Timed(name, middle, low, high))
+    return rows
+
+
+def placed(rows: list[Timed]) -> list[Timed]:
+    """The plans in the order of their times, with places; those without a time come last.
+
+    A place begins with its fastest plan. A plan whose times overlap with that plan's shares the place: no more than
+    noise lies between them.
+
+    >>> rows = [Timed("a", 3.0, 2.0, 4.0), Timed("b", 2.5, 2.4, 2.6), Timed("c", 9.0, 8.0, 9.5), Timed("d", note="no")]
+    >>> [(row.plan, row.place) for row in placed(rows)]
+    [('b', 1), ('a', 1), ('c', 3), ('d', None)]
+    """
+    ranked = sorted(
+        (row for row in rows if row.seconds is not None), key=lambda row: (row.seconds or 0.0, row.low, row.plan)
+    )
+    found: list[Timed] = []
+    first: Timed | None = None
+    for number, row in enumerate(ranked, start=1):
+        if first is None or row.low > first.high:
+            first = replace(row, place=number)
+        found.append(replace(row, place=first.place))
+    return found + [row for row in rows if row.seconds is None]
+
+
+def attempt(check: Check, graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> str | None:
+    """What is wrong with a plan's results, or why the engine cannot run it; None if neither."""
     try:
-        return measure(graph, plan, starts, where)
+        return check(graph, plan, starts, where)
     except (EngineError, PlanError) as error:
-        return Timed(plan.name, None, str(error))
+        return str(error)
 
 
-def search_times(graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> Timed:
-    """Check every search by Graph500's five rules, then time the same search again."""
-    seconds = []
+def check_searches(graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> str | None:
+    """Every search by Graph500's five rules."""
     for start in starts:
         source = graph.label(start)
         result = hw.bfs(graph, source, plan=plan, **where)
         verdict = validate(graph, source, result.distances, result.predecessors)
         if not verdict.ok:
-            return Timed(plan.name, None, f"WRONG: {'; '.join(verdict.failures)}")
+            return f"WRONG: {'; '.join(verdict.failures)}"
+    return None
+
+
+def time_searches(graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> float:
+    """The median over the sources: single searches that something else interrupts do not count."""
+    seconds = []
+    for start in starts:
+        source = graph.label(start)
         began = time.perf_counter()
         hw.bfs(graph, source, plan=plan, **where)
         seconds.append(time.perf_counter() - began)
-    return Timed(plan.name, statistics.median(seconds))
+    return statistics.median(seconds)
 
 
-def betweenness_times(graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> Timed:
-    """The first run is checked by its certificate; the second is timed, and its time divided by its sources."""
+def check_betweenness(graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> str | None:
+    """A run that fails its certificate raises an error."""
+    time_betweenness(graph, plan, starts, where)
+    return None
+
+
+def time_betweenness(graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> float:
+    """One run over all sources, divided by their number."""
     labels = [graph.label(start) for start in starts]
-    hw.betweenness_centrality(graph, sources=labels, plan=plan, progress=False, **where)
     began = time.perf_counter()
     hw.betweenness_centrality(graph, sources=labels, plan=plan, progress=False, **where)
-    return Timed(plan.name, (time.perf_counter() - began) / len(starts))
+    return (time.perf_counter() - began) / len(starts)
 
 
-def shown(rows: list[Timed], arcs: float, sources: int) -> Any:
+def shown(rows: list[Timed], arcs: float, sources: int, rounds: int) -> Any:
     """The table, with bars relative to the slowest plan."""
     timed = [row.seconds for row in rows if row.seconds is not None]
-    caption = f"Median of {sources} sources, results checked first. GTEPS: {arcs:,.0f} arcs per source / time / 10^9."
-    made = terminal.table("Plans on this graph", "plan", "ms", "GTEPS", "", numbers=(1, 2), caption=caption)
+    caption = (
+        f"ms per source: median of {rounds} rounds over {sources} sources, results checked first; half of the rounds "
+        "are within ±. Plans that share a place are not told apart: their times overlap. "
+        f"GTEPS: {arcs:,.0f} arcs per source / time / 10^9."
+    )
+    titles = ("place", "plan", "ms", "±", "GTEPS", "")
+    made = terminal.table("Plans on this graph", *titles, numbers=(0, 2, 3, 4), caption=caption)
     for row in rows:
         if row.seconds is None:
-            made.add_row(row.plan, "–", "–", row.note)
+            made.add_row("–", row.plan, "–", "–", "–", row.note)
         else:
             bar = terminal.bar(row.seconds / max(timed), 30)
-            made.add_row(row.plan, terminal.milliseconds(row.seconds), f"{arcs / row.seconds / 1e9:.3f}", bar)
+            rate = f"{arcs / row.seconds / 1e9:.3f}"
+            spread = f"{100 * row.spread:.0f} %"
+            made.add_row(str(row.place), row.plan, terminal.milliseconds(row.seconds), spread, rate, bar)
     return made

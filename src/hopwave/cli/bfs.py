@@ -13,7 +13,7 @@ import typer
 import hopwave as hw
 from hopwave.cli import columns, options, picture, terminal
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
-from hopwave.cli.info import sentence
+from hopwave.cli.info import sentence, sizes
 from hopwave.cli.levels import level_table, reach, rows, title
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -173,9 +173,7 @@ def most_paths(graph: Graph, result: BFSResult) -> str:
 def record(graph: Graph, result: BFSResult) -> dict[str, Any]:
     """The search, for JSON."""
     return {
-        "n": graph.n,
-        "m": graph.m,
-        "directed": graph.directed,
+        **sizes(graph),
         "sources": [graph.label(start) for start in result.sources],
         "reached": result.reached,
         "depth": result.depth,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import hopwave as hw
 from hopwave.cli import options, picture, terminal
 from hopwave.cli.bfs import busiest
-from hopwave.cli.info import sentence
+from hopwave.cli.info import sentence, sizes
 from hopwave.cli.levels import level_table, reach, rows, title
 from hopwave.graph import Graph
 from hopwave.progress import Meter
@@ -149,8 +149,7 @@ def _places(graph: Graph) -> npt.NDArray[np.float64]:
 def _record(result: BFSResult, small: Small, drawn: bool) -> dict[str, Any]:
     return {
         "kronecker": {
-            "n": result.graph.n,
-            "m": result.graph.m,
+            **sizes(result.graph),
             "reached": result.reached,
             "depth": result.depth,
             "plan": result.plan.name,
@@ -159,8 +158,7 @@ def _record(result: BFSResult, small: Small, drawn: bool) -> dict[str, Any]:
         },
         "small": {
             "name": small.name,
-            "n": small.graph.n,
-            "m": small.graph.m,
+            **sizes(small.graph),
             "reached": small.result.reached,
             "depth": small.result.depth,
             "certificate": small.betweenness.certificate.error,

@@ -16,7 +16,7 @@ import typer
 import hopwave as hw
 from hopwave.cli import options, terminal
 from hopwave.cli.files import load
-from hopwave.cli.info import sentence
+from hopwave.cli.info import sentence, sizes
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.progress import Meter
@@ -54,7 +54,7 @@ def gap(
         groups = [sources[i : i + BC_SOURCES] for i in range(0, len(sources), BC_SOURCES)]
         results["bc"] = time_bc(graph, groups[: trials or BC_TRIALS], device, threads)
     if as_json:
-        terminal.emit({"n": graph.n, "m": graph.m, "directed": graph.directed, **results})
+        terminal.emit({**sizes(graph), **results})
         return
     shown = terminal.table(
         "GAP", "kernel", "trials", "average s", "fastest s", "slowest s", "checked", numbers=(1, 2, 3, 4)

@@ -57,7 +57,8 @@ def described(graph: Graph) -> dict[str, str]:
     """A graph's statistics in words, for a table."""
     stats = graph.stats()
     kind = "directed" if graph.directed else "undirected"
-    scale = "regular (below" if stats.regular else "irregular (above"
+    group = "regular (below" if stats.regular else "irregular (above"
+    times = stats.max_degree / stats.mean_degree if graph.m else 0.0
     return {
         "kind": f"{kind}, {'vertices with labels' if graph.labels is not None else 'vertices numbered from 0'}",
         "vertices": f"{graph.n:,}",
@@ -65,9 +66,11 @@ def described(graph: Graph) -> dict[str, str]:
         "stored arcs": f"{graph.m:,} in {terminal.size(sum(part.nbytes for part in graph_arrays(graph)))}",
         "weights": weights_described(graph),
         "degree": f"mean {stats.mean_degree:.2f}, deviation {stats.std_degree:.2f}, maximum {stats.max_degree:,}",
+        "shape": f"{stats.shape}: the maximum is {times:.3g} times the mean, and the busiest 1 % of the vertices have "
+        f"{100 * stats.busiest_share:.2g} % of the arcs",
         "isolated vertices": f"{stats.isolated:,}",
         "self-loops": f"{stats.self_loops:,}",
-        "scale-free metric": f"{stats.scf:,.1f}: {scale} {IRREGULAR_SCF:,.0f})",
+        "scale-free metric": f"{stats.scf:,.1f}: TurboBC's group {group} {IRREGULAR_SCF:,.0f})",
     }
 
 
@@ -89,6 +92,16 @@ def edge_count(graph: Graph) -> int:
     return graph.m if graph.directed else (graph.m + graph.stats().self_loops) // 2
 
 
+def sizes(graph: Graph) -> dict[str, Any]:
+    """The size of a graph, for the JSON of every command: `edges` as people count them, `m` as they are stored.
+
+    >>> from hopwave import generate
+    >>> sizes(generate.path(3))
+    {'n': 3, 'm': 4, 'edges': 2, 'directed': False}
+    """
+    return {"n": graph.n, "m": graph.m, "edges": edge_count(graph), "directed": graph.directed}
+
+
 def record(graph: Graph) -> dict[str, Any]:
     """A graph's statistics, for JSON."""
     stats, weights = graph.stats(), graph.weights
@@ -99,6 +112,7 @@ def record(graph: Graph) -> dict[str, Any]:
     return {
         **asdict(stats),
         "regular": stats.regular,
+        "shape": stats.shape,
         "edges": edge_count(graph),
         "labels": graph.labels is not None,
         "weights": about,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +15,38 @@ from hopwave.cli import columns, picture
 RUNNING = "Running"
 OUTPUT = "Output"
 
-Plan = Annotated[str, typer.Option(help="A plan of 'hopwave plans'; auto chooses one.", rich_help_panel=RUNNING)]
-Device = Annotated[str, typer.Option(help="auto, cpu or cuda.", rich_help_panel=RUNNING)]
-SearchDevice = Annotated[str, typer.Option(help="auto, cpu, cuda or reference.", rich_help_panel=RUNNING)]
+
+def plan_names(incomplete: str) -> list[str]:
+    """The plans that begin so, for the shell to complete.
+
+    >>> plan_names("xbfs-s")
+    ['xbfs-static', 'xbfs-sync']
+    """
+    return [plan.name for plan in hw.plans() if plan.name.startswith(incomplete)]
+
+
+def _begin_so(*words: str) -> Callable[[str], list[str]]:
+    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
+
+
+Plan = Annotated[
+    str,
+    typer.Option(
+        help="A plan of 'hopwave plans'; auto chooses one.", autocompletion=plan_names, rich_help_panel=RUNNING
+    ),
+]
+Device = Annotated[
+    str,
+    typer.Option(help="auto, cpu or cuda.", autocompletion=_begin_so("auto", "cpu", "cuda"), rich_help_panel=RUNNING),
+]
+SearchDevice = Annotated[
+    str,
+    typer.Option(
+        help="auto, cpu, cuda or reference.",
+        autocompletion=_begin_so("auto", "cpu", "cuda", "reference"),
+        rich_help_panel=RUNNING,
+    ),
+]
 Threads = Annotated[
     int | None,
     typer.Option(

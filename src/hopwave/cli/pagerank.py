@@ -13,7 +13,7 @@ from hopwave.cli import columns, options, terminal
 from hopwave.cli.bc import shown
 from hopwave.cli.bfs import vertex
 from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
-from hopwave.cli.info import sentence
+from hopwave.cli.info import sentence, sizes
 from hopwave.progress import Meter
 from hopwave.results.scores import VertexScores
 
@@ -53,7 +53,7 @@ def pagerank(
     if as_json:
         given = {"file": str(file), "alpha": alpha, "tol": tol, "max_iter": max_iter, "restart": list(jumps or ())}
         ranks = [{"vertex": key, "pagerank": rank} for key, rank in result.top(top)]
-        about = {"n": graph.n, "m": graph.m, "directed": graph.directed, "weights": graph.is_weighted}
+        about = {**sizes(graph), "weights": graph.is_weighted}
         terminal.emit({**given, **about, "top": ranks, "wall_seconds": wall, "out": out and str(out)})
         return
     terminal.line(f"{file}: {sentence(graph)}")

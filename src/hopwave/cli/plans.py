@@ -12,7 +12,10 @@ from hopwave.plan import Plan
 
 
 def plans(
-    name: Annotated[str | None, typer.Argument(metavar="[PLAN]", help="Show every choice of this plan.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[PLAN]", help="Show every choice of this plan.", autocompletion=options.plan_names),
+    ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the table in Markdown, as in the README.")
     ] = False,

@@ -14,7 +14,7 @@ import hopwave as hw
 from hopwave.cli import columns, options, terminal
 from hopwave.cli.bfs import busiest, vertex
 from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
-from hopwave.cli.info import sentence
+from hopwave.cli.info import sentence, sizes
 from hopwave.progress import Meter
 from hopwave.results.shortest_paths import ShortestPaths
 
@@ -148,9 +148,7 @@ def record(result: ShortestPaths) -> dict[str, Any]:
     graph, d = result.graph, result.distances[np.isfinite(result.distances)]
     buckets = None if result.trace is None else [vars(bucket) for bucket in result.trace]
     return {
-        "n": graph.n,
-        "m": graph.m,
-        "directed": graph.directed,
+        **sizes(graph),
         "weights": result.matrix.has_values,
         "sources": [graph.label(start) for start in result.sources],
         "reached": result.reached,
