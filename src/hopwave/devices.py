@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from hopwave.optional import install
+
 NVIDIA = Path("/proc/driver/nvidia/gpus")  # the driver lists its GPUs here, whether or not CuPy is installed
 
 
@@ -123,7 +125,7 @@ def host_memory() -> int | None:
 
 def _gpus() -> Iterator[Device]:
     if importlib.util.find_spec("cupy") is None:
-        reason = f"CuPy is not installed; run: pip install 'hopwave[{cuda_extra()}]'"
+        reason = f"CuPy is not installed; run: {install(cuda_extra())}"
         yield from _listed(reason)
         return
     try:

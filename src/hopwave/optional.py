@@ -7,18 +7,30 @@ from typing import Any
 
 from hopwave.errors import EngineError
 
-# Which of hopwave's extras brings a library.
-EXTRAS = {
+# What each extra of pyproject.toml installs, as pip takes it. Hints name the libraries themselves: that works wherever
+# hopwave came from, an index, a wheel or a clone.
+LIBRARIES = {
+    "cuda12": "cupy-cuda12x 'cuda-toolkit[cudart,nvrtc,cccl]==12.*'",
+    "cuda13": "cupy-cuda13x 'cuda-toolkit[cudart,nvrtc,cccl]==13.*'",
     "igraph": "igraph",
-    "matplotlib": "plot",
+    "io": "pyarrow pandas",
+    "mpi": "mpi4py mpich",
     "networkx": "networkx",
-    "pandas": "io",
-    "pyarrow": "io",
+    "plot": "matplotlib",
 }
 
 
+def install(extra: str) -> str:
+    """The command that installs the libraries of an extra.
+
+    >>> install("io")
+    'pip install pyarrow pandas'
+    """
+    return f"pip install {LIBRARIES[extra]}"
+
+
 def optional(name: str, purpose: str) -> Any:
-    """The module of that name, or an EngineError that names the extra to install.
+    """The module of that name, or an EngineError that says how to install it.
 
     >>> optional("networkx", "to_networkx").__name__
     'networkx'
@@ -27,6 +39,4 @@ def optional(name: str, purpose: str) -> Any:
         return import_module(name)
     except ImportError:
         library = name.partition(".")[0]
-        raise EngineError(
-            f"{purpose} needs {library}, which is not installed; pip install {library}, or 'hopwave[{EXTRAS[library]}]'"
-        ) from None
+        raise EngineError(f"{purpose} needs {library}, which is not installed; run: pip install {library}") from None

@@ -64,7 +64,10 @@ def test_a_gpu_without_cupy_says_what_to_install(driver: Path, monkeypatch: pyte
         ("cuda:0", "NVIDIA H200", False),
         ("cuda:1", "NVIDIA GPU", False),
     ]
-    assert found[0].reason == "CuPy is not installed; run: pip install 'hopwave[cuda13]'"
+    assert (
+        found[0].reason
+        == "CuPy is not installed; run: pip install cupy-cuda13x 'cuda-toolkit[cudart,nvrtc,cccl]==13.*'"
+    )
 
 
 def test_no_gpu_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

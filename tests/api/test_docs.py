@@ -8,6 +8,7 @@ import importlib.util
 import inspect
 import pkgutil
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -198,8 +199,35 @@ def test_an_arrow_is_left_out_where_a_chain_says_the_same() -> None:
 
 def test_the_changelog_knows_this_version(root: Path) -> None:
     assert f"## {hw.__version__}" in (root / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert f'version = "{hw.__version__}"' in (root / "pyproject.toml").read_text(encoding="utf-8")
+    assert f"\nversion: {hw.__version__}\n" in (root / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_contributing_is_one_page(root: Path) -> None:
     assert len((root / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 80
+
+
+# ---------------------------------------------------------------- packages
+
+
+def test_the_five_papers_are_cited(root: Path) -> None:
+    text = (root / "CITATION.cff").read_text(encoding="utf-8")
+    assert text.count("type: conference-paper") == 5
+    notes = re.findall(r'notes: "plans? ([a-z-]+)', text)
+    assert all(any(plan.name.startswith(note.rstrip("-")) for plan in hw.plans()) for note in notes) and len(notes) == 5
+
+
+def test_hints_install_what_the_extras_do(root: Path) -> None:
+    from hopwave.optional import LIBRARIES
+
+    extras = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    for extra, libraries in LIBRARIES.items():
+        declared = {re.match(r"[\w-]+", each)[0] for each in extras[extra]}
+        assert {re.match(r"[\w-]+", each.strip("'"))[0] for each in libraries.split()} == declared, extra
+    assert set(extras) - set(LIBRARIES) == {"all", "test", "bench"}
+    assert extras["all"] == ["hopwave[networkx,io,plot,igraph,mpi]"]
+
+
+def test_archives_hold_no_tests(root: Path) -> None:
+    targets = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
+    assert targets["sdist"]["include"] == ["/src", "/CHANGELOG.md", "/CITATION.cff"]
+    assert targets["wheel"]["packages"] == ["src/hopwave", "src/_hopwave_nx_info.py"]

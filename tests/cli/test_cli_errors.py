@@ -125,7 +125,7 @@ def test_a_missing_extra_says_how_to_get_it(
 ) -> None:
     hide(monkeypatch, library)
     code, message = fail("bfs", path3, option)
-    assert code == 4 and f"needs {library}" in message and "pip install 'hopwave[" in message
+    assert code == 4 and f"needs {library}" in message and "run: pip install " in message
 
 
 def test_a_write_that_breaks_off_leaves_the_old_file(fail: Fail, path3: Path, monkeypatch: pytest.MonkeyPatch) -> None:

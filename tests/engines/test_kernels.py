@@ -27,13 +27,13 @@ SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
 def absent() -> str | None:
     """Why nothing can be compiled here, or None."""
     if importlib.util.find_spec("cupy") is None:
-        return "CuPy is not installed; run: pip install 'hopwave[cuda13]'"
+        return "CuPy is not installed; run: pip install '.[cuda13]'"
     try:
         from cupy_backends.cuda.libs import nvrtc as compiler
 
         compiler.getVersion()
     except Exception as error:  # the library is loaded on first use and fails in its own ways
-        return f"NVRTC cannot be loaded ({error}); run: pip install 'hopwave[cuda13]'"
+        return f"NVRTC cannot be loaded ({error}); run: pip install '.[cuda13]'"
     if not nvrtc.include_folders():
         return "CUDA's headers are not here; run: pip install 'cuda-toolkit[cudart,nvrtc,cccl]==13.*'"
     return None

@@ -17,6 +17,7 @@ from hopwave.cli.bfs import busiest
 from hopwave.cli.info import sentence, sizes
 from hopwave.cli.levels import level_table, reach, rows, title
 from hopwave.graph import Graph
+from hopwave.optional import install
 from hopwave.progress import Meter
 from hopwave.results.betweenness import BetweennessResult
 from hopwave.results.search import BFSResult
@@ -85,10 +86,10 @@ def missing() -> list[str]:
         instead = "a generated small world, drawn as a ring" if installed("matplotlib") else "a generated small world"
         reasons.append(
             "NetworkX is not installed: it has the graph of Les Misérables and computes where to draw its vertices. "
-            f"This is {instead} instead; run: {terminal.install('networkx')}"
+            f"This is {instead} instead; run: {install('networkx')}"
         )
     if not installed("matplotlib"):
-        reasons.append(f"matplotlib is not installed, so there is no picture; run: {terminal.install('plot')}")
+        reasons.append(f"matplotlib is not installed, so there is no picture; run: {install('plot')}")
     return reasons
 
 

@@ -15,6 +15,7 @@ from rich.text import Text
 import hopwave as hw
 from hopwave.cli import options, selftest, terminal
 from hopwave.devices import Device, cuda_extra, devices
+from hopwave.optional import install
 from hopwave.progress import Meter
 
 REQUIRED = ("numpy", "scipy", "numba", "typer", "rich")
@@ -95,7 +96,7 @@ def optional() -> list[Library]:
             name,
             purpose,
             (_version(distributions) or "unknown") if importlib.util.find_spec(name) is not None else None,
-            terminal.install(extra or cuda_extra()),
+            install(extra or cuda_extra()),
         )
         for name, distributions, extra, purpose in EXTRAS
     ]

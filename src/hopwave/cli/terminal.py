@@ -16,6 +16,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from hopwave.optional import install
+
 # One colour for each direction, in tables.
 COLOURS = {"push": "cyan", "pull": "magenta", "source": "white"}
 # Control characters that JSON may contain as they are: C1, and those that change the direction of text.
@@ -37,20 +39,11 @@ class MissingExtra(Exception):
     """A feature needs an optional library that is not installed: exit code 4.
 
     >>> print(MissingExtra("a picture", "matplotlib", "plot"))
-    a picture needs matplotlib, which is not installed; run: pip install 'hopwave[plot]'
+    a picture needs matplotlib, which is not installed; run: pip install matplotlib
     """
 
     def __init__(self, what: str, library: str, extra: str) -> None:
         super().__init__(f"{what} needs {library}, which is not installed; run: {install(extra)}")
-
-
-def install(extra: str) -> str:
-    """The command that installs an extra.
-
-    >>> install("io")
-    "pip install 'hopwave[io]'"
-    """
-    return f"pip install 'hopwave[{extra}]'"
 
 
 def need(library: str, extra: str, what: str) -> None:

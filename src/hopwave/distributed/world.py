@@ -22,6 +22,7 @@ import numpy as np
 from hopwave import errors
 from hopwave.distributed.early_exit import POLL_SECONDS, NeighbourWatch
 from hopwave.errors import EngineError, HopwaveError
+from hopwave.optional import install
 
 T = TypeVar("T")
 
@@ -228,7 +229,7 @@ def _described(error: BaseException) -> tuple[str, str]:
 
 def _mpi() -> Any:
     if importlib.util.find_spec("mpi4py") is None:
-        raise EngineError("several ranks need mpi4py, which is not installed; run: pip install 'hopwave[mpi]'")
+        raise EngineError(f"several ranks need mpi4py, which is not installed; run: {install('mpi')}")
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:

@@ -25,7 +25,7 @@ def _pyarrow() -> Any:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise EngineError("Parquet needs pyarrow, which is not installed; run: pip install 'hopwave[io]'") from None
+        raise EngineError("Parquet needs pyarrow, which is not installed; run: pip install pyarrow") from None
     return pyarrow
 
 

@@ -21,6 +21,7 @@ from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.jobs import Accumulation, CutSweep, FoundBySearch, Job, PathJob, Poll, Question, Sweep, Swept
+from hopwave.optional import install
 from hopwave.plan import Plan, Step
 from hopwave.prepared import Structure
 from hopwave.trace import Level
@@ -36,9 +37,9 @@ class Engine:
     def missing(self) -> str | None:
         from hopwave.devices import cuda_extra
 
-        install = f"pip install 'hopwave[{cuda_extra()}]'"
+        command = install(cuda_extra())
         if importlib.util.find_spec("cupy") is None:
-            return f"device='cuda' needs CuPy, which is not installed; run: {install}, or use device='cpu'"
+            return f"device='cuda' needs CuPy, which is not installed; run: {command}, or use device='cpu'"
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # CuPy warns where there is no driver; the sentence below says so too
@@ -50,7 +51,7 @@ class Engine:
             said = " ".join(str(error).split()) or type(error).__name__
             return (
                 f"device='cuda' found no GPU that CuPy can use ({said}); check the driver with nvidia-smi, install "
-                f"the CuPy that suits it ({install}), or use device='cpu'"
+                f"the CuPy that suits it ({command}), or use device='cpu'"
             )
         if capability < LEAST_CAPABILITY:
             return f"this GPU has compute capability {capability / 10}, hopwave needs 7.0; use device='cpu'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hopwave.errors import EngineError
+from hopwave.optional import install
 
 # What else to do where memory runs out.
 FEWER_BUFFERS = "take a plan with fewer buffers such as 'turbobfs-td-sccsc'"
@@ -47,7 +48,7 @@ def translated(error, doing, graph=None, remedy=FEWER_BUFFERS):
         said = str(error).strip().splitlines() or [type(error).__name__]
         return (
             f"a kernel could not be compiled {doing} ({said[0]}); install CUDA's headers and NVRTC with "
-            "pip install 'hopwave[cuda13]' (or cuda12), or use device='cpu'"
+            f"{install('cuda13')} (or the same for 12), or use device='cpu'"
         )
     if isinstance(error, runtime.CUDARuntimeError | driver.CUDADriverError):
         return _failure(runtime, error, doing, graph)
