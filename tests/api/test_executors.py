@@ -19,6 +19,8 @@ import pytest
 import hopwave as hw
 from hopwave import EngineError, Graph, GraphError, generate
 from hopwave.algorithms import many_sources
+from hopwave.engines.cpu import policy as cpu_policy
+from hopwave.engines.cpu.betweenness.by_degree import RenumberedGraph
 from hopwave.errors import ExecutorError
 from hopwave.executors import deal, policy, worker
 
@@ -156,6 +158,25 @@ def test_a_worker_keeps_few_graphs(monkeypatch: pytest.MonkeyPatch, deals: list[
     for n in (200, 300, 400):
         hw.closeness_centrality(generate.path(n), executor=cluster)
     assert [len(kept) for kept in cluster.workers] == [policy.GRAPHS_KEPT] * 3
+
+
+def test_no_two_tasks_are_equal(monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]) -> None:
+    """Dask computes equal calls once, and a block that was refused for want of the graph would never be done."""
+    cluster, names = Cluster(monkeypatch), []
+    submit = cluster.submit
+    cluster.submit = lambda function, task, parcel: names.append(task.name) or submit(function, task, parcel)  # type: ignore
+    for _ in range(2):
+        CALLS["histogram"](executor=cluster)
+    assert len(set(names)) == len(names) == sum(made.sent.tasks for made in deals)
+
+
+def test_blocks_of_a_renumbered_graph(monkeypatch: pytest.MonkeyPatch, threads: Executor) -> None:
+    """It is renumbered for the number of all sources: one block alone would not be worth it."""
+    monkeypatch.setattr(cpu_policy, "CACHED_VERTICES", 10)
+    hubs = generate.barabasi_albert(800, 3)
+    alone, dealt = (hw.betweenness_centrality(hubs, k=64, seed=1, executor=how) for how in (None, threads))
+    assert hubs._prepared.find(RenumberedGraph) is not None
+    assert alone.scores.tobytes() == dealt.scores.tobytes()
 
 
 # ---------------------------------------------------------------- failures

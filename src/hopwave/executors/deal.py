@@ -12,6 +12,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
+from uuid import uuid4
 
 from hopwave.errors import ExecutorError
 from hopwave.executors import policy
@@ -38,6 +39,7 @@ class Deal:
         self, executor: Executor, graph: Graph, device: str, block: Callable[[int], Block], first: int, count: int
     ) -> None:
         self.sent = Sent()
+        self._name = uuid4().hex
         self._executor, self._graph, self._device = executor, graph, device
         self._key, self._turned = register(graph)
         self._parcel: Graph = graph.reversed() if self._turned else graph
@@ -87,7 +89,8 @@ class Deal:
                 future.cancel()
 
     def _submit(self, number: int, with_graph: bool = False) -> None:
-        task = Task(self._key, self._turned, self._device, self._block(number))
+        name = f"{self._name} {self.sent.tasks}"
+        task = Task(name, self._key, self._turned, self._device, self._block(number))
         try:
             future = self._executor.submit(do, task, self._parcel if with_graph else None)
         except RuntimeError as error:  # BrokenExecutor is one; another says that it was shut down

@@ -132,8 +132,13 @@ def _graph(key: str, parcel: Graph | None) -> Graph | None:
 
 @dataclass(frozen=True)
 class Task:
-    """One block, the key of its graph (or of the reverse of it), and the engine that computes it."""
+    """One block, the key of its graph (or of the reverse of it), and the engine that computes it.
 
+    No two tasks have the same name. An executor that takes equal calls for one, as Dask's does, must not: the second
+    time, the worker may have the graph.
+    """
+
+    name: str
     graph: str
     turned: bool
     device: str
