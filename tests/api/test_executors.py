@@ -262,6 +262,11 @@ def test_what_does_not_fit_is_refused(call: str, how: dict[str, Any], message: s
         CALLS[call](**{"executor": threads, **how})
 
 
+def test_the_highest_scores_are_not_dealt(threads: Executor) -> None:
+    with pytest.raises(GraphError, match="top= chooses each search by what the ones before it found"):
+        hw.harmonic_centrality(MESH, top=3, executor=threads)
+
+
 def test_the_reference_engine_is_dealt_too(threads: Executor) -> None:
     few = Graph.from_edges(_source[:60], _target[:60], MESH.n, weights=np.arange(1.0, 61.0))
     how = {"weights": True, "device": "reference"}

@@ -21,15 +21,14 @@ from hopwave.algorithms.method import Method
 from hopwave.api.arguments import check_bytes, check_distance, check_risk, order_of_nodes, source_ids
 from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, to_input_device
 from hopwave.api.estimates import Estimate, bounds_of_sample, check_epsilon, check_method, estimated
-from hopwave.api.weights import as_lengths
+from hopwave.api.weights import lengths
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.jobs import Integers, Job, Progress
+from hopwave.jobs import Floats, Integers, Job, Progress
 from hopwave.plan import Plan, PlanUsed
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 
-Floats = npt.NDArray[np.float64]
 MIN_WORK_FOR_METER = 1 << 20  # sources × (vertices and arcs): less is done long before progress would be shown
 
 
@@ -327,14 +326,6 @@ def check_request(
     return Request(graph, job, drawn, subset)
 
 
-def lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
-    """The graph, and whether its weights are the lengths of its arcs; also of a graph that has no arcs."""
-    graph, weighted = as_lengths(G, weights)
-    if weighted or weights is None or not weights:
-        return graph, weighted
-    return graph.with_weights(np.empty(0)), True
-
-
 def _sources(graph: Graph, sources: Any, drawn: Integers | None) -> Integers:
     """The sources that the caller named, or those that were drawn, or all."""
     if sources is not None:
@@ -369,10 +360,9 @@ class Run:
     ) -> tuple[Floats, brandes.Certificate]:
         """The sums of dependencies over the sources of the job, checked. The title is that of the progress bar."""
         run = self.engine.accumulation(self.graph, job, self.plan, self.threads)
-        saved = None
+        saved, work = None, len(job.sources) * (self.graph.n + self.graph.m)
         if checkpoint is None:
-            if progress is None and len(job.sources) * (self.graph.n + self.graph.m) < MIN_WORK_FOR_METER:
-                progress = False
+            progress = False if progress is None and work < MIN_WORK_FOR_METER else progress
         else:
             saved = Checkpoint(checkpoint, self.graph, job, f"{self.plan.name} on {self.engine.name}")
         certificate = brandes.accumulate(run, job, title, progress, saved)

@@ -10,7 +10,7 @@ import typer
 import hopwave as hw
 from hopwave.cli import columns, options, terminal
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
-from hopwave.cli.info import sentence
+from hopwave.cli.info import sentence, sizes
 from hopwave.cli.pagerank import score_table
 
 
@@ -47,7 +47,7 @@ def closeness(
         columns.write(out, columns.of_scores(result))
     if as_json:
         rows = [{"vertex": key, result.name: score} for key, score in result.top(top)]
-        about = {"n": graph.n, "m": graph.m, "directed": graph.directed, "score": result.name, "outwards": outwards}
+        about = {**sizes(graph), "score": result.name, "outwards": outwards}
         made = result.searches
         searches = made and {"whole": made.whole, "cut_off": made.cut_off, "skipped": made.skipped}
         written = {"wall_seconds": wall, "out": out and str(out)}

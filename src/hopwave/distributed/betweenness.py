@@ -19,8 +19,9 @@ import numpy.typing as npt
 
 from hopwave.algorithms import brandes, sampling, scaling
 from hopwave.api.arguments import as_graph, check_hops
-from hopwave.api.betweenness import check_request, choose_run, lengths
+from hopwave.api.betweenness import check_request, choose_run
 from hopwave.api.estimates import bounds_of_sample
+from hopwave.api.weights import lengths
 from hopwave.distributed.bfs import source_ids
 from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, choose_gpu, rank_threads
