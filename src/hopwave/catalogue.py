@@ -333,7 +333,8 @@ def plan(name: str | Plan) -> Plan:
     if isinstance(name, Plan):
         return name
     if not isinstance(name, str) or name not in CATALOGUE:
-        near = get_close_matches(name.lower(), CATALOGUE) if isinstance(name, str) else []
+        lower = name.lower() if isinstance(name, str) else ""
+        near = [lower] if lower in CATALOGUE else get_close_matches(lower, CATALOGUE)
         meant = f"did you mean {' or '.join(map(repr, near))}? Use" if near else "use"
         raise PlanError(f"plan {name!r} is not known; {meant} 'auto' or one of {', '.join(CATALOGUE)}")
     return CATALOGUE[name]

@@ -92,7 +92,7 @@ def test_whole_numbers_as_labels_are_no_ids() -> None:
     assert frame.index.tolist() == [30, 20, 10] and frame["predecessor"].tolist() == [30, 30, 20]
 
 
-def test_without_pandas_one_sentence_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pandas_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     trace = hw.bfs(NAMED, "ann", trace=True).trace
     for result in (
@@ -106,7 +106,9 @@ def test_without_pandas_one_sentence_names_the_extra(monkeypatch: pytest.MonkeyP
         trace,
         NAMED.edges(),
     ):
-        with pytest.raises(hw.EngineError, match=r"^to_pandas needs pandas, which is not installed; .*hopwave\[io\]'$"):
+        with pytest.raises(
+            hw.EngineError, match=r"^to_pandas needs pandas, which is not installed; run: pip install pandas$"
+        ):
             result.to_pandas()
 
 
