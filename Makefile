@@ -3,6 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Modules are compiled to bytecode when they are first imported (pip compiles none below), and that must be kept: the
+# tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test quick random fuzz lint bench bench-quick papers docs clean
 
 # A stamp that is older than pyproject.toml means that dependencies may have changed: the environment is updated.
