@@ -15,7 +15,8 @@ import numpy as np
 import hopwave as hw
 from hopwave.engines.cuda.policy import LevelSplit
 from hopwave.engines.cuda.search import one_launch
-from hopwave.engines.cuda.search.workspace import Workspace, deepest, trace_table
+from hopwave.engines.cuda.search.standing import deepest
+from hopwave.engines.cuda.search.workspace import Workspace, trace_table
 from hopwave.jobs import Question
 from hopwave.rules import Growing
 from hopwave.rules import Sizes as RuleSizes

@@ -29,7 +29,7 @@ from benchmarks.gpu_graphs import kronecker, sources_of, uniform
 from benchmarks.pages import search_page
 from benchmarks.setting import gpu
 from hopwave import Graph, engines, generate
-from hopwave.arrays import DeferredArray
+from hopwave.arrays import Deferred
 from hopwave.catalogue import CATALOGUE
 from hopwave.engines.cuda.graph import CudaGraph
 from hopwave.jobs import Question
@@ -59,7 +59,7 @@ def timed(engine: Any, graph: Graph, plan: Any, source: int, expected: Any) -> d
     seen |= {"gteps": arcs / ms / 1e6, "checked": sum(level.checked for level in levels)}
     seen |= {"ahead": sum(level.ahead for level in levels), "found": int(search.reached) - 1}
     distances = engine.fetch(search)["distances"]
-    distances = distances.fetch() if isinstance(distances, DeferredArray) else distances
+    distances = distances.fetch() if isinstance(distances, Deferred) else distances
     seen["verified"] = np.array_equal(distances, expected)
     seen["bytes"] = int(search.distance.nbytes) + int(loaded.on_device.bytes)
     for level in levels:

@@ -66,7 +66,7 @@ class ScaledCounts:
         return np.asarray(np.ldexp(mantissa, exponent), np.float64)
 
 
-class DeferredArray:
+class Deferred:
     """Part of a result that `fetch` makes when it is first read: by a copy from the device, or by computing it."""
 
     def __init__(self, fetch: Callable[[], Any]) -> None:
@@ -74,11 +74,11 @@ class DeferredArray:
 
 
 class Deferring:
-    """A frozen record whose attributes may be DeferredArrays. Each is fetched when it is first read, and then kept."""
+    """A frozen record whose attributes may be Deferred: each is then fetched when it is first read, and kept."""
 
     def _set_aside(self) -> None:
-        """Put all DeferredArrays where reading them is noticed; called at the end of __init__."""
-        deferred = {name: value for name, value in self.__dict__.items() if isinstance(value, DeferredArray)}
+        """Put what is Deferred where reading it is noticed; called at the end of __init__."""
+        deferred = {name: value for name, value in self.__dict__.items() if isinstance(value, Deferred)}
         for name in deferred:
             del self.__dict__[name]
         self.__dict__["_deferred"] = deferred

@@ -38,13 +38,13 @@ class Question:
 
 
 class FoundBySearch(TypedDict):
-    """What a search found. Arrays that are still on a device are DeferredArrays; those not wanted are None."""
+    """What a search found. What is still on a device is Deferred; what was not wanted is None."""
 
     distances: Any
     predecessors: Any
     path_counts: Any
-    depth: int
-    reached: int
+    depth: Any
+    reached: Any
 
 
 Progress = bool | None | Callable[[int, int], object]

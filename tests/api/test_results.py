@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import hopwave as hw
 from graphs import graphs
 from hopwave import Graph, GraphError, ScaledCounts
-from hopwave.arrays import DeferredArray
+from hopwave.arrays import Deferred
 from hopwave.catalogue import CATALOGUE
 from hopwave.plan import PlanUsed
 from hopwave.results.search import BFSResult
@@ -188,12 +188,12 @@ def test_results_are_frozen_and_print_in_one_line() -> None:
 def test_arrays_on_a_gpu_are_fetched_once_and_when_they_are_read() -> None:
     fetched: list[str] = []
 
-    def later(name: str) -> DeferredArray:
+    def later(name: str) -> Deferred:
         def fetch() -> Any:
             fetched.append(name)
             return np.array([0, 1, 2])
 
-        return DeferredArray(fetch)
+        return Deferred(fetch)
 
     def result() -> BFSResult:
         found = {"distances": later("distances"), "predecessors": later("predecessors"), "path_counts": None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,68 @@ def uploaded(graph: Graph) -> Any:
     from hopwave.engines.cuda.graph import CudaGraph
 
     return graph._prepared.find(CudaGraph)
+
+
+# ---------------------------------------------------------------- calls that do not wait
+
+
+def test_more_searches_than_anybody_has_read(cupy: Any) -> None:
+    """Their ends are kept in a ring of pinned memory, which goes round twice here."""
+    from hopwave.engines.cuda.search.standing import SLOTS
+
+    graph = TRAPS["kronecker"]()
+    expected = [hw.bfs(graph, s, device="cpu") for s in range(40)]
+    found = [hw.bfs(graph, s % 40, device="cuda") for s in range(2 * SLOTS + 5)]
+    for s, result in enumerate(found):
+        assert (result.depth, result.reached) == (expected[s % 40].depth, expected[s % 40].reached)
+        assert (result.distances == expected[s % 40].distances).all()
+
+
+def test_searches_in_turn_are_begun_before_they_are_read(cupy: Any) -> None:
+    graph = TRAPS["kronecker"]()
+    for place in (graph, graph.to("cuda")):
+        for s, result in enumerate(hw.bfs_each(place, range(30), device="cuda")):
+            assert result.sources == (s,)
+            assert cupy.asnumpy(result.distances).tolist() == oracle.distances(graph, [s])
+    assert list(hw.bfs_each(graph, [], device="cuda")) == []
+
+
+def test_streams_take_turns_with_the_buffers_of_a_graph(cupy: Any) -> None:
+    graph = hw.generate.kronecker(12, seed=3).to("cuda")
+    expected = [hw.bfs(graph.to("cpu"), s, device="cpu").distances for s in range(8)]
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]
+    found = []
+    for turn in range(24):
+        with streams[turn % 3]:
+            found.append(hw.bfs(graph, turn % 8, device="cuda"))
+    for stream in streams:
+        stream.synchronize()
+    for turn, result in enumerate(found):
+        assert (cupy.asnumpy(result.distances) == expected[turn % 8]).all()
+
+
+def test_threads_search_one_graph_at_a_time() -> None:
+    graph = TRAPS["kronecker"]()
+    expected = [hw.bfs(graph, s, device="cpu").distances.tolist() for s in range(16)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda s: hw.bfs(graph, s % 16, device="cuda").distances.tolist(), range(64)))
+    assert found == [expected[s % 16] for s in range(64)]
+
+
+def test_answers_in_pinned_memory_are_ordinary_arrays(cupy: Any) -> None:
+    from hopwave.engines.cuda import answers
+
+    graph, before = generate.path(1 << 15), answers.pinned.count
+    kept = [hw.bfs(graph, s, device="cuda").distances for s in range(answers.MOST_ANSWERS + 4)]
+    assert answers.pinned.count == answers.MOST_ANSWERS
+    for s, distances in enumerate(kept):
+        assert isinstance(distances, np.ndarray) and distances.flags.writeable
+        assert (distances == np.abs(np.arange(graph.n) - s)).all()
+    view = kept[0][5:10]
+    del kept, distances
+    assert view.tolist() == [5, 6, 7, 8, 9] and answers.pinned.count == before + 1
+    del view
+    assert answers.pinned.count == before
 
 
 # ---------------------------------------------------------------- arrays of the GPU

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-from collections import defaultdict
 from functools import cache
 from typing import Any, get_args, get_type_hints
 
@@ -46,23 +45,9 @@ compiles = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 @cache
 def instances() -> dict[str, list[str]]:
     """Header → the instances of its templates that the engine may use, for both types of offsets."""
-    from hopwave.engines.cuda import build, components, kronecker, many
-    from hopwave.engines.cuda.betweenness import run, turbobc
-    from hopwave.engines.cuda.rank import lengths, part
-    from hopwave.engines.cuda.search import one_launch, steps
+    from hopwave.engines.cuda.instances import all_instances
 
-    found = defaultdict(list)
-    for header, name in (
-        *(pair for file in (steps, many, components, turbobc) for wide in OFFSETS for pair in file.instances(wide)),
-        *one_launch.instances(),
-        *run.instances(),
-        *part.instances(),
-        *lengths.instances(),
-        *kronecker.instances(),
-        *build.instances(),
-    ):
-        found[header].append(name)
-    return found
+    return all_instances()
 
 
 def check_compiled(header: str, architecture: str, names: list[str], text: str = "") -> None:

@@ -23,7 +23,7 @@ from hopwave.algorithms.path_sampling import Goal
 from hopwave.algorithms.source_bounds import sample_bounds
 from hopwave.api.arguments import check_probability
 from hopwave.api.choice import engine_for, to_input_device
-from hopwave.arrays import DeferredArray
+from hopwave.arrays import Deferred
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -224,4 +224,4 @@ def bounds_of_sample(graph: Graph, job: Job, sums: Floats, engine: Engine, delta
         found = sample_bounds(graph, job, sums, labels, delta, bool(normalized))
         return to_input_device(graph, engine, found)
 
-    return DeferredArray(fetch)
+    return Deferred(fetch)

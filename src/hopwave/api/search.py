@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Literal
@@ -18,6 +19,8 @@ from hopwave.jobs import Question
 from hopwave.plan import Plan, PlanUsed
 from hopwave.results.search import BFSResult
 from hopwave.trace import Level, Trace
+
+AHEAD = 2  # searches that bfs_each has begun on a GPU and not handed out: enough to keep it at work
 
 
 def bfs(
@@ -137,16 +140,16 @@ def bfs_each(
     limit = check_hops("depth_limit", depth_limit)
     ids = [(graph.index(source),) for source in sources]
     searcher = _searcher(followed, predecessors, path_counts, plan, device, threads, trace=False)
-    return (searcher.search(followed, one, limit) for one in ids)
+    return searcher.ahead(followed, ids, limit)
 
 
 class Searcher:
-    """Searches of one graph. Engine and plan are chosen once, and so is whether the graph is small enough for one call.
+    """Searches of one graph. Engine and plan are chosen once, and what can be prepared is prepared.
 
     It is kept with the graph, and so does not hold it. Several threads may use it at once.
     """
 
-    __slots__ = ("_engine", "_plan", "_question", "_small", "_threads", "_trace", "_used")
+    __slots__ = ("_ahead", "_direct", "_engine", "_plan", "_question", "_threads", "_trace", "_used")
 
     def __init__(
         self, graph: Graph, question: Question, plan: str | Plan, device: str, threads: int | None, trace: bool
@@ -154,16 +157,15 @@ class Searcher:
         self._engine = engine = engines.engine(choose_device(device, graph, threads))
         self._question, self._threads, self._trace = question, threads, trace
         self._plan, why = choose_plan(plan, question, engine)
-        # A plan that the caller names runs as it is written, and a trace shows what its rule does.
-        by_rule = trace or plan != "auto"
-        self._small = None if by_rule else engine.small_search(graph, question, threads)
-        without = engine.without(self._plan) + (("direction rule",) if self._small else ())
+        self._direct = None if trace else engine.direct_search(graph, question, self._plan, plan != "auto", threads)
+        self._ahead = AHEAD if self._direct and engine.name == "cuda" else 0
+        without = engine.without(self._plan) + (self._direct.without if self._direct else ())
         self._used = PlanUsed(self._plan, why, without)
 
     def search(self, graph: Graph, sources: tuple[int, ...], limit: int | None) -> BFSResult:
         """The search of the graph it was made for, from some sources, up to a limit of hops."""
         levels: list[Level] = []
-        found = self._small(sources, limit) if self._small else None
+        found = self._direct(sources, limit) if self._direct else None
         if found is None:
             question = self._question if limit is None else replace(self._question, depth_limit=limit)
             found, levels = _bfs.search(self._engine, graph, sources, question, self._plan, self._trace, self._threads)
@@ -175,6 +177,15 @@ class Searcher:
             trace=Trace(levels) if self._trace else None,
             graph=graph,
         )
+
+    def ahead(self, graph: Graph, each: Iterable[tuple[int, ...]], limit: int | None) -> Iterator[BFSResult]:
+        """One search after another. Where a call does not wait for its search, a few are begun before they are read."""
+        begun: deque[BFSResult] = deque()
+        for sources in each:
+            begun.append(self.search(graph, sources, limit))
+            if len(begun) > self._ahead:
+                yield begun.popleft()
+        yield from begun
 
 
 class Searchers(dict[Any, Searcher]):

@@ -48,7 +48,7 @@ def doctor(as_json: options.Json = False) -> None:
     about = {"hopwave": hw.__version__, "python": platform.python_version(), "system": platform.platform()}
     versions = {name: _version((name,)) or "missing" for name in REQUIRED}
     found, libraries = devices(), optional()
-    kept = machine_code.where_kept()
+    kept, kernels = machine_code.where_kept(), _kernels(found)
     outcomes = []
     with Meter("testing", selftest.total(), None) as meter:
         for outcome in selftest.run():
@@ -61,6 +61,7 @@ def doctor(as_json: options.Json = False) -> None:
                 **about,
                 "executable": sys.executable,
                 "machine_code": {"folder": kept, "damaged": [str(path) for path in machine_code.replaced]},
+                **({"kernels": asdict(kernels)} if kernels else {}),
                 "required": versions,
                 "devices": [asdict(device) for device in found],
                 "optional": [asdict(library) for library in libraries],
@@ -70,8 +71,11 @@ def doctor(as_json: options.Json = False) -> None:
         )
     else:
         code = _kept_at(kept, machine_code.replaced)
+        about = {**about, "executable": sys.executable, "machine code": code}
+        if kernels:
+            about["GPU kernels"] = str(kernels)
         terminal.show(
-            terminal.facts("hopwave", {**about, "executable": sys.executable, "machine code": code, **versions}),
+            terminal.facts("hopwave", {**about, **versions}),
             _device_table(found),
             _library_table(libraries),
             _test_table(outcomes),
@@ -87,6 +91,34 @@ def _kept_at(folder: str | None, damaged: list[Path]) -> str:
     if folder is None:
         return "kept nowhere: every process compiles anew; set NUMBA_CACHE_DIR to a folder that can be written to"
     return folder + (f" ({len(damaged)} damaged and made again)" if damaged else "")
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Kernels compiled for this GPU: the folder, why it is not used, how many are in it, and of how many."""
+
+    folder: str
+    reason: str | None
+    kept: int
+    all: int
+
+    def __str__(self) -> str:
+        if self.reason:
+            return f"kept nowhere: {self.reason}"
+        missing = "" if self.kept == self.all else "; for the others run: hopwave warmup --device cuda"
+        return f"{self.kept} of {self.all} compiled in {self.folder}{missing}"
+
+
+def _kernels(found: tuple[Device, ...]) -> Kernels | None:
+    """None where there is no GPU that can be used."""
+    if not any(device.name == "cuda" and device.available for device in found):
+        return None
+    from hopwave.engines.cuda import kernel_files, nvrtc
+    from hopwave.engines.cuda.instances import all_instances
+
+    every = [(header, name) for header, names in all_instances().items() for name in names]
+    kept = sum(nvrtc.is_kept(header, name) for header, name in every)
+    return Kernels(str(kernel_files.folder()), kernel_files.why_not(), kept, len(every))
 
 
 def optional() -> list[Library]:

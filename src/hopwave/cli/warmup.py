@@ -7,11 +7,14 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
+import typer
 
 import hopwave as hw
 from hopwave.cli import options, terminal
+from hopwave.engines import engine
 from hopwave.graph import Graph
 from hopwave.progress import Meter
 
@@ -131,8 +134,46 @@ PARTS: dict[str, Callable[[], None]] = {
 }
 
 
-def warmup(as_json: options.Json = False) -> None:
-    """Compile the CPU engine and the file readers for this machine. Later runs load them from disk."""
+def warmup(
+    device: Annotated[
+        Literal["cpu", "cuda"],
+        typer.Option(help="Compile for the CPU: the engine and the file readers; or all kernels for this GPU."),
+    ] = "cpu",
+    as_json: options.Json = False,
+) -> None:
+    """Compile the CPU engine and the file readers for this machine, or all kernels for its GPU. Later runs load them
+    from disk."""
+    _report(_compile_for_gpu() if device == "cuda" else _compile_for_cpu(), as_json)
+
+
+def _compile_for_gpu() -> list[Part]:
+    """All kernels, several at a time; one part per header."""
+    engine("cuda")  # says what is missing
+    from hopwave.engines.cuda import nvrtc
+    from hopwave.engines.cuda.errors import explained
+    from hopwave.engines.cuda.instances import all_instances
+
+    parts = []
+    with explained("compiling all kernels"):
+        kernels = all_instances()
+        here = {header: all(nvrtc.is_kept(header, name) for name in names) for header, names in kernels.items()}
+        began = time.perf_counter()
+        with Meter("compiling", sum(map(len, kernels.values())), None) as meter:
+            begun = {header: nvrtc.begin(header, names) for header, names in kernels.items()}
+            done = 0
+            for header, futures in begun.items():
+                for future in futures:
+                    future.result()
+                    done += 1
+                    meter.update(done)
+                now = time.perf_counter()
+                parts.append(Part(header, now - began, not here[header]))
+                began = now
+    return parts
+
+
+def _compile_for_cpu() -> list[Part]:
+    """One part after another, by using it."""
     from numba.core.event import install_recorder
 
     parts = []
@@ -143,6 +184,10 @@ def warmup(as_json: options.Json = False) -> None:
                 use()
             parts.append(Part(name, time.perf_counter() - began, bool(record.buffer)))
             meter.update(len(parts))
+    return parts
+
+
+def _report(parts: list[Part], as_json: bool) -> None:
     total = sum(part.seconds for part in parts)
     if as_json:
         terminal.emit({"parts": [asdict(part) for part in parts], "seconds": total})

@@ -11,7 +11,8 @@ Graph(n=34, m=156, undirected)
 from __future__ import annotations
 
 from hopwave.datasets.collection import Published, published
-from hopwave.datasets.fetching import cache_folder, download, fetch
+from hopwave.datasets.fetching import download, fetch
 from hopwave.datasets.small import load, names
+from hopwave.user_folder import cache_folder
 
 __all__ = ["Published", "cache_folder", "download", "fetch", "load", "names", "published"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,28 +18,13 @@ from hopwave.datasets import collection, small
 from hopwave.errors import DownloadError, FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.progress import Meter
+from hopwave.user_folder import cache_folder
 
 URL = "https://suitesparse-collection-website.herokuapp.com/MM"
 NAME = re.compile(r"[A-Za-z0-9][\w.+-]*/[A-Za-z0-9][\w.+-]*", re.ASCII)
 BYTES_PER_ARC = 64  # two ids of up to 10 digits and a value of up to 25 characters: a line is shorter
 HEADER = 1 << 20  # bytes of comments at most
 MOST = 1 << 37  # bytes of a graph whose size is not known
-
-
-def cache_folder() -> Path:
-    """Where downloaded graphs are kept: HOPWAVE_CACHE if it is set, or else `hopwave` in the user's cache folder.
-
-    >>> cache_folder().name  # doctest: +SKIP
-    'hopwave'
-    """
-    if chosen := os.environ.get("HOPWAVE_CACHE"):
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "hopwave" / "Cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "hopwave"
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(given) if Path(given).is_absolute() else Path.home() / ".cache") / "hopwave"
 
 
 def fetch(

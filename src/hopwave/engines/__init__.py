@@ -73,9 +73,16 @@ Shortcut = Literal["waves", "count_entries", "count_triangles", "pagerank", "dij
 Loaded = Any  # a graph, prepared for searches
 Search = Any  # a search under way
 
-# A search of a small graph in one call: what is found from some sources within a limit of hops, or None where it must
-# be looked for with start, run and fetch.
-SmallSearch = Callable[[tuple[int, ...], int | None], FoundBySearch | None]
+
+class DirectSearch(Protocol):
+    """Searches of one graph, each in one call."""
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        """The plan's choices that have no meaning here."""
+
+    def __call__(self, sources: tuple[int, ...], limit: int | None) -> FoundBySearch | None:
+        """The search from these sources up to a limit of hops; None where it needs more than one call."""
 
 
 class Engine(Protocol):
@@ -94,10 +101,15 @@ class Engine(Protocol):
     def without(self, plan: Plan) -> tuple[str, ...]:
         """The plan's choices that have no meaning on this engine."""
 
-    def small_search(self, graph: Graph, question: Question, threads: int | None = None) -> SmallSearch | None:
-        """For a graph so small that a plan's rule costs more than it saves: the search in one call. Otherwise None.
+    def direct_search(
+        self, graph: Graph, question: Question, plan: Plan, named: bool, threads: int | None = None
+    ) -> DirectSearch | None:
+        """Searches of this graph by this plan as one function, with everything prepared.
 
-        The question's depth limit is given to the call. Several threads may call it at once.
+        None where there is none: load, start, run and fetch then do it. On a CPU it is for
+        graphs so small that a plan's rule costs more than it saves, and only for plans that the caller has not `named`;
+        on a GPU for plans that are one launch. The question's depth limit is given to the call.
+        Several threads may call it at once.
         """
 
     def load(self, graph: Graph, plan: Plan) -> Loaded:

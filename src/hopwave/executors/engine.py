@@ -85,8 +85,10 @@ class DealtEngine:
     def without(self, plan: Plan) -> tuple[str, ...]:
         return self.engine.without(plan)
 
-    def small_search(self, graph: Graph, question: Question, threads: int | None = None) -> engines.SmallSearch | None:
-        return self.engine.small_search(graph, question, threads)
+    def direct_search(
+        self, graph: Graph, question: Question, plan: Plan, named: bool, threads: int | None = None
+    ) -> engines.DirectSearch | None:
+        return self.engine.direct_search(graph, question, plan, named, threads)
 
     def load(self, graph: Graph, plan: Plan) -> engines.Loaded:
         return self.engine.load(graph, plan)

@@ -32,7 +32,7 @@ class OnCuda:
         began = time.perf_counter()
         self.graph = Rows(scale, edge_factor, seed)
         self.workspace = Workspace(self.graph)
-        self.workspace.kernel(parents=True)  # loaded here, not in the first search's time
+        self.workspace.prepared(True, self.plan)  # the kernel is loaded here, not in the first search's time
         cupy.cuda.get_current_stream().synchronize()
         self.construction_seconds = time.perf_counter() - began
         self.graph.check()
@@ -44,7 +44,7 @@ class OnCuda:
 
     def _warm_up(self, workspace: Any, graph: Any) -> None:
         distance, parent = self.cp.empty(graph.n, np.int32), self.cp.empty(graph.n, np.int32)
-        workspace.launch(distance, parent, self.cp.zeros(1, np.int32), Question(), self.plan)
+        workspace.launch(distance, parent, (0,), Question(), self.plan)
         broken_rules(graph, distance, parent, 0)
 
     def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
@@ -66,16 +66,15 @@ class OnCuda:
 
     def search(self, root: int) -> Searched:
         """Distances and predecessors from one root, on the GPU. The host measures the time, from launch to end."""
-        source = self.cp.full(1, root, np.int32)
         self.cp.cuda.get_current_stream().synchronize()
         began = time.perf_counter()
-        self.workspace.launch(self.distance, self.parent, source, Question(), self.plan)
+        self.workspace.launch(self.distance, self.parent, (root,), Question(), self.plan)
         self.cp.cuda.get_current_stream().synchronize()
         seconds = time.perf_counter() - began
         standing = self.workspace.standing()
         edges = self._edges_within(self.distance >= 0)
         broken = broken_rules(self.graph, self.distance, self.parent, root)
-        from hopwave.engines.cuda.search.workspace import deepest
+        from hopwave.engines.cuda.search.standing import deepest
 
         return Searched(root, seconds, edges, deepest(standing), broken)
 

@@ -84,8 +84,10 @@ class Engine:
     def without(self, plan: Plan) -> tuple[str, ...]:
         return ("thread mappings", "queue making")
 
-    def small_search(self, graph: Graph, question: Question, threads: int | None = None) -> engines.SmallSearch | None:
-        if graph.n + graph.m > policy.SMALL_GRAPH:
+    def direct_search(
+        self, graph: Graph, question: Question, plan: Plan, named: bool, threads: int | None = None
+    ) -> engines.DirectSearch | None:
+        if named or graph.n + graph.m > policy.SMALL_GRAPH:
             return None
         from hopwave.engines.cpu.search.small import SmallSearch
 

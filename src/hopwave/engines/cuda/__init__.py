@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
-from hopwave.arrays import DeferredArray, on_host
+from hopwave.arrays import Deferred, on_host
 from hopwave.catalogue import CATALOGUE
 from hopwave.engines.cuda.errors import LESS_MEMORY, OTHERS_LESS, explained
 from hopwave.engines.host_loop import by_levels
@@ -59,12 +59,17 @@ class Engine:
 
     def load(self, graph: Graph, plan: Plan) -> Any:
         with explained("uploading the graph", graph):
-            from hopwave.engines.cuda.graph import CudaGraph, Loaded
+            from hopwave.engines.cuda.graph import Loaded
 
-            uploaded = graph._prepared.find(CudaGraph) or graph._prepared.keep(CudaGraph(graph))
-            loaded = Loaded(graph, plan, uploaded)
+            loaded = Loaded(graph, plan, self._on_device(graph))
             loaded.ready()
             return loaded
+
+    @staticmethod
+    def _on_device(graph: Graph) -> Any:
+        from hopwave.engines.cuda.graph import CudaGraph
+
+        return graph._prepared.find(CudaGraph) or graph._prepared.keep(CudaGraph(graph))
 
     def why_not(self, plan: Plan, job: Question | Job) -> str | None:
         if isinstance(job, Job) and (job.weighted or plan.lengths == "weights"):
@@ -81,8 +86,24 @@ class Engine:
     def without(self, plan: Plan) -> tuple[str, ...]:
         return ("direction rule",) if plan.task == "betweenness" and plan.regime != "source" else ()
 
-    def small_search(self, graph: Graph, question: Question, threads: int | None = None) -> None:
-        return None
+    def direct_search(
+        self, graph: Graph, question: Question, plan: Plan, named: bool, threads: int | None = None
+    ) -> engines.DirectSearch | None:
+        from hopwave.engines.cuda.search import one_launch
+        from hopwave.engines.cuda.search.workspace import NoCooperativeLaunch
+
+        if threads is not None or question.path_counts or one_launch.why_not(plan, question):
+            return None
+        with explained("compiling", graph):
+            one_launch.begin(self._on_device(graph).offset, question)
+        loaded = self.load(graph, plan)
+        if not loaded.device.cooperative or not graph.n:
+            return None
+        with explained(f"preparing plan {plan.name!r}", graph), loaded.lock:
+            try:
+                return one_launch.DirectSearch(loaded, plan, question)
+            except NoCooperativeLaunch:
+                return None
 
     def start(self, loaded: Any, sources: tuple[int, ...], question: Question, threads: int | None = None) -> Any:
         if threads is not None:
@@ -144,7 +165,11 @@ class Engine:
         on_device = isinstance(array, cupy.ndarray)
         if search.on_device.follows and array is not None and hasattr(array, "dtype"):
             return array if on_device else cupy.asarray(array)
-        return DeferredArray(array.get) if on_device else array  # copied when it is first read
+        if not on_device:
+            return array
+        from hopwave.engines.cuda.answers import to_host
+
+        return Deferred(lambda: to_host(array))  # copied when it is first read
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
         if operation == "local_efficiencies":
@@ -210,7 +235,7 @@ class Engine:
         search = self.start(self.load(graph, plan), (source,), Question(predecessors=False))
         self.run(search, plan, False)
         distances = self.fetch(search)["distances"]
-        distances = on_host(distances.fetch() if isinstance(distances, DeferredArray) else distances)
+        distances = on_host(distances.fetch() if isinstance(distances, Deferred) else distances)
         return None if distances[target] < 0 else path_back(graph, distances, target)
 
     def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> NoReturn:

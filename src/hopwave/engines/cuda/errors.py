@@ -37,6 +37,8 @@ def translated(error, doing, graph=None, remedy=FEWER_BUFFERS):
     import cupy
     from cupy.cuda import compiler, driver, runtime
 
+    from hopwave.engines.cuda.nvrtc import CompilingFailed
+
     if isinstance(error, cupy.cuda.memory.OutOfMemoryError):
         cupy.get_default_memory_pool().free_all_blocks()
         free, total = runtime.memGetInfo()
@@ -44,7 +46,7 @@ def translated(error, doing, graph=None, remedy=FEWER_BUFFERS):
             f"the GPU ran out of memory {doing} ({error}; {free >> 20} of {total >> 20} MiB are free); free "
             f"arrays of your own, {remedy}, or use device='cpu'"
         )
-    if isinstance(error, compiler.CompileException):
+    if isinstance(error, CompilingFailed | compiler.CompileException):
         said = str(error).strip().splitlines() or [type(error).__name__]
         return (
             f"a kernel could not be compiled {doing} ({said[0]}); install CUDA's headers and NVRTC with "

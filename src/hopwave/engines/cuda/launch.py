@@ -103,14 +103,14 @@ class Kernels:
         """
         kernel = self.configurable(header, name, shape, cooperative)
         if shared > PLAIN_SHARED:
-            kernel.max_dynamic_shared_size_bytes = shared
+            kernel.allow_shared(shared)
         arguments = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)
         kernel(grid, (threads,), arguments, shared_mem=shared)
 
     def resident_threads(self, header, name, shape=""):
         """How many threads of that kernel a multiprocessor has registers for."""
         attributes = cupy.cuda.Device().attributes
-        registers = -(-self.configurable(header, name, shape).num_regs // 8) * 8  # allocated by eights
+        registers = -(-self.configurable(header, name, shape).registers // 8) * 8  # allocated by eights
         most = attributes["MaxRegistersPerMultiprocessor"] // max(1, registers)
         return min(attributes["MaxThreadsPerMultiProcessor"], most // WARP * WARP)
 

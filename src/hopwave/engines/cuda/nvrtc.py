@@ -1,19 +1,31 @@
-"""From kernels/*/*.cuh to something to launch: template instances, compiled when first needed, kept on disk by CuPy.
+"""From kernels/*/*.cuh to something to launch: template instances, compiled when first needed, kept on disk.
 
 The namespace of kernels and structs is the folder of their header: `push` of "rank/part.cuh" is hopwave::rank::push.
 
-CuPy's cache knows the text it was given and its options, not the headers that text includes. So a hash of all our
-headers goes into the options: a changed kernel is compiled again, an unchanged one never.
+Compiling takes seconds where everything after it takes milliseconds. So instances are compiled in threads, `begin`
+starts those that a call will need before it needs them, and machine code is kept on disk (kernel_files.py).
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
+from hopwave.engines.cuda import kernel_files
+
+log = logging.getLogger("hopwave")
 KERNELS = Path(__file__).resolve().parent / "kernels"
+THREADS = 8  # that compile at the same time, at most
+
+
+class CompilingFailed(RuntimeError):
+    """NVRTC refused a kernel, or cannot be loaded."""
 
 
 def qualified(header, name):
@@ -37,68 +49,38 @@ def sources_hash():
 
 def options():
     """What every kernel is compiled with."""
-    return ("-std=c++17", f"-I{KERNELS}", f"-DHOPWAVE_SOURCES=0x{sources_hash()}")
+    return ("-std=c++17", f"-I{KERNELS}")
 
 
-def module(header, names, more=(), cooperative=True, text=""):
-    """The instances `names` of the templates in one header, as a CuPy module; compiled, or read from CuPy's cache.
+# ---------------------------------------------------------------- compiling
 
-    `text` follows the header in the source: types to be used as template arguments.
+
+def compile_only(header, arch, names, more=(), text=""):
+    """Compile instances for a GPU that need not be present, as bytes: machine code for an arch such as "sm_90", or PTX,
+    which takes less than half the time, for one such as "compute_90".
+
+    Raises CompilingFailed with the compiler's messages.
     """
-    import cupy
-
-    return cupy.RawModule(
-        code=f'#include "{header}"\n{text}',
-        options=(*options(), *more),
-        name_expressions=tuple(names),
-        backend="nvrtc",
-        enable_cooperative_groups=cooperative,
-    )
+    return _compile(header, arch, names, more, text)[0]
 
 
-@cache
-def _kernel(header, name, device, text):
-    return configurable(header, name, False, text).kernel
+def _compile(header, arch, names, more, text):
+    """The code, and the symbol of every instance in it."""
+    from cupy_backends.cuda.libs import nvrtc
 
-
-def kernel(header, name, text=""):
-    """One instance on the current GPU: the bare function, which is the cheapest to call."""
-    import cupy
-
-    return _kernel(header, name, cupy.cuda.runtime.getDevice(), text)
-
-
-def configurable(header, name, cooperative=False, text=""):
-    """One instance as CuPy's RawKernel, which has attributes; its launches are cooperative or not."""
-    return module(header, (name,), cooperative=cooperative, text=text).get_function(name)
-
-
-@cache
-def _cooperative(header, name, block, device, text):
-    found = configurable(header, name, True, text)
-    return found, resident_blocks(found, block)
-
-
-def cooperative(header, name, block, text=""):
-    """One instance for cooperative launches on the current GPU, and how many blocks of it the GPU holds at once."""
-    import cupy
-
-    return _cooperative(header, name, block, cupy.cuda.runtime.getDevice(), text)
-
-
-def resident_blocks(kernel, block):
-    """How many blocks of a RawKernel the current GPU holds at once; block: threads per block."""
-    import cupy
-    from cupy_backends.cuda.api import driver
-
-    fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, block, 0)
-    return fit * cupy.cuda.Device().attributes["MultiProcessorCount"]
-
-
-def forget():
-    """Drop every loaded kernel; see launch.forget."""
-    _kernel.cache_clear()
-    _cooperative.cache_clear()
+    program = nvrtc.createProgram(f'#include "{header}"\n{text}', "hopwave.cu", (), ())
+    try:
+        for name in names:
+            nvrtc.addNameExpression(program, name)
+        folders = tuple(f"-I{folder}" for folder in include_folders())
+        try:
+            nvrtc.compileProgram(program, (*options(), *more, *folders, f"--gpu-architecture={arch}"))
+        except nvrtc.NVRTCError as error:
+            raise CompilingFailed(f"{header} for {arch}: {error}\n{nvrtc.getProgramLog(program)}") from None
+        code = nvrtc.getCUBIN(program) if arch.startswith("sm_") else nvrtc.getPTX(program)
+        return code, {name: nvrtc.getLoweredName(program, name) for name in names}
+    finally:
+        nvrtc.destroyProgram(program)
 
 
 def include_folders():
@@ -116,23 +98,148 @@ def include_folders():
     return [folder for folder in folders if (folder / "cooperative_groups.h").is_file()][:1]
 
 
-def compile_only(header, arch, names, more=(), text=""):
-    """Compile instances for a GPU that need not be present, as bytes: machine code for an arch such as "sm_90", or PTX,
-    which takes less than half the time, for one such as "compute_90".
-
-    Raises RuntimeError with the compiler's messages.
-    """
+@cache
+def architecture(capability):
+    """What to compile for: machine code of a GPU of that compute capability (90); PTX if NVRTC is older than it."""
     from cupy_backends.cuda.libs import nvrtc
 
-    program = nvrtc.createProgram(f'#include "{header}"\n{text}', "hopwave.cu", (), ())
-    try:
-        for name in names:
-            nvrtc.addNameExpression(program, name)
-        folders = tuple(f"-I{folder}" for folder in include_folders())
-        try:
-            nvrtc.compileProgram(program, (*options(), *more, *folders, f"--gpu-architecture={arch}"))
-        except nvrtc.NVRTCError as error:
-            raise RuntimeError(f"{header} for {arch}: {error}\n{nvrtc.getProgramLog(program)}") from None
-        return nvrtc.getCUBIN(program) if arch.startswith("sm_") else nvrtc.getPTX(program)
-    finally:
-        nvrtc.destroyProgram(program)
+    known = max((arch for arch in nvrtc.getSupportedArchs() if arch <= capability), default=capability)
+    return f"sm_{known}" if known == capability else f"compute_{known}"
+
+
+class Building:
+    """Modules that are compiled or being compiled in this process, each in a thread of its own, and each once."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.pool = None
+        self.begun = {}
+
+    def begin(self, header, arch, names, more=(), text="") -> Future:
+        """The code and symbols of these instances, once they are there: from disk, or compiled and then kept there."""
+        key = header, arch, tuple(names), tuple(more), text
+        with self.lock:
+            found = self.begun.get(key)
+            if found is None:
+                if self.pool is None:
+                    threads = min(THREADS, os.cpu_count() or 1)
+                    self.pool = ThreadPoolExecutor(threads, thread_name_prefix="hopwave-nvrtc")
+                found = self.begun[key] = self.pool.submit(self._made, *key)
+        if found.done() and found.exception() is not None:
+            self.begun.pop(key, None)  # the next call tries again: headers may be installed meanwhile
+        return found
+
+    @staticmethod
+    def _made(header, arch, names, more, text):
+        key = file_key(header, arch, names, more, text)
+        found = kernel_files.read(key)
+        if found is None:
+            began = time.perf_counter()
+            found = _compile(header, arch, names, more, text)
+            log.info("compiled %s for %s in %.2f s", ", ".join(names) or header, arch, time.perf_counter() - began)
+            kernel_files.write(key, *found)
+        return found
+
+
+building = Building()
+
+
+def file_key(header, arch, names, more=(), text=""):
+    """What the machine code of these instances depends on."""
+    from cupy_backends.cuda.libs import nvrtc
+
+    return (sources_hash(), header, arch, *names, *more, text, *map(str, nvrtc.getVersion()))
+
+
+def _here():
+    """The current GPU, and what to compile for it."""
+    import cupy
+
+    device = cupy.cuda.Device()
+    return device.id, architecture(int(device.compute_capability))
+
+
+def begin(header, names, more=(), text=""):
+    """Start to compile instances that will soon be needed; whoever needs one first waits for it."""
+    arch = _here()[1]
+    return [building.begin(header, arch, (name,), more, text) for name in names]
+
+
+def is_kept(header, name):
+    """Whether the machine code of an instance for the current GPU is on disk."""
+    return kernel_files.holds(file_key(header, _here()[1], (name,)))
+
+
+# ---------------------------------------------------------------- loading
+
+
+class Kernel:
+    """One instance on one GPU, as CuPy's function and the driver's handle; its launches are cooperative or not."""
+
+    def __init__(self, function, cooperative):
+        self.function, self.cooperative = function, cooperative
+        self.handle = function.ptr
+
+    def __call__(self, grid, block, arguments, shared_mem=0):
+        self.function(grid, block, arguments, shared_mem, None, self.cooperative)
+
+    @property
+    def registers(self):
+        """Registers per thread."""
+        from cupy_backends.cuda.api import driver
+
+        return driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS, self.handle)
+
+    def allow_shared(self, size):
+        """Let blocks use that many bytes of shared memory: more than PLAIN_SHARED must be asked for."""
+        from cupy_backends.cuda.api import driver
+
+        driver.funcSetAttribute(self.handle, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, size)
+
+
+@cache
+def _function(header, name, device, arch, more, text):
+    from cupy.cuda.function import Module
+
+    code, symbols = building.begin(header, arch, (name,), more, text).result()
+    module = Module()
+    module.load(code)
+    return module.get_function(symbols[name])  # which keeps the module
+
+
+def kernel(header, name, text="", more=()):
+    """One instance on the current GPU: the bare function, which is the cheapest to call."""
+    return _function(header, name, *_here(), tuple(more), text)
+
+
+def configurable(header, name, cooperative=False, text="", more=()):
+    """One instance with its attributes; its launches are cooperative or not."""
+    return Kernel(kernel(header, name, text, more), cooperative)
+
+
+@cache
+def _cooperative(header, name, block, device, text):
+    found = configurable(header, name, True, text)
+    return found, resident_blocks(found, block)
+
+
+def cooperative(header, name, block, text=""):
+    """One instance for cooperative launches on the current GPU, and how many blocks of it the GPU holds at once."""
+    import cupy
+
+    return _cooperative(header, name, block, cupy.cuda.runtime.getDevice(), text)
+
+
+def resident_blocks(kernel, block):
+    """How many blocks of a Kernel the current GPU holds at once; block: threads per block."""
+    import cupy
+    from cupy_backends.cuda.api import driver
+
+    fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.handle, block, 0)
+    return fit * cupy.cuda.Device().attributes["MultiProcessorCount"]
+
+
+def forget():
+    """Drop every loaded kernel; see launch.forget."""
+    _function.cache_clear()
+    _cooperative.cache_clear()

@@ -68,7 +68,9 @@ class Engine:
     def without(self, plan: Plan) -> tuple[str, ...]:
         return ("thread mappings", "early exit", "look ahead", "neighbour order")
 
-    def small_search(self, graph: Graph, question: Question, threads: int | None = None) -> None:
+    def direct_search(
+        self, graph: Graph, question: Question, plan: Plan, named: bool, threads: int | None = None
+    ) -> None:
         return None
 
     def load(self, graph: Graph, plan: Plan) -> tuple[Any, Any]:

@@ -17,7 +17,9 @@ NO_LIMIT = np.iinfo(np.int32).max
 
 
 class SmallSearch:
-    """Searches of one small graph, as hopwave.engines.Engine.small_search wants them; safe to call from any thread."""
+    """Searches of one small graph: a hopwave.engines.DirectSearch. Several threads may call it at once."""
+
+    without = ("direction rule",)
 
     def __init__(self, graph, question, threads):
         self._n = graph.n

@@ -18,6 +18,7 @@ from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.launch import NULL, expression
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
 from hopwave.engines.cuda.linalg.semiring_source import RING, c_type, ring_text
+from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.search.workspace import (
     BLOCK,
     NO_LIMIT,
@@ -31,6 +32,7 @@ from hopwave.vector import Vector
 
 HEADER, SUMS = "linalg/waves.cuh", "linalg/level_sums.cuh"
 PATTERN = np.dtype(np.bool_)
+MOST_LAUNCHES = 64  # kept with a matrix: streams times products
 
 
 def instances(offset):
@@ -60,16 +62,19 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
     values = cupy.empty(n, dtype) if carries else NULL
     begun, pending = beginning(x, dtype, carries), Pending(here)
     buffers, rows = arena(here, n, prepared.m), trace_table() if trace else None
+    launch = prepared.launch(kernel, buffers, alpha, beta)
+    ids, given, only, only_value, count = map(launch.word, begun(search.dtype))
     while True:
-        work = buffers.work if rows is None else buffers.traced(rows)
-        kernel(
-            (prepared.blocks,), (BLOCK,),
-            (prepared.graph, work, levels, values if at_once else NULL, present, *begun(search.dtype),
-             np.int32(NO_LIMIT if depth_limit is None else min(depth_limit, NO_LIMIT)),
-             np.float64(alpha), np.float64(beta), pending.address),
+        if rows is not None:
+            launch.record("work", buffers.traced(rows))
+        launch(
+            levels=levels.data.ptr, values=launch.word(values) if at_once else 0, present=present.data.ptr,
+            places=ids, x=given, only=only, only_value=only_value, count=count,
+            depth_limit=NO_LIMIT if depth_limit is None else min(depth_limit, NO_LIMIT), host=int(pending.address),
         )  # fmt: skip
         if rows is None:
             break
+        launch.record("work", buffers.work)
         pending.again()
         made = pending.counts[1]
         if made < len(rows):
@@ -122,6 +127,21 @@ class Prepared:
         )  # fmt: skip
         rows, columns = (push.indptr, push.indices), (self.pull.indptr, pull.indices)
         self.graph = graph_record(rows, columns, self.hub, self.closed, int(findable[0]))
+        self.launches = {}
+
+    def launch(self, kernel, buffers, alpha, beta):
+        """The launch of a kernel `waves` on this matrix, with that stream's buffers."""
+        key = kernel.handle, buffers.number, alpha, beta
+        found = self.launches.get(key)
+        if found is None:
+            if len(self.launches) >= MOST_LAUNCHES:
+                self.launches.clear()
+            found = self.launches[key] = PreparedLaunch(
+                kernel, self.blocks, BLOCK, graph=self.graph, work=buffers.work, levels=NULL, values=NULL,
+                present=NULL, places=NULL, x=NULL, only=np.int32(0), only_value=NULL, count=np.int32(0),
+                depth_limit=np.int32(0), alpha=np.float64(alpha), beta=np.float64(beta), host=NULL,
+            )  # fmt: skip
+        return found
 
 
 @dataclass

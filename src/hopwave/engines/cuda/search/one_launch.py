@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import scaling
-from hopwave.engines.cuda.launch import kernels
+from hopwave.arrays import Deferred
+from hopwave.engines.cuda import nvrtc, scaling
+from hopwave.engines.cuda.answers import to_host
+from hopwave.engines.cuda.errors import explained
+from hopwave.engines.cuda.launch import expression, kernels, truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search.workspace import (
     BLOCK,
+    HEADER,
     TRACE_ROWS,
     NoCooperativeLaunch,
     Workspace,
-    deepest,
     trace_table,
 )
 from hopwave.engines.cuda.search.workspace import instances as instances_of
@@ -47,6 +52,12 @@ def instances():
         yield from instances_of(offset)
 
 
+def begin(offset, question):
+    """Start to compile what a search needs."""
+    names = expression(HEADER, "prepare", offset), expression(HEADER, "search", offset, truth(question.predecessors))
+    nvrtc.begin(HEADER, names)
+
+
 def workspace(loaded):
     """The graph's workspace, made at its first search."""
     if "hopwave" not in loaded.kept:
@@ -61,20 +72,54 @@ def run(search, plan, trace):
     """
     try:
         W = workspace(search.loaded)
-        W.kernel(search.parent is not None)
+        W.prepared(search.parent is not None, plan)
     except NoCooperativeLaunch:
         return None
-    sources = cupy.asarray(np.array(search.sources, np.int32))
     rows = trace_table() if trace else None
-    W.launch(search.distance, search.parent, sources, search.question, plan, rows)
-    standing = W.standing()
-    if trace and standing["levels"] > TRACE_ROWS:  # a deep graph: once more, with a row for every level
-        rows = trace_table(int(standing["levels"]))
-        W.launch(search.distance, search.parent, sources, search.question, plan, rows)
-        standing = W.standing()
-    search.depth, search.reached = deepest(standing), int(standing["reached"])
+    ending = W.launch(search.distance, search.parent, search.sources, search.question, plan, rows)
+    if trace and ending.found()["levels"] > TRACE_ROWS:  # a deep graph: once more, with a row for every level
+        rows = trace_table(ending.found()["levels"])
+        ending = W.launch(search.distance, search.parent, search.sources, search.question, plan, rows)
+    search.depth, search.reached = ending.depth(), ending.reached()
     search.counts = path_counts(W, search.distance, search.depth) if search.question.path_counts else None
-    return levels(rows, int(standing["levels"]), plan) if trace else []
+    return levels(rows.get(), ending.found()["levels"], plan) if trace else []
+
+
+class DirectSearch:
+    """Searches of one graph by one plan, each no more than a launch: see hopwave.engines.Engine.direct_search."""
+
+    without = ()
+
+    def __init__(self, loaded, plan, question):
+        self.workspace, self.plan, self.question = workspace(loaded), plan, question
+        self.workspace.prepared(question.predecessors, plan)
+        self.n, self.on_device = loaded.n, loaded.on_device
+
+    def __call__(self, sources, limit):
+        on_device = self.on_device
+        with explained("searching", on_device.graph()), on_device.lock:
+            question = self.question if limit is None else replace(self.question, depth_limit=limit)
+            distance = cupy.empty(self.n, np.int32)
+            parent = cupy.empty(self.n, np.int32) if question.predecessors else None
+            ending = self.workspace.launch(distance, parent, sources, question, self.plan)
+        stays = on_device.follows
+        return {
+            "distances": distance if stays else self._later(distance),
+            "predecessors": parent if stays or parent is None else self._later(parent),
+            "path_counts": None,
+            "depth": Deferred(ending.depth),
+            "reached": Deferred(ending.reached),
+        }
+
+    def _later(self, array):
+        """The array in the host's memory, copied when it is first read."""
+        stream, on_device = self.workspace.stream, self.on_device
+
+        def fetch():
+            with explained("fetching the result", on_device.graph()):
+                return to_host(array, stream)
+
+        return Deferred(fetch)
 
 
 def levels(rows, count, plan):

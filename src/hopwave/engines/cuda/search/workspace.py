@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.launch import NULL, expression, offset_type, truth
 from hopwave.engines.cuda.policy import level_split
+from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
+from hopwave.engines.cuda.search.standing import Endings
 
 HEADER = "one_launch/search.cuh"
 BLOCK = 1024  # threads per block (HOPWAVE_BLOCK in kernels/one_launch/state.cuh)
@@ -27,10 +31,6 @@ GRAPH = record(
 WORK = record(
     "one_launch/state.cuh", "Work", "ptr even odd queue chunks rest counters trace", "i64 trace_rows",
     "i64 chunk long_row alone few share team",
-)  # fmt: skip
-STANDING = record(
-    "one_launch/state.cuh", "Standing", "u64 mf mu findable", "u32 nf nf0 reached begin tail big chunks",
-    "i32 depth last levels which queued refused",
 )  # fmt: skip
 CHUNK = record("one_launch/state.cuh", "Chunk", "i32 v length", "i64 begin")
 COUNTERS = record("one_launch/state.cuh", "Counters", "u32 arrived left tail", offsets=[0, 128, 256], size=1792)
@@ -61,11 +61,14 @@ def bitmap_words(n):
     return -(-n // 256) * 8
 
 
+_numbers = count()
+
+
 class LevelBuffers:
-    """Buffers for graphs of up to n vertices and m arcs, and the kernels' record of them."""
+    """Buffers for graphs of up to n vertices and m arcs, and the kernels' record of them; `number` is theirs alone."""
 
     def __init__(self, n, m, split=None):
-        self.n, self.m = n, m
+        self.n, self.m, self.number = n, m, next(_numbers)
         split = split or level_split(m)
         self.bitmaps = cupy.zeros((2, bitmap_words(n)), np.uint32)  # every launch leaves the first of them so
         self.queue = cupy.empty(n, np.int32)
@@ -106,12 +109,12 @@ class Workspace:
         if not cupy.cuda.Device().attributes["CooperativeLaunch"]:
             raise NoCooperativeLaunch("this GPU cannot launch cooperatively")
         self.loaded, self.n, self.m = loaded, loaded.n, loaded.m
-        self.offset = offset_type(loaded.offsets)
-        self.module = nvrtc.module(HEADER, [name for _, name in instances(self.offset)], options)
-        self.kernels = {}
+        self.offset, self.options = offset_type(loaded.offsets), tuple(options)
+        self.launches = {}
         self.hub, self.closed, findable = self._prepared(loaded)
         self.buffers = LevelBuffers(self.n, self.m, split)
-        self.out = cupy.empty(STANDING.itemsize, np.uint8)
+        self.endings = Endings()
+        self.stream = None  # of the last search
         rows, columns = (loaded.offsets, loaded.neighbours), (loaded.in_offsets, loaded.in_neighbours)
         self.graph = graph_record(rows, columns, self.hub, self.closed, findable)
 
@@ -119,47 +122,70 @@ class Workspace:
         """Every vertex's first in-neighbour, the bitmap of vertices without any, and the number of the others."""
         hub, closed = cupy.empty(self.n, np.int32), cupy.empty(bitmap_words(self.n), np.uint32)
         findable = cupy.zeros(1, np.uint64)
-        self.function("prepare")(
+        self.function("prepare", cooperative=False)(
             (min(-(-self.n // PREPARING), self.multiprocessors),), (PREPARING,),
             (loaded.in_offsets, loaded.in_neighbours, np.int64(self.n), hub, closed, findable),
         )  # fmt: skip
         return hub, closed, int(findable[0])
 
-    def function(self, name, *arguments):
+    def function(self, name, *arguments, cooperative=True):
         """One of this workspace's kernels."""
-        return self.module.get_function(expression(HEADER, name, self.offset, *arguments))
+        instance = expression(HEADER, name, self.offset, *arguments)
+        return nvrtc.configurable(HEADER, instance, cooperative, more=self.options)
 
     @property
     def bytes(self):
         """Device memory held, without the graph's own arrays."""
         return self.hub.nbytes + self.closed.nbytes + self.buffers.bytes
 
-    def kernel(self, parents):
-        """The search with or without predecessors; loaded when first needed."""
-        if parents not in self.kernels:
+    def prepared(self, parents, plan):
+        """The launch of searches by that plan, with or without predecessors; the kernel is loaded when first needed."""
+        alpha, beta = plan.rule.parameters()
+        key = parents, alpha, beta
+        found = self.launches.get(key)
+        if found is None:
             kernel = self.function("search", truth(parents))
             if not nvrtc.resident_blocks(kernel, BLOCK):
                 raise NoCooperativeLaunch("this GPU cannot hold a block of the search")
-            self.kernels[parents] = kernel
-        return self.kernels[parents]
+            found = self.launches[key] = PreparedLaunch(
+                kernel, self.multiprocessors, BLOCK, graph=self.graph, work=self.buffers.work, distance=NULL,
+                parent=NULL, sources=NULL, only=np.int32(0), source_count=np.int32(1), depth_limit=np.int32(NO_LIMIT),
+                alpha=np.float64(alpha), beta=np.float64(beta), out=NULL, stamp=NULL,
+            )  # fmt: skip
+        return found
 
     def launch(self, distance, parent, sources, question, plan, trace=None):
-        """Put one search into the current stream; sources: ids as a CuPy int32 array."""
-        kernel = self.kernel(parent is not None)
-        work = self.buffers.work if trace is None else self.buffers.traced(trace)
+        """Put one search into the current stream. sources: a tuple of ids, or ids as a CuPy int32 array.
+
+        Nobody waits for it: the Ending that is returned does when it is asked.
+        """
+        prepared = self.prepared(parent is not None, plan)
         limit = NO_LIMIT if question.depth_limit is None else min(question.depth_limit, NO_LIMIT)
-        alpha, beta = plan.rule.parameters()
-        kernel(
-            (self.multiprocessors,), (BLOCK,),
-            (self.graph, work, distance, NULL if parent is None else parent, sources, np.int32(len(sources)),
-             np.int32(limit), np.float64(alpha), np.float64(beta), self.out),
-        )  # fmt: skip
+        only, ids = 0, None
+        if isinstance(sources, tuple) and len(sources) == 1:
+            only = sources[0]
+        else:
+            ids = cupy.asarray(np.array(sources, np.int32)) if isinstance(sources, tuple) else sources
+        stream = cupy.cuda.get_current_stream()
+        if self.stream is not None and self.stream.ptr != stream.ptr:
+            self.stream.synchronize()  # buffers are for one search at a time
+        self.stream = stream
+        if trace is not None:
+            prepared.record("work", self.buffers.traced(trace))
+        out, stamp, ending = self.endings.take(stream)
+        try:
+            prepared(
+                distance=distance.data.ptr, parent=address(parent), sources=address(ids), only=only,
+                source_count=len(sources), depth_limit=limit, out=out, stamp=stamp,
+            )  # fmt: skip
+        except BaseException:
+            self.endings.give_back(ending)
+            raise
+        finally:
+            if trace is not None:
+                prepared.record("work", self.buffers.work)
+        return ending
 
     def standing(self):
         """Where the last search ended. Waits for it."""
-        return self.out.get().view(STANDING)[0]
-
-
-def deepest(standing):
-    """The greatest distance: the last level looked for more and found none, unless something stopped it before."""
-    return int(standing["depth"]) - (not standing["nf"] and standing["depth"] > 0)
+        return self.endings.last.found()

@@ -116,25 +116,17 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
   };
 
   __syncthreads();
-  const u32 first = new_phase();
-  if (blockIdx.x == 0) {
-    set_sources(graph, work, answer, source_count, here);
-    if (team_for(here) == 1 && !finished(here, depth_limit) && growing(alpha, beta, graph.n, graph.m, here) == PUSH)
-      team_level(1, first);
-    else if (threadIdx.x == 0) {
-      counters->sums[first].mf = here.mf, counters->sums[first].big = here.big;
-      Standing start = here;  // a copy: other threads may still be evaluating the rule for `here`
-      start.mu += start.mf;
-      counters->standing[first] = start;
+  // One pass per level, or per team. At the start block 0 sets the sources and goes on alone, if the first levels suit
+  // one block; the others wait. All teams are called at one place below: each call would be compiled anew.
+  for (bool start = true; start || !finished(here, depth_limit); start = false) {
+    int choice = PUSH;
+    u32 blocks = 1;
+    if (!start) {
+      choice = growing(alpha, beta, graph.n, graph.m, here);
+      blocks = choice == PUSH ? team_for(here) : 0;
     }
-  }
-  grid_barrier(counters, target, blockIdx.x != 0, [&] { read_standing(first); });
-
-  while (!finished(here, depth_limit)) {
-    const int choice = growing(alpha, beta, graph.n, graph.m, here);
-    u32 blocks = choice == PUSH ? team_for(here) : 0;
     // After a pull the frontier is only in the bitmaps. A team that is large enough reads it from there itself.
-    if (choice == PUSH && !here.queued && words > blocks * THREADS * 8) {
+    if (!start && choice == PUSH && !here.queued && words > blocks * THREADS * 8) {
       LevelSums *sums = counters->sums + new_phase();
       queue_frontier(graph, work, here, sums);
       grid_barrier(counters, target, false, [&] {
@@ -147,7 +139,19 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
     const u32 phase = new_phase();
     LevelSums *sums = counters->sums + phase;
     if (blocks) {
-      if (blockIdx.x < blocks) team_level(blocks, phase);
+      bool suits = true;
+      if (start && blockIdx.x == 0) {
+        set_sources(graph, work, answer, source_count, here);
+        suits = team_for(here) == 1 && !finished(here, depth_limit) &&
+                growing(alpha, beta, graph.n, graph.m, here) == PUSH;
+        if (!suits && threadIdx.x == 0) {
+          counters->sums[phase].mf = here.mf, counters->sums[phase].big = here.big;
+          Standing begun = here;  // a copy: other threads may still be evaluating the rule for `here`
+          begun.mu += begun.mf;
+          counters->standing[phase] = begun;
+        }
+      }
+      if (suits && blockIdx.x < blocks) team_level(blocks, phase);
       grid_barrier(counters, target, blockIdx.x >= blocks, [&] { read_standing(phase); });
     } else if (choice == PUSH) {
       if (here.big && !here.chunks) {

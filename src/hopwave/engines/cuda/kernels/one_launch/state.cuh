@@ -56,6 +56,12 @@ struct Standing {
   int refused;              // the depth at which a team has refused the frontier, or -1
 };
 
+// A Standing for the host: it is whole once the stamp is there.
+struct Told {
+  Standing standing;
+  u64 stamp;
+};
+
 struct Counters {
   __align__(128) u32 arrived;              // blocks that have ever arrived at the grid barrier
   __align__(128) u32 left;                 // blocks that have finished the search
@@ -97,10 +103,12 @@ struct Hops {
   static constexpr bool FROM = PARENTS, EVERY = false;
   static constexpr int HUB = 1;
   int *distance, *parent;
-  const int *sources;
-  Standing *out;
+  const int *sources;  // null if there is one source only
+  int only;
+  Told *out;  // in the host's memory
+  u64 stamp;
 
-  __device__ __forceinline__ int source(u32 i) const { return sources[i]; }
+  __device__ __forceinline__ int source(u32 i) const { return sources ? sources[i] : only; }
   __device__ __forceinline__ void begin(u32, int s) const { reach(s, s, 0); }
   __device__ __forceinline__ void reach(int v, int from, int depth) const {
     distance[v] = depth;
@@ -110,7 +118,11 @@ struct Hops {
     distance[v] = -1;
     if (PARENTS) parent[v] = -1;
   }
-  __device__ __forceinline__ void tell(const Standing &here) const { *out = here; }
+  __device__ __forceinline__ void tell(const Standing &here) const {
+    out->standing = here;
+    __threadfence_system();
+    *(volatile u64 *)&out->stamp = stamp;
+  }
 };
 
 // Tasks side by side go to different multiprocessors, so that few tasks still use all of them.
@@ -186,11 +198,11 @@ __device__ __forceinline__ void grid_barrier(Counters *counters, u32 &target, bo
   barrier(&counters->arrived, target, gridDim.x, wait, after);
 }
 
-// Cuts the lists of the lanes' flagged vertices into chunks of that size. The whole warp calls this.
-__device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 length, Chunk *chunks, u32 *tail, i64 size) {
-  u32 todo = __ballot_sync(ALL_LANES, flagged);
-  if (!todo) return;
-  u32 pieces = flagged ? (u32)((length + size - 1) / size) : 0, end = inclusive_scan(pieces), at = 0;
+// Cuts the lists of the lanes in `todo`, which have `length` 0 elsewhere. Lists are seldom long, so this is a function of
+// its own: inlined, it would be compiled at every place that cuts.
+static __device__ __noinline__ void cut_lists(u32 todo, int v, i64 begin, i64 length, Chunk *chunks, u32 *tail,
+                                              i64 size) {
+  u32 pieces = (u32)((length + size - 1) / size), end = inclusive_scan(pieces), at = 0;
   if (lane() == 31) at = atomicAdd(tail, end);
   at = __shfl_sync(ALL_LANES, at, 31) + end - pieces;
   while (todo) {
@@ -204,6 +216,12 @@ __device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 length, 
       chunks[to + i] = {w, (int)min(size, total - done), first + done};
     }
   }
+}
+
+// Cuts the lists of the lanes' flagged vertices into chunks of that size. The whole warp calls this.
+__device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 length, Chunk *chunks, u32 *tail, i64 size) {
+  const u32 todo = __ballot_sync(ALL_LANES, flagged);
+  if (todo) cut_lists(todo, v, begin, flagged ? length : 0, chunks, tail, size);
 }
 
 // Cuts the lanes' long lists for a push, into chunks of half the length that makes a list long.

@@ -1,0 +1,93 @@
+"""Machine code of kernels on disk, so that only the first process on a machine waits for the compiler.
+
+Whoever can write to the folder can run code on the GPU as the user who reads from it. So it is made for its owner
+alone, and a folder that belongs to somebody else, or that others may write to, is neither read nor written.
+
+A file is a line of JSON (the SHA-256 of what follows it, and the symbol of every instance), and then the code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from hopwave.user_folder import cache_folder
+
+log = logging.getLogger("hopwave")
+SUFFIX = ".kernel"
+
+
+def folder() -> Path:
+    """Where they are kept: "kernels" in hopwave's cache folder (HOPWAVE_CACHE, else the user's)."""
+    return cache_folder() / "kernels"
+
+
+def why_not(place: Path | None = None) -> str | None:
+    """None, or why the folder is not used, with the remedy."""
+    place = place or folder()
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        about = place.stat()
+    except OSError as error:
+        return f"{place} cannot be made ({error.strerror}); set HOPWAVE_CACHE to a folder that can be written to"
+    if hasattr(os, "getuid") and about.st_uid != os.getuid():
+        return f"{place} belongs to another user; set HOPWAVE_CACHE to a folder of your own"
+    if os.name == "posix" and about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"{place} can be written to by others; run: chmod go-w {place}"
+    return None
+
+
+def read(key: tuple[str, ...]) -> tuple[bytes, dict[str, str]] | None:
+    """The code kept under this key, and the symbols of its instances; None if there is none or it is damaged."""
+    if why_not() is not None:
+        return None
+    path = _path(key)
+    try:
+        line, _, code = path.read_bytes().partition(b"\n")
+        about = json.loads(line)
+        if about["sha256"] == hashlib.sha256(code).hexdigest():
+            return code, dict(about["symbols"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    log.warning("%s is damaged and is made again", path)
+    with suppress(OSError):
+        path.unlink()
+    return None
+
+
+def write(key: tuple[str, ...], code: bytes, symbols: dict[str, str]) -> None:
+    """Keep code, if that works; the file appears whole or not at all, readable for its owner alone."""
+    if (reason := why_not()) is not None:
+        log.info("kernels are not kept: %s", reason)
+        return
+    about = json.dumps({"sha256": hashlib.sha256(code).hexdigest(), "symbols": symbols})
+    path = _path(key)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(about.encode() + b"\n" + code)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:  # the disk is full, or has become read-only
+        log.info("kernels are not kept: %s", error)
+
+
+def holds(key: tuple[str, ...]) -> bool:
+    """Whether there is code under this key."""
+    return why_not() is None and _path(key).is_file()
+
+
+def _path(key: tuple[str, ...]) -> Path:
+    digest = hashlib.sha256("\0".join(key).encode()).hexdigest()
+    return folder() / (digest[:40] + SUFFIX)

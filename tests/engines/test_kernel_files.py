@@ -1,0 +1,62 @@
+"""Compiled kernels on disk: kept for their owner alone, whole or not at all, and never a reason to fail."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from hopwave.engines.cuda import kernel_files
+
+KEY = ("0123", "build/rows.cuh", "sm_90", "hopwave::build::count<int>")
+CODE, SYMBOLS = b"\x7fELF\n and more\n", {"hopwave::build::count<int>": "_Z5count"}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOPWAVE_CACHE", str(tmp_path))
+    return tmp_path / "kernels"
+
+
+def test_what_is_written_is_read_again(folder: Path) -> None:
+    assert kernel_files.read(KEY) is None and not kernel_files.holds(KEY)
+    kernel_files.write(KEY, CODE, SYMBOLS)
+    assert kernel_files.read(KEY) == (CODE, SYMBOLS) and kernel_files.holds(KEY)
+    assert kernel_files.read((*KEY, "-DOTHER")) is None
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert [path.stat().st_mode & 0o777 for path in folder.iterdir()] == [0o600]
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}\n", b"not JSON\ncode", None])
+def test_a_damaged_file_is_made_again(folder: Path, damage: bytes | None, caplog: pytest.LogCaptureFixture) -> None:
+    kernel_files.write(KEY, CODE, SYMBOLS)
+    (path,) = folder.iterdir()
+    path.write_bytes(path.read_bytes()[:-1] if damage is None else damage)
+    assert kernel_files.read(KEY) is None and not path.exists()
+    assert "is damaged and is made again" in caplog.text
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
+def test_a_folder_that_others_may_write_to_is_not_used(folder: Path, mode: int) -> None:
+    kernel_files.write(KEY, CODE, SYMBOLS)
+    folder.chmod(mode)
+    assert kernel_files.read(KEY) is None
+    assert f"chmod go-w {folder}" in str(kernel_files.why_not())
+
+
+def test_a_folder_of_another_user_is_not_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel_files.write(KEY, CODE, SYMBOLS)
+    monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
+    assert kernel_files.read(KEY) is None and "belongs to another user" in str(kernel_files.why_not())
+
+
+def test_a_folder_that_cannot_be_made_costs_no_more_than_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HOPWAVE_CACHE", str(tmp_path / "file"))
+    with caplog.at_level(logging.INFO, "hopwave"):
+        kernel_files.write(KEY, CODE, SYMBOLS)
+    assert "set HOPWAVE_CACHE" in caplog.text and kernel_files.read(KEY) is None
