@@ -98,14 +98,9 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
                               counters->sums + phase,
                               counters->team_word[phase],
                               counters->standing + phase};
-    if (blocks == 1) {
-      task.max_arcs = (u32)(2 * work.alone);
-      team_levels<Offset, Answer, true>(task, here, scratch);
-    } else {
-      task.min_arcs = (u32)max(0ll, (blocks == some ? work.alone : work.few) / 2);
-      task.max_arcs = (u32)(blocks == some ? 2 * work.few : 2 * all * work.share);
-      team_levels<Offset, Answer, false>(task, here, scratch);
-    }
+    if (blocks > 1) task.min_arcs = (u32)max(0ll, (blocks == some ? work.alone : work.few) / 2);
+    task.max_arcs = (u32)(blocks == 1 ? 2 * work.alone : blocks == some ? 2 * work.few : 2 * all * work.share);
+    team_levels<Offset, Answer>(task, here, scratch);
   };
   auto read_standing = [&](u32 phase) {
     const LevelSums *sums = counters->sums + phase;

@@ -72,13 +72,15 @@ struct Board {
 };
 constexpr int DISTRIBUTED = 3;  // the place in `sizes` of a share just distributed
 
-// A worker in the levels of a team.
-template <class Offset, class Answer, bool ALONE>
+// A worker in the levels of a team. Whether a block is alone is not a template parameter: the code would be compiled
+// twice, and it is the largest part of a search.
+template <class Offset, class Answer>
 struct Worker {
   using Share = FrontierShare<Offset>;
   const Graph<Offset> &graph;
   Answer answer;
   u32 *visited;
+  bool alone;
   u32 here;                // shared address of the current share; the coming one is the other
   int shift;               // a piece has 2^shift lanes
   u32 most_pieces, lanes;  // of a share; of the current one: pieces times 2^shift
@@ -99,7 +101,7 @@ struct Worker {
     u = load_now(graph.neighbours + (mine ? arc + j : 0));
     if (!mine) u = -1;
     word = visited + word_of(u), bit = bit_of(u);
-    if (!ALONE) bit &= ~load_now((const u32 *)word);
+    if (!alone) bit &= ~load_now((const u32 *)word);
     const Offset *list = graph.offsets + (bit ? u : 0);
     begin = load_now(list), end = load_now(list + 1);
   }
@@ -159,33 +161,39 @@ __device__ __forceinline__ void distribute(const Task<Offset, Answer> &task, boo
     const Places my = reserve<Offset>(mine, first, end, shift, size);
     if (my.all) store<Offset, Answer::FROM>(my, v, first, shift, most_pieces, share);
   };
-  if (queued) {
-    const u32 mine = count / task.blocks + (blockIdx.x < count % task.blocks);
-    for (u32 i = threadIdx.x; i < ((mine + 31) & ~31u); i += WORKERS)
-      take(i < mine, i < mine ? __ldcg(task.work.queue + begin + blockIdx.x + i * task.blocks) : 0);
-    return;
-  }
+  // Both loops in one: `take` is long, and each call would be compiled anew.
   const u32 words = (u32)((graph.n + 31) / 32), warps = task.blocks * (WORKERS / 32);
-  const u32 each = min(32u, (words + warps - 1) / warps);
-  for (u32 first = (block_warp() * task.blocks + blockIdx.x) * each; first < words; first += warps * each) {
+  const u32 mine = count / task.blocks + (blockIdx.x < count % task.blocks);
+  const u32 each = queued ? 1 : min(32u, (words + warps - 1) / warps);
+  const u32 end = queued ? mine : words, stride = queued ? WORKERS : warps * each;
+  for (u32 first = queued ? threadIdx.x & ~31u : (block_warp() * task.blocks + blockIdx.x) * each; first < end;
+       first += stride) {
     const u32 w = first + lane();
-    u32 bits = 0;
-    if (lane() < each && w < words) bits = task.work.visited(which)[w] & ~task.work.visited(which ^ 1)[w];
-    for (u32 some = __ballot_sync(ALL_LANES, bits); some; some &= some - 1) {
+    u32 bits = 0, some = 1;
+    if (!queued) {
+      if (lane() < each && w < words) bits = task.work.visited(which)[w] & ~task.work.visited(which ^ 1)[w];
+      some = __ballot_sync(ALL_LANES, bits);
+    }
+    for (; some; some &= some - 1) {
       const int j = __ffs(some) - 1;
-      take(__shfl_sync(ALL_LANES, bits, j) >> lane() & 1, (first + j) * 32 + lane());
+      bool here = w < mine;
+      int v = (int)((first + j) * 32 + lane());
+      if (!queued) here = __shfl_sync(ALL_LANES, bits, j) >> lane() & 1;
+      else if (here) v = __ldcg(task.work.queue + begin + blockIdx.x + w * task.blocks);
+      take(here, v);
     }
   }
 }
 
 // The messenger of a block: one thread, which meets those of the other blocks and decides. What it knows is in shared
 // memory, since the workers need the registers.
-template <class Offset, class Answer, bool ALONE>
+template <class Offset, class Answer>
 struct Messenger {
   const Task<Offset, Answer> &task;
   Board &board;
   const int shift;
   const u32 blocks, most_pieces;
+  const bool alone;
 
   __device__ __forceinline__ void begin(const Standing &at) {
     board.here = at;
@@ -213,7 +221,7 @@ struct Messenger {
   // A frontier was distributed: does every block's share fit? `own`: whether it was the team's own, whose arcs were
   // known before.
   __device__ __forceinline__ void distributed(bool own) {
-    if (ALONE) {
+    if (alone) {
       board.next = NEXT_LEVEL;
       return;
     }
@@ -238,7 +246,7 @@ struct Messenger {
       cleared = Size{};
       board.found = found, board.pending = 1;
     };
-    if (ALONE) {
+    if (alone) {
       meanwhile();
     } else {
       vote |= pieces << shift > UNEVEN_LANES && (u64)new_arcs * blocks > 2 * here.mf;
@@ -249,7 +257,7 @@ struct Messenger {
     small_levels = new_arcs < task.min_arcs ? small_levels : 0;
     const bool leave = deepest || new_found == 0 || new_found == missing || new_arcs > task.max_arcs ||
                        small_levels > MAX_SMALL_LEVELS || (new_found > nf && new_arcs > pull_from);
-    board.next = leave ? LEAVE : !vote ? NEXT_LEVEL : ALONE ? LEAVE : REDISTRIBUTE;
+    board.next = leave ? LEAVE : !vote ? NEXT_LEVEL : alone ? LEAVE : REDISTRIBUTE;
     board.small_levels = small_levels, board.new_found = new_found, board.new_arcs = new_arcs;
     if (leave || vote) {
       if (found) board.base = atomicAdd(&task.work.counters->tail, found);
@@ -274,7 +282,7 @@ struct Messenger {
 };
 
 // The team takes levels as long as they suit it and the rule surely pushes. A grid barrier must follow.
-template <class Offset, class Answer, bool ALONE>
+template <class Offset, class Answer>
 __device__ void team_levels(const Task<Offset, Answer> &task, const Standing &at, u8 *scratch) {
   const Graph<Offset> &graph = task.graph;
   const Work &work = task.work;
@@ -285,8 +293,9 @@ __device__ void team_levels(const Task<Offset, Answer> &task, const Standing &at
   const bool works = threadIdx.x < WORKERS, leads = threadIdx.x == WORKERS;
   const u32 sizes = address_of(board.sizes), shares = address_of(team.share), warp_first = threadIdx.x & ~31u;
   constexpr u32 DISTRIBUTED_AT = DISTRIBUTED * sizeof(Size);
-  Worker<Offset, Answer, ALONE> worker{graph, task.answer, work.visited(at.which), shares, shift, most_pieces};
-  Messenger<Offset, Answer, ALONE> messenger{task, board, shift, ALONE ? 1 : task.blocks, most_pieces};
+  const bool alone = task.blocks == 1;
+  Worker<Offset, Answer> worker{graph, task.answer, work.visited(at.which), alone, shares, shift, most_pieces};
+  Messenger<Offset, Answer> messenger{task, board, shift, task.blocks, most_pieces, alone};
   int depth = at.depth, turn = 0, next = NEXT_LEVEL;
   if (threadIdx.x < 4) board.sizes[threadIdx.x] = Size{};
   if (leads) messenger.begin(at);
