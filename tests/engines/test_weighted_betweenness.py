@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import igraph
 import networkx as nx
 import numpy as np
 import pytest
@@ -91,6 +90,7 @@ def test_500_random_graphs_as_networkx_has_them() -> None:
 
 def test_random_graphs_as_igraph_has_them() -> None:
     """igraph compares lengths with a tolerance, so weights are whole here; cutoffs are lengths and inclusive."""
+    igraph = pytest.importorskip("igraph")
     for seed in range(40):
         graph = random_graph(seed, "ties", directed=bool(seed % 2))
         source, target = graph.to_edges()
