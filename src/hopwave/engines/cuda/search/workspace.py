@@ -150,7 +150,7 @@ class Workspace:
             found = self.launches[key] = PreparedLaunch(
                 kernel, self.multiprocessors, BLOCK, graph=self.graph, work=self.buffers.work, distance=NULL,
                 parent=NULL, sources=NULL, only=np.int32(0), source_count=np.int32(1), depth_limit=np.int32(NO_LIMIT),
-                alpha=np.float64(alpha), beta=np.float64(beta), out=NULL, stamp=NULL,
+                alpha=np.float64(alpha), beta=np.float64(beta), out=NULL, stamp=np.uint32(0),
             )  # fmt: skip
         return found
 

@@ -181,6 +181,7 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
     }
   }
 
+  if (blockIdx.x == 0 && threadIdx.x == 0) answer.tell(here);  // on its way to the host while the rest is done
   // What was not reached. What the next search needs to be 0 is cleared here too, where nothing waits for it.
   const u32 *visited = work.visited(here.which), size = min(32u, max(1u, words / grid_warps()));
   for (u32 first = grid_warp() * size; first < words; first += grid_warps() * size) {
@@ -196,7 +197,6 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
   }
   __syncthreads();
   if (threadIdx.x == 0) {
-    if (blockIdx.x == 0) answer.tell(here);
     if (atomicAdd(&counters->left, 1) == gridDim.x - 1) {
       counters->left = counters->arrived = 0;
       for (int i = 0; i < 3; i++) clear(i);

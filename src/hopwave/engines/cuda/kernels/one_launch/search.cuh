@@ -9,7 +9,7 @@ template <class Offset, bool PARENTS>
 __global__ void __launch_bounds__(THREADS, HOPWAVE_BLOCKS_PER_SM)
     search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work work, int *distance, int *parent,
            const int *sources, int only, int source_count, int depth_limit, double alpha, double beta, Told *out,
-           u64 stamp) {
+           u32 stamp) {
   const Hops<PARENTS> answer{distance, parent, sources, only, out, stamp};
   all_levels(graph, work, answer, source_count, depth_limit, alpha, beta);
 }

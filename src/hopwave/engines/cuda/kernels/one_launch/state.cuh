@@ -56,10 +56,10 @@ struct Standing {
   int refused;              // the depth at which a team has refused the frontier, or -1
 };
 
-// A Standing for the host: it is whole once the stamp is there.
+// What the host is told of a search, in its own memory. Each word is written at once and carries the search's stamp in
+// its upper half, so that no fence is needed: the host waits until all of them have it.
 struct Told {
-  Standing standing;
-  u64 stamp;
+  u64 depth, nf, reached, levels;
 };
 
 struct Counters {
@@ -105,8 +105,8 @@ struct Hops {
   int *distance, *parent;
   const int *sources;  // null if there is one source only
   int only;
-  Told *out;  // in the host's memory
-  u64 stamp;
+  Told *out;
+  u32 stamp;
 
   __device__ __forceinline__ int source(u32 i) const { return sources ? sources[i] : only; }
   __device__ __forceinline__ void begin(u32, int s) const { reach(s, s, 0); }
@@ -119,9 +119,10 @@ struct Hops {
     if (PARENTS) parent[v] = -1;
   }
   __device__ __forceinline__ void tell(const Standing &here) const {
-    out->standing = here;
-    __threadfence_system();
-    *(volatile u64 *)&out->stamp = stamp;
+    volatile Told *told = out;
+    const u64 high = (u64)stamp << 32;
+    told->depth = high | (u32)here.depth, told->nf = high | here.nf;
+    told->reached = high | here.reached, told->levels = high | (u32)here.levels;
   }
 };
 
