@@ -199,8 +199,8 @@ __device__ __forceinline__ void grid_barrier(Counters *counters, u32 &target, bo
   barrier(&counters->arrived, target, gridDim.x, wait, after);
 }
 
-// Cuts the lists of the lanes in `todo`, which have `length` 0 elsewhere. Lists are seldom long, so this is a function of
-// its own: inlined, it would be compiled at every place that cuts.
+// Cuts the lists of the lanes in `todo`; `length` is 0 elsewhere. Lists are seldom long, so this is a function of its
+// own: inlined, it would be compiled at every place that cuts.
 static __device__ __noinline__ void cut_lists(u32 todo, int v, i64 begin, i64 length, Chunk *chunks, u32 *tail,
                                               i64 size) {
   u32 pieces = (u32)((length + size - 1) / size), end = inclusive_scan(pieces), at = 0;
