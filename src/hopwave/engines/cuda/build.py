@@ -15,12 +15,12 @@ import numpy as np
 from hopwave.arrays import is_on_gpu
 from hopwave.csr import Conflict, Rows, as_column
 from hopwave.engines.cuda import policy
-from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, kernels
+from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, kernels
 from hopwave.errors import EngineError, GraphError
 from hopwave.whole_numbers import whole_numbers
 
 HEADER = "build/rows.cuh"
-BUCKETS, ROWS = 4096, 4096  # kernels/build/rows.cuh
+BUCKETS = 4096  # kernels/build/rows.cuh
 KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST = range(7)  # kernels/build/rows.cuh
 COMBINE = {None: SAME, "min": MIN, "max": MAX, "sum": SUM, "first": FIRST}
 PER_BLOCK = 4 * BLOCK  # items that a block takes in one turn
@@ -218,7 +218,7 @@ def offsets_of(degrees, n, arcs):
     """Where each row begins; n + 1 offsets, int32 until the arcs need int64."""
     offset = np.int64 if arcs > np.iinfo(np.int32).max else np.int32
     offsets = cupy.empty(n + 1, offset)
-    tiles = max(1, -(-n // ROWS))
+    tiles = max(1, -(-n // TILE))
     sums = zeros(tiles + 1, np.uint64)
     blocks = grid_for(tiles, 1)
     launch("sum_degrees", "int", blocks, degrees, np.uint64(n), sums)

@@ -6,10 +6,14 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import policy
-from hopwave.engines.cuda.graph import long_rows
-from hopwave.engines.cuda.launch import WARP, expression
+from hopwave.engines.cuda.launch import BLOCK, TILE, WARP, expression, together
+from hopwave.engines.cuda.rows import long_rows
 
 HEADER = "components/hooking.cuh"
+KERNELS = together(
+    HEADER, "plant", "hook_first", "hook_rest", "flatten", "sample_roots", "count_roots", "scan_roots", "number_roots",
+    "write_labels",
+)  # fmt: skip
 
 
 def components(on_device):
@@ -20,30 +24,44 @@ def components(on_device):
         return np.zeros(0, np.int32)
     rows = on_device.__dict__.get("arranged") if not on_device.directed else None
     offsets, neighbours = rows or on_device.rows
-    parent = cupy.arange(n, dtype=np.int32)
+    parent = cupy.empty(n, np.int32)
+    launch(HEADER, "plant", n, vertices, parent)
     launch(HEADER, "hook_first", n, offsets, neighbours, vertices, few, parent)
     launch(HEADER, "flatten", n, vertices, parent)
-    giant = -1 if on_device.directed else most_frequent(parent)
-    longest = long_rows(offsets, long)
+    giant = -1 if on_device.directed else most_frequent(launch, parent)
+    longest = long_rows(launch, offsets, on_device.m, long)
     launch(
         HEADER, "hook_rest", WARP * n, offsets, neighbours, vertices, few, np.int32(giant), longest,
         np.uint64(len(longest)), np.uint64(long), parent,
     )  # fmt: skip
     launch(HEADER, "flatten", n, vertices, parent)
-    # A root is the lowest vertex of its tree, so roots in ascending order are the components in their order.
-    number = cupy.cumsum(parent == cupy.arange(n, dtype=np.int32)) - 1
-    return number[parent].astype(np.int32).get()
+    return labels(launch, parent).get()
 
 
-def most_frequent(parent):
+def most_frequent(launch, parent):
     """The most frequent root among some vertices, taken evenly from all."""
     n = len(parent)
     count = min(policy.COMPONENTS.sampled_vertices, n)
-    some = np.arange(count, dtype=np.int64) * n // count
-    roots, votes = np.unique(parent[cupy.asarray(some)].get(), return_counts=True)
-    return int(roots[np.argmax(votes)])
+    roots = cupy.empty(count, np.int32)
+    launch(HEADER, "sample_roots", count, np.uint64(n), parent, np.uint64(count), roots)
+    found, votes = np.unique(roots.get(), return_counts=True)
+    return int(found[np.argmax(votes)])
+
+
+def labels(launch, parent):
+    """The number of every vertex's tree, from every vertex's root; parent is used up.
+
+    A root is the lowest vertex of its tree, so roots in ascending order are the components in their order.
+    """
+    n, tiles = np.uint64(len(parent)), -(-len(parent) // TILE)
+    sums, found = cupy.empty(tiles, np.uint64), cupy.empty(len(parent), np.int32)
+    launch(HEADER, "count_roots", BLOCK * tiles, n, parent, sums)
+    launch(HEADER, "scan_roots", BLOCK, sums, np.uint64(tiles))
+    launch(HEADER, "number_roots", BLOCK * tiles, n, sums, parent)
+    launch(HEADER, "write_labels", len(parent), n, parent, found)
+    return found
 
 
 def instances(offset):
     """(header, name) of every kernel here: what the compile test compiles."""
-    return [(HEADER, expression(HEADER, name, offset)) for name in ("hook_first", "hook_rest", "flatten")]
+    return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

@@ -16,6 +16,7 @@ import numpy as np
 
 from hopwave.engines.cuda import build
 from hopwave.engines.cuda.launch import WARP, Device, kernels, offset_type
+from hopwave.engines.cuda.rows import greatest_length
 from hopwave.graph import Graph
 from hopwave.plan import Plan
 
@@ -115,7 +116,7 @@ class CudaGraph:
     @cached_property
     def degree_bits(self):
         """Bits of the greatest in-degree: how much a path count can grow in one level."""
-        return int(cupy.diff(self.in_offsets).max()).bit_length() if self.n else 0
+        return greatest_length(self.launch, self.in_offsets).bit_length()
 
     @property
     def bytes(self):
@@ -164,10 +165,3 @@ class Loaded:
             return self.on_device.columns
         with self.lock:
             return self.on_device.arranged
-
-
-def long_rows(offsets, length):
-    """The rows of more than that many arcs, the longest first."""
-    lengths = cupy.diff(offsets)
-    count = int(cupy.count_nonzero(lengths > length))
-    return cupy.argsort(-lengths)[:count].astype(np.int32) if count else cupy.empty(0, np.int32)

@@ -15,6 +15,7 @@ from hopwave.engines.cuda import nvrtc
 BLOCK = 256  # threads per block (kernels/common/threads.cuh), where a kernel does not say otherwise
 WARP = 32
 NULL = np.uint64(0)  # a null pointer, as kernels take it
+TILE = 4096  # items per tile of a prefix sum (kernels/common/scan.cuh)
 PLAIN_SHARED = 48 << 10  # bytes of shared memory that a block may use without asking CUDA for more
 
 
@@ -26,6 +27,16 @@ def expression(header, name, *arguments):
     """
     listed = ", ".join(str(argument) for argument in arguments if argument != "")
     return f"{nvrtc.qualified(header, name)}<{listed}>"
+
+
+TOGETHER: dict[str, tuple[str, ...]] = {}  # header: kernels of it that are compiled as one module
+
+
+def together(header, *names):
+    """Compile these kernels of a header at once when one of them is first used: a call that uses one uses them all, and
+    the compiler takes little longer for all than for one. Returns the names."""
+    TOGETHER[header] = names
+    return names
 
 
 def truth(value):
@@ -64,9 +75,17 @@ class Kernels:
         """One instance, to be called with grid, block and arguments; `text` as for nvrtc.module."""
         key = header, name, shape, text
         kernel = self._found.get(key)
+        if kernel is None and not (shape or text) and name in TOGETHER.get(header, ()):
+            self._found.update(self._together(header))
+            kernel = self._found[key]
         if kernel is None:
             kernel = self._found[key] = nvrtc.kernel(header, expression(header, name, self.offset, shape), text)
         return kernel
+
+    def _together(self, header):
+        names = {name: expression(header, name, self.offset) for name in TOGETHER[header]}
+        module = nvrtc.module(header, names.values(), cooperative=False)
+        return {(header, name, "", ""): module.get_function(full).kernel for name, full in names.items()}
 
     def grid(self, work, threads=BLOCK):
         """Blocks for one thread per item of work, as far as the GPU holds them."""

@@ -13,10 +13,10 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import nvrtc, policy
-from hopwave.engines.cuda.graph import long_rows
 from hopwave.engines.cuda.launch import BLOCK, expression, offset_type
 from hopwave.engines.cuda.memory import free_memory
 from hopwave.engines.cuda.records import fill, filled, record
+from hopwave.engines.cuda.rows import long_rows
 from hopwave.engines.host_memory import check_memory
 from hopwave.jobs import Swept
 
@@ -90,7 +90,7 @@ class Run:
 
     def _set_arcs(self):
         loaded, long_row = self.loaded, policy.SWEEP.long_row
-        self.longest = long_rows(loaded.in_offsets, long_row)
+        self.longest = long_rows(loaded.on_device.launch, loaded.in_offsets, loaded.m, long_row)
         fill(
             self.arguments, offsets=loaded.offsets, neighbours=loaded.neighbours, in_offsets=loaded.in_offsets,
             in_neighbours=loaded.in_neighbours, long_rows=self.longest, long_count=len(self.longest),
@@ -137,9 +137,10 @@ class Run:
         loaded, sources = self.loaded, self.job.sources
         if not loaded.directed:
             return np.bincount(self.labels)[self.labels[sources]] if loaded.n else np.zeros(0, np.int64)
-        in_degrees = cupy.diff(loaded.in_offsets)  # a vertex without in-arcs is reached by itself alone
-        findable = int(cupy.count_nonzero(in_degrees))
-        return findable + (in_degrees[cupy.asarray(sources)].get() == 0)
+        # A vertex without in-arcs is reached by itself alone.
+        bits = loaded.on_device.closed.get().view(np.uint8)
+        closed = np.unpackbits(bits, count=loaded.n, bitorder="little")
+        return loaded.n - np.count_nonzero(closed) + closed[sources].astype(np.int64)
 
     # ---------------------------------------------------------------- searching
 
@@ -150,7 +151,8 @@ class Run:
 
     def new_table(self, rows):
         """A place for the distances of that many sources."""
-        self.rows = cupy.full((rows, self.loaded.n), -1, np.int32)
+        self.rows = cupy.empty((rows, self.loaded.n), np.int32)
+        self.rows.data.memset_async(0xFF, self.rows.nbytes)  # -1 everywhere
         fill(self.arguments, rows=self.rows)
         return self.rows
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from hopwave.arrays import ScaledCounts
 from hopwave.engines.cuda.counters import GREATEST, LEAST
+from hopwave.engines.cuda.search.by_level import by_level
 
 HEADER = "steps/path_counts.cuh"
 
@@ -80,10 +81,9 @@ def unscaled(sigma, distance, shifts):
 
 def extended_counts(launch, in_rows, distance, depth):
     """σ on the host, counted again level by level with mantissa and exponent; in_rows: offsets and in-neighbours."""
-    order = cupy.argsort(distance).astype(np.int32)
-    ends = np.searchsorted(distance[order].get(), np.arange(depth + 2))
+    order, starts, _ = by_level(launch, in_rows[0], distance, depth)
     mantissa, exponent = cupy.zeros(len(distance), np.float64), cupy.zeros(len(distance), np.int64)
-    for level, (begin, end) in enumerate(pairwise(ends)):
+    for level, (begin, end) in enumerate(pairwise(starts.get().tolist())):
         launch(
             HEADER, "count_extended", end - begin, *in_rows, order[begin:end], np.uint64(end - begin), np.int32(level),
             distance, mantissa, exponent,

@@ -9,14 +9,12 @@ counts that might pass float64.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.block import NO_CUTOFF
+from hopwave.engines.cuda.betweenness.lists import cut
 from hopwave.engines.cuda.launch import BLOCK, WARP, expression, kernels, truth
 from hopwave.engines.cuda.memory import Pieces
 from hopwave.engines.cuda.records import address, filled, record
@@ -24,8 +22,6 @@ from hopwave.engines.cuda.records import address, filled, record
 HEADER = "betweenness/batch.cuh"
 SMALL_BLOCK = 64  # threads per block where a batch's 64 sources get one thread each
 
-CHUNK = record(HEADER, "Chunk", "i64 begin", "i32 v length", "i32 slot padding")
-LONG = record(HEADER, "Long", "i32 v slot slots")
 BATCH = record(
     HEADER, "Batch",
     "ptr chunks neighbours longs other mask visited alive X delta partials arcs targets found counted",
@@ -44,54 +40,6 @@ def instances():
             yield HEADER, expression(HEADER, "finish_longs", "int", lanes, truth(back))
     for name in ("set_sources", "close_level", "add_batches", "add_one"):
         yield HEADER, expression(HEADER, name, "int")
-
-
-@dataclass(frozen=True)
-class Lists:
-    """Neighbour lists cut into chunks, longest first; `longs` are the lists that are more than one chunk.
-
-    `slots`: places for the partial sums of all of their chunks.
-    """
-
-    chunks: Any
-    longs: Any
-    slots: int
-    neighbours: Any
-
-
-def cut(offsets, neighbours):
-    """Every list in chunks of at most CHUNK_ARCS; an empty list is a chunk too, since the way back ends there."""
-    offsets = offsets.astype(np.int64)
-    degrees = cupy.diff(offsets)
-    pieces = cupy.maximum(-(-degrees // regimes.CHUNK_ARCS), 1)
-    ends = cupy.cumsum(pieces)
-    count = int(ends[-1]) if len(ends) else 0
-    number = cupy.arange(count, dtype=np.int64)
-    v = cupy.searchsorted(ends, number, side="right")
-    place = number - (ends - pieces)[v]
-    begin = offsets[v] + place * regimes.CHUNK_ARCS
-    length = cupy.minimum(offsets[v + 1] - begin, regimes.CHUNK_ARCS)
-    several = cupy.where(pieces > 1, pieces, 0)
-    slot = cupy.cumsum(several) - several
-    of_chunk = cupy.where(pieces[v] > 1, slot[v] + place, -1)
-    order = cupy.argsort(-length)
-    chunks = table(CHUNK, count, begin=begin[order], v=v[order], length=length[order], slot=of_chunk[order], padding=0)
-    long = cupy.flatnonzero(several)
-    longs = table(LONG, len(long), v=long, slot=slot[long], slots=several[long])
-    return Lists(chunks, longs, int(several.sum()), neighbours)
-
-
-def table(dtype, count, **columns):
-    """Records on the GPU, one row of 32-bit words each: CuPy has no structured arrays."""
-    rows = cupy.empty((count, dtype.itemsize // 4), np.int32)
-    for name, values in columns.items():
-        kind, offset = dtype.fields[name]
-        word = offset // 4
-        if kind.itemsize == 8:
-            rows[:, word : word + 2] = values.view(np.int32).reshape(count, 2)
-        else:
-            rows[:, word] = values
-    return rows
 
 
 class Batches:
@@ -130,7 +78,7 @@ class Batches:
     def _lists(self, name, offsets, neighbours):
         kept = self.loaded.kept
         if name not in kept:
-            kept[name] = cut(offsets, neighbours)
+            kept[name] = cut(self.loaded.on_device.launch, offsets, neighbours)
         return kept[name]
 
     def add(self, sources, total):
@@ -159,7 +107,7 @@ class Batches:
             del state, parts
             own = total.copy()  # dropped if memory runs out: the piece is then halved and done again
             both = self.block_regime.add(sources, own)
-            total[:] = own
+            total.data.copy_from_device_async(own.data, own.nbytes)
             return lambda: both
         for depth in range(len(masks) - 1, -1 if job.edges else 0, -1):
             leaf = depth == len(masks) - 1

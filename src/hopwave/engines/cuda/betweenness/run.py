@@ -10,7 +10,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.betweenness import batch, block, regimes
+from hopwave.engines.cuda.betweenness import batch, block, lists, regimes
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
 from hopwave.engines.cuda.memory import free_memory
 from hopwave.engines.cuda.renumber import neighbours_near, renumbered
@@ -21,6 +21,7 @@ def instances():
     """Every kernel there is: header and name expression."""
     yield from block.instances()
     yield from batch.instances()
+    yield from lists.instances()
 
 
 def why_not(plan, job):

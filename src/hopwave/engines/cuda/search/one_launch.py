@@ -13,6 +13,7 @@ from hopwave.engines.cuda.answers import to_host
 from hopwave.engines.cuda.errors import explained
 from hopwave.engines.cuda.launch import expression, kernels, truth
 from hopwave.engines.cuda.records import filled, record
+from hopwave.engines.cuda.search import by_level
 from hopwave.engines.cuda.search.workspace import (
     BLOCK,
     HEADER,
@@ -50,6 +51,7 @@ def instances():
     """Every kernel there is: header and name expression."""
     for offset in ("int", "long long"):
         yield from instances_of(offset)
+        yield from by_level.instances(offset)
 
 
 def begin(offset, question):
@@ -135,29 +137,17 @@ def levels(rows, count, plan):
 def path_counts(W, distance, depth):
     """σ along a finished search: a float64 array on the GPU, or on the host where a level had to be scaled."""
     in_rows = W.loaded.in_offsets, W.loaded.in_neighbours
-    order, starts, arcs, degree_bits = by_level(in_rows[0], distance, depth)
+    launch = kernels(W.offset)
+    order, starts, arcs = by_level.by_level(launch, in_rows[0], distance, depth)
     shifts, state = cupy.empty(depth + 1, np.int64), cupy.zeros(SCALING.itemsize, np.uint8)
     sigma = cupy.empty(W.n, np.float64)
     arguments = filled(
-        LEVELS, order=order, starts=starts, arcs=arcs, shifts=shifts, count=depth + 1, degree_bits=degree_bits,
-        scaling=state,
+        LEVELS, order=order, starts=starts, arcs=arcs, shifts=shifts, count=depth + 1,
+        degree_bits=W.loaded.on_device.degree_bits, scaling=state,
     )  # fmt: skip
     kernel = W.function("count_paths")
     kernel((W.multiprocessors,), (BLOCK,), (W.graph, arguments, W.buffers.counters, distance, sigma))
     if state.get().view(SCALING)[0]["overflowed"]:
-        return scaling.extended_counts(kernels(W.offset), in_rows, distance, depth)
+        return scaling.extended_counts(launch, in_rows, distance, depth)
     shifts = shifts.get()
     return scaling.unscaled(sigma, distance, shifts) if shifts.any() else sigma
-
-
-def by_level(in_offsets, distance, depth):
-    """Reached vertices level by level, each level by descending in-degree; where levels begin; each one's in-arcs;
-    and the bits of the greatest in-degree."""
-    in_degrees = cupy.diff(in_offsets).astype(np.int64)
-    reached = cupy.flatnonzero(distance >= 0).astype(np.int32)
-    depths = distance[reached].astype(np.int64)
-    order = reached[cupy.argsort((depths << 32) - in_degrees[reached])]
-    starts = cupy.zeros(depth + 2, np.int64)
-    starts[1:] = cupy.cumsum(cupy.bincount(depths, minlength=depth + 1))
-    ends = cupy.concatenate([cupy.zeros(1, np.int64), cupy.cumsum(in_degrees[order])])
-    return order, starts, cupy.diff(ends[starts]), int(in_degrees.max()).bit_length()

@@ -4,7 +4,7 @@
 // are read in order and keys are written in order, so that arcs that stand repeatedly keep the order of their edges:
 // blocks take equal shares of the edges, count, learn where their keys begin from a scan over all blocks, and write.
 #pragma once
-#include "common/threads.cuh"
+#include "common/scan.cuh"
 
 namespace hopwave::build {
 
@@ -108,16 +108,8 @@ __global__ void write_part(const Id *source, const Id *target, u64 edges, int sy
 // counts[i] becomes the sum of those before it, counts[count] the sum of all. One block.
 template <class Id>
 __global__ void scan(u64 *counts, u64 count) {
-  u64 before = 0;
-  for (u64 turn = 0; turn < count; turn += BLOCK) {
-    const u64 i = turn + threadIdx.x;
-    const u64 mine = i < count ? counts[i] : 0;
-    u64 total;
-    const u64 sum = block_scan(mine, total);
-    if (i < count) counts[i] = before + sum;
-    before += total;
-  }
-  if (threadIdx.x == 0) counts[count] = before;
+  const u64 all = scan_in_place(counts, count);
+  if (threadIdx.x == 0) counts[count] = all;
 }
 
 // `order` maps sorted places to places before the sort; without one, the keys themselves are sorted.
@@ -185,30 +177,15 @@ __global__ void write_weights(const u64 *keys, const i64 *order, u64 arcs, int c
   }
 }
 
-// Sums of 2^12 degrees each, and then, from the scan over those sums, the offset of every row.
-constexpr int ROWS = 4096;
+// Sums of TILE degrees each, and then, from the scan over those sums, the offset of every row.
 template <class Offset>
 __global__ void sum_degrees(const u32 *degrees, u64 n, u64 *sums) {
-  for (u64 tile = blockIdx.x; tile * ROWS < n; tile += gridDim.x) {
-    u64 mine = 0, total;
-    for (u64 r = tile * ROWS + threadIdx.x; r < min(n, (tile + 1) * ROWS); r += BLOCK) mine += degrees[r];
-    block_scan(mine, total);
-    if (threadIdx.x == 0) sums[tile] = total;
-  }
+  sum_tiles(n, sums, [=](u64 r) { return degrees[r]; });
 }
 template <class Offset>
 __global__ void write_offsets(const u32 *degrees, u64 n, const u64 *sums, Offset *offsets) {
-  for (u64 tile = blockIdx.x; tile * ROWS < n; tile += gridDim.x) {
-    u64 before = sums[tile];
-    for (u64 turn = tile * ROWS; turn < min(n, (tile + 1) * ROWS); turn += BLOCK) {
-      const u64 r = turn + threadIdx.x;
-      u64 total;
-      const u64 sum = block_scan(r < n ? (u64)degrees[r] : 0, total);
-      if (r < n) offsets[r] = (Offset)(before + sum);
-      before += total;
-    }
-  }
-  if (thread_number() == 0) offsets[n] = (Offset)sums[(n + ROWS - 1) / ROWS];
+  write_tiles(n, sums, [=](u64 r) { return degrees[r]; }, [=](u64 r, u64 before) { offsets[r] = (Offset)before; });
+  if (thread_number() == 0) offsets[n] = (Offset)sums[(n + TILE - 1) / TILE];
 }
 
 // The first place whose weight is not a number.

@@ -4,6 +4,7 @@
 //   parent   one tree per component; no vertex's parent is higher than itself, so a root is the lowest of its tree
 #pragma once
 #include "common/graph.cuh"
+#include "common/scan.cuh"
 
 namespace hopwave::components {
 
@@ -30,6 +31,12 @@ __device__ inline void join(int *parent, int u, int v) {
     if (was == high) return;
     high = root_of(parent, was), low = root_of(parent, low);
   }
+}
+
+// Every vertex is a tree of its own.
+template <class Offset>
+__global__ void plant(int n, int *parent) {
+  for (u64 v = thread_number(); v < n; v += thread_count()) parent[v] = (int)v;
 }
 
 // The first `few` arcs of every vertex: enough to join most of a giant component.
@@ -68,6 +75,38 @@ __global__ void flatten(int n, int *parent) {
     int root = status(parent, (int)v);
     for (int above = status(parent, root); above != root; above = status(parent, root)) root = above;
     parent[v] = root;
+  }
+}
+
+// The roots of `count` vertices, taken evenly from all.
+template <class Offset>
+__global__ void sample_roots(u64 n, const int *parent, u64 count, int *roots) {
+  for (u64 i = thread_number(); i < count; i += thread_count()) roots[i] = parent[i * n / count];
+}
+
+// Components are numbered in the order of their roots: roots per tile are counted and scanned; a root's parent becomes
+// the complement of its number; and then every vertex looks its root's number up.
+template <class Offset>
+__global__ void count_roots(u64 n, const int *parent, u64 *sums) {
+  sum_tiles(n, sums, [=](u64 v) { return parent[v] == v; });
+}
+template <class Offset>
+__global__ void scan_roots(u64 *sums, u64 tiles) {
+  scan_in_place(sums, tiles);
+}
+template <class Offset>
+__global__ void number_roots(u64 n, const u64 *sums, int *parent) {
+  write_tiles(
+      n, sums, [=](u64 v) { return parent[v] == v; },
+      [=](u64 v, u64 before) {
+        if (parent[v] == v) parent[v] = ~(int)before;
+      });
+}
+template <class Offset>
+__global__ void write_labels(u64 n, const int *parent, int *labels) {
+  for (u64 v = thread_number(); v < n; v += thread_count()) {
+    const int above = parent[v];
+    labels[v] = ~(above < 0 ? above : parent[above]);
   }
 }
 

@@ -1,0 +1,50 @@
+// Prefix sums over more items than a block has threads: sums of tiles, a scan over those by one block, then the items.
+#pragma once
+#include "common/threads.cuh"
+
+namespace hopwave {
+
+constexpr int TILE = 4096;  // items whose sum is one number of the scan
+
+// counts[i] becomes the sum of those before it. Returns the sum of all. The whole block calls this.
+__device__ inline u64 scan_in_place(u64 *counts, u64 count) {
+  u64 before = 0;
+  for (u64 turn = 0; turn < count; turn += BLOCK) {
+    const u64 i = turn + threadIdx.x;
+    const u64 mine = i < count ? counts[i] : 0;
+    u64 total;
+    const u64 sum = block_scan(mine, total);
+    if (i < count) counts[i] = before + sum;
+    before += total;
+  }
+  return before;
+}
+
+// The sum of value(i) over every tile of `count` items, for blocks of BLOCK threads.
+template <class Value>
+__device__ inline void sum_tiles(u64 count, u64 *sums, Value value) {
+  for (u64 tile = blockIdx.x; tile * TILE < count; tile += gridDim.x) {
+    u64 mine = 0, total;
+    for (u64 i = tile * TILE + threadIdx.x; i < min(count, (tile + 1) * TILE); i += BLOCK) mine += value(i);
+    block_scan(mine, total);
+    if (threadIdx.x == 0) sums[tile] = total;
+  }
+}
+
+// write(i, Σ value(j) over all j < i) for every item, from the scanned sums of tiles. A thread may change what value(i)
+// reads: it is read once, before.
+template <class Value, class Write>
+__device__ inline void write_tiles(u64 count, const u64 *sums, Value value, Write write) {
+  for (u64 tile = blockIdx.x; tile * TILE < count; tile += gridDim.x) {
+    u64 before = sums[tile];
+    for (u64 turn = tile * TILE; turn < min(count, (tile + 1) * TILE); turn += BLOCK) {
+      const u64 i = turn + threadIdx.x;
+      u64 total;
+      const u64 sum = block_scan(i < count ? (u64)value(i) : 0, total);
+      if (i < count) write(i, before + sum);
+      before += total;
+    }
+  }
+}
+
+}  // namespace hopwave

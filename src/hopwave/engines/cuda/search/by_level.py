@@ -1,0 +1,32 @@
+"""The vertices that a search reached, level after level (kernels/one_launch/by_level.cuh)."""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from hopwave.engines.cuda.launch import BLOCK, expression, together
+
+HEADER = "one_launch/by_level.cuh"
+CLASSES = 4  # kernels/one_launch/by_level.cuh
+KERNELS = together(HEADER, "count_levels", "scan_levels", "fill_levels")
+
+
+def by_level(launch, in_offsets, distance, depth):
+    """Reached vertices level by level, those of long in-rows first; where levels begin; and each one's in-arcs.
+
+    `depth` is the greatest distance. There is one more beginning than there are levels: the end of the last.
+    """
+    n, levels = len(distance), depth + 1
+    order, starts = cupy.empty(n, np.int32), cupy.empty(levels + 1, np.int64)
+    bins, arcs = cupy.zeros(CLASSES * levels, np.uint32), cupy.zeros(levels, np.int64)
+    sizes = np.uint64(n), np.uint64(levels)
+    launch(HEADER, "count_levels", n, in_offsets, distance, *sizes, bins, arcs)
+    launch(HEADER, "scan_levels", BLOCK, bins, sizes[1], starts)
+    launch(HEADER, "fill_levels", n, in_offsets, distance, *sizes, bins, order)
+    return order, starts, arcs
+
+
+def instances(offset):
+    """(header, name) of every kernel here: what the compile test compiles."""
+    return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]
