@@ -64,6 +64,21 @@ def test_cupy_compiles_nothing_for_us(graph: str) -> None:
     assert run.returncode == 0, run.stderr[-2000:]
 
 
+def test_nor_for_a_renumbered_graph() -> None:
+    program = "\n".join([
+        GUARD,
+        "from hopwave.engines.cuda.betweenness import regimes",
+        "regimes.MIN_ARCS_TO_RENUMBER, regimes.MIN_NEAR_SHARE = 1, 2.0",
+        "path = np.random.default_rng(1).permutation(3000)",
+        "graph = hw.Graph.from_edges(path[:-1], path[1:])",
+        "targets = range(0, 3000, 7)",
+        "hw.betweenness_centrality(graph, k=4, seed=1, targets=targets, plan='hopwave-block', device='cuda')",
+        "hw.edge_betweenness_centrality(graph, k=4, seed=1, plan='hopwave-block', device='cuda')",
+    ])  # fmt: skip
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr[-2000:]
+
+
 # ---------------------------------------------------------------- rows
 
 LENGTHS: dict[str, Any] = {
@@ -174,6 +189,62 @@ def test_counts_where_a_level_has_rows_of_every_class() -> None:
     for source in (0, 1, 5):
         found = hw.bfs(graph, source, path_counts=True, device="cuda").path_counts
         assert (found == hw.bfs(graph, source, path_counts=True, device="cpu").path_counts).all()
+
+
+# ---------------------------------------------------------------- new numbers
+
+
+def shuffled(name: str) -> Graph:
+    rng = np.random.default_rng(5)
+    path, grid = rng.permutation(5000), generate.grid(40, 50)
+    names = rng.permutation(grid.n)
+    return {
+        "path": lambda: Graph.from_edges(path[:-1], path[1:]),
+        "path directed": lambda: Graph.from_edges(path[:-1], path[1:], directed=True),
+        "grid": lambda: Graph.from_edges(*(names[ends] for ends in grid.to_edges())),
+        "pieces": lambda: Graph.from_edges(*rng.integers(0, 3000, (2, 2500)), n=3000),
+        "no arcs": lambda: Graph.from_edges([], [], n=40),
+    }[name]()
+
+
+@pytest.mark.parametrize("name", ["path", "path directed", "grid", "pieces", "no arcs"])
+def test_a_renumbered_graph_is_the_same_graph(name: str) -> None:
+    from hopwave import engines
+    from hopwave.catalogue import CATALOGUE
+    from hopwave.engines.cuda.renumber import neighbours_near, renumbered
+    from hopwave.engines.cuda.search.distances import distances_from
+
+    graph = shuffled(name)
+    loaded = engines.engine("cuda").load(graph, CATALOGUE["hopwave-gpu"])
+    asked: list[int] = []
+
+    def search(vertex: int) -> Any:
+        asked.append(vertex)
+        return distances_from(loaded, vertex)[0]
+
+    found = renumbered(loaded, search)
+    order, rank = found.order.get(), found.rank
+    assert (rank[order] == np.arange(graph.n)).all()
+    for offsets, neighbours, fresh, moved in (
+        (loaded.offsets, loaded.neighbours, found.offsets, found.neighbours),
+        (loaded.in_offsets, loaded.in_neighbours, found.in_offsets, found.in_neighbours),
+    ):
+        assert fresh.dtype == offsets.dtype
+        rows = np.split(neighbours.get(), offsets.get()[1:-1])
+        right = [rank[rows[v]] for v in order]
+        assert (fresh.get() == np.cumsum([0, *map(len, right)])).all()
+        assert (moved.get() == np.concatenate(right)).all()
+    start, one, other, second = (np.asarray(hw.bfs(graph, v, device="cpu").distances) for v in asked)
+    assert asked[1:] == [int(start.argmax()), int(one.argmax()), int(np.minimum(one, other).argmax())]
+    # Morton's order: the numbers whose digits in base 4 are made of the two distances' bits.
+    morton = np.zeros(graph.n, np.int64)
+    for shift, distance in enumerate((one, second)):
+        coordinate = np.where(distance < 0, distance.max() + 1, distance)[order]
+        for bit in range(16):
+            morton += (coordinate >> bit & 1) << (2 * bit + shift)
+    assert (np.lexsort((order, morton)) == np.arange(graph.n)).all()
+    tails = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
+    assert neighbours_near(loaded) == (np.abs(tails - graph.indices) < 64).sum() / max(1, graph.m)
 
 
 # ---------------------------------------------------------------- components

@@ -214,9 +214,10 @@ def parts(arcs_in, arcs):
     return [pair for pair in pairwise([*cuts, len(arcs_in)]) if arcs_in[slice(*pair)].any()]
 
 
-def offsets_of(degrees, n, arcs):
-    """Where each row begins; n + 1 offsets, int32 until the arcs need int64."""
-    offset = np.int64 if arcs > np.iinfo(np.int32).max else np.int32
+def offsets_of(degrees, n, arcs, offset=None):
+    """Where each row begins; n + 1 offsets of that type, or int32 until the arcs need int64."""
+    if offset is None:
+        offset = np.int64 if arcs > np.iinfo(np.int32).max else np.int32
     offsets = cupy.empty(n + 1, offset)
     tiles = max(1, -(-n // TILE))
     sums = zeros(tiles + 1, np.uint64)

@@ -12,12 +12,20 @@ from typing import Any
 import cupy
 import numpy as np
 
+from hopwave.engines.cuda import build
+from hopwave.engines.cuda.launch import WARP, expression, kernels, offset_type, together
+
+HEADER = "renumber/morton.cuh"
+KERNELS = together(
+    HEADER, "count_near", "find_farthest", "morton_keys", "ranks_and_lengths", "row_lengths", "move_rows", "old_places",
+    "to_new_order", "to_old_order",
+)  # fmt: skip
 BITS = 16  # per coordinate: two of them interleaved fill 32
 
 
 @dataclass(frozen=True)
 class Renumbered:
-    """A graph with new vertex numbers. order[new] is the old number, rank[old] the new one."""
+    """A graph with new vertex numbers. order[new] is the old number, rank[old] the new one, which the host keeps."""
 
     order: Any
     rank: Any
@@ -29,63 +37,82 @@ class Renumbered:
     @property
     def bytes(self):
         """Device memory held."""
-        arrays = {id(array): array for array in vars(self).values()}
+        arrays = {id(array): array for array in vars(self).values() if array is not self.rank}
         return sum(array.nbytes for array in arrays.values())
 
 
 def neighbours_near(loaded, reach=64):
     """The share of the arcs whose ends' numbers differ by less than `reach`."""
-    rows = loaded.on_device.arc_rows(loaded.offsets, loaded.m)
-    return float((cupy.abs(rows - loaded.neighbours) < reach).mean())
+    near, launch = cupy.zeros(1, np.uint64), loaded.on_device.launch
+    rows = loaded.offsets, loaded.neighbours, np.int64(loaded.n)
+    launch(HEADER, "count_near", WARP * loaded.n, *rows, np.int32(reach), near)
+    return int(near.get()[0]) / max(1, loaded.m)
 
 
-def interleaved(x, y):
-    """The bits of x and y interleaved, x's lowest bit first.
-
-    >>> interleaved(np.array([0, 1, 3]), np.array([1, 0, 3])).tolist()
-    [2, 1, 15]
-    """
-
-    def spread(x):
-        x = x.astype(np.uint32)
-        for shift, mask in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
-            x = (x | x << np.uint32(shift)) & np.uint32(mask)
-        return x
-
-    return spread(x) | spread(y) << np.uint32(1)
+def farthest(launch, one, other):
+    """The vertex whose lesser distance is the greatest, and that distance; the lowest vertex of several."""
+    found = cupy.zeros(1, np.uint64)
+    launch(HEADER, "find_farthest", len(one), one, other, np.uint64(len(one)), found)
+    distance, vertex = divmod(int(found.get()[0]), 1 << 32)
+    return 0xFFFFFFFF - vertex, distance - 1
 
 
-def landmarks(search, first):
+def landmarks(launch, search, first):
     """Distances from two vertices that are far apart, but not at opposite ends of the graph; -1 where not reached.
 
     The second landmark is chosen far from the first and also far from the vertex that is farthest from the first.
     """
     start = search(first)
-    one = search(int(start.argmax()))
-    other = search(int(one.argmax()))
-    return one, search(int(cupy.minimum(one, other).argmax()))
+    one = search(farthest(launch, start, start)[0])
+    other = search(farthest(launch, one, one)[0])
+    return one, search(farthest(launch, one, other)[0])
 
 
 def renumbered(loaded, search):
     """The graph in Morton's order of distances; search(v): distances from v, as an array on the GPU."""
-    on_device, n, m = loaded.on_device, loaded.n, loaded.m
-    one, other = (cupy.where(d < 0, d.max() + 1, d) for d in landmarks(search, int(loaded.graph.degrees.argmax())))
-    step = max(1, -(-int(max(one.max(), other.max())) // (1 << BITS)))
-    order = cupy.argsort(interleaved(one // step, other // step)).astype(np.int32)
-    rank = cupy.empty_like(order)
-    rank[order] = cupy.arange(n, dtype=np.int32)
+    launch, n, vertices = loaded.on_device.launch, loaded.n, np.uint64(loaded.n)
+    both = landmarks(launch, search, int(loaded.graph.degrees.argmax()))
+    most = [farthest(launch, distance, distance)[1] for distance in both]
+    step = (max(most) + 1 >> BITS) + 1
+    keys, lengths = cupy.empty(n, np.uint64), cupy.empty(n, np.uint32)
+    order, rank = cupy.empty(n, np.int32), cupy.empty(n, np.int32)
+    launch(HEADER, "morton_keys", n, *both, vertices, *map(np.int32, (*most, step)), keys)
+    keys.sort()
+    launch(HEADER, "ranks_and_lengths", n, keys, loaded.offsets, vertices, order, rank, lengths)
 
     def moved(offsets, neighbours):
-        fresh = cupy.zeros(n + 1, offsets.dtype)
-        fresh[1:] = cupy.cumsum(cupy.diff(offsets)[order])
-        return fresh, rank[neighbours[arcs_of(on_device, fresh, offsets, order, m)]]
+        fresh, there = build.offsets_of(lengths, n, len(neighbours), offsets.dtype), cupy.empty_like(neighbours)
+        launch(HEADER, "move_rows", WARP * n, fresh, offsets, neighbours, order, rank, np.int64(n), there)
+        return fresh, there
 
-    rows = moved(loaded.offsets, loaded.neighbours)
-    columns = moved(loaded.in_offsets, loaded.in_neighbours) if loaded.directed else rows
-    return Renumbered(order, rank, *rows, *columns)
+    rows = columns = moved(loaded.offsets, loaded.neighbours)
+    if loaded.directed:
+        launch(HEADER, "row_lengths", n, order, loaded.in_offsets, vertices, lengths)
+        columns = moved(loaded.in_offsets, loaded.in_neighbours)
+    return Renumbered(order, rank.get(), *rows, *columns)
 
 
-def arcs_of(on_device, fresh, offsets, order, m):
-    """Where every arc was before, in the new order."""
-    rows = on_device.arc_rows(fresh, m)
-    return cupy.arange(m, dtype=np.int64) + (offsets[order].astype(np.int64) - fresh[:-1])[rows]
+def old_places(launch, numbers, offsets):
+    """Where every arc of the renumbered graph was before; offsets: those of the graph as it was."""
+    n, places = len(numbers.order), cupy.empty(len(numbers.neighbours), np.int64)
+    launch(HEADER, "old_places", WARP * n, numbers.offsets, offsets, numbers.order, np.int64(n), places)
+    return places
+
+
+def to_new_order(scores, places):
+    """Rows of scores, each in the order of places."""
+    moved = cupy.empty_like(scores)
+    sizes = np.uint64(len(places)), np.uint64(len(scores))
+    kernels(offset_type(places))(HEADER, "to_new_order", len(scores), scores, places, *sizes, moved)
+    return moved
+
+
+def to_old_order(moved, places, scores):
+    """Write such rows back to where they came from."""
+    sizes = np.uint64(len(places)), np.uint64(len(scores))
+    kernels(offset_type(places))(HEADER, "to_old_order", len(scores), moved, places, *sizes, scores)
+
+
+def instances(offset):
+    """(header, name) of every kernel here: what the compile test compiles."""
+    return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

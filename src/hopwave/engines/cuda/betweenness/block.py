@@ -16,7 +16,7 @@ from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.memory import Pieces
 from hopwave.engines.cuda.records import filled, record
-from hopwave.engines.cuda.renumber import arcs_of
+from hopwave.engines.cuda.renumber import old_places, to_new_order, to_old_order
 
 HEADER = "betweenness/block.cuh"
 EXTENDED = "hopwave::Extended"  # mantissa and exponent, where float64 is not enough
@@ -66,9 +66,10 @@ class Blocks:
         self.size = regimes.block_size(k, self.width, self.shape, machine)
         self.extended = 0
         self.graph = self._graph(numbers or loaded)
-        self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
-        if numbers is not None and self.targets is not None:
-            self.targets = self.targets[numbers.order]
+        targets = job.targets
+        if numbers is not None and targets is not None:
+            targets = targets[numbers.order.get()]
+        self.targets = None if targets is None else cupy.asarray(targets.view(np.uint8))
         self.fit = regimes.block_fit(n, self.width, self.shape, self.size, budget())
 
     def _graph(self, arrays):
@@ -93,9 +94,9 @@ class Blocks:
         if self.numbers is None:
             return self._add(cupy.asarray(np.asarray(sources, np.int32)), total)
         places = self._places()
-        own = total.reshape(-1, self.width)[:, places].ravel()
-        certificate = self._add(self.numbers.rank[cupy.asarray(sources)], own)
-        total.reshape(-1, self.width)[:, places] = own.reshape(-1, self.width)
+        own = to_new_order(total, places)
+        certificate = self._add(cupy.asarray(self.numbers.rank[sources]), own)
+        to_old_order(own, places, total)
         return certificate
 
     def _places(self):
@@ -103,7 +104,7 @@ class Blocks:
         numbers, loaded = self.numbers, self.loaded
         if not self.job.edges:
             return numbers.order
-        return arcs_of(loaded.on_device, numbers.offsets, loaded.offsets, numbers.order, loaded.m)
+        return old_places(loaded.on_device.launch, numbers, loaded.offsets)
 
     def _add(self, sources, total):
         pieces = Pieces(len(sources), self.fit[1])
