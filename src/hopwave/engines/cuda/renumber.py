@@ -15,7 +15,7 @@ import numpy as np
 from hopwave.engines.cuda import build
 from hopwave.engines.cuda.launch import WARP, expression, kernels, offset_type, together
 
-HEADER = "renumber/morton.cuh"
+HEADER = "betweenness/renumber.cuh"
 KERNELS = together(
     HEADER, "count_near", "find_farthest", "morton_keys", "ranks_and_lengths", "row_lengths", "move_rows", "old_places",
     "to_new_order", "to_old_order",

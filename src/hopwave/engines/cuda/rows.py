@@ -1,4 +1,4 @@
-"""The lengths of a graph's rows on the GPU (kernels/rows/lengths.cuh)."""
+"""The lengths of a graph's rows on the GPU (kernels/build/lengths.cuh)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 
 from hopwave.engines.cuda.launch import expression, together
 
-HEADER = "rows/lengths.cuh"
+HEADER = "build/lengths.cuh"
 KERNELS = together(HEADER, "greatest_length", "find_long", "rows_of_keys")
 
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "common/graph.cuh"
 
-namespace hopwave::rows {
+namespace hopwave::build {
 
 // The length of the longest row; `greatest` is 0 before.
 template <class Offset>
@@ -28,4 +28,4 @@ __global__ void rows_of_keys(const u64 *keys, u64 count, int *rows) {
   for (u64 i = thread_number(); i < count; i += thread_count()) rows[i] = (int)(keys[i] & 0xffffffffu);
 }
 
-}  // namespace hopwave::rows
+}  // namespace hopwave::build

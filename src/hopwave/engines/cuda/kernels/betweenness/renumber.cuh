@@ -5,7 +5,7 @@
 #pragma once
 #include "common/graph.cuh"
 
-namespace hopwave::renumber {
+namespace hopwave::betweenness {
 
 // How many arcs join numbers that differ by less than `reach`; one warp per row. `count` is 0 before.
 template <class Offset>
@@ -32,7 +32,7 @@ __global__ void find_farthest(const int *one, const int *other, u64 n, u64 *fart
 }
 
 // The low 16 bits of x, with a 0 before each.
-__device__ inline u32 spread(u32 x) {
+__device__ inline u32 spread_bits(u32 x) {
   x = (x | x << 8) & 0x00ff00ffu;
   x = (x | x << 4) & 0x0f0f0f0fu;
   x = (x | x << 2) & 0x33333333u;
@@ -46,7 +46,7 @@ __global__ void morton_keys(const int *one, const int *other, u64 n, int most_on
                             u64 *keys) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {
     const int x = one[v] < 0 ? most_one + 1 : one[v], y = other[v] < 0 ? most_other + 1 : other[v];
-    keys[v] = (u64)(spread(x / step) | spread(y / step) << 1) << 32 | v;
+    keys[v] = (u64)(spread_bits(x / step) | spread_bits(y / step) << 1) << 32 | v;
   }
 }
 
@@ -95,4 +95,4 @@ __global__ void to_old_order(const double *moved, const Place *places, u64 width
     scores[i / width * width + places[i % width]] = moved[i];
 }
 
-}  // namespace hopwave::renumber
+}  // namespace hopwave::betweenness
