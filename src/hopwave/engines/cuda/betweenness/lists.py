@@ -35,13 +35,14 @@ def cut(launch, offsets, neighbours):
     """Every list in chunks of at most CHUNK_ARCS; an empty list is a chunk too, since the way back ends there."""
     n, most = len(offsets) - 1, np.int32(regimes.CHUNK_ARCS)
     rows, tiles = np.uint64(n), -(-n // TILE)
-    sums, totals = cupy.empty(3 * tiles, np.uint64), cupy.zeros(3, np.uint64)
-    launch(HEADER, "sum_pieces", BLOCK * tiles, offsets, rows, most, np.uint64(tiles), sums)
-    launch(HEADER, "scan_pieces", BLOCK * min(3, 3 * tiles), sums, np.uint64(tiles), totals)
-    count, slots, long = totals.get().tolist()
+    sums, total = cupy.empty(tiles, np.uint64), cupy.zeros(1, np.uint64)
+    launch(HEADER, "sum_pieces", BLOCK * tiles, offsets, rows, most, sums)
+    launch(HEADER, "scan_pieces", BLOCK, sums, np.uint64(tiles), total)
+    slots, long = divmod(int(total.get()[0]), 1 << 32)
+    count = n + slots - long
     chunks, longs, keys = table(CHUNK, count), table(LONG, long), cupy.empty(count, np.uint64)
     slot_of = cupy.empty(n, np.int32)  # the first slot of every list
-    launch(HEADER, "write_pieces", BLOCK * tiles, offsets, rows, most, np.uint64(tiles), sums, keys, slot_of, longs)
+    launch(HEADER, "write_pieces", BLOCK * tiles, offsets, rows, most, sums, keys, slot_of, longs)
     if count:
         keys.sort()
     launch(HEADER, "write_chunks", count, offsets, keys, np.uint64(count), most, slot_of, chunks)

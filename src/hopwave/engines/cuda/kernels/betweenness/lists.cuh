@@ -17,49 +17,40 @@ __device__ __forceinline__ u64 pieces(const Offset *offsets, u64 v, int most) {
   return max((u64)1, (degree(offsets, (int)v) + most - 1) / most);
 }
 
-// Sums per tile of lists: chunks; slots, which are the chunks of lists of several; and such lists.
+// The chunks of a list of several, which are its slots, above 1 for the list itself; 0 for any other list. Prefix sums
+// of this say where slots begin and which of the long lists comes next. They also say where chunks begin, since every
+// other list is one chunk.
 template <class Offset>
-__global__ void sum_pieces(const Offset *offsets, u64 n, int most, u64 tiles, u64 *sums) {
-  sum_tiles(n, sums, [=](u64 v) { return pieces(offsets, v, most); });
-  sum_tiles(n, sums + tiles, [=](u64 v) {
-    const u64 count = pieces(offsets, v, most);
-    return count > 1 ? count : 0;
-  });
-  sum_tiles(n, sums + 2 * tiles, [=](u64 v) { return (u64)(pieces(offsets, v, most) > 1); });
+__device__ __forceinline__ u64 slots_and_list(const Offset *offsets, u64 v, int most) {
+  const u64 count = pieces(offsets, v, most);
+  return count > 1 ? count << 32 | 1 : 0;
 }
 
-// One block for each of the three sums: it scans them, and says how much they are.
 template <class Offset>
-__global__ void scan_pieces(u64 *sums, u64 tiles, u64 *totals) {
-  const u64 total = scan_in_place(sums + blockIdx.x * tiles, tiles);
-  if (threadIdx.x == 0) totals[blockIdx.x] = total;
+__global__ void sum_pieces(const Offset *offsets, u64 n, int most, u64 *sums) {
+  sum_tiles(n, sums, [=](u64 v) { return slots_and_list(offsets, v, most); });
+}
+template <class Offset>
+__global__ void scan_pieces(u64 *sums, u64 tiles, u64 *total) {  // one block
+  const u64 all = scan_in_place(sums, tiles);
+  if (threadIdx.x == 0) *total = all;
 }
 
-// The keys of all chunks; the lists of several chunks, and where the slots of each begin.
+// The keys of all chunks; the lists of several chunks, and where the slots of every list begin.
 template <class Offset>
-__global__ void write_pieces(const Offset *offsets, u64 n, int most, u64 tiles, const u64 *sums, u64 *keys, int *slots,
+__global__ void write_pieces(const Offset *offsets, u64 n, int most, const u64 *sums, u64 *keys, int *slots,
                              Long *longs) {
   write_tiles(
-      n, sums, [=](u64 v) { return pieces(offsets, v, most); },
+      n, sums, [=](u64 v) { return slots_and_list(offsets, v, most); },
       [=](u64 v, u64 before) {
+        const u64 slot = before >> 32, list = before & 0xffffffffu;
         const u64 arcs = degree(offsets, (int)v), count = pieces(offsets, v, most);
+        slots[v] = (int)slot;
+        if (count > 1) longs[list] = {(int)v, (int)slot, (int)count};
         for (u64 place = 0; place < count; ++place) {
           const u64 length = min((u64)most, arcs - place * most);
-          keys[before + place] = ((u64)most - length) << (VERTEX_BITS + PLACE_BITS) | v << PLACE_BITS | place;
+          keys[v + slot - list + place] = (most - length) << (VERTEX_BITS + PLACE_BITS) | v << PLACE_BITS | place;
         }
-      });
-  write_tiles(
-      n, sums + tiles,
-      [=](u64 v) {
-        const u64 count = pieces(offsets, v, most);
-        return count > 1 ? count : 0;
-      },
-      [=](u64 v, u64 before) { slots[v] = (int)before; });
-  write_tiles(
-      n, sums + 2 * tiles, [=](u64 v) { return (u64)(pieces(offsets, v, most) > 1); },
-      [=](u64 v, u64 before) {
-        const u64 count = pieces(offsets, v, most);
-        if (count > 1) longs[before] = {(int)v, slots[v], (int)count};
       });
 }
 
