@@ -46,9 +46,10 @@ UNDIRECTED = "graph = hw.Graph.from_edges(np.append(ends[0], 0 * hub), np.append
 CALLS = [
     "hw.bfs(graph, 0, device='cuda').distances",
     "hw.bfs(graph, 0, path_counts=True, device='cuda').path_counts",
-    "hw.connected_components(graph, device='cuda')" ,
+    "hw.connected_components(graph, device='cuda')",
     "hw.closeness_centrality(graph, device='cuda')",
     "hw.bfs_many(graph, [0, 1, 2], device='cuda')",
+    "hw.pairs_within(graph, 2, device='cuda')",
     "hw.betweenness_centrality(graph, k=8, seed=1, device='cuda')",
     "hw.betweenness_centrality(graph, sources=[3], device='cuda')",
     "hw.betweenness_centrality(graph, k=8, seed=1, plan='hopwave-block', device='cuda')",

@@ -216,7 +216,10 @@ class Run:
             count = int(self.counters[:1].get().view(COUNTERS)["listed"][0, 0])
             if count <= length:
                 check_memory(16 * count, f"{count:,} pairs")
-                return cupy.sort(found[:count]).get()
+                found = found[:count]
+                if count:
+                    found.sort()
+                return found.get()
             length = count
 
     # ---------------------------------------------------------------- the answer

@@ -16,7 +16,7 @@ from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.block import NO_CUTOFF
 from hopwave.engines.cuda.betweenness.lists import cut
 from hopwave.engines.cuda.launch import BLOCK, WARP, expression, kernels, truth
-from hopwave.engines.cuda.memory import Pieces
+from hopwave.engines.cuda.memory import Pieces, copied
 from hopwave.engines.cuda.records import address, filled, record
 
 HEADER = "betweenness/batch.cuh"
@@ -105,7 +105,7 @@ class Batches:
         masks = self._search(state, ids)
         if masks is None:
             del state, parts
-            own = total.copy()  # dropped if memory runs out: the piece is then halved and done again
+            own = copied(total)  # dropped if memory runs out: the piece is then halved and done again
             both = self.block_regime.add(sources, own)
             total.data.copy_from_device_async(own.data, own.nbytes)
             return lambda: both

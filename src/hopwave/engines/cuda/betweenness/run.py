@@ -12,7 +12,7 @@ import numpy as np
 
 from hopwave.engines.cuda.betweenness import batch, block, lists, regimes
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
-from hopwave.engines.cuda.memory import free_memory
+from hopwave.engines.cuda.memory import copied, free_memory
 from hopwave.engines.cuda.renumber import neighbours_near, renumbered
 from hopwave.engines.cuda.search.distances import distances_from, probed_depth
 
@@ -110,7 +110,7 @@ class Accumulation:
         return self.done
 
     def _block(self, number):
-        total = self._state[0].copy()
+        total = copied(self._state[0])
         begin = number * self.size
         end = min(begin + self.size, len(self.job.sources))
         self.certificate[begin:end] = self.regime.add(self.job.sources[begin:end], total)
