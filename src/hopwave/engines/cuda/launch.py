@@ -29,12 +29,11 @@ def expression(header, name, *arguments):
     return f"{nvrtc.qualified(header, name)}<{listed}>"
 
 
-TOGETHER: dict[str, tuple[str, ...]] = {}  # header: kernels of it that are compiled as one module
+TOGETHER: dict[str, tuple[str, ...]] = {}  # header: kernels of it that are used together
 
 
 def together(header, *names):
-    """Compile these kernels of a header at once when one of them is first used: a call that uses one uses them all, and
-    the compiler takes little longer for all than for one. Returns the names."""
+    """Kernels of a header that one call uses: when it first asks for one, all are compiled at the same time."""
     TOGETHER[header] = names
     return names
 
@@ -75,17 +74,15 @@ class Kernels:
         """One instance, to be called with grid, block and arguments; `text` as for nvrtc.module."""
         key = header, name, shape, text
         kernel = self._found.get(key)
-        if kernel is None and not (shape or text) and name in TOGETHER.get(header, ()):
-            self._found.update(self._together(header))
-            kernel = self._found[key]
         if kernel is None:
+            if not (shape or text) and name in TOGETHER.get(header, ()):
+                self.begin(header)
             kernel = self._found[key] = nvrtc.kernel(header, expression(header, name, self.offset, shape), text)
         return kernel
 
-    def _together(self, header):
-        names = {name: expression(header, name, self.offset) for name in TOGETHER[header]}
-        module = nvrtc.module(header, names.values(), cooperative=False)
-        return {(header, name, "", ""): module.get_function(full).kernel for name, full in names.items()}
+    def begin(self, header):
+        """Start to compile the kernels of a header that are used together."""
+        nvrtc.begin(header, [expression(header, name, self.offset) for name in TOGETHER[header]])
 
     def grid(self, work, threads=BLOCK):
         """Blocks for one thread per item of work, as far as the GPU holds them."""
