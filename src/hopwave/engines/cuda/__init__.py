@@ -213,8 +213,9 @@ class Engine:
         if job.weighted:
             raise EngineError(self.why_not_operation("weighted_sweep", graph))
         with explained("searching from many sources", graph):
-            from hopwave.engines.cuda.many import sweep
+            from hopwave.engines.cuda.many import begin, sweep
 
+            begin(self._on_device(graph).offset, len(job.sources))
             labels = None if graph.directed else self.components(graph, False)
             return sweep(self.load(graph, CATALOGUE["hopwave-gpu"]), job, labels, poll)
 

@@ -12,11 +12,10 @@ from collections import deque
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import nvrtc, policy
-from hopwave.engines.cuda.launch import BLOCK, expression, offset_type
+from hopwave.engines.cuda import nvrtc, policy, rows
+from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type
 from hopwave.engines.cuda.memory import free_memory
 from hopwave.engines.cuda.records import fill, filled, record
-from hopwave.engines.cuda.rows import long_rows
 from hopwave.engines.host_memory import check_memory
 from hopwave.jobs import Swept
 
@@ -59,6 +58,14 @@ def sweep(loaded, job, labels, poll):
     return run.swept(answer)
 
 
+def begin(offset, sources):
+    """Start to compile what a job of that many sources needs: a single one is mostly the probe before a job of many."""
+    few, many = policy.SWEEP.words
+    needed = (few, many) if sources == 1 else (many,) if sources > policy.WORD * few else (few,)
+    nvrtc.begin(HEADER, [expression(HEADER, "search_many", offset, words) for words in needed])
+    kernels(offset).begin(rows.HEADER)
+
+
 class Run:
     """A job's arrays on the GPU, lent to one group of sources after another.
 
@@ -90,7 +97,7 @@ class Run:
 
     def _set_arcs(self):
         loaded, long_row = self.loaded, policy.SWEEP.long_row
-        self.longest = long_rows(loaded.on_device.launch, loaded.in_offsets, loaded.m, long_row)
+        self.longest = rows.long_rows(loaded.on_device.launch, loaded.in_offsets, loaded.m, long_row)
         fill(
             self.arguments, offsets=loaded.offsets, neighbours=loaded.neighbours, in_offsets=loaded.in_offsets,
             in_neighbours=loaded.in_neighbours, long_rows=self.longest, long_count=len(self.longest),

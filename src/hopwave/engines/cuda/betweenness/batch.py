@@ -12,6 +12,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
+from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.block import NO_CUTOFF
 from hopwave.engines.cuda.betweenness.lists import cut
@@ -40,6 +41,15 @@ def instances():
             yield HEADER, expression(HEADER, "finish_longs", "int", lanes, truth(back))
     for name in ("set_sources", "close_level", "add_batches", "add_one"):
         yield HEADER, expression(HEADER, name, "int")
+
+
+def begin(lanes, edges):
+    """Start to compile what batches of so many sources need."""
+    kind = f"int, {1 if lanes == 1 else regimes.LANES}"
+    shaped = [("gather_level", f"{kind}, false, false"), ("gather_level", f"{kind}, true, {truth(edges)}")]
+    shaped += [("finish_longs", f"{kind}, {way}") for way in ("false", "true")]
+    shaped += [(name, "int") for name in ("set_sources", "close_level", "add_one" if lanes == 1 else "add_batches")]
+    nvrtc.begin(HEADER, [expression(HEADER, name, shape) for name, shape in shaped])
 
 
 class Batches:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
+from hopwave.engines.cuda import rows
 from hopwave.engines.cuda.betweenness import batch, block, lists, regimes
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
 from hopwave.engines.cuda.memory import copied, free_memory
@@ -63,18 +64,32 @@ def renumbered_if_worth(loaded, job, depth):
     return loaded.kept["near"]
 
 
+def begin(loaded, job, name, lanes):
+    """Start to compile what a regime needs, before its first run on a graph."""
+    key = "begun", name, lanes, job.edges
+    if key in loaded.kept:
+        return
+    loaded.kept[key] = True
+    block.begin(loaded, job)
+    loaded.on_device.launch.begin(rows.HEADER)
+    if name != "block":
+        loaded.on_device.launch.begin(lists.HEADER)
+        batch.begin(lanes, job.edges)
+
+
 def regime(loaded, job, name):
     """The regime of that name, ready to add up sources."""
 
     def budget():
         return min(memory_budget(job), free_memory())
 
+    lanes = 1 if name == "wide" else regimes.lanes_for(len(job.sources))
+    begin(loaded, job, name, lanes)
     here, depth = machine(), probed_depth(loaded)
     at_once = 1 if name == "wide" else len(job.sources)
     blocks = block.Blocks(loaded, job, here, depth, budget, renumbered_if_worth(loaded, job, depth), at_once)
     if name == "block" or depth > regimes.MAX_BATCH_LEVELS:
         return blocks
-    lanes = 1 if name == "wide" else regimes.lanes_for(len(job.sources))
     return batch.Batches(loaded, job, here, depth, budget, lanes, blocks)
 
 

@@ -8,7 +8,7 @@ import cupy
 import numpy as np
 
 from hopwave.arrays import Deferred
-from hopwave.engines.cuda import nvrtc, scaling
+from hopwave.engines.cuda import nvrtc, rows, scaling
 from hopwave.engines.cuda.answers import to_host
 from hopwave.engines.cuda.errors import explained
 from hopwave.engines.cuda.launch import expression, kernels, truth
@@ -58,6 +58,15 @@ def begin(offset, question):
     """Start to compile what a search needs."""
     names = expression(HEADER, "prepare", offset), expression(HEADER, "search", offset, truth(question.predecessors))
     nvrtc.begin(HEADER, names)
+    if question.path_counts:
+        begin_counting(offset)
+
+
+def begin_counting(offset):
+    """Start to compile what path counts need."""
+    nvrtc.begin(HEADER, [expression(HEADER, "count_paths", offset)])
+    for header in (by_level.HEADER, rows.HEADER):
+        kernels(offset).begin(header)
 
 
 def workspace(loaded):
@@ -72,6 +81,8 @@ def run(search, plan, trace):
 
     None, with nothing done, where this GPU cannot hold a whole grid at once: the host must then run the levels.
     """
+    if "hopwave" not in search.loaded.kept:
+        begin(search.on_device.offset, search.question)
     try:
         W = workspace(search.loaded)
         W.prepared(search.parent is not None, plan)
@@ -136,6 +147,10 @@ def levels(rows, count, plan):
 
 def path_counts(W, distance, depth):
     """σ along a finished search: a float64 array on the GPU, or on the host where a level had to be scaled."""
+    kernel = W.loaded.kept.get("count_paths")
+    if kernel is None:
+        begin_counting(W.offset)
+        kernel = W.loaded.kept["count_paths"] = W.function("count_paths")
     in_rows = W.loaded.in_offsets, W.loaded.in_neighbours
     launch = kernels(W.offset)
     order, starts, arcs = by_level.by_level(launch, in_rows[0], distance, depth)
@@ -145,7 +160,6 @@ def path_counts(W, distance, depth):
         LEVELS, order=order, starts=starts, arcs=arcs, shifts=shifts, count=depth + 1,
         degree_bits=W.loaded.on_device.degree_bits, scaling=state,
     )  # fmt: skip
-    kernel = W.function("count_paths")
     kernel((W.multiprocessors,), (BLOCK,), (W.graph, arguments, W.buffers.counters, distance, sigma))
     if state.get().view(SCALING)[0]["overflowed"]:
         return scaling.extended_counts(launch, in_rows, distance, depth)
