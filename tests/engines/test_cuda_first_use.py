@@ -72,9 +72,9 @@ def test_nor_for_a_renumbered_graph() -> None:
         "regimes.MIN_ARCS_TO_RENUMBER, regimes.MIN_NEAR_SHARE = 1, 2.0",
         "path = np.random.default_rng(1).permutation(3000)",
         "graph = hw.Graph.from_edges(path[:-1], path[1:])",
-        "targets = range(0, 3000, 7)",
-        "hw.betweenness_centrality(graph, k=4, seed=1, targets=targets, plan='hopwave-block', device='cuda')",
-        "hw.edge_betweenness_centrality(graph, k=4, seed=1, plan='hopwave-block', device='cuda')",
+        "some = {'sources': [1, 2, 3], 'targets': range(0, 3000, 7), 'plan': 'hopwave-block', 'device': 'cuda'}",
+        "hw.betweenness_centrality(graph, **some)",
+        "hw.edge_betweenness_centrality(graph, **some)",
     ])  # fmt: skip
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr[-2000:]
