@@ -46,9 +46,10 @@ def instances():
 def begin(lanes, edges):
     """Start to compile what batches of so many sources need."""
     kind = f"int, {1 if lanes == 1 else regimes.LANES}"
-    shaped = [("gather_level", f"{kind}, false, false"), ("gather_level", f"{kind}, true, {truth(edges)}")]
-    shaped += [("finish_longs", f"{kind}, {way}") for way in ("false", "true")]
-    shaped += [(name, "int") for name in ("set_sources", "close_level", "add_one" if lanes == 1 else "add_batches")]
+    shaped = [("add_one" if lanes == 1 else "add_batches", "int")]
+    shaped += [("gather_level", f"{kind}, false, false"), ("gather_level", f"{kind}, true, {truth(edges)}")]
+    shaped += [("finish_longs", f"{kind}, false"), ("finish_longs", f"{kind}, true")]
+    shaped += [("set_sources", "int"), ("close_level", "int")]
     nvrtc.begin(HEADER, [expression(HEADER, name, shape) for name, shape in shaped])
 
 

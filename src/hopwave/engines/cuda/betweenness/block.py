@@ -56,9 +56,10 @@ def flags(loaded, job, number, shared, team):
     return f"{loaded.on_device.offset}, {number}, {truth(shared > 0)}, {truth(plain)}, {truth(team > 1)}"
 
 
-def begin(loaded, job):
-    """Start to compile what blocks need, in the shape that they mostly have."""
-    shaped = [("sources_alone", flags(loaded, job, "double", True, 1)), ("add_rows", "int"), ("sum_rows", "int")]
+def begin(loaded, job, runs):
+    """Start to compile what blocks need, in the shape that they mostly have. `runs`: not only to take sources over."""
+    shaped = [("sources_alone", flags(loaded, job, "double", True, 1))]
+    shaped += [("add_rows", "int"), ("sum_rows", "int")] if runs else []
     nvrtc.begin(HEADER, [expression(HEADER, name, shape) for name, shape in shaped])
 
 

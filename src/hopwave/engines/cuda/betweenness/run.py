@@ -65,16 +65,16 @@ def renumbered_if_worth(loaded, job, depth):
 
 
 def begin(loaded, job, name, lanes):
-    """Start to compile what a regime needs, before its first run on a graph."""
+    """Start to compile what a regime needs, before its first run on a graph: what takes longest comes first."""
     key = "begun", name, lanes, job.edges
     if key in loaded.kept:
         return
     loaded.kept[key] = True
-    block.begin(loaded, job)
-    loaded.on_device.launch.begin(rows.HEADER)
     if name != "block":
-        loaded.on_device.launch.begin(lists.HEADER)
         batch.begin(lanes, job.edges)
+        loaded.on_device.launch.begin(lists.HEADER)
+    block.begin(loaded, job, name == "block")
+    loaded.on_device.launch.begin(rows.HEADER)
 
 
 def regime(loaded, job, name):
