@@ -6,12 +6,14 @@ import importlib.util
 import os
 import re
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, get_args, get_type_hints
 
 import pytest
 
 from hopwave.catalogue import CATALOGUE
 from hopwave.engines.cuda import nvrtc
+from hopwave.jobs import Question
 from hopwave.plan import Plan, Pull, Push
 
 # The oldest and the newest, to PTX: in between the same code compiles, and machine code takes more than twice the time.
@@ -98,6 +100,34 @@ def test_every_kernel_is_an_instance_of_some_step() -> None:
         written = re.findall(r"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\(", text)
         unused = {nvrtc.qualified(header, name) for name in written} - used
         assert not unused, f"{header}: no step uses {sorted(unused)}"
+
+
+@compiles
+@pytest.mark.parametrize("offset", ["int", "long long"])
+def test_what_is_compiled_ahead_is_what_there_is(offset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that no template has would be compiled in vain, and nobody would hear that it failed."""
+    from hopwave.engines.cuda import launch, many
+    from hopwave.engines.cuda.betweenness import batch, block
+    from hopwave.engines.cuda.search import one_launch
+
+    begun: list[tuple[str, str]] = []
+    monkeypatch.setattr(nvrtc, "begin", lambda header, names: begun.extend((header, name) for name in names))
+    monkeypatch.setattr(launch.Device, "__init__", lambda self: setattr(self, "blocks", 1))  # no GPU is needed
+    there = launch.Kernels(offset)
+    for module in (many, one_launch):
+        monkeypatch.setattr(module, "kernels", lambda offset: there)
+    for sources in (1, 100, 1000):
+        many.begin(offset, sources)
+    one_launch.begin(offset, Question(path_counts=True))
+    for header in launch.TOGETHER:
+        there.begin(header)
+    for edges in (False, True):
+        loaded = SimpleNamespace(on_device=SimpleNamespace(offset=offset), directed=edges)
+        block.begin(loaded, SimpleNamespace(edges=edges), True)
+        for lanes in (1, 64):
+            batch.begin(lanes, edges)
+    assert len(begun) > 40
+    assert not {name for header, name in begun if name not in instances()[header]}
 
 
 def enumerators(name: str) -> set[str]:
