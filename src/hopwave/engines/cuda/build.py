@@ -161,7 +161,7 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
             )  # fmt: skip
         size += here if rule == KEEP else int(kept[share : share + 1].get()[0])
         del keys, edge, order, kept, arguments
-    rows = Rows(offsets_of(degrees, n, size), trimmed(neighbours, size), trimmed(kept_weights, size))
+    rows = Rows(offsets_of(degrees, n, offset_dtype(size)), trimmed(neighbours, size), trimmed(kept_weights, size))
     place = int(conflict.get()[0])
     if place < arcs:
         row = int(np.searchsorted(cupy.asnumpy(rows.indptr), place, side="right")) - 1
@@ -214,10 +214,13 @@ def parts(arcs_in, arcs):
     return [pair for pair in pairwise([*cuts, len(arcs_in)]) if arcs_in[slice(*pair)].any()]
 
 
-def offsets_of(degrees, n, arcs, offset=None):
-    """Where each row begins; n + 1 offsets of that type, or int32 until the arcs need int64."""
-    if offset is None:
-        offset = np.int64 if arcs > np.iinfo(np.int32).max else np.int32
+def offset_dtype(arcs):
+    """The type of row offsets: int32 until the arcs need int64."""
+    return np.int64 if arcs > np.iinfo(np.int32).max else np.int32
+
+
+def offsets_of(degrees, n, offset):
+    """Where each row begins: n + 1 offsets of that type."""
     offsets = cupy.empty(n + 1, offset)
     tiles = max(1, -(-n // TILE))
     sums = zeros(tiles + 1, np.uint64)

@@ -19,13 +19,6 @@ def free_memory():
     return max(0, free)
 
 
-def copied(array):
-    """A copy; array.copy() would have CuPy compile a kernel first."""
-    made = cupy.empty_like(array)
-    made.data.copy_from_device_async(array.data, array.nbytes)
-    return made
-
-
 class NamedBuffers:
     """Arrays by name that grow when a larger one is needed, and are used again."""
 
@@ -77,3 +70,10 @@ class Pieces:
             if self.size // 2 < self.least:
                 raise
             self.size, self.done = self.size // 2, False
+
+
+def copied(array):
+    """A copy; array.copy() would have CuPy compile a kernel first."""
+    made = cupy.empty_like(array)
+    made.data.copy_from_device_async(array.data, array.nbytes)
+    return made

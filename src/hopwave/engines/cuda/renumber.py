@@ -81,7 +81,7 @@ def renumbered(loaded, search):
     launch(HEADER, "ranks_and_lengths", n, keys, loaded.offsets, vertices, order, rank, lengths)
 
     def moved(offsets, neighbours):
-        fresh, there = build.offsets_of(lengths, n, len(neighbours), offsets.dtype), cupy.empty_like(neighbours)
+        fresh, there = build.offsets_of(lengths, n, offsets.dtype), cupy.empty_like(neighbours)
         launch(HEADER, "move_rows", WARP * n, fresh, offsets, neighbours, order, rank, np.int64(n), there)
         return fresh, there
 

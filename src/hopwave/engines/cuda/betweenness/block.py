@@ -14,7 +14,7 @@ import numpy as np
 
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
-from hopwave.engines.cuda.launch import BLOCK, expression, kernels, truth
+from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.memory import Pieces
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.renumber import old_places, to_new_order, to_old_order
@@ -50,17 +50,12 @@ def instances():
     yield HEADER, expression(HEADER, "sum_rows", "int")
 
 
-def flags(loaded, job, number, shared, team):
-    """The template arguments of sources_alone."""
-    plain = number == "double" and not (job.edges or loaded.directed)
-    return f"{loaded.on_device.offset}, {number}, {truth(shared > 0)}, {truth(plain)}, {truth(team > 1)}"
-
-
 def begin(loaded, job, runs):
     """Start to compile what blocks need, in the shape that they mostly have. `runs`: not only to take sources over."""
-    shaped = [("sources_alone", flags(loaded, job, "double", True, 1))]
-    shaped += [("add_rows", "int"), ("sum_rows", "int")] if runs else []
-    nvrtc.begin(HEADER, [expression(HEADER, name, shape) for name, shape in shaped])
+    plain = truth(not (job.edges or loaded.directed))
+    names = [expression(HEADER, "sources_alone", loaded.on_device.offset, "double", "true", plain, "false")]
+    names += [expression(HEADER, name, "int") for name in ("add_rows", "sum_rows")] if runs else []
+    nvrtc.begin(HEADER, names)
 
 
 class Blocks:
@@ -74,7 +69,8 @@ class Blocks:
         n, m, k = loaded.n, loaded.m, at_once or len(job.sources)
         self.width = m if job.edges else n
         self.kernels = kernels()
-        threads = self.kernels.resident_threads(HEADER, "sources_alone", flags(loaded, job, "double", True, 1))
+        self.offset = offset_type(loaded.offsets)
+        threads = self.kernels.resident_threads(HEADER, "sources_alone", self._flags("double", True, 1))
         self.shape = regimes.block_shape(n, m, k, depth, replace(machine, threads=threads))
         self.size = regimes.block_size(k, self.width, self.shape, machine)
         self.extended = 0
@@ -96,6 +92,11 @@ class Blocks:
             GRAPH, offsets=offsets, neighbours=neighbours, in_offsets=in_offsets, in_neighbours=in_neighbours,
             n=self.loaded.n, m=self.loaded.m,
         )  # fmt: skip
+
+    def _flags(self, number, shared, team):
+        """The template arguments of sources_alone."""
+        plain = number == "double" and not (self.job.edges or self.loaded.directed)
+        return f"{self.offset}, {number}, {truth(shared > 0)}, {truth(plain)}, {truth(team > 1)}"
 
     def add(self, sources, total):
         """Add these sources' scores to total; returns both sides of their certificates."""
@@ -167,7 +168,7 @@ class Blocks:
             "group": self.shape.group, "team": team,
         }  # fmt: skip
         arguments = self.graph, filled(ALONE, **results, **state, **numbers)
-        shape, grid = flags(loaded, job, number, shared, team), (blocks * team,)
+        flags, grid = self._flags(number, shared, team), (blocks * team,)
         self.kernels.exactly(
-            HEADER, "sources_alone", shape, grid, self.shape.threads, arguments, shared, cooperative=team > 1
+            HEADER, "sources_alone", flags, grid, self.shape.threads, arguments, shared, cooperative=team > 1
         )
