@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from hopwave.engines.cuda import build, components, kronecker, many
+from hopwave.engines.cuda import build, components, kronecker, many, many_weighted
 from hopwave.engines.cuda.betweenness import run, turbobc
 from hopwave.engines.cuda.rank import lengths, part
 from hopwave.engines.cuda.search import one_launch, steps
@@ -16,7 +16,12 @@ def all_instances() -> dict[str, list[str]]:
     """Header → the instances of its templates, for both types of offsets; without products over semirings."""
     found = defaultdict(list)
     for header, name in (
-        *(pair for file in (steps, many, components, turbobc) for wide in OFFSETS for pair in file.instances(wide)),
+        *(
+            pair
+            for file in (steps, many, many_weighted, components, turbobc)
+            for wide in OFFSETS
+            for pair in file.instances(wide)
+        ),
         *one_launch.instances(),
         *run.instances(),
         *part.instances(),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.betweenness import batch, block, regimes
+from hopwave.engines.cuda.betweenness import batch, block, regimes, weighted
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
 from hopwave.engines.cuda.memory import free_memory
 from hopwave.engines.cuda.renumber import neighbours_near, renumbered
@@ -21,6 +21,7 @@ def instances():
     """Every kernel there is: header and name expression."""
     yield from block.instances()
     yield from batch.instances()
+    yield from weighted.instances()
 
 
 def why_not(plan, job):
@@ -69,6 +70,8 @@ def regime(loaded, job, name):
         return min(memory_budget(job), free_memory())
 
     here, depth = machine(), probed_depth(loaded)
+    if job.weighted:
+        return weighted.WeightedBlocks(loaded, job, here, depth, budget)
     at_once = 1 if name == "wide" else len(job.sources)
     blocks = block.Blocks(loaded, job, here, depth, budget, renumbered_if_worth(loaded, job, depth), at_once)
     if name == "block" or depth > regimes.MAX_BATCH_LEVELS:
