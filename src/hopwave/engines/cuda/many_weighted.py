@@ -1,8 +1,8 @@
-"""Distances along weights from many sources on the GPU, one block or team of blocks per source (kernels/many/lengths.cuh).
+"""Distances along weights from many sources on the GPU: one block or team per source (kernels/many/lengths.cuh).
 
-Distances are the CPU engine's to the last bit, and so are sums over the sources of a target, which are added in the same
-order. Sums over the targets of a source carry along what rounding loses, in an order of their own that depends on the
-GPU alone.
+Distances are the CPU engine's to the last bit, and so are sums over the sources of a target, which are added in the
+same order. Sums over the targets of a source carry along what rounding loses, in an order of their own that depends on
+the GPU alone.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class Run:
         state, row = policy.search_bytes(n, not self.table), 8 * n if self.table else 0
         if state + row > budget:
             raise EngineError(
-                f"a search along weights of this graph needs {amount(state + row)} and {amount(budget)} are free on the "
-                "GPU; free arrays of your own, or use device='cpu'"
+                f"a search along weights needs {amount(state + row)} on this graph, and {amount(budget)} of the GPU's "
+                "memory are free; free arrays of your own, or use device='cpu'"
             )
         searches = min(self.shape.blocks, k, budget // (state + row))
         most = policy.ALONG_WEIGHTS.rounds * self.shape.blocks

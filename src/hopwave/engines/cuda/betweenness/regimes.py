@@ -177,7 +177,7 @@ def block_size(k: int, width: int, shape: Shape, machine: Machine) -> int:
 
 
 def block_fit(state: int, width: int, shape: Shape, size: int, budget: int) -> tuple[int, int]:
-    """Blocks of `state` bytes at once and rows of scores that fit into the budget: fewer rows first, then fewer of both.
+    """Blocks of `state` bytes each and rows of scores that fit into the budget: fewer rows first, then fewer of both.
 
     >>> block_fit(block_state(1000, FLOAT, 512), 1000, Shape(256, 1, 132, 512), 1056, 1 << 20)
     (37, 38)
