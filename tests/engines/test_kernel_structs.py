@@ -155,8 +155,9 @@ def structs() -> dict[tuple[str, str], str]:
 
 def named_in(text: str, folder: str) -> set[tuple[str, str]]:
     """The structs that a text names, with or without their namespace."""
-    words = [(scope[:-2] or folder, name) for scope, name in re.findall(r"((?:\w+::)?)(\w+)", text)]
-    return {word for word in words if word in structs()}
+    words = re.findall(r"((?:\w+::)?)(\w+)", text)
+    places = [(place, name) for scope, name in words for place in ([scope[:-2]] if scope else [folder, "common"])]
+    return {place for place in places if place in structs()}
 
 
 @compiles
