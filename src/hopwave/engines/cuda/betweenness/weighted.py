@@ -22,8 +22,8 @@ HEADER, KERNEL = "betweenness/weighted.cuh", "sources_weighted"
 TOO_MANY, CYCLE = 1, 2  # enum Status
 
 WEIGHTED = record(
-    HEADER, "Weighted", "ptr sources which ticket targets rows due status cycle X hops parts",
-    "i64 count width",
+    HEADER, "Weighted", "ptr sources which ticket targets rows due status cycle X hops tight parts",
+    "i64 count width words",
     "i64 endpoints edges directed",
 )  # fmt: skip
 
@@ -45,8 +45,13 @@ class WeightedBlocks(Blocks):
         return regimes.block_shape(n, m, k, depth, replace(machine, shared=0))
 
     def _state_bytes(self):
+        """Distances and piles; path counts and mean numbers of arcs; two bitmaps of arcs."""
         n = self.loaded.n
-        return policy.search_bytes(n, own=True) + 2 * regimes.FLOAT * n  # and path counts, and their mean length
+        return policy.search_bytes(n, own=True) + 2 * regimes.FLOAT * n + 8 * self._words()
+
+    def _words(self):
+        """Of a bitmap of arcs."""
+        return -(-self.loaded.m // 32)
 
     def _graph(self, arrays):
         return arcs_of(self.loaded).graph
@@ -82,10 +87,11 @@ class WeightedBlocks(Blocks):
             "targets": self.targets,
             "X": cupy.empty((blocks, n, 1 if number == "double" else 2), np.float64),
             "hops": cupy.empty((blocks, n), np.float64),
+            "tight": cupy.zeros((blocks, 2, self._words()), np.uint32),
             "parts": cupy.empty((blocks * team, 2), np.float64),
         }
         numbers = {
-            "count": count, "width": self.width, "endpoints": job.endpoints, "edges": job.edges,
+            "count": count, "width": self.width, "words": self._words(), "endpoints": job.endpoints, "edges": job.edges,
             "directed": self.loaded.directed,
         }  # fmt: skip
         arguments = self.graph, searches.state, filled(WEIGHTED, **results, **state, **numbers)

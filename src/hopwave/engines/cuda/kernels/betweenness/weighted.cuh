@@ -4,14 +4,16 @@
 //   wave    a vertex's wave is the greatest number of tight arcs on a path to it from the source
 //   h(v)    the mean number of arcs on the shortest paths to v: Σ δ must be Σ (h(t) - 1) over the targets
 //
-// First all distances (common/shortest.cuh), then the tight arcs into every vertex are counted. On the way out, a vertex
-// that waits for no arc any more adds up σ over its tight in-arcs, and its tight out-arcs are waited for no more. The
+// First all distances (common/shortest.cuh), then the tight arcs are marked, and those into every vertex counted: few arcs
+// are tight, and nothing else is read from here on. On the way out, a vertex that waits for no arc any more adds up σ over
+// its tight in-arcs, and its tight out-arcs are waited for no more. The
 // queue keeps all waves; on the way back, a vertex adds up the shares of its tight out-arcs. Every sum is made by one
 // group of lanes in the order of a row, so no bit of a result depends on timing. A vertex whose turn never comes is on
 // or behind a cycle of arcs that add nothing to a distance: shortest paths cannot be counted.
 //
 // Encodings
 //   X        σ on the way out, share on the way back
+//   tight    two bitmaps, of `words` words each: the tight arcs in the order of in-arcs, and in that of out-arcs
 //   status   1: float64 cannot hold σ · h, the source must be repeated with Extended numbers; 2: there is a cycle
 //   cycle    the least u * n + v of all arcs u -> v between vertices that wait for each other
 #pragma once
@@ -32,8 +34,9 @@ struct Weighted {
   u64 *cycle;                  // of each source, all bits set before
   void *X;                     // of each team: n numbers
   double *hops;                // of each team: h of n vertices
+  u32 *tight;                  // of each team: 2 * words, zero before and after a source
   double *parts;               // of each block: its part of due
-  i64 count, width;            // sources; scores per row
+  i64 count, width, words;     // sources; scores per row; words of a bitmap of arcs
   i64 endpoints, edges, directed;
 };
 
@@ -64,6 +67,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
   const Weighted &R;
   Number *const X;
   double *const hops;
+  u32 *const tight_in, *const tight_out;
   int *const begins, *const queue, *const unready;  // where each wave begins, all waves, tight in-arcs waited for
 
   __device__ __forceinline__ WeightedThreads(const WeightedGraph<Offset> &G, const PathState &S, PathBoard *own,
@@ -72,6 +76,8 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
         R(R),
         X((Number *)R.X + this->team * G.n),
         hops(R.hops + this->team * G.n),
+        tight_in(R.tight + this->team * 2 * R.words),
+        tight_out(tight_in + R.words),
         begins(this->list(0)),
         queue(this->list(2)),
         unready(this->list(3)) {}
@@ -81,62 +87,76 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     return x;
   }
 
-  // Calls arc(x) for the tight arcs into v, or out of it with the arc's number.
+  // Calls arc(j) for the marked arcs of one row that this lane has.
   template <class Arc>
-  __device__ __forceinline__ void each_before(int v, int sub, int width, double here, Arc arc) const {
-    each_arc(G.in_offsets, G.in_neighbours, G.in_lengths, v, sub, width, [&](Offset, int x, double length, double d) {
-      if (d + length == here && x != v) arc(x);
-    });
-  }
-  template <class Arc>
-  __device__ __forceinline__ void each_after(int v, int sub, int width, double here, Arc arc) const {
-    each_arc(G.offsets, G.neighbours, G.lengths, v, sub, width, [&](Offset j, int x, double length, double d) {
-      if (here + length == d && x != v) arc(j, x);
-    });
+  __device__ __forceinline__ void each_marked(const u32 *bits, const Offset *offsets, int v, int sub, int width,
+                                              Arc arc) const {
+    const Offset begin = offsets[v], stop = offsets[v + 1];
+    for (Offset first = (begin & ~31) + 32 * sub; first < stop; first += 32 * width) {
+      u32 word = bits[first >> 5];
+      if (first < begin) word &= ~0u << (begin & 31);
+      if (stop - first < 32) word &= (1u << (stop & 31)) - 1;
+      for (; word; word &= word - 1) arc(first + __ffs(word) - 1);
+    }
   }
 
-  // Counts the tight arcs into every vertex, and the vertices that were reached.
-  __device__ __forceinline__ void count_tight() {
+  __device__ __forceinline__ void mark(u32 *bits, Offset j) const { atomicOr(bits + (j >> 5), 1u << (j & 31)); }
+
+  // Marks the tight arcs, and counts those into every vertex and the vertices that were reached.
+  __device__ __forceinline__ void mark_tight() {
     u32 reached = 0;
     each_row(G.in_offsets, nullptr, 0, (int)G.n, [&](int v, int sub, int width, u32 mates) {
       const double here = distance[v];
       if (here == infinite()) return;
       int tight = 0;
-      each_before(v, sub, width, here, [&](int) { ++tight; });
+      each_arc(G.in_offsets, G.in_neighbours, G.in_lengths, v, sub, width,
+               [&](Offset j, int x, double length, double d) {
+                 if (x == v) return;  // a loop is on no path
+                 if (d + length == here) mark(tight_in, j), ++tight;
+                 if (!R.directed && here + length == d) mark(tight_out, j);
+               });
       for (int step = width / 2; step; step /= 2) tight += __shfl_xor_sync(mates, tight, step);
       if (sub == 0) unready[v] = tight, ++reached;
     });
+    if (R.directed) {
+      each_row(G.offsets, nullptr, 0, (int)G.n, [&](int v, int sub, int width, u32) {
+        const double here = distance[v];
+        if (here == infinite()) return;
+        each_arc(G.offsets, G.neighbours, G.lengths, v, sub, width, [&](Offset j, int x, double length, double d) {
+          if (here + length == d && x != v) mark(tight_out, j);
+        });
+      });
+    }
     reached = warp_sum(reached);
     if (lane() == 0 && reached) atomicAdd(&board->reached, (int)reached);
     wait();
   }
 
-  __device__ __forceinline__ void make_ready(int x, int end, int *tail) const {
-    if (atomicSub(unready + x, 1) == 1) queue[end + this->place(tail)] = x;
+  // The tight out-arcs of v are waited for no more; vertices that wait for none are the next wave.
+  __device__ __forceinline__ void pass_on(int v, int sub, int width, int end, int *tail) const {
+    each_marked(tight_out, G.offsets, v, sub, width, [&](Offset j) {
+      const int x = G.neighbours[j];
+      if (atomicSub(unready + x, 1) == 1) queue[end + this->place(tail)] = x;
+    });
   }
 
   // σ and h of one wave, queue[begin, end), and the vertices of the next one. Returns how many those are.
   __device__ __forceinline__ int wave(int number, int begin, int end) {
     int *const tail = &board->found[number % 3];
     if (me == 0) board->found[(number + 1) % 3] = 0;
-    if (R.directed) {
-      each_row(G.offsets, queue, begin, end, [&](int v, int sub, int width, u32) {
-        each_after(v, sub, width, distance[v], [&](Offset, int x) { make_ready(x, end, tail); });
-      });
+    if (R.directed) {  // out-rows have lengths of their own
+      each_row(G.offsets, queue, begin, end,
+               [&](int v, int sub, int width, u32) { pass_on(v, sub, width, end, tail); });
     }
     each_row(G.in_offsets, queue, begin, end, [&](int v, int sub, int width, u32 mates) {
-      const double here = distance[v];
+      if (!R.directed) pass_on(v, sub, width, end, tail);
       Number sigma, arcs;  // paths, and arcs on all of them
       clear(sigma), clear(arcs);
-      each_arc(G.in_offsets, G.in_neighbours, G.in_lengths, v, sub, width,
-               [&](Offset, int x, double length, double d) {
-                 if (x == v) return;
-                 if (d + length == here) {
-                   const Number more = X[x];
-                   sigma = add(sigma, more), arcs = add(arcs, product(more, hops[x] + 1.0));
-                 }
-                 if (!R.directed && here + length == d) make_ready(x, end, tail);
-               });
+      each_marked(tight_in, G.in_offsets, v, sub, width, [&](Offset j) {
+        const int u = G.in_neighbours[j];
+        const Number more = X[u];
+        sigma = add(sigma, more), arcs = add(arcs, product(more, hops[u] + 1.0));
+      });
       sigma = group_sum(sigma, width, mates), arcs = group_sum(arcs, width, mates);
       if (sub == 0 && number) {
         X[v] = sigma, hops[v] = ratio(arcs, sigma);
@@ -167,8 +187,8 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
         const Number sigma = X[u];
         Number sum;
         clear(sum);
-        each_after(u, sub, width, distance[u], [&](Offset j, int x) {
-          const Number share = X[x];
+        each_marked(tight_out, G.offsets, u, sub, width, [&](Offset j) {
+          const Number share = X[G.neighbours[j]];
           sum = add(sum, share);
           if (R.edges) row[j] = times(sigma, share);
         });
@@ -188,14 +208,15 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     each_row(G.in_offsets, nullptr, 0, (int)G.n, [&](int v, int sub, int width, u32) {
       const double here = distance[v];
       if (here == infinite() || unready[v] == 0) return;
-      each_before(v, sub, width, here, [&](int u) {
+      each_marked(tight_in, G.in_offsets, v, sub, width, [&](Offset j) {
+        const int u = G.in_neighbours[j];
         if (unready[u] && distance[u] == here) atomicMin(cycle, (u64)u * (u64)G.n + (u64)v);
       });
     });
     wait();
   }
 
-  // Makes all distances infinite again. Returns what the certificate needs, in thread 0 of the team.
+  // Clears distances and marks. Returns what the certificate needs, in thread 0 of the team.
   __device__ __forceinline__ Due finish(int source, Due *warps) {
     Due mine{0.0, 0.0};
     const double inner = R.edges ? 0.0 : 1.0;  // a path over h arcs has h - 1 inner vertices
@@ -206,6 +227,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
       const double t = weight(R.targets, (int)v);
       mine.sum += (hops[v] - inner) * t, mine.targets += t;
     }
+    for (i64 w = me; w < 2 * R.words; w += everyone) tight_in[w] = 0;
     const auto both = [](Due x, Due y) { return Due{x.sum + y.sum, x.targets + y.targets}; };
     mine = block_total(mine, warps, both);
     if (!TEAM) return mine;
@@ -244,7 +266,7 @@ __global__ void __launch_bounds__(1024) sources_weighted(WeightedGraph<Offset> G
       set_one(threads.X[source]);
       threads.hops[source] = 0.0;
     }
-    threads.count_tight();
+    threads.mark_tight();
     int last = 0;
     const Status status = threads.forward(source, last);
     if (status == COUNTED) threads.backward(last, row);
