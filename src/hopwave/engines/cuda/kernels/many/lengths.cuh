@@ -1,8 +1,8 @@
 // Distances along weights from many sources, one block or a team of blocks per source (common/shortest.cuh), and sums
 // over the targets of each.
 //
-// What rounding loses is carried along with a sum (Knuth's exact sum of two floats): sums are as exact as float64 allows,
-// as on the CPU.
+// What rounding loses is carried along with a sum (Knuth's exact sum of two floats): sums are as exact as float64
+// allows, as on the CPU.
 #pragma once
 #include "common/shortest.cuh"
 
@@ -10,7 +10,7 @@ namespace hopwave::many {
 
 struct Lengths {
   const int *sources;
-  u32 *ticket;  // how many were taken
+  u32 *ticket;   // how many were taken
   double *rows;  // of each source: n distances, infinite before; or null, where only sums are kept
   i64 *reached;  // of each source; null where no sums are kept
   double *total, *inverse, *farthest;
