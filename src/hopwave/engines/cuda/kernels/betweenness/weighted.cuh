@@ -4,12 +4,12 @@
 //   wave    a vertex's wave is the greatest number of tight arcs on a path to it from the source
 //   h(v)    the mean number of arcs on the shortest paths to v: Σ δ must be Σ (h(t) - 1) over the targets
 //
-// First all distances (common/shortest.cuh). Then the tight arcs are marked, and those into every vertex counted; few arcs
-// are tight, and no others are read after this. On the way out, a vertex that waits for no arc any more adds up σ over
-// its tight in-arcs, and its tight out-arcs are waited for no more. The queue keeps all waves; on the way back, a vertex
-// adds up the shares of its tight out-arcs. Every sum is made by one group of lanes in the order of a row, so no bit of
-// a result depends on timing. A vertex whose turn never comes is on or behind a cycle of arcs that add nothing to a
-// distance: shortest paths cannot be counted.
+// First all distances (common/shortest.cuh). Then the tight arcs are marked, and those into every vertex counted; few
+// arcs are tight, and no others are read after this. On the way out, a vertex that waits for no arc any more adds up σ
+// over its tight in-arcs, and its tight out-arcs are waited for no more. The queue keeps all waves; on the way back, a
+// vertex adds up the shares of its tight out-arcs. Every sum is made by one group of lanes in the order of a row, so
+// no bit of a result depends on timing. A vertex whose turn never comes is on or behind a cycle of arcs that add
+// nothing to a distance: shortest paths cannot be counted.
 //
 // Encodings
 //   X        σ on the way out, share on the way back
