@@ -1,5 +1,6 @@
 // Distances along weights from one source: near and far pile (Davidson et al., IPDPS 2014), by one block of threads or
-// by a team of blocks, with no barrier except theirs. Hundreds of such searches run at a time, each with its own arrays.
+// by a team of blocks, with no barrier except theirs. Hundreds of such searches run at a time, each with its own
+// arrays.
 //
 //   d(v)    the least d(u) + w over the arcs u -> v, in float64: the same bits in whatever order arcs are followed
 //   near    vertices that became nearer and are within the bound: their arcs are followed in this round
