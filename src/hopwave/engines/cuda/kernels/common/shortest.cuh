@@ -116,38 +116,72 @@ struct PathThreads {
     }
   }
 
-  // Calls arc(j, x, length, d(x)) for the arcs of one row that this lane has, and loads several of them at a time.
-  template <class Arc>
-  __device__ __forceinline__ void each_arc(const Offset *offsets, const int *neighbours, const double *lengths, int v,
-                                           int sub, int width, Arc arc) const {
+  // Some arcs of one row: their heads (-1 where there are no more), lengths, and the heads' distances.
+  struct ArcsInFlight {
+    int head[ARCS_IN_FLIGHT];
+    double length[ARCS_IN_FLIGHT], known[ARCS_IN_FLIGHT];
+  };
+
+  // Calls some(j, arcs) for the arcs of one row that this lane has, several at a time: number k of them is j + k * width.
+  template <class Some>
+  __device__ __forceinline__ void some_arcs(const Offset *offsets, const int *neighbours, const double *lengths, int v,
+                                            int sub, int width, Some some) const {
     const Offset stop = offsets[v + 1];
     for (Offset j = offsets[v] + sub; j < stop; j += ARCS_IN_FLIGHT * width) {
-      int x[ARCS_IN_FLIGHT];
-      double length[ARCS_IN_FLIGHT], known[ARCS_IN_FLIGHT];
+      ArcsInFlight arcs;
 #pragma unroll
       for (int k = 0; k < ARCS_IN_FLIGHT; ++k) {
         const bool there = j + k * width < stop;
-        x[k] = there ? neighbours[j + k * width] : -1;
-        length[k] = there ? lengths[j + k * width] : 0.0;
+        arcs.head[k] = there ? neighbours[j + k * width] : -1;
+        arcs.length[k] = there ? lengths[j + k * width] : 0.0;
       }
 #pragma unroll
-      for (int k = 0; k < ARCS_IN_FLIGHT; ++k) known[k] = x[k] < 0 ? 0.0 : distance[x[k]];
-#pragma unroll
-      for (int k = 0; k < ARCS_IN_FLIGHT; ++k)
-        if (x[k] >= 0) arc(j + k * width, x[k], length[k], known[k]);
+      for (int k = 0; k < ARCS_IN_FLIGHT; ++k) arcs.known[k] = arcs.head[k] < 0 ? 0.0 : distance[arcs.head[k]];
+      some(j, arcs);
     }
   }
 
-  // Puts x onto a pile if `offer` is less than its distance.
-  __device__ __forceinline__ void reach(int x, double offer) {
-    const u64 bits = (u64)__double_as_longlong(offer);
-    if (atomicMin((u64 *)distance + x, bits) <= bits) return;
-    if (offer <= bound) {
-      if (atomicExch(near_stamp + x, round + 1) != round + 1)
-        near_pile(round + 1)[place(&board->near[(round + 1) % 3])] = x;
-    } else {
-      lowest = min(lowest, offer);
-      if (atomicExch(far_stamp + x, pile) != pile) far_pile(pile)[place(&board->far[pile & 1])] = x;
+  // Calls arc(j, x, length, d(x)) for the arcs of one row that this lane has.
+  template <class Arc>
+  __device__ __forceinline__ void each_arc(const Offset *offsets, const int *neighbours, const double *lengths, int v,
+                                           int sub, int width, Arc arc) const {
+    some_arcs(offsets, neighbours, lengths, v, sub, width, [&](Offset j, const ArcsInFlight &arcs) {
+#pragma unroll
+      for (int k = 0; k < ARCS_IN_FLIGHT; ++k)
+        if (arcs.head[k] >= 0) arc(j + k * width, arcs.head[k], arcs.length[k], arcs.known[k]);
+    });
+  }
+
+  // Follows some arcs of a vertex at distance `here`: puts heads that become nearer onto a pile. No operation on memory
+  // waits for one of the same kind: all minima are under way together, then all stamps.
+  __device__ __forceinline__ void relax(double here, const ArcsInFlight &arcs) {
+    bool nearer[ARCS_IN_FLIGHT];
+    u64 offer[ARCS_IN_FLIGHT], old[ARCS_IN_FLIGHT];
+    u32 before[ARCS_IN_FLIGHT];
+#pragma unroll
+    for (int k = 0; k < ARCS_IN_FLIGHT; ++k) {
+      const double sum = here + arcs.length[k];
+      nearer[k] = arcs.head[k] >= 0 && sum < arcs.known[k] && sum <= S.limit;
+      offer[k] = (u64)__double_as_longlong(sum), old[k] = 0;
+      if (nearer[k]) old[k] = atomicMin((u64 *)distance + arcs.head[k], offer[k]);
+    }
+    const u64 last = (u64)__double_as_longlong(bound);
+#pragma unroll
+    for (int k = 0; k < ARCS_IN_FLIGHT; ++k) {
+      nearer[k] = nearer[k] && offer[k] < old[k];
+      const bool near = offer[k] <= last;
+      if (nearer[k] && !near) lowest = min(lowest, __longlong_as_double((i64)offer[k]));
+      before[k] = near ? round + 1 : pile;
+      if (nearer[k]) before[k] = atomicExch((near ? near_stamp : far_stamp) + arcs.head[k], before[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < ARCS_IN_FLIGHT; ++k) {
+      if (!nearer[k]) continue;
+      if (offer[k] <= last) {
+        if (before[k] != round + 1) near_pile(round + 1)[place(&board->near[(round + 1) % 3])] = arcs.head[k];
+      } else if (before[k] != pile) {
+        far_pile(pile)[place(&board->far[pile & 1])] = arcs.head[k];
+      }
     }
   }
 
@@ -168,10 +202,8 @@ struct PathThreads {
         if (me == 0) board->near[(round + 2) % 3] = 0;
         each_row(G.offsets, near_pile(round), 0, count, [&](int v, int sub, int width, u32) {
           const double here = distance[v];
-          each_arc(G.offsets, G.neighbours, G.lengths, v, sub, width, [&](Offset, int x, double length, double known) {
-            const double offer = here + length;
-            if (offer < known && offer <= S.limit) reach(x, offer);
-          });
+          some_arcs(G.offsets, G.neighbours, G.lengths, v, sub, width,
+                    [&](Offset, const ArcsInFlight &arcs) { relax(here, arcs); });
         });
         wait();
         ++round;
