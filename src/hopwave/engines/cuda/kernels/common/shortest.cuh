@@ -122,7 +122,7 @@ struct PathThreads {
     double length[ARCS_IN_FLIGHT], known[ARCS_IN_FLIGHT];
   };
 
-  // Calls some(j, arcs) for the arcs of one row that this lane has, several at a time: number k of them is j + k * width.
+  // Calls some(j, arcs) for the arcs of one row that this lane has, several at a time; arc k of them is j + k * width.
   template <class Some>
   __device__ __forceinline__ void some_arcs(const Offset *offsets, const int *neighbours, const double *lengths, int v,
                                             int sub, int width, Some some) const {
