@@ -49,7 +49,8 @@ def drawn(bare: Graph, kind: str, seed: int = 5) -> Graph:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_traps_as_on_the_cpu(kind: str) -> None:
-    for number, name in enumerate(SMALL):
+    half = list(KINDS).index(kind) % 2
+    for number, name in enumerate(SMALL[half::2]):
         graph = drawn(TRAPS[name](), kind)
         sources = sorted({0, graph.n // 3, graph.n - 1})
         options: dict[str, Any] = [
