@@ -44,14 +44,21 @@ def traps() -> dict[str, hw.Graph]:
     }
 
 
+def lengths(graph: hw.Graph) -> Any:
+    """A weight for every arc, the same both ways, with many ties."""
+    rows = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
+    return 1.0 + (rows + graph.indices) % 7
+
+
 def between(graph: hw.Graph, plan: Plan) -> bool:
     """Whether betweenness by that plan agrees with the CPU engine."""
-    options: dict[str, Any] = {"sources": range(min(graph.n, 5)), "endpoints": True}
+    weights = lengths(graph) if plan.lengths == "weights" else None
+    options: dict[str, Any] = {"sources": range(min(graph.n, 5)), "endpoints": True, "weights": weights}
     found = hw.betweenness_centrality(graph, **options, plan=plan, device="cuda").scores
     right = np.allclose(found, hw.betweenness_centrality(graph, **options, device="cpu").scores, rtol=1e-12, atol=0)
     if engines.engine("cuda").why_not(plan, Job(np.zeros(1, np.int64), edges=True)):
         return right
-    options = {"sources": range(min(graph.n, 5)), "targets": range(0, graph.n, 2)}
+    options = {"sources": range(min(graph.n, 5)), "targets": range(0, graph.n, 2), "weights": weights}
     arcs = hw.edge_betweenness_centrality(graph, **options, plan=plan, device="cuda").scores
     expected = hw.edge_betweenness_centrality(graph, **options, device="cpu").scores
     return right and np.allclose(arcs, expected, rtol=1e-12, atol=0)
@@ -66,11 +73,15 @@ def many(graph: hw.Graph) -> bool:
     near = hw.harmonic_centrality(graph, among=sources, device="cuda").scores
     pairs = hw.pairs_within(graph, 2, sources, device="cuda")
     parts = hw.weakly_connected_components(graph, device="cuda").count
+    far_along = [hw.harmonic_centrality(graph, weights=lengths(graph), device=d).scores for d in ("cuda", "cpu")]
+    long = [hw.sssp_many(graph, sources, lengths(graph), limit=9, device=d) for d in ("cuda", "cpu")]
     matrix = csr_array((np.ones(graph.m), graph.indices, graph.indptr), shape=(graph.n, graph.n))
     return bool(
         np.array_equal(rows[:20], right)
         and np.array_equal(far, np.bincount(rows[rows >= 0]))
         and np.allclose(near, np.where(rows > 0, 1 / np.maximum(rows, 1), 0).sum(0))
+        and np.allclose(*far_along, rtol=1e-14)
+        and np.array_equal(*long)
         and len(pairs[0]) == np.count_nonzero((rows > 0) & (rows <= 2))
         and parts == connected_components(matrix, directed=False)[0]
     )

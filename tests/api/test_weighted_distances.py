@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import dijkstra
 
 import hopwave as hw
 from graphs import graphs
-from hopwave import EngineError, Graph, GraphError, generate
+from hopwave import Graph, GraphError, generate
 from hopwave.algorithms import distances as algorithm
 from hopwave.api import choice
 
@@ -214,15 +214,19 @@ def test_weights_that_cannot_be_lengths(name: str) -> None:
 
 
 @every_function
-def test_a_gpu_says_that_it_has_no_weights(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """device="auto" takes the CPU instead. No GPU is needed to hear the reason."""
+def test_a_gpu_has_weights_and_auto_takes_the_cpu_for_little_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No GPU is needed to see which engine is asked."""
     cuda = pytest.importorskip("hopwave.engines.cuda").Engine()
-    engine = choice.engines.engine
+    engine, asked = choice.engines.engine, []
     monkeypatch.setattr(choice.engines, "engine", lambda device: cuda if device == "cuda" else engine(device))
-    monkeypatch.setattr(choice, "choose_device", lambda device, *_: "cuda" if device == "auto" else device)
-    with pytest.raises(EngineError, match=r"device='cuda' counts hops from many sources.*use device='cpu' or 'auto'"):
-        FUNCTIONS[name](ROADS, weights=True, device="cuda")
-    assert FUNCTIONS[name](ROADS, weights=True) == FUNCTIONS[name](ROADS, weights=True, device="cpu")
+    monkeypatch.setattr(choice, "has_gpu", lambda: True)
+    monkeypatch.setattr(cuda, "_cooperative", lambda: True)
+    monkeypatch.setattr(cuda, "components", engine("cpu").components)
+    monkeypatch.setattr(cuda, "sweep", lambda *given: asked.append(given) or engine("cpu").sweep(*given))
+    on_gpu = FUNCTIONS[name](ROADS, weights=True, device="cuda")
+    assert asked and on_gpu == FUNCTIONS[name](ROADS, weights=True, device="cpu")
+    asked.clear()
+    assert FUNCTIONS[name](ROADS, weights=True) == on_gpu and not asked
 
 
 @pytest.mark.parametrize("limit", [-1, math.nan, "far", True])

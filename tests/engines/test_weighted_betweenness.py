@@ -275,17 +275,21 @@ def test_refused_plans(options: dict[str, Any], words: str) -> None:
             score(graph, **{"weights": True, **options})
 
 
-def test_a_gpu_leaves_it_to_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("sources", "threads", "device"), [(1 << 20, None, "cuda"), (8, None, "cpu"), (1 << 20, 2, "cpu")]
+)
+def test_a_gpu_takes_what_is_worth_it(
+    sources: int, threads: int | None, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from hopwave.api import choice
 
-    job = Job(np.zeros(1 << 20, np.int64), weighted=True)
-    assert "use device='cpu'" in str(CudaEngine().why_not(PLAN, job))
+    job = Job(np.zeros(sources, np.int64), weighted=True)
+    assert CudaEngine().why_not(PLAN, job) is None
     real, cuda = engines.engine, CudaEngine()
     monkeypatch.setattr(choice, "has_gpu", lambda: True)
     monkeypatch.setattr(engines, "engine", lambda name: cuda if name == "cuda" else real(name))
-    assert choice.betweenness_engine("auto", mesh(2000), job, "auto", None).name == "cpu"
-    with pytest.raises(PlanError, match=r"counts hops.*use device='cpu'"):
-        hw.betweenness_centrality(mesh(20), weights=True, device="cuda")
+    for plan in ("auto", PLAN):
+        assert choice.betweenness_engine("auto", mesh(2000), job, plan, threads).name == device
 
 
 @pytest.mark.parametrize("cutoff", [-1, "far", float("nan")])

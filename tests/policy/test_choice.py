@@ -40,6 +40,23 @@ def test_auto_takes_the_gpu_for_large_work(arcs: int, searches: int, device: str
     assert choice.choose_device("cuda", graph, None, searches) == "cuda"
 
 
+@pytest.mark.usefixtures("gpu", "cuda_without_a_gpu")
+@pytest.mark.parametrize(
+    ("arcs", "searches", "device"),
+    [
+        (367_662, 1000, "cuda"),
+        (367_662, 100, "cpu"),
+        (1 << 24, 1, "cpu"),  # one search is left to the CPU even if the graph is large
+        (1 << 24, 16, "cuda"),
+    ],
+)
+def test_along_weights_auto_takes_the_gpu_for_many_searches(arcs: int, searches: int, device: str) -> None:
+    graph: Any = SimpleNamespace(m=arcs)
+    assert choice.distance_engine(True, "auto", graph, None, searches).name == device
+    assert choice.distance_engine(True, "auto", graph, 2, searches).name == "cpu"
+    assert choice.distance_engine(True, "cuda", graph, None, searches).name == "cuda"
+
+
 def test_without_a_gpu_auto_takes_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "has_gpu", lambda: False)
     graph: Any = SimpleNamespace(m=1 << 30)

@@ -125,9 +125,9 @@ def test_blocks_fit_or_an_error_says_so(graph: tuple[int, int], k: int, machine:
     state, row = regimes.block_state(n, regimes.FLOAT, shape.shared), 8 * n + 64
     if state + row > budget:
         with pytest.raises(EngineError, match=r"for one source and may use .* raise memory_limit="):
-            regimes.block_fit(n, n, shape, size, budget)
+            regimes.block_fit(state, n, shape, size, budget)
         return
-    blocks, rows = regimes.block_fit(n, n, shape, size, budget)
+    blocks, rows = regimes.block_fit(state, n, shape, size, budget)
     assert 1 <= blocks <= rows <= size and blocks <= shape.blocks
     assert blocks * state + rows * row <= budget
 

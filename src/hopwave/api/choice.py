@@ -18,6 +18,7 @@ from hopwave.plan import Plan
 # From these sizes on, a GPU repays the upload of the graph.
 MIN_ARCS_FOR_GPU = 1 << 20  # arcs, for one search
 MIN_SEARCHED_ARCS_FOR_GPU = 1 << 32  # searches × arcs, for many searches
+MIN_WEIGHTED_ARCS_FOR_GPU = 1 << 28  # searches × arcs, for many searches along weights: they cost a CPU more per arc
 MIN_BETWEENNESS_ARCS_FOR_GPU = 1 << 28  # sources × arcs, for betweenness
 
 # On the CPU, all threads work on one source at a time if there are fewer sources than this and the graph has at least
@@ -40,15 +41,19 @@ def has_gpu() -> bool:
     return True
 
 
-def choose_device(device: str, graph: Graph, threads: int | None, searches: int = 1) -> str:
-    """The name of the engine for that many searches.
+def choose_device(device: str, graph: Graph, threads: int | None, searches: int = 1, weighted: bool = False) -> str:
+    """The name of the engine for that many searches, along weights or counting hops.
 
     "auto" is a GPU if there is one and the searches are worth the upload, else the CPU. `searches=0` stands for less
-    than a whole search, such as one path. threads= selects the CPU.
+    than a whole search, such as one path. threads= selects the CPU. Along weights, one search keeps few threads of a
+    GPU busy: only many are worth it, however large the graph is.
     """
     if device != "auto":
         return device
-    worth = searches > 0 and (graph.m >= MIN_ARCS_FOR_GPU or searches * graph.m >= MIN_SEARCHED_ARCS_FOR_GPU)
+    if weighted:
+        worth = searches * graph.m >= MIN_WEIGHTED_ARCS_FOR_GPU
+    else:
+        worth = searches > 0 and (graph.m >= MIN_ARCS_FOR_GPU or searches * graph.m >= MIN_SEARCHED_ARCS_FOR_GPU)
     return "cuda" if threads is None and worth and has_gpu() else "cpu"
 
 
@@ -65,7 +70,8 @@ def engine_for(
     if executor is not None:
         device = check_executor(executor, device, threads)
         return DealtEngine(engine_for(operation, device, graph, threads, searches), executor)
-    engine = engines.engine(choose_device(device, graph, threads, searches))
+    weighted = operation == "weighted_sweep"
+    engine = engines.engine(choose_device(device, graph, threads, searches, weighted))
     reason = engine.why_not_operation(operation, graph)
     if reason is None:
         return engine

@@ -55,8 +55,7 @@ def closeness_centrality(
     delta : float, optional
         The bounds of a sample hold for all vertices together with probability 1 − delta.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU. With `weights`, "cpu"
-        or "reference": a GPU does not offer them.
+        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
     progress : bool or callable, optional
         None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
         (sources done, all sources).

@@ -47,8 +47,7 @@ def average_shortest_path_length(
     delta : float, optional
         The error of an estimate holds with probability 1 − delta.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU. With `weights`, "cpu"
-        or "reference": a GPU does not offer them.
+        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
     progress : bool or callable, optional
         None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
         (sources done, all sources).

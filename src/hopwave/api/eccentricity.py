@@ -39,8 +39,7 @@ def eccentricity(
     vertices : list of vertices, optional
         Whose eccentricity to compute; by default that of all vertices.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU. With `weights`, "cpu"
-        or "reference": a GPU does not offer them.
+        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
     progress : bool or callable, optional
         None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
         (sources done, all sources).

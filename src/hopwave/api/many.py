@@ -82,7 +82,7 @@ def sssp_many(
 ) -> Floats:
     """The length of a shortest path from each source to every vertex, as a table.
 
-    One search by Dijkstra's algorithm per source, one source per thread.
+    One search by Dijkstra's algorithm per source, one source per thread; on a GPU one block of threads per source.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ def sssp_many(
         The greatest length of a path. What is farther away counts as not reached.
     direction : {"out", "in"}, optional
         "in" follows arcs backwards.
-    device : {"auto", "cpu", "reference"}, optional
-        Where to compute. A GPU does not offer this for weights.
+    device : {"auto", "cpu", "cuda", "reference"}, optional
+        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
     progress : bool or callable, optional
         As for `bfs_many`.
     threads : int, optional
@@ -116,7 +116,7 @@ def sssp_many(
     GraphError
         A source is not a vertex, a weight is negative or infinite, or another argument cannot be used.
     EngineError
-        The table does not fit into memory, or the device has no weights.
+        The table does not fit into memory, or the device is missing.
 
     See Also
     --------

@@ -72,11 +72,6 @@ class Engine:
         return graph._prepared.find(CudaGraph) or graph._prepared.keep(CudaGraph(graph))
 
     def why_not(self, plan: Plan, job: Question | Job) -> str | None:
-        if isinstance(job, Job) and (job.weighted or plan.lengths == "weights"):
-            return (
-                "device='cuda' counts hops: betweenness along weights settles one vertex after another; "
-                "use device='cpu' or 'auto'"
-            )
         if not isinstance(job, Question):
             return _betweenness(plan).why_not(plan, job)
         from hopwave.engines.cuda.search import steps
@@ -177,11 +172,6 @@ class Engine:
                 "device='cuda' has no local efficiency: the graph around one vertex is too little work for a GPU; "
                 "use device='cpu' or 'auto'"
             )
-        if operation == "weighted_sweep":
-            return (
-                "device='cuda' counts hops from many sources, and has no search along weights for them; "
-                "use device='cpu' or 'auto'"
-            )
         if operation in ("cut_sweep", "reach_bounds"):
             return (
                 "device='cuda' does not cut searches off for top=: it takes all searches of a batch to their end; "
@@ -210,9 +200,11 @@ class Engine:
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         if threads is not None:
             raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
-        if job.weighted:
-            raise EngineError(self.why_not_operation("weighted_sweep", graph))
         with explained("searching from many sources", graph):
+            if job.weighted:
+                from hopwave.engines.cuda import many_weighted
+
+                return many_weighted.sweep(self.load(graph, CATALOGUE["brandes-dijkstra"]), job, poll)
             from hopwave.engines.cuda.many import begin, sweep
 
             begin(self._on_device(graph).offset, len(job.sources))

@@ -103,3 +103,35 @@ COMPONENTS = ComponentsPolicy()
 LONG_CHECKED_ROW = 1 << 15  # arcs of a row that one warp validates (kernels/rank/part.cuh); longer ones get a block
 
 SORTED_ARCS = 1 << 27  # arcs that are arranged by degree at a time: sorting takes 24 bytes per arc
+
+
+@dataclass(frozen=True)
+class AlongWeightsPolicy:
+    """Searches along weights, many sources at a time (kernels/common/shortest.cuh)."""
+
+    arcs_within_delta: int = 32  # the bound moves by the mean weight times this over the mean degree, as Davidson's did
+    long_row: int = 32  # arcs per lane of a group from which a row gets a whole warp
+    lists: int = 4  # LISTS: piles of a search
+    rounds: int = 8  # sources that every block takes between two looks at the clock
+    table_bytes: int = 1 << 31  # of distances on the GPU at a time
+
+
+ALONG_WEIGHTS = AlongWeightsPolicy()
+
+
+def moved_bound(mean: float, n: int, m: int) -> float:
+    """How far the bound between near and far distances moves at least, for weights of that mean.
+
+    >>> moved_bound(2.0, 1000, 4000), moved_bound(2.0, 10, 1000), moved_bound(0.0, 0, 0)
+    (16.0, 2.0, 0.0)
+    """
+    return mean * max(1.0, ALONG_WEIGHTS.arcs_within_delta * n / max(1, m))
+
+
+def search_bytes(n: int, own: bool) -> int:
+    """Bytes of one search along weights: distances of its own, two stamps, the piles.
+
+    >>> search_bytes(100, own=True), search_bytes(100, own=False)
+    (3360, 2560)
+    """
+    return (8 if own else 0) * n + 8 * n + 4 * ALONG_WEIGHTS.lists * (n + 2) + 128

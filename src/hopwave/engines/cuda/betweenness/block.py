@@ -64,14 +64,16 @@ class Blocks:
     budget(): bytes that may be taken now. numbers: a Renumbered graph to use instead, or None.
     """
 
+    header, kernel = HEADER, "sources_alone"
+
     def __init__(self, loaded, job, machine, depth, budget, numbers=None, at_once=None):
         self.loaded, self.job, self.numbers = loaded, job, numbers
         n, m, k = loaded.n, loaded.m, at_once or len(job.sources)
         self.width = m if job.edges else n
         self.kernels = kernels()
         self.offset = offset_type(loaded.offsets)
-        threads = self.kernels.resident_threads(HEADER, "sources_alone", self._flags("double", True, 1))
-        self.shape = regimes.block_shape(n, m, k, depth, replace(machine, threads=threads))
+        threads = self.kernels.resident_threads(self.header, self.kernel, self._flags("double", True, 1))
+        self.shape = self._shape(n, m, k, depth, replace(machine, threads=threads))
         self.size = regimes.block_size(k, self.width, self.shape, machine)
         self.extended = 0
         self.graph = self._graph(numbers or loaded)
@@ -79,7 +81,14 @@ class Blocks:
         if numbers is not None and targets is not None:
             targets = targets[numbers.order.get()]
         self.targets = None if targets is None else cupy.asarray(targets.view(np.uint8))
-        self.fit = regimes.block_fit(n, self.width, self.shape, self.size, budget())
+        self.fit = regimes.block_fit(self._state_bytes(), self.width, self.shape, self.size, budget())
+
+    def _shape(self, n, m, k, depth, machine):
+        return regimes.block_shape(n, m, k, depth, machine)
+
+    def _state_bytes(self):
+        """Of one block or team."""
+        return regimes.block_state(self.loaded.n, regimes.FLOAT, self.shape.shared)
 
     def _graph(self, arrays):
         """The kernels' struct Graph of these arrays, which must be kept alive."""
@@ -94,7 +103,7 @@ class Blocks:
         )  # fmt: skip
 
     def _flags(self, number, shared, team):
-        """The template arguments of sources_alone."""
+        """The template arguments of the kernel."""
         plain = number == "double" and not (self.job.edges or self.loaded.directed)
         return f"{self.offset}, {number}, {truth(shared > 0)}, {truth(plain)}, {truth(team > 1)}"
 
@@ -126,20 +135,31 @@ class Blocks:
     def _piece(self, sources, total, blocks):
         count = len(sources)
         rows = cupy.zeros((count, self.width), np.float64)
-        due, status = cupy.zeros((count, 2), np.int64), cupy.zeros(count, np.int32)
-        results = {"sources": sources, "rows": rows, "due": due, "status": status}
+        results = {"sources": sources, "rows": rows, **self._new_results(count)}
         self._run(results, None, count, blocks, "double", self.shape.shared, self.shape.team)
-        overflowed = np.flatnonzero(status.get()).astype(np.int32)
+        overflowed = self._overflowed(results)
         if len(overflowed):
             again = len(overflowed)
             self.extended += again
             self._run(results, cupy.asarray(overflowed), again, min(blocks, again), EXTENDED, 0, 1)
+            self._check_again(results)
         sums = cupy.empty(count, np.float64)
         sizes = rows, count, self.width
         self._over(self.width, BLOCK, "add_rows", (*sizes, int(self.job.squares), total))
         self._over(SUMMING * count, SUMMING, "sum_rows", (*sizes, sums))
-        due = due.get()
+        due = results["due"].get()
         return np.stack([sums.get() - 2.0 * due[:, 1] * self.job.endpoints, due[:, 0].astype(np.float64)], 1)
+
+    def _new_results(self, count):
+        """What the kernel writes for that many sources, beside their scores."""
+        return {"due": cupy.zeros((count, 2), np.int64), "status": cupy.zeros(count, np.int32)}
+
+    def _overflowed(self, results):
+        """The rows whose path counts float64 cannot hold."""
+        return np.flatnonzero(results["status"].get()).astype(np.int32)
+
+    def _check_again(self, results):
+        """After some rows were repeated: raise an error if one cannot be counted at all."""
 
     def _over(self, work, threads, name, arguments):
         """A kernel with one thread per item, as far as the GPU holds them."""

@@ -176,13 +176,13 @@ def block_size(k: int, width: int, shape: Shape, machine: Machine) -> int:
     return max(1, min(k, MAX_ROUNDS * shape.blocks, rows))
 
 
-def block_fit(n: int, width: int, shape: Shape, size: int, budget: int) -> tuple[int, int]:
-    """Blocks at once and rows of scores that fit into the budget: fewer rows first, then fewer of both.
+def block_fit(state: int, width: int, shape: Shape, size: int, budget: int) -> tuple[int, int]:
+    """Blocks of `state` bytes each and rows of scores that fit into the budget: fewer rows first, then fewer of both.
 
-    >>> block_fit(1000, 1000, Shape(256, 1, 132, 512), 1056, 1 << 20)
+    >>> block_fit(block_state(1000, FLOAT, 512), 1000, Shape(256, 1, 132, 512), 1056, 1 << 20)
     (37, 38)
     """
-    state, row = block_state(n, FLOAT, shape.shared), FLOAT * width + ROW_OVERHEAD
+    row = FLOAT * width + ROW_OVERHEAD
     if state + row > budget:
         raise _too_little(state + row, "one source", budget)
     blocks = min(shape.blocks, size, budget // (state + row))

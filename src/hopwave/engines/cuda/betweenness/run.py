@@ -11,7 +11,7 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import rows
-from hopwave.engines.cuda.betweenness import batch, block, lists, regimes
+from hopwave.engines.cuda.betweenness import batch, block, lists, regimes, weighted
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
 from hopwave.engines.cuda.memory import copied, free_memory
 from hopwave.engines.cuda.renumber import neighbours_near, renumbered
@@ -23,6 +23,7 @@ def instances():
     yield from block.instances()
     yield from batch.instances()
     yield from lists.instances()
+    yield from weighted.instances()
 
 
 def why_not(plan, job):
@@ -83,6 +84,8 @@ def regime(loaded, job, name):
     def budget():
         return min(memory_budget(job), free_memory())
 
+    if job.weighted:
+        return weighted.WeightedBlocks(loaded, job, machine(), probed_depth(loaded), budget)
     lanes = 1 if name == "wide" else regimes.lanes_for(len(job.sources))
     begin(loaded, job, name, lanes)
     here, depth = machine(), probed_depth(loaded)

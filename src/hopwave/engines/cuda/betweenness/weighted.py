@@ -1,0 +1,99 @@
+"""Betweenness along weights, one block or a team of blocks per source (kernels/betweenness/weighted.cuh).
+
+Blocks of sources, rows of scores and their sums are those of the block regime (block.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cupy
+import numpy as np
+
+from hopwave.engines.cuda import policy
+from hopwave.engines.cuda.along_weights import Searches, arcs_of
+from hopwave.engines.cuda.betweenness import regimes
+from hopwave.engines.cuda.betweenness.block import EXTENDED, Blocks
+from hopwave.engines.cuda.launch import expression, truth
+from hopwave.engines.cuda.records import filled, record
+from hopwave.engines.uncountable import uncountable
+
+HEADER, KERNEL = "betweenness/weighted.cuh", "sources_weighted"
+TOO_MANY, CYCLE = 1, 2  # enum Status
+
+WEIGHTED = record(
+    HEADER, "Weighted", "ptr sources which ticket targets rows due status cycle X hops tight parts",
+    "i64 count width words",
+    "i64 endpoints edges directed",
+)  # fmt: skip
+
+
+def instances():
+    """Every kernel of betweenness along weights: header and name expression."""
+    for offset in ("int", "long long"):
+        for number, team in (("double", False), ("double", True), (EXTENDED, False)):
+            yield HEADER, expression(HEADER, KERNEL, offset, number, truth(team))
+
+
+class WeightedBlocks(Blocks):
+    """As Blocks, along the graph's weights."""
+
+    header, kernel = HEADER, KERNEL
+
+    def _shape(self, n, m, k, depth, machine):
+        """No state is in shared memory."""
+        return regimes.block_shape(n, m, k, depth, replace(machine, shared=0))
+
+    def _state_bytes(self):
+        """Distances and piles; path counts and mean numbers of arcs; two bitmaps of arcs."""
+        n = self.loaded.n
+        return policy.search_bytes(n, own=True) + 2 * regimes.FLOAT * n + 8 * self._words()
+
+    def _words(self):
+        """Of a bitmap of arcs."""
+        return -(-self.loaded.m // 32)
+
+    def _graph(self, arrays):
+        return arcs_of(self.loaded).graph
+
+    def _flags(self, number, shared, team):
+        return f"{self.offset}, {number}, {truth(team > 1)}"
+
+    def _new_results(self, count):
+        return {
+            "due": cupy.zeros((count, 2), np.float64),
+            "status": cupy.zeros(count, np.int32),
+            "cycle": cupy.full(count, np.iinfo(np.uint64).max, np.uint64),
+        }
+
+    def _overflowed(self, results):
+        status = results["status"].get()
+        if (status == CYCLE).any():
+            row = int(np.flatnonzero(status == CYCLE)[0])
+            u, v = divmod(int(results["cycle"][row]), self.loaded.n)
+            raise uncountable(self.loaded.graph, int(results["sources"][row]), u, v)
+        return np.flatnonzero(status == TOO_MANY).astype(np.int32)
+
+    def _check_again(self, results):
+        self._overflowed(results)
+
+    def _run(self, results, which, count, blocks, number, shared, team):
+        job, n = self.job, self.loaded.n
+        blocks = min(blocks, count)
+        searches = Searches(self.loaded, blocks, replace(self.shape, team=team), job.cutoff)
+        state = {
+            "which": which,
+            "ticket": cupy.zeros(1, np.uint32),
+            "targets": self.targets,
+            "X": cupy.empty((blocks, n, 1 if number == "double" else 2), np.float64),
+            "hops": cupy.empty((blocks, n), np.float64),
+            "tight": cupy.zeros((blocks, 2, self._words()), np.uint32),
+            "parts": cupy.empty((blocks * team, 2), np.float64),
+        }
+        numbers = {
+            "count": count, "width": self.width, "words": self._words(), "endpoints": job.endpoints, "edges": job.edges,
+            "directed": self.loaded.directed,
+        }  # fmt: skip
+        arguments = self.graph, searches.state, filled(WEIGHTED, **results, **state, **numbers)
+        flags, grid = self._flags(number, shared, team), (blocks * team,)
+        self.kernels.exactly(HEADER, KERNEL, flags, grid, self.shape.threads, arguments, cooperative=team > 1)

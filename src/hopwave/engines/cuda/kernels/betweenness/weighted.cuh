@@ -1,0 +1,284 @@
+// Betweenness along weights, one block or a team of blocks per source, many sources at a time.
+//
+//   tight   an arc u -> v with d(u) + w == d(v), exactly: shortest paths go along these arcs, as in NetworkX
+//   wave    a vertex's wave is the greatest number of tight arcs on a path to it from the source
+//   h(v)    the mean number of arcs on the shortest paths to v: Σ δ must be Σ (h(t) - 1) over the targets
+//
+// First all distances (common/shortest.cuh). Then the tight arcs are marked, and those into every vertex counted; few
+// arcs are tight, and no others are read after this. On the way out, a vertex that waits for no arc any more adds up σ
+// over its tight in-arcs, and its tight out-arcs are waited for no more. The queue keeps all waves; on the way back, a
+// vertex adds up the shares of its tight out-arcs. Every sum is made by one group of lanes in the order of a row, so
+// no bit of a result depends on timing. A vertex whose turn never comes is on or behind a cycle of arcs that add
+// nothing to a distance: shortest paths cannot be counted.
+//
+// Encodings
+//   X        σ on the way out, share on the way back
+//   tight    two bitmaps, of `words` words each: the tight arcs in the order of in-arcs, and in that of out-arcs
+//   status   1: float64 cannot hold σ · h, the source must be repeated with Extended numbers; 2: there is a cycle
+//   cycle    the least u * n + v of all arcs u -> v between vertices that wait for each other
+#pragma once
+#include "betweenness/brandes.cuh"
+#include "common/shortest.cuh"
+
+namespace hopwave::betweenness {
+
+enum Status { COUNTED, TOO_MANY, CYCLE };
+
+struct Weighted {
+  const int *sources, *which;  // one source per row of scores; the rows to do, or null for all
+  u32 *ticket;                 // how many were taken
+  const u8 *targets;           // or null
+  double *rows;                // scores of each source, zero before: one per vertex, or one per arc
+  double *due;                 // of each source: Σ (h - 1) or Σ h over the targets reached, and their number
+  int *status;                 // of each source
+  u64 *cycle;                  // of each source, all bits set before
+  void *X;                     // of each team: n numbers
+  double *hops;                // of each team: h of n vertices
+  u32 *tight;                  // of each team: 2 * words, zero before and after a source
+  double *parts;               // of each block: its part of due
+  i64 count, width, words;     // sources; scores per row; words of a bitmap of arcs
+  i64 endpoints, edges, directed;
+};
+
+// Σ over targets, and how to add up the parts of threads.
+struct Due {
+  double sum, targets;
+  __device__ __forceinline__ Due from(int step) const {
+    return {__shfl_xor_sync(ALL_LANES, sum, step), __shfl_xor_sync(ALL_LANES, targets, step)};
+  }
+};
+
+__device__ __forceinline__ double product(double sigma, double x) { return sigma * x; }
+__device__ __forceinline__ double ratio(double x, double y) { return x / y; }
+__device__ __forceinline__ bool too_large(double x) { return !(x <= 0x1p1000); }
+
+__device__ inline Extended product(Extended sigma, double x) {
+  int e = 0;
+  const double m = frexp(sigma.m * x, &e);
+  return {m, sigma.e + e};
+}
+__device__ inline double ratio(Extended x, Extended y) { return x.m / y.m * two_to(x.e - y.e); }
+__device__ __forceinline__ bool too_large(Extended) { return false; }
+
+template <class Offset, class Number, bool TEAM>
+struct WeightedThreads : PathThreads<Offset, TEAM> {
+  using Base = PathThreads<Offset, TEAM>;
+  using Base::board, Base::distance, Base::each_arc, Base::each_row, Base::everyone, Base::G, Base::me, Base::wait;
+  const Weighted &R;
+  Number *const X;
+  double *const hops;
+  u32 *const tight_in, *const tight_out;
+  int *const begins, *const queue, *const unready;  // where each wave begins, all waves, tight in-arcs waited for
+
+  __device__ __forceinline__ WeightedThreads(const WeightedGraph<Offset> &G, const PathState &S, PathBoard *own,
+                                             const Weighted &R)
+      : Base(G, S, own),
+        R(R),
+        X((Number *)R.X + this->team * G.n),
+        hops(R.hops + this->team * G.n),
+        tight_in(R.tight + this->team * 2 * R.words),
+        tight_out(tight_in + R.words),
+        begins(this->list(0)),
+        queue(this->list(2)),
+        unready(this->list(3)) {}
+
+  __device__ __forceinline__ Number group_sum(Number x, int width, u32 mates) const {
+    for (int step = width / 2; step; step /= 2) x = add(x, shuffle_xor(mates, x, step));
+    return x;
+  }
+
+  // Calls arc(j) for the marked arcs of one row that this lane has.
+  template <class Arc>
+  __device__ __forceinline__ void each_marked(const u32 *bits, const Offset *offsets, int v, int sub, int width,
+                                              Arc arc) const {
+    const Offset begin = offsets[v], stop = offsets[v + 1];
+    for (Offset first = (begin & ~31) + 32 * sub; first < stop; first += 32 * width) {
+      u32 word = bits[first >> 5];
+      if (first < begin) word &= ~0u << (begin & 31);
+      if (stop - first < 32) word &= (1u << (stop & 31)) - 1;
+      for (; word; word &= word - 1) arc(first + __ffs(word) - 1);
+    }
+  }
+
+  __device__ __forceinline__ void mark(u32 *bits, Offset j) const { atomicOr(bits + (j >> 5), 1u << (j & 31)); }
+
+  // Marks the tight arcs, and counts those into every vertex and the vertices that were reached.
+  __device__ __forceinline__ void mark_tight() {
+    u32 reached = 0;
+    each_row(G.in_offsets, nullptr, 0, (int)G.n, [&](int v, int sub, int width, u32 mates) {
+      const double here = distance[v];
+      if (here == infinite()) return;
+      int tight = 0;
+      each_arc(G.in_offsets, G.in_neighbours, G.in_lengths, v, sub, width,
+               [&](Offset j, int x, double length, double d) {
+                 if (x == v) return;  // a loop is on no path
+                 if (d + length == here) mark(tight_in, j), ++tight;
+                 if (!R.directed && here + length == d) mark(tight_out, j);
+               });
+      for (int step = width / 2; step; step /= 2) tight += __shfl_xor_sync(mates, tight, step);
+      if (sub == 0) unready[v] = tight, ++reached;
+    });
+    if (R.directed) {
+      each_row(G.offsets, nullptr, 0, (int)G.n, [&](int v, int sub, int width, u32) {
+        const double here = distance[v];
+        if (here == infinite()) return;
+        each_arc(G.offsets, G.neighbours, G.lengths, v, sub, width, [&](Offset j, int x, double length, double d) {
+          if (here + length == d && x != v) mark(tight_out, j);
+        });
+      });
+    }
+    reached = warp_sum(reached);
+    if (lane() == 0 && reached) atomicAdd(&board->reached, (int)reached);
+    wait();
+  }
+
+  // The tight out-arcs of v are waited for no more; vertices that wait for none are the next wave.
+  __device__ __forceinline__ void pass_on(int v, int sub, int width, int end, int *tail) const {
+    each_marked(tight_out, G.offsets, v, sub, width, [&](Offset j) {
+      const int x = G.neighbours[j];
+      if (atomicSub(unready + x, 1) == 1) queue[end + this->place(tail)] = x;
+    });
+  }
+
+  // σ and h of one wave, queue[begin, end), and the vertices of the next one. Returns how many those are.
+  __device__ __forceinline__ int wave(int number, int begin, int end) {
+    int *const tail = &board->found[number % 3];
+    if (me == 0) board->found[(number + 1) % 3] = 0;
+    if (R.directed) {  // out-rows have lengths of their own
+      each_row(G.offsets, queue, begin, end,
+               [&](int v, int sub, int width, u32) { pass_on(v, sub, width, end, tail); });
+    }
+    each_row(G.in_offsets, queue, begin, end, [&](int v, int sub, int width, u32 mates) {
+      if (!R.directed) pass_on(v, sub, width, end, tail);
+      Number sigma, arcs;  // paths, and arcs on all of them
+      clear(sigma), clear(arcs);
+      each_marked(tight_in, G.in_offsets, v, sub, width, [&](Offset j) {
+        const int u = G.in_neighbours[j];
+        const Number more = X[u];
+        sigma = add(sigma, more), arcs = add(arcs, product(more, hops[u] + 1.0));
+      });
+      sigma = group_sum(sigma, width, mates), arcs = group_sum(arcs, width, mates);
+      if (sub == 0 && number) {
+        X[v] = sigma, hops[v] = ratio(arcs, sigma);
+        if (too_large(arcs)) atomicOr(&board->overflowed, 1);
+      }
+    });
+    wait();
+    return *tail;
+  }
+
+  // The way out. Returns how it went; `last` becomes the number of the last wave.
+  __device__ __forceinline__ Status forward(int source, int &last) {
+    if (unready[source]) return CYCLE;
+    int begin = 0, end = 1;
+    last = 0;
+    while (const int found = wave(last, begin, end)) {
+      begin = end, end += found, ++last;
+      if (me == 0) begins[last + 1] = end;
+    }
+    if (board->overflowed) return TOO_MANY;
+    return end < board->reached ? CYCLE : COUNTED;
+  }
+
+  // The way back: δ of every vertex into `row`, or the dependency of every arc.
+  __device__ __forceinline__ void backward(int last, double *row) {
+    for (int number = last; number >= (R.edges ? 0 : 1); --number) {
+      each_row(G.offsets, queue, begins[number], begins[number + 1], [&](int u, int sub, int width, u32 mates) {
+        const Number sigma = X[u];
+        Number sum;
+        clear(sum);
+        each_marked(tight_out, G.offsets, u, sub, width, [&](Offset j) {
+          const Number share = X[G.neighbours[j]];
+          sum = add(sum, share);
+          if (R.edges) row[j] = times(sigma, share);
+        });
+        sum = group_sum(sum, width, mates);
+        if (sub == 0) {
+          const double t = weight(R.targets, u), delta = times(sigma, sum);
+          X[u] = share_of(t + delta, sigma);
+          if (number && !R.edges) row[u] = R.endpoints ? delta + t : delta;
+        }
+      });
+      wait();
+    }
+  }
+
+  // Names an arc between two vertices at the same distance whose turn never came.
+  __device__ __forceinline__ void find_cycle(u64 *cycle) {
+    each_row(G.in_offsets, nullptr, 0, (int)G.n, [&](int v, int sub, int width, u32) {
+      const double here = distance[v];
+      if (here == infinite() || unready[v] == 0) return;
+      each_marked(tight_in, G.in_offsets, v, sub, width, [&](Offset j) {
+        const int u = G.in_neighbours[j];
+        if (unready[u] && distance[u] == here) atomicMin(cycle, (u64)u * (u64)G.n + (u64)v);
+      });
+    });
+    wait();
+  }
+
+  // Clears distances and marks. Returns what the certificate needs, in thread 0 of the team.
+  __device__ __forceinline__ Due finish(int source, Due *warps) {
+    Due mine{0.0, 0.0};
+    const double inner = R.edges ? 0.0 : 1.0;  // a path over h arcs has h - 1 inner vertices
+    for (i64 v = me; v < G.n; v += everyone) {
+      if (distance[v] == infinite()) continue;
+      distance[v] = infinite();
+      if (v == source) continue;
+      const double t = weight(R.targets, (int)v);
+      mine.sum += (hops[v] - inner) * t, mine.targets += t;
+    }
+    for (i64 w = me; w < 2 * R.words; w += everyone) tight_in[w] = 0;
+    const auto both = [](Due x, Due y) { return Due{x.sum + y.sum, x.targets + y.targets}; };
+    mine = block_total(mine, warps, both);
+    if (!TEAM) return mine;
+    Due *const parts = (Due *)R.parts + this->team * this->blocks;
+    if (threadIdx.x == 0) parts[blockIdx.x % this->blocks] = mine;
+    wait();
+    for (u32 b = 1; b < this->blocks && me == 0; ++b) mine = both(mine, parts[b]);
+    return mine;
+  }
+};
+
+// TEAM: launched cooperatively.
+template <class Offset, class Number, bool TEAM>
+__global__ void __launch_bounds__(1024) sources_weighted(WeightedGraph<Offset> G, PathState S, Weighted R) {
+  __shared__ PathBoard own;
+  __shared__ Due warps[WARP];
+  WeightedThreads<Offset, Number, TEAM> threads(G, S, &own, R);
+  PathBoard *const board = threads.board;
+  const int me = threads.me;
+  for (;;) {
+    if (me == 0) {
+      board->item = atomicAdd(R.ticket, 1);
+      board->found[0] = board->found[1] = board->found[2] = 0;
+      board->reached = board->overflowed = 0;
+    }
+    threads.wait();
+    const u32 item = board->item;
+    if (item >= R.count) return;
+    const i64 number = R.which ? R.which[item] : item;
+    const int source = R.sources[number];
+    double *const row = R.rows + number * R.width;
+    threads.search(source);
+    if (me == 0) {
+      threads.queue[0] = source;
+      threads.begins[0] = 0, threads.begins[1] = 1;
+      set_one(threads.X[source]);
+      threads.hops[source] = 0.0;
+    }
+    threads.mark_tight();
+    int last = 0;
+    const Status status = threads.forward(source, last);
+    if (status == COUNTED) threads.backward(last, row);
+    if (status == CYCLE) threads.find_cycle(R.cycle + number);
+    const Due due = threads.finish(source, warps);
+    if (me == 0) {
+      R.status[number] = status;
+      R.due[2 * number] = due.sum, R.due[2 * number + 1] = due.targets;
+      if (R.endpoints && status == COUNTED) row[source] = due.targets;
+    }
+    threads.wait();
+  }
+}
+
+}  // namespace hopwave::betweenness

@@ -1,0 +1,256 @@
+// Distances along weights from one source: near and far pile (Davidson et al., IPDPS 2014), by one block of threads or
+// by a team of blocks, with no barrier except theirs. Hundreds of such searches run at a time, each with its own
+// arrays.
+//
+//   d(v)    the least d(u) + w over the arcs u -> v, in float64: the same bits in whatever order arcs are followed
+//   near    vertices that became nearer and are within the bound: their arcs are followed in this round
+//   far     vertices beyond the bound. Once the near pile is empty, the bound moves to the least of them plus delta.
+//
+// Encodings
+//   distance    of each team: n, all infinite before a search. Numbers that are not negative have the order of their
+//               bits, so the least of them is found by a minimum of 64-bit integers.
+//   near_stamp  the round for whose near pile a vertex was last listed. No vertex is listed twice in a round.
+//   far_stamp   the same for the far pile. Rounds and far piles are counted on from search to search, so that stamps
+//               need not be cleared.
+#pragma once
+#include "common/barrier.cuh"
+
+namespace hopwave {
+
+constexpr int ARCS_IN_FLIGHT = 4;  // arcs that a lane loads at the same time
+constexpr int LISTS = 4;           // of n + 2 vertices each: two near piles, two far piles
+
+__device__ __forceinline__ double infinite() { return __longlong_as_double(0x7ff0000000000000ll); }
+
+template <class Offset>
+struct WeightedGraph {
+  const Offset *offsets;  // out-arcs
+  const int *neighbours;
+  const double *lengths;
+  const Offset *in_offsets;  // in-arcs; the same arrays where the graph is undirected
+  const int *in_neighbours;
+  const double *in_lengths;
+  i64 n, m;
+};
+
+// What the threads of a search tell each other: in shared memory, or for a team in global memory.
+struct __align__(128) PathBoard {
+  u64 low[2];  // the least distance in the far pile, as bits
+  u32 item, arrived;
+  int near[3];   // vertices in the near pile of this round, of the next, and one being cleared
+  int far[2];    // in the far pile and in the one after
+  int found[3];  // betweenness: vertices found by this wave, by the one before, and one being cleared
+  int reached, overflowed;
+};
+
+struct PathState {
+  double *distance;             // of each team: n, unless distances are written elsewhere
+  u32 *near_stamp, *far_stamp;  // of each team: n, zero before
+  int *lists;                   // of each team: LISTS * (n + 2)
+  PathBoard *boards;            // of each team, zero before
+  double delta, limit;          // how far the bound moves at least; the greatest distance
+  i64 group, long_row, team;    // lanes that share a row; arcs of one that gets a warp; blocks that share a search
+};
+
+// The threads of one block or team, which take one source after another.
+template <class Offset, bool TEAM>
+struct PathThreads {
+  const WeightedGraph<Offset> &G;
+  const PathState &S;
+  PathBoard *const board;
+  const u32 blocks, team;
+  const int me, everyone;  // which of how many threads this is
+  u32 *const near_stamp, *const far_stamp;
+  int *const lists;
+  double *distance;
+  u32 arrivals = 0, round = 1, pile = 1;  // see barrier; number of the round, and of the far pile
+  double bound = 0.0, lowest = 0.0;       // of near distances; the least that this thread put onto the far pile
+
+  __device__ __forceinline__ PathThreads(const WeightedGraph<Offset> &G, const PathState &S, PathBoard *own)
+      : G(G),
+        S(S),
+        board(TEAM ? S.boards + blockIdx.x / (u32)S.team : own),
+        blocks(TEAM ? (u32)S.team : 1),
+        team(blockIdx.x / (TEAM ? (u32)S.team : 1)),
+        me(blockIdx.x % (TEAM ? (u32)S.team : 1) * blockDim.x + threadIdx.x),
+        everyone((TEAM ? (u32)S.team : 1) * blockDim.x),
+        near_stamp(S.near_stamp + team * G.n),
+        far_stamp(S.far_stamp + team * G.n),
+        lists(S.lists + team * LISTS * (G.n + 2)),
+        distance(S.distance ? S.distance + team * G.n : nullptr) {}
+
+  __device__ __forceinline__ void wait() {
+    if (TEAM) barrier(&board->arrived, arrivals, blocks, [] {}, [] {});
+    else __syncthreads();
+  }
+
+  __device__ __forceinline__ int *list(int number) const { return lists + number * (G.n + 2); }
+  __device__ __forceinline__ int *near_pile(u32 round) const { return list(round & 1); }
+  __device__ __forceinline__ int *far_pile(u32 pile) const { return list(2 + (pile & 1)); }
+
+  __device__ __forceinline__ int place(int *tail) const { return TEAM ? enqueue_at(tail) : atomicAdd(tail, 1); }
+
+  // Calls row(v, sub, width, mates) for the vertices list[begin, end), or for begin to end where there is no list. Each
+  // is taken by `width` lanes, of which the caller is number `sub`, and `mates` is their mask: a whole warp if the row
+  // is long.
+  template <class Row>
+  __device__ __forceinline__ void each_row(const Offset *offsets, const int *vertices, int begin, int end, Row row) {
+    const int width = (int)S.group, sub = lane() % width, per_warp = WARP / width;
+    const u32 mates = width == WARP ? ALL_LANES : ((1u << width) - 1) << (lane() / width * width);
+    for (int first = begin + me / WARP * per_warp; first < end; first += everyone / WARP * per_warp) {
+      const int i = first + lane() / width;
+      const int v = i >= end ? -1 : vertices ? vertices[i] : i;
+      const bool is_long = v >= 0 && offsets[v + 1] - offsets[v] > S.long_row;
+      // First each group its own row, unless that is long; then one long row after the other, all lanes together.
+      u32 waiting = __ballot_sync(ALL_LANES, is_long && sub == 0);
+      int u = is_long ? -1 : v, number = sub, lanes = width;
+      u32 together = mates;
+      for (;;) {
+        if (u >= 0) row(u, number, lanes, together);
+        if (!waiting) break;
+        __syncwarp();
+        u = __shfl_sync(ALL_LANES, v, __ffs(waiting) - 1);
+        waiting &= waiting - 1;
+        number = (int)lane(), lanes = WARP, together = ALL_LANES;
+      }
+    }
+  }
+
+  // Some arcs of one row: their heads (-1 where there are no more), lengths, and the heads' distances.
+  struct ArcsInFlight {
+    int head[ARCS_IN_FLIGHT];
+    double length[ARCS_IN_FLIGHT], known[ARCS_IN_FLIGHT];
+  };
+
+  // Calls some(j, arcs) for the arcs of one row that this lane has, several at a time; arc k of them is j + k * width.
+  template <class Some>
+  __device__ __forceinline__ void some_arcs(const Offset *offsets, const int *neighbours, const double *lengths, int v,
+                                            int sub, int width, Some some) const {
+    const Offset stop = offsets[v + 1];
+    for (Offset j = offsets[v] + sub; j < stop; j += ARCS_IN_FLIGHT * width) {
+      ArcsInFlight arcs;
+#pragma unroll
+      for (int k = 0; k < ARCS_IN_FLIGHT; ++k) {
+        const bool there = j + k * width < stop;
+        arcs.head[k] = there ? neighbours[j + k * width] : -1;
+        arcs.length[k] = there ? lengths[j + k * width] : 0.0;
+      }
+#pragma unroll
+      for (int k = 0; k < ARCS_IN_FLIGHT; ++k) arcs.known[k] = arcs.head[k] < 0 ? 0.0 : distance[arcs.head[k]];
+      some(j, arcs);
+    }
+  }
+
+  // Calls arc(j, x, length, d(x)) for the arcs of one row that this lane has.
+  template <class Arc>
+  __device__ __forceinline__ void each_arc(const Offset *offsets, const int *neighbours, const double *lengths, int v,
+                                           int sub, int width, Arc arc) const {
+    some_arcs(offsets, neighbours, lengths, v, sub, width, [&](Offset j, const ArcsInFlight &arcs) {
+#pragma unroll
+      for (int k = 0; k < ARCS_IN_FLIGHT; ++k)
+        if (arcs.head[k] >= 0) arc(j + k * width, arcs.head[k], arcs.length[k], arcs.known[k]);
+    });
+  }
+
+  // Follows some arcs of a vertex at distance `here`: puts heads that become nearer onto a pile. No operation on memory
+  // waits for one of the same kind: all minima are under way together, then all stamps.
+  __device__ __forceinline__ void relax(double here, const ArcsInFlight &arcs) {
+    bool nearer[ARCS_IN_FLIGHT];
+    u64 offer[ARCS_IN_FLIGHT], old[ARCS_IN_FLIGHT];
+    u32 before[ARCS_IN_FLIGHT];
+#pragma unroll
+    for (int k = 0; k < ARCS_IN_FLIGHT; ++k) {
+      const double sum = here + arcs.length[k];
+      nearer[k] = arcs.head[k] >= 0 && sum < arcs.known[k] && sum <= S.limit;
+      offer[k] = (u64)__double_as_longlong(sum), old[k] = 0;
+      if (nearer[k]) old[k] = atomicMin((u64 *)distance + arcs.head[k], offer[k]);
+    }
+    const u64 last = (u64)__double_as_longlong(bound);
+#pragma unroll
+    for (int k = 0; k < ARCS_IN_FLIGHT; ++k) {
+      nearer[k] = nearer[k] && offer[k] < old[k];
+      const bool near = offer[k] <= last;
+      if (nearer[k] && !near) lowest = min(lowest, __longlong_as_double((i64)offer[k]));
+      before[k] = near ? round + 1 : pile;
+      if (nearer[k]) before[k] = atomicExch((near ? near_stamp : far_stamp) + arcs.head[k], before[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < ARCS_IN_FLIGHT; ++k) {
+      if (!nearer[k]) continue;
+      if (offer[k] <= last) {
+        if (before[k] != round + 1) near_pile(round + 1)[place(&board->near[(round + 1) % 3])] = arcs.head[k];
+      } else if (before[k] != pile) {
+        far_pile(pile)[place(&board->far[pile & 1])] = arcs.head[k];
+      }
+    }
+  }
+
+  // Fills in the distances from a source up to the limit. Everybody has passed a barrier since the search before.
+  __device__ __forceinline__ void search(int source) {
+    ++round, ++pile;
+    bound = S.delta, lowest = infinite();
+    if (me == 0) {
+      distance[source] = 0.0;
+      near_pile(round)[0] = source;
+      board->near[round % 3] = 1, board->near[(round + 1) % 3] = 0;
+      board->far[pile & 1] = 0;
+      board->low[pile & 1] = ~0ull;
+    }
+    wait();
+    for (;;) {
+      while (const int count = board->near[round % 3]) {
+        if (me == 0) board->near[(round + 2) % 3] = 0;
+        each_row(G.offsets, near_pile(round), 0, count, [&](int v, int sub, int width, u32) {
+          const double here = distance[v];
+          some_arcs(G.offsets, G.neighbours, G.lengths, v, sub, width,
+                    [&](Offset, const ArcsInFlight &arcs) { relax(here, arcs); });
+        });
+        wait();
+        ++round;
+      }
+      const int waiting = board->far[pile & 1];
+      if (waiting == 0) return;
+      split(waiting);
+    }
+  }
+
+  // Moves the bound to the nearest vertices of the far pile, and those within it to the near pile.
+  __device__ __forceinline__ void split(int waiting) {
+    for (int step = WARP / 2; step; step /= 2) lowest = min(lowest, __shfl_xor_sync(ALL_LANES, lowest, step));
+    if (lane() == 0 && lowest < infinite()) atomicMin(&board->low[pile & 1], (u64)__double_as_longlong(lowest));
+    if (me == 0) board->far[(pile + 1) & 1] = 0, board->low[(pile + 1) & 1] = ~0ull;
+    wait();
+    const double before = bound;
+    bound = __longlong_as_double((i64)board->low[pile & 1]) + S.delta;
+    lowest = infinite();
+    const int *const from = far_pile(pile);
+    ++pile;
+    for (int i = me; i < waiting; i += everyone) {
+      const int v = from[i];
+      const double here = distance[v];
+      if (here <= before) continue;  // it became nearer, and was on the near pile since
+      if (here <= bound) {
+        near_pile(round)[place(&board->near[round % 3])] = v;
+      } else {
+        lowest = min(lowest, here);
+        far_stamp[v] = pile;
+        far_pile(pile)[place(&board->far[pile & 1])] = v;
+      }
+    }
+    wait();
+  }
+};
+
+// Σ x over a block, in thread 0, in an order that is always the same. The whole block calls this.
+template <class T, class Add>
+__device__ __forceinline__ T block_total(T x, T *warps, Add add) {
+  for (int step = WARP / 2; step; step /= 2) x = add(x, x.from(step));
+  if (lane() == 0) warps[block_warp()] = x;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int w = 1; w < blockDim.x / WARP; ++w) x = add(x, warps[w]);
+  __syncthreads();
+  return x;
+}
+
+}  // namespace hopwave

@@ -1,0 +1,171 @@
+"""Distances along weights from many sources on the GPU: one block or team per source (kernels/many/lengths.cuh).
+
+Distances are the CPU engine's to the last bit, and so are sums over the sources of a target, which are added in the
+same order. Sums over the targets of a source carry along what rounding loses, in an order of their own that depends on
+the GPU alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cupy
+import numpy as np
+
+from hopwave.engines.cuda import policy
+from hopwave.engines.cuda.along_weights import Searches, arcs_of
+from hopwave.engines.cuda.betweenness import regimes
+from hopwave.engines.cuda.betweenness.run import machine
+from hopwave.engines.cuda.launch import expression, kernels, offset_type, truth
+from hopwave.engines.cuda.memory import Pieces, free_memory
+from hopwave.engines.cuda.records import filled, record
+from hopwave.engines.cuda.search.distances import probed_depth
+from hopwave.engines.host_memory import check_memory
+from hopwave.errors import EngineError, amount
+from hopwave.jobs import Swept
+
+HEADER = "many/lengths.cuh"
+PARTS = 6  # float64 numbers of a struct Sums
+
+LENGTHS = record(
+    HEADER, "Lengths", "ptr sources ticket rows reached total inverse farthest parts", "i64 count"
+)  # fmt: skip
+
+
+def instances(offset):
+    """(header, name) of every kernel here: what the compile test compiles."""
+    yield from ((HEADER, expression(HEADER, "search_lengths", offset, truth(team))) for team in (False, True))
+    yield HEADER, expression(HEADER, "add_columns", "int")
+
+
+def sweep(loaded, job, poll):
+    """All searches of the job; poll(sources done) is called now and then. See hopwave.algorithms.many_sources."""
+    run = Run(loaded, job)
+    pieces = Pieces(len(job.sources), run.at_once)
+    for begin, end in pieces:
+        with pieces.halving():
+            run.piece(begin, end, min(run.searches, pieces.size))
+        if pieces.done:
+            poll(end)
+    return run.swept()
+
+
+class Run:
+    """A job and what was found so far: `at_once` sources in one launch, `searches` of them at the same time."""
+
+    def __init__(self, loaded, job):
+        self.loaded, self.job, self.kernels = loaded, job, kernels()
+        n, k = loaded.n, len(job.sources)
+        self.table, self.summed = job.keep != "sums", job.keep in ("sums", "columns")
+        self.sums = np.zeros((3, k))  # Σ d, Σ 1/d, the greatest d
+        self.reached = np.zeros(k, np.int64)
+        self.columns, self.of_block = cupy.zeros((2, n if job.keep == "columns" else 0, 3), np.float64)
+        self.pairs = []
+        self.rows = self._new_rows()
+        self.arcs = arcs_of(loaded)
+        here = replace(
+            machine(), shared=0, threads=self.kernels.resident_threads(HEADER, "search_lengths", self._flags(1))
+        )
+        self.shape = regimes.block_shape(n, loaded.m, max(1, k), probed_depth(loaded), here)
+        self.searches, self.at_once = self._fit(free_memory())
+
+    def _new_rows(self):
+        """The table of all distances, if it is wanted: on the GPU where the graph is, else on the host."""
+        k, n = len(self.job.sources), self.loaded.n
+        if self.job.keep != "rows":
+            return np.empty((0, 0))
+        if self.loaded.on_device.follows:
+            return cupy.empty((k, n), np.float64)
+        check_memory(8 * n * k, f"a table of {k:,} × {n:,} distances")
+        return np.empty((k, n))
+
+    def _fit(self, budget):
+        """How many searches fit at the same time, and how many sources into one launch."""
+        n, k = self.loaded.n, max(1, len(self.job.sources))
+        state, row = policy.search_bytes(n, not self.table), 8 * n if self.table else 0
+        if state + row > budget:
+            raise EngineError(
+                f"a search along weights needs {amount(state + row)} on this graph, and {amount(budget)} of the GPU's "
+                "memory are free; free arrays of your own, or use device='cpu'"
+            )
+        searches = min(self.shape.blocks, k, budget // (state + row))
+        most = policy.ALONG_WEIGHTS.rounds * self.shape.blocks
+        if self.table:
+            most = min(
+                most, policy.ALONG_WEIGHTS.table_bytes // max(1, row), (budget - searches * state) // max(1, row)
+            )
+        return searches, max(1, min(k, max(searches, most)))
+
+    def _flags(self, team):
+        return f"{offset_type(self.loaded.offsets)}, {truth(team > 1)}"
+
+    def piece(self, begin, end, searches):
+        """Search from sources begin to end, and keep what is wanted."""
+        count, n, team = end - begin, self.loaded.n, self.shape.team
+        searches = min(searches, count)
+        sources = cupy.asarray(self.job.sources[begin:end].astype(np.int32))
+        rows = cupy.full((count, n), np.inf) if self.table else None
+        reached = cupy.zeros(count, np.int64) if self.summed else None
+        sums = cupy.zeros((3, count), np.float64)
+        state = Searches(self.loaded, searches, self.shape, self.job.limit, own=not self.table)
+        found = filled(
+            LENGTHS, sources=sources, ticket=(ticket := cupy.zeros(1, np.uint32)), rows=rows, reached=reached,
+            total=sums[0], inverse=sums[1], farthest=sums[2],
+            parts=(parts := cupy.empty((searches * team, PARTS), np.float64)), count=count,
+        )  # fmt: skip
+        self.kernels.exactly(
+            HEADER, "search_lengths", self._flags(team), (searches * team,), self.shape.threads,
+            (self.arcs.graph, state.state, found), cooperative=team > 1,
+        )  # fmt: skip
+        if self.summed:
+            self.reached[begin:end], self.sums[:, begin:end] = reached.get(), sums.get()
+        self._keep(begin, end, sources, rows)
+        del ticket, parts  # not before the GPU has read them
+
+    def _keep(self, begin, end, sources, rows):
+        if self.job.keep == "rows":
+            self.rows[begin:end] = rows if self.loaded.on_device.follows else rows.get()
+        elif self.job.keep == "columns":
+            self._add_columns(begin, end, rows)
+        elif self.job.keep == "pairs":
+            self._list_pairs(begin, end, sources, rows)
+
+    def _add_columns(self, begin, end, rows):
+        """To the sums over sources: source after source from 0 in each of the job's blocks, then block after block."""
+        job, n, k = self.job, self.loaded.n, len(self.job.sources)
+        size = job.block or k
+        while begin < end:
+            stop = min(end, begin - begin % size + size)
+            some, rows = rows[: stop - begin], rows[stop - begin :]
+            numbers = (np.int64(x) for x in (stop - begin, n, job.weight == "inverse", job.shift))
+            self.kernels(HEADER, "add_columns", n, some, *numbers, self.of_block, shape="int")
+            if stop % size == 0 or stop == k:
+                self.columns += self.of_block
+                self.of_block[:] = 0.0
+            begin = stop
+
+    def _list_pairs(self, begin, end, sources, rows):
+        """The pairs of these sources, nearest first."""
+        rows[cupy.arange(len(rows)), sources] = np.inf
+        if self.job.upwards:
+            rows[cupy.arange(self.loaded.n)[None, :] < sources[:, None]] = np.inf
+        row, vertex = cupy.nonzero(cupy.isfinite(rows))
+        length = rows[row, vertex]
+        check_memory(12 * (len(row) + sum(len(part[0]) for part in self.pairs)), f"{len(row):,} more pairs")
+        order = cupy.lexsort(cupy.stack([vertex.astype(np.float64), length, row.astype(np.float64)]))
+        self.reached[begin:end] = cupy.bincount(row, minlength=end - begin).get()
+        self.pairs.append((vertex[order].astype(np.int32).get(), length[order].get()))
+
+    def swept(self):
+        """What was kept: one entry per source in the job's order, or one per vertex."""
+        vertices, lengths = zip(*self.pairs, strict=True) if self.pairs else ((), ())
+        return Swept(
+            reached=self.reached,
+            total=self.sums[0],
+            farthest=self.sums[2],
+            inverse=self.sums[1],
+            histogram=np.zeros(0, np.int64),
+            columns=self.columns.get() if self.columns.size else np.zeros((0, 3)),
+            rows=self.rows,
+            pairs=(np.concatenate([np.empty(0, np.int32), *vertices]), np.concatenate([np.empty(0), *lengths])),
+        )
