@@ -59,7 +59,7 @@ def igraph_distances(graph: hw.Graph) -> Callable[[int], Any]:
 def peers(graph: hw.Graph) -> dict[str, Callable[[int], Any]]:
     A = sp.csr_array((np.asarray(graph.weights), graph.indices, graph.indptr), shape=(graph.n, graph.n))
     return {
-        "hopwave": lambda s: hw.sssp(graph, s).distances,
+        "hopwave": lambda s: hw.sssp(graph, s, device="cpu").distances,
         "1 thread": lambda s: hw.sssp(graph, s, threads=1).distances,
         "SciPy": lambda s: dijkstra(A, indices=s),
         "igraph": igraph_distances(graph),

@@ -120,6 +120,21 @@ def algebra(graph: hw.Graph) -> list[str]:
     return wrong
 
 
+def paths(graph: hw.Graph) -> bool:
+    """Whether shortest paths agree with the CPU, along whole lengths, fractions and zeros, and are a tree."""
+    for lengths in (1.0 + np.arange(graph.m) % 7, np.arange(graph.m) % 3 * 0.1, np.zeros(graph.m)):
+        A = la.Matrix.from_graph(graph, lengths)
+        found = hw.sssp(A, [0, graph.n - 1], device="cuda")
+        expected = hw.sssp(A, [0, graph.n - 1], device="cpu").distances
+        at = np.where(found.predecessors >= 0, found.predecessors, np.arange(graph.n))
+        for _ in range(graph.n.bit_length()):
+            at = at[at]
+        ends = at[np.isfinite(expected)]
+        if not np.array_equal(found.distances, expected) or not set(ends.tolist()) <= {0, graph.n - 1}:
+            return False
+    return True
+
+
 def search(graph: hw.Graph, plan: Plan) -> bool:
     """Whether a search by that plan agrees with the reference engine."""
     counting = plan.why_not(Question(path_counts=True)) is None
@@ -143,6 +158,8 @@ def wrong_on(graph: hw.Graph, chosen: list[str]) -> Iterator[str | None]:
             continue
         if plan.task == "search":
             yield None if search(graph, plan) else plan.name
+        elif plan.name == "near-far":
+            yield None if paths(graph) else plan.name
         elif plan.task == "betweenness" and engines.engine("cuda").why_not(plan, Job(np.zeros(1, np.int64))) is None:
             yield None if between(graph, plan) else plan.name
 

@@ -296,6 +296,17 @@ _shortest_paths = [
         lengths="weights",
     ),
     Plan(
+        "near-far",
+        OURS,
+        "docs/plans.md",
+        "shortest paths, a whole search in one launch, near vertices before far ones; what 'auto' picks on a GPU",
+        (Push("merge", "queue", "atomic"),),
+        Always(),
+        loop="device",
+        task="paths",
+        lengths="weights",
+    ),
+    Plan(
         "bellman-ford",
         KEPNER,
         "5",

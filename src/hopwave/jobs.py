@@ -243,6 +243,16 @@ class FoundByBuckets(NamedTuple):
     on_one_core: bool
 
 
+class FoundNearFar(NamedTuple):
+    """What a search in one launch found: distances on the GPU, what each bucket did if that was traced, a function that
+    chooses predecessors there, and one that copies an array to the host."""
+
+    distances: Array
+    buckets: tuple[Bucket, ...]
+    predecessors: Callable[[], Array]
+    to_host: Callable[[Array], npt.NDArray[Any]]
+
+
 # What one term of a product is: 1, the vector's value, the matrix's value, the number of the row that is computed or of
 # the entry that is read, 0, or ⊗ of both values. Engines see this instead of operators' names.
 Term = Literal["one", "x", "a", "out", "inner", "zero", "both"]

@@ -325,7 +325,11 @@ def _matrix_of(G: Graph, weighted: bool) -> Matrix:
     columns: Rows | None = rows
     if G.directed:
         columns = G._columns if weighted or G._columns is None else G._columns._replace(values=None)
-    made = Matrix(_Store((G.n, G.n), rows, columns))
+    store = _Store((G.n, G.n), rows, columns)
+    if G._gpu is not None:  # what is on the GPU already is not uploaded again
+        there = G._gpu if weighted else G._gpu._replace(values=None)
+        store.uploaded = _Store((G.n, G.n), there, None if G.directed else there)
+    made = Matrix(store)
     G._prepared.drop(Matrix)
     kept = G._prepared.keep(made)
     return kept if kept.has_values == weighted else made  # another thread may have kept the other one

@@ -16,7 +16,11 @@ from scipy.sparse.csgraph import dijkstra
 import hopwave as hw
 from graphs import TRAPS
 from hopwave import EngineError, Graph, GraphError
+from hopwave.algorithms import shortest_paths
+from hopwave.api import shortest_paths as api
+from hopwave.api.weights import weighted
 from hopwave.engines.cpu import policy
+from hopwave.matrix import Matrix
 
 METHODS = ("dijkstra", "delta-stepping", "bellman-ford")
 either = pytest.mark.parametrize("directed", [False, True])
@@ -229,3 +233,44 @@ def test_arguments_that_cannot_be() -> None:
         for weight, why in ((-1.0, "negative"), (math.inf, "infinite")):
             with pytest.raises(GraphError, match=why):
                 ask(graph, 0, 2, weights=[weight, weight, 1.0, 1.0])
+
+
+# ------------------------------------------------------------------ which method, on which device
+
+
+def test_a_gpu_searches_in_one_launch() -> None:
+    graph = hw.generate.path(3).with_weights(np.ones(4))
+
+    def chosen(**options: Any) -> tuple[str, str]:
+        given: dict[str, Any] = {"method": "auto", "delta": None, "device": "cuda", "threads": None, "trace": False}
+        way = shortest_paths.choose(graph, **(given | options))
+        return way.method, way.why
+
+    assert chosen() == ("near-far", "the default on a GPU")
+    assert chosen(delta=2.0) == ("near-far", "delta= is given") and chosen(trace=True)[0] == "near-far"
+    assert chosen(method="delta-stepping")[0] == "delta-stepping"
+    assert chosen(method="near-far", trace=True) == ("near-far", "asked for")
+    for options, reason in (
+        ({"threads": 2}, "threads= is for Δ-stepping on the CPU"),
+        ({"method": "dijkstra"}, "runs on the CPU, not on 'cuda'; use method='near-far'"),
+        ({"method": "near-far", "device": "cpu"}, "use method='delta-stepping', or device='cuda'"),
+        ({"method": "bellman-ford", "trace": True}, "leave trace= out"),
+        ({"method": "bellman-ford", "delta": 1.0}, "delta= is the width"),
+    ):
+        with pytest.raises(GraphError, match=reason):
+            chosen(**options)
+
+
+def test_where_to_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopwave.api.choice.has_gpu", lambda: True)
+    small = hw.generate.path(3)
+    large = hw.generate.grid(20, 20)
+    monkeypatch.setattr("hopwave.api.choice.MIN_ARCS_FOR_GPU", large.m)
+
+    def place(G: Any, method: str = "auto", device: str = "auto", threads: int | None = None) -> str:
+        return api._device(G, *weighted(G, None, "min"), method, device, threads)
+
+    assert (place(small), place(large)) == ("cpu", "cuda")
+    assert place(large, threads=1) == place(large, "dijkstra") == place(large, "delta-stepping") == "cpu"
+    assert place(small, "near-far") == "cuda" and place(large, device="cpu") == "cpu"
+    assert place(Matrix.from_graph(large)) == "cpu"

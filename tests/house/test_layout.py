@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from docs import floors
 
-JOBS = {"search", "betweenness", "many", "linalg", "rank"}
-CPU_JOBS = {"paths"}  # a GPU computes shortest paths by products
+JOBS = {"search", "betweenness", "many", "linalg", "rank", "paths"}
 ENGINES = floors.SOURCE / "engines"
 KERNELS = ENGINES / "cuda" / "kernels"
 
@@ -41,20 +40,18 @@ def folders(of: Path) -> set[str]:
 def jobs(machine: str) -> set[str]:
     """The jobs of a machine: folders, or modules where one file is enough."""
     return {
-        name
-        for name in JOBS | CPU_JOBS
-        if (ENGINES / machine / name).is_dir() or (ENGINES / machine / f"{name}.py").is_file()
+        name for name in JOBS if (ENGINES / machine / name).is_dir() or (ENGINES / machine / f"{name}.py").is_file()
     }
 
 
 @pytest.mark.parametrize("machine", sorted(folders(ENGINES)))
 def test_folders_of_an_engine_are_named_after_jobs(machine: str) -> None:
-    assert folders(ENGINES / machine) - {"kernels"} <= JOBS | CPU_JOBS
+    assert folders(ENGINES / machine) - {"kernels"} <= JOBS
 
 
 @pytest.mark.parametrize("machine", ["cpu", "cuda"])
 def test_a_job_has_the_same_name_on_every_machine(machine: str) -> None:
-    assert jobs(machine) == (JOBS | CPU_JOBS if machine == "cpu" else JOBS)
+    assert jobs(machine) == JOBS
 
 
 def test_folders_of_kernels_are_named_after_jobs() -> None:

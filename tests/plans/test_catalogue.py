@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hopwave as hw
-from hopwave import PlanError, catalogue, engines
+from hopwave import GraphError, PlanError, catalogue, engines
 from hopwave.catalogue import CATALOGUE
 from hopwave.jobs import Question
 from hopwave.plan import Plan, Pull, Push
@@ -41,7 +41,15 @@ PUBLISHED = {
     catalogue.DIJKSTRA: ["dijkstra", "dijkstra-buckets"],
     catalogue.MEYER: ["delta-stepping"],
     catalogue.KEPNER: ["bellman-ford"],
-    catalogue.OURS: ["hopwave", "hopwave-gpu", "hopwave-paths", "hopwave-block", "hopwave-batch", "hopwave-wide"],
+    catalogue.OURS: [
+        "hopwave",
+        "hopwave-gpu",
+        "hopwave-paths",
+        "hopwave-block",
+        "hopwave-batch",
+        "hopwave-wide",
+        "near-far",
+    ],
 }
 every_plan = pytest.mark.parametrize("plan", CATALOGUE.values(), ids=str)
 
@@ -77,6 +85,10 @@ def test_every_plan_runs_on_some_engine(plan: Plan) -> None:
         assert hw.bfs(hw.generate.path(3), 0, plan=plan.name).reached == 3
     if plan.task == "paths":
         graph = hw.generate.path(3).with_weights(np.ones(4))
+        if plan.name == "near-far":  # runs on a GPU alone; tests/engines/test_cuda_paths.py
+            with pytest.raises(GraphError, match="use method='delta-stepping', or device='cuda'"):
+                hw.sssp(graph, 0, method="near-far", device="cpu")
+            return
         method = "delta-stepping" if plan.name == "dijkstra-buckets" else plan.name  # one core is faster on a path
         delta = 1.0 if plan.name == "delta-stepping" else None
         assert hw.sssp(graph, 0, method=method, delta=delta).plan == plan.name

@@ -6,15 +6,16 @@ All find the same distances, to the last bit: the least, over all paths, of the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.algorithms.paths import simple_paths
+from hopwave.arrays import Array, on_host
 from hopwave.catalogue import CATALOGUE
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -25,11 +26,11 @@ from hopwave.matrix import Matrix
 from hopwave.plan import PlanUsed
 from hopwave.trace import BucketTrace
 
-MethodName = Literal["auto", "dijkstra", "delta-stepping", "bellman-ford"]
-
+MethodName = Literal["auto", "dijkstra", "delta-stepping", "near-far", "bellman-ford"]
 
 METHODS: tuple[str, ...] = get_args(MethodName)[1:]  # each is a plan of the catalogue
 ON_ONE_CORE = "dijkstra-buckets"  # the plan of Δ-stepping where one core is faster than all
+WITH_BUCKETS = ("delta-stepping", "near-far")  # methods whose buckets have a width
 MIN_ARCS_FOR_BUCKETS = 1 << 12  # below, a heap takes less time than preparing buckets
 
 
@@ -49,7 +50,7 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
     """The way to search that these arguments ask for, or a GraphError that names what to use instead."""
     if method != "auto" and method not in METHODS:
         raise GraphError(f"method={method!r} is not known; use 'auto', {', '.join(map(repr, METHODS))}")
-    if delta is not None and method not in ("auto", "delta-stepping"):
+    if delta is not None and method not in ("auto", *WITH_BUCKETS):
         raise GraphError("delta= is the width of Δ-stepping's buckets; leave it out, or use method='delta-stepping'")
     if delta is not None and not 0 < delta < math.inf:
         raise GraphError(f"delta={delta} is not a bucket width; give a number above 0, or leave it out")
@@ -57,13 +58,19 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
     if method == "auto":
         options = {"delta": delta is not None, "threads": threads is not None, "trace": trace}
         given = next((name for name, is_given in options.items() if is_given), None)
-        chosen, why = ("delta-stepping", f"{given}= is given") if given else _fastest(graph, device)
+        buckets = "near-far" if device == "cuda" and threads is None else "delta-stepping"
+        chosen, why = (buckets, f"{given}= is given") if given else _fastest(graph, device)
     if chosen == "dijkstra" and device != "cpu":
-        raise GraphError(f"Dijkstra's algorithm runs on the CPU, not on {device!r}; use method='delta-stepping'")
-    if trace and (chosen != "delta-stepping" or device != "cpu"):
+        raise GraphError(f"Dijkstra's algorithm runs on the CPU, not on {device!r}; use method='near-far'")
+    if chosen == "near-far" and device != "cuda":
         raise GraphError(
-            f"trace=True records the buckets of Δ-stepping on the CPU, not {chosen!r} on {device!r}; leave trace= out, "
-            "or use method='delta-stepping', device='cpu'"
+            f"near-far is a search in one launch on a GPU, not on {device!r}; use method='delta-stepping', or "
+            "device='cuda'"
+        )
+    if trace and (chosen, device) not in (("delta-stepping", "cpu"), ("near-far", "cuda")):
+        raise GraphError(
+            f"trace=True records the buckets of Δ-stepping on the CPU and of near-far on a GPU, not {chosen!r} on "
+            f"{device!r}; leave trace= out, or leave method= out"
         )
     if threads is not None and (chosen != "delta-stepping" or device != "cpu"):
         raise GraphError(
@@ -74,34 +81,51 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
 
 
 def _fastest(graph: Graph, device: str) -> tuple[str, str]:
-    """The method and why: on the CPU, buckets if the graph is worth them; on a GPU, few rounds if it has hubs."""
-    if device == "cpu":
-        if graph.m < MIN_ARCS_FOR_BUCKETS:
-            return "dijkstra", "the graph is small"
-        return "delta-stepping", "the default"
-    if graph.n > 0 and int(graph.degrees.max()) ** 2 > graph.n:
-        return "bellman-ford", "few rounds reach every vertex of a graph with hubs"
-    return "delta-stepping", "the graph has no hubs"
+    """The method and why: on the CPU, buckets if the graph is worth them; on a GPU, a search in one launch."""
+    if device == "cuda":
+        return "near-far", "the default on a GPU"
+    if device == "cpu" and graph.m < MIN_ARCS_FOR_BUCKETS:
+        return "dijkstra", "the graph is small"
+    return "delta-stepping", "the default"
 
 
-def distances(A: Matrix, search: PathSearch, way: Way) -> tuple[npt.NDArray[np.float64], BucketTrace | None, PlanUsed]:
-    """The distance of every vertex from the nearest source, infinite if there is no path; the trace; which plan ran."""
+class Found(NamedTuple):
+    """The distance of every vertex from the nearest source, infinite if there is no path; the trace; which plan ran.
+
+    On a GPU, distances stay there, `predecessors` computes them there, and `to_host` copies an array to the host.
+    """
+
+    distances: Array
+    buckets: BucketTrace | None
+    plan: PlanUsed
+    predecessors: Callable[[], Array] | None = None
+    to_host: Callable[[Array], npt.NDArray[Any]] = on_host
+
+
+def distances(A: Matrix, search: PathSearch, way: Way) -> Found:
+    """Search that way."""
     ran = PlanUsed(CATALOGUE[way.method], way.why)
     if way.method == "dijkstra":
-        return settle(A, search).distances, None, ran
+        return Found(settle(A, search).distances, None, ran)
+    if way.method == "near-far":
+        gpu = engines.algebra("cuda")
+        check_lengths(A)
+        on_gpu = gpu.near_far(A.to("cuda"), search, way.delta, way.trace)
+        buckets = BucketTrace(on_gpu.buckets) if way.trace else None
+        return Found(on_gpu.distances, buckets, ran, on_gpu.predecessors, on_gpu.to_host)
     if way.method == "delta-stepping" and way.device == "cpu":
         on_host = A.to("cpu")
         check_lengths(on_host)
         found = engines.algebra("cpu").delta_stepping(on_host, search, way.delta, way.trace, way.threads)
         if found.on_one_core:
             ran = PlanUsed(CATALOGUE[ON_ONE_CORE], "one core that follows no arc twice is faster here than Δ-stepping")
-        return found.distances, BucketTrace(found.buckets) if way.trace else None, ran
+        return Found(found.distances, BucketTrace(found.buckets) if way.trace else None, ran)
     if way.method == "bellman-ford":
         vector = algorithms.sssp(A, search.sources, device=way.device)
     else:
         vector = algorithms.delta_stepping(A, search.sources, way.delta, device=way.device)
     d = np.asarray(vector.to("cpu").to_dense())
-    return np.where(d > search.limit, math.inf, d), None, ran
+    return Found(np.where(d > search.limit, math.inf, d), None, ran)
 
 
 def settle(A: Matrix, search: PathSearch) -> Settled:

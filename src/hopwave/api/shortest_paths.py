@@ -1,19 +1,22 @@
 """Shortest paths from one vertex along arcs with lengths: to all vertices, from several in turn, to the nearest few.
 
-The lengths of the arcs are the graph's own weights, if it has any. Here G may also be a `linalg.Matrix`, and
-device="auto" is the device on which the matrix is.
+The lengths of the arcs are the graph's own weights, if it has any. Here G may also be a `linalg.Matrix`; device="auto"
+is then the device on which the matrix is.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from hopwave.algorithms import shortest_paths as _paths
 from hopwave.algorithms.shortest_paths import MethodName
 from hopwave.api.arguments import check_distance, source_ids
+from hopwave.api.choice import choose_device
 from hopwave.api.weights import weighted
+from hopwave.arrays import Deferred
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.jobs import PathSearch
@@ -52,18 +55,20 @@ def sssp(
         stored arc in the order of `G.indices`, where both arcs of an undirected edge have the same. A string: an edge
         attribute of a NetworkX graph. Weights in the order of the edges belong in
         `Graph.from_edges(src, dst, weights=...)`.
-    method : {"auto", "dijkstra", "delta-stepping", "bellman-ford"}, optional
+    method : {"auto", "dijkstra", "delta-stepping", "near-far", "bellman-ford"}, optional
         The algorithm. The result is the same, to the last bit.
     delta : float, optional
-        The width of the buckets of Δ-stepping.
+        The width of the buckets of Δ-stepping and near-far.
     limit : float, optional
         The greatest length of a path. Vertices farther away are not reached.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is where the matrix is.
+        Where to compute. "auto" is a GPU if there is one and the graph is on it or has a million arcs, else the CPU; a
+        `linalg.Matrix` is searched where it is.
     threads : int, optional
         Threads of Δ-stepping on the CPU; by default HOPWAVE_NUM_THREADS, else every core. Small graphs use fewer.
     trace : bool, optional
-        Whether to record what every bucket did. Only Δ-stepping on the CPU has a trace, so this selects it.
+        Whether to record what every bucket did. Δ-stepping on the CPU and near-far on a GPU have a trace, so this
+        selects one of them.
 
     Returns
     -------
@@ -85,11 +90,14 @@ def sssp(
     Notes
     -----
     Dijkstra's algorithm always takes the nearest vertex next, on one core of the CPU. Δ-stepping settles one bucket of
-    distances after the other: on the CPU by compiled code on several threads, on a GPU by matrix products. Bellman-Ford
-    relaxes in every round all arcs of vertices whose distance became shorter, by matrix products. "auto" takes
-    Δ-stepping on the CPU, or Dijkstra's algorithm for small graphs; on a GPU, Bellman-Ford for graphs with hubs, else
-    Δ-stepping. Products compute all distances and then leave out those beyond `limit`; the other methods do not search
+    distances after the other: on the CPU by compiled code on several threads, on a GPU by matrix products. Near-far is
+    the same idea in one launch on a GPU. Bellman-Ford relaxes in every round all arcs of vertices whose distance became
+    shorter, by matrix products. "auto" takes Δ-stepping on the CPU, or Dijkstra's algorithm for small graphs; on a GPU,
+    near-far. Products compute all distances and then leave out those beyond `limit`; the other methods do not search
     beyond it.
+
+    Of a graph on a GPU (`G.to("cuda")`), distances and predecessors are CuPy arrays; otherwise they are copied to the
+    host when they are first read.
 
     For several calls with an array on one graph, give the weights to the graph once: `G.with_weights(weights)`.
 
@@ -104,6 +112,7 @@ def sssp(
     [0.0, 1.0, inf]
     """
     graph, A = weighted(G, weights, parallel="min")
+    device = _device(G, graph, A, method, device, threads)
     return _searcher(graph, A, method, delta, limit, device, threads, trace)(source_ids(graph, source))
 
 
@@ -143,6 +152,7 @@ def sssp_each(
     """
     graph, A = weighted(G, weights, parallel="min")
     ids = [(graph.index(source),) for source in sources]
+    device = _device(G, graph, A, method, device, threads)
     return map(_searcher(graph, A, method, delta, limit, device, threads, False), ids)
 
 
@@ -157,13 +167,15 @@ def _searcher(
     trace: bool,
 ) -> Callable[[tuple[int, ...]], ShortestPaths]:
     """Check and choose once. Returns a function that searches from some sources and wraps what it found."""
-    place = device if device != "auto" else "cpu" if threads is not None or trace else A.device
-    way = _paths.choose(graph, method, delta, place, threads, trace)
+    way = _paths.choose(graph, method, delta, device, threads, trace)
     longest = _longest(limit)
 
     def search(sources: tuple[int, ...]) -> ShortestPaths:
-        found, buckets, plan = _paths.distances(A, PathSearch(sources, longest), way)
-        return ShortestPaths(found, sources, way.method, plan, graph, A, buckets)
+        found = _paths.distances(A, PathSearch(sources, longest), way)
+        d, choose = found.distances, found.predecessors
+        if choose is not None and graph.device != "cuda":  # copied to the host when first read
+            d, choose = Deferred(partial(found.to_host, d)), partial(_fetched, choose, found.to_host)
+        return ShortestPaths(d, sources, way.method, found.plan, graph, A, found.buckets, choose)
 
     return search
 
@@ -224,6 +236,24 @@ def nearest(
         raise GraphError(f"k={k!r} is not a number of vertices; give a whole number from 1, or None for all")
     ids, lengths = _paths.nearest(A, PathSearch(sources, _longest(limit), most=None if k is None else int(k)))
     return dict(zip(map(graph.label, ids.tolist()), lengths.tolist(), strict=True))
+
+
+def _fetched(compute: Callable[[], Any], to_host: Callable[[Any], Any]) -> Any:
+    """What a function computes on the GPU, on the host."""
+    return to_host(compute())
+
+
+def _device(G: Any, graph: Graph, A: Matrix, method: str, device: str, threads: int | None) -> str:
+    """Where to search: as device= says, or the best place for the method."""
+    if device != "auto":
+        return device
+    if method in ("dijkstra", "near-far"):
+        return "cpu" if method == "dijkstra" else "cuda"
+    if isinstance(G, Matrix):
+        return "cpu" if threads is not None else A.device
+    if method == "auto" and graph.device == "cuda" and threads is None:
+        return "cuda"
+    return choose_device(device, graph, threads) if method == "auto" else "cpu"
 
 
 def _longest(limit: Any) -> float:

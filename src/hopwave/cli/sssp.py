@@ -40,12 +40,13 @@ def sssp(
     method: Annotated[
         str,
         typer.Option(
-            help="auto, dijkstra, delta-stepping or bellman-ford.",
+            help="auto, dijkstra, delta-stepping, near-far or bellman-ford.",
             rich_help_panel=options.RUNNING,
         ),
     ] = "auto",
     delta: Annotated[
-        float | None, typer.Option(help="The width of the buckets of Δ-stepping.", rich_help_panel=options.RUNNING)
+        float | None,
+        typer.Option(help="The width of the buckets of Δ-stepping and near-far.", rich_help_panel=options.RUNNING),
     ] = None,
     device: options.Device = "auto",
     threads: options.Threads = None,

@@ -32,6 +32,7 @@ from hopwave.jobs import (
     Direction,
     FoundByBuckets,
     FoundBySearch,
+    FoundNearFar,
     Integers,
     Job,
     PathJob,
@@ -67,7 +68,7 @@ Operation = Literal[
     "cut_sweep",
     "reach_bounds",
 ]
-Shortcut = Literal["waves", "count_entries", "count_triangles", "pagerank", "dijkstra", "delta_stepping"]
+Shortcut = Literal["waves", "count_entries", "count_triangles", "pagerank", "dijkstra", "delta_stepping", "near_far"]
 
 # Only the engine itself looks inside these; callers pass them from one method to the next.
 Loaded = Any  # a graph, prepared for searches
@@ -272,6 +273,9 @@ class Algebra(Protocol):
         self, A: Matrix, search: PathSearch, delta: float | None, trace: bool, threads: int | None
     ) -> FoundByBuckets:
         """All shortest paths of the search, one bucket of distances after another, each Δ wide."""
+
+    def near_far(self, A: Matrix, search: PathSearch, delta: float | None, trace: bool) -> FoundNearFar:
+        """The same in one launch on a GPU; lengths are not negative."""
 
 
 @cache

@@ -36,5 +36,8 @@ class NoShortcuts:
     def delta_stepping(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("delta_stepping")
 
+    def near_far(self, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("near_far")
+
     def _refuse(self, operation: Shortcut) -> NoReturn:
         raise EngineError(self.why_not_operation(operation))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from hopwave import engines, html
 from hopwave.algorithms import bfs
+from hopwave.arrays import Deferring, on_host
 from hopwave.catalogue import CATALOGUE
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -27,14 +29,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ShortestPaths:
+class ShortestPaths(Deferring):
     """The result of `sssp`.
 
     Attributes
     ----------
     distances : array of float64
         The length of a shortest path from the nearest source to every vertex; infinite if there is no path
-        (within the limit).
+        (within the limit). A CuPy array if the graph is on a GPU.
     predecessors : array of int32
         The vertex before each one on a shortest path; computed when first read.
     sources : tuple of int
@@ -66,6 +68,16 @@ class ShortestPaths:
     graph: Graph = field(repr=False)
     matrix: Matrix = field(repr=False)
     trace: BucketTrace | None = field(default=None, repr=False)
+    _choose: Callable[[], Any] | None = field(default=None, repr=False)  # predecessors, on the GPU
+
+    def __post_init__(self) -> None:
+        self._set_aside()  # distances that are still on the GPU are fetched when they are first read
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle or a copy holds: predecessors too, where they are computed on a GPU."""
+        if self._choose is None:
+            return super().__getstate__()
+        return {**super().__getstate__(), "predecessors": self.predecessors, "_choose": None}
 
     @property
     def reached(self) -> int:
@@ -83,8 +95,12 @@ class ShortestPaths:
         """The vertex before each one on a shortest path. A source is its own predecessor; −1 if there is no path.
 
         An arc u → v is on a shortest path if d(u) plus its length is d(v). A breadth-first search along these arcs
-        alone finds, for every vertex, a shortest path with as few arcs as possible.
+        alone finds, for every vertex, a shortest path with as few arcs as possible. On a GPU it is the lowest u that is
+        nearer than v, and where there is none, one that is as near; either choice is the same every time.
         """
+        if self._choose is not None:
+            chosen: npt.NDArray[np.int32] = self._choose()
+            return chosen
         part = self.matrix.to("cpu").rows
         d, length = self.distances, 1 if part.values is None else part.values
         tight = kept(part, d[row_of_each(part, np)] + length == d[part.indices], np)
@@ -102,31 +118,34 @@ class ShortestPaths:
         v = self.graph.index(vertex)
         if not self._has_path[v]:
             raise GraphError(f"{vertex!r} was not reached, so it has no path; try another source or limit")
-        path = [v]
+        path, before = [v], on_host(self.predecessors)
         while v not in self.sources:
-            v = int(self.predecessors[v])
+            v = int(before[v])
             path.append(v)
         return [self.graph.label(v) for v in reversed(path)]
 
     def to_dict(self) -> dict[Any, float]:
         """The distance of every vertex that was reached, by label or id, as NetworkX returns it."""
-        reached = np.flatnonzero(self._has_path)
+        reached = np.flatnonzero(on_host(self._has_path))
         names = np.asarray(vertex_names(self.graph))[reached].tolist()
-        return dict(zip(names, self.distances[reached].tolist(), strict=True))
+        return dict(zip(names, on_host(self.distances)[reached].tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex: its distance, and the vertex before it.
 
         Predecessors are labels where the graph has labels; that of a vertex without a path is then missing.
         """
-        columns = {"distance": self.distances, "predecessor": named(self.graph, self.predecessors)}
+        columns = {
+            "distance": on_host(self.distances),
+            "predecessor": named(self.graph, on_host(self.predecessors)),
+        }
         return by_vertex(self.graph, columns)
 
     def _repr_html_(self) -> str:
         facts = [
             ("from", first_names(self.graph, self.sources)),
             ("reached", f"{self.reached:,} of {self.graph.n:,} vertices"),
-            ("greatest distance", f"{self.distances[self._has_path].max(initial=0.0):g}"),
+            ("greatest distance", f"{on_host(self.distances[self._has_path]).max(initial=0.0):g}"),
             ("lengths", "the weights of the arcs" if self.matrix.has_values else "1 per arc"),
             ("plan", self.plan),
         ]

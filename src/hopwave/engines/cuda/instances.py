@@ -6,11 +6,12 @@ from collections import defaultdict
 
 from hopwave.engines.cuda import build, components, kronecker, many, many_weighted, renumber, rows
 from hopwave.engines.cuda.betweenness import run, turbobc
+from hopwave.engines.cuda.paths import search as paths
 from hopwave.engines.cuda.rank import lengths, part
 from hopwave.engines.cuda.search import one_launch, steps
 
 OFFSETS = ("int", "long long")
-WITH_OFFSETS = (steps, many, many_weighted, components, renumber, rows, turbobc)
+WITH_OFFSETS = (steps, many, many_weighted, components, renumber, rows, turbobc, paths)
 
 
 def all_instances() -> dict[str, list[str]]:

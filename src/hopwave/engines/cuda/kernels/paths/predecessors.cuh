@@ -1,0 +1,117 @@
+// For every vertex the one before it on a shortest path, once distances are final; in one cooperative launch.
+//
+// An arc u → v is tight if d(u) plus its length is d(v). Among the tight arcs from nearer vertices, d(u) < d(v), the
+// lowest u is taken. Arcs between vertices that are equally far away (of length 0, or lost in rounding) could form a
+// circle. So they are only taken for vertices without any other, in rounds: a vertex takes the lowest u of those that
+// had their own predecessor before the round began. The result is the same every time, and is a tree.
+#pragma once
+#include "paths/state.cuh"
+
+namespace hopwave::paths {
+
+//   parent      the result; -1 where there is no path
+//   step        the round in which a vertex was given its predecessor; LATER before
+//   lists       two of n vertices each; counts: their lengths, for this round, the next, and one being cleared
+constexpr int LATER = 0x7fffffff;
+constexpr i64 INFINITY_BITS = 0x7ff0000000000000ll;
+__device__ __forceinline__ bool has_path(double d) { return d < __longlong_as_double(INFINITY_BITS); }
+
+// The last of the rows from `low` to less than `high` that begins at the arc or before it.
+template <class Offset>
+__device__ __forceinline__ int row_of(const Offset *offsets, int low, int high, i64 arc) {
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    if ((i64)__ldg(offsets + middle) <= arc) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+// Calls visit(u, v, d(u), d(u) plus length) for every arc u → v of a vertex that has a path.
+template <class Offset, class Length, class Visit>
+__device__ __forceinline__ void every_arc(const Offset *offsets, const int *neighbours, const Length *lengths, i64 n,
+                                          i64 m, const double *d, Visit visit) {
+  constexpr i64 STRETCH = 1024;  // arcs that a warp takes at a time
+  const i64 warp = signed_thread_number() / WARP, warps = signed_thread_count() / WARP;
+  for (i64 begin = warp * STRETCH; begin < m; begin += warps * STRETCH) {
+    const i64 end = min(begin + STRETCH, m);
+    const int low = row_of(offsets, 0, (int)n, begin), high = row_of(offsets, low, (int)n, end - 1) + 1;
+    for (i64 arc = begin + lane(); arc < end; arc += WARP) {
+      const int u = row_of(offsets, low, high, arc), v = __ldg(neighbours + arc);
+      const double from = __ldg(d + u);
+      if (has_path(from)) visit(u, v, from, from + (lengths ? __ldg(lengths + arc) : 1));
+    }
+  }
+}
+
+template <class Offset, class Length>
+__global__ void __launch_bounds__(THREADS)
+    choose(const Offset *offsets, const int *neighbours, const Length *lengths, i64 n, i64 m, const double *d,
+           const int *sources, int first_source, i64 count, int *parent, int *step, int *lists, Counters *counters) {
+  const i64 me = signed_thread_number(), all = signed_thread_count();
+  u32 target = 0;
+  auto meet = [&] { barrier(&counters->arrived, target, gridDim.x, [] {}, [] {}); };
+  for (i64 v = me; v < n; v += all) parent[v] = LATER, step[v] = LATER;
+  meet();
+  every_arc(offsets, neighbours, lengths, n, m, d, [&](int u, int v, double from, double to) {
+    const double there = __ldg(d + v);
+    if (to == there && from < there && has_path(there)) atomicMin(parent + v, u);
+  });
+  meet();
+  for (i64 i = me; i < count; i += all) {
+    const int s = sources ? sources[i] : first_source;
+    parent[s] = s, step[s] = 0;
+  }
+  for (i64 v = me; v < n; v += all) {
+    const int u = __ldcg(parent + v);
+    if (u != LATER) step[v] = 0;
+    else if (has_path(__ldg(d + v))) atomicAdd(&counters->far[0], 1);
+  }
+  meet();
+  u32 missing = __ldcg(&counters->far[0]);
+  meet();
+  // Sources may have been counted by a thread that came before the one which set their parent; that only costs a pass.
+  if (missing) {
+    // The first round looks at all arcs, the others at those of the vertices found in the round before.
+    every_arc(offsets, neighbours, lengths, n, m, d, [&](int u, int v, double from, double to) {
+      if (to == from && __ldg(d + v) == to && __ldcg(step + u) == 0 && __ldcg(step + v) > 0) {
+        atomicMin(parent + v, u);
+        if (atomicMin(step + v, 1) == LATER) lists[enqueue_at(&counters->near[1])] = v;
+      }
+    });
+    meet();
+    for (u32 round = 1;; round++) {
+      const u32 found = __ldcg(&counters->near[round % 3]);
+      if (!found) break;
+      const int *list = lists + (round % 2 ? 0 : n);
+      int *next = lists + (round % 2 ? n : 0);
+      if (me == 0) counters->near[(round + 2) % 3] = 0;
+      // One warp per vertex.
+      for (i64 i = me / WARP; i < found; i += all / WARP) {
+        const int u = __ldcg(list + i);
+        const double from = __ldg(d + u);
+        const i64 end = (i64)__ldg(offsets + u + 1);
+        for (i64 arc = (i64)__ldg(offsets + u) + lane(); arc < end; arc += WARP) {
+          const int v = __ldg(neighbours + arc);
+          const double to = from + (lengths ? __ldg(lengths + arc) : 1);
+          if (to == from && __ldg(d + v) == to && __ldcg(step + v) > (int)round) {
+            atomicMin(parent + v, u);
+            if (atomicMin(step + v, (int)round + 1) == LATER) next[enqueue_at(&counters->near[(round + 1) % 3])] = v;
+          }
+        }
+      }
+      meet();
+    }
+  }
+  for (i64 v = me; v < n; v += all)
+    if (__ldcg(parent + v) == LATER) parent[v] = -1;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  __threadfence();
+  if (atomicAdd(&counters->left, 1) == gridDim.x - 1) {
+    counters->left = counters->arrived = counters->far[0] = 0;
+    for (int i = 0; i < 3; i++) counters->near[i] = 0;
+  }
+}
+
+}  // namespace hopwave::paths

@@ -1,0 +1,258 @@
+// Shortest paths from one vertex, or the nearest of several, in one cooperative launch. A near queue holds entries of
+// the current bucket, a far pile all others (Davidson et al., Work-efficient parallel GPU methods for single-source
+// shortest paths, 2014). A launch is a sequence of phases with a barrier between two:
+//
+//   round     entries of the near queue, and chunks of long rows, are passed on along their arcs. What is found nearer
+//             than the threshold goes into the next near queue, the rest onto the pile. A block that has few entries
+//             goes on with those that it finds itself, for some rounds with barriers inside the block alone.
+//   split     the near queue is empty: the threshold moves on, and the pile is looked through. Entries that are below
+//             it become the near queue, those that no longer count are dropped.
+//   rebuild   a buffer was full, so entries were lost: every vertex that the current bucket may still have to pass on
+//             is queued again. This only repeats work.
+//
+// The first block takes small phases alone while the others wait. The order of relaxations does not change a bit of the
+// result: a rounded sum grows with its terms, so whoever passes on the least distance of a vertex also offers the least
+// to its neighbours.
+#pragma once
+#include "paths/relax.cuh"
+
+namespace hopwave::paths {
+
+// What all threads of a block know of the counters.
+struct Here {
+  u32 near, chunks, far, overflow;
+  u64 least;
+};
+
+template <class Offset, class Length, class Bits>
+struct Search {
+  using M = Measure<Length, Bits>;
+  using R = Relaxing<Offset, Length, Bits>;
+  using Queues = BlockQueues<Offset, Bits>;
+
+  const Work<Bits> &work;
+  R &relaxing;
+  Queues &own;
+  Here &shared;  // in shared memory
+  Here here;     // this thread's copy
+  Standing at;
+  Bits width;
+  i64 began;
+  u32 target;  // of the barrier
+
+  // Thread 0 reads the counters of the coming phase.
+  __device__ __forceinline__ void look() {
+    const Counters *c = work.counters;
+    const u32 i = at.phase % 3;
+    shared.near = __ldcg(&c->near[i]), shared.chunks = __ldcg(&c->chunks[i]), shared.overflow = __ldcg(&c->overflow[i]);
+    shared.far = __ldcg(&c->far[at.pile % 3]), shared.least = __ldcg(&c->least[(at.pile + 2) % 3]);
+  }
+
+  // The end of a phase of this block alone.
+  __device__ __forceinline__ void meet_alone() {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      __threadfence();
+      look();
+    }
+    __syncthreads();
+    here = shared;
+  }
+
+  // The end of a phase of all blocks. After the first block worked alone (`told`), it says where the search stands.
+  __device__ __forceinline__ void meet(int told = -1) {
+    __shared__ Standing news;
+    barrier(&work.counters->arrived, target, gridDim.x, [] {}, [&] {
+      if (told >= 0) {
+        const volatile Standing &said = work.counters->standing[told];
+        news.threshold = said.threshold, news.lower = said.lower, news.phase = said.phase, news.pile = said.pile;
+        news.buckets = said.buckets, news.rounds = said.rounds, news.all_rounds = said.all_rounds;
+        news.grid_phases = said.grid_phases, news.rebuilds = said.rebuilds, news.fresh = said.fresh;
+        news.crowded = said.crowded;
+        at = news;
+      }
+      look();
+    });
+    if (told >= 0) at = news;
+    here = shared;
+  }
+
+  __device__ __forceinline__ bool nothing_near() const { return !(here.near | here.chunks); }
+  __device__ __forceinline__ bool over() const { return !here.overflow && nothing_near() && !here.far; }
+
+  // Whether the first block takes the coming phase alone, where `most` entries are few.
+  __device__ __forceinline__ bool small(i64 most) const {
+    if (here.overflow || over() || at.crowded) return false;
+    return nothing_near() ? here.far <= work.pile : here.near <= most && here.chunks <= 4;
+  }
+
+  // ---- phases, by a team of `blocks` blocks of which this is number `rank`
+
+  __device__ __forceinline__ void clear_for_later(u32 rank) {
+    if (rank || threadIdx.x) return;
+    Counters *c = work.counters;
+    const u32 i = (at.phase + 2) % 3;
+    c->near[i] = c->chunks[i] = c->overflow[i] = 0;
+  }
+
+  __device__ __forceinline__ void round(u32 blocks, u32 rank) {
+    clear_for_later(rank);
+    const u32 share = max((here.near + blocks - 1) / blocks, (u32)work.share);
+    const u32 begin = min(rank * share, here.near), end = min(begin + share, here.near);
+    const bool alone = blocks == 1;
+    const u32 most = alone ? (u32)min(work.alone, (i64)Queues::NEAR) : Queues::NEAR;
+    const u32 subrounds = alone ? ~0u : share <= work.local ? (u32)work.subrounds : 0;
+    R &r = relaxing;
+    r.phase = at.phase, r.pile = at.pile, r.threshold = (Bits)at.threshold, r.round = 0, r.local = subrounds > 0;
+    r.vertices = 0, r.arcs = 0;
+    const Entry<Bits> *list = work.near[at.phase % 2];
+    u32 rounds = 0, first = begin, last = end, chunks = here.chunks, found = 0, found_arcs = 0;
+    while (true) {
+      r.pass_on(list, first, last, chunks, blocks, rank);
+      rounds++;
+      if (!r.local) break;
+      __syncthreads();
+      found = own.near_count[(r.round + 1) % 3], found_arcs = own.near_arcs[(r.round + 1) % 3];
+      const u32 far = own.far_count, cut = own.cut;
+      __syncthreads();  // everyone has read what the next round changes
+      if (far >= Queues::FAR / 2) r.flush_far();
+      if (!found || found > most || found_arcs > work.arcs || cut || rounds > subrounds) break;
+      r.round++;
+      if (threadIdx.x == 0) own.near_count[(r.round + 2) % 3] = own.near_arcs[(r.round + 2) % 3] = 0;
+      list = nullptr, first = 0, last = min(found, Queues::NEAR), chunks = 0;
+    }
+    if (r.local) {
+      r.flush_near(min(found, Queues::NEAR));
+      r.flush_far();
+      if (threadIdx.x == 0) own.cut = 0;
+    }
+    if (work.trace) note_sums();
+    at.crowded = alone && found_arcs > work.arcs;
+    at.phase++, at.fresh = 0, at.rounds += rounds, at.all_rounds += rounds, at.grid_phases += !alone;
+  }
+
+  __device__ __forceinline__ void note_sums() {
+    if (threadIdx.x == 0) own.vertices = 0, own.arcs = 0;
+    __syncthreads();
+    if (lane() == 0) atomicAdd(&own.vertices, relaxing.vertices), atomicAdd(&own.arcs, relaxing.arcs);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      atomicAdd(&work.counters->vertices, (u64)own.vertices), atomicAdd(&work.counters->arcs, own.arcs);
+    }
+  }
+
+  // The far pile becomes the near queue of the next bucket, and a new pile. Or, to rebuild both, all n vertices do.
+  __device__ __forceinline__ void split(u32 blocks, u32 rank, i64 n) {
+    clear_for_later(rank);
+    const bool rebuild = here.overflow;
+    if (rank == 0 && threadIdx.x == 0) {
+      work.counters->far[(at.pile + 2) % 3] = 0;
+      work.counters->least[(at.pile + 1) % 3] = M::NONE;
+      if (!at.fresh && !rebuild) note_bucket();
+    }
+    if (!rebuild) {
+      // Where the pile is looked through once more, it is known where the next bucket begins.
+      at.buckets += !at.fresh, at.rounds = 0;
+      at.lower = at.fresh ? here.least : at.threshold;
+      at.threshold = M::end((Bits)at.lower, width);
+    }
+    R &r = relaxing;
+    r.phase = at.phase, r.pile = at.pile + 1, r.threshold = (Bits)at.threshold, r.local = false;
+    const Entry<Bits> *pile = work.far[at.pile % 2];
+    const u32 count = rebuild ? (u32)n : here.far;
+    const Offset none[1] = {0};
+    Bits least = M::NONE;
+    for (u32 begin = (block_warp() * blocks + rank) * WARP; begin < count; begin += blocks * THREADS) {
+      const u32 i = begin + lane();
+      Bits d[1] = {0};
+      int v[1] = {0};
+      bool wanted[1] = {false};
+      if (i < count) {
+        const Entry<Bits> e = rebuild ? Packing<Bits>::pack(0, (int)i) : pile[i];
+        d[0] = Packing<Bits>::distance(e), v[0] = Packing<Bits>::vertex(e);
+        const Bits now = __ldcg(work.dist + v[0]);
+        if (rebuild) d[0] = now;
+        wanted[0] = rebuild ? now != M::NONE && now >= (Bits)at.lower : now == d[0];
+      }
+      if (wanted[0] && !(d[0] < r.threshold)) least = min(least, d[0]);
+      r.template queue<1>(wanted, d, v, none, none);
+    }
+    for (int step = WARP / 2; step; step /= 2) least = min(least, __shfl_xor_sync(ALL_LANES, least, step));
+    if (lane() == 0 && least != M::NONE) atomicMin(&work.counters->least[at.pile % 3], (u64)least);
+    at.phase++, at.pile++, at.fresh = 1, at.grid_phases += blocks > 1, at.rebuilds += rebuild;
+  }
+
+  // The row of the trace for a bucket that is done; thread 0 of the first block.
+  __device__ __forceinline__ void note_bucket() {
+    if (work.trace && at.buckets < work.trace_rows) {
+      i64 *row = work.trace + (i64)at.buckets * TRACE_COLUMNS;
+      row[0] = (i64)at.lower, row[1] = at.rounds;
+      row[2] = (i64)__ldcg(&work.counters->vertices), row[3] = (i64)__ldcg(&work.counters->arcs);
+      row[4] = nanoseconds() - began;
+    }
+  }
+
+  __device__ __forceinline__ void run(i64 n) {
+    for (int told = 0; !over();) {
+      const bool alone = small(work.enter);
+      const u32 blocks = alone ? 1 : gridDim.x, rank = alone ? 0 : blockIdx.x;
+      while (!alone || blockIdx.x == 0) {
+        if (here.overflow || nothing_near()) split(blocks, rank, n);
+        else round(blocks, rank);
+        if (!alone) break;
+        meet_alone();
+        if (!small(work.alone)) break;
+      }
+      if (alone && thread_number() == 0) work.counters->standing[told] = at;
+      meet(alone ? told : -1);
+      told ^= alone;
+    }
+  }
+};
+
+// Distances from the nearest of `count` sources, as float64 into `out`; that array is work.dist itself where distances
+// are kept as float64.
+template <class Offset, class Length, class Bits>
+__global__ void __launch_bounds__(THREADS)
+    search(const Offset *offsets, const int *neighbours, const Length *lengths, i64 n, const Work<Bits> work,
+           const int *sources, int source, i64 count, u64 limit, u64 width, double *out, Report *report) {
+  using M = Measure<Length, Bits>;
+  __shared__ BlockQueues<Offset, Bits> own;
+  __shared__ Here shared;
+  Counters *counters = work.counters;
+  if (threadIdx.x < 3) own.near_count[threadIdx.x] = own.near_arcs[threadIdx.x] = 0;
+  if (threadIdx.x == 0) own.far_count = own.cut = 0;
+  for (i64 v = signed_thread_number(); v < n; v += signed_thread_count()) work.dist[v] = M::NONE;
+  if (thread_number() == 0) {
+    counters->near[0] = (u32)count;
+    for (int i = 0; i < 3; i++) counters->least[i] = M::NONE;
+  }
+  Relaxing<Offset, Length, Bits> relaxing{offsets, neighbours, lengths, work, own, (Bits)limit};
+  Search<Offset, Length, Bits> search{work, relaxing, own, shared, {}, {}, (Bits)width, nanoseconds(), 0};
+  search.at.threshold = M::end(0, (Bits)width);
+  search.meet();
+  for (i64 i = signed_thread_number(); i < count; i += signed_thread_count()) {
+    const int s = sources ? sources[i] : source;
+    work.dist[s] = 0;
+    work.near[0][i] = Packing<Bits>::pack(0, s);
+  }
+  search.meet();
+  search.run(n);
+  if ((void *)out != (void *)work.dist)
+    for (i64 v = signed_thread_number(); v < n; v += signed_thread_count()) out[v] = M::number(__ldcg(work.dist + v));
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    if (!search.at.fresh) search.note_bucket();
+    const Standing &end = search.at;
+    *report = Report{end.buckets + !end.fresh, end.all_rounds, end.grid_phases, end.rebuilds};
+  }
+  __threadfence();
+  if (atomicAdd(&counters->left, 1) == gridDim.x - 1) {
+    counters->left = counters->arrived = 0;
+    counters->vertices = counters->arcs = 0;
+    for (int i = 0; i < 3; i++) counters->near[i] = counters->chunks[i] = counters->overflow[i] = counters->far[i] = 0;
+  }
+}
+
+}  // namespace hopwave::paths

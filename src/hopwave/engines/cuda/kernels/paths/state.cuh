@@ -1,0 +1,142 @@
+// What the files of the search for shortest paths share: distances and lengths, entries, buffers, counters.
+//
+// A distance is kept as whole-number bits that compare as distances do, so that atomicMin finds the least:
+//
+//   u32   whole lengths whose sums all fit            u64   the bits of a float64 that is not negative
+//
+// An entry is a vertex with a distance that it was given. The distance replaced a greater one, so no two entries are
+// the same, and an entry counts only while its distance is still the vertex's own: each is passed on at most once.
+#pragma once
+#include "common/barrier.cuh"
+
+namespace hopwave::paths {
+
+constexpr int THREADS = 1024, WARPS = THREADS / WARP;
+constexpr int TRACE_COLUMNS = 5;  // least distance (its bits), rounds, vertices, arcs, nanoseconds
+constexpr int IN_FLIGHT = 4;      // arcs of long rows that a lane has in flight
+
+// Distances of type Bits along lengths of type Length. NONE is the distance of a vertex that has no path.
+template <class Length, class Bits>
+struct Measure {  // float or double lengths, float64 sums
+  using Value = Length;
+  static constexpr Bits NONE = 0x7ff0000000000000ull;
+  __device__ static Value load(const Length *lengths, i64 arc) { return __ldg(lengths + arc); }
+  __device__ static Bits plus(Bits d, Value length) {
+    return (u64)__double_as_longlong(__dadd_rn(__longlong_as_double((i64)d), (double)length));
+  }
+  __device__ static double number(Bits d) { return __longlong_as_double((i64)d); }
+  // The end of a bucket of that width, which is never empty however narrow it is.
+  __device__ static Bits end(Bits least, Bits width) {
+    return max(min((Bits)__double_as_longlong(__dadd_rn(number(least), number(width))), NONE), min(least + 1, NONE));
+  }
+};
+
+template <>
+struct Measure<u32, u32> {  // whole lengths; none where all are 1
+  using Value = u32;
+  static constexpr u32 NONE = ~0u;
+  __device__ static Value load(const u32 *lengths, i64 arc) { return lengths ? __ldg(lengths + arc) : 1; }
+  __device__ static u32 plus(u32 d, Value length) { return d + length; }
+  __device__ static double number(u32 d) { return d == NONE ? __longlong_as_double(0x7ff0000000000000ll) : (double)d; }
+  __device__ static u32 end(u32 least, u32 width) { return width < NONE - least ? least + max(width, 1u) : NONE; }
+};
+
+// An entry as one vector, so that one load or store moves it.
+template <class Bits>
+struct Packing {
+  using Type = uint4;
+  __device__ static Type pack(Bits d, int v) { return make_uint4((u32)d, (u32)(d >> 32), (u32)v, 0); }
+  __device__ static Bits distance(Type e) { return (Bits)e.y << 32 | e.x; }
+  __device__ static int vertex(Type e) { return (int)e.z; }
+};
+template <>
+struct Packing<u32> {
+  using Type = uint2;
+  __device__ static Type pack(u32 d, int v) { return make_uint2(d, (u32)v); }
+  __device__ static u32 distance(Type e) { return e.x; }
+  __device__ static int vertex(Type e) { return (int)e.y; }
+};
+template <class Bits>
+using Entry = typename Packing<Bits>::Type;
+
+// A piece of a long row, and the distance that is passed on along it.
+struct Chunk {
+  u64 d;
+  i64 begin;
+  int v, length;
+};
+
+// Where a search stands between two phases.
+struct Standing {
+  u64 threshold, lower;  // the current bucket: distances from lower to less than threshold
+  u32 phase, pile;       // how many phases have ended; which pile of far entries is filled
+  u32 buckets, rounds;   // buckets begun before this one; rounds of this one, as the first block counts them
+  u32 all_rounds, grid_phases, rebuilds;
+  int fresh;    // whether the last phase looked through the pile
+  int crowded;  // whether the near entries have too many arcs for one block
+};
+
+// What is read after a barrier must not be written in the phase that follows, when a slow block may still be reading.
+// So there are three of each count: of this phase, of the next, and one being cleared.
+struct Counters {
+  __align__(128) u32 arrived;  // blocks that have ever arrived at the barrier
+  __align__(128) u32 left;     // blocks that have finished
+  __align__(128) u32 near[3];  // entries of the near queues, by phase
+  __align__(128) u32 chunks[3];
+  __align__(128) u32 overflow[3];  // whether a buffer was full, by phase
+  __align__(128) u32 far[3];       // entries of the far piles, by pile
+  __align__(128) u64 least[3];     // the least distance that stays on a pile which was looked through
+  __align__(128) u64 vertices;     // that passed on their distance, for the trace
+  __align__(128) u64 arcs;
+  __align__(128) Standing standing[2];  // what the first block tells the others after it has worked alone
+};
+
+// What a search tells the host.
+struct Report {
+  u64 buckets, rounds, grid_phases, rebuilds;
+};
+
+template <class Bits>
+struct Work {
+  Bits *dist;
+  Entry<Bits> *near[2], *far[2];
+  Chunk *chunks[2];
+  Counters *counters;
+  i64 *trace;
+  i64 trace_rows;
+  i64 capacity, chunk_capacity;  // of each near queue and far pile; of each list of chunks
+  // Policy (engines/cuda/policy.py, PathSplit).
+  i64 chunk;      // arcs from which a row is long: it is cut into pieces of this many
+  i64 enter;      // entries up to which the first block goes on alone
+  i64 alone;      // entries up to which it stays alone
+  i64 pile;       // entries of a far pile that it looks through alone
+  i64 local;      // entries per block up to which blocks go on with what they find themselves
+  i64 subrounds;  // for that many rounds at most
+  i64 arcs;       // as long as these entries have at most so many arcs
+  i64 share;      // entries that a block has at least, so that few entries go to few blocks
+};
+
+// Entries that a block found, in shared memory. Near ones know where their rows are: that is looked up while the
+// distance is on its way to the memory.
+template <class Offset, class Bits>
+struct BlockQueues {
+  static constexpr u32 NEAR = 16384 / (sizeof(Bits) + sizeof(Offset) + 8), FAR = 8192 / sizeof(Entry<Bits>);
+  Entry<Bits> far[FAR];
+  Bits near_d[2][NEAR];
+  Offset near_begin[2][NEAR];
+  int near_v[2][NEAR];
+  u32 near_degree[2][NEAR];
+  u32 near_count[3], near_arcs[3], far_count;
+  u32 cut;    // whether a long row was cut in this phase
+  u32 place;  // where a flush begins
+  u32 vertices;
+  u64 arcs;
+};
+
+__device__ __forceinline__ i64 nanoseconds() {
+  i64 t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return t;
+}
+
+}  // namespace hopwave::paths

@@ -1,0 +1,232 @@
+"""Searches for shortest paths on the GPU: what is prepared for a matrix, the launch, and what it tells the host.
+
+Distances are kept as whole numbers of 32 bits where all lengths are whole and no sum can exceed them, else as float64.
+Either way they are those of Dijkstra's algorithm in float64, to the last bit.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+import cupy
+import numpy as np
+
+from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda.launch import NULL, expression, offset_type
+from hopwave.engines.cuda.policy import path_split, path_width
+from hopwave.engines.cuda.prepared_launch import PreparedLaunch
+from hopwave.engines.cuda.records import address, filled, record
+from hopwave.errors import EngineError
+from hopwave.trace import Bucket
+
+SEARCH, PREDECESSORS = "paths/search.cuh", "paths/predecessors.cuh"
+BLOCK = 1024  # threads per block (THREADS in kernels/paths/state.cuh)
+TRACE_COLUMNS = 5  # least distance, rounds, vertices, arcs, nanoseconds
+TRACE_ROWS = 1 << 12
+WHOLE, REAL = "unsigned int", "unsigned long long"  # bits of a distance
+LENGTHS = {np.dtype(np.uint32): ("unsigned int", WHOLE), np.dtype(np.float32): ("float", REAL),
+           np.dtype(np.float64): ("double", REAL)}  # fmt: skip
+ENTRY_BYTES = {WHOLE: 8, REAL: 16}
+NO_DISTANCE = 2**32 - 1  # of 32 bits: no path
+ENTRIES_PER_VERTEX = 2  # of every queue and pile: a vertex has an entry for every time its distance became shorter
+SPARE_ENTRIES = 1 << 16  # of small graphs
+
+WORK = record(
+    "paths/state.cuh", "Work<unsigned int>", "ptr dist near[2] far[2] chunks[2] counters trace", "i64 trace_rows",
+    "i64 capacity chunk_capacity", "i64 chunk enter alone pile local subrounds arcs share",
+)  # fmt: skip
+CHUNK = record("paths/state.cuh", "Chunk", "u64 d", "i64 begin", "i32 v length")
+COUNTERS = record("paths/state.cuh", "Counters", "u32 arrived left near[3]", offsets=[0, 128, 256], size=1280)
+REPORT = record("paths/state.cuh", "Report", "u64 buckets rounds grid_phases rebuilds")
+
+
+def instances(offset):
+    """(header, name) of every kernel here."""
+    for length, bits in LENGTHS.values():
+        yield SEARCH, expression(SEARCH, "search", offset, length, bits)
+        yield PREDECESSORS, expression(PREDECESSORS, "choose", offset, length)
+
+
+@dataclass
+class PreparedPaths:
+    """Kept with a matrix on the GPU: its arcs under False, those of its transpose under True; buffers by stream."""
+
+    arcs: dict[bool, Arcs] = field(default_factory=dict)
+    buffers: dict[tuple[bool, int], Buffers] = field(default_factory=dict)
+
+    def __reduce__(self):
+        """A pickle or a copy of the matrix has nothing prepared."""
+        return PreparedPaths, ()
+
+
+class Arcs:
+    """Rows with lengths as kernels take them, and the width of a bucket that suits them."""
+
+    def __init__(self, part):
+        self.offsets, self.neighbours = part.indptr, part.indices
+        self.n, self.m = len(part.indptr) - 1, len(part.indices)
+        self.lengths, mean = lengths_of(part.values, self.n)
+        kind = np.dtype(np.uint32) if self.lengths is None else self.lengths.dtype
+        self.length, self.bits = LENGTHS[kind]
+        self.width = path_width(mean, self.m / max(1, self.n))
+        self.offset = offset_type(part.indptr)
+
+    @property
+    def arguments(self):
+        """The first arguments of every kernel, by name."""
+        arrays = {"offsets": self.offsets, "neighbours": self.neighbours, "lengths": self.lengths}
+        return {name: np.uint64(address(array)) for name, array in arrays.items()} | {"n": np.int64(self.n)}
+
+    def kernel(self, header, name, *more):
+        """A cooperative kernel, or an EngineError where this GPU cannot run one."""
+        kernel, fit = nvrtc.cooperative(header, expression(header, name, self.offset, self.length, *more), BLOCK)
+        blocks = cupy.cuda.Device().attributes["MultiProcessorCount"]
+        if not fit:
+            raise EngineError("this GPU cannot launch cooperatively; use method='delta-stepping', or device='cpu'")
+        return kernel, blocks
+
+
+def lengths_of(values, n):
+    """Lengths of the type that kernels take, None if all are 1; and their mean."""
+    if values is None or not len(values):
+        return None, 1.0
+    greatest, mean = float(values.max()), float(values.mean(dtype=np.float64))
+    whole = values.dtype.kind in "bi" or bool((cupy.floor(values) == values).all())
+    if whole and (greatest + 1) * (n + 1) < NO_DISTANCE:
+        return values.astype(np.uint32), mean
+    return values.astype(np.float32 if values.dtype == np.float32 else np.float64, copy=False), mean
+
+
+class Buffers:
+    """What a search writes to: made once, used by one search of a stream after another."""
+
+    def __init__(self, arcs, split=None, capacity=None):
+        n, m, size = arcs.n, arcs.m, ENTRY_BYTES[arcs.bits]
+        split = path_split(m / max(1, n)) if split is None else split
+        capacity = ENTRIES_PER_VERTEX * n + SPARE_ENTRIES if capacity is None else max(capacity, n)
+        chunks = 2 * (m // split.chunk) + 64
+        self.entries = cupy.empty((4, capacity * size), np.uint8)
+        self.chunks = cupy.empty((2, chunks * CHUNK.itemsize), np.uint8)
+        self.counters = cupy.zeros(COUNTERS.itemsize, np.uint8)
+        self.whole = cupy.empty(n if arcs.bits == WHOLE else 0, np.uint32)
+        self.report = cupy.empty(REPORT.itemsize, np.uint8)
+        self.work = filled(
+            WORK, dist=self.whole, counters=self.counters, capacity=capacity, chunk_capacity=chunks, **vars(split)
+        )
+        self.work["near"] = [address(queue) for queue in self.entries[:2]]
+        self.work["far"] = [address(pile) for pile in self.entries[2:]]
+        self.work["chunks"] = [address(chunk) for chunk in self.chunks]
+        self.lock, self.prepared, self.traced = threading.Lock(), None, False
+
+    def launch(self, arcs):
+        """The prepared launch of a search."""
+        if self.prepared is None:
+            kernel, blocks = arcs.kernel(SEARCH, "search", arcs.bits)
+            self.prepared = PreparedLaunch(
+                kernel, blocks, BLOCK, **arcs.arguments, work=self.work, sources=NULL, source=np.int32(0),
+                count=np.int64(1), limit=NULL, width=NULL, out=NULL, report=np.uint64(address(self.report)),
+            )  # fmt: skip
+        return self.prepared
+
+
+def arcs_of(A):
+    """The arcs of a matrix that is on the GPU, kept with it."""
+    kept = A.prepared.record(PreparedPaths).arcs
+    if A.turned not in kept:
+        kept[A.turned] = Arcs(A.rows)
+    return kept[A.turned]
+
+
+def buffers_of(A, arcs):
+    """The buffers for searches in the current stream."""
+    kept = A.prepared.record(PreparedPaths).buffers
+    key = A.turned, cupy.cuda.get_current_stream().ptr
+    if key not in kept:
+        kept[key] = Buffers(arcs)
+    return kept[key]
+
+
+def search(A, job, width, trace):
+    """Distances as a CuPy array of float64, and the buckets if they are traced. Does not wait for the GPU otherwise."""
+    arcs = arcs_of(A)
+    return launch(arcs, buffers_of(A, arcs), job, arcs.width if width is None else width, trace)
+
+
+def launch(arcs, buffers, job, width, trace):
+    """The same for arcs and buffers that are given."""
+    if not arcs.n:
+        return cupy.empty(0, np.float64), []
+    prepared, distances = buffers.launch(arcs), cupy.empty(arcs.n, np.float64)
+    sources, only, count = sources_of(job.sources)
+    work = buffers.work.copy()
+    if arcs.bits == REAL:
+        work["dist"] = address(distances)
+    rows = TRACE_ROWS if trace else 0
+    while True:
+        table = cupy.empty((rows, TRACE_COLUMNS), np.int64) if trace else None
+        work["trace"], work["trace_rows"] = address(table), rows
+        with buffers.lock:
+            if arcs.bits == REAL or trace or buffers.traced:
+                prepared.record("work", work)
+            buffers.traced = trace
+            prepared(
+                sources=address(sources), source=only, count=count, limit=limit_bits(job.limit, arcs.bits),
+                width=width_bits(width, arcs.bits), out=address(distances),
+            )  # fmt: skip
+        if not trace:
+            return distances, []
+        made = int(buffers.report.get().view(REPORT)[0]["buckets"])
+        if made <= rows:
+            return distances, buckets(table[:made].get(), arcs.bits)
+        rows = made  # many buckets: once more, with a row for each
+
+
+def sources_of(sources):
+    """The sources as kernels take them: an array or None, the only one, and how many."""
+    if len(sources) == 1:
+        return None, sources[0], 1
+    unique = np.unique(np.array(sources, np.int32))
+    return cupy.asarray(unique), 0, len(unique)
+
+
+def limit_bits(limit, bits):
+    """The greatest length of a path, as bits of a distance."""
+    if bits == REAL:
+        return int(np.float64(limit).view(np.uint64))
+    return int(min(limit, NO_DISTANCE - 1))
+
+
+def width_bits(width, bits):
+    """The width of a bucket, as bits of a distance: whole numbers are at least 1."""
+    if bits == REAL:
+        return int(np.float64(min(width, np.finfo(np.float64).max)).view(np.uint64))
+    return int(max(1, min(width, NO_DISTANCE)))
+
+
+def buckets(table, bits):
+    """The GPU's trace as Buckets. Its vertices, arcs and times are sums up to the end of each bucket."""
+    least = table[:, 0].view(np.float64) if bits == REAL else table[:, 0].astype(np.float64)
+    steps = np.diff(table[:, 2:], axis=0, prepend=np.zeros((1, 3), np.int64)).tolist()
+    return [
+        Bucket(first, rounds, vertices, arcs, nanoseconds * 1e-9)
+        for first, rounds, (vertices, arcs, nanoseconds) in zip(
+            least.tolist(), table[:, 1].tolist(), steps, strict=True
+        )
+    ]
+
+
+def predecessors(A, sources, distances):
+    """The vertex before each one on a shortest path, as a CuPy array of int32; distances: final, on the GPU."""
+    arcs = arcs_of(A)
+    n = arcs.n
+    parent, step, lists = cupy.empty(n, np.int32), cupy.empty(n, np.int32), cupy.empty(2 * n, np.int32)
+    kernel, blocks = arcs.kernel(PREDECESSORS, "choose")
+    if n:
+        ids, only, count = sources_of(sources)
+        kernel(
+            (blocks,), (BLOCK,),
+            (*arcs.arguments.values(), np.int64(arcs.m), distances, NULL if ids is None else ids, np.int32(only),
+             np.int64(count), parent, step, lists, buffers_of(A, arcs).counters),
+        )  # fmt: skip
+    return parent
