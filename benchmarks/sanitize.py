@@ -5,7 +5,7 @@ for tool in memcheck racecheck synccheck; do
 done
 
 Arguments choose some of it: names of plans, "many" for searches from many sources and components, "linalg" for products
-over semirings and the algorithms made of them.
+over semirings and the algorithms made of them, "ranks" for power iterations.
 """
 
 from __future__ import annotations
@@ -98,15 +98,35 @@ def algebra(graph: hw.Graph) -> list[str]:
         "waves, some": lambda d: hops(d, la.semiring.any_first, depth_limit=2),
         "path counts": lambda d: hops(d, la.semiring.plus_first, depth_limit=20),
         "sssp": lambda d: algorithms.sssp(W, 0, device=d),
-        "pagerank": lambda d: algorithms.pagerank(A, device=d),
         **({} if graph.directed else undirected),
     }
+    return different(computations)
+
+
+def different(computations: dict[str, Callable[[str], la.Vector]]) -> list[str]:
+    """The names of those that the GPU computes differently from the CPU."""
     wrong = []
     for name, compute in computations.items():
         found, right = compute("cuda").to("cpu").to_dense(-1), compute("cpu").to_dense(-1)
         if not np.allclose(found, right, rtol=1e-9, atol=0):
             wrong.append(name)
     return wrong
+
+
+def ranks(graph: hw.Graph) -> list[str]:
+    """The power iterations that differ between GPU and CPU; there should be none."""
+    W, A = la.Matrix.from_graph(graph, 1.0 + np.arange(graph.m) % 7), la.Matrix.from_graph(graph)
+    own = 1.0 + np.arange(graph.n) % 3
+    start = {"max_iter": 5000, "tol": 0.05 / graph.n, "nstart": own}
+    return different(
+        {
+            "pagerank": lambda d: algorithms.pagerank(A, device=d),
+            "weighted pagerank": lambda d: algorithms.pagerank(W, 0.7, own, own[::-1], own, device=d),
+            "eigenvector": lambda d: algorithms.eigenvector_centrality(A, device=d, **start),
+            "weighted eigenvector": lambda d: algorithms.eigenvector_centrality(W, device=d, **start),
+            "katz": lambda d: algorithms.katz_centrality(W, 1e-4, own, device=d),
+        }
+    )
 
 
 def search(graph: hw.Graph, plan: Plan) -> bool:
@@ -125,6 +145,9 @@ def wrong_on(graph: hw.Graph, chosen: list[str]) -> Iterator[str | None]:
     if not chosen or "linalg" in chosen:
         differ = algebra(graph)
         yield f"{', '.join(differ)} by linalg" if differ else None
+    if not chosen or "ranks" in chosen:
+        differ = ranks(graph)
+        yield f"{', '.join(differ)} in one launch" if differ else None
     if not chosen or "many" in chosen:
         yield None if many(graph) else "searches from many sources"
     for plan in CATALOGUE.values():

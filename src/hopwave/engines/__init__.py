@@ -38,7 +38,9 @@ from hopwave.jobs import (
     PathSampling,
     PathSearch,
     Poll,
+    PowerEnd,
     PowerIteration,
+    PowerJob,
     Product,
     Question,
     Settled,
@@ -67,7 +69,9 @@ Operation = Literal[
     "cut_sweep",
     "reach_bounds",
 ]
-Shortcut = Literal["waves", "count_entries", "count_triangles", "pagerank", "dijkstra", "delta_stepping"]
+Shortcut = Literal[
+    "waves", "count_entries", "count_triangles", "pagerank", "power_iteration", "dijkstra", "delta_stepping"
+]
 
 # Only the engine itself looks inside these; callers pass them from one method to the next.
 Loaded = Any  # a graph, prepared for searches
@@ -264,6 +268,9 @@ class Algebra(Protocol):
 
     def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PowerIteration:
         """Rounds of PageRank from the ranks x; linalg/algorithms/pagerank.py explains the other arguments."""
+
+    def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
+        """All rounds of a power iteration at once; None where it takes a loop of products."""
 
     def dijkstra(self, A: Matrix, search: PathSearch) -> Settled:
         """Shortest paths, nearest vertex first; lengths are not negative."""

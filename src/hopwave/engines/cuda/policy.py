@@ -103,3 +103,16 @@ COMPONENTS = ComponentsPolicy()
 LONG_CHECKED_ROW = 1 << 15  # arcs of a row that one warp validates (kernels/rank/part.cuh); longer ones get a block
 
 SORTED_ARCS = 1 << 27  # arcs that are arranged by degree at a time: sorting takes 24 bytes per arc
+
+
+@dataclass(frozen=True)
+class PowerPolicy:
+    """Power iterations in one launch (kernels/linalg/power.cuh)."""
+
+    short_row: int = 32  # entries up to which rows stay in the order of vertices, where near ones lie near
+    least_cut: int = 1024  # entries that one warp can add up in the time of a round of a small graph
+    cuts_per_warp: int = 4  # in a large graph, a row is cut if it is more than this part of a warp's share
+    hot: int = 0  # numbers of the longest rows that a block keeps in shared memory
+
+
+POWER = PowerPolicy()
