@@ -5,7 +5,7 @@ for tool in memcheck racecheck synccheck; do
 done
 
 Arguments choose some of it: names of plans, "many" for searches from many sources and components, "linalg" for products
-over semirings and the algorithms made of them, "ranks" for power iterations.
+over semirings and the algorithms made of them, "ranks" for power iterations, "paths" for sampled paths.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import hopwave as hw
 from hopwave import engines, generate
 from hopwave import linalg as la
 from hopwave.catalogue import CATALOGUE
-from hopwave.jobs import Job, Question
+from hopwave.jobs import Job, PathJob, Question
 from hopwave.linalg import algorithms
 from hopwave.plan import Plan
 
@@ -129,6 +129,16 @@ def ranks(graph: hw.Graph) -> list[str]:
     )
 
 
+def paths(graph: hw.Graph) -> bool:
+    """Whether the paths of some random pairs are the CPU's."""
+    counts = []
+    for device in ("cuda", "cpu"):
+        run = engines.engine(device).path_sampling(graph, PathJob(1))
+        run.advance(300, lambda done: False)
+        counts.append(np.append(run.counts, run.sums))
+    return np.array_equal(*counts)
+
+
 def search(graph: hw.Graph, plan: Plan) -> bool:
     """Whether a search by that plan agrees with the reference engine."""
     counting = plan.why_not(Question(path_counts=True)) is None
@@ -148,6 +158,8 @@ def wrong_on(graph: hw.Graph, chosen: list[str]) -> Iterator[str | None]:
     if not chosen or "ranks" in chosen:
         differ = ranks(graph)
         yield f"{', '.join(differ)} in one launch" if differ else None
+    if graph.n > 1 and (not chosen or "paths" in chosen):
+        yield None if paths(graph) else "sampled paths"
     if not chosen or "many" in chosen:
         yield None if many(graph) else "searches from many sources"
     for plan in CATALOGUE.values():

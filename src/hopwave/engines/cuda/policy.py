@@ -116,3 +116,16 @@ class PowerPolicy:
 
 
 POWER = PowerPolicy()
+
+
+@dataclass(frozen=True)
+class PathsPolicy:
+    """Shortest paths of random pairs (kernels/betweenness/paths.cuh)."""
+
+    warps: int = 32  # searches per multiprocessor at a time: as many as have registers
+    share_of_memory: float = 0.75  # of what is free, for the searches' arrays
+    first_pairs: int = 1 << 12  # pairs of the first launch
+    seconds: float = 0.1  # that a launch should take: it can be stopped after each
+
+
+PATHS = PathsPolicy()
