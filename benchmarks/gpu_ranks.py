@@ -58,7 +58,7 @@ def graph_named(name: str, data: Path, made: Path | None) -> hw.Graph:
         return hw.read(kept, progress=False)
     graph = MADE[name]()
     if kept is not None and graph.m < 1 << 25:
-        hw.write(graph, kept)
+        hw.write(kept, graph)
     return graph
 
 
