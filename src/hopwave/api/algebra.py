@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.api.arguments import as_graph
-from hopwave.arrays import DeferredArray, on_host
+from hopwave.arrays import Deferred, on_host
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.linalg import algorithms
@@ -199,6 +199,6 @@ def _numbers(found: Vector) -> npt.NDArray[Any]:
 
 def vertex_scores(name: str, found: Vector, graph: Graph) -> VertexScores:
     """A vector with an entry everywhere, as the result of a public function. One on a GPU is copied when first read."""
-    scores: Any = DeferredArray(lambda: _numbers(found)) if found.device == "cuda" else _numbers(found)
-    vertices: Any = DeferredArray(lambda: np.arange(graph.n, dtype=np.int64))
+    scores: Any = Deferred(lambda: _numbers(found)) if found.device == "cuda" else _numbers(found)
+    vertices: Any = Deferred(lambda: np.arange(graph.n, dtype=np.int64))
     return VertexScores(name, scores, vertices, graph)
