@@ -110,9 +110,10 @@ class PowerPolicy:
     """Power iterations in one launch (kernels/linalg/power.cuh)."""
 
     short_row: int = 32  # entries up to which rows stay in the order of vertices, where near ones lie near
-    least_cut: int = 1024  # entries that one warp can add up in the time of a round of a small graph
+    least_cut: int = 512  # entries that one warp adds up in the time of a round of a small graph
     cuts_per_warp: int = 4  # in a large graph, a row is cut if it is more than this part of a warp's share
-    hot: int = 0  # numbers of the longest rows that a block keeps in shared memory
+    hot: int = 24576  # numbers of the longest rows that a block keeps in shared memory: what a Hopper has room for
+    hot_arcs: int = 1 << 16  # arcs per block from which that pays
 
 
 POWER = PowerPolicy()

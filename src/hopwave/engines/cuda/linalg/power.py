@@ -6,6 +6,7 @@ copied with its rows numbered by descending length; `policy.POWER` says when.
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ from hopwave.engines.cuda import build, nvrtc
 from hopwave.engines.cuda.launch import PLAIN_SHARED, WARP, expression, offset_type, truth
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
 from hopwave.engines.cuda.policy import POWER
+from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
 from hopwave.errors import EngineError
 from hopwave.jobs import PowerEnd
@@ -27,15 +29,18 @@ THREADS, BLOCKS = 1024, 1  # POWER_THREADS per block and POWER_BLOCKS per multip
 KINDS = 7  # TILE_KINDS there: pieces of cut rows; rows with 32, 16, 8, 4, 2 threads and 1 thread each
 ROW_BOUNDS = (4, 8, 16, 32, 64)  # entries up to which a row gets 1, 2, 4, 8, 16 threads: four for each
 MOST_ROUNDS = np.iinfo(np.int64).max
+OTHER_SHARED = 2048  # bytes of shared memory that a block needs for its sums
+MOST_LAUNCHES = 64  # kept with a matrix: streams times kernels
 
 DEALT = record(
     HEADER, "DealtRows<int>", "ptr offsets columns values order piece_row first_piece inverse",
     "i64 n cut_rows piece together hot", f"i64 tiles[{KINDS}]", f"i64 rows[{KINDS + 1}]",
 )  # fmt: skip
 POWERS = record(
-    HEADER, "Powers", "ptr start base dead base_row dead_row x out even odd partial brought sums barrier host",
-    "f64 start_all base_all dead_all factor enough", "i64 most_rounds",
+    HEADER, "Powers", "ptr start base dead base_row dead_row x out even odd partial brought sums slots host",
+    "f64 start_all base_all dead_all factor enough", "i64 most_rounds", "u64 meeting",
 )  # fmt: skip
+PACKED = struct.Struct("".join({"u": "Q", "f": "d", "i": "q"}[POWERS[name].kind] for name in POWERS.names))
 
 
 def instances(offset):
@@ -57,32 +62,34 @@ def iterate(A, job):
         return None
     here, n, grid, sorted_rows = stream_scratch(), dealt.n, min(dealt.blocks, fit), dealt.order is not None
     out, pending = cupy.empty(n, np.float64), Pending(here)
-    numbers = {name: here.take(f"power {name}", n, np.float64) for name in ("even", "odd")}
+    take, cut_rows = here.take, dealt.cut_rows
+    numbers = dict.fromkeys(POWERS.names, 0)
+    numbers.update(
+        out=out.data.ptr, x=take("power x", n, np.float64).data.ptr if sorted_rows else out.data.ptr,
+        even=take("power even", n, np.float64).data.ptr, odd=take("power odd", n, np.float64).data.ptr,
+        slots=take("power slots", 8 * grid, np.uint64, fill=0).data.ptr, host=int(pending.address),
+        factor=job.factor, enough=job.enough, most_rounds=int(min(job.max_iter, MOST_ROUNDS)), meeting=here.meeting,
+    )  # fmt: skip
+    if cut_rows:
+        numbers.update(
+            partial=take("power partial", dealt.pieces, np.float64).data.ptr,
+            brought=take("power brought", cut_rows, np.uint32, fill=0).data.ptr,
+            sums=take("power sums", 4 * cut_rows, np.float64).data.ptr,
+        )
     for name in ("start", "base", "dead"):
         given = getattr(job, name)
         if isinstance(given, float):
             numbers[f"{name}_all"] = given
             continue
-        numbers[name] = given
+        numbers[name] = given.data.ptr
         if name != "start":
-            numbers[f"{name}_row"] = here.take(f"power {name}", n, np.float64) if sorted_rows else given
-    powers = filled(
-        POWERS, out=out, x=here.take("power x", n, np.float64) if sorted_rows else out,
-        partial=here.take("power partial", dealt.pieces, np.float64),
-        brought=here.take("power brought", dealt.cut_rows, np.uint32, fill=0),
-        sums=here.take("power sums", 4 * (grid + dealt.cut_rows), np.float64),
-        barrier=here.take("power barrier", 2, np.uint32, fill=0), host=pending.address,
-        factor=job.factor, enough=job.enough, most_rounds=min(job.max_iter, MOST_ROUNDS), **numbers,
-    )  # fmt: skip
-    rows = dealt.record
-    if job.totals is not None:
-        rows = rows.copy()
-        rows["inverse"] = address(dealt.inverse(job.totals))
-    shared = 8 * dealt.hot
-    if shared > PLAIN_SHARED:
-        kernel.allow_shared(shared)
-    kernel((grid,), (THREADS,), (rows, powers), shared_mem=shared)
+            rows = take(f"power {name}", n, np.float64) if sorted_rows else given
+            numbers[f"{name}_row"] = rows.data.ptr
+    launch = dealt.launch(kernel, grid, here, job.totals)
+    launch.record("powers", np.frombuffer(PACKED.pack(*numbers.values()), np.uint8))
+    launch()
     rounds, change, _ = pending.wait()
+    here.meeting += rounds + 2  # as many as there can have been
     return PowerEnd(out, rounds, float(np.uint64(change).view(np.float64)))
 
 
@@ -110,7 +117,10 @@ class Dealt:
         else:
             rows = self.sort(lengths)
             piece_row, first_piece = pieces_of(lengths[self.order[: rows[1]]].get(), self.cut // 2)
-            self.pieces, self.hot = len(piece_row), min(self.n, POWER.hot)
+            self.pieces = len(piece_row)
+            if self.m >= POWER.hot_arcs * blocks:
+                room = (attributes["MaxSharedMemoryPerBlockOptin"] - OTHER_SHARED) // 8
+                self.hot = max(0, min(self.n, POWER.hot, room))
         self.cut_rows, self.tiles = rows[1], tiles_of(rows, self.pieces)
         self.blocks = max(1, min(blocks, -(-self.tiles[-1] * WARP // THREADS)))
         self.arrays = [None if array is None else cupy.asarray(array) for array in (piece_row, first_piece)]
@@ -119,7 +129,7 @@ class Dealt:
             piece_row=self.arrays[0], first_piece=self.arrays[1], n=self.n, cut_rows=self.cut_rows,
             piece=self.cut // 2, together=self.order is None, hot=self.hot, tiles=self.tiles, rows=rows,
         )  # fmt: skip
-        self.inverses = None
+        self.inverses, self.launches = None, {}
 
     def sort(self, lengths):
         """Number rows anew and copy the matrix so. Returns the first row of each kind of tile."""
@@ -140,6 +150,23 @@ class Dealt:
             return None, 0
         arguments = offset_type(self.offsets), truth(self.values is not None), truth(normed)
         return nvrtc.cooperative(HEADER, expression(HEADER, "power", *arguments), THREADS)
+
+    def launch(self, kernel, grid, here, totals):
+        """The launch of a kernel on this matrix, in one stream; totals as in a PowerJob."""
+        key = kernel.handle, grid, here, totals is None
+        found = self.launches.get(key)
+        if found is None:
+            if len(self.launches) >= MOST_LAUNCHES:
+                self.launches.clear()
+            rows, shared = self.record.copy(), 8 * self.hot
+            if totals is not None:
+                rows["inverse"] = address(self.inverse(totals))
+            if shared > PLAIN_SHARED:
+                kernel.allow_shared(shared)
+            blank = np.zeros(1, POWERS)
+            found = PreparedLaunch(kernel, grid, THREADS, shared, rows=rows, powers=blank)
+            self.launches[key] = found
+        return found
 
     def inverse(self, totals):
         """1 / the sum of each vertex's out-weights, 0 where it has none, in the order of rows; kept."""

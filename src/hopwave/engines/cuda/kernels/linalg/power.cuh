@@ -1,7 +1,8 @@
 // Power iterations in one launch: PageRank, eigenvector and Katz centrality (hopwave/linalg/algorithms).
 //
-// A round is one product by rows, and one barrier of the grid. Each row is added up in an order that depends on the
-// matrix alone, and so are the sums over all rows: the same numbers give the same bits on every run.
+// A round is one product by rows, and one meeting of all blocks, at which each learns the sums of all. Each row is
+// added up in an order that depends on the matrix alone, and so are the sums over all rows: the same numbers give the
+// same bits on every run.
 //
 // Tiles. A warp takes one tile of the rows at a time. A tile is 32 short rows with one thread each, 16 rows with two
 // threads each, … one row with the whole warp, or a piece of a row that is cut because it is too long for one warp.
@@ -13,7 +14,7 @@
 //   order    rows are numbered by descending length where that balances tiles, so order[row] is its vertex. Rows with
 //            many entries are then near each other in w: the ones most read share cache lines.
 #pragma once
-#include "common/barrier.cuh"
+#include "common/threads.cuh"
 
 #ifndef HOPWAVE_POWER_THREADS
 #define HOPWAVE_POWER_THREADS 1024  // per block
@@ -27,13 +28,7 @@ namespace hopwave::linalg {
 constexpr int POWER_THREADS = HOPWAVE_POWER_THREADS, POWER_WARPS = POWER_THREADS / WARP;
 constexpr int POWER_BLOCKS = HOPWAVE_POWER_BLOCKS;
 constexpr int TILE_KINDS = 7;  // pieces; then rows with 32, 16, 8, 4, 2 threads and 1 thread each
-#ifndef HOPWAVE_POWER_AHEAD
-#define HOPWAVE_POWER_AHEAD 4
-#endif
-#ifndef HOPWAVE_POWER_LOAD
-#define HOPWAVE_POWER_LOAD __ldcs
-#endif
-constexpr int AHEAD = HOPWAVE_POWER_AHEAD;  // entries that a thread reads before it waits for any of them
+constexpr int AHEAD = 4, AHEAD_LONG = 8;  // entries that a thread reads before it waits; of long rows without values
 constexpr double GREATEST = 1.7976931348623157e308;  // of float64
 
 // A matrix by rows, as its tiles are dealt out.
@@ -60,27 +55,63 @@ struct Powers {
   double *even, *odd;                 // w
   double *partial;                    // of each piece
   u32 *brought;                       // pieces of each cut row, 0 between rounds
-  double *sums;                       // two numbers of each block and each cut row, for odd and even rounds
-  u32 *barrier;                       // blocks that have arrived and blocks that have left, 0 between launches
+  double *sums;                       // two numbers of each cut row, for odd and even rounds
+  ulonglong2 *slots;                  // two words of each block, for odd and even rounds
   u64 *host;                          // the rounds made, and the bits of the last change
   double start_all, base_all, dead_all, factor, enough;
   i64 most_rounds;
+  u64 meeting;  // the number of the first meeting, greater than that of any before
 };
 
 struct TwoSums {
   double change, other;  // Σ |change|; Σ x at dead ends, or Σ x² where x is divided by its length
 };
 
-// Over a block, in every thread. The whole block calls this.
-__device__ __forceinline__ TwoSums block_sums(TwoSums mine) {
-  __shared__ TwoSums of_warp[POWER_WARPS];
+// Over a block, in every thread. The whole block calls this, in turn with both values of `which`.
+__device__ __forceinline__ TwoSums block_sums(TwoSums mine, int which) {
+  __shared__ TwoSums of_warp[2][POWER_WARPS];
   mine = {warp_sum(mine.change), warp_sum(mine.other)};
-  if (lane() == 0) of_warp[block_warp()] = mine;
+  if (lane() == 0) of_warp[which][block_warp()] = mine;
   __syncthreads();
-  mine = lane() < POWER_WARPS ? of_warp[lane()] : TwoSums{0, 0};
-  mine = {warp_sum(mine.change), warp_sum(mine.other)};
-  __syncthreads();
-  return mine;
+  mine = lane() < POWER_WARPS ? of_warp[which][lane()] : TwoSums{0, 0};
+  return {warp_sum(mine.change), warp_sum(mine.other)};
+}
+
+// A number and that of the meeting it is for, in one access of 16 bytes.
+__device__ __forceinline__ void publish(ulonglong2 *slot, double number, u64 meeting) {
+  asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(slot), "l"(__double_as_longlong(number)), "l"(meeting)
+               : "memory");
+}
+__device__ __forceinline__ double awaited(const ulonglong2 *slot, u64 meeting) {
+  u64 number, of;
+  do {
+    asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(number), "=l"(of) : "l"(slot) : "memory");
+  } while (of != meeting);
+  return __longlong_as_double(number);
+}
+
+// Σ over all blocks and cut rows, in every thread. What any block wrote before, all of them see after. Thread i waits
+// for block i, so no block asks a common counter.
+__device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 cut_rows, u64 meeting) {
+  const int turn = meeting & 1;
+  ulonglong2 *slots = powers.slots + turn * 2 * gridDim.x;
+  const double *sums = powers.sums + turn * 2 * cut_rows;
+  mine = block_sums(mine, 0);
+  if (threadIdx.x == 0) {
+    __threadfence();
+    publish(slots + 2 * blockIdx.x, mine.change, meeting), publish(slots + 2 * blockIdx.x + 1, mine.other, meeting);
+  }
+  TwoSums all = {0, 0};
+  if (threadIdx.x < gridDim.x) {
+    all = {awaited(slots + 2 * threadIdx.x, meeting), awaited(slots + 2 * threadIdx.x + 1, meeting)};
+    __threadfence();  // also empties this multiprocessor's L1 cache, so that plain loads are right from here on
+  }
+  if (cut_rows) {
+    __syncthreads();
+    for (i64 i = threadIdx.x; i < cut_rows; i += POWER_THREADS)
+      all.change += __ldcg(sums + 2 * i), all.other += __ldcg(sums + 2 * i + 1);
+  }
+  return block_sums(all, 1);
 }
 
 // One round, or the beginning of the first.
@@ -88,33 +119,46 @@ template <class Offset, bool VALUES, bool NORMED>
 struct Round {
   const DealtRows<Offset> &rows;
   const Powers &powers;
-  const double *w, *hot;
+  static constexpr int LONG = VALUES ? AHEAD : AHEAD_LONG;
+  const double *w;
   double *next_w, *sums;
+  u32 hot;  // the address of shared memory
   double other;  // α Σ x at dead ends; 1 / the length of w
   TwoSums mine;
 
+  // w of a column, from shared memory where it is there; 0 where the column is -1. Without branches, which would keep
+  // the next loads from being in flight at the same time.
+  __device__ __forceinline__ double carried(int column) const {
+    double found = 0;
+    asm volatile("{\n .reg .pred near, far;\n setp.lt.u32 near, %1, %2;\n setp.ge.s32 far, %1, %2;\n"
+                 " @near ld.shared.f64 %0, [%3];\n @far ld.global.f64 %0, [%4];\n}"
+                 : "+d"(found)
+                 : "r"(column), "r"((int)rows.hot), "r"(hot + 8 * column), "l"(w + column)
+                 : "memory");
+    return found;
+  }
+
   // What one thread adds up: entries first, first + step, … of a stretch.
+  template <int IN_FLIGHT>
   __device__ __forceinline__ double gathered(i64 begin, int first, int length, int step) const {
     const int *columns = rows.columns + begin;
     const double *values = VALUES ? rows.values + begin : nullptr;
-    const int warm = (int)rows.hot;
     double sum = 0;
 #pragma unroll 1
-    for (int j = first; j < length; j += AHEAD * step) {
-      int column[AHEAD];
-      double value[AHEAD];
+    for (int j = first; j < length; j += IN_FLIGHT * step) {
+      int column[IN_FLIGHT];
+      double value[IN_FLIGHT];
 #pragma unroll
-      for (int i = 0; i < AHEAD; ++i) {
+      for (int i = 0; i < IN_FLIGHT; ++i) {
         const bool there = j + i * step < length;
-        column[i] = there ? HOPWAVE_POWER_LOAD(columns + j + i * step) : -1;
-        if (VALUES) value[i] = there ? HOPWAVE_POWER_LOAD(values + j + i * step) : 0.0;
+        column[i] = there ? __ldcs(columns + j + i * step) : -1;
+        if (VALUES) value[i] = there ? __ldcs(values + j + i * step) : 0.0;
       }
+      double x[IN_FLIGHT];
 #pragma unroll
-      for (int i = 0; i < AHEAD; ++i) {
-        double carried = 0;
-        if (column[i] >= 0) carried = column[i] < warm ? hot[column[i]] : w[column[i]];
-        sum += VALUES ? value[i] * carried : carried;
-      }
+      for (int i = 0; i < IN_FLIGHT; ++i) x[i] = carried(column[i]);
+#pragma unroll
+      for (int i = 0; i < IN_FLIGHT; ++i) sum += VALUES ? value[i] * x[i] : x[i];
     }
     return sum;
   }
@@ -149,7 +193,7 @@ struct Round {
     const int first = rows.first_piece[row], pieces = rows.first_piece[row + 1] - first;
     const i64 begin = rows.offsets[row] + (tile - first) * rows.piece;
     const i64 length = min(rows.piece, (i64)rows.offsets[row + 1] - begin);
-    const double sum = warp_sum(gathered(begin, lane(), (int)length, WARP));
+    const double sum = warp_sum(gathered<LONG>(begin, lane(), (int)length, WARP));
     u32 before = 0;
     if (lane() == 0) {
       powers.partial[tile] = sum;
@@ -166,7 +210,7 @@ struct Round {
     const TwoSums others = mine;  // who brings the last piece is chance, so its sums are kept apart
     mine = {0, 0};
     finish(row, all, own(row));
-    sums[2 * (gridDim.x + row)] = mine.change, sums[2 * (gridDim.x + row) + 1] = mine.other;
+    sums[2 * row] = mine.change, sums[2 * row + 1] = mine.other;
     mine = others;
   }
 
@@ -190,7 +234,9 @@ struct Round {
       const i64 begin = there ? rows.offsets[row] : 0, length = there ? rows.offsets[row + 1] - begin : 0;
       const bool first = there && (lane() & (lanes - 1)) == 0;
       const Own numbers = first ? own(row) : Own{};
-      double sum = gathered(begin, lane() & (lanes - 1), (int)length, lanes);
+      const int offset = lane() & (lanes - 1);
+      double sum = lanes == WARP ? gathered<LONG>(begin, offset, (int)length, WARP)
+                                 : gathered<AHEAD>(begin, offset, (int)length, lanes);
       for (int i = lanes / 2; i; i /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, i);
       if (first) finish(row, sum, numbers);
     }
@@ -208,20 +254,9 @@ struct Round {
       if (rows.order && powers.dead) powers.dead_row[row] = powers.dead[v];
     }
     for (i64 row = signed_thread_number(); row < rows.cut_rows; row += signed_thread_count())
-      sums[2 * (gridDim.x + row)] = sums[2 * (gridDim.x + row) + 1] = 0;
+      sums[2 * row] = sums[2 * row + 1] = 0;
   }
 };
-
-// Σ over all blocks and cut rows, in every thread, after a barrier. Returns once all blocks' numbers are there.
-__device__ __forceinline__ TwoSums grid_sums(TwoSums mine, double *sums, i64 cut_rows, u32 *arrived, u32 &target) {
-  mine = block_sums(mine);
-  if (threadIdx.x == 0) sums[2 * blockIdx.x] = mine.change, sums[2 * blockIdx.x + 1] = mine.other;
-  barrier(arrived, target, gridDim.x, [] {}, [] {});
-  TwoSums all = {0, 0};
-  for (i64 i = threadIdx.x; i < gridDim.x + cut_rows; i += POWER_THREADS)
-    all.change += __ldcg(sums + 2 * i), all.other += __ldcg(sums + 2 * i + 1);
-  return block_sums(all);
-}
 
 // NORMED: x = x (A + I), divided by its length. The length is known only after the round, so w is what must still be
 // divided, and a round finds the change of the round before it. Otherwise: x = factor x/total A + base + lost dead.
@@ -229,19 +264,18 @@ template <class Offset, bool VALUES, bool NORMED>
 __global__ void __launch_bounds__(POWER_THREADS, POWER_BLOCKS)
     power(const __grid_constant__ DealtRows<Offset> rows, const __grid_constant__ Powers powers) {
   extern __shared__ double hot[];
-  __shared__ u32 target;
-  if (threadIdx.x == 0) target = 0;
-  const i64 places = 2 * (gridDim.x + rows.cut_rows);  // numbers of a round in powers.sums
-  u32 *arrived = powers.barrier, *left = powers.barrier + 1;
+  u64 meeting = powers.meeting;
   double *even = powers.even, *odd = powers.odd;
-  Round<Offset, VALUES, NORMED> round{rows, powers, odd, hot, even, powers.sums + places, 0, {0, 0}};
+  Round<Offset, VALUES, NORMED> round{rows, powers, odd, even, nullptr, (u32)__cvta_generic_to_shared(hot), 0, {0, 0}};
+  round.sums = powers.sums + (meeting & 1) * 2 * rows.cut_rows;
   round.begin();
-  TwoSums all = grid_sums(round.mine, round.sums, rows.cut_rows, arrived, target);
+  TwoSums all = meet(round.mine, powers, rows.cut_rows, meeting);
   if (NORMED) all.other = 1;
   i64 rounds = NORMED ? -1 : 0;
   do {
+    ++meeting;
     round.w = round.next_w, round.next_w = round.w == even ? odd : even;
-    round.sums = round.sums == powers.sums ? powers.sums + places : powers.sums;
+    round.sums = powers.sums + (meeting & 1) * 2 * rows.cut_rows;
     round.other = NORMED ? 1 / sqrt(all.other) : powers.factor * all.other;
     round.mine = {0, 0};
     if (rows.hot) {
@@ -249,16 +283,13 @@ __global__ void __launch_bounds__(POWER_THREADS, POWER_BLOCKS)
       __syncthreads();
     }
     round.all_tiles();
-    all = grid_sums(round.mine, round.sums, rows.cut_rows, arrived, target);
+    all = meet(round.mine, powers, rows.cut_rows, meeting);
     ++rounds;
   } while (rounds == 0 || (rounds < powers.most_rounds && !(all.change < powers.enough) && all.change <= GREATEST));
   if (powers.out != powers.x)
     for (i64 row = signed_thread_number(); row < rows.n; row += signed_thread_count())
       powers.out[rows.order[row]] = powers.x[row];
-  if (threadIdx.x == 0) {
-    if (blockIdx.x == 0) powers.host[0] = rounds, powers.host[1] = __double_as_longlong(all.change);
-    if (atomicAdd(left, 1) + 1 == gridDim.x) *arrived = *left = 0;
-  }
+  if (threadIdx.x == 0 && blockIdx.x == 0) powers.host[0] = rounds, powers.host[1] = __double_as_longlong(all.change);
 }
 
 }  // namespace hopwave::linalg
