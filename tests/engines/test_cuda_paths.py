@@ -21,7 +21,7 @@ GRAPHS = {
     "sparse": lambda: generate.kronecker(10, 1, seed=3, directed=True),  # most pairs have no path
     "grid": lambda: generate.grid(30, 30),  # counts beyond 2^53: sums depend on their order
     "star": lambda: generate.star(3000),
-    "path": lambda: generate.path(2000),
+    "path": lambda: generate.path(500),
     "complete": lambda: generate.complete(90),
     "diamonds": lambda: generate.diamonds(300),
     "many diamonds": lambda: generate.diamonds(600),  # beyond float64: drawn by the CPU
@@ -40,8 +40,8 @@ def drawn(graph: hw.Graph, device: str, pairs: int, **job: Any) -> Any:
 @pytest.mark.parametrize("name", GRAPHS)
 def test_the_same_paths(name: str) -> None:
     graph = GRAPHS[name]()
-    mine, right = (drawn(graph, device, 3000) for device in ("cuda", "cpu"))
-    assert mine.done == 3000 and np.array_equal(mine.counts, right.counts)
+    mine, right = (drawn(graph, device, 1500) for device in ("cuda", "cpu"))
+    assert mine.done == 1500 and np.array_equal(mine.counts, right.counts)
     assert dict(zip(PATH_SUMS, mine.sums, strict=True)) == dict(zip(PATH_SUMS, right.sums, strict=True))
     sampled_paths.check(mine)
     assert (mine.sums[PATH_SUMS.index("recounted")] > 0) == (name == "many diamonds")
@@ -67,7 +67,7 @@ def test_parts_and_little_memory_change_nothing() -> None:
         engines.engine("cuda").path_sampling(graph, PathJob(1), 2)
 
 
-@pytest.mark.parametrize("name", ["kronecker", "kronecker directed", "many diamonds"])
+@pytest.mark.parametrize("name", ["kronecker", "kronecker directed"])
 def test_scores_are_those_of_the_cpu(name: str) -> None:
     graph = GRAPHS[name]()
     options: dict[str, Any] = {"epsilon": 0.03, "method": "paths", "seed": 7, "progress": False}

@@ -178,12 +178,12 @@ class Dealt:
 
 
 def cut_from(m, blocks):
-    """Entries above which a row is cut into pieces: part of what every warp has to do.
+    """Entries above which a row is cut into pieces: as many as every warp has to add up.
 
     >>> cut_from(10**6, 132), cut_from(182 * 10**6, 132)
-    (1024, 10771)
+    (1024, 43087)
     """
-    return max(POWER.least_cut, m // (POWER.cuts_per_warp * blocks * (THREADS // WARP)))
+    return max(POWER.least_cut, m // (blocks * (THREADS // WARP)))
 
 
 def unsorted_rows(n, m):

@@ -82,12 +82,15 @@ __device__ __forceinline__ void publish(ulonglong2 *slot, double number, u64 mee
   asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(slot), "l"(__double_as_longlong(number)), "l"(meeting)
                : "memory");
 }
-__device__ __forceinline__ double awaited(const ulonglong2 *slot, u64 meeting) {
-  u64 number, of;
-  do {
-    asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(number), "=l"(of) : "l"(slot) : "memory");
-  } while (of != meeting);
-  return __longlong_as_double(number);
+__device__ __forceinline__ TwoSums awaited(const ulonglong2 *slots, u64 meeting) {
+  u64 change, of, other, of_other;
+  do {  // both are on their way at the same time
+    asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%4];\n ld.volatile.global.v2.u64 {%2, %3}, [%4 + 16];"
+                 : "=l"(change), "=l"(of), "=l"(other), "=l"(of_other)
+                 : "l"(slots)
+                 : "memory");
+  } while (of != meeting || of_other != meeting);
+  return {__longlong_as_double(change), __longlong_as_double(other)};
 }
 
 // Σ over all blocks and cut rows, in every thread. What any block wrote before, all of them see after. Thread i waits
@@ -103,7 +106,7 @@ __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 
   }
   TwoSums all = {0, 0};
   if (threadIdx.x < gridDim.x) {
-    all = {awaited(slots + 2 * threadIdx.x, meeting), awaited(slots + 2 * threadIdx.x + 1, meeting)};
+    all = awaited(slots + 2 * threadIdx.x, meeting);
     __threadfence();  // also empties this multiprocessor's L1 cache, so that plain loads are right from here on
   }
   if (cut_rows) {
