@@ -5,7 +5,7 @@ for tool in memcheck racecheck synccheck; do
 done
 
 Arguments choose some of it: names of plans, "many" for searches from many sources and components, "linalg" for products
-over semirings and the algorithms made of them.
+over semirings and the algorithms made of them, "ranks" for power iterations, "paths" for sampled paths.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import hopwave as hw
 from hopwave import engines, generate
 from hopwave import linalg as la
 from hopwave.catalogue import CATALOGUE
-from hopwave.jobs import Job, Question
+from hopwave.jobs import Job, PathJob, Question
 from hopwave.linalg import algorithms
 from hopwave.plan import Plan
 
@@ -109,9 +109,13 @@ def algebra(graph: hw.Graph) -> list[str]:
         "waves, some": lambda d: hops(d, la.semiring.any_first, depth_limit=2),
         "path counts": lambda d: hops(d, la.semiring.plus_first, depth_limit=20),
         "sssp": lambda d: algorithms.sssp(W, 0, device=d),
-        "pagerank": lambda d: algorithms.pagerank(A, device=d),
         **({} if graph.directed else undirected),
     }
+    return different(computations)
+
+
+def different(computations: dict[str, Callable[[str], la.Vector]]) -> list[str]:
+    """The names of those that the GPU computes differently from the CPU."""
     wrong = []
     for name, compute in computations.items():
         found, right = compute("cuda").to("cpu").to_dense(-1), compute("cpu").to_dense(-1)
@@ -135,6 +139,32 @@ def paths(graph: hw.Graph) -> bool:
     return True
 
 
+def ranks(graph: hw.Graph) -> list[str]:
+    """The power iterations that differ between GPU and CPU; there should be none."""
+    W, A = la.Matrix.from_graph(graph, 1.0 + np.arange(graph.m) % 7), la.Matrix.from_graph(graph)
+    own = 1.0 + np.arange(graph.n) % 3
+    start = {"max_iter": 5000, "tol": 0.05 / graph.n, "nstart": own}
+    return different(
+        {
+            "pagerank": lambda d: algorithms.pagerank(A, device=d),
+            "weighted pagerank": lambda d: algorithms.pagerank(W, 0.7, own, own[::-1], own, device=d),
+            "eigenvector": lambda d: algorithms.eigenvector_centrality(A, device=d, **start),
+            "weighted eigenvector": lambda d: algorithms.eigenvector_centrality(W, device=d, **start),
+            "katz": lambda d: algorithms.katz_centrality(W, 1e-4, own, device=d),
+        }
+    )
+
+
+def sampled_paths(graph: hw.Graph) -> bool:
+    """Whether the paths of some random pairs are the CPU's."""
+    counts = []
+    for device in ("cuda", "cpu"):
+        run = engines.engine(device).path_sampling(graph, PathJob(1))
+        run.advance(300, lambda done: False)
+        counts.append(np.append(run.counts, run.sums))
+    return np.array_equal(*counts)
+
+
 def search(graph: hw.Graph, plan: Plan) -> bool:
     """Whether a search by that plan agrees with the reference engine."""
     counting = plan.why_not(Question(path_counts=True)) is None
@@ -151,6 +181,11 @@ def wrong_on(graph: hw.Graph, chosen: list[str]) -> Iterator[str | None]:
     if not chosen or "linalg" in chosen:
         differ = algebra(graph)
         yield f"{', '.join(differ)} by linalg" if differ else None
+    if not chosen or "ranks" in chosen:
+        differ = ranks(graph)
+        yield f"{', '.join(differ)} in one launch" if differ else None
+    if graph.n > 1 and (not chosen or "paths" in chosen):
+        yield None if sampled_paths(graph) else "sampled paths"
     if not chosen or "many" in chosen:
         yield None if many(graph) else "searches from many sources"
     for plan in CATALOGUE.values():

@@ -322,3 +322,31 @@ class PowerIteration(Protocol):
 
     def round(self) -> float:
         """One more round; returns the sum of all changes."""
+
+
+@dataclass(frozen=True)
+class PowerJob:
+    """A power iteration from its first round to its last. In a round, A being the arcs with their weights,
+
+        x = factor · (x/totals · A + (Σ x where totals are 0) · dead) + base
+        x = x · (A + I), divided by its length, if `normed`
+
+    `start`, `base` and `dead` are arrays of the device with one number per vertex, or one number for all.
+    """
+
+    start: Array | float
+    enough: float  # rounds end when Σ |change| is less than this
+    max_iter: int
+    factor: float = 1.0
+    base: Array | float = 0.0
+    dead: Array | float = 0.0
+    totals: Callable[[], Array] | None = None  # one number per vertex, the same for all jobs of a matrix; None: 1
+    normed: bool = False
+
+
+class PowerEnd(NamedTuple):
+    """Where a power iteration ended: the numbers, how many rounds it made, and Σ |change| of the last one."""
+
+    x: Array
+    rounds: int
+    change: float

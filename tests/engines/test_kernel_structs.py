@@ -185,6 +185,8 @@ CONSTANTS = [  # header, constants there, where Python has them, under which nam
     ("paths/state.cuh", "THREADS TRACE_COLUMNS", "paths.search", "BLOCK TRACE_COLUMNS"),
     ("many/state.cuh", "SUMS COLUMNS ROWS PAIRS", "many", None),
     ("linalg/products.cuh", "PIECE", "linalg.scratch", None),
+    ("betweenness/paths.cuh", "PATH_THREADS", "betweenness.paths", "THREADS"),
+    ("linalg/power.cuh", "POWER_THREADS POWER_BLOCKS TILE_KINDS", "linalg.power", "THREADS BLOCKS KINDS"),
 ]
 
 

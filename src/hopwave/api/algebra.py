@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.api.arguments import as_graph
+from hopwave.arrays import Deferred, on_host
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.linalg import algorithms
@@ -191,9 +192,13 @@ def _undirected(G: Any, what: str) -> Graph:
 
 def _numbers(found: Vector) -> npt.NDArray[Any]:
     """A vector with an entry everywhere, as a NumPy array."""
+    if found.count_if_known() == found.n:
+        return on_host(found.arrays()[0])
     return np.asarray(found.to("cpu").to_dense())
 
 
 def vertex_scores(name: str, found: Vector, graph: Graph) -> VertexScores:
-    """A vector with an entry everywhere, as the result of a public function."""
-    return VertexScores(name, _numbers(found), np.arange(graph.n, dtype=np.int64), graph)
+    """A vector with an entry everywhere, as the result of a public function. One on a GPU is copied when first read."""
+    scores: Any = Deferred(lambda: _numbers(found)) if found.device == "cuda" else _numbers(found)
+    vertices: Any = Deferred(lambda: np.arange(graph.n, dtype=np.int64))
+    return VertexScores(name, scores, vertices, graph)

@@ -103,9 +103,9 @@ def betweenness_centrality(
         length per arc, in the order of `G.indices`; a string names an edge attribute of a NetworkX graph. Runs on the
         CPU.
     method : {"auto", "paths", "sources", "exact"}, optional
-        How to get within ±epsilon. "paths" draws random pairs and one shortest path of each, on the CPU. "sources"
-        draws sources and counts all their paths. "exact" takes all sources. "auto" takes the one with the lowest
-        predicted cost, on a GPU "sources"; `result.plan.why` says which and why.
+        How to get within ±epsilon. "paths" draws random pairs and one shortest path of each. "sources" draws sources
+        and counts all their paths. "exact" takes all sources. "auto" takes the one with the lowest predicted cost, on a
+        GPU "sources"; `result.plan.why` says which and why.
     top : int, optional
         With `epsilon`: a sample of paths may end as soon as that many vertices are known to have the highest scores,
         in whatever order. `result.undecided` lists the vertices that are too close to tell.

@@ -39,7 +39,9 @@ from hopwave.jobs import (
     PathSampling,
     PathSearch,
     Poll,
+    PowerEnd,
     PowerIteration,
+    PowerJob,
     Product,
     Question,
     Settled,
@@ -68,7 +70,16 @@ Operation = Literal[
     "cut_sweep",
     "reach_bounds",
 ]
-Shortcut = Literal["waves", "count_entries", "count_triangles", "pagerank", "dijkstra", "delta_stepping", "near_far"]
+Shortcut = Literal[
+    "waves",
+    "count_entries",
+    "count_triangles",
+    "pagerank",
+    "power_iteration",
+    "dijkstra",
+    "delta_stepping",
+    "near_far",
+]
 
 # Only the engine itself looks inside these; callers pass them from one method to the next.
 Loaded = Any  # a graph, prepared for searches
@@ -265,6 +276,9 @@ class Algebra(Protocol):
 
     def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PowerIteration:
         """Rounds of PageRank from the ranks x; linalg/algorithms/pagerank.py explains the other arguments."""
+
+    def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
+        """All rounds of a power iteration at once; None where it takes a loop of products."""
 
     def dijkstra(self, A: Matrix, search: PathSearch) -> Settled:
         """Shortest paths, nearest vertex first; lengths are not negative."""

@@ -30,6 +30,9 @@ class NoShortcuts:
     def pagerank(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("pagerank")
 
+    def power_iteration(self, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("power_iteration")
+
     def dijkstra(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("dijkstra")
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hopwave import html
 from hopwave.algorithms.top_scores import Searches
-from hopwave.arrays import on_host
+from hopwave.arrays import Deferring, on_host
 from hopwave.graph import Graph
 from hopwave.graph_arrays import vertex_names
 from hopwave.optional import optional
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class VertexScores:
+class VertexScores(Deferring):
     """One number per vertex, for all vertices or for those that were chosen.
 
     Attributes
@@ -54,6 +54,9 @@ class VertexScores:
     graph: Graph = field(repr=False)
     bounds: npt.NDArray[np.float64] | None = None
     searches: Searches | None = None
+
+    def __post_init__(self) -> None:
+        self._set_aside()
 
     def top(self, k: int = 10) -> list[tuple[Any, Any]]:
         """The k vertices with the highest scores, by label or id, highest first. Ties are in vertex order."""

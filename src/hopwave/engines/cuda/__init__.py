@@ -20,7 +20,7 @@ from hopwave.engines.cuda.errors import LESS_MEMORY, OTHERS_LESS, explained
 from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
-from hopwave.jobs import Accumulation, CutSweep, FoundBySearch, Job, PathJob, Poll, Question, Sweep, Swept
+from hopwave.jobs import Accumulation, CutSweep, FoundBySearch, Job, PathJob, PathSampling, Poll, Question, Sweep, Swept
 from hopwave.optional import install
 from hopwave.plan import Plan, Step
 from hopwave.prepared import Structure
@@ -177,11 +177,6 @@ class Engine:
                 "device='cuda' does not cut searches off for top=: it takes all searches of a batch to their end; "
                 "use device='cpu' or 'auto', or leave out top="
             )
-        if operation == "path_sampling":
-            return (
-                "device='cuda' does not sample paths yet: its betweenness goes from sources to all vertices; "
-                "use device='cpu' or 'auto', or method='sources'"
-            )
         if operation == "strong_components" and graph.directed:
             return (
                 "device='cuda' finds weak components only: strong ones need a depth-first search, one step at a time; "
@@ -240,8 +235,15 @@ class Engine:
     def reach_bounds(self, graph: Graph) -> NoReturn:
         raise EngineError(self.why_not_operation("reach_bounds", graph))
 
-    def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> NoReturn:
-        raise EngineError(self.why_not_operation("path_sampling", graph))
+    def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
+        if threads is not None:
+            raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+        with explained("preparing a sample of paths", graph, LESS_MEMORY):
+            from hopwave.engines.cuda.betweenness import paths
+            from hopwave.engines.cuda.graph import CudaGraph
+
+            uploaded = graph._prepared.find(CudaGraph) or graph._prepared.keep(CudaGraph(graph))
+            return paths.PathSampling(graph, uploaded, job)
 
     def regime(self, graph: Graph, job: Job, plan: Plan) -> tuple[str, str] | None:
         loaded = self.load(graph, plan)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 
 from hopwave.engines.cuda import build, components, kronecker, many, many_weighted, renumber, rows
+from hopwave.engines.cuda.betweenness import paths as sampled_paths
 from hopwave.engines.cuda.betweenness import run, turbobc
+from hopwave.engines.cuda.linalg import power
 from hopwave.engines.cuda.paths import search as paths
 from hopwave.engines.cuda.rank import lengths, part
 from hopwave.engines.cuda.search import one_launch, steps
 
 OFFSETS = ("int", "long long")
-WITH_OFFSETS = (steps, many, many_weighted, components, renumber, rows, turbobc, paths)
+WITH_OFFSETS = (steps, many, many_weighted, components, renumber, rows, turbobc, paths, sampled_paths, power)
 
 
 def all_instances() -> dict[str, list[str]]:

@@ -180,3 +180,31 @@ def search_bytes(n: int, own: bool) -> int:
     (3360, 2560)
     """
     return (8 if own else 0) * n + 8 * n + 4 * ALONG_WEIGHTS.lists * (n + 2) + 128
+
+
+@dataclass(frozen=True)
+class PowerPolicy:
+    """Power iterations in one launch (kernels/linalg/power.cuh)."""
+
+    short_row: int = 32  # entries up to which rows stay in the order of vertices, where near ones lie near
+    # Entries that one warp adds up in the time of a round of a small graph. In a large one, a row is cut if it has more
+    # than a warp's share of all entries: with a quarter of that, kron 18 took 14% longer on an H200.
+    least_cut: int = 1024
+    hot: int = 24576  # numbers of the longest rows that a block keeps in shared memory: what a Hopper has room for
+    hot_arcs: int = 1 << 16  # arcs per block from which that pays
+
+
+POWER = PowerPolicy()
+
+
+@dataclass(frozen=True)
+class PathsPolicy:
+    """Shortest paths of random pairs (kernels/betweenness/paths.cuh)."""
+
+    warps: int = 32  # searches per multiprocessor at a time: as many as have registers
+    share_of_memory: float = 0.75  # of what is free, for the searches' arrays
+    first_pairs: int = 1 << 12  # pairs of the first launch
+    seconds: float = 0.1  # that a launch should take: it can be stopped after each
+
+
+PATHS = PathsPolicy()

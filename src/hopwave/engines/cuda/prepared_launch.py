@@ -20,11 +20,11 @@ class PreparedLaunch:
     """One kernel with its grid and its arguments by name, in the order of its parameters. Several threads may use it.
 
     Arguments are NumPy scalars and records. Those that change from launch to launch are whole numbers from 0: counts
-    and addresses.
+    and addresses. `shared`: bytes of shared memory per block.
     """
 
-    def __init__(self, kernel, blocks, threads, **arguments):
-        self.handle, self.blocks, self.threads = kernel.handle, blocks, threads
+    def __init__(self, kernel, blocks, threads, shared=0, **arguments):
+        self.handle, self.blocks, self.threads, self.shared = kernel.handle, blocks, threads, shared
         packed = {name: np.atleast_1d(value).tobytes() for name, value in arguments.items()}
         starts, end = [], 0
         for value in packed.values():
@@ -48,7 +48,7 @@ class PreparedLaunch:
             for name, value in changed.items():
                 words[place[name]] = value
             driver.launchCooperativeKernel(
-                self.handle, self.blocks, 1, 1, self.threads, 1, 1, 0, cupy.cuda.get_current_stream().ptr,
+                self.handle, self.blocks, 1, 1, self.threads, 1, 1, self.shared, cupy.cuda.get_current_stream().ptr,
                 self._list_address,
             )  # fmt: skip
 

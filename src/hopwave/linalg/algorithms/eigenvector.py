@@ -12,12 +12,15 @@ from __future__ import annotations
 from typing import Any
 
 from hopwave.arrays import Array
+from hopwave.jobs import PowerJob
 from hopwave.linalg.algorithms.power import (
     Rounds,
     arriving,
+    as_vector,
     check_rounds,
     length,
     settle,
+    settle_at_once,
     shares,
     total_change,
     weighted_square,
@@ -41,10 +44,15 @@ def eigenvector_centrality(
     if n == 0:
         return Vector(0)
 
+    start = shares(nstart, "nstart", A)
+    found = settle_at_once(A, PowerJob(start, n * tol, max_iter, normed=True), "the centralities")
+    if found is not None:
+        return Vector.from_dense(found)
+
     def step(x: Array) -> tuple[Array, float]:
         y = x + arriving(x, A)
         y /= length(y)
         return y, total_change(y, x)
 
-    run = Rounds(step, shares(nstart, "nstart", A).arrays()[0])
+    run = Rounds(step, as_vector(start, A).arrays()[0])
     return Vector.from_dense(settle(run, n * tol, max_iter, "the centralities"))

@@ -21,6 +21,7 @@ from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import extremes
 from hopwave.linalg.algorithms.power import (
     arriving,
+    as_vector,
     check_rounds,
     length,
     settle,
@@ -61,7 +62,7 @@ def hits(
     n = A.shape[0]
     if n == 0:
         return Vector(0), Vector(0)
-    a = shares(nstart, "nstart", A).arrays()[0]
+    a = as_vector(shares(nstart, "nstart", A), A).arrays()[0]
     a = a / length(a)
     h = arriving(a, A.T)
     if length(h) == 0:

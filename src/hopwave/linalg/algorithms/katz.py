@@ -13,17 +13,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from hopwave.arrays import Array
 from hopwave.errors import GraphError
+from hopwave.jobs import PowerJob
 from hopwave.linalg.algorithms.power import (
     Rounds,
     arriving,
+    as_vector,
     check_rounds,
     length,
     numbers,
     settle,
+    settle_at_once,
     total_change,
     weighted_square,
 )
@@ -55,13 +56,16 @@ def katz_centrality(
     n = A.shape[0]
     if n == 0:
         return Vector(0)
-    b = numbers(np.full(n, beta) if np.ndim(beta) == 0 else beta, "beta", A).arrays()[0]
-    x = numbers(np.zeros(n) if nstart is None else nstart, "nstart", A).arrays()[0]
+    alpha = float(alpha)
+    b, start = numbers(beta, "beta", A), numbers(0.0 if nstart is None else nstart, "nstart", A)
 
     def step(x: Array) -> tuple[Array, float]:
         y = alpha * arriving(x, A) + b
         return y, total_change(y, x)
 
     smaller = f", or alpha={alpha:g} closer to 0: it must be below 1 / the greatest eigenvalue of the matrix"
-    x = settle(Rounds(step, x), n * tol, max_iter, "the centralities", smaller)
+    x = settle_at_once(A, PowerJob(start, n * tol, max_iter, alpha, base=b), "the centralities", smaller)
+    if x is None:
+        run = Rounds(step, as_vector(start, A).arrays()[0])
+        x = settle(run, n * tol, max_iter, "the centralities", smaller)
     return Vector.from_dense(x / (length(x) or 1.0) if normalized else x)

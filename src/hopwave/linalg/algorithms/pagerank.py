@@ -18,8 +18,9 @@ from typing import Any
 from hopwave.arrays import module_of
 from hopwave.engines import algebra
 from hopwave.errors import GraphError
+from hopwave.jobs import PowerJob
 from hopwave.linalg.algorithms.operands import check_weights, square
-from hopwave.linalg.algorithms.power import Rounds, check_rounds, settle, shares
+from hopwave.linalg.algorithms.power import Rounds, as_vector, check_rounds, settle, settle_at_once, shares
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import vxm
@@ -58,11 +59,21 @@ def pagerank(
         raise GraphError(f"alpha={alpha} is no probability; give a number from 0 to 1")
     if n == 0:
         return Vector(0)
-    p = shares(personalization, "personalization", A)
-    q = p if dangling is None else shares(dangling, "dangling", A)
-    x = shares(nstart, "nstart", A)
+    alpha = float(alpha)
+    jumps = shares(personalization, "personalization", A)
+    ends = jumps if dangling is None else shares(dangling, "dangling", A)
+    start = shares(nstart, "nstart", A)
     S = out_weights(A)
+    if not adaptive:
+        job = PowerJob(
+            start, n * tol, max_iter, alpha, base=(1 - alpha) * jumps, dead=ends, totals=lambda: S.to_dense(0.0)
+        )
+        ranks = settle_at_once(A, job, "the ranks")
+        if ranks is not None:
+            return Vector.from_dense(ranks)
     engine = algebra(A.device)
+    p, x = as_vector(jumps, A), as_vector(start, A)
+    q = p if dangling is None else as_vector(ends, A)
     if not adaptive and engine.why_not_operation("pagerank") is None:  # each round in one pass over the arcs
         run = engine.pagerank(A, S.to_dense(0.0), alpha, p.arrays()[0], q.arrays()[0], x.arrays()[0])
         return Vector.from_dense(settle(run, n * tol, max_iter, "the ranks"))

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from hopwave.arrays import Array, module_of
+from hopwave.engines import algebra
 from hopwave.errors import ConvergenceError, GraphError
-from hopwave.jobs import PowerIteration
+from hopwave.jobs import PowerIteration, PowerJob
 from hopwave.linalg.algorithms.operands import check_weights, extremes, square
 from hopwave.linalg.products import vxm
 from hopwave.matrix import Matrix
@@ -47,7 +48,23 @@ def settle(run: PowerIteration, enough: float, max_iter: int, what: str, remedy:
             rounds, left = rounds + 1, run.round()
             if left < enough:
                 return run.x
-    raise ConvergenceError(
+    raise not_settled(rounds, left, enough, what, remedy)
+
+
+def settle_at_once(A: Matrix, job: PowerJob, what: str, remedy: str = "") -> Array | None:
+    """As `settle`, but all rounds are one call of the engine. None where the engine of the matrix has no such call."""
+    engine = algebra(A.device)
+    if engine.why_not_operation("power_iteration") is not None:
+        return None
+    end = engine.power_iteration(A, job)
+    if end is not None and not end.change < job.enough:
+        raise not_settled(end.rounds, end.change, job.enough, what, remedy)
+    return None if end is None else end.x
+
+
+def not_settled(rounds: int, left: float, enough: float, what: str, remedy: str) -> ConvergenceError:
+    """The error of an iteration that has made as many rounds as it may."""
+    return ConvergenceError(
         f"after {rounds} rounds {what} still change by {left:.3g} in all, not less than {enough:.3g}; "
         f"give a larger max_iter or tol{remedy}"
     )
@@ -88,22 +105,32 @@ def length(x: Array) -> float:
     return most * float(xp.sqrt(((x / most) ** 2).sum())) if 0 < most < np.inf else most
 
 
-def numbers(given: Any, what: str, A: Matrix) -> Vector:
-    """One finite number per vertex, as a vector on the device of the matrix."""
+def placed(array: Array, A: Matrix) -> Array:
+    """The array on the device of the matrix."""
+    return algebra(A.device).xp.asarray(array)
+
+
+def numbers(given: Any, what: str, A: Matrix) -> Array | float:
+    """One finite number per vertex, an array on the device of the matrix; or one number for all."""
     n = A.shape[0]
     array = np.asarray(given, np.float64)
-    if array.shape != (n,):
+    if array.shape not in ((), (n,)):
         raise GraphError(f"{what} has shape {array.shape}; give one number for each of the {n} vertices")
     if not np.isfinite(array).all():
         raise GraphError(f"{what} has a number that is not finite; give one for each vertex")
-    return Vector.from_dense(array).to(A.device)
+    return placed(array, A) if array.ndim else float(array)
 
 
-def shares(weights: Any, what: str, A: Matrix) -> Vector:
-    """Weights that add up to 1; all equal where none are given."""
+def as_vector(given: Array | float, A: Matrix) -> Vector:
+    """One number per vertex on the device of the matrix, from such an array or one number for all."""
+    return Vector.full(A.shape[0], given, device=A.device) if isinstance(given, float) else Vector.from_dense(given)
+
+
+def shares(weights: Any, what: str, A: Matrix) -> Array | float:
+    """Weights that add up to 1, an array on the device of the matrix; one number for all where none are given."""
     n = A.shape[0]
     if weights is None:
-        return Vector.full(n, 1.0 / n, device=A.device)
+        return 1.0 / n
     array = np.asarray(weights, np.float64)
     if array.shape != (n,):
         raise GraphError(f"{what} has shape {array.shape}; give one weight for each of the {n} vertices")
@@ -112,4 +139,4 @@ def shares(weights: Any, what: str, A: Matrix) -> Vector:
         raise GraphError(
             f"{what} adds up to {total:g}, least {array.min():g}; give weights of at least 0, one of them above 0"
         )
-    return Vector.from_dense(array / total).to(A.device)
+    return placed(array / total, A)

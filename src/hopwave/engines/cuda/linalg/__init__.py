@@ -25,7 +25,7 @@ from hopwave.engines.cuda.linalg.scratch import Pending, cuts_of, forget, stream
 from hopwave.engines.cuda.linalg.semiring_source import binary_text, monoid_text, unary_result, unary_text
 from hopwave.engines.shortcuts import NoShortcuts
 from hopwave.errors import EngineError
-from hopwave.jobs import Allowed, Direction, FoundNearFar, PathSearch, Product, Touched
+from hopwave.jobs import Allowed, Direction, FoundNearFar, PathSearch, PowerEnd, PowerJob, Product, Touched
 from hopwave.matrix import Matrix
 from hopwave.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.rows import Place, by_place
@@ -193,6 +193,12 @@ class Algebra(NoShortcuts):
             return paths.predecessors(A, search.sources, distances)
 
         return FoundNearFar(distances, tuple(buckets), lambda: predecessors(self), to_host)
+
+    @explained
+    def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
+        from hopwave.engines.cuda.linalg.power import iterate
+
+        return iterate(A, job)
 
     def _nothing(self, n: int, dtype: np.dtype[Any]) -> Vector:
         return Vector.sparse(n, cupy.empty(0, np.int32), cupy.empty(0, dtype))

@@ -53,6 +53,7 @@ class StreamScratch(NamedBuffers):
         self.progress = cupy.zeros(len(PROGRESS), np.uint64)
         self.pages, self.slots = [], []
         self.arena = None  # of waves.py
+        self.meeting = 1  # of power.py: the number of the next meeting of blocks
         self.stamp = 0
 
     def array_kernel(self, name, text="", dtype=None):

@@ -1,0 +1,142 @@
+"""Sampling shortest paths on the GPU: thousands of pairs at once, one warp each (kernels/betweenness/paths.cuh).
+
+Pair number i and its path are those of the CPU engine, which also draws the pairs whose path counts need more than
+float64.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+
+import cupy
+import numpy as np
+
+from hopwave import engines
+from hopwave.engines.cuda.errors import LESS_MEMORY, explained
+from hopwave.engines.cuda.launch import WARP, expression
+from hopwave.engines.cuda.memory import free_memory
+from hopwave.engines.cuda.policy import PATHS
+from hopwave.engines.cuda.records import filled, record
+from hopwave.errors import EngineError, amount
+from hopwave.jobs import PATH_SUMS
+
+HEADER = "betweenness/paths.cuh"
+THREADS = 256  # PATH_THREADS there
+NO_CUTOFF = np.iinfo(np.int32).max
+BYTES_PER_VERTEX = 20  # of one search: level, queue, path, path count
+
+GRAPH = record(HEADER, "PathGraph<int>", "ptr offsets[2] neighbours[2]", "i64 n ascending degree_bits[2]")
+WORK = record(
+    HEADER, "PathWork", "ptr level queue path sigma counts sums next left left_count", "u64 start", "i64 last cutoff"
+)
+
+
+def instances(offset):
+    """(header, name) of every kernel here: what the compile test compiles."""
+    return [(HEADER, expression(HEADER, "sample_paths", offset))]
+
+
+class PathSampling:
+    """See hopwave.jobs.PathSampling. Whole numbers are added up, so that the order of pairs changes nothing."""
+
+    def __init__(self, graph, on_device, job):
+        self.job, self.graph, self.device = job, graph, on_device
+        n = self.device.n
+        self.done, self.counts, self.sums = 0, np.zeros(n, np.int64), np.zeros(len(PATH_SUMS), np.int64)
+        rows, columns = self.device.rows, self.device.columns
+        self.arrays = [array.astype(rows[0].dtype, copy=False) for array in (rows[0], columns[0])]
+        self.rows = filled(
+            GRAPH, offsets=[array.data.ptr for array in self.arrays],
+            neighbours=[array.data.ptr for array in (rows[1], columns[1])], n=n,
+            ascending=self.graph.order == "ascending",
+            degree_bits=[degree_bits(degrees) for degrees in (self.graph.in_degrees, self.graph.degrees)],
+        )  # fmt: skip
+        self.searches = 0
+        self.pace = PATHS.first_pairs  # pairs of the next launch
+
+    def advance(self, until, poll):
+        """Pairs up to number `until`, or until poll(done) returns true. Returns how many are done."""
+        paused = False
+        while self.done < until and not paused:
+            with explained("sampling paths", self.graph, LESS_MEMORY):
+                self._allocate(until - self.done)
+                began, last = time.perf_counter(), min(until, self.done + self.pace)
+                found, left = self._launch(last)
+            self.pace = int(self.pace * min(4.0, max(0.5, PATHS.seconds / (time.perf_counter() - began)))) + 1
+            drawn = self._drawn_by_cpu(left)  # the whole launch counts, or nothing of it, also after Ctrl-C
+            self.counts += found[: len(self.counts)] + drawn[0]
+            self.sums += found[len(self.counts) :] + drawn[1]
+            self.done = last
+            paused = poll(self.done)
+        return self.done
+
+    def _allocate(self, pairs):
+        """Buffers for as many searches at once as the GPU runs, the memory holds, and pairs are left."""
+        n = self.device.n
+        limit = self.job.memory_limit
+        usable = (free_memory() if limit is None else min(limit, free_memory())) * PATHS.share_of_memory
+        wanted = min(self.device.device.multiprocessors * PATHS.warps, pairs)
+        if wanted <= self.searches:
+            return
+        fit = int(usable) // (BYTES_PER_VERTEX * n)
+        if fit < 1 and not self.searches:
+            raise EngineError(
+                f"sampling paths of this graph needs {amount(BYTES_PER_VERTEX * n)} on the GPU for one search and may "
+                f"use {amount(int(usable))}; raise memory_limit=, or use device='cpu'"
+            )
+        if min(wanted, fit) <= self.searches:
+            return
+        self.searches = min(wanted, fit)
+        self.level = cupy.zeros(self.searches * n, np.int32)
+        self.queue, self.path = (cupy.empty(self.searches * n, np.int32) for _ in range(2))
+        self.sigma = cupy.empty(self.searches * n, np.float64)
+        self.on_gpu = cupy.zeros(n + len(PATH_SUMS), np.int64)
+        self.next, self.left_count = cupy.empty(1, np.uint64), cupy.empty(1, np.uint32)
+
+    def _launch(self, last):
+        """Draw pairs up to that number: counts and sums, and the pairs left to the CPU, ascending."""
+        n = self.device.n
+        left = cupy.empty(last - self.done, np.int64)
+        self.on_gpu.fill(0)
+        self.next.fill(self.done)
+        self.left_count.fill(0)
+        work = filled(
+            WORK, level=self.level, queue=self.queue, path=self.path, sigma=self.sigma, counts=self.on_gpu,
+            sums=self.on_gpu[n:], next=self.next, left=left, left_count=self.left_count, start=self.job.start,
+            last=last, cutoff=NO_CUTOFF if self.job.cutoff is None else min(self.job.cutoff, NO_CUTOFF),
+        )  # fmt: skip
+        searches = min(self.searches, last - self.done)
+        kernel = self.device.launch.get(HEADER, "sample_paths")
+        kernel((-(-searches * WARP // THREADS),), (THREADS,), (self.rows, work, np.int64(searches)))
+        count = int(self.left_count.get()[0])
+        return self.on_gpu.get(), np.sort(left[:count].get())
+
+    def _drawn_by_cpu(self, pairs):
+        """Counts and sums of some pairs by the CPU engine."""
+        if not len(pairs):
+            return 0, 0
+        run = engines.engine("cpu").path_sampling(self.graph, self.job)
+        for begin, end in stretches(pairs):
+            run.done = begin
+            run.advance(end, lambda done: False)
+        return run.counts, run.sums
+
+
+def degree_bits(degrees):
+    """log2 of the greatest degree, rounded up as the CPU engine does it.
+
+    >>> degree_bits(np.array([3, 1])), degree_bits(np.array([4])), degree_bits(np.zeros(0, int))
+    (2, 3, 1)
+    """
+    return int(np.ceil(np.log2(max(2, int(degrees.max(initial=0)) + 1))))
+
+
+def stretches(pairs):
+    """Ascending numbers as stretches [begin, end) without gaps.
+
+    >>> stretches(np.array([3, 4, 5, 9]))
+    [(3, 6), (9, 10)]
+    """
+    breaks = np.flatnonzero(np.diff(pairs) > 1) + 1
+    return [(int(pairs[a]), int(pairs[b - 1]) + 1) for a, b in pairwise([0, *breaks.tolist(), len(pairs)])]

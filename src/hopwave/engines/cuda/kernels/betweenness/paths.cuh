@@ -1,0 +1,347 @@
+// Shortest paths between random pairs (s, t), each drawn uniformly among all of them: one warp per pair.
+//
+// Two searches, forward from s and backward from t, one whole level at a time, as on the CPU, which explains it
+// (hopwave/engines/cpu/betweenness/path_kernels.py). The draws are the same to the last path: the queue has the CPU's
+// order, since lanes take arcs in the order of the queue and of each list, and what they find is queued in the order of
+// the lanes. Sums of path counts below 2^53 are exact in any order; larger ones are added up in the CPU's order.
+//
+//   level[v]   0: not visited; 1 + d(s, v) on the forward side; -1 - d(v, t) on the backward side
+//   sigma[v]   path counts, of visited vertices only
+//   queue      of both sides: forward from the front, backward from the end
+//   path       the vertices of the path that is drawn
+//
+// A pair whose path counts may pass 2^MAX_BITS is left to the CPU, by its number.
+#pragma once
+#include "common/hash.cuh"
+
+namespace hopwave::betweenness {
+
+constexpr int PATH_THREADS = 256, PATH_WARPS = PATH_THREADS / WARP;
+constexpr int MAX_BITS = 480;                 // as on the CPU: products of two path counts stay within float64
+constexpr double EXACT = 9007199254740992.0;  // 2^53
+constexpr int ARCS = 0, INNER_VERTICES = 1, UNCONNECTED = 2, WRONG = 4;  // of sums: jobs.PATH_SUMS; 3 is for the CPU
+
+template <class Offset>
+struct PathGraph {
+  const Offset *offsets[2];  // to go on along from side 0 (forward) and from side 1 (backward)
+  const int *neighbours[2];
+  i64 n, ascending;    // whether lists are in ascending order
+  i64 degree_bits[2];  // of the greatest number of arcs into a vertex, on either side
+};
+
+struct PathWork {
+  int *level, *queue, *path;  // of n items for each warp; level is 0 between pairs
+  double *sigma;
+  u64 *counts;  // how many paths each vertex is inside of
+  u64 *sums;
+  u64 *next;  // the next pair to take
+  i64 *left;  // pairs that are left to the CPU, and how many
+  u32 *left_count;
+  u64 start;
+  i64 last, cutoff;  // the first pair not to be taken; hops up to which paths are looked for
+};
+
+// Where one side stands: its last level in the queue, the end of all it visited, the arcs that leave the last level.
+struct Side {
+  int begin, end, tail, depth;
+  i64 leaving, bits;
+};
+
+template <class Offset>
+struct PairSearch {
+  const PathGraph<Offset> &graph;
+  int *level, *queue, *path;
+  double *sigma;
+  Side *sides;  // in shared memory
+  u64 key;
+
+  __device__ __forceinline__ double fraction(int number) const {
+    return (double)(splitmix(key + (u64)(number + 1) * WEYL) >> 11) * 0x1p-53;
+  }
+  __device__ __forceinline__ i64 place(int side, int k) const { return side ? graph.n - 1 - k : k; }
+  __device__ __forceinline__ i64 degree(int side, int v) const {
+    return (i64)graph.offsets[side][v + 1] - (i64)graph.offsets[side][v];
+  }
+  // Whether an arc from a level of that side leads to the other one.
+  __device__ __forceinline__ static bool crosses(int at, int side) { return side ? at > 0 : at < 0; }
+
+  // The arcs of the side's last level in their order, 32 at a time: visit(valid, i, u, v) is called by the whole warp,
+  // where u is item i of the queue. Ends when it returns true.
+  template <class Visit>
+  __device__ __forceinline__ void arcs(int side, Visit visit) const {
+    const Offset *offsets = graph.offsets[side];
+    const int *neighbours = graph.neighbours[side];
+    const int begin = sides[side].begin, end = sides[side].end;
+    for (int group = begin; group < end; group += WARP) {
+      const int mine = group + lane();
+      const int tail = mine < end ? queue[place(side, mine)] : 0;
+      const i64 first = mine < end ? (i64)offsets[tail] : 0, length = mine < end ? (i64)offsets[tail + 1] - first : 0;
+      const i64 through = inclusive_scan(length), all = __shfl_sync(ALL_LANES, through, WARP - 1);
+      const i64 base = first - (through - length);  // of a vertex's arc number a in this group
+      for (i64 from = 0; from < all; from += WARP) {
+        const i64 a = from + lane();
+        int k = 0;  // lanes whose arcs all come before a
+        for (int step = WARP / 2; step; step /= 2)
+          if (__shfl_sync(ALL_LANES, through, k + step - 1) <= a) k += step;
+        const int u = __shfl_sync(ALL_LANES, tail, k);
+        const i64 arc = __shfl_sync(ALL_LANES, base, k) + a;
+        const bool valid = a < all;
+        if (visit(valid, group + k, u, valid ? neighbours[arc] : 0)) return;
+      }
+    }
+  }
+
+  // One level of one side. Returns Σ σ(u) σ(v) over the arcs (u, v) to the other side: 0 while the sides do not meet.
+  __device__ __forceinline__ double expand(int side) {
+    Side &here = sides[side];
+    const int fresh_level = side ? -2 - here.depth : 2 + here.depth;
+    double weight = 0;
+    i64 leaving = 0;
+    int tail = here.end;
+    bool met = false;
+    arcs(side, [&](bool valid, int, int u, int v) {
+      const int at = valid ? level[v] : 0;
+      const double share = valid ? sigma[u] : 0.0;
+      const bool across = valid && crosses(at, side);
+      if (across) weight += share * sigma[v];
+      met = __any_sync(ALL_LANES, across) || met;  // what lies beyond the meeting is on no shortest path
+      const bool takes = valid && !met && (at == 0 || at == fresh_level);
+      const u32 taking = __ballot_sync(ALL_LANES, takes);
+      if (!taking) return false;
+      int rank = 0;  // among the lanes that lead to the same vertex
+      if (takes) rank = __popc(__match_any_sync(taking, v) & lanes_below());
+      const bool fresh = takes && at == 0 && rank == 0;
+      const u32 found = __ballot_sync(ALL_LANES, fresh);
+      if (fresh) {
+        queue[place(side, tail + __popc(found & lanes_below()))] = v;
+        level[v] = fresh_level, sigma[v] = share;
+        leaving += degree(side, v);
+      }
+      tail += __popc(found);
+      __syncwarp();
+      bool waits = takes && !fresh;
+      for (int turn = 0; __any_sync(ALL_LANES, waits); ++turn) {
+        if (waits && rank == turn) sigma[v] += share, waits = false;
+        __syncwarp();
+      }
+      return false;
+    });
+    __syncwarp();
+    if (lane() == 0) here.tail = tail;
+    leaving = warp_sum(leaving), weight = warp_sum(weight);
+    if (weight == 0) {
+      if (lane() == 0) {
+        here.begin = here.end, here.end = tail, here.leaving = leaving;
+        here.depth += 1, here.bits += graph.degree_bits[side];
+      }
+    }
+    __syncwarp();
+    return weight;
+  }
+
+  // Σ σ(u) σ(v) over the arcs across, added up as the CPU does it: for each u first. Ends at the u with which the sum
+  // passes `chosen`; `at` is then its place in the queue, and the sum that of those before it. No multiplication is
+  // fused with an addition: the CPU rounds after both.
+  __device__ __forceinline__ double ordered(int side, double chosen, int &at) const {
+    double total = 0, across = 0, share = 0;
+    at = -1;
+    bool passed = false;
+    arcs(side, [&](bool valid, int i, int u, int v) {
+      const bool is = valid && crosses(level[v], side);
+      const double mine = is ? sigma[u] : 0.0, other = is ? sigma[v] : 0.0;
+      for (u32 todo = __ballot_sync(ALL_LANES, is); todo; todo &= todo - 1) {
+        const int from = __ffs(todo) - 1, of = __shfl_sync(ALL_LANES, i, from);
+        if (of != at) {
+          const double through = __dadd_rn(total, __dmul_rn(share, across));
+          if (through > chosen) return passed = true;
+          total = through, across = 0, at = of;
+        }
+        share = __shfl_sync(ALL_LANES, mine, from), across += __shfl_sync(ALL_LANES, other, from);
+      }
+      return false;
+    });
+    const double through = __dadd_rn(total, __dmul_rn(share, across));
+    return passed || through > chosen ? total : through;
+  }
+
+  // The first of the lanes' terms with which `running` passes `chosen`, or -1; `running` then goes on with all of them.
+  // Terms whose sums are exact may be added up in any order.
+  __device__ __forceinline__ static int passing(bool is, double term, bool exact, double chosen, double &running) {
+    u32 todo = __ballot_sync(ALL_LANES, is);
+    if (!todo) return -1;
+    if (exact) {
+      const double through = inclusive_scan(term);
+      const u32 passed = __ballot_sync(ALL_LANES, is && running + through > chosen);
+      running += __shfl_sync(ALL_LANES, through, WARP - 1);
+      return __ffs(passed) - 1;
+    }
+    for (; todo; todo &= todo - 1) {
+      running += __shfl_sync(ALL_LANES, term, __ffs(todo) - 1);
+      if (running > chosen) return __ffs(todo) - 1;
+    }
+    return -1;
+  }
+
+  // The arc (u, v) between the sides at which the sum of weights passes `chosen`.
+  __device__ __forceinline__ int2 meeting(int side, double total, double chosen) {
+    int2 found = {-1, -1};
+    double running = 0;
+    int at = -1;
+    const bool exact = total < EXACT;
+    if (!exact) running = ordered(side, chosen, at);
+    arcs(side, [&](bool valid, int i, int u, int v) {
+      const bool is = valid && (exact || i == at) && crosses(level[v], side);
+      const int from = passing(is, is ? sigma[u] * sigma[v] : 0.0, exact, chosen, running);
+      const u32 those = __ballot_sync(ALL_LANES, is);
+      const int last = from >= 0 ? from : WARP - 1 - __clz(those);
+      if (those) found = {__shfl_sync(ALL_LANES, u, last), __shfl_sync(ALL_LANES, v, last)};
+      return from >= 0;
+    });
+    return found;
+  }
+
+  // From path[at] to the root of its side, each vertex one place before the last (forward) or after it. Returns the
+  // place of the root, or -1 where the way ends before it.
+  __device__ __forceinline__ int walk(int side, int at, int number) {
+    const int step = side ? -1 : 1;
+    const Offset *offsets = graph.offsets[1 - side];
+    const int *neighbours = graph.neighbours[1 - side];
+    int v = path[at];
+    while (level[v] != step) {
+      const int nearer = level[v] - step;
+      const double count = sigma[v], chosen = fraction(number++) * count;
+      const i64 end = offsets[v + 1];
+      double running = 0;
+      int found = v;
+      for (i64 j = offsets[v]; j < end; j += WARP) {
+        const int u = j + lane() < end ? neighbours[j + lane()] : -1;
+        const bool is = u >= 0 && level[u] == nearer;
+        const int from = passing(is, is ? sigma[u] : 0.0, count < EXACT, chosen, running);
+        const u32 those = __ballot_sync(ALL_LANES, is);
+        if (those) found = __shfl_sync(ALL_LANES, u, from >= 0 ? from : WARP - 1 - __clz(those));
+        if (from >= 0) break;
+      }
+      at -= step;
+      if (found == v || at < 0 || at >= graph.n) return -1;
+      v = found;
+      if (lane() == 0) path[at] = v;
+    }
+    __syncwarp();
+    return at;
+  }
+
+  __device__ __forceinline__ bool has_arc(int u, int v) const {
+    i64 low = graph.offsets[0][u], high = graph.offsets[0][u + 1];
+    const int *neighbours = graph.neighbours[0];
+    if (!graph.ascending) {
+      while (low < high && neighbours[low] != v) ++low;
+      return low < high;
+    }
+    const i64 last = high;
+    while (low < high) {
+      const i64 middle = (low + high) / 2;
+      if (neighbours[middle] < v) low = middle + 1;
+      else high = middle;
+    }
+    return low < last && neighbours[low] == v;
+  }
+
+  // Draws a path across the level of that side which met, counts its inner vertices, and checks it.
+  __device__ __forceinline__ void draw(int side, double total, u64 *counts, u64 *sums) {
+    int ignored;
+    if (total >= EXACT) total = ordered(side, __longlong_as_double(0x7ff0000000000000ll), ignored);
+    const int2 arc = meeting(side, total, fraction(2) * total);
+    const int at = sides[0].depth, distance = at + sides[1].depth + 1;
+    bool right = arc.x >= 0;
+    if (right) {
+      if (lane() == 0) path[at + side] = arc.x, path[at + 1 - side] = arc.y;
+      __syncwarp();
+      const int first = walk(0, at, 3), last = walk(1, at + 1, 3 + at);
+      right = first == 0 && last == distance && path[0] == queue[place(0, 0)] && path[last] == queue[place(1, 0)];
+    }
+    if (right) {
+      bool there = true;
+      for (int i = lane(); i < distance; i += WARP) {
+        there = there && has_arc(path[i], path[i + 1]);
+        if (i) atomicAdd(counts + path[i], 1ull);
+      }
+      right = __all_sync(ALL_LANES, there);
+    }
+    if (lane() == 0) {
+      atomicAdd(sums + INNER_VERTICES, (u64)(distance - 1));
+      if (!right) atomicAdd(sums + WRONG, 1ull);
+    }
+  }
+
+  // An upper bound of log2 of the greatest σ of a side's last level.
+  __device__ __forceinline__ i64 bits_of(int side) const {
+    double greatest = 1;
+    for (int i = sides[side].begin + lane(); i < sides[side].end; i += WARP)
+      greatest = max(greatest, sigma[queue[place(side, i)]]);
+    greatest = warp_max(greatest);
+    return isinf(greatest) ? 2000 : ilogb(greatest) + 1;
+  }
+
+  // One pair, and one of its shortest paths, if there is one of up to `cutoff` hops. Returns whether it is done.
+  __device__ __forceinline__ bool sample(const PathWork &work) {
+    const i64 n = graph.n, s = min((i64)(fraction(0) * n), n - 1);
+    i64 t = min((i64)(fraction(1) * (n - 1)), n - 2);
+    t += t >= s;
+    if (lane() < 2) {
+      const int side = lane(), root = (int)(side ? t : s);
+      sides[side] = {0, 1, 1, 0, degree(side, root), 0};
+      queue[place(side, 0)] = root, level[root] = side ? -1 : 1, sigma[root] = 1;
+    }
+    __syncwarp();
+    double total = 0;
+    bool wide = false;
+    i64 looked_at = 0;
+    while (!wide && sides[0].leaving > 0 && sides[1].leaving > 0 && sides[0].depth + sides[1].depth < work.cutoff) {
+      const int side = sides[0].leaving > sides[1].leaving;
+      looked_at += sides[side].leaving;
+      __syncwarp();
+      total = expand(side);
+      if (total > 0) {
+        draw(side, total, work.counts, work.sums);
+        break;
+      }
+      if (sides[side].bits > MAX_BITS) {
+        const i64 bits = bits_of(side);
+        wide = bits > MAX_BITS;
+        __syncwarp();
+        if (lane() == 0) sides[side].bits = bits;
+        __syncwarp();
+      }
+    }
+    if (lane() == 0 && !wide) {
+      atomicAdd(work.sums + ARCS, (u64)looked_at);
+      if (total == 0) atomicAdd(work.sums + UNCONNECTED, 1ull);
+    }
+    __syncwarp();
+    for (int side = 0; side < 2; ++side)
+      for (int i = lane(); i < sides[side].tail; i += WARP) level[queue[place(side, i)]] = 0;
+    __syncwarp();
+    return !wide;
+  }
+};
+
+template <class Offset>
+__global__ void __launch_bounds__(PATH_THREADS)
+    sample_paths(const __grid_constant__ PathGraph<Offset> graph, const __grid_constant__ PathWork work, i64 searches) {
+  __shared__ Side sides[PATH_WARPS][2];
+  const i64 warp = (i64)blockIdx.x * PATH_WARPS + block_warp(), at = warp * graph.n;
+  if (warp >= searches) return;
+  while (true) {
+    u64 pair = 0;
+    if (lane() == 0) pair = atomicAdd(work.next, 1ull);
+    pair = __shfl_sync(ALL_LANES, pair, 0);
+    if ((i64)pair >= work.last) return;
+    const u64 key = splitmix(work.start + (pair + 1) * WEYL);
+    PairSearch<Offset> search{graph, work.level + at, work.queue + at, work.path + at, work.sigma + at,
+                              sides[block_warp()], key};
+    const bool done = search.sample(work);
+    if (!done && lane() == 0) work.left[atomicAdd(work.left_count, 1)] = (i64)pair;
+  }
+}
+
+}  // namespace hopwave::betweenness

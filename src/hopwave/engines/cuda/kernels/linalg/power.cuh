@@ -1,0 +1,298 @@
+// Power iterations in one launch: PageRank, eigenvector and Katz centrality (hopwave/linalg/algorithms).
+//
+// A round is one product by rows, and one meeting of all blocks, at which each learns the sums of all. Each row is
+// added up in an order that depends on the matrix alone, and so are the sums over all rows: the same numbers give the
+// same bits on every run.
+//
+// Tiles. A warp takes one tile of the rows at a time. A tile is 32 short rows with one thread each, 16 rows with two
+// threads each, … one row with the whole warp, or a piece of a row that is cut because it is too long for one warp.
+// The warp that brings the last piece of a row adds all of them up, in their order.
+//
+//   x        the numbers now: of each row, read and written by the thread that computes the row
+//   w        what the entries of the matrix are multiplied with: x · factor / total, or x itself. Two arrays: a round
+//            reads one and writes the other.
+//   order    rows are numbered by descending length where that balances tiles, so order[row] is its vertex. Rows with
+//            many entries are then near each other in w: the ones most read share cache lines.
+#pragma once
+#include "common/threads.cuh"
+
+#ifndef HOPWAVE_POWER_THREADS
+#define HOPWAVE_POWER_THREADS 1024  // per block
+#endif
+#ifndef HOPWAVE_POWER_BLOCKS
+#define HOPWAVE_POWER_BLOCKS 1  // per multiprocessor
+#endif
+
+namespace hopwave::linalg {
+
+constexpr int POWER_THREADS = HOPWAVE_POWER_THREADS, POWER_WARPS = POWER_THREADS / WARP;
+constexpr int POWER_BLOCKS = HOPWAVE_POWER_BLOCKS;
+constexpr int TILE_KINDS = 7;  // pieces; then rows with 32, 16, 8, 4, 2 threads and 1 thread each
+constexpr int AHEAD = 4, AHEAD_LONG = 8;  // entries that a thread reads before it waits; of long rows without values
+constexpr double GREATEST = 1.7976931348623157e308;  // of float64
+
+// A matrix by rows, as its tiles are dealt out.
+template <class Offset>
+struct DealtRows {
+  const Offset *offsets;  // of the rows, in the order of their tiles
+  const int *columns;     // numbered as rows are
+  const double *values;   // or null: all are 1
+  const int *order;       // the vertex of each row, or null: its own number
+  const int *piece_row, *first_piece;  // of every piece, and of every cut row and one more
+  const double *inverse;               // 1 / the sum of a vertex's out-weights, 0 at dead ends; null: 1
+  i64 n, cut_rows, piece;              // piece: entries of one
+  i64 together;                        // whether tiles side by side go to the same block: near rows then share its L1
+  i64 hot;                             // entries of w that each block keeps in shared memory
+  i64 tiles[TILE_KINDS];               // how many there are of each kind and those before it
+  i64 rows[TILE_KINDS + 1];            // the first row of each kind; at last n
+};
+
+// What is computed. Where a pointer is null, one number serves all vertices.
+struct Powers {
+  const double *start, *base, *dead;  // in the order of vertices
+  double *base_row, *dead_row;        // the same in the order of rows
+  double *x, *out;                    // in the order of rows, and of vertices; the same array where order is null
+  double *even, *odd;                 // w
+  double *partial;                    // of each piece
+  u32 *brought;                       // pieces of each cut row, 0 between rounds
+  double *sums;                       // two numbers of each cut row, for odd and even rounds
+  ulonglong2 *slots;                  // two words of each block, for odd and even rounds
+  u64 *host;                          // the rounds made, and the bits of the last change
+  double start_all, base_all, dead_all, factor, enough;
+  i64 most_rounds;
+  u64 meeting;  // the number of the first meeting, greater than that of any before
+};
+
+struct TwoSums {
+  double change, other;  // Σ |change|; Σ x at dead ends, or Σ x² where x is divided by its length
+};
+
+// Over a block, in every thread. The whole block calls this, in turn with both values of `which`.
+__device__ __forceinline__ TwoSums block_sums(TwoSums mine, int which) {
+  __shared__ TwoSums of_warp[2][POWER_WARPS];
+  mine = {warp_sum(mine.change), warp_sum(mine.other)};
+  if (lane() == 0) of_warp[which][block_warp()] = mine;
+  __syncthreads();
+  mine = lane() < POWER_WARPS ? of_warp[which][lane()] : TwoSums{0, 0};
+  return {warp_sum(mine.change), warp_sum(mine.other)};
+}
+
+// A number and that of the meeting it is for, in one access of 16 bytes.
+__device__ __forceinline__ void publish(ulonglong2 *slot, double number, u64 meeting) {
+  asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(slot), "l"(__double_as_longlong(number)), "l"(meeting)
+               : "memory");
+}
+__device__ __forceinline__ TwoSums awaited(const ulonglong2 *slots, u64 meeting) {
+  u64 change, of, other, of_other;
+  do {  // both are on their way at the same time
+    asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%4];\n ld.volatile.global.v2.u64 {%2, %3}, [%4 + 16];"
+                 : "=l"(change), "=l"(of), "=l"(other), "=l"(of_other)
+                 : "l"(slots)
+                 : "memory");
+  } while (of != meeting || of_other != meeting);
+  return {__longlong_as_double(change), __longlong_as_double(other)};
+}
+
+// Σ over all blocks and cut rows, in every thread. What any block wrote before, all of them see after. Thread i waits
+// for block i, so no block asks a common counter.
+__device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 cut_rows, u64 meeting) {
+  const int turn = meeting & 1;
+  ulonglong2 *slots = powers.slots + turn * 2 * gridDim.x;
+  const double *sums = powers.sums + turn * 2 * cut_rows;
+  mine = block_sums(mine, 0);
+  if (threadIdx.x == 0) {
+    __threadfence();
+    publish(slots + 2 * blockIdx.x, mine.change, meeting), publish(slots + 2 * blockIdx.x + 1, mine.other, meeting);
+  }
+  TwoSums all = {0, 0};
+  if (threadIdx.x < gridDim.x) {
+    all = awaited(slots + 2 * threadIdx.x, meeting);
+    __threadfence();  // also empties this multiprocessor's L1 cache, so that plain loads are right from here on
+  }
+  if (cut_rows) {
+    __syncthreads();
+    for (i64 i = threadIdx.x; i < cut_rows; i += POWER_THREADS)
+      all.change += __ldcg(sums + 2 * i), all.other += __ldcg(sums + 2 * i + 1);
+  }
+  return block_sums(all, 1);
+}
+
+// One round, or the beginning of the first.
+template <class Offset, bool VALUES, bool NORMED>
+struct Round {
+  const DealtRows<Offset> &rows;
+  const Powers &powers;
+  static constexpr int LONG = VALUES ? AHEAD : AHEAD_LONG;
+  const double *w;
+  double *next_w, *sums;
+  u32 hot;  // the address of shared memory
+  double other;  // α Σ x at dead ends; 1 / the length of w
+  TwoSums mine;
+
+  // w of a column, from shared memory where it is there; 0 where the column is -1. Without branches, which would keep
+  // the next loads from being in flight at the same time.
+  __device__ __forceinline__ double carried(int column) const {
+    double found = 0;
+    asm volatile("{\n .reg .pred near, far;\n setp.lt.u32 near, %1, %2;\n setp.ge.s32 far, %1, %2;\n"
+                 " @near ld.shared.f64 %0, [%3];\n @far ld.global.f64 %0, [%4];\n}"
+                 : "+d"(found)
+                 : "r"(column), "r"((int)rows.hot), "r"(hot + 8 * column), "l"(w + column)
+                 : "memory");
+    return found;
+  }
+
+  // What one thread adds up: entries first, first + step, … of a stretch.
+  template <int IN_FLIGHT>
+  __device__ __forceinline__ double gathered(i64 begin, int first, int length, int step) const {
+    const int *columns = rows.columns + begin;
+    const double *values = VALUES ? rows.values + begin : nullptr;
+    double sum = 0;
+#pragma unroll 1
+    for (int j = first; j < length; j += IN_FLIGHT * step) {
+      int column[IN_FLIGHT];
+      double value[IN_FLIGHT];
+#pragma unroll
+      for (int i = 0; i < IN_FLIGHT; ++i) {
+        const bool there = j + i * step < length;
+        column[i] = there ? __ldcs(columns + j + i * step) : -1;
+        if (VALUES) value[i] = there ? __ldcs(values + j + i * step) : 0.0;
+      }
+      double x[IN_FLIGHT];
+#pragma unroll
+      for (int i = 0; i < IN_FLIGHT; ++i) x[i] = carried(column[i]);
+#pragma unroll
+      for (int i = 0; i < IN_FLIGHT; ++i) sum += VALUES ? value[i] * x[i] : x[i];
+    }
+    return sum;
+  }
+
+  // A row's own numbers, read before its entries, so that nothing waits for them later.
+  struct Own {
+    double before, base, dead, inverse;
+  };
+  __device__ __forceinline__ Own own(i64 row) const {
+    if (NORMED) return {powers.x[row], w[row], 0, 1};
+    return {powers.x[row], powers.base_row ? powers.base_row[row] : powers.base_all,
+            powers.dead_row ? powers.dead_row[row] : powers.dead_all, rows.inverse ? rows.inverse[row] : 1.0};
+  }
+
+  // x of a row from the sum of its entries. One thread calls this.
+  __device__ __forceinline__ void finish(i64 row, double sum, const Own &own) {
+    if (NORMED) {
+      const double now = own.base * other, y = now + sum * other;
+      mine.change += fabs(now - own.before), mine.other += y * y;
+      powers.x[row] = now, next_w[row] = y;
+      return;
+    }
+    const double y = sum + own.base + other * own.dead;
+    mine.change += fabs(y - own.before);
+    if (own.inverse == 0) mine.other += y;
+    powers.x[row] = y, next_w[row] = y * (powers.factor * own.inverse);
+  }
+
+  // A piece of a row. The whole warp calls this.
+  __device__ __forceinline__ void piece(i64 tile) {
+    const int row = rows.piece_row[tile];
+    const int first = rows.first_piece[row], pieces = rows.first_piece[row + 1] - first;
+    const i64 begin = rows.offsets[row] + (tile - first) * rows.piece;
+    const i64 length = min(rows.piece, (i64)rows.offsets[row + 1] - begin);
+    const double sum = warp_sum(gathered<LONG>(begin, lane(), (int)length, WARP));
+    u32 before = 0;
+    if (lane() == 0) {
+      powers.partial[tile] = sum;
+      __threadfence();
+      before = atomicAdd(powers.brought + row, 1);
+    }
+    if (__shfl_sync(ALL_LANES, before, 0) + 1 < pieces) return;
+    __threadfence();
+    double all = 0;
+    for (int i = lane(); i < pieces; i += WARP) all += __ldcg(powers.partial + first + i);
+    all = warp_sum(all);
+    if (lane() != 0) return;
+    powers.brought[row] = 0;
+    const TwoSums others = mine;  // who brings the last piece is chance, so its sums are kept apart
+    mine = {0, 0};
+    finish(row, all, own(row));
+    sums[2 * row] = mine.change, sums[2 * row + 1] = mine.other;
+    mine = others;
+  }
+
+  // All tiles of this warp.
+  __device__ __forceinline__ void all_tiles() {
+    const i64 tiles = rows.tiles[TILE_KINDS - 1], share = (tiles + gridDim.x - 1) / gridDim.x;
+    i64 tile = (i64)block_warp() * gridDim.x + blockIdx.x, end = tiles, step = (i64)gridDim.x * POWER_WARPS;
+    if (rows.together) {
+      tile = blockIdx.x * share + block_warp(), end = min(tiles, (blockIdx.x + 1) * share), step = POWER_WARPS;
+    }
+    int kind = 0;
+    for (; tile < end; tile += step) {
+      while (tile >= rows.tiles[kind]) ++kind;
+      if (kind == 0) {
+        piece(tile);
+        continue;
+      }
+      const int log_lanes = TILE_KINDS - 1 - kind, lanes = 1 << log_lanes;
+      const i64 row = rows.rows[kind] + ((tile - rows.tiles[kind - 1]) << (5 - log_lanes)) + (lane() >> log_lanes);
+      const bool there = row < rows.rows[kind + 1];
+      const i64 begin = there ? rows.offsets[row] : 0, length = there ? rows.offsets[row + 1] - begin : 0;
+      const bool first = there && (lane() & (lanes - 1)) == 0;
+      const Own numbers = first ? own(row) : Own{};
+      const int offset = lane() & (lanes - 1);
+      double sum = lanes == WARP ? gathered<LONG>(begin, offset, (int)length, WARP)
+                                 : gathered<AHEAD>(begin, offset, (int)length, lanes);
+      for (int i = lanes / 2; i; i /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, i);
+      if (first) finish(row, sum, numbers);
+    }
+  }
+
+  // x, w and the other arrays in the order of rows; Σ x at dead ends.
+  __device__ __forceinline__ void begin() {
+    for (i64 row = signed_thread_number(); row < rows.n; row += signed_thread_count()) {
+      const i64 v = rows.order ? rows.order[row] : row;
+      const double x = powers.start ? powers.start[v] : powers.start_all;
+      const double inverse = rows.inverse ? rows.inverse[row] : 1.0;
+      if (inverse == 0) mine.other += x;
+      powers.x[row] = x, next_w[row] = NORMED ? x : x * (powers.factor * inverse);
+      if (rows.order && powers.base) powers.base_row[row] = powers.base[v];
+      if (rows.order && powers.dead) powers.dead_row[row] = powers.dead[v];
+    }
+    for (i64 row = signed_thread_number(); row < rows.cut_rows; row += signed_thread_count())
+      sums[2 * row] = sums[2 * row + 1] = 0;
+  }
+};
+
+// NORMED: x = x (A + I), divided by its length. The length is known only after the round, so w is what must still be
+// divided, and a round finds the change of the round before it. Otherwise: x = factor x/total A + base + lost dead.
+template <class Offset, bool VALUES, bool NORMED>
+__global__ void __launch_bounds__(POWER_THREADS, POWER_BLOCKS)
+    power(const __grid_constant__ DealtRows<Offset> rows, const __grid_constant__ Powers powers) {
+  extern __shared__ double hot[];
+  u64 meeting = powers.meeting;
+  double *even = powers.even, *odd = powers.odd;
+  Round<Offset, VALUES, NORMED> round{rows, powers, odd, even, nullptr, (u32)__cvta_generic_to_shared(hot), 0, {0, 0}};
+  round.sums = powers.sums + (meeting & 1) * 2 * rows.cut_rows;
+  round.begin();
+  TwoSums all = meet(round.mine, powers, rows.cut_rows, meeting);
+  if (NORMED) all.other = 1;
+  i64 rounds = NORMED ? -1 : 0;
+  do {
+    ++meeting;
+    round.w = round.next_w, round.next_w = round.w == even ? odd : even;
+    round.sums = powers.sums + (meeting & 1) * 2 * rows.cut_rows;
+    round.other = NORMED ? 1 / sqrt(all.other) : powers.factor * all.other;
+    round.mine = {0, 0};
+    if (rows.hot) {
+      for (int i = threadIdx.x; i < rows.hot; i += POWER_THREADS) hot[i] = round.w[i];
+      __syncthreads();
+    }
+    round.all_tiles();
+    all = meet(round.mine, powers, rows.cut_rows, meeting);
+    ++rounds;
+  } while (rounds == 0 || (rounds < powers.most_rounds && !(all.change < powers.enough) && all.change <= GREATEST));
+  if (powers.out != powers.x)
+    for (i64 row = signed_thread_number(); row < rows.n; row += signed_thread_count())
+      powers.out[rows.order[row]] = powers.x[row];
+  if (threadIdx.x == 0 && blockIdx.x == 0) powers.host[0] = rounds, powers.host[1] = __double_as_longlong(all.change);
+}
+
+}  // namespace hopwave::linalg

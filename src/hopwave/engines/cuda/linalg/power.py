@@ -1,0 +1,235 @@
+"""Power iterations on the GPU, all rounds in one cooperative launch (kernels/linalg/power.cuh).
+
+How a matrix's rows are dealt to warps is worked out once and kept with the matrix. Where rows are long, the matrix is
+copied with its rows numbered by descending length; `policy.POWER` says when.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import Any
+
+import cupy
+import numpy as np
+
+from hopwave.csr import Rows
+from hopwave.engines.cuda import build, nvrtc
+from hopwave.engines.cuda.launch import PLAIN_SHARED, WARP, expression, offset_type, truth
+from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
+from hopwave.engines.cuda.policy import POWER
+from hopwave.engines.cuda.prepared_launch import PreparedLaunch
+from hopwave.engines.cuda.records import address, filled, record
+from hopwave.errors import EngineError
+from hopwave.jobs import PowerEnd
+from hopwave.rows import row_of_each
+
+HEADER = "linalg/power.cuh"
+THREADS, BLOCKS = 1024, 1  # POWER_THREADS per block and POWER_BLOCKS per multiprocessor there
+KINDS = 7  # TILE_KINDS there: pieces of cut rows; rows with 32, 16, 8, 4, 2 threads and 1 thread each
+ROW_BOUNDS = (4, 8, 16, 32, 64)  # entries up to which a row gets 1, 2, 4, 8, 16 threads: four for each
+MOST_ROUNDS = np.iinfo(np.int64).max
+OTHER_SHARED = 2048  # bytes of shared memory that a block needs for its sums
+MOST_LAUNCHES = 64  # kept with a matrix: streams times kernels
+
+DEALT = record(
+    HEADER, "DealtRows<int>", "ptr offsets columns values order piece_row first_piece inverse",
+    "i64 n cut_rows piece together hot", f"i64 tiles[{KINDS}]", f"i64 rows[{KINDS + 1}]",
+)  # fmt: skip
+POWERS = record(
+    HEADER, "Powers", "ptr start base dead base_row dead_row x out even odd partial brought sums slots host",
+    "f64 start_all base_all dead_all factor enough", "i64 most_rounds", "u64 meeting",
+)  # fmt: skip
+PACKED = struct.Struct("".join({"u": "Q", "f": "d", "i": "q"}[POWERS[name].kind] for name in POWERS.names))
+
+
+def instances(offset):
+    """(header, name) of every kernel here: what the compile test compiles."""
+    both = (False, True)
+    return [(HEADER, expression(HEADER, "power", offset, truth(v), truth(n))) for v in both for n in both]
+
+
+def iterate(A, job):
+    """See hopwave.engines.Algebra.power_iteration."""
+    if not A.nnz:
+        return None
+    try:
+        dealt = dealt_columns(A)
+    except (cupy.cuda.memory.OutOfMemoryError, EngineError):
+        return None  # too large to be copied, which products need not do
+    kernel, fit = dealt.kernel(job.normed)
+    if not fit:
+        return None
+    here, n, grid, sorted_rows = stream_scratch(), dealt.n, min(dealt.blocks, fit), dealt.order is not None
+    out, pending = cupy.empty(n, np.float64), Pending(here)
+    take, cut_rows = here.take, dealt.cut_rows
+    numbers = dict.fromkeys(POWERS.names, 0)
+    numbers.update(
+        out=out.data.ptr, x=take("power x", n, np.float64).data.ptr if sorted_rows else out.data.ptr,
+        even=take("power even", n, np.float64).data.ptr, odd=take("power odd", n, np.float64).data.ptr,
+        slots=take("power slots", 8 * grid, np.uint64, fill=0).data.ptr, host=int(pending.address),
+        factor=job.factor, enough=job.enough, most_rounds=int(min(job.max_iter, MOST_ROUNDS)), meeting=here.meeting,
+    )  # fmt: skip
+    if cut_rows:
+        numbers.update(
+            partial=take("power partial", dealt.pieces, np.float64).data.ptr,
+            brought=take("power brought", cut_rows, np.uint32, fill=0).data.ptr,
+            sums=take("power sums", 4 * cut_rows, np.float64).data.ptr,
+        )
+    for name in ("start", "base", "dead"):
+        given = getattr(job, name)
+        if isinstance(given, float):
+            numbers[f"{name}_all"] = given
+            continue
+        numbers[name] = given.data.ptr
+        if name != "start":
+            rows = take(f"power {name}", n, np.float64) if sorted_rows else given
+            numbers[f"{name}_row"] = rows.data.ptr
+    launch = dealt.launch(kernel, grid, here, job.totals)
+    launch.record("powers", np.frombuffer(PACKED.pack(*numbers.values()), np.uint8))
+    launch()
+    rounds, change, _ = pending.wait()
+    here.meeting += rounds + 2  # as many as there can have been
+    return PowerEnd(out, rounds, float(np.uint64(change).view(np.float64)))
+
+
+class Dealt:
+    """The columns of a matrix, that is the arcs into each vertex, as tiles of the kernel.
+
+    Where no row is long, rows stay as they are, and a block takes tiles that lie side by side. Otherwise rows are
+    sorted by the number of threads that they get and the longest ones by their length, and tiles side by side go to
+    different blocks.
+    """
+
+    def __init__(self, part: Rows):
+        attributes = cupy.cuda.Device().attributes
+        self.can_launch = bool(attributes["CooperativeLaunch"])
+        blocks = BLOCKS * attributes["MultiProcessorCount"]
+        self.n, self.m = len(part.indptr) - 1, len(part.indices)
+        self.cut = cut_from(self.m, blocks)
+        self.order = piece_row = first_piece = None
+        self.pieces = self.hot = 0
+        values = None if part.values is None else part.values.astype(np.float64, copy=False)
+        self.offsets, self.columns, self.values = part.indptr, part.indices, values
+        lengths = cupy.diff(part.indptr)
+        if int(lengths.max()) <= POWER.short_row:
+            rows = unsorted_rows(self.n, self.m)
+        else:
+            rows = self.sort(lengths)
+            piece_row, first_piece = pieces_of(lengths[self.order[: rows[1]]].get(), self.cut // 2)
+            self.pieces = len(piece_row)
+            if self.m >= POWER.hot_arcs * blocks:
+                room = (attributes["MaxSharedMemoryPerBlockOptin"] - OTHER_SHARED) // 8
+                self.hot = max(0, min(self.n, POWER.hot, room))
+        self.cut_rows, self.tiles = rows[1], tiles_of(rows, self.pieces)
+        self.blocks = max(1, min(blocks, -(-self.tiles[-1] * WARP // THREADS)))
+        self.arrays = [None if array is None else cupy.asarray(array) for array in (piece_row, first_piece)]
+        self.record = filled(
+            DEALT, offsets=self.offsets, columns=self.columns, values=self.values, order=self.order,
+            piece_row=self.arrays[0], first_piece=self.arrays[1], n=self.n, cut_rows=self.cut_rows,
+            piece=self.cut // 2, together=self.order is None, hot=self.hot, tiles=self.tiles, rows=rows,
+        )  # fmt: skip
+        self.inverses, self.launches = None, {}
+
+    def sort(self, lengths):
+        """Number rows anew and copy the matrix so. Returns the first row of each kind of tile."""
+        kind = cupy.searchsorted(cupy.asarray(ROW_BOUNDS, lengths.dtype), lengths)  # ascending with the threads
+        key = -cupy.where(kind == len(ROW_BOUNDS), lengths, kind)
+        self.order = cupy.argsort(key, kind="stable").astype(np.int32)
+        ends = cupy.searchsorted(key[self.order], cupy.asarray([-self.cut, *range(-len(ROW_BOUNDS) + 1, 1)], key.dtype))
+        rank = cupy.empty_like(self.order)
+        rank[self.order] = cupy.arange(self.n, dtype=np.int32)
+        tails = rank[row_of_each(Rows(self.offsets, self.columns, None), cupy)]
+        moved = build.rows_of(tails, rank[self.columns], self.n, symmetric=False, merge=False, weights=self.values)
+        self.offsets, self.columns, self.values = moved
+        return [0, *ends.tolist(), self.n]
+
+    def kernel(self, normed):
+        """The kernel, and how many blocks of it the GPU holds at once: none where it cannot launch cooperatively."""
+        if not self.can_launch:
+            return None, 0
+        arguments = offset_type(self.offsets), truth(self.values is not None), truth(normed)
+        return nvrtc.cooperative(HEADER, expression(HEADER, "power", *arguments), THREADS)
+
+    def launch(self, kernel, grid, here, totals):
+        """The launch of a kernel on this matrix, in one stream; totals as in a PowerJob."""
+        key = kernel.handle, grid, here, totals is None
+        found = self.launches.get(key)
+        if found is None:
+            if len(self.launches) >= MOST_LAUNCHES:
+                self.launches.clear()
+            rows, shared = self.record.copy(), 8 * self.hot
+            if totals is not None:
+                rows["inverse"] = address(self.inverse(totals))
+            if shared > PLAIN_SHARED:
+                kernel.allow_shared(shared)
+            blank = np.zeros(1, POWERS)
+            found = PreparedLaunch(kernel, grid, THREADS, shared, rows=rows, powers=blank)
+            self.launches[key] = found
+        return found
+
+    def inverse(self, totals):
+        """1 / the sum of each vertex's out-weights, 0 where it has none, in the order of rows; kept."""
+        if self.inverses is None:
+            total = totals()
+            inverse = cupy.where(total > 0, 1 / cupy.where(total > 0, total, 1.0), 0.0)
+            self.inverses = inverse if self.order is None else inverse[self.order]
+        return self.inverses
+
+
+def cut_from(m, blocks):
+    """Entries above which a row is cut into pieces: as many as every warp has to add up.
+
+    >>> cut_from(10**6, 132), cut_from(182 * 10**6, 132)
+    (1024, 43087)
+    """
+    return max(POWER.least_cut, m // (blocks * (THREADS // WARP)))
+
+
+def unsorted_rows(n, m):
+    """The first row of each kind of tile, where all rows get as many threads as their mean length suggests.
+
+    >>> unsorted_rows(100, 400), unsorted_rows(100, 600)
+    ([0, 0, 0, 0, 0, 0, 0, 100], [0, 0, 0, 0, 0, 0, 100, 100])
+    """
+    kind = KINDS - 1 - int(np.searchsorted(ROW_BOUNDS, m / n))
+    return [0] * (kind + 1) + [n] * (KINDS - kind)
+
+
+def tiles_of(rows, pieces):
+    """How many tiles there are of each kind and those before it; rows: the first row of each kind, and n.
+
+    >>> tiles_of([0, 2, 5, 5, 5, 5, 5, 70], 9)
+    [9, 12, 12, 12, 12, 12, 15]
+    """
+    tiles = [pieces]
+    for kind in range(1, KINDS):
+        tiles.append(tiles[-1] + -(-(rows[kind + 1] - rows[kind]) // (1 << (kind - 1))))
+    return tiles
+
+
+def pieces_of(lengths, piece):
+    """The row of every piece, and the first piece of every row and one more, as int32.
+
+    >>> [array.tolist() for array in pieces_of(np.array([30, 11]), 10)]
+    [[0, 0, 0, 1, 1], [0, 3, 5]]
+    """
+    pieces = -(-lengths // piece)
+    first = np.concatenate([[0], np.cumsum(pieces)]).astype(np.int32)
+    return np.repeat(np.arange(len(lengths), dtype=np.int32), pieces), first
+
+
+@dataclass
+class DealtMatrix:
+    """Kept with a matrix: its columns as tiles under False, those of its transpose under True."""
+
+    dealt: dict[bool, Any] = field(default_factory=dict)
+
+
+def dealt_columns(A):
+    """The tiles of A's columns, kept with A."""
+    kept = A.prepared.record(DealtMatrix).dealt
+    found = kept.get(A.turned)
+    if found is None:
+        found = kept[A.turned] = Dealt(A.columns)
+    return found

@@ -1,0 +1,132 @@
+"""Power iterations in one launch: rows of every length, the same bits on every run, NetworkX's and SciPy's numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import spsolve
+
+import hopwave as hw
+from hopwave import ConvergenceError
+from hopwave import linalg as la
+from hopwave.engines import algebra
+from hopwave.engines.shortcuts import NoShortcuts
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+
+EXACT: dict[str, Any] = {"tol": 1e-15, "max_iter": 1000}
+
+
+def lengths() -> hw.Graph:
+    """Rows of 0 … 70, 1,023 … 1,026 and 20,000 arcs into a vertex, and vertices without arcs out of them."""
+    rng = np.random.default_rng(5)
+    n, wanted = 30_000, [*range(71), 127, 128, 129, 511, 512, 513, 1023, 1024, 1025, 1026, 2047, 2048, 2049, 20_000]
+    tails = np.concatenate([rng.choice(n - 1000, length, replace=False) for length in wanted])
+    heads = np.repeat(rng.choice(n, len(wanted), replace=False), wanted)
+    return hw.Graph.from_edges(tails, heads, n=n, directed=True)
+
+
+GRAPHS = {
+    "lengths": lengths,
+    "star": lambda: hw.generate.star(5000),
+    "all into one": lambda: hw.Graph.from_edges(np.arange(1, 9000), np.zeros(8999, int), directed=True),
+    "kronecker": lambda: hw.generate.kronecker(10, 16, seed=2),
+    "kronecker directed": lambda: hw.generate.kronecker(11, 8, seed=3, directed=True),
+    "grid": lambda: hw.generate.grid(90, 70, missing=0.1, seed=1),
+    "path": lambda: hw.generate.path(1000, directed=True),
+    "loop": lambda: hw.Graph.from_edges([0], [0], directed=True),
+}
+graphs = pytest.mark.parametrize("name", GRAPHS)
+
+
+def solved(graph: hw.Graph, alpha: float, weights: Any = None, p: Any = None, q: Any = None) -> Any:
+    """The ranks, by SciPy's direct solver: x = α (x/S A + (Σ x at dead ends) q) + (1 − α) p, where Σ x = 1."""
+    n = graph.n
+    p = np.full(n, 1 / n) if p is None else p / p.sum()
+    q = p if q is None else q / q.sum()
+    A = sp.csr_array((np.ones(graph.m) if weights is None else weights, graph.indices, graph.indptr), shape=(n, n))
+    S = A.sum(axis=1)
+    follow = sp.diags_array(np.divide(alpha, S, out=np.zeros(n), where=S > 0)) @ A
+    base, lost = spsolve((sp.eye_array(n) - follow.T).tocsc(), np.stack([(1 - alpha) * p, alpha * q], 1)).T
+    dead = S == 0
+    return base + lost * base[dead].sum() / (1 - lost[dead].sum())
+
+
+@graphs
+@pytest.mark.parametrize("weighted", [False, True])
+def test_ranks_are_those_of_a_direct_solver(name: str, weighted: bool) -> None:
+    graph, rng = GRAPHS[name](), np.random.default_rng(1)
+    weights = None
+    if weighted:
+        rows = np.repeat(np.arange(graph.n), graph.degrees)
+        weights = 1.0 + (rows * graph.indices) % 7
+    given = {what: rng.random(graph.n) * (rng.random(graph.n) < 0.5) + 1e-9 for what in ("personalization", "dangling")}
+    plain = hw.pagerank(graph, weights=weights, device="cuda", **EXACT).scores
+    assert np.allclose(plain, solved(graph, 0.85, weights), rtol=1e-9, atol=1e-13)
+    found = hw.pagerank(graph, 0.6, weights=weights, device="cuda", **EXACT, **given).scores
+    assert np.allclose(found, solved(graph, 0.6, weights, *given.values()), rtol=1e-9, atol=1e-13)
+
+
+@graphs
+def test_rounds_are_those_of_products(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers after a few rounds and after more: one round more or less would show."""
+    graph = GRAPHS[name]()
+    start = np.random.default_rng(4).random(graph.n)
+
+    def all_three(change: float) -> list[Any]:
+        options: dict[str, Any] = {"tol": change / graph.n, "nstart": start, "device": "cuda", "max_iter": 5000}
+        return [
+            hw.pagerank(graph, **options).scores,
+            hw.eigenvector_centrality(graph, **options).scores,
+            hw.katz_centrality(graph, 1e-4, start, **options).scores,
+        ]
+
+    for change in (0.3, 0.02):
+        at_once = all_three(change)
+        with monkeypatch.context() as patch:
+            patch.setattr(type(algebra("cuda")), "power_iteration", NoShortcuts.power_iteration)
+            in_turn = all_three(change)
+        for mine, theirs in zip(at_once, in_turn, strict=True):
+            assert np.allclose(mine, theirs, rtol=1e-11, atol=1e-15)
+
+
+@graphs
+def test_every_run_gives_the_same_bits(name: str) -> None:
+    graph = GRAPHS[name]()
+    for ask, change in ((hw.pagerank, 1e-9), (hw.eigenvector_centrality, 0.05)):
+        runs = [ask(graph, device="cuda", tol=change / graph.n, max_iter=5000).scores for _ in range(4)]
+        assert all(np.array_equal(run, runs[0]) for run in runs)
+
+
+def test_centralities_are_those_of_networkx() -> None:
+    for G in (nx.karate_club_graph(), nx.gnp_random_graph(300, 0.05, seed=1, directed=True), nx.star_graph(200)):
+        right = list(nx.pagerank(G).values())
+        assert np.allclose(hw.pagerank(G, device="cuda").scores, right, rtol=1e-10)
+        right = list(nx.eigenvector_centrality(G, weight="weight", max_iter=300).values())
+        assert np.allclose(hw.eigenvector_centrality(G, device="cuda", max_iter=300).scores, right, rtol=1e-10)
+        right = list(nx.katz_centrality(G, 0.011, weight="weight").values())
+        assert np.allclose(hw.katz_centrality(G, 0.011, device="cuda").scores, right, rtol=1e-10)
+
+
+def test_the_transpose_has_ranks_of_its_own() -> None:
+    A = la.Matrix.from_graph(GRAPHS["kronecker directed"]())
+    for matrix in (A, A.T, A):
+        right = la.algorithms.pagerank(matrix, tol=1e-12).to_dense()
+        found = la.algorithms.pagerank(matrix, tol=1e-12, device="cuda").to("cpu").to_dense()
+        assert np.allclose(found, right, rtol=1e-9, atol=1e-15)
+
+
+def test_what_does_not_settle_says_so() -> None:
+    graph = GRAPHS["kronecker"]()
+    with pytest.raises(ConvergenceError, match="after 3 rounds the ranks still change by"):
+        hw.pagerank(graph, tol=0, max_iter=3, device="cuda")
+    with pytest.raises(ConvergenceError, match="after 2 rounds the centralities"):
+        hw.eigenvector_centrality(graph, tol=0, max_iter=2, device="cuda")
+    with pytest.raises(ConvergenceError, match=r"alpha=0\.9 closer to 0"):  # grows until float64 ends
+        hw.katz_centrality(graph, 0.9, max_iter=10**6, device="cuda")
+    assert math.isclose(hw.pagerank(graph, device="cuda").scores.sum(), 1, rel_tol=1e-12)  # the next call works
