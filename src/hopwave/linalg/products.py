@@ -110,18 +110,55 @@ def mxv(
     device: str = "auto",
     threads: int | None = None,
 ) -> Any:
-    """out⟨mask⟩ ⊙= A ⊕.⊗ x: matrix times vector. Returns out, or a new vector; with explain=True, an Explanation too.
+    """out⟨mask⟩ ⊙= A ⊕.⊗ x: matrix times vector.
 
-    A is a Matrix, a Graph, or a SciPy or CuPy sparse matrix; x a Vector or an array.
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The matrix.
+    x : Vector or array
+        The vector.
+    semiring : Semiring, optional
+        ⊕ and ⊗.
+    out : Vector, optional
+        Where to write; by default a new vector.
+    mask : Vector or array, optional
+        Compute only where it is true.
+    complement, structural : bool, optional
+        Compute where the mask is not true; where it has any entry.
+    accum : operator, optional
+        out(i) = accum(out(i), new).
+    replace : bool, optional
+        Remove from `out` what the mask shuts out.
+    dtype : optional
+        The type of the result; by default the one that ⊕.⊗ settles on.
+    direction : {"auto", "push", "pull"}, optional
+        "push" by columns, "pull" by rows; "auto" as the vector's rule chooses.
+    early_exit : bool, optional
+        A row may stop once no further term changes its sum, where ⊕ has such a value.
+    operand_reuse : bool, optional
+        A masked pull looks for the *mask's* entries instead of x's. Only for a search, where the mask is the visited
+        vertices, x the newest of them, and ⊕ takes any term.
+    structure_only : bool, optional
+        Values that ⊗ does not need are not read.
+    explain : bool, optional
+        Return what was done, too.
+    device, threads
+        As for `hopwave.bfs`.
 
-    mask, complement, structural    compute only where the mask is true (not true; has any entry)
-    accum, replace, out             out(i) = accum(out(i), new); `replace` removes what the mask shuts out
-    direction                       "push" by columns, "pull" by rows; "auto": as the vector's rule chooses
-    early_exit                      a row may stop once no further term changes its sum, where ⊕ has such a value
-    structure_only                  values that ⊗ does not need are not read
-    operand_reuse                   a masked pull looks for the *mask's* entries instead of x's. Only for a search,
-                                    where the mask is the visited vertices, x the newest of them, and ⊕ takes any term
+    Returns
+    -------
+    Vector, or a pair of Vector and Explanation
+        `out`, or a new vector; with `explain=True` also what was done.
 
+    See Also
+    --------
+    vxm : a row vector times a matrix.
+    mxm : matrix times matrix.
+    waves : this again and again, until nothing new is reached.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_graph(hw.generate.path(4))
