@@ -106,7 +106,7 @@ MADE_OF = {
     "lxor": ("land",),
 }
 
-semiring = Named(
+semiring: Named = Named(
     "semiring",
     Semiring("or_and", monoid.lor, binary.land),
     *(Semiring(f"{add}_{times}", monoid[add], binary[times]) for add, many in MADE_OF.items() for times in many),

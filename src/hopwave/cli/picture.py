@@ -74,8 +74,8 @@ def scores(path: Path, values: Any, best: list[tuple[str, float, float]], title:
         left.annotate(subtitle, (0, 1), (0, 8), xycoords="axes fraction", textcoords="offset points", fontsize=9.5)
         drawing.distribution(left, values, "betweenness")
         right.set_title("Highest", loc="left", fontweight="bold", pad=22)
-        names, heights, bounds = ([row[i] for row in best] for i in range(3))
-        drawing.highest(right, names, heights, bounds, "betweenness")
+        names = [name for name, _, _ in best]
+        drawing.highest(right, names, [row[1] for row in best], [row[2] for row in best], "betweenness")
 
 
 def profile(axes: Any, rows: list[Row]) -> None:
