@@ -119,7 +119,7 @@ class BetweennessResult(Deferring):
         --------
         >>> import hopwave as hw
         >>> ax = hw.betweenness_centrality(hw.generate.star(5)).plot(top=2)
-        >>> [round(bar.get_width(), 2) for bar in ax.patches][::-1]
+        >>> [round(float(bar.get_width()), 2) for bar in ax.patches][::-1]
         [1.0, 0.0]
         """
         axes, scores = drawing.axes_for(ax), on_host(self.scores)
@@ -256,7 +256,7 @@ class EdgeBetweennessResult(Deferring):
         --------
         >>> import hopwave as hw
         >>> ax = hw.edge_betweenness_centrality(hw.generate.path(4)).plot(top=2)
-        >>> [round(bar.get_width(), 2) for bar in ax.patches][::-1]
+        >>> [round(float(bar.get_width()), 2) for bar in ax.patches][::-1]
         [0.67, 0.5]
         """
         axes = drawing.axes_for(ax)

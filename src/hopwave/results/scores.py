@@ -98,7 +98,7 @@ class VertexScores:
         --------
         >>> import hopwave as hw
         >>> ax = hw.closeness_centrality(hw.generate.star(5)).plot(top=2)
-        >>> [round(bar.get_width(), 2) for bar in ax.patches][::-1]
+        >>> [round(float(bar.get_width()), 2) for bar in ax.patches][::-1]
         [1.0, 0.57]
         """
         axes, scores = drawing.axes_for(ax), on_host(self.scores)
