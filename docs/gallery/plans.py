@@ -38,8 +38,8 @@ ax.set_xscale("log")
 ax.set(xlabel="arcs checked (the line: all arcs of the graph)")
 
 # %% [markdown]
-# Plans that only pull read the arcs of unvisited vertices again in every level. Plans that switch, and stop at the first
-# parent, read a fraction of the graph.
+# A plan that only pushes reads every arc once. A plan that only pulls reads the arcs of unvisited vertices again in every
+# level. To read less than the whole graph, a plan must switch in time and stop at the first parent.
 #
 # ## When they switch
 
