@@ -193,6 +193,26 @@ def vxm(
 ) -> Any:
     """out⟨mask⟩ ⊙= x ⊕.⊗ A: a row vector times a matrix, so that values follow the arcs. Keywords as for `mxv`.
 
+    Parameters
+    ----------
+    x : Vector or array
+        The row vector.
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The matrix.
+    semiring : Semiring, optional
+        ⊕ and ⊗.
+    out, mask, complement, structural, accum, replace, dtype
+        As for `mxv`.
+    direction, early_exit, operand_reuse, structure_only, explain, device, threads
+        As for `mxv`.
+
+    Returns
+    -------
+    Vector, or a pair of Vector and Explanation
+        As for `mxv`.
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 0], [1, 2], [5.0, 7.0], shape=3)
     >>> la.vxm(la.Vector.from_entries([0], [1.0], n=3), A, la.semiring.min_plus).to_dict()
@@ -376,6 +396,26 @@ def mxm(
     "push" scatters rows of B into an accumulator (Gustavson), looking up the mask; "pull" computes one dot product for
     every entry of the mask, and needs one that is not complemented. "auto" pulls where that is less work.
 
+    Parameters
+    ----------
+    A, B : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The matrices.
+    semiring : Semiring, optional
+        ⊕ and ⊗.
+    out : Matrix, optional
+        What `accum` and the mask apply to; it is not changed.
+    mask, complement, structural, accum, replace, dtype
+        As for `mxv`.
+    direction, early_exit, structure_only, explain, device, threads
+        As for `mxv`.
+
+    Returns
+    -------
+    Matrix, or a pair of Matrix and Explanation
+        The result; with `explain=True` also what was done.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_graph(hw.generate.complete(4))
