@@ -47,7 +47,6 @@ def ewise_add(
     Returns
     -------
     Vector or Matrix
-        Values wherever either has one.
 
     Examples
     --------
@@ -76,17 +75,12 @@ def ewise_mult(
 
     Parameters
     ----------
-    u, v : Vector or Matrix
-        Two vectors, or two matrices.
-    op : BinaryOp or Monoid, optional
-        What joins two values.
-    out, mask, complement, structural, accum, replace, device
-        As for `mxv`.
+    u, v, op, out, mask, complement, structural, accum, replace, device
+        As for `ewise_add`.
 
     Returns
     -------
     Vector or Matrix
-        Values where both have one.
 
     Examples
     --------
@@ -178,20 +172,16 @@ def apply(
     Parameters
     ----------
     u : Vector or Matrix
-        The values.
     op : UnaryOp, BinaryOp or function
         What is done to each of them.
     left, right : number, optional
         The other side of a binary operator.
-    dtype : optional
-        The type of the result.
-    out, mask, complement, structural, accum, replace, device
+    out, mask, complement, structural, accum, replace, dtype, device
         As for `mxv`.
 
     Returns
     -------
     Vector or Matrix
-        The same places, with new values.
 
     Examples
     --------
@@ -271,7 +261,6 @@ def select(
     Parameters
     ----------
     u : Vector or Matrix
-        The entries.
     predicate : str, BinaryOp or function
         The test.
     thunk : number or Vector, optional
@@ -282,7 +271,6 @@ def select(
     Returns
     -------
     Vector or Matrix
-        The entries that pass.
 
     Examples
     --------
@@ -351,7 +339,6 @@ def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: s
     Parameters
     ----------
     u : Vector or Matrix
-        The values.
     add : Monoid or BinaryOp, optional
         ⊕.
     axis : {None, 0, 1}, optional

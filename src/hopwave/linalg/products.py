@@ -11,7 +11,6 @@ array, and an array is pulled (section 6.3). The logarithm is that of a sort; ou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -20,8 +19,9 @@ import numpy.typing as npt
 
 from hopwave.engines import Algebra
 from hopwave.errors import EngineError, LinalgError
-from hopwave.jobs import Allowed, Direction, Product, Term, Touched
+from hopwave.jobs import Allowed, Direction, Product, Term
 from hopwave.linalg.engine import choose
+from hopwave.linalg.explanation import Explanation, Ran, explained
 from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import Writing, allowed_places, mask_rows, write, write_matrix, writing
 from hopwave.matrix import Matrix, as_matrix
@@ -36,45 +36,6 @@ LEFT_MEANS: dict[str, Term] = {"pair": "one", "any": "a", "first": "a", "second"
 RIGHT_MEANS: dict[str, Term] = {"pair": "one", "any": "x", "first": "x", "second": "a"}
 LEFT_PLACES: dict[str, Term] = {"firsti": "out", "firstj": "inner", "secondi": "inner", "secondj": "zero"}
 RIGHT_PLACES: dict[str, Term] = {"firsti": "zero", "firstj": "inner", "secondi": "inner", "secondj": "out"}
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Which product ran, and what it touched.
-
-    `expected` is Table 1's count of memory accesses for that product (without the logarithm); `touched` is how many
-    entries of the matrix were actually read: fewer where a row stopped early.
-
-    >>> from hopwave import linalg as la
-    >>> A, x = la.Matrix.from_dense(np.ones((4, 4))), la.Vector.from_entries([0], [1.0], n=4)
-    >>> y, why = la.mxv(A, x, direction="push", explain=True)
-    >>> why.product, why.touched
-    ('by columns', 4)
-    """
-
-    operation: str
-    semiring: str
-    engine: str
-    direction: str
-    product: str
-    why: str
-    nnz_x: int
-    nnz_mask: int | None
-    expected: int
-    touched: int
-    early_exit: bool
-    operand_reuse: bool
-    structure_only: bool
-    notes: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        tricks = [word for word in ("early_exit", "operand_reuse", "structure_only") if getattr(self, word)]
-        masked = "" if self.nnz_mask is None else f", {self.nnz_mask:,} rows let through"
-        return (
-            f"{self.operation} over {self.semiring} on {self.engine}: {self.direction}, {self.product} ({self.why}); "
-            f"{self.nnz_x:,} entries in{masked}; {self.touched:,} of {self.expected:,} expected entries touched"
-            + (f"; {', '.join(tricks)}" if tricks else "")
-        )
 
 
 class Options(NamedTuple):
@@ -329,47 +290,6 @@ def check_reuse(ring: Semiring, how: Writing, rows: int, inner: int) -> None:
     reads_none = ring.multiply.built_in and ring.multiply.name in ("pair", "land")
     if not reads_none and not ring.multiply.position:
         raise LinalgError(f"operand_reuse=True with {ring.name} would read values that x does not have; use any_pair")
-
-
-class Ran(NamedTuple):
-    """A vector product that was computed: what its Explanation is made of."""
-
-    operation: str
-    ring: Semiring
-    engine: Algebra
-    A: Matrix
-    product: Product
-    allowed: Allowed | None
-    pull: bool
-    reused: bool
-    nnz: int
-    touched: Touched
-
-
-def explained(ran: Ran, why: str) -> Explanation:
-    """What a product was, and why it went that way."""
-    (rows, inner), allowed, xp = ran.A.shape, ran.allowed, ran.engine.xp
-    count = None
-    if allowed is not None:
-        count = int(xp.count_nonzero(allowed.as_bits(rows, xp))) if allowed.count is None else allowed.count
-    d = ran.A.nnz / max(rows if ran.pull else inner, 1)
-    expected = d * ((rows if count is None else count) if ran.pull else ran.nnz)
-    return Explanation(
-        operation=ran.operation,
-        semiring=ran.ring.name,
-        engine=ran.engine.name,
-        direction="pull" if ran.pull else "push",
-        product=("by rows" if ran.pull else "by columns") + (", masked" if allowed is not None else ""),
-        why=why,
-        nnz_x=ran.nnz,
-        nnz_mask=count,
-        expected=round(expected),
-        touched=ran.touched.count(),
-        early_exit=ran.product.early_exit and ran.pull,
-        operand_reuse=ran.reused,
-        structure_only=ran.product.structure_only,
-        notes=tuple(ran.touched.notes),
-    )
 
 
 def mxm(
