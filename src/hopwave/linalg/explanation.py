@@ -19,7 +19,7 @@ class Explanation:
     entries of the matrix were actually read: fewer where a row stopped early.
 
     >>> from hopwave import linalg as la
-    >>> A, x = la.Matrix.from_dense(np.ones((4, 4))), la.Vector.from_entries([0], [1.0], n=4)
+    >>> A, x = la.Matrix.from_dense([[1.0] * 4] * 4), la.Vector.from_entries([0], [1.0], n=4)
     >>> y, why = la.mxv(A, x, direction="push", explain=True)
     >>> why.product, why.touched
     ('by columns', 4)
