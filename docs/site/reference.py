@@ -1,9 +1,15 @@
-"""The API reference: every public name, in groups. Its pages are made of the docstrings; here are only the names."""
+"""The reference: every public name, in groups, and the command.
+
+The pages of the names are made of their docstrings; here are only the names. The page of the command is made by typer
+from what `--help` prints.
+"""
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -167,9 +173,28 @@ def page(group: Group) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def command() -> str:
+    """The page of the command: every subcommand with its arguments and options."""
+    words = [
+        sys.executable,
+        "-m",
+        "typer",
+        "hopwave.cli.app",
+        "utils",
+        "docs",
+        "--name",
+        "hopwave",
+        "--title",
+        "The command",
+    ]
+    page = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    return page.replace("```console\n$ ", "```sh\n")
+
+
 def write(source: Path) -> None:
     """Write every page of the reference into the folder that Sphinx reads."""
     folder = source / "api"
     folder.mkdir(parents=True, exist_ok=True)
     for group in GROUPS:
         (folder / f"{group.file}.md").write_text(page(group), encoding="utf-8")
+    (folder / "command.md").write_text(command(), encoding="utf-8")

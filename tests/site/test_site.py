@@ -44,6 +44,13 @@ def test_every_public_name_has_its_docstring_on_the_site(site: Path) -> None:
     assert all(part in bfs for part in ("Parameters", "Returns", "Raises", "See also", "Examples", "depth_limit"))
 
 
+def test_the_page_of_the_command_has_every_subcommand(site: Path) -> None:
+    places = Links((site / "api" / "command.html").read_text(encoding="utf-8")).places
+    modules = {file.stem for file in (pages.ROOT / "src" / "hopwave" / "cli").glob("*.py")}
+    assert {"hopwave-bfs", "hopwave-bc", "hopwave-graph500", "hopwave-generate-kronecker"} <= places
+    assert len([place for place in places if place.removeprefix("hopwave-") in modules]) >= 14
+
+
 def test_every_link_of_every_page_leads_to_a_page_and_a_place(site: Path) -> None:
     found = {
         file: Links(file.read_text(encoding="utf-8")) for file in site.rglob("*.html") if "_static" not in file.parts
