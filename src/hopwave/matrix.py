@@ -179,7 +179,7 @@ class Matrix:
 
     @property
     def device(self) -> str:
-        """Where it is: "cpu" or "cuda"."""
+        """Where it is, "cpu" or "cuda"."""
         return "cuda" if on_gpu(self._any().indices) else "cpu"
 
     @property
@@ -204,7 +204,7 @@ class Matrix:
 
     @property
     def columns(self) -> Rows:
-        """By columns: the rows of the transpose."""
+        """By columns, which are the rows of the transpose."""
         return self._part(columns=not self._turned)
 
     @property

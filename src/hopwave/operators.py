@@ -156,7 +156,7 @@ class Monoid:
 
     @property
     def starts_from_identity(self) -> bool:
-        """Whether the identity is known to change no term: sums may then start from it, and not from their first term.
+        """Whether the identity is known to change no term; sums may then start from it, and not from their first term.
 
         >>> from hopwave import linalg as la
         >>> la.monoid.max.starts_from_identity, Monoid(la.binary.max, 0).starts_from_identity

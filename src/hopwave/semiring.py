@@ -65,7 +65,7 @@ class Semiring:
 
     @property
     def any_term(self) -> bool:
-        """Whether ⊕ may stop at the first term: its value does not depend on the others."""
+        """Whether ⊕ may stop at the first term, because its value does not depend on the others."""
         return self.add.any_term
 
     def __str__(self) -> str:

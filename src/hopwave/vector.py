@@ -176,12 +176,12 @@ class Vector:
 
     @property
     def format(self) -> Format:
-        """How it is kept now: "sparse" or "dense"."""
+        """How it is kept now, "sparse" or "dense"."""
         return "sparse" if self._present is None else "dense"
 
     @property
     def device(self) -> str:
-        """Where it is: "cpu" or "cuda"."""
+        """Where it is, "cpu" or "cuda"."""
         return "cuda" if on_gpu(self._values) else "cpu"
 
     @property

@@ -91,3 +91,9 @@ def test_tables_of_results_are_filled_in(site: Path) -> None:
     for name in ("performance", "compared"):
         text = (site / f"{name}.html").read_text(encoding="utf-8")
         assert "table:" not in text.partition("<main")[2] and text.count("<table") > 3
+
+
+def test_properties_are_described_by_sentences(site: Path) -> None:
+    """Sphinx takes the words before a colon for the type of a property: its docstring must begin without one."""
+    wrong = [file.name for file in (site / "api").glob("*.html") if ">Type" in file.read_text(encoding="utf-8")]
+    assert wrong == []
