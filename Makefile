@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick random fuzz lint bench bench-quick papers docs clean
+.PHONY: demo test quick random fuzz lint bench bench-quick papers docs site readme clean
 
 # A stamp that is older than pyproject.toml means that dependencies may have changed: the environment is updated.
 # The demo needs a small part of what the tests need (no CUDA, no MPI), so it has a stamp of its own. To stay below 500 MB,
@@ -17,11 +17,16 @@ $(VENV)/.demo: pyproject.toml
 	$(PYTHON) -m pip --python $(BIN)/python install --quiet --no-compile --editable '.[networkx,plot]'
 	touch $@
 
+$(VENV)/.site: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[site]'
+	touch $@ $(VENV)/.demo
+
 $(VENV)/.test: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --no-compile --editable '.[test]'
-	touch $@ $(VENV)/.demo
+	touch $@ $(VENV)/.demo $(VENV)/.site
 
 demo: $(VENV)/.demo
 	$(BIN)/hopwave demo
@@ -68,6 +73,15 @@ papers: $(VENV)/.test
 
 docs: $(VENV)/.test
 	$(BIN)/python -m docs
+
+# The documentation site, in build/site/html. Its gallery is run; a warning of Sphinx is an error. `make test` does this too.
+site: $(VENV)/.site
+	$(BIN)/python -m docs.site
+
+# Everything that the README says, in a new environment with nothing but its install line. Takes minutes: it installs and
+# compiles. `make test` runs the same commands and examples in the environment of the tests.
+readme:
+	$(PYTHON) docs/readme.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

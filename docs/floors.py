@@ -81,7 +81,11 @@ FLOORS = (  # from top to bottom: the one place that says which room is on which
             "whole_numbers",
         ),
     ),
-    Floor("Errors", "everything that hopwave raises; optional libraries; HTML", ("errors", "optional", "html", "user_folder")),
+    Floor(
+        "Errors",
+        "everything that hopwave raises; optional libraries; HTML, pictures",
+        ("errors", "optional", "html", "drawing", "user_folder"),
+    ),
 )
 
 

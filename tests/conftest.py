@@ -50,11 +50,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if PROFILE == "quick":
         take_sample(config, items)
     kernels = [item for item in items if item.path.name in COMPILE_KERNELS]
-    others = [item for item in items if item.path.name not in COMPILE_KERNELS]
+    site = [item for item in items if "site" in getattr(item, "fixturenames", ())]
+    others = [item for item in items if item.path.name not in COMPILE_KERNELS and item not in site]
     # Of two workers, each begins with one half of the list. The second one begins with the GPU's kernels, while the
-    # first one compiles the CPU's, which both need.
+    # first one compiles the CPU's, which both need. Then it builds the site, long before the end: at the end the other
+    # worker would wait for it.
     half = len(items) // 2
-    items[:] = [*others[:half], *kernels, *others[half:]]
+    later = (half + len(others)) // 2
+    items[:] = [*others[:half], *kernels, *others[half:later], *site, *others[later:]]
 
 
 def take_sample(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -335,6 +335,22 @@ CATALOGUE: dict[str, Plan] = {
 def plan(name: str | Plan) -> Plan:
     """The plan of that name.
 
+    Parameters
+    ----------
+    name : str or Plan
+        A name of `plans()`. A plan is returned as it is.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    PlanError
+        There is no such plan; the nearest names are given.
+
+    Examples
+    --------
     >>> plan("xbfs").steps[2].asynchronous
     True
     >>> plan("xbf")  # doctest: +ELLIPSIS

@@ -103,7 +103,7 @@ class FormatError(HopwaveError, ValueError):
     """
 
     def __init__(self, message: str, path: str | os.PathLike[str] | None = None, line: int | None = None) -> None:
-        self.path = None if path is None else os.fspath(path)
+        self.path: str | None = None if path is None else os.fspath(path)
         self.line = line
         place = ":".join(str(part) for part in (self.path, line) if part is not None)
         super().__init__(f"{place}: {message}" if place else message)

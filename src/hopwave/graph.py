@@ -158,7 +158,7 @@ class Graph(GraphArrays):
         return cls(rows.indptr, rows.indices, weights=rows.values, directed=is_directed)
 
     @classmethod
-    def from_networkx(cls, g: nx.Graph, weight: str | None = "weight", *, combine: Combine | None = None) -> Graph:
+    def from_networkx(cls, g: nx.Graph[Any], weight: str | None = "weight", *, combine: Combine | None = None) -> Graph:
         """The graph of a NetworkX graph of any of its four kinds.
 
         Nodes that are exactly 0 … n−1 keep their numbers; any others become labels, in NetworkX's order. The edge
@@ -437,7 +437,7 @@ class Graph(GraphArrays):
             values = self.weights.astype(self.weights.dtype if dtype is None else dtype)
         return sp.csr_array((values, self.indices.copy(), self.indptr.copy()), shape=(self.n, self.n))
 
-    def to_networkx(self) -> nx.Graph:
+    def to_networkx(self) -> nx.Graph[Any]:
         """A NetworkX Graph or DiGraph with the same vertices (labels where there are any), edges and weights.
 
         >>> Graph.from_edges(["a"], ["b"]).to_networkx().edges()

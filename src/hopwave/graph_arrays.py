@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -87,7 +87,7 @@ class GraphArrays:
 
     @property
     def m(self) -> int:
-        """The number of stored arcs: an undirected edge counts twice, a self-loop once."""
+        """The number of stored arcs; an undirected edge counts twice, a self-loop once."""
         return self._m
 
     @property
@@ -107,12 +107,12 @@ class GraphArrays:
 
     @property
     def device(self) -> Home:
-        """Where the graph lives and answers go: "cuda" if it was made of a GPU's arrays or by `to("cuda")`."""
+        """Where the graph lives and answers go, "cuda" if it was made of a GPU's arrays or by `to("cuda")`."""
         return self._device
 
     @property
     def order(self) -> Order:
-        """How each row's neighbours are ordered: "ascending", or "degree" (see `arranged`)."""
+        """How each row's neighbours are ordered, "ascending", or "degree" (see `arranged`)."""
         return self._order
 
     @property
@@ -129,7 +129,7 @@ class GraphArrays:
 
     @property
     def weights(self) -> npt.NDArray[Any] | None:
-        """The weight of every stored arc, beside `indices`: float32 or float64. None where there are none.
+        """The weight of every stored arc, beside `indices`, in float32 or float64. None where there are none.
 
         >>> import hopwave as hw
         >>> hw.Graph.from_edges([2, 0], [1, 2], directed=True, weights=[7, 5]).weights.tolist()
@@ -291,7 +291,7 @@ class GraphArrays:
             and (mine is None or theirs is None or mine.tolist() == theirs.tolist())
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __len__(self) -> int:
         return self.n

@@ -21,13 +21,18 @@ class _Store:
     """What a matrix and its transpose share: both directions, and what engines prepared for either."""
 
     __slots__ = ("ascending", "columns", "prepared", "rows", "shape", "uploaded")
+    shape: tuple[int, int]
+    rows: Rows | None
+    columns: Rows | None
+    ascending: bool | None  # whether every row ascends without repeats; None: not known yet
+    uploaded: _Store | None  # the same matrix on the GPU
+    prepared: Prepared
 
     def __init__(
         self, shape: tuple[int, int], rows: Rows | None, columns: Rows | None, ascending: bool | None = None
     ) -> None:
         self.shape, self.rows, self.columns = shape, rows, columns
-        self.ascending = ascending  # whether every row ascends without repeats; None: not known yet
-        self.uploaded: _Store | None = None  # the same matrix on the GPU
+        self.ascending, self.uploaded = ascending, None
         self.prepared = Prepared()
 
 
@@ -174,7 +179,7 @@ class Matrix:
 
     @property
     def device(self) -> str:
-        """Where it is: "cpu" or "cuda"."""
+        """Where it is, "cpu" or "cuda"."""
         return "cuda" if on_gpu(self._any().indices) else "cpu"
 
     @property
@@ -199,7 +204,7 @@ class Matrix:
 
     @property
     def columns(self) -> Rows:
-        """By columns: the rows of the transpose."""
+        """By columns, which are the rows of the transpose."""
         return self._part(columns=not self._turned)
 
     @property

@@ -156,7 +156,7 @@ class Monoid:
 
     @property
     def starts_from_identity(self) -> bool:
-        """Whether the identity is known to change no term: sums may then start from it, and not from their first term.
+        """Whether the identity is known to change no term; sums may then start from it, and not from their first term.
 
         >>> from hopwave import linalg as la
         >>> la.monoid.max.starts_from_identity, Monoid(la.binary.max, 0).starts_from_identity
@@ -226,7 +226,7 @@ class Named:
         return list(self._items)
 
 
-binary = Named(
+binary: Named = Named(
     "binary operator",
     _op("plus", "x + y", "add", "x + y"),
     _op("minus", "x - y", "subtract", "x - y"),
@@ -254,7 +254,7 @@ binary = Named(
     _position("secondj"),
 )
 
-unary = Named(
+unary: Named = Named(
     "unary operator",
     UnaryOp("identity", lambda x: x, "positive", "x", built_in=True),
     UnaryOp("negate", lambda x: -x, "negative", "-x", built_in=True),
@@ -266,7 +266,7 @@ unary = Named(
     UnaryOp("one", lambda x: True, None, "1", "bool", built_in=True),
 )
 
-monoid = Named(
+monoid: Named = Named(
     "monoid",
     Monoid(binary.plus, 0),
     Monoid(binary.times, 1),

@@ -169,7 +169,7 @@ class OneWay(Rule):
 
 @dataclass(frozen=True)
 class Ratio(Rule):
-    """Push, pull, push: by the share of the vertices in the frontier. See `ratio`."""
+    """Push, pull, push, by the share of the vertices in the frontier. See `ratio`."""
 
     rising: float
     falling: float

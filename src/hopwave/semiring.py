@@ -65,7 +65,7 @@ class Semiring:
 
     @property
     def any_term(self) -> bool:
-        """Whether ⊕ may stop at the first term: its value does not depend on the others."""
+        """Whether ⊕ may stop at the first term, because its value does not depend on the others."""
         return self.add.any_term
 
     def __str__(self) -> str:
@@ -106,7 +106,7 @@ MADE_OF = {
     "lxor": ("land",),
 }
 
-semiring = Named(
+semiring: Named = Named(
     "semiring",
     Semiring("or_and", monoid.lor, binary.land),
     *(Semiring(f"{add}_{times}", monoid[add], binary[times]) for add, many in MADE_OF.items() for times in many),

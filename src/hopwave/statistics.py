@@ -53,7 +53,7 @@ class Statistics:
 
     @property
     def shape(self) -> Shape:
-        """How degrees are spread: by the greatest one, and by the share of arcs that the busiest vertices have.
+        """How degrees are spread, by the greatest one, and by the share of arcs that the busiest vertices have.
 
         "skewed": both are far above the mean, as in social networks and the web. "even": neither, as in meshes and
         roads. "even with hubs": single vertices are, and all others are alike. "uneven": many are somewhat above.

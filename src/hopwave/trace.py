@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from hopwave import html
+from hopwave import drawing, html
 from hopwave.optional import optional
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,38 @@ class Trace(tuple[Level, ...]):
         columns = list(Level.__dataclass_fields__)
         return pandas.DataFrame([asdict(level) for level in self], columns=columns).set_index("depth")
 
+    @property
+    def _reached(self) -> list[int]:
+        """The vertices of every level, that of the sources first. A vertex found ahead belongs to the next level."""
+        ahead = [0, *(level.ahead for level in self)]
+        found = [level.found - level.ahead + before for level, before in zip(self, ahead, strict=False)]
+        return [self[0].vertices, *found] if self else []
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the vertices of each level as bars, in the colour of its direction. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> import hopwave as hw
+        >>> ax = hw.bfs(hw.generate.star(5), 1, trace=True).trace.plot()
+        >>> [int(bar.get_height()) for bar in ax.patches]
+        [1, 1, 3]
+        """
+        axes = drawing.axes_for(ax)
+        counts = self._reached
+        drawing.levels(axes, range(len(counts)), counts, ["source", *self.directions][: len(counts)])
+        axes.set_xlabel("hops from the source")
+        return axes
+
     def _repr_html_(self) -> str:
         over_ranks = any(level.sent for level in self)
         header = ["level", "step", "vertices", "edges", "found", "checked", "ms"]
@@ -91,7 +124,8 @@ class Trace(tuple[Level, ...]):
             ]
             for level in self
         ]
-        return html.table("Levels of a search", rows, header)
+        picture = html.bars(self._reached, [drawing.COLOURS.get(name, "") for name in ["source", *self.directions]])
+        return f"<div>{picture}{html.table('Levels of a search', rows, header)}</div>"
 
     def __str__(self) -> str:
         wide = max([len(level.step) for level in self], default=4)
@@ -140,6 +174,25 @@ class BucketTrace(tuple[Bucket, ...]):
         pandas = optional("pandas", "to_pandas")
         columns = list(Bucket.__dataclass_fields__)
         return pandas.DataFrame([asdict(bucket) for bucket in self], columns=columns).set_index("least")
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how many vertices each bucket passed on, by its least distance. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        axes = drawing.axes_for(ax)
+        axes.step([b.least for b in self], [b.vertices for b in self], where="post", color=drawing.COLOURS["push"])
+        axes.set_xlabel("distance from the source")
+        axes.set_ylabel("vertices in the bucket")
+        axes.grid(axis="y", color=drawing.PALE)
+        return axes
 
     def _repr_html_(self) -> str:
         return html.table("Buckets of a search", self._cells(), list(_BUCKET_HEADS))

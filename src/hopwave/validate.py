@@ -75,7 +75,7 @@ class Validation:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """A sentence for each way in which a rule is broken: the first vertex that breaks it, and their number."""
+        """A sentence for each way in which a rule is broken, with the first vertex that breaks it, and their number."""
         return tuple(sentence for rule in self.rules for sentence in rule.failures)
 
     @property

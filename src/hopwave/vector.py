@@ -37,13 +37,16 @@ class Vector:
     """
 
     __slots__ = ("_ascending", "_borrowed", "_count", "_indices", "_present", "_values", "before", "last", "n", "rule")
+    n: int
+    rule: Rule
+    before: int  # entries when the rule last chose
+    last: int  # what it chose: 0 sparse, 1 dense
 
     def __init__(self, n: int, dtype: npt.DTypeLike = np.float64, *, rule: Rule = CONVERT) -> None:
         """An empty vector."""
         self.n = checked_length(n)
         self.rule = rule
-        self.before = 0  # entries when the rule last chose
-        self.last = -1  # what it chose: 0 sparse, 1 dense
+        self.before, self.last = 0, -1
         self._set_sparse(np.empty(0, np.int32), np.empty(0, checked_dtype(dtype)), ascending=True)
 
     # ---------------------------------------------------------------- making one
@@ -173,12 +176,12 @@ class Vector:
 
     @property
     def format(self) -> Format:
-        """How it is kept now: "sparse" or "dense"."""
+        """How it is kept now, "sparse" or "dense"."""
         return "sparse" if self._present is None else "dense"
 
     @property
     def device(self) -> str:
-        """Where it is: "cpu" or "cuda"."""
+        """Where it is, "cpu" or "cuda"."""
         return "cuda" if on_gpu(self._values) else "cpu"
 
     @property

@@ -62,6 +62,10 @@ def triangle_count(G: Any, *, device: str = "auto") -> int:
     device
         As for `triangles`.
 
+    Returns
+    -------
+    int
+
     Examples
     --------
     >>> import hopwave as hw

@@ -112,6 +112,10 @@ def is_connected(G: Any, device: str = "auto") -> bool:
     device
         As for `connected_components`.
 
+    Returns
+    -------
+    bool
+
     Examples
     --------
     >>> import hopwave as hw
@@ -131,6 +135,10 @@ def is_weakly_connected(G: Any, device: str = "auto") -> bool:
     device
         As for `connected_components`.
 
+    Returns
+    -------
+    bool
+
     Examples
     --------
     >>> import hopwave as hw
@@ -149,6 +157,10 @@ def is_strongly_connected(G: Any, device: str = "auto") -> bool:
         A graph with at least one vertex. Weights are ignored.
     device
         As for `connected_components`.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -191,6 +203,10 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
         The graph. The direction of arcs does not matter. Weights are ignored.
     device
         As for `connected_components`.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------

@@ -29,6 +29,10 @@ def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is the CPU, where the search starts from both ends at once.
 
+    Returns
+    -------
+    bool
+
     Examples
     --------
     >>> import hopwave as hw

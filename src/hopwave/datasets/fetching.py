@@ -38,15 +38,39 @@ def fetch(
 ) -> Graph:
     """A graph of the SuiteSparse Matrix Collection. The first call downloads it, later ones read the cached file.
 
-    name: "Group/name" as the collection spells it; the name alone is enough for graphs of the papers (`published`).
-    directed, weights: as in `hw.read`. Weights are the values of the matrix, if it has any.
-    url: where to download from; None takes the environment variable HOPWAVE_MIRROR, or else the collection's site.
-    cache: the folder for downloaded graphs; None takes `cache_folder()`.
-    progress: None shows a bar (lines, if stderr is not a terminal) after two seconds, True at once, False never.
+    Parameters
+    ----------
+    name : str
+        "Group/name" as the collection spells it; the name alone is enough for graphs of the papers (`published`). Those
+        must have the size that the papers state.
+    directed, weights
+        As for `hopwave.read`. Weights are the values of the matrix, if it has any.
+    url : str, optional
+        Where to download from; None takes the environment variable HOPWAVE_MIRROR, or else the collection's site.
+    cache : path, optional
+        The folder for downloaded graphs; None takes `cache_folder()`.
+    progress : bool, optional
+        None shows a bar (lines, if stderr is not a terminal) after two seconds, True at once, False never.
 
-    A graph of the papers must have the size that the papers state. Raises GraphError for a name that cannot be right,
-    DownloadError if the server does not send the graph, and FormatError if what it sent is damaged or another graph.
+    Returns
+    -------
+    Graph
 
+    Raises
+    ------
+    GraphError
+        The name cannot be right.
+    DownloadError
+        The server does not send the graph.
+    FormatError
+        What it sent is damaged, or another graph.
+
+    See Also
+    --------
+    download : the file alone.
+
+    Examples
+    --------
     >>> fetch("SNAP/email-Enron")  # doctest: +SKIP
     Graph(n=36692, m=367662, undirected)
     >>> fetch("email-Enrom")
@@ -75,6 +99,18 @@ def download(
     beside the file, and a cached file that no longer has its checksum is downloaded again. Two processes that want the
     same graph download it once.
 
+    Parameters
+    ----------
+    name, url, cache, progress
+        As for `fetch`.
+
+    Returns
+    -------
+    Path
+        The file, in Matrix Market format.
+
+    Examples
+    --------
     >>> download("SNAP/email-Enron")  # doctest: +SKIP
     PosixPath('/home/ann/.cache/hopwave/SNAP/email-Enron.mtx')
     """

@@ -30,15 +30,29 @@ def names() -> tuple[str, ...]:
 def load(name: str) -> Graph:
     """A small graph by its name. No network is needed.
 
-    karate: 34 members of a karate club and their 78 friendships (W. W. Zachary, "An information flow model for conflict
-        and fission in small groups", Journal of Anthropological Research 33, 1977).
-    les-miserables: 77 characters of the novel, as labels; the weight of an edge is the number of chapters in which both
-        appear (D. E. Knuth, The Stanford GraphBase, 1993).
-    mesh: the Delaunay triangulation of 1,000 random points.
-    road: about 1,200 crossings of a made-up town and its streets; the weights are lengths in metres.
+    - karate: 34 members of a karate club and their 78 friendships (W. W. Zachary, "An information flow model for
+      conflict and fission in small groups", Journal of Anthropological Research 33, 1977).
+    - les-miserables: 77 characters of the novel, as labels; the weight of an edge is the number of chapters in which
+      both appear (D. E. Knuth, The Stanford GraphBase, 1993).
+    - mesh: the Delaunay triangulation of 1,000 random points.
+    - road: about 1,200 crossings of a made-up town and its streets; the weights are lengths in metres.
 
-    An unknown name raises GraphError, with the nearest known names.
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
 
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    GraphError
+        The name is unknown; the nearest known names are given.
+
+    Examples
+    --------
     >>> load("les-miserables")
     Graph(n=77, m=508, undirected, weighted, labelled)
     >>> load("carate")

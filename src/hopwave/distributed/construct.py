@@ -33,11 +33,29 @@ def from_edges(
 ) -> DistributedGraph:
     """A graph of the edges of all ranks: each rank gives its own share, possibly none. Ids are whole numbers from 0.
 
-    n: the number of vertices; by default one more than the greatest id on any rank.
-    layout: "1d", "2d" (the grid nearest to a square), or (rows, columns). balance: ranges of vertices with about the
-    same number of arcs, instead of the same number of vertices. device: "cpu" or "cuda"; ranks of one machine share its
-    cores and GPUs.
+    Parameters
+    ----------
+    source, target : array of int
+        The edges of this rank.
+    n : int, optional
+        The number of vertices; by default one more than the greatest id on any rank.
+    directed : bool, optional
+        Whether the graph is directed.
+    layout : {"1d", "2d"}, pair of int or Layout, optional
+        How vertices are split over the ranks; "2d" is the grid nearest to a square, a pair is (rows, columns).
+    balance : bool, optional
+        Ranges of vertices with about the same number of arcs, instead of the same number of vertices.
+    device : {"cpu", "cuda"}, optional
+        Where ranks compute; those of one machine share its cores and GPUs.
+    threads : int, optional
+        Threads of each rank; by default its share of the cores.
 
+    Returns
+    -------
+    DistributedGraph
+
+    Examples
+    --------
     >>> from hopwave import distributed
     >>> distributed.from_edges([0, 5], [5, 7], directed=True).n
     8
@@ -83,6 +101,27 @@ def read(
     split (packed with gzip, or in another format) are read by rank 0, which sends the arcs to the others. A damaged
     file raises on every rank. A distributed graph has no weights: those of the file are left out.
 
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    format, directed
+        As for `hopwave.read`.
+    layout : {"1d", "2d"}, pair of int or Layout, optional
+        How vertices are split over the ranks; "2d" is the grid nearest to a square, a pair is (rows, columns).
+    balance : bool, optional
+        Ranges of vertices with about the same number of arcs, instead of the same number of vertices.
+    device : {"cpu", "cuda"}, optional
+        Where ranks compute; those of one machine share its cores and GPUs.
+    threads : int, optional
+        Threads of each rank; by default its share of the cores.
+
+    Returns
+    -------
+    DistributedGraph
+
+    Examples
+    --------
     >>> import hopwave as hw, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     hw.write(f"{folder}/path.mtx", hw.generate.path(3))
@@ -128,6 +167,19 @@ def kronecker(
 
     Its ids are shuffled, so ranges with the same number of vertices have about the same number of arcs.
 
+    Parameters
+    ----------
+    scale, edge_factor, seed, directed
+        As for `hopwave.generate.kronecker`.
+    layout, device, threads
+        As for `from_edges`.
+
+    Returns
+    -------
+    DistributedGraph
+
+    Examples
+    --------
     >>> from hopwave import distributed
     >>> distributed.kronecker(5).n
     32
@@ -161,6 +213,19 @@ def uniform(
 ) -> DistributedGraph:
     """The graph of `hopwave.generate.uniform`; every rank draws its share of the edges in place.
 
+    Parameters
+    ----------
+    n, edge_factor, seed, directed
+        As for `hopwave.generate.uniform`.
+    layout, device, threads
+        As for `from_edges`.
+
+    Returns
+    -------
+    DistributedGraph
+
+    Examples
+    --------
     >>> from hopwave import distributed
     >>> distributed.uniform(100, edge_factor=2).n
     100
@@ -197,6 +262,19 @@ def spread(graph: Any, **options: Any) -> DistributedGraph:
 
     A distributed graph has no weights, so a weighted graph is refused: give `graph.without_weights()`.
 
+    Parameters
+    ----------
+    graph : Graph or None
+        The graph.
+    **options
+        `layout`, `balance`, `device` and `threads`, as for `from_edges`.
+
+    Returns
+    -------
+    DistributedGraph
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.distributed.spread(hw.generate.path(4)).m
     6

@@ -30,6 +30,25 @@ class DistributedGraph:
     (3, 4)
     """
 
+    world: World
+    directed: bool
+    device: str
+    layout: Layout
+    n: int
+    m: int
+    edges: int
+    first: int
+    own: int
+    words: int
+    push_tails: Side
+    push_heads: Side
+    pull_tails: Side
+    pull_heads: Side
+    part: Any
+    degrees: Any
+    tuples: Any
+    closed: Any
+
     def __init__(
         self,
         world: World,

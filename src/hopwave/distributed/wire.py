@@ -31,7 +31,9 @@ class HostWire:
     xp: Any = np
 
     def __init__(self, oversubscribed: bool = False) -> None:
-        self.sent, self.waited, self.oversubscribed = 0, 0.0, oversubscribed
+        self.sent: int = 0
+        self.waited: float = 0.0
+        self.oversubscribed: bool = oversubscribed
 
     def _wait_for(self, request: Any) -> None:
         began = time.perf_counter()

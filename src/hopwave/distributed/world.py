@@ -42,7 +42,7 @@ class World:
     """
 
     def __init__(self, comm: Any) -> None:
-        self.comm = comm
+        self.comm: Any = comm
         self.rank: int = comm.Get_rank()
         self.size: int = comm.Get_size()
         machine = comm.Split_type(_mpi().COMM_TYPE_SHARED, self.rank)
@@ -50,7 +50,7 @@ class World:
         self.machine_size: int = machine.Get_size()
         machine.Free()
         # True on all ranks where some machine has more ranks than cores, so that all ranks wait in the same way.
-        self.oversubscribed = bool(comm.allreduce(int(self.machine_size > _cores()), _mpi().MAX))
+        self.oversubscribed: bool = bool(comm.allreduce(int(self.machine_size > _cores()), _mpi().MAX))
         self._grids: dict[int, tuple[Any, Any]] = {}
 
     def together(self, action: Callable[[], T]) -> T:

@@ -50,6 +50,20 @@ def uniform_edges(n: int, edge_factor: int = 16, seed: int = 1, first: int = 0, 
 
     Every block is made independently of the others, so that each rank of a cluster can make its own part.
 
+    Parameters
+    ----------
+    n, edge_factor, seed
+        As for `uniform`.
+    first : int, optional
+        The first edge.
+    count : int, optional
+        How many edges; by default all that follow.
+
+    Returns
+    -------
+    pair of arrays
+        Sources and targets.
+
     Examples
     --------
     >>> from hopwave.generate import uniform_edges

@@ -98,6 +98,20 @@ def kronecker_edges(
 
     Every block is made independently of the others, so that each rank of a cluster can make its own part.
 
+    Parameters
+    ----------
+    scale, edge_factor, seed, initiator, permute
+        As for `kronecker`.
+    first : int, optional
+        The first edge.
+    count : int, optional
+        How many edges; by default all that follow.
+
+    Returns
+    -------
+    pair of arrays
+        Sources and targets.
+
     Examples
     --------
     >>> from hopwave.generate import kronecker_edges

@@ -12,6 +12,17 @@ from hopwave.graph import Graph
 def star(n: int) -> Graph:
     """A star of n vertices: vertex 0 joined to every other.
 
+    Parameters
+    ----------
+    n : int
+        The number of vertices.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
     >>> from hopwave import generate
     >>> generate.star(4).degrees.tolist()
     [3, 1, 1, 1]
@@ -24,6 +35,19 @@ def star(n: int) -> Graph:
 def path(n: int, directed: bool = False) -> Graph:
     """A path of n vertices: 0 - 1 - ... - n-1.
 
+    Parameters
+    ----------
+    n : int
+        The number of vertices.
+    directed : bool, optional
+        Whether the graph is directed.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
     >>> from hopwave import generate
     >>> generate.path(3).degrees.tolist()
     [1, 2, 1]
@@ -36,6 +60,19 @@ def path(n: int, directed: bool = False) -> Graph:
 def cycle(n: int, directed: bool = False) -> Graph:
     """A cycle through n vertices.
 
+    Parameters
+    ----------
+    n : int
+        The number of vertices.
+    directed : bool, optional
+        Whether the graph is directed.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
     >>> from hopwave import generate
     >>> generate.cycle(5).degrees.tolist()
     [2, 2, 2, 2, 2]
@@ -48,6 +85,17 @@ def cycle(n: int, directed: bool = False) -> Graph:
 def complete(n: int) -> Graph:
     """A complete graph: every pair of n vertices joined.
 
+    Parameters
+    ----------
+    n : int
+        The number of vertices.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
     >>> from hopwave import generate
     >>> generate.complete(4).m
     12
@@ -64,6 +112,17 @@ def diamonds(k: int) -> Graph:
     Each diamond is a joint, two middle vertices and the next joint. From 1,024 diamonds on, float64 cannot hold the
     number of paths.
 
+    Parameters
+    ----------
+    k : int
+        How many diamonds.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
     >>> from hopwave import generate
     >>> generate.diamonds(2).n
     7
@@ -113,6 +172,17 @@ def mycielskian(k: int) -> Graph:
     Starts with one edge (k = 2). Each step copies the vertices, joins every copy to the neighbours of its original, and
     joins all copies to one new vertex: n becomes 2n + 1.
 
+    Parameters
+    ----------
+    k : int
+        The chromatic number, at least 2.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
     >>> from hopwave import generate
     >>> generate.mycielskian(4).n  # Groetzsch's graph
     11

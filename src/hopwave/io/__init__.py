@@ -42,22 +42,48 @@ def read(
 ) -> Graph:
     """Read a graph from a file in any of the formats of `formats()`, compressed with gzip or not.
 
-    path: the file; its extension and its first bytes decide the format.
-    format: the format's name, if neither is known.
-    directed: None follows the file, or else the format's default; False adds the missing reverse arcs; True keeps every
-        edge as arcs.
-    n: the number of vertices, if there are more than the file shows; integer ids below n are then used unchanged.
-    labels: False drops names and uses integer ids unchanged as vertices.
-    weights: False leaves out the weights that the file has; `G.is_weighted` says whether it had any.
-    combine: what to do with the weights of repeated edges: keep their "min", "max" or "sum", or the "first". Without
-        it, repeated edges with different weights raise FormatError. In an undirected graph u, v repeats v, u.
-    progress: None shows a bar (lines, if stderr is not a terminal) after two seconds, True at once, False never.
-    options: options of this format alone, for example `source=` and `target=` for the columns of a table.
-
     Repeated edges are merged. Weights are float64, or float32 where the file holds them so. Questions about hops
     (`bfs`, betweenness, …) ignore them; `sssp` and `pagerank` use them.
-    A file with a mistake in it raises FormatError, with the number of the line.
 
+    Parameters
+    ----------
+    path : str or path
+        The file; its extension and its first bytes decide the format.
+    format : str, optional
+        The format's name, if neither is known.
+    directed : bool, optional
+        None follows the file, or else the format's default; False adds the missing reverse arcs; True keeps every edge
+        as arcs.
+    n : int, optional
+        The number of vertices, if there are more than the file shows; integer ids below n are then used unchanged.
+    labels : bool, optional
+        False drops names and uses integer ids unchanged as vertices.
+    weights : bool, optional
+        False leaves out the weights that the file has; `G.is_weighted` says whether it had any.
+    combine : {"min", "max", "sum", "first"}, optional
+        What to keep of the weights of repeated edges. Without it, repeated edges with different weights raise
+        FormatError. In an undirected graph u, v repeats v, u.
+    progress : bool, optional
+        None shows a bar (lines, if stderr is not a terminal) after two seconds, True at once, False never.
+    **options
+        Options of this format alone, for example `source=` and `target=` for the columns of a table.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    FormatError
+        The file has a mistake in it (its line is named), or its format is not known.
+
+    See Also
+    --------
+    write : the way back.
+    formats : what can be read and written.
+
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write(f"{folder}/path.mtx.gz", Graph.from_edges([0, 1], [1, 2]))
@@ -92,12 +118,32 @@ def write(
 ) -> None:
     """Write a graph to a file. A file that is already there is replaced only when the new one is complete.
 
-    path: the file; its extension decides the format, and `.gz` at the end compresses it.
-    format: the format's name, if the extension is not a known one.
-    labels: False drops them; otherwise a format that cannot store labels raises FormatError for a labelled graph.
-    weights: False drops them; otherwise a format that cannot store weights raises FormatError for a weighted graph.
-    options: options of this format alone, for example `packed=True` for Graph500.
+    Parameters
+    ----------
+    path : str or path
+        The file; its extension decides the format, and `.gz` at the end compresses it.
+    graph : Graph
+        The graph.
+    format : str, optional
+        The format's name, if the extension is not a known one.
+    labels : bool, optional
+        False drops them; otherwise a format that cannot store labels raises FormatError for a labelled graph.
+    weights : bool, optional
+        False drops them; otherwise a format that cannot store weights raises FormatError for a weighted graph.
+    **options
+        Options of this format alone, for example `packed=True` for Graph500.
 
+    Raises
+    ------
+    FormatError
+        The format cannot store this graph, or is not known.
+
+    See Also
+    --------
+    read : the way back.
+
+    Examples
+    --------
     >>> write("web.metis", Graph.from_edges([0], [1], directed=True))
     Traceback (most recent call last):
     hopwave.errors.FormatError: web.metis: a directed graph; METIS stores undirected ones: write .mtx or .npz instead

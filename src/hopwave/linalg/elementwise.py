@@ -35,6 +35,21 @@ def ewise_add(
 ) -> Any:
     """out⟨mask⟩ ⊙= u ∪ v: op where both have a value, the one that is there elsewhere. Two vectors or two matrices.
 
+    Parameters
+    ----------
+    u, v : Vector or Matrix
+        Two vectors, or two matrices.
+    op : BinaryOp or Monoid, optional
+        What joins two values.
+    out, mask, complement, structural, accum, replace, device
+        As for `mxv`.
+
+    Returns
+    -------
+    Vector or Matrix
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> u, v = la.Vector.from_entries([0, 1], [1, 2], n=3), la.Vector.from_entries([1, 2], [10, 20], n=3)
     >>> la.ewise_add(u, v).to_dict()
@@ -58,6 +73,17 @@ def ewise_mult(
 ) -> Any:
     """out⟨mask⟩ ⊙= u ∩ v: op where both have a value, nothing elsewhere. Two vectors or two matrices.
 
+    Parameters
+    ----------
+    u, v, op, out, mask, complement, structural, accum, replace, device
+        As for `ewise_add`.
+
+    Returns
+    -------
+    Vector or Matrix
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> u, v = la.Vector.from_entries([0, 1], [1, 2], n=3), la.Vector.from_entries([1, 2], [10, 20], n=3)
     >>> la.ewise_mult(u, v).to_dict()
@@ -143,6 +169,22 @@ def apply(
 ) -> Any:
     """out⟨mask⟩ ⊙= op(u): every value by itself. A binary operator has its other side bound by left= or right=.
 
+    Parameters
+    ----------
+    u : Vector or Matrix
+    op : UnaryOp, BinaryOp or function
+        What is done to each of them.
+    left, right : number, optional
+        The other side of a binary operator.
+    out, mask, complement, structural, accum, replace, dtype, device
+        As for `mxv`.
+
+    Returns
+    -------
+    Vector or Matrix
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> u = la.Vector.from_entries([1], [4.0], n=2)
     >>> la.apply(u, la.unary.sqrt)[1], la.apply(u, la.binary.plus, right=1)[1]
@@ -216,6 +258,22 @@ def select(
     "offdiag", with the thunk as the diagonal, 0 if left out). The thunk of a vector may be a vector: each entry is
     compared with the one at its place, and fails where there is none.
 
+    Parameters
+    ----------
+    u : Vector or Matrix
+    predicate : str, BinaryOp or function
+        The test.
+    thunk : number or Vector, optional
+        What values are compared with, or the number of a diagonal.
+    out, mask, complement, structural, accum, replace, device
+        As for `mxv`.
+
+    Returns
+    -------
+    Vector or Matrix
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> u = la.Vector.from_entries([0, 2], [1, 5], n=3)
     >>> la.select(u, la.binary.gt, 3).to_dict()
@@ -278,6 +336,23 @@ def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: s
 
     An empty sum is the monoid's identity; a row without entries has none.
 
+    Parameters
+    ----------
+    u : Vector or Matrix
+    add : Monoid or BinaryOp, optional
+        ⊕.
+    axis : {None, 0, 1}, optional
+        All values, those of every column, or those of every row.
+    device
+        As for `mxv`.
+
+    Returns
+    -------
+    number or Vector
+        One sum, or one for every row or column that has entries.
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_dense([[1, 2], [0, 4]])
     >>> la.reduce(A), la.reduce(A, la.monoid.max, axis=1).to_dict()

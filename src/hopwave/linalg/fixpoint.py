@@ -25,10 +25,11 @@ from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.jobs import Direction, Product
 from hopwave.linalg.engine import choose
+from hopwave.linalg.explanation import Explanation, Ran, explained
 from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import places_of
 from hopwave.linalg.placing import assign, fill
-from hopwave.linalg.products import Explanation, Ran, arithmetic, check_direction, check_threads, explained
+from hopwave.linalg.products import arithmetic, check_direction, check_threads
 from hopwave.matrix import Matrix, as_matrix
 from hopwave.operators import binary
 from hopwave.rules import Growing, growing
@@ -78,17 +79,37 @@ def waves(
 
     Every place gets its value once, when it is first reached; x's own places keep x's values, with level 0.
 
-    any_pair       hops only                         any_secondi    a parent of every place
-    any_first      the value of a nearest entry      plus_first     how many shortest paths lead here
-    min_plus       the shortest among the paths with fewest hops; and so on for any semiring
+    The semiring decides what the values are: none, hops only (`any_pair`), a parent of every place (`any_secondi`), the
+    value of a nearest entry (`any_first`), how many shortest paths lead here (`plus_first`), the shortest among the
+    paths with fewest hops (`min_plus`), and so on.
 
-    depth_limit    how many products at most
-    dtype          of the values; by default the type that ⊕.⊗ settles on
-    direction      "push" or "pull" for every product; "auto": by the arcs of a level on a GPU (`RULE`) where one
-                   launch computes all products, and on the CPU (`ONE_BY_ONE`) unless x has a rule of its own; otherwise
-                   as the vector's rule chooses
-    explain        also return a list with an `Explanation` of every product
+    Parameters
+    ----------
+    x : Vector or array
+        Where to begin.
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The matrix; it must be square.
+    semiring : Semiring, optional
+        ⊕ and ⊗.
+    depth_limit : int, optional
+        How many products at most.
+    dtype : optional
+        The type of the values; by default the one that ⊕.⊗ settles on.
+    direction : {"auto", "push", "pull"}, optional
+        The direction of every product. "auto": by the arcs of a level on a GPU (`RULE`) where one launch computes all
+        products, and on the CPU (`ONE_BY_ONE`) unless x has a rule of its own; otherwise as the vector's rule chooses.
+    explain : bool, optional
+        Also return a list with an `Explanation` of every product.
+    device, threads
+        As for `hopwave.bfs`.
 
+    Returns
+    -------
+    Waves, or a pair of Waves and list of Explanation
+        `levels` and `values` of every place that was reached.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> from hopwave import linalg as la
     >>> G = hw.generate.grid(2, 3)

@@ -36,6 +36,24 @@ def assign(
 
     Without `indices`, all places. An index that is named twice takes the last value; with accum, all of them.
 
+    Parameters
+    ----------
+    w : Vector
+        What is written to.
+    value : number or Vector
+        What is written.
+    indices : array of int, optional
+        Where; by default everywhere.
+    mask, complement, structural, accum, replace, device
+        As for `mxv`.
+
+    Returns
+    -------
+    Vector
+        w itself.
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> depth = la.Vector(4, "int32")
     >>> la.assign(depth, 0, [2]).to_dict()
@@ -143,6 +161,24 @@ def extract(
 ) -> Any:
     """out⟨mask⟩ ⊙= u(indices), which may repeat; of a matrix the rows `indices` and the columns `columns` (each once).
 
+    Parameters
+    ----------
+    u : Vector or Matrix
+        What is read.
+    indices : array of int, optional
+        The places, or the rows; by default all.
+    columns : array of int, optional
+        The columns of a matrix; by default all.
+    out, mask, complement, structural, accum, replace, device
+        As for `mxv`.
+
+    Returns
+    -------
+    Vector or Matrix
+        As long as the places named.
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> la.extract(la.Vector.from_dense([10, 20, 30]), [2, 2, 0]).to_dict()
     {0: 30, 1: 30, 2: 10}

@@ -11,7 +11,6 @@ array, and an array is pulled (section 6.3). The logarithm is that of a sort; ou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -20,8 +19,9 @@ import numpy.typing as npt
 
 from hopwave.engines import Algebra
 from hopwave.errors import EngineError, LinalgError
-from hopwave.jobs import Allowed, Direction, Product, Term, Touched
+from hopwave.jobs import Allowed, Direction, Product, Term
 from hopwave.linalg.engine import choose
+from hopwave.linalg.explanation import Explanation, Ran, explained
 from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import Writing, allowed_places, mask_rows, write, write_matrix, writing
 from hopwave.matrix import Matrix, as_matrix
@@ -36,45 +36,6 @@ LEFT_MEANS: dict[str, Term] = {"pair": "one", "any": "a", "first": "a", "second"
 RIGHT_MEANS: dict[str, Term] = {"pair": "one", "any": "x", "first": "x", "second": "a"}
 LEFT_PLACES: dict[str, Term] = {"firsti": "out", "firstj": "inner", "secondi": "inner", "secondj": "zero"}
 RIGHT_PLACES: dict[str, Term] = {"firsti": "zero", "firstj": "inner", "secondi": "inner", "secondj": "out"}
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Which product ran, and what it touched.
-
-    `expected` is Table 1's count of memory accesses for that product (without the logarithm); `touched` is how many
-    entries of the matrix were actually read: fewer where a row stopped early.
-
-    >>> from hopwave import linalg as la
-    >>> A, x = la.Matrix.from_dense(np.ones((4, 4))), la.Vector.from_entries([0], [1.0], n=4)
-    >>> y, why = la.mxv(A, x, direction="push", explain=True)
-    >>> why.product, why.touched
-    ('by columns', 4)
-    """
-
-    operation: str
-    semiring: str
-    engine: str
-    direction: str
-    product: str
-    why: str
-    nnz_x: int
-    nnz_mask: int | None
-    expected: int
-    touched: int
-    early_exit: bool
-    operand_reuse: bool
-    structure_only: bool
-    notes: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        tricks = [word for word in ("early_exit", "operand_reuse", "structure_only") if getattr(self, word)]
-        masked = "" if self.nnz_mask is None else f", {self.nnz_mask:,} rows let through"
-        return (
-            f"{self.operation} over {self.semiring} on {self.engine}: {self.direction}, {self.product} ({self.why}); "
-            f"{self.nnz_x:,} entries in{masked}; {self.touched:,} of {self.expected:,} expected entries touched"
-            + (f"; {', '.join(tricks)}" if tricks else "")
-        )
 
 
 class Options(NamedTuple):
@@ -110,18 +71,55 @@ def mxv(
     device: str = "auto",
     threads: int | None = None,
 ) -> Any:
-    """out⟨mask⟩ ⊙= A ⊕.⊗ x: matrix times vector. Returns out, or a new vector; with explain=True, an Explanation too.
+    """out⟨mask⟩ ⊙= A ⊕.⊗ x: matrix times vector.
 
-    A is a Matrix, a Graph, or a SciPy or CuPy sparse matrix; x a Vector or an array.
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The matrix.
+    x : Vector or array
+        The vector.
+    semiring : Semiring, optional
+        ⊕ and ⊗.
+    out : Vector, optional
+        Where to write; by default a new vector.
+    mask : Vector or array, optional
+        Compute only where it is true.
+    complement, structural : bool, optional
+        Compute where the mask is not true; where it has any entry.
+    accum : operator, optional
+        out(i) = accum(out(i), new).
+    replace : bool, optional
+        Remove from `out` what the mask shuts out.
+    dtype : optional
+        The type of the result; by default the one that ⊕.⊗ settles on.
+    direction : {"auto", "push", "pull"}, optional
+        "push" by columns, "pull" by rows; "auto" as the vector's rule chooses.
+    early_exit : bool, optional
+        A row may stop once no further term changes its sum, where ⊕ has such a value.
+    operand_reuse : bool, optional
+        A masked pull looks for the *mask's* entries instead of x's. Only for a search, where the mask is the visited
+        vertices, x the newest of them, and ⊕ takes any term.
+    structure_only : bool, optional
+        Values that ⊗ does not need are not read.
+    explain : bool, optional
+        Return what was done, too.
+    device, threads
+        As for `hopwave.bfs`.
 
-    mask, complement, structural    compute only where the mask is true (not true; has any entry)
-    accum, replace, out             out(i) = accum(out(i), new); `replace` removes what the mask shuts out
-    direction                       "push" by columns, "pull" by rows; "auto": as the vector's rule chooses
-    early_exit                      a row may stop once no further term changes its sum, where ⊕ has such a value
-    structure_only                  values that ⊗ does not need are not read
-    operand_reuse                   a masked pull looks for the *mask's* entries instead of x's. Only for a search,
-                                    where the mask is the visited vertices, x the newest of them, and ⊕ takes any term
+    Returns
+    -------
+    Vector, or a pair of Vector and Explanation
+        `out`, or a new vector; with `explain=True` also what was done.
 
+    See Also
+    --------
+    vxm : a row vector times a matrix.
+    mxm : matrix times matrix.
+    waves : this again and again, until nothing new is reached.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_graph(hw.generate.path(4))
@@ -156,6 +154,26 @@ def vxm(
 ) -> Any:
     """out⟨mask⟩ ⊙= x ⊕.⊗ A: a row vector times a matrix, so that values follow the arcs. Keywords as for `mxv`.
 
+    Parameters
+    ----------
+    x : Vector or array
+        The row vector.
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The matrix.
+    semiring : Semiring, optional
+        ⊕ and ⊗.
+    out, mask, complement, structural, accum, replace, dtype
+        As for `mxv`.
+    direction, early_exit, operand_reuse, structure_only, explain, device, threads
+        As for `mxv`.
+
+    Returns
+    -------
+    Vector, or a pair of Vector and Explanation
+        As for `mxv`.
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 0], [1, 2], [5.0, 7.0], shape=3)
     >>> la.vxm(la.Vector.from_entries([0], [1.0], n=3), A, la.semiring.min_plus).to_dict()
@@ -274,47 +292,6 @@ def check_reuse(ring: Semiring, how: Writing, rows: int, inner: int) -> None:
         raise LinalgError(f"operand_reuse=True with {ring.name} would read values that x does not have; use any_pair")
 
 
-class Ran(NamedTuple):
-    """A vector product that was computed: what its Explanation is made of."""
-
-    operation: str
-    ring: Semiring
-    engine: Algebra
-    A: Matrix
-    product: Product
-    allowed: Allowed | None
-    pull: bool
-    reused: bool
-    nnz: int
-    touched: Touched
-
-
-def explained(ran: Ran, why: str) -> Explanation:
-    """What a product was, and why it went that way."""
-    (rows, inner), allowed, xp = ran.A.shape, ran.allowed, ran.engine.xp
-    count = None
-    if allowed is not None:
-        count = int(xp.count_nonzero(allowed.as_bits(rows, xp))) if allowed.count is None else allowed.count
-    d = ran.A.nnz / max(rows if ran.pull else inner, 1)
-    expected = d * ((rows if count is None else count) if ran.pull else ran.nnz)
-    return Explanation(
-        operation=ran.operation,
-        semiring=ran.ring.name,
-        engine=ran.engine.name,
-        direction="pull" if ran.pull else "push",
-        product=("by rows" if ran.pull else "by columns") + (", masked" if allowed is not None else ""),
-        why=why,
-        nnz_x=ran.nnz,
-        nnz_mask=count,
-        expected=round(expected),
-        touched=ran.touched.count(),
-        early_exit=ran.product.early_exit and ran.pull,
-        operand_reuse=ran.reused,
-        structure_only=ran.product.structure_only,
-        notes=tuple(ran.touched.notes),
-    )
-
-
 def mxm(
     A: Any,
     B: Any,
@@ -339,6 +316,26 @@ def mxm(
     "push" scatters rows of B into an accumulator (Gustavson), looking up the mask; "pull" computes one dot product for
     every entry of the mask, and needs one that is not complemented. "auto" pulls where that is less work.
 
+    Parameters
+    ----------
+    A, B : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The matrices.
+    semiring : Semiring, optional
+        ⊕ and ⊗.
+    out : Matrix, optional
+        What `accum` and the mask apply to; it is not changed.
+    mask, complement, structural, accum, replace, dtype
+        As for `mxv`.
+    direction, early_exit, structure_only, explain, device, threads
+        As for `mxv`.
+
+    Returns
+    -------
+    Matrix, or a pair of Matrix and Explanation
+        The result; with `explain=True` also what was done.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_graph(hw.generate.complete(4))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import html
+from hopwave import drawing, html
 from hopwave.algorithms.brandes import Certificate
 from hopwave.arrays import Deferring, on_host
 from hopwave.graph import Graph
@@ -19,6 +19,7 @@ from hopwave.results.tables import SHOWN, by_vertex
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +93,44 @@ class BetweennessResult(Deferring):
         if self.bounds is not None:
             columns["bound"] = on_host(self.bounds)
         return by_vertex(self.graph, columns)
+
+    def plot(self, ax: Axes | None = None, *, top: int | None = None) -> Axes:
+        """Draw the distribution of the scores, or the highest of them with error bars. Needs matplotlib.
+
+        The distribution shows, for every score, the share of vertices with at least that score.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+        top : int, optional
+            Draw that many of the highest scores as bars. After a sample, error bars show their bounds.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        EngineError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import hopwave as hw
+        >>> ax = hw.betweenness_centrality(hw.generate.star(5)).plot(top=2)
+        >>> [round(float(bar.get_width()), 2) for bar in ax.patches][::-1]
+        [1.0, 0.0]
+        """
+        axes, scores = drawing.axes_for(ax), on_host(self.scores)
+        if top is None:
+            drawing.distribution(axes, scores, "betweenness")
+            return axes
+        best = np.argsort(-scores, kind="stable")[:top]
+        bounds = np.zeros(len(best)) if self.bounds is None else on_host(self.bounds)[best]
+        names = [str(self.graph.label(v)) for v in best.tolist()]
+        drawing.highest(axes, names, scores[best], bounds, "betweenness")
+        return axes
 
     def _repr_html_(self) -> str:
         rows = [(vertex, f"{score:.6g}") for vertex, score in self.top(SHOWN)]
@@ -191,6 +230,45 @@ class EdgeBetweennessResult(Deferring):
         if self.bounds is not None:
             columns["bound"] = on_host(self.bounds)[self._rows()]
         return pandas.DataFrame(columns)
+
+    def plot(self, ax: Axes | None = None, *, top: int | None = None) -> Axes:
+        """Draw the distribution of the scores, or the highest of them with error bars. Needs matplotlib.
+
+        The distribution shows, for every score, the share of edges with at least that score.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+        top : int, optional
+            Draw that many of the highest scores as bars. After a sample, error bars show their bounds.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        EngineError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import hopwave as hw
+        >>> ax = hw.edge_betweenness_centrality(hw.generate.path(4)).plot(top=2)
+        >>> [round(float(bar.get_width()), 2) for bar in ax.patches][::-1]
+        [0.67, 0.5]
+        """
+        axes = drawing.axes_for(ax)
+        source, target, scores = self._once()
+        if top is None:
+            drawing.distribution(axes, scores, "betweenness")
+            return axes
+        best = np.argsort(-scores, kind="stable")[:top]
+        bounds = np.zeros(len(best)) if self.bounds is None else on_host(self.bounds)[self._rows()][best]
+        ends = [(self.graph.label(int(source[j])), self.graph.label(int(target[j]))) for j in best]
+        drawing.highest(axes, [f"{u} – {v}" for u, v in ends], scores[best], bounds, "betweenness")
+        return axes
 
     def _repr_html_(self) -> str:
         rows = [(u, v, f"{score:.6g}") for (u, v), score in self.top(SHOWN)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import html
+from hopwave import drawing, html
 from hopwave.algorithms.top_scores import Searches
 from hopwave.arrays import Deferring, on_host
 from hopwave.graph import Graph
@@ -18,6 +18,7 @@ from hopwave.results.tables import SHOWN, by_vertex
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +75,43 @@ class VertexScores(Deferring):
         if self.bounds is not None:
             columns["bound"] = on_host(self.bounds)
         return by_vertex(self.graph, columns, self.vertices)
+
+    def plot(self, ax: Axes | None = None, *, top: int | None = None) -> Axes:
+        """Draw the distribution of the scores, or the highest of them with error bars. Needs matplotlib.
+
+        The distribution shows, for every score, the share of vertices with at least that score.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+        top : int, optional
+            Draw that many of the highest scores as bars. After a sample, error bars show their bounds.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        EngineError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import hopwave as hw
+        >>> ax = hw.closeness_centrality(hw.generate.star(5)).plot(top=2)
+        >>> [round(float(bar.get_width()), 2) for bar in ax.patches][::-1]
+        [1.0, 0.57]
+        """
+        axes, scores = drawing.axes_for(ax), on_host(self.scores)
+        if top is None and self.searches is None:
+            drawing.distribution(axes, scores, self.name)
+            return axes
+        best = np.argsort(-scores, kind="stable")[:top]
+        bounds = np.zeros(len(best)) if self.bounds is None else on_host(self.bounds)[best]
+        drawing.highest(axes, [str(name) for name in self._names()[best].tolist()], scores[best], bounds, self.name)
+        return axes
 
     def _repr_html_(self) -> str:
         rows = [
@@ -215,6 +253,35 @@ class DistanceHistogram:
         if self.bounds is not None:
             columns["bound"] = self.bounds
         return pandas.DataFrame(columns, index=pandas.RangeIndex(len(self.counts), name="distance"))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how many pairs are at each distance from 1 on; after a sample, with error bars. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        EngineError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import hopwave as hw
+        >>> ax = hw.distance_histogram(hw.generate.path(4)).plot()
+        >>> [int(bar.get_height()) for bar in ax.patches]
+        [6, 4, 2]
+        """
+        axes = drawing.axes_for(ax)
+        bounds = None if self.bounds is None else on_host(self.bounds)[1:]
+        drawing.histogram(axes, on_host(self.counts)[1:], bounds, 1, "distance", "pairs")
+        return axes
 
     def _repr_html_(self) -> str:
         first = self.counts[: 2 * SHOWN].tolist()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import html
+from hopwave import drawing, html
 from hopwave.arrays import Deferring, ScaledCounts, on_host
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -18,6 +18,7 @@ from hopwave.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -141,6 +142,40 @@ class BFSResult(Deferring):
         elif self.path_counts is not None:
             columns["path_count"] = on_host(self.path_counts)
         return by_vertex(self.graph, columns)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how many vertices are at each distance, in the colour of the level's direction if `trace=True`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        EngineError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import hopwave as hw
+        >>> ax = hw.bfs(hw.generate.star(5), 1).plot()
+        >>> [int(bar.get_height()) for bar in ax.patches]
+        [1, 1, 3]
+        """
+        axes, distances = drawing.axes_for(ax), on_host(self.distances)
+        counts = np.bincount(distances[distances >= 0]).tolist()
+        steps = {level.depth: level.direction for level in self.trace or ()}
+        directions = (
+            ["source", *(steps.get(depth, "") for depth in range(1, len(counts)))] if steps else [""] * len(counts)
+        )
+        drawing.levels(axes, range(len(counts)), counts, directions)
+        axes.set_xlabel("hops from the source")
+        return axes
 
     def _repr_html_(self) -> str:
         facts = [

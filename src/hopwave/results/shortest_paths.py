@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import engines, html
+from hopwave import drawing, engines, html
 from hopwave.algorithms import bfs
 from hopwave.arrays import Deferring, on_host
 from hopwave.catalogue import CATALOGUE
@@ -26,6 +26,7 @@ from hopwave.trace import BucketTrace
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +141,37 @@ class ShortestPaths(Deferring):
             "predecessor": named(self.graph, on_host(self.predecessors)),
         }
         return by_vertex(self.graph, columns)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how many vertices are how far away, as a histogram. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        EngineError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import hopwave as hw
+        >>> ax = hw.sssp(hw.Graph.from_edges([0, 1], [1, 2], weights=[1.0, 4.0]), 0).plot()
+        >>> int(sum(bar.get_height() for bar in ax.patches))
+        3
+        """
+        axes, near = drawing.axes_for(ax), self.distances[np.isfinite(self.distances)]
+        axes.hist(near, bins=min(60, max(1, len(near))), color=drawing.COLOURS["push"])
+        axes.set_xlabel("distance from the source")
+        axes.set_ylabel("vertices")
+        axes.grid(axis="y", color=drawing.PALE)
+        return axes
 
     def _repr_html_(self) -> str:
         facts = [

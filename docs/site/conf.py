@@ -1,0 +1,60 @@
+"""The settings of Sphinx for the site. `python -m docs.site` calls it; the pages are in build/site/source."""
+
+from __future__ import annotations
+
+import hopwave
+
+project = "hopwave"
+author = "The hopwave maintainers"
+project_copyright = author
+release = version = hopwave.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+source_suffix = {".md": "markdown"}
+root_doc = "index"
+smartquotes = False  # quotes in prose stay as they were written
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+myst_links_external_new_tab = False
+suppress_warnings = ["myst.header"]  # a page of results may begin below its title
+
+default_role = "py:obj"  # `bfs` in a docstring is a link where there is such a name
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the docstrings say the types in words
+autodoc_preserve_defaults = True  # a default is shown as it is written
+autosummary_generate = False
+toc_object_entries_show_parents = "hide"
+napoleon_numpy_docstring = True
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = "hopwave"
+html_static_path = ["static"]
+html_css_files = ["hopwave.css"]
+html_favicon = "static/icon.svg"
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system has it
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "navigation_with_keys": False,
+    "pygments_light_style": "default",
+    "pygments_dark_style": "github-dark",
+}

@@ -1,0 +1,200 @@
+"""The reference: every public name, in groups, and the command.
+
+The pages of the names are made of their docstrings; here are only the names. The page of the command is made by typer
+from what `--help` prints.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+PUBLIC_MODULES = (
+    "hopwave",
+    "hopwave.generate",
+    "hopwave.datasets",
+    "hopwave.linalg",
+    "hopwave.linalg.algorithms",
+    "hopwave.distributed",
+    "hopwave.graph500",
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """One page of the reference: names of one module."""
+
+    file: str
+    title: str
+    about: str
+    module: str
+    names: tuple[str, ...]
+
+
+def _group(file: str, title: str, about: str, names: str, module: str = "hopwave") -> Group:
+    return Group(file, title, about, module, tuple(names.split()))
+
+
+GROUPS = (
+    _group("graph", "Graphs", "What everything runs on. {doc}`../graphs` is the guide.", "Graph Statistics"),
+    _group(
+        "files",
+        "Files, devices, plans",
+        "Reading and writing graphs, what this machine has, and the catalogue of plans.",
+        "read write formats devices Device plan plans validate Validation",
+    ),
+    _group(
+        "search",
+        "Searches",
+        "Hops from a source. {doc}`../search` is the guide.",
+        "bfs bfs_each bfs_many k_hop has_path BFSResult ScaledCounts Trace Level",
+    ),
+    _group(
+        "paths",
+        "Shortest paths",
+        "Paths in hops or along weights. {doc}`../shortest-paths` is the guide.",
+        "sssp sssp_each sssp_many nearest shortest_path all_shortest_paths ShortestPaths BucketTrace Bucket",
+    ),
+    _group(
+        "centralities",
+        "Centralities",
+        "One score per vertex or edge. {doc}`../ranking` says which to take.",
+        "betweenness_centrality edge_betweenness_centrality closeness_centrality harmonic_centrality pagerank "
+        "eigenvector_centrality katz_centrality hits BetweennessResult EdgeBetweennessResult Certificate VertexScores "
+        "HubsAndAuthorities",
+    ),
+    _group(
+        "distances",
+        "Distances",
+        "Questions about all distances of a graph. {doc}`../distances` is the guide.",
+        "eccentricity diameter radius center periphery barycenter average_shortest_path_length wiener_index "
+        "global_efficiency local_efficiency distance_histogram distance_blocks pairs_within DistanceHistogram Estimate",
+    ),
+    _group(
+        "structure",
+        "Components and structure",
+        "Components, sides, triangles, cores and communities.",
+        "connected_components weakly_connected_components strongly_connected_components is_connected "
+        "is_weakly_connected is_strongly_connected is_bipartite bipartite_sides triangles triangle_count core_numbers "
+        "maximal_independent_set label_propagation Components Communities",
+    ),
+    _group(
+        "errors",
+        "Errors and warnings",
+        "Everything that hopwave raises is a HopwaveError.",
+        "HopwaveError GraphError FormatError PlanError EngineError ExecutorError ConvergenceError LinalgError "
+        "DownloadError IgnoredColumnWarning SparseIdsWarning",
+    ),
+    _group(
+        "generate",
+        "hopwave.generate",
+        "Generated graphs.",
+        "kronecker kronecker_edges rmat uniform uniform_edges smallworld barabasi_albert mycielskian delaunay "
+        "geometric grid star path cycle complete diamonds generators Generator Parameter",
+        "hopwave.generate",
+    ),
+    _group(
+        "datasets",
+        "hopwave.datasets",
+        "Small graphs that come with hopwave, and large ones to download.",
+        "load names fetch download published Published cache_folder",
+        "hopwave.datasets",
+    ),
+    _group(
+        "linalg",
+        "hopwave.linalg",
+        "Masked products over semirings. {doc}`../linear-algebra` is the guide.",
+        "Matrix Vector mxv vxm mxm waves Waves Explanation apply select reduce ewise_add ewise_mult assign extract bfs "
+        "semiring Semiring monoid Monoid binary BinaryOp unary UnaryOp CONVERT",
+        "hopwave.linalg",
+    ),
+    _group(
+        "linalg-algorithms",
+        "hopwave.linalg.algorithms",
+        "Algorithms that are made of such products, one short file each.",
+        "betweenness bfs connected_components core_numbers delta_stepping eigenvector_centrality hits katz_centrality "
+        "label_propagation maximal_independent_set pagerank sssp triangle_count triangles",
+        "hopwave.linalg.algorithms",
+    ),
+    _group(
+        "distributed",
+        "hopwave.distributed",
+        "Graphs over the ranks of an MPI job; needs mpi4py. {doc}`../distributed` is the guide.",
+        "from_edges read kronecker uniform spread bfs betweenness_centrality DistributedGraph DistributedBFSResult "
+        "DistributedBetweennessResult World world Layout",
+        "hopwave.distributed",
+    ),
+    _group("graph500", "hopwave.graph500", "The Graph500 benchmark.", "run Outcome Searched", "hopwave.graph500"),
+)
+
+
+def public_names() -> set[str]:
+    """Every public name, in full: what the `__all__` of the public modules lists, without modules and errors twice.
+
+    >>> {"hopwave.bfs", "hopwave.linalg.mxv", "hopwave.generate.grid"} <= public_names()
+    True
+    """
+    found = set()
+    for module_name in PUBLIC_MODULES:
+        module = importlib.import_module(module_name)
+        for name in module.__all__:
+            member = getattr(module, name)
+            if not isinstance(member, ModuleType) and not (module_name != "hopwave" and name == "LinalgError"):
+                found.add(f"{module_name}.{name}")
+    return found
+
+
+def directive(group: Group, name: str) -> str:
+    """What tells Sphinx to write down the docstring of a name."""
+    member = getattr(importlib.import_module(group.module), name)
+    full = f"{group.module}.{name}"
+    if inspect.isclass(member):
+        options = "\n   :members:\n   :inherited-members: tuple, dict" if group.file != "errors" else ""
+        return f".. autoclass:: {full}{options}\n   :show-inheritance:" if options else f".. autoexception:: {full}"
+    if inspect.isroutine(member):
+        return f".. autofunction:: {full}"
+    return f".. autodata:: {full}\n   :no-value:"
+
+
+def page(group: Group) -> str:
+    """One page of the reference: a table of its names, then the docstring of each."""
+    parts = [f"# {group.title}", group.about]
+    rows = "\n".join(f"   {name}" for name in group.names)
+    parts.append(
+        f"```{{eval-rst}}\n.. currentmodule:: {group.module}\n\n.. autosummary::\n   :nosignatures:\n\n{rows}\n```"
+    )
+    for name in group.names:
+        parts.append(f"```{{eval-rst}}\n{directive(group, name)}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def command() -> str:
+    """The page of the command: every subcommand with its arguments and options."""
+    words = [
+        sys.executable,
+        "-m",
+        "typer",
+        "hopwave.cli.app",
+        "utils",
+        "docs",
+        "--name",
+        "hopwave",
+        "--title",
+        "The command",
+    ]
+    page = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    return page.replace("```console\n$ ", "```sh\n")
+
+
+def write(source: Path) -> None:
+    """Write every page of the reference into the folder that Sphinx reads."""
+    folder = source / "api"
+    folder.mkdir(parents=True, exist_ok=True)
+    for group in GROUPS:
+        (folder / f"{group.file}.md").write_text(page(group), encoding="utf-8")
+    (folder / "command.md").write_text(command(), encoding="utf-8")

@@ -1,0 +1,100 @@
+"""Tables of benchmarks/results, cut to what a reader compares: `<!-- table: name -->` in a page becomes one of them.
+
+They are made when the site is built, so they are never older than the results.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.pages import RESULTS
+from benchmarks.setting import table
+
+from docs.speed import last_run
+
+Row = dict[str, Any]
+MARK = re.compile(r"<!-- table: ([\w-]+) -->")
+
+
+def _columns(name: str, **titles: str) -> Callable[[], list[Row]]:
+    """The newest run of a benchmark with some of its columns, under other titles."""
+    return lambda: [{title: row.get(key) for title, key in titles.items()} for row in last_run(name)]
+
+
+def _gpu_betweenness() -> list[Row]:
+    rows = [row for row in last_run("gpu-betweenness") if row.get("part") == "sampled"]
+    keys = {"graph": "graph", "arcs": "m", "hopwave": "ms per source", "best code before": "best before, ms"}
+    return [{title: row.get(key) for title, key in keys.items()} for row in rows]
+
+
+def _gpu_search() -> list[Row]:
+    from benchmarks.before import BEST_SEARCH
+
+    rows = []
+    for row in last_run("gpu-hopwave"):
+        before, code = BEST_SEARCH[row["graph"]]
+        ours = {"graph": row["graph"], "arcs": row["m"], "levels": row["levels"], "hopwave": row["ms"]}
+        rows.append(ours | {"best code before": f"{before:g} ({code})"})
+    return rows
+
+
+def _pages() -> list[Row]:
+    files = sorted(RESULTS.glob("*.md"))
+    titles = {file.stem: file.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ") for file in files}
+    return [{"table": f"[{name}](../benchmarks/results/{name}.md)", "what": title} for name, title in titles.items()]
+
+
+TABLES: dict[str, Callable[[], list[Row]]] = {
+    "cpu-search": _columns(
+        "cpu-search",
+        **{
+            "graph": "graph",
+            "arcs": "arcs",
+            "hopwave": "hopwave ms",
+            "SciPy": "scipy ms",
+            "python-graphblas": "python-graphblas ms",
+            "igraph": "igraph ms",
+        },
+    ),
+    "gpu-search": _gpu_search,
+    "cpu-betweenness": _columns(
+        "cpu-betweenness",
+        **{"graph": "what", "hopwave": "hopwave ms per source", "other": "peer ms per source", "by": "peer"},
+    ),
+    "gpu-betweenness": _gpu_betweenness,
+    "cpu-sssp": _columns(
+        "cpu-sssp",
+        **{"graph": "graph", "arcs": "arcs", "hopwave": "hopwave ms", "SciPy": "SciPy ms", "igraph": "igraph ms"},
+    ),
+    "cpu-many": _columns(
+        "cpu-many", **{"question": "what", "hopwave": "hopwave s", "igraph": "igraph s", "NetworkX": "NetworkX s"}
+    ),
+    "cpu-paths": _columns(
+        "cpu-paths",
+        **{"graph": "graph", "epsilon": "epsilon", "method": "method", "seconds": "seconds", "error": "real error"},
+    ),
+    "networkx": _columns(
+        "networkx-cpu",
+        **{"call": "call", "graph": "graph", "hopwave": "hopwave s", "NetworkX": "NetworkX s", "how": "NetworkX"},
+    ),
+    "pagerank": _columns(
+        "linalg-algorithms",
+        **{"what": "what", "graph": "graph", "hopwave": "hopwave ms", "python-graphblas": "python-graphblas ms"},
+    ),
+    "graph500": _columns(
+        "graph500",
+        **{"scale": "scale", "median ms": "median ms", "GTEPS": "GTEPS, harmonic mean", "device": "device"},
+    ),
+    "all-results": _pages,
+}
+
+
+def with_tables(page: str) -> str:
+    """The page with its marks replaced by tables.
+
+    >>> with_tables("a <!-- table: graph500 -->").partition("|")[2].split("|")[0].strip()
+    'scale'
+    """
+    return MARK.sub(lambda found: table(TABLES[found[1]]()), page)

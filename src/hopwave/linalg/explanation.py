@@ -1,0 +1,91 @@
+"""What a product did, and why it went that way: `explain=True`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from hopwave.engines import Algebra
+from hopwave.jobs import Allowed, Product, Touched
+from hopwave.matrix import Matrix
+from hopwave.semiring import Semiring
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Which product ran, and what it touched.
+
+    `expected` is Table 1's count of memory accesses for that product (without the logarithm); `touched` is how many
+    entries of the matrix were actually read: fewer where a row stopped early.
+
+    >>> from hopwave import linalg as la
+    >>> A, x = la.Matrix.from_dense([[1.0] * 4] * 4), la.Vector.from_entries([0], [1.0], n=4)
+    >>> y, why = la.mxv(A, x, direction="push", explain=True)
+    >>> why.product, why.touched
+    ('by columns', 4)
+    """
+
+    operation: str
+    semiring: str
+    engine: str
+    direction: str
+    product: str
+    why: str
+    nnz_x: int
+    nnz_mask: int | None
+    expected: int
+    touched: int
+    early_exit: bool
+    operand_reuse: bool
+    structure_only: bool
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        tricks = [word for word in ("early_exit", "operand_reuse", "structure_only") if getattr(self, word)]
+        masked = "" if self.nnz_mask is None else f", {self.nnz_mask:,} rows let through"
+        return (
+            f"{self.operation} over {self.semiring} on {self.engine}: {self.direction}, {self.product} ({self.why}); "
+            f"{self.nnz_x:,} entries in{masked}; {self.touched:,} of {self.expected:,} expected entries touched"
+            + (f"; {', '.join(tricks)}" if tricks else "")
+        )
+
+
+class Ran(NamedTuple):
+    """A vector product that was computed: what its Explanation is made of."""
+
+    operation: str
+    ring: Semiring
+    engine: Algebra
+    A: Matrix
+    product: Product
+    allowed: Allowed | None
+    pull: bool
+    reused: bool
+    nnz: int
+    touched: Touched
+
+
+def explained(ran: Ran, why: str) -> Explanation:
+    """What a product was, and why it went that way."""
+    (rows, inner), allowed, xp = ran.A.shape, ran.allowed, ran.engine.xp
+    count = None
+    if allowed is not None:
+        count = int(xp.count_nonzero(allowed.as_bits(rows, xp))) if allowed.count is None else allowed.count
+    d = ran.A.nnz / max(rows if ran.pull else inner, 1)
+    expected = d * ((rows if count is None else count) if ran.pull else ran.nnz)
+    return Explanation(
+        operation=ran.operation,
+        semiring=ran.ring.name,
+        engine=ran.engine.name,
+        direction="pull" if ran.pull else "push",
+        product=("by rows" if ran.pull else "by columns") + (", masked" if allowed is not None else ""),
+        why=why,
+        nnz_x=ran.nnz,
+        nnz_mask=count,
+        expected=round(expected),
+        touched=ran.touched.count(),
+        early_exit=ran.product.early_exit and ran.pull,
+        operand_reuse=ran.reused,
+        structure_only=ran.product.structure_only,
+        notes=tuple(ran.touched.notes),
+    )

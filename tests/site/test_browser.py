@@ -1,0 +1,98 @@
+"""The site in a real browser: pages open without errors, links and search work, nothing is wider than a phone."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import browser
+import pytest
+
+pytestmark = pytest.mark.slow
+
+PAGES = (
+    "index.html",
+    "guide.html",
+    "graphs.html",
+    "betweenness.html",
+    "reference.html",
+    "api/search.html",
+    "howto/xbfs.html",
+    "gallery/index.html",
+    "gallery/email.html",
+    "performance.html",
+    "compared.html",
+    "glossary.html",
+)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
+    program = browser.find()
+    if program is None:
+        pytest.skip("there is no Chromium; install Debian's chromium, or set HOPWAVE_CHROMIUM")
+    opened = browser.Browser(program, tmp_path_factory.mktemp("profile"))
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("size", [(1280, 900, False), (390, 844, True)], ids=["desktop", "phone-dark"])
+def test_pages_open_without_errors(window: browser.Browser, address: str, size: tuple[int, int, bool]) -> None:
+    window.resize(*size)
+    for page in PAGES:
+        window.open(address + page)
+        assert window.run("document.querySelector('h1') !== null"), page
+        assert window.run("document.documentElement.scrollWidth <= innerWidth"), f"{page} is wider than the window"
+        assert window.run("[...document.images].every(i => i.complete && i.naturalWidth > 0)"), page
+    assert window.problems == []
+
+
+def test_links_are_followed(window: browser.Browser, address: str) -> None:
+    window.resize(1280, 900)
+    window.open(address + "index.html")
+    targets = window.run("[...document.querySelectorAll('nav a, main a')].map(a => a.href)")
+    here = sorted({target.partition("#")[0] for target in targets if target.startswith(address)})
+    assert len(here) >= 8
+    for target in here:
+        window.open(target)
+        assert window.run("document.querySelector('main h1') !== null"), target
+    assert window.problems == []
+
+
+def test_the_search_finds_a_function(window: browser.Browser, address: str) -> None:
+    window.open(address + "search.html?q=betweenness_centrality")
+    first = window.wait_for("document.querySelector('#search-results li a')?.href")
+    assert first.startswith(address)
+    found = window.wait_for("[...document.querySelectorAll('#search-results li a')].map(a => a.href).join(' ')")
+    assert "api/centralities.html" in found
+    assert window.problems == []
+
+
+def test_a_failing_page_is_noticed(window: browser.Browser, address: str) -> None:
+    window.open("data:text/html,<script>console.error('wrong')</script>")
+    window.run("1")
+    assert [problem for problem in window.problems if "wrong" in problem]
+    window.problems.clear()
+    window.open(address + "no-such-page.html")
+    window.run("1")
+    assert window.problems
+    window.problems.clear()

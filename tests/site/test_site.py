@@ -1,0 +1,99 @@
+"""The site is built without warnings; every public name is in its reference, and every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from docs.site import cells, pages, reference
+
+pytestmark = pytest.mark.slow
+
+
+class Links(HTMLParser):
+    """The links of a page, and the places that links can lead to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.to: set[str] = set()
+        self.places: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = dict(attributes)
+        self.places |= {found.get("id") or "", found.get("name") or ""}
+        address = found.get("href" if tag in ("a", "link") else "src") or ""
+        if address and not re.match(r"[a-z]+:|//", address):
+            self.to.add(address)
+
+
+def test_the_reference_lists_every_public_name_once() -> None:
+    listed = [f"{group.module}.{name}" for group in reference.GROUPS for name in group.names]
+    assert sorted(listed) == sorted(reference.public_names()), "add the name to a group of docs/site/reference.py"
+
+
+def test_every_public_name_has_its_docstring_on_the_site(site: Path) -> None:
+    for group in reference.GROUPS:
+        page = (site / "api" / f"{group.file}.html").read_text(encoding="utf-8")
+        places = Links(page).places
+        assert [name for name in group.names if f"{group.module}.{name}" not in places] == [], group.title
+    bfs = (site / "api" / "search.html").read_text(encoding="utf-8")
+    assert all(part in bfs for part in ("Parameters", "Returns", "Raises", "See also", "Examples", "depth_limit"))
+
+
+def test_the_page_of_the_command_has_every_subcommand(site: Path) -> None:
+    places = Links((site / "api" / "command.html").read_text(encoding="utf-8")).places
+    modules = {file.stem for file in (pages.ROOT / "src" / "hopwave" / "cli").glob("*.py")}
+    assert {"hopwave-bfs", "hopwave-bc", "hopwave-graph500", "hopwave-generate-kronecker"} <= places
+    assert len([place for place in places if place.removeprefix("hopwave-") in modules]) >= 14
+
+
+def test_every_link_of_every_page_leads_to_a_page_and_a_place(site: Path) -> None:
+    found = {
+        file: Links(file.read_text(encoding="utf-8")) for file in site.rglob("*.html") if "_static" not in file.parts
+    }
+    broken = []
+    for file, links in found.items():
+        for link in links.to:
+            address, _, part = unquote(link).partition("#")
+            target = (file.parent / address.partition("?")[0]).resolve() if address else file
+            if not target.exists():
+                broken.append(f"{file.name}: {link}")
+            elif part and target in found and part not in found[target].places:
+                broken.append(f"{file.name}: {link} (no such part)")
+    assert broken == []
+    assert len(found) > 80
+
+
+def test_pages_of_the_repository_are_on_the_site(site: Path) -> None:
+    missing = [file.name for file in pages.files() if file.suffix == ".md" and not _built(site, file).exists()]
+    assert missing == []
+
+
+def _built(site: Path, file: Path) -> Path:
+    return (site / str(pages.place(file))).with_suffix(".html")
+
+
+def test_examples_were_run_and_name_their_stand_ins(site: Path) -> None:
+    assert len([file for file in cells.examples() if file.suffix == ".py"]) == 6
+    assert len([file for file in cells.examples() if file.suffix == ".ipynb"]) == 2
+    for file in cells.examples():
+        page = (site / "gallery" / f"{file.stem}.html").read_text(encoding="utf-8")
+        reads = re.search(r'hw\.read\("([\w-]+)\.mtx\.gz"\)', file.read_text(encoding="utf-8"))
+        assert "Run when the site was built" in page and "<img" in page
+        assert ("stands in for it" in page) == (reads is not None), f"{file.name} says whether its graph is real"
+
+
+def test_tables_of_results_are_filled_in(site: Path) -> None:
+    for name in ("performance", "compared"):
+        text = (site / f"{name}.html").read_text(encoding="utf-8")
+        assert "table:" not in text.partition("<main")[2] and text.count("<table") > 3
+
+
+def test_properties_are_described_by_sentences(site: Path) -> None:
+    """Sphinx takes the words before a colon for the type of a property: its docstring must begin without one."""
+    wrong = [file.name for file in (site / "api").glob("*.html") if ">Type" in file.read_text(encoding="utf-8")]
+    assert wrong == []
