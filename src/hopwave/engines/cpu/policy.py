@@ -11,14 +11,18 @@ from __future__ import annotations
 
 # One more thread per so many vertices, or so many arcs, of a search: below, waking a helper costs more than it saves.
 # (A search of a dense graph looks at few of its arcs.)
-VERTICES_PER_THREAD = 1 << 14
+VERTICES_PER_THREAD = 1 << 12
 ARCS_PER_THREAD = 1 << 25
 ENTRIES_PER_THREAD = 1 << 16  # the same for a loop over the rows of a matrix
+ARCS_PER_WIDE_THREAD = 1 << 18  # the same for betweenness, which looks at all arcs
 SMALL_LEVEL = 1024  # arcs and vertices of a level below which the leader pushes it alone
+MANY_MARKS = 4096  # vertices of a frontier from which on all threads make the first bitmap
 SMALL_BUCKET = 256  # entries of a bucket of shortest paths below which the leader passes them on alone
 FUSED_BLOCKS = 8  # of 64 entries: what a thread puts into the current bucket itself and goes on with, without a new job
 SMALL_GRAPH = 1 << 13  # vertices and arcs up to which one thread, pushing, is done before a shared search has begun
 SMALL_JOB = 1 << 17  # betweenness sources × (vertices and arcs) up to which waking a worker costs more than it saves
+SPINS = 2_000  # looks at the board before a helper that waits yields its core at every further look
+LINGER = 2_500  # looks for another call before a helper goes to sleep: a few hundred microseconds
 POLL_SECONDS = 0.05  # how often a long run looks at Ctrl-C, progress and checkpoints
 
 # Chunks: how many rows, vertices or words a thread takes at a time. Small enough to end together, large enough that
@@ -30,6 +34,7 @@ CHUNKS_PER_THREAD_OF_PUSH = 4  # at least, of a pushed level
 MIN_VERTICES_PER_CHUNK = 4096  # where a vertex costs one store
 MAX_WORDS_PER_CHUNK = 256  # of 64 vertices, pulled
 MAX_VERTICES_PER_PUSH, ARCS_PER_PUSH = 2048, 4096  # few vertices where they are hubs, many where they are not
+MIN_ARCS_PER_PUSH = 512  # below, taking a chunk costs as much as pushing it
 MIN_VERTICES_PER_GATHER, MAX_VERTICES_PER_GATHER = 16, 512  # whose rows are read whole
 VERTICES_PER_EFFICIENCY_CHUNK = 16  # each is a small graph of its own
 VERTICES_PER_SQUARES_CHUNK = 16  # a hub looks at the rows of all its neighbours
@@ -62,6 +67,7 @@ SPARSE_FROM = 100  # a pull that finds fewer than one place in so many returns a
 
 # ------------------------------------------------------------------ how much at a time
 
+WIDE_ROUNDS = 0  # sources per thread below which all threads work on one source after the other
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
 MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
 SOURCES_PER_WORKER = 32  # at least, of searches that share their steps
@@ -120,6 +126,18 @@ def worth_renumbering(loaded, job):
     if job.edges or job.memory_limit is not None:
         return False
     return loaded.irregular and loaded.n > CACHED_VERTICES and job.planned_sources >= SOURCES_BEFORE_RENUMBERING
+
+
+def all_on_one_source(loaded, job, plan, threads):
+    """Whether threads that all work on one source, and then on the next, are done sooner than with a source each.
+
+    They read rows more often, but one set of arrays stays in the shared cache. On meshes most levels are too small to
+    share. Blocks of several sources are added up in another order, so they are left out: scores are the same bit for
+    bit either way.
+    """
+    if plan.regime != "block" or job.edges or job.squares or pulls_of(plan, loaded) == 0:
+        return False
+    return job.planned_sources < WIDE_ROUNDS * threads and block_size(job.planned_sources) == 1 and threads > 1
 
 
 def is_small_job(loaded, job, plan):
@@ -200,11 +218,12 @@ def first_blocks(vertices, sources, workers):
 def push_chunk(vertices, arcs, threads):
     """Vertices of a pushed level that a thread takes at a time: few where they are hubs, many where they are not.
 
-    >>> push_chunk(100_000, 400_000, 4), push_chunk(1000, 1_000_000, 4), push_chunk(3, 9, 4)
-    (1024, 4, 1)
+    >>> push_chunk(100_000, 400_000, 4), push_chunk(1000, 1_000_000, 4), push_chunk(700, 2800, 16), push_chunk(3, 9, 4)
+    (1024, 4, 128, 170)
     """
-    even = vertices // (CHUNKS_PER_THREAD_OF_PUSH * threads)
-    return max(1, min(MAX_VERTICES_PER_PUSH, min(ARCS_PER_PUSH * vertices // max(1, arcs), even)))
+    arcs, even = max(1, arcs), vertices // (CHUNKS_PER_THREAD_OF_PUSH * threads)
+    even = max(even, MIN_ARCS_PER_PUSH * vertices // arcs)
+    return max(1, min(MAX_VERTICES_PER_PUSH, min(ARCS_PER_PUSH * vertices // arcs, even)))
 
 
 def pull_chunk(words, threads):

@@ -81,6 +81,15 @@ def append_bits(words, queue, tail):
     return np.int64(place)
 
 
+@njit(**INNER)
+def clear_bits(words, queue, end):
+    """Take queue[:end] out of a bitmap."""
+    noinline()
+    for i in range(np.uint64(end)):
+        v = np.uint64(queue[i])
+        words[v >> U6] &= ~(U1 << (v & U63))
+
+
 @njit(**INLINED)
 def add_segment(W, here, begin, depth, shift):
     W.segments[here[SEGMENTS], 0] = begin

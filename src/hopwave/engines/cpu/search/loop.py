@@ -3,8 +3,9 @@
 One thread leads. Between two jobs it runs `next_job`, which finishes the job just done, computes all levels that are
 too small to share, and posts the next job. A search goes through these phases (search/state.py):
 
-    START ──INIT──▶ INITIALISED ──▶ level after level:   PUSH ──▶ PUSHED ─┐
-                                                         PULL ──▶ PULLED ─┴▶ GATHER ──▶ COUNTED   (if paths are counted)
+    START ──INIT──▶ INITIALISED ──▶ level after level:                           PUSH ──▶ PUSHED ─┐
+                                    (before the first:  MARK_UP ──▶ MARKED_UP ──▶)  PULL ──▶ PULLED ─┴▶ GATHER ──▶ COUNTED
+                                                                                             (if paths are counted)
                                     then:  FILL ──▶ FILLED ──MARK_UNREACHED──▶ OVER
 
     A   the graph, an Adjacency      W   the arrays of this search, a Workspace      here   where it stands
@@ -36,10 +37,11 @@ from hopwave.engines.cpu.intrinsics import (
     U63,
     nanoseconds,
     noinline,
+    ordered_add,
 )
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
-from hopwave.engines.cpu.policy import CHUNK_SIZES, SMALL_LEVEL
-from hopwave.engines.cpu.search.frontier import add_segment, append_bits, choose, make_bitmap, make_queue
+from hopwave.engines.cpu.policy import CHUNK_SIZES, MANY_MARKS, SMALL_LEVEL
+from hopwave.engines.cpu.search.frontier import add_segment, append_bits, choose, clear_bits, make_bitmap, make_queue
 from hopwave.engines.cpu.search.state import (
     BEGAN,
     BETWEEN_LEVELS,
@@ -57,6 +59,7 @@ from hopwave.engines.cpu.search.state import (
     FLAGS,
     HAS_BITMAP,
     HAS_QUEUE,
+    HAS_VISITED,
     INITIALISED,
     IS_ASYNCHRONOUS,
     IS_PULL,
@@ -64,6 +67,7 @@ from hopwave.engines.cpu.search.state import (
     LEVEL_AHEAD,
     LEVEL_CHECKED,
     MARKED,
+    MARKED_UP,
     MF,
     MF0,
     MU,
@@ -95,6 +99,7 @@ from hopwave.engines.cpu.search.steps import (
     GATHER,
     INIT,
     MARK_UNREACHED,
+    MARK_UP,
     OPERAND_VISITED,
     PULL,
     PULL_AHEAD,
@@ -102,6 +107,18 @@ from hopwave.engines.cpu.search.steps import (
     fill_distances,
     push_alone,
     work,
+)
+from hopwave.engines.cpu.team import (
+    ADDRESS,
+    CLAIMED,
+    PRESENT,
+    READERS,
+    WANTED,
+    await_offer,
+    borrow,
+    close_offer,
+    lend,
+    open_offer,
 )
 from hopwave.machine_code import njit
 
@@ -139,6 +156,19 @@ def after_init(A, W, here, sources, limits):
     here[LAST] = -1
     here[HAS_QUEUE] = 1
     add_segment(W, here, ZERO, ZERO, ZERO)
+
+
+@njit(**INLINED)
+def begins_bitmaps(here, threads):
+    """Whether the first bitmaps are worth sharing: the frontier is large, and more than all that came before."""
+    return threads > 1 and not here[HAS_VISITED] and here[NF] > max(MANY_MARKS, here[QUEUE_BEGIN])
+
+
+@njit(**INLINED)
+def after_marking(W, here):
+    """Both bitmaps hold all that was visited; the frontier is what came last."""
+    clear_bits(W.bitmaps[here[WHICH]], W.queue, here[QUEUE_BEGIN])
+    here[HAS_VISITED] = here[HAS_BITMAP] = 1
 
 
 @njit(**INLINED)
@@ -271,7 +301,7 @@ def next_job(A, W, board, here, sources, steps, rule, limits, trace, clock):
         phase = BETWEEN_LEVELS
     tail, edges = board[TAIL], board[EDGES]
     while phase < FILLED:
-        if phase != BETWEEN_LEVELS:
+        if phase > MARKED_UP:
             if phase == PUSHED:
                 after_push(W, here, tail, edges, fill_now)
             elif phase == PULLED:
@@ -282,13 +312,20 @@ def next_job(A, W, board, here, sources, steps, rule, limits, trace, clock):
                 post_gather(board, here, threads)
                 return True
             step_forward(here, trace, clock)
-        if not has_next_level(here, limits):
-            break
-        if trace.size and here[TRACED] == trace.shape[0]:  # Python takes the rows and calls again
-            here[PHASE] = BETWEEN_LEVELS
-            return False
-        choose_step(A, W, here, steps, rule)
+        if phase != MARKED_UP:
+            if not has_next_level(here, limits):
+                break
+            if trace.size and here[TRACED] == trace.shape[0]:  # Python takes the rows and calls again
+                here[PHASE] = BETWEEN_LEVELS
+                return False
+            choose_step(A, W, here, steps, rule)
         if steps[here[CHOICE], IS_PULL]:
+            if phase == MARKED_UP:
+                after_marking(W, here)
+            elif begins_bitmaps(here, threads):
+                words = W.visited.size
+                post(board, here, MARK_UP, ZERO, words, pull_chunk(words, threads), MARKED_UP)
+                return True
             post_pull(A, W, board, here, steps, limits)
             return True
         make_queue(W, here)
@@ -308,22 +345,44 @@ def next_job(A, W, board, here, sources, steps, rule, limits, trace, clock):
     return False
 
 
-@njit(**COMPILED)
-def take_part(A, W, board, here, sources, steps, rule, limits, trace, clock, me):
-    """One thread's part in a search: worker 0 leads, the others help. One function for both, so compiled once."""
-    joined = 0
+@njit(**INNER)
+def assist(team, me, A, W, board):
+    """A helper's part in one search: jobs until the leader sends all away. A, W and board tell only the types."""
+    noinline()
+    A, W, board = borrow(team, ADDRESS, (A, W, board))
+    ordered_add(team, READERS, -1)
+    joined = np.int64(0)
     while True:
-        if me == 0:
-            if not next_job(A, W, board, here, sources, steps, rule, limits, trace, clock):
-                break
-        else:
-            joined = join_job(board, joined)
-            if joined < 0:
-                break
+        joined = join_job(board, joined, me)
+        if joined < 0:
+            return
         work(A, W, board, me)
-        if me == 0:
+        leave_job(board)
+
+
+@njit(**COMPILED)
+def take_part(A, W, board, here, sources, steps, rule, limits, trace, clock, team, helpers, me):
+    """One thread's part: number 0 leads a search, others help in one after another. One function, so compiled once."""
+    if me == 0:
+        if helpers:
+            lend(team, ADDRESS, (A, W, board))
+            open_offer(team, helpers)
+        while next_job(A, W, board, here, sources, steps, rule, limits, trace, clock):
+            work(A, W, board, 0)
             close_job(board)
-        else:
-            leave_job(board)
-    if me == 0 and here[PHASE] == OVER:
         dismiss(board)
+        if helpers:
+            close_offer(team)
+        return
+    ordered_add(team, PRESENT, 1)
+    offer = np.int64(0)
+    while True:
+        offer = await_offer(team, offer)
+        if offer < 0:
+            break
+        number = ordered_add(team, CLAIMED, 1) + 1
+        if number > team[WANTED]:
+            ordered_add(team, READERS, -1)
+        else:
+            assist(team, number, A, W, board)
+    ordered_add(team, PRESENT, -1)

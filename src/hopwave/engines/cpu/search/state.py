@@ -46,7 +46,7 @@ HERE_CELLS = 33
 
 # The values of PHASE, in the order of a search. NumPy's integers, not Python's: of those Numba compiles one version of
 # a function for every value it meets.
-START, INITIALISED, BETWEEN_LEVELS, PUSHED, PULLED, COUNTED, FILLED, OVER = (np.int64(phase) for phase in range(8))
+START, INITIALISED, BETWEEN_LEVELS, MARKED_UP, PUSHED, PULLED, COUNTED, FILLED, OVER = (np.int64(x) for x in range(9))
 
 # ------------------------------------------------------------------ what a search is given
 

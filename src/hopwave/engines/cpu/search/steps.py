@@ -57,7 +57,7 @@ from hopwave.engines.cpu.intrinsics import (
 from hopwave.machine_code import njit
 
 # Kinds of jobs. NumPy's integers: see PHASE in search/state.py.
-INIT, PUSH, PULL, PULL_AHEAD, GATHER, FILL, MARK_UNREACHED = (np.int64(kind) for kind in range(7))
+INIT, PUSH, PULL, PULL_AHEAD, GATHER, FILL, MARK_UNREACHED, MARK_UP = (np.int64(kind) for kind in range(8))
 # Flags of a pull. KEEPS_OPEN: some pull of the plan looks for visited vertices. Vertices without in-arcs, which are
 # never found, must then not count as visited, and pulls leave them out by themselves.
 ROWS_ALL, OPERAND_VISITED, EARLY_EXIT, KEEPS_OPEN = 1, 2, 4, 8
@@ -308,6 +308,19 @@ def mark_unreached(parent, distance, begin, end):
         parent[v] = max(parent[v], np.int32(-1))
 
 
+@njit(**INNER)
+def mark_up(parent, visited, front, closed, first, last):
+    """Words of both bitmaps from the parents: what was visited at all, and so far also as the frontier."""
+    noinline()
+    n = np.uint64(parent.size)
+    for w in range(np.uint64(first), np.uint64(last)):
+        base, found = w << U6, U0
+        for bit in range(min(U1 << U6, n - base)):
+            found |= np.uint64(parent[base + bit] >= 0) << bit
+        front[w] = found
+        visited[w] = found | closed[w]
+
+
 @njit(**INLINED)
 def pull_chunks(A, W, board):
     """One worker's share of a pull: chunks of words until none is left."""
@@ -368,5 +381,8 @@ def work(A, W, board, me):
             count_paths(A, W, begin, stop, depth)
         elif kind == FILL:
             fill_distances(W, flags, begin, stop)
+        elif kind == MARK_UP:
+            closed = A.padding if flags & KEEPS_OPEN else A.closed
+            mark_up(parent, W.visited, W.bitmaps[board[JOB_WHICH]], closed, begin, stop)
         else:
             mark_unreached(parent, distance, np.uint64(begin), np.uint64(stop))
