@@ -43,7 +43,6 @@ from hopwave.plan import Plan, Pull
 from hopwave.trace import Level
 
 NO_LIMIT = np.iinfo(np.int32).max
-TRACE_ROWS = 4096
 
 
 class Search:
@@ -88,10 +87,12 @@ class Engine:
     def direct_search(
         self, graph: Graph, question: Question, plan: Plan, named: bool, threads: int | None = None
     ) -> engines.DirectSearch | None:
-        if named or graph.n + graph.m > policy.SMALL_GRAPH:
+        if named:
             return None
-        from hopwave.engines.cpu.search.small import SmallSearch
+        from hopwave.engines.cpu.search.small import SmallSearch, first_searches
 
+        if graph.n + graph.m > policy.SMALL_GRAPH:
+            return first_searches(graph, question, threads, loop.take_part)
         return SmallSearch(graph, question, threads)
 
     def start(
@@ -128,17 +129,14 @@ class Engine:
             fill_now,
             search.loaded.findable if plan.loop == "device" else -NO_LIMIT,
         )
-        buffer = np.empty((TRACE_ROWS if trace else 0, state.TRACE_COLUMNS), np.int64)
-        rows: list[list[int]] = []
-        here[:] = 0
+        levels = min(search.loaded.n, limits[0]) + 1 if trace else 0
+        buffer = np.empty((levels, state.TRACE_COLUMNS), np.int64)  # rows that no level needs cost nothing
         given = here, search.sources, steps, rule, np.array(limits, np.int64), buffer, np.zeros(2, np.int64)
+        part = A, W, new_board(), *given
         helpers, offsets = search.threads - 1, (A.indptr.itemsize, A.in_indptr.itemsize)
-        while here[state.PHASE] != state.OVER:
-            here[state.TRACED] = 0
-            part = A, W, new_board(), *given  # helpers of the last round may still look at its board
-            with compiling(loop.take_part), helped(helpers, loop.take_part, part, offsets) as team:
-                loop.take_part(*part, team, helpers, 0)
-            rows += buffer[: here[state.TRACED]].tolist()
+        with compiling(loop.take_part), helped(helpers, loop.take_part, part, offsets) as team:
+            loop.take_part(*part, team, helpers, 0)
+        rows: list[list[int]] = buffer[: here[state.TRACED]].tolist()
         return rows
 
     def _counts(self, search: Search, plan: Plan) -> npt.NDArray[np.float64] | ScaledCounts:

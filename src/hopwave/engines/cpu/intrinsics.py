@@ -83,9 +83,6 @@ COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck":
 INNER = COMPILED | {
     "cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler,
 }  # fmt: skip
-# Parts of one function that are written as several. A real call would pass every array of a record, seven words each,
-# and count one more reference to it: half a microsecond, which a level of a handful of vertices would notice.
-INLINED = INNER | {"inline": "always"}
 
 U0, U1, U4, U6, U8, U16, U63 = (np.uint64(x) for x in (0, 1, 4, 6, 8, 16, 63))
 ONE = np.uint32(1)

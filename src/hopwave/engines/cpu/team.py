@@ -1,12 +1,12 @@
 """Helpers that stay for the next call: how searches that take less than a millisecond get all cores.
 
-Waking a Python thread takes tens of microseconds, and each needs the GIL to hand its arguments to compiled code: sixteen
-of them are not there before a short search is over. So a helper that is done stays in compiled code for a moment
+Waking a Python thread takes tens of microseconds, and each needs the GIL to hand its arguments to compiled code: a
+short search is over before sixteen of them are there. So a helper that is done stays in compiled code for a moment
 (policy.LINGER) and watches its team's cells. A leader that comes meanwhile writes the address of its own arguments into
 them; helpers copy the arguments from there, and no Python runs.
 
-    with helped(count, function, part) as (team, helpers):
-        function(*part, team, helpers, 0)                        # the leader; helpers are number 1 and above
+    with helped(count, function, part, kind) as team:
+        function(*part, team, count, 0)                          # the leader; helpers are number 1 and above
 
 In the function the leader calls `lend(team, ADDRESS, (…))`, `open_offer`, and at its end `close_offer`. A helper calls
 `await_offer` and, for every offer, takes a number and `borrow`s the arguments. Whoever borrows holds references of his

@@ -2,8 +2,9 @@
 
     A   the graph, an Adjacency        W   the arrays of this source, a WideState
 
-`front` holds the values that the next level gathers, and 0 for all other vertices: σ of the frontier on the way out, the
-shares of the level behind on the way back. A vertex then adds up front over its whole row, without a look at depths.
+`front` holds the values that the next level gathers, and 0 for all other vertices: σ of the frontier on the way out,
+the shares of the level behind on the way back. A vertex then adds up front over its whole row, without a look at
+depths.
 Every sum is in the order of its row, whichever thread makes it: the number of threads changes no bit.
 """
 

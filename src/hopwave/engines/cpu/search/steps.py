@@ -36,7 +36,6 @@ from hopwave.engines.cpu.crew import (
     TAIL,
 )
 from hopwave.engines.cpu.intrinsics import (
-    INLINED,
     INNER,
     ONE,
     U0,
@@ -56,7 +55,7 @@ from hopwave.engines.cpu.intrinsics import (
 )
 from hopwave.machine_code import njit
 
-# Kinds of jobs. NumPy's integers: see PHASE in search/state.py.
+# Kinds of jobs. NumPy's integers, not Python's: of those Numba compiles one version of a function for every value.
 INIT, PUSH, PULL, PULL_AHEAD, GATHER, FILL, MARK_UNREACHED, MARK_UP = (np.int64(kind) for kind in range(8))
 # Flags of a pull. KEEPS_OPEN: some pull of the plan looks for visited vertices. Vertices without in-arcs, which are
 # never found, must then not count as visited, and pulls leave them out by themselves.
@@ -67,14 +66,13 @@ ROWS_ALL, OPERAND_VISITED, EARLY_EXIT, KEEPS_OPEN = 1, 2, 4, 8
 
 
 @njit(**INNER)
-def push_alone(A, parent, queue, begin, end, tail):
+def push_alone(indptr, indices, parent, queue, begin, end, tail):
     """The whole level on one thread. Returns the new end of the queue and the arcs that leave the found vertices.
 
     What the vertices 4, 8 and 16 places ahead will need is prefetched. (Here and below, these lines are not a function
     of their own: a call would count references to four arrays for every vertex.)
     """
     noinline()
-    indptr, indices = A.indptr, A.indices
     end, tail = np.uint64(end), np.uint64(tail)
     edges = 0
     for i in range(np.uint64(begin), end):
@@ -267,10 +265,9 @@ def count_paths(A, W, begin, end, depth):
 
 
 @njit(**INNER)
-def fill_distances(W, segments, begin, end):
-    """Distances of queue[begin:end] from the segments (begin, depth) that cover them."""
+def fill_distances(places, queue, distance, segments, begin, end):
+    """Distances of queue[begin:end] from the segments (begin, depth) that cover them, so many in `places`."""
     noinline()
-    places, queue, distance = W.segments, W.queue, W.distance
     low, high = 0, segments
     while high - low > 1:
         middle = (low + high) // 2
@@ -321,7 +318,7 @@ def mark_up(parent, visited, front, closed, first, last):
         visited[w] = found | closed[w]
 
 
-@njit(**INLINED)
+@njit(**INNER)
 def pull_chunks(A, W, board):
     """One worker's share of a pull: chunks of words until none is left."""
     ahead_too = board[JOB_KIND] == PULL_AHEAD
@@ -380,7 +377,7 @@ def work(A, W, board, me):
         elif kind == GATHER:
             count_paths(A, W, begin, stop, depth)
         elif kind == FILL:
-            fill_distances(W, flags, begin, stop)
+            fill_distances(W.segments, W.queue, distance, flags, begin, stop)
         elif kind == MARK_UP:
             closed = A.padding if flags & KEEPS_OPEN else A.closed
             mark_up(parent, W.visited, W.bitmaps[board[JOB_WHICH]], closed, begin, stop)
