@@ -142,7 +142,11 @@ def push_shared(A, W, board, me, end, size):
 
 @njit(**INNER)
 def pull_words(A, parent, distance, visited, operand, new, first, last, depth, flags):
-    """Unvisited vertices of words [first, last) look for a parent in the operand. Returns found, edges, checked."""
+    """Unvisited vertices of words [first, last) look for a parent in the operand. Returns found, edges, checked.
+
+    Where one parent is enough, all vertices of a word ask for their hub first, those that have found it are noted, and
+    the others read their rows: three short loops, whose branches are predicted, instead of one.
+    """
     noinline()
     found = 0
     edges = 0
@@ -151,8 +155,9 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
     own_mask = flags & OPERAND_VISITED == 0
     keeps_open = flags & KEEPS_OPEN != 0
     in_indptr, in_indices, hub, skip, padding = A.in_indptr, A.in_indices, A.hub, np.uint64(A.skip), A.padding
-    closed = A.closed
-    use_hub = hub.size > 0 and (early_exit or skip != U0)  # a row that is read to its end has the hub in it
+    closed, n = A.closed, np.uint64(parent.size)
+    hub_first = hub.size > 0 and early_exit
+    hub_too = hub.size > 0 and not early_exit and skip != U0  # a row that is read to its end has the hub in it
     for w in range(np.uint64(first), np.uint64(last)):
         mask = ~visited[w]
         if keeps_open:
@@ -160,27 +165,44 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
         rows = ~padding[w] if flags & ROWS_ALL else mask
         fresh = U0
         base = w << U6
+        if hub_first and rows != U0:
+            asking = rows
+            while asking != U0:
+                bit = trailing_zeros(asking)
+                asking &= asking - U1
+                u = np.uint64(hub[base + bit])
+                fresh |= ((operand[u >> U6] >> (u & U63)) & U1) << bit
+            checked += count_ones(rows)
+            rows &= ~fresh
+            fresh &= mask
+            asking = fresh
+            while asking != U0:
+                v = base + trailing_zeros(asking)
+                asking &= asking - U1
+                edges -= parent[v] + 1
+                parent[v] = np.int32(hub[v])
+                distance[v] = depth
         while rows != U0:
             bit = trailing_zeros(rows)
             rows &= rows - U1
             v = base + bit
+            prefetch(in_indices, in_indptr[min(v + U16, n)])
             chosen = np.int64(-1)
-            if use_hub:
+            if hub_too:
                 u = np.uint64(hub[v])
                 checked += 1
                 if (operand[u >> U6] >> (u & U63)) & U1:
                     chosen = np.int64(u)
-            if chosen < 0 or not early_exit:
-                j = begin = np.uint64(in_indptr[v]) + skip
-                end = np.uint64(in_indptr[v + U1])
-                while j < end:
-                    u = np.uint64(in_indices[j])
-                    j += U1
-                    if (operand[u >> U6] >> (u & U63)) & U1:
-                        chosen = np.int64(u)
-                        if early_exit:
-                            break
-                checked += np.int64(j - begin)
+            j = begin = np.uint64(in_indptr[v]) + skip
+            end = np.uint64(in_indptr[v + U1])
+            while j < end:
+                u = np.uint64(in_indices[j])
+                j += U1
+                if (operand[u >> U6] >> (u & U63)) & U1:
+                    chosen = np.int64(u)
+                    if early_exit:
+                        break
+            checked += np.int64(j - begin)
             if chosen >= 0 and (mask >> bit) & U1:
                 edges -= parent[v] + 1
                 parent[v] = np.int32(chosen)
@@ -350,6 +372,7 @@ def pull_chunks(A, W, board):
         ordered_add(board, FOUND, found)
         ordered_add(board, EDGES, edges)
         ordered_add(board, CHECKED, checked)
+    if ahead:
         ordered_add(board, AHEAD, ahead)
         ordered_add(board, EDGES_AHEAD, edges_ahead)
 
