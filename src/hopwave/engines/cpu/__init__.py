@@ -53,7 +53,7 @@ class Search:
         self.question = question
         self.sources = np.array(sources, np.int64)
         worth = loaded.n // policy.VERTICES_PER_THREAD + loaded.m // policy.ARCS_PER_THREAD
-        self.threads = max(1, min(threads, worth))
+        self.threads = max(1, min(threads, worth, policy.MAX_TEAM + 1))
         self.here = np.zeros(state.HERE_CELLS, np.int64)
         self.W: Any = None
         self.A: Any = None

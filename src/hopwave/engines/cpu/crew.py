@@ -33,7 +33,7 @@ from queue import SimpleQueue
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, nap, ordered_add, ordered_load, ordered_store, pause
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, nap, ordered_add, ordered_load, ordered_store, pause, relax
 from hopwave.errors import EngineError
 from hopwave.machine_code import njit
 
@@ -167,10 +167,13 @@ OVER = 32  # no job will follow
 NEXT_CHUNK = 48  # where the next chunk begins
 TAIL = 64  # where the next found vertex goes in the queue
 FOUND, EDGES, CHECKED, AHEAD, EDGES_AHEAD = range(80, 85)  # sums over all who worked on the job
-JOB_KIND, JOB_END, JOB_CHUNK, JOB_DEPTH, JOB_FLAGS, JOB_WHICH = range(96, 102)  # what to do
+JOB_KIND, JOB_END, JOB_CHUNK, JOB_DEPTH, JOB_FLAGS, JOB_WHICH, JOB_REGIONS = range(96, 103)  # what to do
 POOL_NEXT = 113  # the first block of a pool that nobody has taken yet (paths/bins.py)
 NEXT_WORKER = 112  # numbers threads as they join, for kernels in which each needs arrays of its own
-BOARD_CELLS = 128
+REGIONS = 128  # from here, a cache line or two apart: where the next chunk of each region begins (see open_regions)
+REGION_CELLS = 16
+MOST_REGIONS = 63
+BOARD_CELLS = REGIONS + REGION_CELLS * MOST_REGIONS
 
 
 def new_board():
@@ -195,12 +198,39 @@ def open_job(board, kind, begin, end, size, depth, flags, which):
 
 
 @njit(**INNER)
+def open_regions(board, kind, end, size, depth, flags, which, regions):
+    """Post a job over [0, end) in as many regions as there are threads, each begun by a thread of its own.
+
+    A thread then touches about the same vertices in every job of a kind, and finds them in its own cache.
+    """
+    for r in range(regions):
+        board[REGIONS + REGION_CELLS * r] = end * r // regions
+    board[JOB_REGIONS] = regions
+    open_job(board, kind, np.int64(0), end, size, depth, flags, which)
+
+
+@njit(**INNER)
+def next_of_regions(board, region):
+    """A chunk [begin, stop) of the first region from `region` on that has one; that region, or -1 if none has."""
+    regions, end, size = board[JOB_REGIONS], board[JOB_END], board[JOB_CHUNK]
+    for _ in range(regions):
+        place, stop = REGIONS + REGION_CELLS * region, end * (region + 1) // regions
+        if board[place] < stop:
+            begin = ordered_add(board, place, size)
+            if begin < stop:
+                return begin, min(begin + size, stop), region
+        region = region + 1 if region + 1 < regions else np.int64(0)
+    return np.int64(0), np.int64(0), np.int64(-1)
+
+
+@njit(**INNER)
 def close_job(board):
     """Let no other helper in, and wait for those inside."""
     ordered_store(board, EPOCH, board[EPOCH] + 1)
     waited = 0
     while ordered_load(board, ACTIVE) != 0:
         waited += 1
+        relax()
         if waited > 1000:
             pause()
 
@@ -226,6 +256,8 @@ def join_job(board, last, me):
                 nap()
             elif idle > policy.SPINS:
                 pause()
+            else:
+                relax()
     return -1
 
 

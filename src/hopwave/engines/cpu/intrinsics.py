@@ -5,6 +5,7 @@ All of Numba's internals that hopwave depends on are in this file and in machine
 
 from __future__ import annotations
 
+import platform
 import sys
 
 import numpy as np
@@ -84,6 +85,7 @@ INNER = COMPILED | {
     "cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler,
 }  # fmt: skip
 
+MACHINE = platform.machine().lower()
 U0, U1, U4, U6, U8, U16, U63 = (np.uint64(x) for x in (0, 1, 4, 6, 8, 16, 63))
 ONE = np.uint32(1)
 
@@ -178,22 +180,45 @@ def ordered_store(typing, array, index, value):
     return signature, build
 
 
+def _prefetching(to_write):
+    @intrinsic
+    def instruction(typing, array, index):
+        signature = types.void(array, index)
+
+        def build(context, builder, signature, arguments):
+            kinds = signature.args
+            place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+            place = builder.bitcast(place, ir.IntType(8).as_pointer())
+            word = ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            builder.call(function, [place, word(to_write), word(3), word(1)])
+            return context.get_dummy_value()
+
+        return signature, build
+
+    return instruction
+
+
+prefetch = _prefetching(0)  # request the cache line of array[index] without waiting for it
+prefetch_to_write = _prefetching(1)  # the same, and take it from the other cores
+
+
 @intrinsic
-def prefetch(typing, array, index):
-    """Request the cache line of array[index] without waiting for it."""
-    signature = types.void(array, index)
+def relax(typing):
+    """Tell the core that it waits in a loop, so that another thread on the same core is not slowed down."""
 
     def build(context, builder, signature, arguments):
-        kinds = signature.args
-        place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
-        place = builder.bitcast(place, ir.IntType(8).as_pointer())
-        word = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [place, word(0), word(3), word(1)])
+        word, module = ir.IntType(32), builder.module
+        if MACHINE in ("x86_64", "amd64"):
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(cgutils.get_or_insert_function(module, kind, "llvm.x86.sse2.pause"), [])
+        elif MACHINE in ("aarch64", "arm64"):
+            kind = ir.FunctionType(ir.VoidType(), [word])
+            builder.call(cgutils.get_or_insert_function(module, kind, "llvm.aarch64.hint"), [word(1)])
         return context.get_dummy_value()
 
-    return signature, build
+    return types.void(), build
 
 
 @intrinsic

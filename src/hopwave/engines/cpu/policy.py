@@ -23,8 +23,9 @@ SMALL_GRAPH = 1 << 13  # vertices and arcs up to which one thread, pushing, is d
 FIRST_SEARCHES, FIRST_SECONDS = 8, 1.0  # plain searches before the fast loop, some ten seconds of work, is compiled
 SECONDS_PER_PUSHED_ARC = 1e-8  # of such a plain search, about
 SMALL_JOB = 1 << 17  # betweenness sources × (vertices and arcs) up to which waking a worker costs more than it saves
-SPINS = 2_000  # looks at the board before a helper that waits yields its core at every further look
-LINGER = 2_500  # looks for another call before a helper goes to sleep: a few hundred microseconds
+SPINS = 200  # looks at the board before a helper that waits yields its core at every further look
+LINGER = 700  # looks for another call before a helper goes to sleep: a few hundred microseconds
+MAX_TEAM = 62  # helpers of one call
 POLL_SECONDS = 0.05  # how often a long run looks at Ctrl-C, progress and checkpoints
 
 # Chunks: how many rows, vertices or words a thread takes at a time. Small enough to end together, large enough that
@@ -35,6 +36,7 @@ CHUNKS_PER_THREAD_OF_ROWS = 32  # at least, where rows of a matrix differ in len
 CHUNKS_PER_THREAD_OF_PUSH = 4  # at least, of a pushed level
 MIN_VERTICES_PER_CHUNK = 4096  # where a vertex costs one store
 MAX_WORDS_PER_CHUNK = 256  # of 64 vertices, pulled
+CHUNKS_PER_REGION = 4  # at least: what a thread has not begun when others are done, they take over
 MAX_VERTICES_PER_PUSH, ARCS_PER_PUSH = 2048, 4096  # few vertices where they are hubs, many where they are not
 MIN_ARCS_PER_PUSH = 512  # below, taking a chunk costs as much as pushing it
 MIN_VERTICES_PER_GATHER, MAX_VERTICES_PER_GATHER = 16, 512  # whose rows are read whole
@@ -238,9 +240,18 @@ def gather_chunk(vertices, threads):
     return max(MIN_VERTICES_PER_GATHER, min(MAX_VERTICES_PER_GATHER, vertices // (CHUNKS_PER_THREAD * threads)))
 
 
+def region_chunk(words, threads):
+    """Words of 64 vertices that a thread takes at a time off its own region, where each costs one store.
+
+    >>> region_chunk(4096, 16), region_chunk(100, 4)
+    (64, 16)
+    """
+    return max(16, words // (CHUNKS_PER_REGION * threads))
+
+
 def copy_chunk(vertices, threads):
     """Vertices that a thread takes at a time where each costs one store."""
     return max(MIN_VERTICES_PER_CHUNK, vertices // (CHUNKS_PER_THREAD * threads))
 
 
-CHUNK_SIZES = (push_chunk, pull_chunk, gather_chunk, copy_chunk)
+CHUNK_SIZES = (push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk)

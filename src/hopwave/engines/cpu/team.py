@@ -9,8 +9,8 @@ them; helpers copy the arguments from there, and no Python runs.
         function(*part, team, count, 0)                          # the leader; helpers are number 1 and above
 
 In the function the leader calls `lend(team, ADDRESS, (…))`, `open_offer`, and at its end `close_offer`. A helper calls
-`await_offer` and, for every offer, takes a number and `borrow`s the arguments. Whoever borrows holds references of his
-own, so the leader waits only while somebody copies.
+`await_offer` and, for every offer, `claim`s a number and `borrow`s the arguments. Whoever borrows holds references of
+its own, so the leader waits only while somebody copies.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from hopwave.engines.cpu.crew import crew
-from hopwave.engines.cpu.intrinsics import INNER, ordered_add, ordered_load, ordered_store, pause
+from hopwave.engines.cpu.intrinsics import INNER, atomic_or, ordered_add, ordered_load, ordered_store, pause, relax
 from hopwave.engines.cpu.policy import LINGER, SPINS
 from hopwave.machine_code import njit
 
@@ -38,7 +38,7 @@ WANTED = 1  # helpers that the leader wants
 ADDRESS = 2  # of the arguments
 LEAVE = 3  # not 0: the process ends
 READERS = 16  # who is copying the arguments
-CLAIMED = 32  # helpers that have come so far
+CLAIMED = 32  # the numbers of helpers that have come so far, as bits
 PRESENT = 48  # helpers that are in compiled code
 TEAM_CELLS = 64
 
@@ -98,7 +98,7 @@ def await_offer(team, last):
     idle = np.int64(0)
     while idle < LINGER and ordered_load(team, LEAVE) == 0:
         offer = ordered_load(team, OFFER)
-        if offer & 1 and offer != last and team[CLAIMED] < team[WANTED]:
+        if offer & 1 and offer != last:
             ordered_add(team, READERS, 1)
             if ordered_load(team, OFFER) == offer:
                 return offer
@@ -106,7 +106,22 @@ def await_offer(team, last):
         idle += 1
         if idle > SPINS:
             pause()
+        else:
+            relax()
     return np.int64(-1)
+
+
+@njit(**INNER)
+def claim(team, number):
+    """A number for this helper: the one it had before if that is free, so that it finds its part of the arrays in its
+    own cache; else another one; 0 if enough have come. 0 also ends its being counted in READERS."""
+    for number_ in range(np.int64(0), team[WANTED] + 1):
+        wish = number if number_ == 0 else number_
+        bit = np.int64(1) << wish
+        if wish != 0 and wish <= team[WANTED] and not atomic_or(team, CLAIMED, bit) & bit:
+            return wish
+    ordered_add(team, READERS, -1)
+    return np.int64(0)
 
 
 # ------------------------------------------------------------------ from Python

@@ -31,7 +31,7 @@ class WideAccumulation:
         self.blocks, self.size, self.extended = len(job.sources), 1, 0
         Accumulation._fitting(1, n, 0, n, job.memory_limit)  # or an error
         worth = n // policy.VERTICES_PER_THREAD + loaded.m // policy.ARCS_PER_WIDE_THREAD
-        self.workers = max(1, min(thread_count(threads), worth))
+        self.workers = max(1, min(thread_count(threads), worth, policy.MAX_TEAM + 1))
         self.total = np.zeros(n)
         self.certificate = np.zeros((self.blocks, 2))
         self._done = np.zeros(2, np.int64)  # counted by compiled code, so that Ctrl-C finds it and the total agreeing
@@ -85,9 +85,9 @@ class WideAccumulation:
             queue=new_array(n, np.uint32),
             visited=np.empty(words, np.uint64),
             scratch=np.empty(words, np.uint64),
+            bitmaps=np.empty((2, words), np.uint64),
             buffers=np.empty((self.workers, BUFFER), np.uint32),
             sigma=new_array(n, np.float64),
-            front=new_array(n, np.float64),
             total=self.total,
             targets=np.empty(0) if targets is None else targets.astype(np.float64),
             sums=np.zeros((self.workers, kernels.SUM_COLUMNS)),

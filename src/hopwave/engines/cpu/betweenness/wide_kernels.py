@@ -2,10 +2,9 @@
 
     A   the graph, an Adjacency        W   the arrays of this source, a WideState
 
-`front` holds the values that the next level gathers, and 0 for all other vertices: σ of the frontier on the way out,
-the shares of the level behind on the way back. A vertex then adds up front over its whole row, without a look at
-depths.
-Every sum is in the order of its row, whichever thread makes it: the number of threads changes no bit.
+Two bitmaps take turns: one of the level whose values are gathered, one of the level that gathers them. On the way out
+the values are path counts σ̂, on the way back shares of dependencies, both in `sigma`. Every sum is in the order of its
+row, whichever thread makes it: the number of threads changes no bit.
 """
 
 from __future__ import annotations
@@ -21,18 +20,20 @@ from hopwave.engines.cpu.crew import (
     JOB_END,
     JOB_FLAGS,
     JOB_KIND,
+    JOB_WHICH,
     NEXT_CHUNK,
     TAIL,
     close_job,
     dismiss,
     join_job,
     leave_job,
+    next_of_regions,
     open_job,
+    open_regions,
 )
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
     INNER,
-    ONE,
     U0,
     U1,
     U6,
@@ -40,23 +41,23 @@ from hopwave.engines.cpu.intrinsics import (
     U16,
     U63,
     atomic_add,
+    atomic_or,
     noinline,
     ordered_add,
     prefetch,
     trailing_zeros,
 )
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
-from hopwave.engines.cpu.search.frontier import choose
-from hopwave.engines.cpu.search.loop import copy_chunk, gather_chunk, pull_chunk, push_chunk
+from hopwave.engines.cpu.search.frontier import choose, clear_words
+from hopwave.engines.cpu.search.loop import gather_chunk, pull_chunk, push_chunk, region_chunk
 from hopwave.engines.cpu.search.steps import flush, mark_up, push_shared
 from hopwave.engines.cpu.team import (
     ADDRESS,
-    CLAIMED,
     PRESENT,
     READERS,
-    WANTED,
     await_offer,
     borrow,
+    claim,
     close_offer,
     lend,
     open_offer,
@@ -65,7 +66,7 @@ from hopwave.machine_code import njit
 
 # parent, queue, buffers: as in a search (search/steps.py); scratch: a bitmap that nobody reads; sums: one row per
 # worker, with the columns below; levels: where each begins in the queue, and the shift of its σ̂.
-WideState = namedtuple("WideState", "parent queue visited scratch buffers sigma front total targets sums levels")
+WideState = namedtuple("WideState", "parent queue visited scratch bitmaps buffers sigma total targets sums levels")
 FOUND_SUM, DUE, COUNTED, GREATEST = range(4)
 SUM_COLUMNS = 16  # two cache lines
 BEGINS, SHIFT = range(2)
@@ -79,21 +80,24 @@ MOST_EXACT = 2.0**53
 DONE, OUTCOME = range(2)
 ADDED, TOO_WIDE = np.int64(0), np.int64(1)
 
-INIT, PUSH, MARK, PULL, COUNT, TURN, BACK = (np.int64(kind) for kind in range(7))
+INIT, PUSH, MARK, PULL, COUNT, BACK = (np.int64(kind) for kind in range(6))
+ZERO = np.int64(0)
 
 
 @njit(**INNER)
-def pull_counting(A, W, board, me, end, size):
+def pull_counting(A, W, board, me, which):
     """Unvisited vertices add up the counts of their in-neighbours in the frontier."""
     noinline()
-    in_indptr, in_indices, front, sigma = A.in_indptr, A.in_indices, W.front, W.sigma
+    in_indptr, in_indices, sigma = A.in_indptr, A.in_indices, W.sigma
+    front, new = W.bitmaps[which], W.bitmaps[1 - which]
     visited, parent, queue, buffer = W.visited, W.parent, W.queue, W.buffers[me]
     capacity, kept, edges, greatest = np.uint64(buffer.size), U0, 0, W.sums[me, GREATEST]
+    region = me
     while True:
-        begin = atomic_add(board, NEXT_CHUNK, size)
-        if begin >= end:
+        begin, stop, region = next_of_regions(board, region)
+        if region < 0:
             break
-        for w in range(np.uint64(begin), np.uint64(min(begin + size, end))):
+        for w in range(np.uint64(begin), np.uint64(stop)):
             rows = ~visited[w]
             fresh = U0
             base = w << U6
@@ -103,7 +107,9 @@ def pull_counting(A, W, board, me, end, size):
                 v = base + bit
                 paths = 0.0
                 for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
-                    paths += front[in_indices[j]]
+                    u = np.uint64(in_indices[j])
+                    if (front[u >> U6] >> (u & U63)) & U1:
+                        paths += sigma[u]
                 if paths > 0.0:
                     sigma[v] = paths
                     greatest = max(greatest, paths)
@@ -115,6 +121,7 @@ def pull_counting(A, W, board, me, end, size):
                         kept = U0
                     buffer[kept] = np.uint32(v)
                     kept += U1
+            new[w] = fresh
             visited[w] |= fresh
     flush(buffer, kept, queue, board)
     ordered_add(board, EDGES, edges)
@@ -122,10 +129,11 @@ def pull_counting(A, W, board, me, end, size):
 
 
 @njit(**INNER)
-def count_found(A, W, board, me, end, size):
-    """The same for vertices that a push has found."""
+def count_found(A, W, board, me, end, size, which):
+    """The same for vertices that a push has found; their bits are set."""
     noinline()
-    in_indptr, in_indices, queue, front, sigma = A.in_indptr, A.in_indices, W.queue, W.front, W.sigma
+    in_indptr, in_indices, queue, sigma = A.in_indptr, A.in_indices, W.queue, W.sigma
+    front, new = W.bitmaps[which], W.bitmaps[1 - which]
     greatest = W.sums[me, GREATEST]
     last = np.uint64(end)
     while True:
@@ -136,23 +144,27 @@ def count_found(A, W, board, me, end, size):
             if i + U16 < last:
                 prefetch(in_indptr, queue[i + U16])
                 prefetch(in_indices, in_indptr[queue[i + U8]])
-            v = queue[i]
+            v = np.uint64(queue[i])
             paths = 0.0
-            for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + ONE])):
-                paths += front[in_indices[j]]
+            for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
+                u = np.uint64(in_indices[j])
+                if (front[u >> U6] >> (u & U63)) & U1:
+                    paths += sigma[u]
             sigma[v] = paths
             greatest = max(greatest, paths)
+            atomic_or(new, v >> U6, U1 << (v & U63))
     W.sums[me, GREATEST] = greatest
 
 
 @njit(**INNER)
-def gather_back(A, W, board, me, end, size, level, flags):
-    """δ of a level is added to the total; sigma becomes what its predecessors take their share of.
+def gather_back(A, W, board, me, end, size, level, flags, which):
+    """δ of a level is added to the total; sigma becomes what its predecessors take their share of. Bits are set.
 
     flags: 1 where the level has successors, 2 for endpoints.
     """
     noinline()
-    indptr, indices, queue, front, sigma, total = A.indptr, A.indices, W.queue, W.front, W.sigma, W.total
+    indptr, indices, queue, sigma, total = A.indptr, A.indices, W.queue, W.sigma, W.total
+    front, new = W.bitmaps[which], W.bitmaps[1 - which]
     targets, shift = W.targets, W.levels[level, SHIFT]
     factor = 2.0 ** np.float64(-shift) if shift else 1.0
     extra = 1.0 if flags & 2 else 0.0
@@ -168,11 +180,13 @@ def gather_back(A, W, board, me, end, size, level, flags):
                 prefetch(indices, indptr[queue[i + U8]])
                 prefetch(sigma, queue[i + U8])
                 prefetch(total, queue[i + U8])
-            u = queue[i]
+            u = np.uint64(queue[i])
             gathered = 0.0
             if flags & 1:
-                for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
-                    gathered += front[indices[j]]
+                for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + U1])):
+                    v = np.uint64(indices[j])
+                    if (front[v >> U6] >> (v & U63)) & U1:
+                        gathered += sigma[v]
             paths = sigma[u]
             delta = paths * gathered
             weight = 1.0 if targets.size == 0 else targets[u]
@@ -181,63 +195,60 @@ def gather_back(A, W, board, me, end, size, level, flags):
             found += delta
             due += (level - 1) * weight
             counted += weight
+            atomic_or(new, u >> U6, U1 << (u & U63))
     W.sums[me, FOUND_SUM] += found
     W.sums[me, DUE] += due
     W.sums[me, COUNTED] += counted
 
 
 @njit(**INNER)
-def turn(W, begin, end, middle, first_is_new):
-    """front of queue[begin:end]: σ for the new level, 0 for the old one. The two meet at `middle`."""
-    noinline()
-    queue, front, sigma = W.queue, W.front, W.sigma
-    for i in range(np.uint64(begin), np.uint64(end)):
-        v = queue[i]
-        front[v] = sigma[v] if (np.int64(i) < middle) == first_is_new else 0.0
-
-
-@njit(**INNER)
-def forget(parent, front, unvisited, begin, end):
+def forget(parent, unvisited, begin, end):
     noinline()
     for v in range(begin, end):
         parent[v] = unvisited[v]
-    for v in range(begin, end):
-        front[v] = 0.0
 
 
 @njit(**INNER)
 def work(A, W, board, me):
     """One worker's share of the open job."""
     noinline()
-    kind, end, size = board[JOB_KIND], board[JOB_END], board[JOB_CHUNK]
+    kind, end, size, which = board[JOB_KIND], board[JOB_END], board[JOB_CHUNK], board[JOB_WHICH]
     if kind == PUSH:
         push_shared(A, W, board, me, end, size)
     elif kind == PULL:
-        pull_counting(A, W, board, me, end, size)
+        pull_counting(A, W, board, me, which)
     elif kind == COUNT:
-        count_found(A, W, board, me, end, size)
+        count_found(A, W, board, me, end, size, which)
     elif kind == BACK:
-        gather_back(A, W, board, me, end, size, board[JOB_DEPTH], board[JOB_FLAGS])
+        gather_back(A, W, board, me, end, size, board[JOB_DEPTH], board[JOB_FLAGS], which)
     else:
+        region = me
         while True:
-            begin = atomic_add(board, NEXT_CHUNK, size)
-            if begin >= end:
+            begin, stop, region = next_of_regions(board, region)
+            if region < 0:
                 return
-            stop = min(begin + size, end)
-            if kind == TURN:
-                turn(W, begin, stop, board[JOB_DEPTH], board[JOB_FLAGS] != 0)
-            elif kind == MARK:
+            if kind == MARK:
                 mark_up(W.parent, W.visited, W.scratch, A.closed, begin, stop)
             else:
-                forget(W.parent, W.front, A.unvisited, np.uint64(begin), np.uint64(stop))
+                last = min(np.uint64(stop) << U6, np.uint64(W.parent.size))
+                forget(W.parent, A.unvisited, np.uint64(begin) << U6, last)
 
 
 @njit(**INNER)
-def together(A, W, board, kind, begin, end, size, depth, flags):
+def together(A, W, board, kind, begin, end, size, depth, flags, which):
     """A job, from its opening to its end."""
     noinline()
-    open_job(board, kind, begin, end, size, depth, flags, np.int64(0))
-    work(A, W, board, np.int64(0))
+    open_job(board, kind, begin, end, size, depth, flags, which)
+    work(A, W, board, ZERO)
+    close_job(board)
+
+
+@njit(**INNER)
+def by_regions(A, W, board, kind, size, which, threads):
+    """The same for a job over all words of 64 vertices."""
+    noinline()
+    open_regions(board, kind, np.int64(W.visited.size), size, ZERO, ZERO, which, threads)
+    work(A, W, board, ZERO)
     close_job(board)
 
 
@@ -245,16 +256,18 @@ def together(A, W, board, kind, begin, end, size, depth, flags):
 def way_out(A, W, board, source, limits, rule):
     """Path counts, level after level. Returns how many levels there are; 0 where a level is too wide."""
     noinline()
-    queue, levels, sums = W.queue, W.levels, W.sums
+    queue, levels, sums, bitmaps = W.queue, W.levels, W.sums, W.bitmaps
     n, words, threads, bits = W.parent.size, W.visited.size, limits[THREADS], limits[DEGREE_BITS]
     m = np.int64(A.indptr[n])
-    together(A, W, board, INIT, np.int64(0), n, copy_chunk(n, threads), np.int64(0), np.int64(0))
+    by_regions(A, W, board, INIT, region_chunk(words, threads), ZERO, threads)
     sums[:, :] = 0.0
     nf, mf = np.int64(1), -np.int64(W.parent[source]) - 1
-    W.parent[source], W.sigma[source], W.front[source], queue[0] = np.int32(source), 1.0, 1.0, np.uint32(source)
-    levels[0, BEGINS], levels[1, BEGINS], levels[0, SHIFT] = 0, 1, 0
-    mu, nf0, mf0, last, bound, marked = m - mf, np.int64(0), np.int64(0), np.int64(-1), np.int64(0), np.int64(0)
+    W.parent[source], W.sigma[source], queue[0] = np.int32(source), 1.0, np.uint32(source)
     v = np.uint64(source)
+    clear_words(bitmaps[0])
+    bitmaps[0, v >> U6] = U1 << (v & U63)
+    levels[0, BEGINS], levels[1, BEGINS], levels[0, SHIFT] = 0, 1, 0
+    mu, nf0, mf0, last, bound, marked, which = m - mf, ZERO, ZERO, np.int64(-1), ZERO, ZERO, ZERO
     findable = limits[FINDABLE] + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
     count = np.int64(1)
     while count <= limits[CUTOFF] and levels[count, BEGINS] < findable:
@@ -264,11 +277,12 @@ def way_out(A, W, board, source, limits, rule):
             choice = choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
         board[TAIL] = end
         if choice:
+            size = pull_chunk(words, threads)
             if marked != end:
-                together(A, W, board, MARK, np.int64(0), words, pull_chunk(words, threads), np.int64(0), np.int64(0))
-            together(A, W, board, PULL, np.int64(0), words, pull_chunk(words, threads), np.int64(0), np.int64(0))
+                by_regions(A, W, board, MARK, size, which, threads)
+            by_regions(A, W, board, PULL, size, which, threads)
         else:
-            together(A, W, board, PUSH, begin, end, push_chunk(nf, mf, threads), np.int64(0), np.int64(0))
+            together(A, W, board, PUSH, begin, end, push_chunk(nf, mf, threads), ZERO, ZERO, which)
         tail, edges = board[TAIL], board[EDGES]
         nf0, mf0, last, nf, mf = nf, mf, choice, tail - end, edges
         if nf == 0:
@@ -276,18 +290,19 @@ def way_out(A, W, board, source, limits, rule):
         if choice:
             marked = tail
         else:
-            together(A, W, board, COUNT, end, tail, gather_chunk(nf, threads), np.int64(0), np.int64(0))
+            clear_words(bitmaps[1 - which])
+            together(A, W, board, COUNT, end, tail, gather_chunk(nf, threads), ZERO, ZERO, which)
         mu -= mf
         bound += bits
         levels[count, SHIFT] = 0
         if limits[EXACT] and sums[:, GREATEST].max() >= MOST_EXACT:
-            return np.int64(0)
+            return ZERO
         if bound + bits > LARGEST:
             bound, shift = rescale_level(W.sigma, queue, end, tail, bits)
             if shift < 0:
-                return np.int64(0)
+                return ZERO
             levels[count, SHIFT] = shift
-        together(A, W, board, TURN, begin, tail, copy_chunk(tail - begin, threads), end, np.int64(0))
+        which = 1 - which
         count += 1
         levels[count, BEGINS] = tail
     return count
@@ -297,15 +312,13 @@ def way_out(A, W, board, source, limits, rule):
 def way_back(A, W, board, count, limits):
     """From the last level to the first behind the source."""
     noinline()
-    levels, threads, endpoints = W.levels, limits[THREADS], limits[ENDPOINTS]
-    stop = levels[count, BEGINS]
-    # What the way out left in front are path counts of the last level.
+    levels, threads, endpoints, which = W.levels, limits[THREADS], limits[ENDPOINTS], ZERO
     for level in range(count - 1, 0, -1):
         begin, end = levels[level, BEGINS], levels[level + 1, BEGINS]
-        flags = np.int64(level < count - 1) | endpoints << 1
-        together(A, W, board, BACK, begin, end, gather_chunk(end - begin, threads), np.int64(level), flags)
-        together(A, W, board, TURN, begin, stop, copy_chunk(stop - begin, threads), end, np.int64(1))
-        stop = end
+        flags, size = np.int64(level < count - 1) | endpoints << 1, gather_chunk(end - begin, threads)
+        clear_words(W.bitmaps[1 - which])
+        together(A, W, board, BACK, begin, end, size, np.int64(level), flags, which)
+        which = 1 - which
 
 
 @njit(**INNER)
@@ -314,7 +327,7 @@ def assist(team, me, A, W, board):
     noinline()
     A, W, board = borrow(team, ADDRESS, (A, W, board))
     ordered_add(team, READERS, -1)
-    joined = np.int64(0)
+    joined = ZERO
     while True:
         joined = join_job(board, joined, me)
         if joined < 0:
@@ -349,14 +362,13 @@ def take_part(A, W, board, source, limits, rule, certificate, done, team, helper
             close_offer(team)
         return
     ordered_add(team, PRESENT, 1)
-    offer = np.int64(0)
+    offer = number = ZERO
     while True:
         offer = await_offer(team, offer)
         if offer < 0:
             break
-        number = ordered_add(team, CLAIMED, 1) + 1
-        if number > team[WANTED]:
-            ordered_add(team, READERS, -1)
-        else:
+        claimed = claim(team, number)
+        if claimed:
+            number = claimed
             assist(team, number, A, W, board)
     ordered_add(team, PRESENT, -1)

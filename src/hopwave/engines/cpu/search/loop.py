@@ -26,6 +26,7 @@ from hopwave.engines.cpu.crew import (
     join_job,
     leave_job,
     open_job,
+    open_regions,
 )
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U1, U6, U63, nanoseconds, noinline, ordered_add
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
@@ -65,12 +66,11 @@ from hopwave.engines.cpu.search.steps import (
 )
 from hopwave.engines.cpu.team import (
     ADDRESS,
-    CLAIMED,
     PRESENT,
     READERS,
-    WANTED,
     await_offer,
     borrow,
+    claim,
     close_offer,
     lend,
     open_offer,
@@ -79,7 +79,7 @@ from hopwave.machine_code import njit
 
 ZERO = np.int64(0)  # not Python's 0, of which Numba would compile a version of its own
 
-push_chunk, pull_chunk, gather_chunk, copy_chunk = (njit(**INNER)(function) for function in CHUNK_SIZES)
+push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk = (njit(**INNER)(function) for function in CHUNK_SIZES)
 
 
 @njit(**INNER)
@@ -87,6 +87,15 @@ def together(A, W, board, kind, begin, end, size, depth, flags, which):
     """A job, from its opening to its end."""
     noinline()
     open_job(board, kind, begin, end, size, depth, flags, which)
+    work(A, W, board, ZERO)
+    close_job(board)
+
+
+@njit(**INNER)
+def by_regions(A, W, board, kind, words, size, depth, flags, which, threads):
+    """The same for a job over all words of 64 vertices."""
+    noinline()
+    open_regions(board, kind, words, size, depth, flags, which, threads)
     work(A, W, board, ZERO)
     close_job(board)
 
@@ -105,7 +114,7 @@ def lead(A, W, board, here, sources, steps, rule, limits, trace, clock):
     n, words, threads, bits = parent.size, visited.size, limits[THREADS], limits[DEGREE_BITS]
     m, counting = np.int64(indptr[n]), sigma.size > 0
     fill_now = limits[READS_DISTANCES] != 0 or counting
-    together(A, W, board, INIT, ZERO, n, copy_chunk(n, threads), ZERO, np.int64(fill_now), ZERO)
+    by_regions(A, W, board, INIT, words, region_chunk(words, threads), ZERO, np.int64(fill_now), ZERO, threads)
     mf, findable = ZERO, limits[WITH_IN_ARCS]
     for i in range(sources.size):
         s = np.uint64(sources[i])
@@ -129,7 +138,7 @@ def lead(A, W, board, here, sources, steps, rule, limits, trace, clock):
         if steps[choice, IS_PULL]:
             size = pull_chunk(words, threads)
             if not has_visited and threads > 1 and nf > max(MANY_MARKS, begin):
-                together(A, W, board, MARK_UP, ZERO, words, size, ZERO, flags, which)
+                by_regions(A, W, board, MARK_UP, words, size, ZERO, flags, which, threads)
                 clear_bits(front, queue, begin)
             else:
                 if not has_visited:
@@ -142,7 +151,8 @@ def lead(A, W, board, here, sources, steps, rule, limits, trace, clock):
             has_visited, marked = True, end
             # An asynchronous pull must not look ahead past the limit.
             ahead = steps[choice, IS_ASYNCHRONOUS] and depth + 1 < limits[DEPTH_LIMIT]
-            together(A, W, board, PULL_AHEAD if ahead else PULL, ZERO, words, size, depth + 1, flags, which)
+            kind = PULL_AHEAD if ahead else PULL
+            by_regions(A, W, board, kind, words, size, depth + 1, flags, which, threads)
             new = bitmaps[1 - which]
             if flags & OPERAND_VISITED:
                 merge_words(visited, new)
@@ -197,7 +207,7 @@ def lead(A, W, board, here, sources, steps, rule, limits, trace, clock):
     if not fill_now:
         together(A, W, board, FILL, ZERO, end, copy_chunk(end, threads), ZERO, count, ZERO)
     if reached < n:
-        together(A, W, board, MARK_UNREACHED, ZERO, n, copy_chunk(n, threads), ZERO, ZERO, ZERO)
+        by_regions(A, W, board, MARK_UNREACHED, words, region_chunk(words, threads), ZERO, ZERO, ZERO, threads)
     here[DEPTH], here[NF], here[REACHED], here[SEGMENTS] = depth, nf, reached, count
     here[QUEUE_END], here[OVERFLOWED], here[TRACED] = end, overflowed, traced
 
@@ -230,14 +240,13 @@ def take_part(A, W, board, here, sources, steps, rule, limits, trace, clock, tea
             close_offer(team)
         return
     ordered_add(team, PRESENT, 1)
-    offer = ZERO
+    offer = number = ZERO
     while True:
         offer = await_offer(team, offer)
         if offer < 0:
             break
-        number = ordered_add(team, CLAIMED, 1) + 1
-        if number > team[WANTED]:
-            ordered_add(team, READERS, -1)
-        else:
+        claimed = claim(team, number)
+        if claimed:
+            number = claimed
             assist(team, number, A, W, board)
     ordered_add(team, PRESENT, -1)

@@ -34,6 +34,7 @@ from hopwave.engines.cpu.crew import (
     JOB_WHICH,
     NEXT_CHUNK,
     TAIL,
+    next_of_regions,
 )
 from hopwave.engines.cpu.intrinsics import (
     INNER,
@@ -51,6 +52,7 @@ from hopwave.engines.cpu.intrinsics import (
     noinline,
     ordered_add,
     prefetch,
+    prefetch_to_write,
     trailing_zeros,
 )
 from hopwave.machine_code import njit
@@ -121,7 +123,7 @@ def push_shared(A, W, board, me, end, size):
                 x = queue[i + U4]
                 first = np.uint64(indptr[x])
                 for j in range(first, min(first + U8, np.uint64(indptr[x + ONE]))):
-                    prefetch(parent, indices[j])
+                    prefetch_to_write(parent, indices[j])
             u = queue[i]
             for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
                 v = indices[j]
@@ -341,10 +343,10 @@ def mark_up(parent, visited, front, closed, first, last):
 
 
 @njit(**INNER)
-def pull_chunks(A, W, board):
+def pull_chunks(A, W, board, me):
     """One worker's share of a pull: chunks of words until none is left."""
-    ahead_too = board[JOB_KIND] == PULL_AHEAD
-    end, size, depth = board[JOB_END], board[JOB_CHUNK], np.int32(board[JOB_DEPTH])
+    ahead_too, region = board[JOB_KIND] == PULL_AHEAD, me
+    depth = np.int32(board[JOB_DEPTH])
     flags, which = board[JOB_FLAGS], board[JOB_WHICH]
     parent, distance, visited = W.parent, W.distance, W.visited
     front, new, early = W.bitmaps[which], W.bitmaps[1 - which], W.bitmaps[3 - which]
@@ -355,10 +357,9 @@ def pull_chunks(A, W, board):
     ahead = 0
     edges_ahead = 0
     while True:
-        begin = atomic_add(board, NEXT_CHUNK, size)
-        if begin >= end:
+        begin, stop, region = next_of_regions(board, region)
+        if region < 0:
             break
-        stop = min(begin + size, end)
         if ahead_too:
             f, e, c, a, ea = pull_words_ahead(A, parent, distance, visited, new, early, begin, stop, depth)
             ahead += a
@@ -386,23 +387,29 @@ def work(A, W, board, me):
         push_shared(A, W, board, me, end, size)
         return
     if kind in (PULL, PULL_AHEAD):
-        pull_chunks(A, W, board)
+        pull_chunks(A, W, board, me)
         return
     depth, flags = np.int32(board[JOB_DEPTH]), board[JOB_FLAGS]
     parent, distance, unvisited = W.parent, W.distance, A.unvisited
-    while True:
-        begin = atomic_add(board, NEXT_CHUNK, size)
-        if begin >= end:
-            break
-        stop = min(begin + size, end)
+    n, region = np.uint64(parent.size), me
+    while kind not in (GATHER, FILL):  # words of 64 vertices
+        begin, stop, region = next_of_regions(board, region)
+        if region < 0:
+            return
+        first, last = np.uint64(begin) << U6, min(np.uint64(stop) << U6, n)
         if kind == INIT:
-            forget(parent, distance, unvisited, np.uint64(begin), np.uint64(stop), flags)
-        elif kind == GATHER:
-            count_paths(A, W, begin, stop, depth)
-        elif kind == FILL:
-            fill_distances(W.segments, W.queue, distance, flags, begin, stop)
+            forget(parent, distance, unvisited, first, last, flags)
         elif kind == MARK_UP:
             closed = A.padding if flags & KEEPS_OPEN else A.closed
             mark_up(parent, W.visited, W.bitmaps[board[JOB_WHICH]], closed, begin, stop)
         else:
-            mark_unreached(parent, distance, np.uint64(begin), np.uint64(stop))
+            mark_unreached(parent, distance, first, last)
+    while True:  # places in the queue
+        begin = atomic_add(board, NEXT_CHUNK, size)
+        if begin >= end:
+            return
+        stop = min(begin + size, end)
+        if kind == GATHER:
+            count_paths(A, W, begin, stop, depth)
+        else:
+            fill_distances(W.segments, W.queue, distance, flags, begin, stop)
