@@ -91,11 +91,11 @@ def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.Mon
     graph = layers(count, 8)
     monkeypatch.setattr(policy, "SMALL_JOB", 0)
 
-    def scores(rounds: int) -> Any:
-        monkeypatch.setattr(policy, "WIDE_ROUNDS", rounds)
+    def scores(share: int) -> Any:
+        monkeypatch.setattr(policy, "WIDE_SHARE", share)
         return hw.betweenness_centrality(graph, sources=[0, 9, 30], threads=2, device="cpu").scores
 
-    together, apart = scores(1000), scores(0)
+    together, apart = scores(0), scores(1000)
     assert np.array_equal(together, apart) and together.max() > 0
 
 

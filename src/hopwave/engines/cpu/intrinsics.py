@@ -98,6 +98,33 @@ def _pointer(context, builder, array_type, array, index_type, index):
     return cgutils.get_item_pointer(context, builder, array_type, array, place, wraparound=False)
 
 
+def without_counters(context, builder, kind, value):
+    """See uncounted."""
+    if isinstance(kind, types.Array):
+        array = context.make_array(kind)(context, builder, value)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        return array._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        for i, part in enumerate(kind):
+            inner = without_counters(context, builder, part, builder.extract_value(value, i))
+            value = builder.insert_value(value, inner, i)
+    return value
+
+
+@intrinsic
+def uncounted(typing, record):
+    """The same record, to whose arrays no references are counted: for use while the caller holds them.
+
+    Numba counts one more reference to every array of a record at every call that it is passed to, atomically. Sixteen
+    threads that do so on the same counters take longer than a small level of a search.
+    """
+
+    def build(context, builder, signature, arguments):
+        return without_counters(context, builder, signature.args[0], arguments[0])
+
+    return record(record), build
+
+
 def _read_modify_write(operation, ordering):
     @intrinsic
     def instruction(typing, array, index, value):

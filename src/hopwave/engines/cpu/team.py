@@ -9,8 +9,8 @@ them; helpers copy the arguments from there, and no Python runs.
         function(*part, team, count, 0)                          # the leader; helpers are number 1 and above
 
 In the function the leader calls `lend(team, ADDRESS, (…))`, `open_offer`, and at its end `close_offer`. A helper calls
-`await_offer` and, for every offer, `claim`s a number and `borrow`s the arguments. Whoever borrows holds references of
-its own, so the leader waits only while somebody copies.
+`await_offer` and, for every offer, `claim`s a number and `borrow`s the arguments. The leader waits only while somebody
+copies them, and for those inside a job.
 """
 
 from __future__ import annotations
@@ -28,7 +28,16 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from hopwave.engines.cpu.crew import crew
-from hopwave.engines.cpu.intrinsics import INNER, atomic_or, ordered_add, ordered_load, ordered_store, pause, relax
+from hopwave.engines.cpu.intrinsics import (
+    INNER,
+    atomic_or,
+    ordered_add,
+    ordered_load,
+    ordered_store,
+    pause,
+    relax,
+    without_counters,
+)
 from hopwave.engines.cpu.policy import LINGER, SPINS
 from hopwave.machine_code import njit
 
@@ -61,7 +70,11 @@ def lend(typing, team, cell, arguments):
 
 @intrinsic
 def borrow(typing, team, cell, like):
-    """The arguments whose address is in a cell; they have the type of `like`."""
+    """The arguments whose address is in a cell; they have the type of `like`, a tuple.
+
+    Of arrays inside records no references are counted (intrinsics.uncounted). Whoever borrows must use them inside a
+    job alone, where the leader waits for it. Arrays beside the records, such as the board, are held as usual.
+    """
     signature = like(team, cell, like)
 
     def build(context, builder, signature, values):
@@ -70,6 +83,10 @@ def borrow(typing, team, cell, like):
         place = cgutils.get_item_pointer(context, builder, signature.args[0], array, [index], wraparound=False)
         kind = context.get_value_type(signature.return_type)
         taken = builder.load(builder.inttoptr(builder.load(place), kind.as_pointer()))
+        for i, part in enumerate(signature.return_type):
+            if isinstance(part, types.BaseTuple):
+                inner = without_counters(context, builder, part, builder.extract_value(taken, i))
+                taken = builder.insert_value(taken, inner, i)
         context.nrt.incref(builder, signature.return_type, taken)
         return taken
 

@@ -46,6 +46,7 @@ from hopwave.engines.cpu.intrinsics import (
     ordered_add,
     prefetch,
     trailing_zeros,
+    uncounted,
 )
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.search.frontier import choose, clear_words
@@ -343,6 +344,7 @@ def take_part(A, W, board, source, limits, rule, certificate, done, team, helper
         if helpers:
             lend(team, ADDRESS, (A, W, board))
             open_offer(team, helpers)
+        A, W = uncounted(A), uncounted(W)
         count = way_out(A, W, board, source, limits, rule)
         done[OUTCOME] = TOO_WIDE
         if count:

@@ -28,7 +28,7 @@ from hopwave.engines.cpu.crew import (
     open_job,
     open_regions,
 )
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U1, U6, U63, nanoseconds, noinline, ordered_add
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U1, U6, U63, nanoseconds, noinline, ordered_add, uncounted
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.policy import CHUNK_SIZES, MANY_MARKS, SMALL_LEVEL
 from hopwave.engines.cpu.search.frontier import append_bits, choose, clear_bits, copy_words, mark_frontier, merge_words
@@ -234,6 +234,7 @@ def take_part(A, W, board, here, sources, steps, rule, limits, trace, clock, tea
         if helpers:
             lend(team, ADDRESS, (A, W, board))
             open_offer(team, helpers)
+        A, W = uncounted(A), uncounted(W)
         lead(A, W, board, here, sources, steps, rule, limits, trace, clock)
         dismiss(board)
         if helpers:
