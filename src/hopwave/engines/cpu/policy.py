@@ -136,8 +136,8 @@ def all_on_one_source(loaded, job, plan, threads):
     """Whether threads that all work on one source, and then on the next, are done sooner than with a source each.
 
     Measured on 16 threads: with one source 4 to 10 times sooner, except on a graph of a few dozen thousand vertices
-    (1.2); from half as many sources as threads on, not at all. On meshes most levels are too small to share. Blocks of several sources are added up in another order, so they are left out: scores are the same bit for
-    bit either way.
+    (1.2); from half as many sources as threads on, not at all. On meshes most levels are too small to share. Blocks of
+    several sources are added up in another order, so they are left out: scores are the same bit for bit either way.
     """
     if plan.regime != "block" or job.edges or job.squares or pulls_of(plan, loaded) == 0:
         return False
