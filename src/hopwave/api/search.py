@@ -149,7 +149,7 @@ class Searcher:
     It is kept with the graph, and so does not hold it. Several threads may use it at once.
     """
 
-    __slots__ = ("_ahead", "_direct", "_engine", "_plan", "_question", "_threads", "_trace", "_used")
+    __slots__ = ("_ahead", "_direct", "_engine", "_plan", "_question", "_threads", "_trace", "_used", "_used_directly")
 
     def __init__(
         self, graph: Graph, question: Question, plan: str | Plan, device: str, threads: int | None, trace: bool
@@ -159,20 +159,23 @@ class Searcher:
         self._plan, why = choose_plan(plan, question, engine)
         self._direct = None if trace else engine.direct_search(graph, question, self._plan, plan != "auto", threads)
         self._ahead = AHEAD if self._direct and engine.name == "cuda" else 0
-        without = engine.without(self._plan) + (self._direct.without if self._direct else ())
-        self._used = PlanUsed(self._plan, why, without)
+        self._used = PlanUsed(self._plan, why, engine.without(self._plan))
+        self._used_directly = self._used
+        if self._direct:
+            self._used_directly = replace(self._used, without=(*self._used.without, *self._direct.without))
 
     def search(self, graph: Graph, sources: tuple[int, ...], limit: int | None) -> BFSResult:
         """The search of the graph it was made for, from some sources, up to a limit of hops."""
         levels: list[Level] = []
-        found = self._direct(sources, limit) if self._direct else None
+        found, used = self._direct(sources, limit) if self._direct else None, self._used_directly
         if found is None:
+            used = self._used
             question = self._question if limit is None else replace(self._question, depth_limit=limit)
             found, levels = _bfs.search(self._engine, graph, sources, question, self._plan, self._trace, self._threads)
         return BFSResult(
             **found,
             sources=sources,
-            plan=self._used,
+            plan=used,
             engine=self._engine.name,
             trace=Trace(levels) if self._trace else None,
             graph=graph,

@@ -19,10 +19,11 @@ from hopwave.arrays import ScaledCounts
 from hopwave.engines.cpu import path_counts, policy
 from hopwave.engines.cpu.betweenness.small import SmallAccumulation
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import Helpers, new_board, thread_count
+from hopwave.engines.cpu.crew import new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.search import loop, state
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VISITED, ROWS_ALL
+from hopwave.engines.cpu.team import helped
 from hopwave.graph import Graph
 from hopwave.jobs import (
     Accumulation,
@@ -42,7 +43,6 @@ from hopwave.plan import Plan, Pull
 from hopwave.trace import Level
 
 NO_LIMIT = np.iinfo(np.int32).max
-TRACE_ROWS = 4096
 
 
 class Search:
@@ -53,7 +53,7 @@ class Search:
         self.question = question
         self.sources = np.array(sources, np.int64)
         worth = loaded.n // policy.VERTICES_PER_THREAD + loaded.m // policy.ARCS_PER_THREAD
-        self.threads = max(1, min(threads, worth))
+        self.threads = max(1, min(threads, worth, policy.MAX_TEAM + 1))
         self.here = np.zeros(state.HERE_CELLS, np.int64)
         self.W: Any = None
         self.A: Any = None
@@ -87,10 +87,12 @@ class Engine:
     def direct_search(
         self, graph: Graph, question: Question, plan: Plan, named: bool, threads: int | None = None
     ) -> engines.DirectSearch | None:
-        if named or graph.n + graph.m > policy.SMALL_GRAPH:
+        if named:
             return None
-        from hopwave.engines.cpu.search.small import SmallSearch
+        from hopwave.engines.cpu.search.small import SmallSearch, first_searches
 
+        if graph.n + graph.m > policy.SMALL_GRAPH:
+            return first_searches(graph, question, threads, loop.take_part)
         return SmallSearch(graph, question, threads)
 
     def start(
@@ -127,27 +129,14 @@ class Engine:
             fill_now,
             search.loaded.findable if plan.loop == "device" else -NO_LIMIT,
         )
-        buffer = np.empty((TRACE_ROWS if trace else 0, state.TRACE_COLUMNS), np.int64)
-        rows: list[list[int]] = []
-        board = new_board()
-        here[:] = 0
-        part = (
-            A,
-            W,
-            board,
-            here,
-            search.sources,
-            steps,
-            rule,
-            np.array(limits, np.int64),
-            buffer,
-            np.zeros(2, np.int64),
-        )
-        with compiling(loop.take_part), Helpers(search.threads - 1, board, loop.take_part, part):
-            while here[state.PHASE] != state.OVER:
-                here[state.TRACED] = 0
-                loop.take_part(*part, 0)
-                rows += buffer[: here[state.TRACED]].tolist()
+        levels = min(search.loaded.n, limits[0]) + 1 if trace else 0
+        buffer = np.empty((levels, state.TRACE_COLUMNS), np.int64)  # rows that no level needs cost nothing
+        given = here, search.sources, steps, rule, np.array(limits, np.int64), buffer, np.zeros(2, np.int64)
+        part = A, W, new_board(), *given
+        helpers, offsets = search.threads - 1, (A.indptr.itemsize, A.in_indptr.itemsize)
+        with compiling(loop.take_part), helped(helpers, loop.take_part, part, offsets) as team:
+            loop.take_part(*part, team, helpers, 0)
+        rows: list[list[int]] = buffer[: here[state.TRACED]].tolist()
         return rows
 
     def _counts(self, search: Search, plan: Plan) -> npt.NDArray[np.float64] | ScaledCounts:
@@ -182,7 +171,7 @@ class Engine:
         if plan.regime == "wide":
             from hopwave.engines.cpu.betweenness.wide import WideAccumulation  # compiled when first used
 
-            return WideAccumulation(self, loaded, job, plan, threads)
+            return WideAccumulation(loaded, job, plan, threads)
         if policy.is_small_job(loaded, job, plan):
             return SmallAccumulation(loaded, job, threads, lambda: self._by_workers(loaded, job, plan, threads))
         return self._by_workers(loaded, job, plan, threads)
@@ -193,6 +182,10 @@ class Engine:
         from hopwave.engines.cpu.betweenness.run import Accumulation
 
         if not policy.worth_renumbering(loaded, job):
+            if policy.all_on_one_source(loaded, job, plan, thread_count(threads)):
+                from hopwave.engines.cpu.betweenness.wide import WideAccumulation
+
+                return WideAccumulation(loaded, job, plan, threads, exact=True)
             return Accumulation(loaded, job, plan, threads)
         prepared = loaded.graph._prepared
         renumbered = prepared.find(RenumberedGraph) or prepared.keep(RenumberedGraph(loaded.graph))

@@ -10,7 +10,16 @@ from hopwave.progress import say
 log = logging.getLogger("hopwave")
 
 # About how long each function takes to compile, in seconds, on an idle machine; others take about three.
-SECONDS = {"take_part": 10, "take_sources": 10, "take_pairs": 10, "take_batches": 8, "hook": 2, "tarjan": 2, "meet": 2}
+SECONDS = {
+    "push_all": 1,
+    "take_part": 10,
+    "take_sources": 10,
+    "take_pairs": 10,
+    "take_batches": 8,
+    "hook": 2,
+    "tarjan": 2,
+    "meet": 2,
+}
 _begun = set()
 
 

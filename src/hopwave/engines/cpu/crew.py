@@ -7,8 +7,9 @@ operating system has put aside costs nothing: with one core busy elsewhere, a se
 one. There are two ways to use it:
 
     share(kernel, …)      one job, a loop over rows, posted from Python                        (linalg/, rank/part.py)
-    Helpers(…), and in compiled code open_job, close_job, join_job, leave_job
+    Helpers(…) or helped(…), and in compiled code open_job, close_job, join_job, leave_job
                           one job after another, the leader compiled          (search/, betweenness/wide.py, paths/)
+                          helped: helpers stay for the next call (team.py)
 
 **Workers**, for runs of milliseconds to hours over many sources. Every worker has arrays of its own and takes batches
 off a counter until none is left; no thread leads. The calling thread sleeps, and wakes to look at Ctrl-C and progress.
@@ -32,7 +33,7 @@ from queue import SimpleQueue
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, nap, ordered_add, ordered_load, ordered_store, pause
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, nap, ordered_add, ordered_load, ordered_store, pause, relax
 from hopwave.errors import EngineError
 from hopwave.machine_code import njit
 
@@ -97,13 +98,21 @@ class Crew:
         self._away = 0  # of these, long ones
 
     def help(self, count, function, *arguments):
-        """Let `count` threads run function(*arguments, number), number from 1 on, when they are free; wait for none."""
+        """Let `count` threads run function(*arguments, number), number from 1 on, when they are free; wait for none.
+
+        The caller wakes one of them, which wakes the others: a leader begins at once.
+        """
         with self._lock:
             self._grow(self._away + count)
             count = min(count, self._threads)
             self._pending += count
-        for number in range(1, count + 1):
-            self._calls.put((function, arguments, number, False))
+        if count:
+            self._calls.put((self._help_first, (count, function, arguments), 1, False))
+
+    def _help_first(self, count, function, arguments, number):
+        for other in range(2, count + 1):
+            self._calls.put((function, arguments, other, False))
+        function(*arguments, number)
 
     def start(self, count, function, *arguments):
         """The same for a long run: there is a thread for each at once, and later helpers do not queue behind them.
@@ -152,15 +161,19 @@ if hasattr(os, "register_at_fork"):
 
 # The board: int64 cells, those that threads contend for a cache line apart.
 EPOCH = 0  # odd while a job is open
+CHUNKS = 1  # of the open job: helpers with higher numbers find nothing to do and stay away
 ACTIVE = 16  # helpers inside the open job
 OVER = 32  # no job will follow
 NEXT_CHUNK = 48  # where the next chunk begins
 TAIL = 64  # where the next found vertex goes in the queue
 FOUND, EDGES, CHECKED, AHEAD, EDGES_AHEAD = range(80, 85)  # sums over all who worked on the job
-JOB_KIND, JOB_END, JOB_CHUNK, JOB_DEPTH, JOB_FLAGS, JOB_WHICH = range(96, 102)  # what to do
+JOB_KIND, JOB_END, JOB_CHUNK, JOB_DEPTH, JOB_FLAGS, JOB_WHICH, JOB_REGIONS = range(96, 103)  # what to do
 POOL_NEXT = 113  # the first block of a pool that nobody has taken yet (paths/bins.py)
 NEXT_WORKER = 112  # numbers threads as they join, for kernels in which each needs arrays of its own
-BOARD_CELLS = 128
+REGIONS = 128  # from here, a cache line or two apart: where the next chunk of each region begins (see open_regions)
+REGION_CELLS = 16
+MOST_REGIONS = 63
+BOARD_CELLS = REGIONS + REGION_CELLS * MOST_REGIONS
 
 
 def new_board():
@@ -178,9 +191,36 @@ def open_job(board, kind, begin, end, size, depth, flags, which):
     board[JOB_FLAGS] = flags
     board[JOB_WHICH] = which
     board[NEXT_CHUNK] = begin
+    board[CHUNKS] = (end - begin + size - 1) // size
     for cell in range(FOUND, EDGES_AHEAD + 1):
         board[cell] = 0
     ordered_store(board, EPOCH, board[EPOCH] + 1)
+
+
+@njit(**INNER)
+def open_regions(board, kind, end, size, depth, flags, which, regions):
+    """Post a job over [0, end) in as many regions as there are threads, each begun by a thread of its own.
+
+    A thread then touches about the same vertices in every job of a kind, and finds them in its own cache.
+    """
+    for r in range(regions):
+        board[REGIONS + REGION_CELLS * r] = end * r // regions
+    board[JOB_REGIONS] = regions
+    open_job(board, kind, np.int64(0), end, size, depth, flags, which)
+
+
+@njit(**INNER)
+def next_of_regions(board, region):
+    """A chunk [begin, stop) of the first region from `region` on that has one; that region, or -1 if none has."""
+    regions, end, size = board[JOB_REGIONS], board[JOB_END], board[JOB_CHUNK]
+    for _ in range(regions):
+        place, stop = REGIONS + REGION_CELLS * region, end * (region + 1) // regions
+        if board[place] < stop:
+            begin = ordered_add(board, place, size)
+            if begin < stop:
+                return begin, min(begin + size, stop), region
+        region = region + 1 if region + 1 < regions else np.int64(0)
+    return np.int64(0), np.int64(0), np.int64(-1)
 
 
 @njit(**INNER)
@@ -190,17 +230,21 @@ def close_job(board):
     waited = 0
     while ordered_load(board, ACTIVE) != 0:
         waited += 1
+        relax()
         if waited > 1000:
             pause()
 
 
 @njit(**INNER)
-def join_job(board, last):
-    """Wait for a job other than `last` and join it. Returns its epoch, or -1 when no job will follow."""
+def join_job(board, last, me):
+    """Wait for a job other than `last` and join it. Returns its epoch, or -1 when no job will follow.
+
+    Helper number `me` leaves out jobs of no more than `me` chunks.
+    """
     idle = 0
     while ordered_load(board, OVER) == 0:
         epoch = ordered_load(board, EPOCH)
-        if epoch & 1 and epoch != last:
+        if epoch & 1 and epoch != last and me < board[CHUNKS]:
             ordered_add(board, ACTIVE, 1)
             if ordered_load(board, EPOCH) == epoch:
                 return epoch
@@ -210,8 +254,10 @@ def join_job(board, last):
             idle += 1
             if idle > 100_000:  # a long run of levels too small to share: stop burning a core
                 nap()
-            elif idle > 2_000:
+            elif idle > policy.SPINS:
                 pause()
+            else:
+                relax()
     return -1
 
 
@@ -258,6 +304,7 @@ def share(kernel, arguments, size, work, threads, chunk=None):
     if chunk is None:
         even = size // (policy.CHUNKS_PER_THREAD_OF_ROWS * (helpers + 1))
         chunk = max(64, min(policy.MAX_ROWS_PER_CHUNK, even & ~63))
+    board[CHUNKS] = helpers + 1
     board[EPOCH] = 1  # open: helpers may join as soon as they come
     crew.help(helpers, _assist, kernel, arguments, size, chunk, board)
     try:
@@ -268,7 +315,7 @@ def share(kernel, arguments, size, work, threads, chunk=None):
 
 
 def _assist(kernel, arguments, size, chunk, board, number):
-    if _join_only_job(board):
+    if _join_only_job(board, number):
         try:
             kernel(*arguments, size, chunk, board)
         finally:
@@ -276,9 +323,9 @@ def _assist(kernel, arguments, size, chunk, board, number):
 
 
 @njit(**COMPILED)
-def _join_only_job(board):
+def _join_only_job(board, me):
     """Whether a helper came in time."""
-    return join_job(board, np.int64(0)) > 0
+    return join_job(board, np.int64(0), me) > 0
 
 
 @njit(**COMPILED)

@@ -12,7 +12,7 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.intrinsics import COMPILED, ONE
 from hopwave.engines.cpu.search.state import BUFFER, Adjacency, Workspace
-from hopwave.engines.cpu.views import read_only, unsigned
+from hopwave.engines.cpu.views import array_in, memory_for, new_array, offsets, read_only, unsigned
 from hopwave.machine_code import njit
 
 
@@ -77,13 +77,14 @@ class CpuGraph:
     def _prepare(self, kind):
         graph = self.graph.arranged() if kind == "arranged" else self.graph
         hub = read_only(np.empty(0, np.uint32))
-        in_indptr, in_indices = unsigned(graph.in_indptr), unsigned(graph.in_indices)
+        indptr, in_indices = offsets(graph.indptr), unsigned(graph.in_indices)
+        in_indptr = offsets(graph.in_indptr) if graph.in_indptr is not graph.indptr else indptr
         if kind != "plain":
             hub = np.arange(self.n, dtype=np.uint32)  # of a vertex without in-arcs: itself, which changes nothing
             find_hubs(in_indptr, in_indices, self.graph.in_degrees.astype(np.int64), hub)
             hub = read_only(hub)
         return Adjacency(
-            unsigned(graph.indptr),
+            indptr,
             unsigned(graph.indices),
             in_indptr,
             in_indices,
@@ -120,20 +121,20 @@ class CpuGraph:
     def _answer(self):
         """An array that the caller may keep. One that no caller kept is used again: its pages exist already.
 
-        Whoever holds an answer, or a view of one, holds a reference to it: that is how it is told.
+        Whoever holds an answer, or a view of one, holds a reference to its memory: that is how it is told.
         """
-        for answer in self._answers:
-            if sys.getrefcount(answer) == UNSHARED:
-                return answer
-        answer = np.empty(self.n, np.int32)
+        for memory in self._answers:
+            if sys.getrefcount(memory) == UNSHARED:
+                return array_in(memory, self.n, np.int32)
+        memory = memory_for(4 * self.n)
         if len(self._answers) < policy.ANSWERS_KEPT:
-            self._answers.append(answer)
-        return answer
+            self._answers.append(memory)
+        return array_in(memory, self.n, np.int32)
 
     def _new_workspace(self):
         words = len(self._padding)
         return (
-            np.empty(self.n, np.uint32),
+            new_array(self.n, np.uint32),
             np.empty(words, np.uint64),
             np.empty((4, words), np.uint64),
             np.empty((self.n + 3, 3), np.int64),  # as many segments as levels; untouched pages cost nothing
@@ -143,8 +144,8 @@ class CpuGraph:
 
 def _count_references(kept):
     """How many references Python reports for an array that only a list holds, read in a loop over that list."""
-    for answer in kept:
-        return sys.getrefcount(answer)
+    for memory in kept:
+        return sys.getrefcount(memory)
 
 
 UNSHARED = _count_references([np.empty(0)])

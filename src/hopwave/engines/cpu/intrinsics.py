@@ -5,6 +5,7 @@ All of Numba's internals that hopwave depends on are in this file and in machine
 
 from __future__ import annotations
 
+import platform
 import sys
 
 import numpy as np
@@ -83,10 +84,8 @@ COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck":
 INNER = COMPILED | {
     "cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler,
 }  # fmt: skip
-# Parts of one function that are written as several. A real call would pass every array of a record, seven words each,
-# and count one more reference to it: half a microsecond, which a level of a handful of vertices would notice.
-INLINED = INNER | {"inline": "always"}
 
+MACHINE = platform.machine().lower()
 U0, U1, U4, U6, U8, U16, U63 = (np.uint64(x) for x in (0, 1, 4, 6, 8, 16, 63))
 ONE = np.uint32(1)
 
@@ -97,6 +96,33 @@ def _pointer(context, builder, array_type, array, index_type, index):
     index = context.cast(builder, index, index_type, types.intp if index_type.signed else types.uintp)
     place = [index] + [context.get_constant(types.intp, 0)] * (array_type.ndim - 1)
     return cgutils.get_item_pointer(context, builder, array_type, array, place, wraparound=False)
+
+
+def without_counters(context, builder, kind, value):
+    """See uncounted."""
+    if isinstance(kind, types.Array):
+        array = context.make_array(kind)(context, builder, value)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        return array._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        for i, part in enumerate(kind):
+            inner = without_counters(context, builder, part, builder.extract_value(value, i))
+            value = builder.insert_value(value, inner, i)
+    return value
+
+
+@intrinsic
+def uncounted(typing, record):
+    """The same record, to whose arrays no references are counted: for use while the caller holds them.
+
+    Numba counts one more reference to every array of a record at every call that it is passed to, atomically. Sixteen
+    threads that do so on the same counters take longer than a small level of a search.
+    """
+
+    def build(context, builder, signature, arguments):
+        return without_counters(context, builder, signature.args[0], arguments[0])
+
+    return record(record), build
 
 
 def _read_modify_write(operation, ordering):
@@ -181,22 +207,45 @@ def ordered_store(typing, array, index, value):
     return signature, build
 
 
+def _prefetching(to_write):
+    @intrinsic
+    def instruction(typing, array, index):
+        signature = types.void(array, index)
+
+        def build(context, builder, signature, arguments):
+            kinds = signature.args
+            place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+            place = builder.bitcast(place, ir.IntType(8).as_pointer())
+            word = ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            builder.call(function, [place, word(to_write), word(3), word(1)])
+            return context.get_dummy_value()
+
+        return signature, build
+
+    return instruction
+
+
+prefetch = _prefetching(0)  # request the cache line of array[index] without waiting for it
+prefetch_to_write = _prefetching(1)  # the same, and take it from the other cores
+
+
 @intrinsic
-def prefetch(typing, array, index):
-    """Request the cache line of array[index] without waiting for it."""
-    signature = types.void(array, index)
+def relax(typing):
+    """Tell the core that it waits in a loop, so that another thread on the same core is not slowed down."""
 
     def build(context, builder, signature, arguments):
-        kinds = signature.args
-        place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
-        place = builder.bitcast(place, ir.IntType(8).as_pointer())
-        word = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [place, word(0), word(3), word(1)])
+        word, module = ir.IntType(32), builder.module
+        if MACHINE in ("x86_64", "amd64"):
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(cgutils.get_or_insert_function(module, kind, "llvm.x86.sse2.pause"), [])
+        elif MACHINE in ("aarch64", "arm64"):
+            kind = ir.FunctionType(ir.VoidType(), [word])
+            builder.call(cgutils.get_or_insert_function(module, kind, "llvm.aarch64.hint"), [word(1)])
         return context.get_dummy_value()
 
-    return signature, build
+    return types.void(), build
 
 
 @intrinsic

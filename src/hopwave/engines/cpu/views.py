@@ -1,6 +1,9 @@
 """Arrays as compiled code reads them: unsigned, so that no code for negative indices is made, and read-only.
 
 Read-only, because a graph's own arrays are, and Numba would compile once more for arrays that can be written to.
+
+Large ones begin at a huge page of the system, where it has such pages. A search looks at vertices all over an array;
+with pages of 4 kB the processor must look up where each of them is: a quarter of the time on a grid of a million.
 """
 
 from __future__ import annotations
@@ -27,3 +30,34 @@ def unsigned(array):
 def unsigned_rows(part):
     """The offsets and indices of compressed rows."""
     return unsigned(part.indptr), unsigned(part.indices)
+
+
+HUGE_PAGE = 1 << 21
+ASKED_FOR = 1 << 22  # bytes from which on NumPy asks the system for huge pages
+WORTH_ONE = 1 << 19  # bytes
+
+
+def memory_for(size):
+    """Memory for an array of so many bytes, and for its start to be moved to a huge page."""
+    return np.empty(size if size < WORTH_ONE else max(size + HUGE_PAGE, ASKED_FOR), np.uint8)
+
+
+def array_in(memory, count, dtype):
+    """An array of `count` entries in memory from `memory_for`."""
+    size = count * np.dtype(dtype).itemsize
+    begin = 0 if size < WORTH_ONE else -memory.ctypes.data % HUGE_PAGE
+    return memory[begin : begin + size].view(dtype)
+
+
+def new_array(count, dtype):
+    """An uninitialised array, in huge pages if it is large."""
+    return array_in(memory_for(count * np.dtype(dtype).itemsize), count, dtype)
+
+
+def offsets(indptr):
+    """The offsets of rows as `unsigned` shows them; a copy in huge pages if NumPy did not ask for them."""
+    if not WORTH_ONE <= indptr.nbytes < ASKED_FOR:
+        return unsigned(indptr)
+    copy = new_array(len(indptr), indptr.dtype)
+    copy[:] = indptr
+    return unsigned(copy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.betweenness.state import ARCS, BEGINS, EDGES, ENDPOINTS, IS_PULLED, SHIFT
-from hopwave.engines.cpu.intrinsics import INNER, ONE, U1, U6, U63, noinline, prefetch
+from hopwave.engines.cpu.intrinsics import INNER, ONE, U1, U4, U6, U8, U63, noinline, prefetch
 from hopwave.engines.cpu.search.frontier import clear_words, set_bits
 from hopwave.machine_code import njit
 
@@ -16,15 +16,17 @@ def back_by_successors(own, begin, end, row, squares, extra, targets, scattered)
     noinline()
     sigma, share, queue, starts, successors = own.sigma, own.share, own.queue, own.starts, own.successors
     total = 0.0
-    for i in range(begin, end):
-        if scattered and i + 8 < end:
-            prefetch(sigma, queue[i + 8])
-            prefetch(row, queue[i + 8])
-            for p in range(starts[i + 4], min(starts[i + 4] + 8, starts[i + 5])):
+    end = np.uint64(end)
+    for i in range(np.uint64(begin), end):
+        if scattered and i + U8 < end:
+            prefetch(sigma, queue[i + U8])
+            prefetch(row, queue[i + U8])
+            first = np.uint64(starts[i + U4])
+            for p in range(first, min(first + U8, np.uint64(starts[i + U4 + U1]))):
                 prefetch(share, successors[p])
         u = queue[i]
         gathered = 0.0
-        for p in range(starts[i], starts[i + 1]):
+        for p in range(np.uint64(starts[i]), np.uint64(starts[i + U1])):
             gathered += share[successors[p]]
         delta = sigma[u] * gathered
         weight = 1.0 if targets.size == 0 else targets[u]
@@ -77,7 +79,7 @@ def back_by_bitmap(A, own, begin, end, stop, gather, row, squares, extra, target
                 prefetch(indices, indptr[queue[i + 8]])
             u = queue[i]
             gathered = 0.0
-            for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+            for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
                 v = np.uint64(indices[j])
                 if (front[v >> U6] >> (v & U63)) & U1:
                     gathered += share[v]
@@ -93,7 +95,7 @@ def back_by_bitmap(A, own, begin, end, stop, gather, row, squares, extra, target
                 prefetch(in_indices, in_indptr[queue[i + 8]])
             v = queue[i]
             flow = share[v]
-            for j in range(np.int64(in_indptr[v]), np.int64(in_indptr[v + ONE])):
+            for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + ONE])):
                 u = np.uint64(in_indices[j])
                 if (front[u >> U6] >> (u & U63)) & U1:
                     share[u] += flow

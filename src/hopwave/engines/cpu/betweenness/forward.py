@@ -16,7 +16,20 @@ from hopwave.engines.cpu.betweenness.state import (
     PULLS,
     SHIFT,
 )
-from hopwave.engines.cpu.intrinsics import INNER, ONE, U0, U1, U6, U63, noinline, prefetch, trailing_zeros
+from hopwave.engines.cpu.intrinsics import (
+    INNER,
+    ONE,
+    U0,
+    U1,
+    U4,
+    U6,
+    U8,
+    U16,
+    U63,
+    noinline,
+    prefetch,
+    trailing_zeros,
+)
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.search.frontier import choose, clear_words, copy_words, set_bits
 from hopwave.machine_code import njit
@@ -31,20 +44,21 @@ def push_counting(A, own, begin, end, used, level, arcs):
     noinline()
     indptr, indices, depth, sigma = A.indptr, A.indices, own.depth, own.sigma
     queue, starts, successors, scattered = own.queue, own.starts, own.successors, A.scattered
+    end, used = np.uint64(end), np.uint64(used)
     tail = end
-    for i in range(begin, end):
-        if scattered and i + 16 < end:
-            prefetch(indptr, queue[i + 16])
-            prefetch(indices, indptr[queue[i + 8]])
-            x = queue[i + 4]
-            first = np.int64(indptr[x])
-            for j in range(first, min(first + 8, np.int64(indptr[x + ONE]))):
+    for i in range(np.uint64(begin), end):
+        if scattered and i + U16 < end:
+            prefetch(indptr, queue[i + U16])
+            prefetch(indices, indptr[queue[i + U8]])
+            x = queue[i + U4]
+            first = np.uint64(indptr[x])
+            for j in range(first, min(first + U8, np.uint64(indptr[x + ONE]))):
                 prefetch(depth, indices[j])
                 prefetch(sigma, indices[j])
         u = queue[i]
         paths = sigma[u]
         starts[i] = used
-        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
             v = indices[j]
             there = depth[v]
             if there >= level:
@@ -52,13 +66,13 @@ def push_counting(A, own, begin, end, used, level, arcs):
                     depth[v] = level
                     sigma[v] = paths
                     queue[tail] = v
-                    tail += 1
+                    tail += U1
                 else:
                     sigma[v] += paths
                 successors[used] = j if arcs else v
-                used += 1
+                used += U1
     starts[end] = used
-    return tail, used
+    return np.int64(tail), np.int64(used)
 
 
 @njit(**INNER)
@@ -75,7 +89,7 @@ def push_counting_cached(A, own, begin, end, used, level, arcs):
         u = queue[i]
         paths = sigma[u]
         starts[i] = used
-        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
             v = indices[j]
             there = depth[v]
             successor = there >= level
@@ -100,14 +114,14 @@ def pull_counting(A, own, end, level):
     in_indptr, in_indices, depth, sigma = A.in_indptr, A.in_indices, own.depth, own.sigma
     queue, visited, front = own.queue, own.visited, own.front
     tail = end
-    for w in range(visited.size):
+    for w in range(np.uint64(visited.size)):
         rows = ~visited[w]
-        base = np.uint64(w) << U6
+        base = w << U6
         while rows != U0:
             v = base + trailing_zeros(rows)
             rows &= rows - U1
             total = 0.0
-            for j in range(np.int64(in_indptr[v]), np.int64(in_indptr[v + U1])):
+            for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
                 u = np.uint64(in_indices[j])
                 if (front[u >> U6] >> (u & U63)) & U1:
                     total += sigma[u]

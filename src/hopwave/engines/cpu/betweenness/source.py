@@ -16,6 +16,7 @@ from hopwave.engines.cpu.intrinsics import (
     ordered_load,
     ordered_store,
     pause,
+    uncounted,
 )
 from hopwave.machine_code import njit
 
@@ -94,6 +95,7 @@ def finish_block(shared, block):
 @njit(**COMPILED)
 def take_sources(A, own, shared):
     """A worker: blocks of sources until none is left. A block has a row of scores of its own until it is committed."""
+    A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
     scores, sources, size, n = shared.scores, shared.sources, shared.limits[BLOCK_SIZE], own.depth.size
     forget(own.depth, own.queue, n)
     while True:

@@ -35,6 +35,7 @@ from hopwave.engines.cpu.intrinsics import (
     ordered_load,
     prefetch,
     trailing_zeros,
+    uncounted,
 )
 from hopwave.machine_code import njit
 
@@ -358,6 +359,7 @@ def fill_pairs(queue, begin, end, shared, source, level, pair):
 @njit(**COMPILED)
 def take_batches(A, own, shared):
     """A worker: batch after batch until none is left."""
+    A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
     control, limits, size = shared.control, shared.limits, shared.sources.size
     width = limits[WIDTH]
     while ordered_load(control, STOP) == 0:

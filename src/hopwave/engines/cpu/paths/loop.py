@@ -292,7 +292,7 @@ def take_part(A, d, pool, rows, board, F, here, per_length, limit, trace, clock,
             if not next_job(A, d, pool, rows, board, F, here, per_length, limit, trace, clock):
                 break
         else:
-            joined = join_job(board, joined)
+            joined = join_job(board, joined, me)
             if joined < 0:
                 break
         work(A, d, pool, rows[me], board, F, np.uint64(here[NOW]), per_length, limit)

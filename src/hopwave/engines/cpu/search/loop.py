@@ -1,13 +1,13 @@
 """The whole search, compiled: levels by the plan's rule, until the frontier is empty.
 
-One thread leads. Between two jobs it runs `next_job`, which finishes the job just done, computes all levels that are
-too small to share, and posts the next job. A search goes through these phases (search/state.py):
+One thread leads. It runs `lead`, which computes levels too small to share by itself and makes all else a job on the
+board (crew.py). Helpers join in its jobs: INIT, then level after level
 
-    START ──INIT──▶ INITIALISED ──▶ level after level:   PUSH ──▶ PUSHED ─┐
-                                                         PULL ──▶ PULLED ─┴▶ GATHER ──▶ COUNTED   (if paths are counted)
-                                    then:  FILL ──▶ FILLED ──MARK_UNREACHED──▶ OVER
+    PUSH, or PULL (before the first: MARK_UP, where many vertices go into its bitmaps), then GATHER if paths are counted
 
-    A   the graph, an Adjacency      W   the arrays of this search, a Workspace      here   where it stands
+and at the end FILL and MARK_UNREACHED. See search/steps.py for what each of them does.
+
+    A   the graph, an Adjacency      W   the arrays of this search, a Workspace      here   what Python reads afterwards
 """
 
 from __future__ import annotations
@@ -26,75 +26,36 @@ from hopwave.engines.cpu.crew import (
     join_job,
     leave_job,
     open_job,
+    open_regions,
 )
-from hopwave.engines.cpu.intrinsics import (
-    COMPILED,
-    INLINED,
-    INNER,
-    U1,
-    U6,
-    U63,
-    nanoseconds,
-    noinline,
-)
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U1, U6, U63, nanoseconds, noinline, ordered_add, uncounted
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
-from hopwave.engines.cpu.policy import CHUNK_SIZES, SMALL_LEVEL
-from hopwave.engines.cpu.search.frontier import add_segment, append_bits, choose, make_bitmap, make_queue
+from hopwave.engines.cpu.policy import CHUNK_SIZES, MANY_MARKS, SMALL_LEVEL
+from hopwave.engines.cpu.search.frontier import append_bits, choose, clear_bits, copy_words, mark_frontier, merge_words
 from hopwave.engines.cpu.search.state import (
-    BEGAN,
-    BETWEEN_LEVELS,
-    BOUND,
-    CHOICE,
-    COUNTED,
     DEGREE_BITS,
     DEPTH,
     DEPTH_LIMIT,
-    EARLY,
-    EARLY_EDGES,
-    FILLED,
-    FINDABLE,
-    FIRST,
-    FLAGS,
-    HAS_BITMAP,
-    HAS_QUEUE,
-    INITIALISED,
     IS_ASYNCHRONOUS,
     IS_PULL,
-    LAST,
-    LEVEL_AHEAD,
-    LEVEL_CHECKED,
-    MARKED,
-    MF,
-    MF0,
-    MU,
-    NEW,
-    NEW_MF,
-    NEXT_MF,
-    NEXT_NF,
     NF,
-    NF0,
-    OVER,
     OVERFLOWED,
-    PHASE,
-    PULLED,
-    PUSHED,
-    QUEUE_BEGIN,
     QUEUE_END,
     REACHED,
     READS_DISTANCES,
     SEGMENTS,
-    START,
     STEP_FLAGS,
     THREADS,
     TRACED,
-    WHICH,
     WITH_IN_ARCS,
 )
 from hopwave.engines.cpu.search.steps import (
     FILL,
     GATHER,
     INIT,
+    KEEPS_OPEN,
     MARK_UNREACHED,
+    MARK_UP,
     OPERAND_VISITED,
     PULL,
     PULL_AHEAD,
@@ -103,227 +64,190 @@ from hopwave.engines.cpu.search.steps import (
     push_alone,
     work,
 )
+from hopwave.engines.cpu.team import (
+    ADDRESS,
+    PRESENT,
+    READERS,
+    await_offer,
+    borrow,
+    claim,
+    close_offer,
+    lend,
+    open_offer,
+)
 from hopwave.machine_code import njit
 
-ZERO = np.int64(0)
+ZERO = np.int64(0)  # not Python's 0, of which Numba would compile a version of its own
 
-push_chunk, pull_chunk, gather_chunk, copy_chunk = (njit(**INNER)(function) for function in CHUNK_SIZES)
-
-
-# ------------------------------------------------------------------ jobs, and what is left to do after each
+push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk = (njit(**INNER)(function) for function in CHUNK_SIZES)
 
 
 @njit(**INNER)
-def post(board, here, kind, begin, end, size, next_phase):
-    """Open a job; its phase tells how to go on after it."""
-    here[PHASE] = next_phase
-    open_job(board, kind, begin, end, size, here[DEPTH] + 1, here[FLAGS], here[WHICH])
-
-
-@njit(**INLINED)
-def after_init(A, W, here, sources, limits):
-    """The search stands at its sources."""
-    here[FINDABLE] = limits[WITH_IN_ARCS]
-    for i in range(sources.size):
-        s = sources[i]
-        here[MF] -= A.unvisited[s] + 1
-        W.parent[s] = np.int32(s)
-        W.distance[s] = 0
-        W.queue[i] = np.uint32(s)
-        if W.sigma.size:
-            W.sigma[s] = 1.0
-        v = np.uint64(s)
-        here[FINDABLE] += np.int64((A.closed[v >> U6] >> (v & U63)) & U1)  # visited, though no arc leads to it
-    here[NF] = here[REACHED] = here[QUEUE_END] = sources.size
-    here[MU] = np.int64(A.indptr[W.parent.size]) - here[MF]
-    here[LAST] = -1
-    here[HAS_QUEUE] = 1
-    add_segment(W, here, ZERO, ZERO, ZERO)
-
-
-@njit(**INLINED)
-def post_pull(A, W, board, here, steps, limits):
-    make_bitmap(A, W, here)
-    words = W.visited.size
-    # An asynchronous pull must not look ahead past the limit.
-    ahead = steps[here[CHOICE], IS_ASYNCHRONOUS] and here[DEPTH] + 1 < limits[DEPTH_LIMIT]
-    post(board, here, PULL_AHEAD if ahead else PULL, ZERO, words, pull_chunk(words, limits[THREADS]), PULLED)
-
-
-@njit(**INLINED)
-def after_pull(W, board, here):
-    """The next frontier is a bitmap; merge into it and into the visited vertices what the pull kept apart."""
-    which = here[WHICH]
-    new = W.bitmaps[1 - which]
-    visited, early = W.visited, W.bitmaps[2 + which]
-    if here[FLAGS] & OPERAND_VISITED:
-        for w in range(new.size):
-            visited[w] |= new[w]
-    here[NEXT_NF], here[NEXT_MF] = board[FOUND] + here[EARLY], board[EDGES] + here[EARLY_EDGES]
-    if here[EARLY]:
-        for w in range(new.size):
-            new[w] |= early[w]
-    here[EARLY], here[EARLY_EDGES] = board[AHEAD], board[EDGES_AHEAD]
-    here[NEW], here[NEW_MF] = board[FOUND] + board[AHEAD], board[EDGES] + board[EDGES_AHEAD]
-    here[LEVEL_CHECKED], here[LEVEL_AHEAD] = board[CHECKED], board[AHEAD]
-    here[WHICH] = 1 - which
-    here[HAS_BITMAP], here[HAS_QUEUE] = 1, 0
-    if W.sigma.size:  # the queue keeps every level, for the counts and for the way back
-        here[QUEUE_BEGIN] = here[QUEUE_END]
-        here[QUEUE_END] = append_bits(new, W.queue, here[QUEUE_END])
-        here[MARKED] = here[QUEUE_END]
-        here[HAS_QUEUE] = 1
-        add_segment(W, here, here[QUEUE_BEGIN], here[DEPTH] + 1, W.segments[here[SEGMENTS] - 1, 2])
-
-
-@njit(**INLINED)
-def post_push(board, here, threads):
-    board[TAIL] = here[FIRST]
-    size = push_chunk(here[NF], here[MF], threads)
-    post(board, here, PUSH, here[QUEUE_BEGIN], here[QUEUE_END], size, PUSHED)
-
-
-@njit(**INLINED)
-def after_push(W, here, tail, edges, fill_now):
-    """The queue has grown to tail by vertices with that many arcs."""
-    end = here[QUEUE_END]
-    add_segment(W, here, end, here[DEPTH] + 1, W.segments[here[SEGMENTS] - 1, 2])
-    if fill_now:
-        fill_distances(W, here[SEGMENTS], end, tail)
-    here[QUEUE_BEGIN], here[QUEUE_END] = end, tail
-    here[HAS_QUEUE], here[HAS_BITMAP] = 1, 0
-    here[NEXT_NF], here[NEXT_MF] = tail - end, edges + here[EARLY_EDGES]
-    here[NEW], here[NEW_MF] = tail - here[FIRST], edges
-    here[LEVEL_CHECKED], here[LEVEL_AHEAD] = here[MF], 0
-    here[EARLY] = here[EARLY_EDGES] = 0
-
-
-@njit(**INLINED)
-def post_gather(board, here, threads):
-    size = gather_chunk(here[NEXT_NF], threads)
-    post(board, here, GATHER, here[QUEUE_BEGIN], here[QUEUE_END], size, COUNTED)
-
-
-@njit(**INLINED)
-def after_gather(W, here, degree_bits):
-    """Scale the level just counted where the next one might overflow."""
-    here[BOUND] += degree_bits
-    if here[BOUND] + degree_bits > LARGEST:  # the bound is rough: look
-        here[BOUND], shift = rescale_level(W.sigma, W.queue, here[QUEUE_BEGIN], here[QUEUE_END], degree_bits)
-        W.segments[here[SEGMENTS] - 1, 2] += shift
-        here[OVERFLOWED] |= shift < 0
-
-
-@njit(**INLINED)
-def step_forward(here, trace, clock):
-    """A level is complete: note it in the trace, and make the next frontier the current one."""
-    if trace.size:
-        now = nanoseconds(clock)
-        row = trace[here[TRACED]]
-        row[0], row[1], row[2] = here[DEPTH] + 1, here[CHOICE], here[NF]
-        row[3], row[4], row[5] = here[MF], here[MU], here[NEW]
-        row[6], row[7], row[8] = here[LEVEL_CHECKED], here[LEVEL_AHEAD], now - here[BEGAN]
-        here[TRACED] += 1
-        here[BEGAN] = now
-    here[NF0], here[MF0], here[LAST] = here[NF], here[MF], here[CHOICE]
-    here[NF], here[MF] = here[NEXT_NF], here[NEXT_MF]
-    here[MU] -= here[NEW_MF]
-    here[REACHED] += here[NEW]
-    here[DEPTH] += 1
-
-
-# ------------------------------------------------------------------ the loop
-
-
-@njit(**INLINED)
-def has_next_level(here, limits):
-    """Whether there is something to look for, and leave to do so."""
-    more = here[NF] != 0 and here[REACHED] != here[FINDABLE]
-    return more and here[DEPTH] < limits[DEPTH_LIMIT] and not here[OVERFLOWED]
-
-
-@njit(**INLINED)
-def choose_step(A, W, here, steps, rule):
-    """The plan's rule picks a step for the next level."""
-    n, m = W.parent.size, np.int64(A.indptr[W.parent.size])
-    here[CHOICE] = choose(
-        np.int64(rule[0]), rule[1], rule[2], n, m, here[NF], here[MF], here[MU], here[NF0], here[MF0], here[LAST]
-    )
-    here[FLAGS] = steps[here[CHOICE], STEP_FLAGS]
+def together(A, W, board, kind, begin, end, size, depth, flags, which):
+    """A job, from its opening to its end."""
+    noinline()
+    open_job(board, kind, begin, end, size, depth, flags, which)
+    work(A, W, board, ZERO)
+    close_job(board)
 
 
 @njit(**INNER)
-def next_job(A, W, board, here, sources, steps, rule, limits, trace, clock):
-    """What the leader does between jobs. Returns whether it posted one: not if the search is over or the trace is full.
+def by_regions(A, W, board, kind, words, size, depth, flags, which, threads):
+    """The same for a job over all words of 64 vertices."""
+    noinline()
+    open_regions(board, kind, words, size, depth, flags, which, threads)
+    work(A, W, board, ZERO)
+    close_job(board)
 
-    For steps, rule and limits see search/state.py.
+
+@njit(**INNER)
+def lead(A, W, board, here, sources, steps, rule, limits, trace, clock):
+    """The leader's part. For steps, rule and limits see search/state.py.
+
+    nf, mf, mu, nf0, mf0 and last are what a rule looks at (hopwave/rules.py). The frontier is queue[begin:end], or
+    bitmaps[which], or both. queue[:marked] is in the bitmap of visited vertices. early, early_edges: vertices that an
+    asynchronous pull found one level early, and the arcs that leave them.
     """
     noinline()
-    n, threads, phase = W.parent.size, limits[THREADS], here[PHASE]
-    fill_now = limits[READS_DISTANCES] != 0 or W.sigma.size > 0
-    if phase == START:
-        here[FLAGS] = fill_now
-        post(board, here, INIT, ZERO, n, copy_chunk(n, threads), INITIALISED)
-        return True
-    if phase == INITIALISED:
-        after_init(A, W, here, sources, limits)
-        here[BEGAN] = nanoseconds(clock) if trace.size else 0
-        phase = BETWEEN_LEVELS
-    tail, edges = board[TAIL], board[EDGES]
-    while phase < FILLED:
-        if phase != BETWEEN_LEVELS:
-            if phase == PUSHED:
-                after_push(W, here, tail, edges, fill_now)
-            elif phase == PULLED:
-                after_pull(W, board, here)
-            if phase == COUNTED:
-                after_gather(W, here, limits[DEGREE_BITS])
-            elif W.sigma.size and here[NEXT_NF]:
-                post_gather(board, here, threads)
-                return True
-            step_forward(here, trace, clock)
-        if not has_next_level(here, limits):
-            break
-        if trace.size and here[TRACED] == trace.shape[0]:  # Python takes the rows and calls again
-            here[PHASE] = BETWEEN_LEVELS
-            return False
-        choose_step(A, W, here, steps, rule)
-        if steps[here[CHOICE], IS_PULL]:
-            post_pull(A, W, board, here, steps, limits)
-            return True
-        make_queue(W, here)
-        if threads > 1 and here[MF] + here[NF] >= SMALL_LEVEL:
-            post_push(board, here, threads)
-            return True
-        tail, edges = push_alone(A, W.parent, W.queue, here[QUEUE_BEGIN], here[QUEUE_END], here[FIRST])
-        phase = PUSHED
-    if phase < FILLED and not fill_now:
-        here[FLAGS] = here[SEGMENTS]
-        post(board, here, FILL, ZERO, here[QUEUE_END], copy_chunk(here[QUEUE_END], threads), FILLED)
-        return True
-    if phase < OVER and here[REACHED] < n:
-        post(board, here, MARK_UNREACHED, ZERO, n, copy_chunk(n, threads), OVER)
-        return True
-    here[PHASE] = OVER
-    return False
+    parent, queue, visited, bitmaps, segments, sigma = W.parent, W.queue, W.visited, W.bitmaps, W.segments, W.sigma
+    indptr, indices = A.indptr, A.indices
+    n, words, threads, bits = parent.size, visited.size, limits[THREADS], limits[DEGREE_BITS]
+    m, counting = np.int64(indptr[n]), sigma.size > 0
+    fill_now = limits[READS_DISTANCES] != 0 or counting
+    by_regions(A, W, board, INIT, words, region_chunk(words, threads), ZERO, np.int64(fill_now), ZERO, threads)
+    mf, findable = ZERO, limits[WITH_IN_ARCS]
+    for i in range(sources.size):
+        s = np.uint64(sources[i])
+        mf -= np.int64(parent[s]) + 1
+        parent[s] = np.int32(s)
+        W.distance[s] = 0
+        queue[i] = np.uint32(s)
+        if counting:
+            sigma[s] = 1.0
+        findable += np.int64((A.closed[s >> U6] >> (s & U63)) & U1)  # visited, though no arc leads to it
+    nf = reached = end = sources.size
+    mu, nf0, mf0, last = m - mf, ZERO, ZERO, np.int64(-1)
+    depth = begin = which = marked = early = early_edges = bound = traced = ZERO
+    has_queue, has_bitmap, has_visited, overflowed = True, False, False, False
+    segments[0, 0], segments[0, 1], segments[0, 2] = 0, 0, 0
+    count = np.int64(1)  # of segments
+    while nf != 0 and reached != findable and depth < limits[DEPTH_LIMIT] and not overflowed:
+        began = nanoseconds(clock) if trace.size else ZERO
+        choice = choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
+        flags, front = steps[choice, STEP_FLAGS], bitmaps[which]
+        if steps[choice, IS_PULL]:
+            size = pull_chunk(words, threads)
+            if not has_visited and threads > 1 and nf > max(MANY_MARKS, begin):
+                by_regions(A, W, board, MARK_UP, words, size, ZERO, flags, which, threads)
+                clear_bits(front, queue, begin)
+            else:
+                if not has_visited:
+                    # Vertices without in-arcs are never found, so they count as visited, unless a step looks for
+                    # visited vertices.
+                    copy_words(visited, A.padding if flags & KEEPS_OPEN else A.closed)
+                    marked = ZERO
+                if not has_bitmap:
+                    mark_frontier(visited, front, queue, marked, begin, end)
+            has_visited, marked = True, end
+            # An asynchronous pull must not look ahead past the limit.
+            ahead = steps[choice, IS_ASYNCHRONOUS] and depth + 1 < limits[DEPTH_LIMIT]
+            kind = PULL_AHEAD if ahead else PULL
+            by_regions(A, W, board, kind, words, size, depth + 1, flags, which, threads)
+            new = bitmaps[1 - which]
+            if flags & OPERAND_VISITED:
+                merge_words(visited, new)
+            next_nf, next_mf = board[FOUND] + early, board[EDGES] + early_edges
+            if early:
+                merge_words(new, bitmaps[2 + which])
+            early, early_edges = board[AHEAD], board[EDGES_AHEAD]
+            found, found_mf, checked = board[FOUND] + early, board[EDGES] + early_edges, board[CHECKED]
+            which = 1 - which
+            has_bitmap, has_queue = True, False
+            if counting:  # the queue keeps every level, for the counts and for the way back
+                begin, end = end, append_bits(new, queue, end)
+                marked, has_queue = end, True
+                segments[count, 0], segments[count, 1], segments[count, 2] = begin, depth + 1, segments[count - 1, 2]
+                count += 1
+        else:
+            if not has_queue:
+                begin, end = end, append_bits(front, queue, end)
+                marked = end
+                segments[count, 0], segments[count, 1], segments[count, 2] = begin, depth, 0
+                count += 1
+            first = append_bits(bitmaps[2 + which], queue, end) if early else end
+            if threads > 1 and mf + nf >= SMALL_LEVEL:
+                board[TAIL] = first
+                together(A, W, board, PUSH, begin, end, push_chunk(nf, mf, threads), depth + 1, flags, which)
+                tail, edges = board[TAIL], board[EDGES]
+            else:
+                tail, edges = push_alone(indptr, indices, parent, queue, begin, end, first)
+            segments[count, 0], segments[count, 1], segments[count, 2] = end, depth + 1, segments[count - 1, 2]
+            count += 1
+            if fill_now:
+                fill_distances(segments, queue, W.distance, count, end, tail)
+            next_nf, next_mf, found, found_mf, checked = tail - end, edges + early_edges, tail - first, edges, mf
+            begin, end, early, early_edges = end, tail, ZERO, ZERO
+            has_queue, has_bitmap = True, False
+        if counting and next_nf:
+            together(A, W, board, GATHER, begin, end, gather_chunk(next_nf, threads), depth + 1, flags, which)
+            bound += bits
+            if bound + bits > LARGEST:  # the next level might overflow; the bound is rough: look
+                bound, shift = rescale_level(sigma, queue, begin, end, bits)
+                segments[count - 1, 2] += shift
+                overflowed = shift < 0
+        if trace.size:
+            row = trace[traced]
+            row[0], row[1], row[2], row[3], row[4], row[5] = depth + 1, choice, nf, mf, mu, found
+            row[6], row[7], row[8] = checked, early, nanoseconds(clock) - began
+            traced += 1
+        nf0, mf0, last, nf, mf = nf, mf, choice, next_nf, next_mf
+        mu -= found_mf
+        reached += found
+        depth += 1
+    if not fill_now:
+        together(A, W, board, FILL, ZERO, end, copy_chunk(end, threads), ZERO, count, ZERO)
+    if reached < n:
+        by_regions(A, W, board, MARK_UNREACHED, words, region_chunk(words, threads), ZERO, ZERO, ZERO, threads)
+    here[DEPTH], here[NF], here[REACHED], here[SEGMENTS] = depth, nf, reached, count
+    here[QUEUE_END], here[OVERFLOWED], here[TRACED] = end, overflowed, traced
+
+
+@njit(**INNER)
+def assist(team, me, A, W, board):
+    """A helper's part in one search: jobs until the leader sends all away. A, W and board tell only the types."""
+    noinline()
+    A, W, board = borrow(team, ADDRESS, (A, W, board))
+    ordered_add(team, READERS, -1)
+    joined = ZERO
+    while True:
+        joined = join_job(board, joined, me)
+        if joined < 0:
+            return
+        work(A, W, board, me)
+        leave_job(board)
 
 
 @njit(**COMPILED)
-def take_part(A, W, board, here, sources, steps, rule, limits, trace, clock, me):
-    """One thread's part in a search: worker 0 leads, the others help. One function for both, so compiled once."""
-    joined = 0
-    while True:
-        if me == 0:
-            if not next_job(A, W, board, here, sources, steps, rule, limits, trace, clock):
-                break
-        else:
-            joined = join_job(board, joined)
-            if joined < 0:
-                break
-        work(A, W, board, me)
-        if me == 0:
-            close_job(board)
-        else:
-            leave_job(board)
-    if me == 0 and here[PHASE] == OVER:
+def take_part(A, W, board, here, sources, steps, rule, limits, trace, clock, team, helpers, me):
+    """One thread's part: number 0 leads a search, others help in one after another. One function, so compiled once."""
+    if me == 0:
+        if helpers:
+            lend(team, ADDRESS, (A, W, board))
+            open_offer(team, helpers)
+        A, W = uncounted(A), uncounted(W)
+        lead(A, W, board, here, sources, steps, rule, limits, trace, clock)
         dismiss(board)
+        if helpers:
+            close_offer(team)
+        return
+    ordered_add(team, PRESENT, 1)
+    offer = number = ZERO
+    while True:
+        offer = await_offer(team, offer)
+        if offer < 0:
+            break
+        claimed = claim(team, number)
+        if claimed:
+            number = claimed
+            assist(team, number, A, W, board)
+    ordered_add(team, PRESENT, -1)

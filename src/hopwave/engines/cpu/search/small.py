@@ -6,8 +6,12 @@ to pull by would take longer than the search itself, and so would handing their 
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.compile_notice import compiling, is_compiled
 from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.intrinsics import COMPILED, ONE, U1
 from hopwave.engines.cpu.views import unsigned
@@ -47,6 +51,44 @@ class SmallSearch:
             "depth": depth,
             "reached": reached,
         }
+
+
+class FirstSearches(SmallSearch):
+    """Searches on a machine that has never compiled the loop of a large search, which takes some ten seconds.
+
+    `push_all` is compiled in one. So it does the first policy.FIRST_SEARCHES of a process, if they take no longer than
+    policy.FIRST_SECONDS together. Then compiling is worth it: this returns None, as it does where the loop is compiled.
+    """
+
+    _lock = threading.Lock()
+    left, seconds_left = policy.FIRST_SEARCHES, policy.FIRST_SECONDS  # for all graphs
+
+    def __init__(self, graph, question, threads, loop):
+        super().__init__(graph, question, threads)
+        self._loop = loop
+        self._seconds = (graph.n + graph.m) * policy.SECONDS_PER_PUSHED_ARC
+
+    def __call__(self, sources, limit):
+        if self._loop.overloads or not self._is_granted():
+            return None
+        with compiling(push_all):
+            return super().__call__(sources, limit)
+
+    def _is_granted(self):
+        """Whether one more of these is due; if so, it is counted."""
+        with FirstSearches._lock:
+            if FirstSearches.left < 1 or FirstSearches.seconds_left < self._seconds:
+                return False
+            FirstSearches.left -= 1
+            FirstSearches.seconds_left -= self._seconds
+            return True
+
+
+def first_searches(graph, question, threads, loop):
+    """FirstSearches, or None where the loop is compiled, in this process or on disk."""
+    if loop.overloads or is_compiled(loop):
+        return None
+    return FirstSearches(graph, question, threads, loop)
 
 
 @njit(**COMPILED)

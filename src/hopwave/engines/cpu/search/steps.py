@@ -34,9 +34,9 @@ from hopwave.engines.cpu.crew import (
     JOB_WHICH,
     NEXT_CHUNK,
     TAIL,
+    next_of_regions,
 )
 from hopwave.engines.cpu.intrinsics import (
-    INLINED,
     INNER,
     ONE,
     U0,
@@ -52,12 +52,13 @@ from hopwave.engines.cpu.intrinsics import (
     noinline,
     ordered_add,
     prefetch,
+    prefetch_to_write,
     trailing_zeros,
 )
 from hopwave.machine_code import njit
 
-# Kinds of jobs. NumPy's integers: see PHASE in search/state.py.
-INIT, PUSH, PULL, PULL_AHEAD, GATHER, FILL, MARK_UNREACHED = (np.int64(kind) for kind in range(7))
+# Kinds of jobs. NumPy's integers, not Python's: of those Numba compiles one version of a function for every value.
+INIT, PUSH, PULL, PULL_AHEAD, GATHER, FILL, MARK_UNREACHED, MARK_UP = (np.int64(kind) for kind in range(8))
 # Flags of a pull. KEEPS_OPEN: some pull of the plan looks for visited vertices. Vertices without in-arcs, which are
 # never found, must then not count as visited, and pulls leave them out by themselves.
 ROWS_ALL, OPERAND_VISITED, EARLY_EXIT, KEEPS_OPEN = 1, 2, 4, 8
@@ -67,14 +68,13 @@ ROWS_ALL, OPERAND_VISITED, EARLY_EXIT, KEEPS_OPEN = 1, 2, 4, 8
 
 
 @njit(**INNER)
-def push_alone(A, parent, queue, begin, end, tail):
+def push_alone(indptr, indices, parent, queue, begin, end, tail):
     """The whole level on one thread. Returns the new end of the queue and the arcs that leave the found vertices.
 
     What the vertices 4, 8 and 16 places ahead will need is prefetched. (Here and below, these lines are not a function
     of their own: a call would count references to four arrays for every vertex.)
     """
     noinline()
-    indptr, indices = A.indptr, A.indices
     end, tail = np.uint64(end), np.uint64(tail)
     edges = 0
     for i in range(np.uint64(begin), end):
@@ -123,7 +123,7 @@ def push_shared(A, W, board, me, end, size):
                 x = queue[i + U4]
                 first = np.uint64(indptr[x])
                 for j in range(first, min(first + U8, np.uint64(indptr[x + ONE]))):
-                    prefetch(parent, indices[j])
+                    prefetch_to_write(parent, indices[j])
             u = queue[i]
             for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
                 v = indices[j]
@@ -144,7 +144,11 @@ def push_shared(A, W, board, me, end, size):
 
 @njit(**INNER)
 def pull_words(A, parent, distance, visited, operand, new, first, last, depth, flags):
-    """Unvisited vertices of words [first, last) look for a parent in the operand. Returns found, edges, checked."""
+    """Unvisited vertices of words [first, last) look for a parent in the operand. Returns found, edges, checked.
+
+    Where one parent is enough, all vertices of a word ask for their hub first, those that have found it are noted, and
+    the others read their rows: three short loops, whose branches are predicted, instead of one.
+    """
     noinline()
     found = 0
     edges = 0
@@ -153,8 +157,9 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
     own_mask = flags & OPERAND_VISITED == 0
     keeps_open = flags & KEEPS_OPEN != 0
     in_indptr, in_indices, hub, skip, padding = A.in_indptr, A.in_indices, A.hub, np.uint64(A.skip), A.padding
-    closed = A.closed
-    use_hub = hub.size > 0 and (early_exit or skip != U0)  # a row that is read to its end has the hub in it
+    closed, n = A.closed, np.uint64(parent.size)
+    hub_first = hub.size > 0 and early_exit
+    hub_too = hub.size > 0 and not early_exit and skip != U0  # a row that is read to its end has the hub in it
     for w in range(np.uint64(first), np.uint64(last)):
         mask = ~visited[w]
         if keeps_open:
@@ -162,27 +167,44 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
         rows = ~padding[w] if flags & ROWS_ALL else mask
         fresh = U0
         base = w << U6
+        if hub_first and rows != U0:
+            asking = rows
+            while asking != U0:
+                bit = trailing_zeros(asking)
+                asking &= asking - U1
+                u = np.uint64(hub[base + bit])
+                fresh |= ((operand[u >> U6] >> (u & U63)) & U1) << bit
+            checked += count_ones(rows)
+            rows &= ~fresh
+            fresh &= mask
+            asking = fresh
+            while asking != U0:
+                v = base + trailing_zeros(asking)
+                asking &= asking - U1
+                edges -= parent[v] + 1
+                parent[v] = np.int32(hub[v])
+                distance[v] = depth
         while rows != U0:
             bit = trailing_zeros(rows)
             rows &= rows - U1
             v = base + bit
+            prefetch(in_indices, in_indptr[min(v + U16, n)])
             chosen = np.int64(-1)
-            if use_hub:
+            if hub_too:
                 u = np.uint64(hub[v])
                 checked += 1
                 if (operand[u >> U6] >> (u & U63)) & U1:
                     chosen = np.int64(u)
-            if chosen < 0 or not early_exit:
-                j = begin = np.uint64(in_indptr[v]) + skip
-                end = np.uint64(in_indptr[v + U1])
-                while j < end:
-                    u = np.uint64(in_indices[j])
-                    j += U1
-                    if (operand[u >> U6] >> (u & U63)) & U1:
-                        chosen = np.int64(u)
-                        if early_exit:
-                            break
-                checked += np.int64(j - begin)
+            j = begin = np.uint64(in_indptr[v]) + skip
+            end = np.uint64(in_indptr[v + U1])
+            while j < end:
+                u = np.uint64(in_indices[j])
+                j += U1
+                if (operand[u >> U6] >> (u & U63)) & U1:
+                    chosen = np.int64(u)
+                    if early_exit:
+                        break
+            checked += np.int64(j - begin)
             if chosen >= 0 and (mask >> bit) & U1:
                 edges -= parent[v] + 1
                 parent[v] = np.int32(chosen)
@@ -267,10 +289,9 @@ def count_paths(A, W, begin, end, depth):
 
 
 @njit(**INNER)
-def fill_distances(W, segments, begin, end):
-    """Distances of queue[begin:end] from the segments (begin, depth) that cover them."""
+def fill_distances(places, queue, distance, segments, begin, end):
+    """Distances of queue[begin:end] from the segments (begin, depth) that cover them, so many in `places`."""
     noinline()
-    places, queue, distance = W.segments, W.queue, W.distance
     low, high = 0, segments
     while high - low > 1:
         middle = (low + high) // 2
@@ -308,11 +329,24 @@ def mark_unreached(parent, distance, begin, end):
         parent[v] = max(parent[v], np.int32(-1))
 
 
-@njit(**INLINED)
-def pull_chunks(A, W, board):
+@njit(**INNER)
+def mark_up(parent, visited, front, closed, first, last):
+    """Words of both bitmaps from the parents: what was visited at all, and so far also as the frontier."""
+    noinline()
+    n = np.uint64(parent.size)
+    for w in range(np.uint64(first), np.uint64(last)):
+        base, found = w << U6, U0
+        for bit in range(min(U1 << U6, n - base)):
+            found |= np.uint64(parent[base + bit] >= 0) << bit
+        front[w] = found
+        visited[w] = found | closed[w]
+
+
+@njit(**INNER)
+def pull_chunks(A, W, board, me):
     """One worker's share of a pull: chunks of words until none is left."""
-    ahead_too = board[JOB_KIND] == PULL_AHEAD
-    end, size, depth = board[JOB_END], board[JOB_CHUNK], np.int32(board[JOB_DEPTH])
+    ahead_too, region = board[JOB_KIND] == PULL_AHEAD, me
+    depth = np.int32(board[JOB_DEPTH])
     flags, which = board[JOB_FLAGS], board[JOB_WHICH]
     parent, distance, visited = W.parent, W.distance, W.visited
     front, new, early = W.bitmaps[which], W.bitmaps[1 - which], W.bitmaps[3 - which]
@@ -323,10 +357,9 @@ def pull_chunks(A, W, board):
     ahead = 0
     edges_ahead = 0
     while True:
-        begin = atomic_add(board, NEXT_CHUNK, size)
-        if begin >= end:
+        begin, stop, region = next_of_regions(board, region)
+        if region < 0:
             break
-        stop = min(begin + size, end)
         if ahead_too:
             f, e, c, a, ea = pull_words_ahead(A, parent, distance, visited, new, early, begin, stop, depth)
             ahead += a
@@ -340,6 +373,7 @@ def pull_chunks(A, W, board):
         ordered_add(board, FOUND, found)
         ordered_add(board, EDGES, edges)
         ordered_add(board, CHECKED, checked)
+    if ahead:
         ordered_add(board, AHEAD, ahead)
         ordered_add(board, EDGES_AHEAD, edges_ahead)
 
@@ -353,20 +387,29 @@ def work(A, W, board, me):
         push_shared(A, W, board, me, end, size)
         return
     if kind in (PULL, PULL_AHEAD):
-        pull_chunks(A, W, board)
+        pull_chunks(A, W, board, me)
         return
     depth, flags = np.int32(board[JOB_DEPTH]), board[JOB_FLAGS]
     parent, distance, unvisited = W.parent, W.distance, A.unvisited
-    while True:
+    n, region = np.uint64(parent.size), me
+    while kind not in (GATHER, FILL):  # words of 64 vertices
+        begin, stop, region = next_of_regions(board, region)
+        if region < 0:
+            return
+        first, last = np.uint64(begin) << U6, min(np.uint64(stop) << U6, n)
+        if kind == INIT:
+            forget(parent, distance, unvisited, first, last, flags)
+        elif kind == MARK_UP:
+            closed = A.padding if flags & KEEPS_OPEN else A.closed
+            mark_up(parent, W.visited, W.bitmaps[board[JOB_WHICH]], closed, begin, stop)
+        else:
+            mark_unreached(parent, distance, first, last)
+    while True:  # places in the queue
         begin = atomic_add(board, NEXT_CHUNK, size)
         if begin >= end:
-            break
+            return
         stop = min(begin + size, end)
-        if kind == INIT:
-            forget(parent, distance, unvisited, np.uint64(begin), np.uint64(stop), flags)
-        elif kind == GATHER:
+        if kind == GATHER:
             count_paths(A, W, begin, stop, depth)
-        elif kind == FILL:
-            fill_distances(W, flags, begin, stop)
         else:
-            mark_unreached(parent, distance, np.uint64(begin), np.uint64(stop))
+            fill_distances(W.segments, W.queue, distance, flags, begin, stop)

@@ -1,0 +1,93 @@
+"""Searches and betweenness beside the GAP Benchmark Suite, on the same machine, graphs, sources and threads.
+
+    python -m benchmarks.cpu_gapbs SEARCH BETWEENNESS [--threads 2 16] [--graphs kron18 …] [--sources 1 4 8 16 64]
+
+SEARCH and BETWEENNESS are programs around GAPBS's own functions, which hopwave has no copy of. They are called as
+
+    SEARCH graph.sg ROUNDS SOURCE …           and print a line `source reached ms` for each, the best of the rounds
+    BETWEENNESS graph.sg ROUNDS K,K SOURCE …  and print a line `k ms-per-source` for each k, from the first k sources
+
+with OMP_NUM_THREADS set. hopwave's times are those of the public call, the best of five after twenty; of four sources
+the mean. GAPBS returns parents; hopwave returns parents and distances. Both must reach the same number of vertices.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.setting import GRAPHS, generate, giant_sources, hw, publish, timed
+
+SMALL_WORLD = "smallworld17"
+ALL = GRAPHS | {SMALL_WORLD: lambda: generate.smallworld(1 << 17, 10, 0.1, seed=1)}
+NAMES = ["kron18", "kron20", "uniform20", "delaunay18", "grid1000", SMALL_WORLD, "mycielskian15"]
+SEARCHED, ROUNDS, BEFORE = 4, 5, 20
+
+
+def lines(program: str, threads: int, *arguments: object) -> list[list[str]]:
+    """What a program prints, those lines that begin with a digit."""
+    environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
+    command = [program, *map(str, arguments)]
+    out = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    return [line.split() for line in out.splitlines() if line[:1].isdigit()]
+
+
+def ms(call: Callable[[], Any]) -> float:
+    return timed(call, ROUNDS)[0] * 1e3
+
+
+def measure(name: str, counts: list[int], sizes: list[int], search: str, betweenness: str) -> list[dict[str, Any]]:
+    graph = ALL[name]()
+    sources = giant_sources(graph, max(sizes))
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"{name}.sg"
+        hw.write(graph, file)
+        for threads in counts:
+            for _ in range(BEFORE):
+                reached = hw.bfs(graph, sources[0], threads=threads).reached
+            theirs = lines(search, threads, file, ROUNDS, *sources[:SEARCHED])
+            if int(theirs[0][1]) != reached:
+                raise SystemExit(f"{name}: hopwave reaches {reached} vertices, GAPBS {theirs[0][1]}")
+            searches = (partial(hw.bfs, graph, source, threads=threads) for source in sources[:SEARCHED])
+            ours = statistics.mean(ms(one) for one in searches)
+            rows.append(row(name, "search", threads, ours, statistics.mean(float(line[2]) for line in theirs)))
+            by_size = dict(lines(betweenness, threads, file, 3, ",".join(map(str, sizes)), *sources))
+            for k in sizes:
+                run = partial(hw.betweenness_centrality, graph, sources=sources[:k], threads=threads, progress=False)
+                run()
+                what = f"betweenness, {k} sources, per source"
+                rows.append(row(name, what, threads, ms(run) / k, float(by_size[str(k)])))
+    return rows
+
+
+def row(name: str, what: str, threads: int, ours: float, theirs: float) -> dict[str, Any]:
+    found = {"graph": name, "what": what, "threads": threads, "hopwave ms": ours, "GAPBS ms": theirs}
+    found["hopwave / GAPBS"] = ours / theirs
+    print(found, flush=True)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("search")
+    parser.add_argument("betweenness")
+    parser.add_argument("--threads", type=int, nargs="*", default=[2, 16])
+    parser.add_argument("--graphs", nargs="*", default=NAMES)
+    parser.add_argument("--sources", type=int, nargs="*", default=[1, 4, 8, 16, 64])
+    options = parser.parse_args()
+    rows = []
+    for name in options.graphs:
+        rows += measure(name, options.threads, options.sources, options.search, options.betweenness)
+    publish("cpu-gapbs", "Searches and betweenness beside GAPBS, on the CPU", rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,376 @@
+"""Betweenness from one source on all threads, compiled. See betweenness/wide.py.
+
+    A   the graph, an Adjacency        W   the arrays of this source, a WideState
+
+Two bitmaps take turns: one of the level whose values are gathered, one of the level that gathers them. On the way out
+the values are path counts σ̂, on the way back shares of dependencies, both in `sigma`. Every sum is in the order of its
+row, whichever thread makes it: the number of threads changes no bit.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from hopwave.engines.cpu.crew import (
+    EDGES,
+    JOB_CHUNK,
+    JOB_DEPTH,
+    JOB_END,
+    JOB_FLAGS,
+    JOB_KIND,
+    JOB_WHICH,
+    NEXT_CHUNK,
+    TAIL,
+    close_job,
+    dismiss,
+    join_job,
+    leave_job,
+    next_of_regions,
+    open_job,
+    open_regions,
+)
+from hopwave.engines.cpu.intrinsics import (
+    COMPILED,
+    INNER,
+    U0,
+    U1,
+    U6,
+    U8,
+    U16,
+    U63,
+    atomic_add,
+    atomic_or,
+    noinline,
+    ordered_add,
+    prefetch,
+    trailing_zeros,
+    uncounted,
+)
+from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
+from hopwave.engines.cpu.search.frontier import choose, clear_words
+from hopwave.engines.cpu.search.loop import gather_chunk, pull_chunk, push_chunk, region_chunk
+from hopwave.engines.cpu.search.steps import flush, mark_up, push_shared
+from hopwave.engines.cpu.team import (
+    ADDRESS,
+    PRESENT,
+    READERS,
+    await_offer,
+    borrow,
+    claim,
+    close_offer,
+    lend,
+    open_offer,
+)
+from hopwave.machine_code import njit
+
+# parent, queue, buffers: as in a search (search/steps.py); scratch: a bitmap that nobody reads; sums: one row per
+# worker, with the columns below; levels: where each begins in the queue, and the shift of its σ̂.
+WideState = namedtuple("WideState", "parent queue visited scratch bitmaps buffers sigma total targets sums levels")
+FOUND_SUM, DUE, COUNTED, GREATEST = range(4)
+SUM_COLUMNS = 16  # two cache lines
+BEGINS, SHIFT = range(2)
+
+# Cells of limits; EXACT: stop where a path count does not fit into the 53 bits of a float64.
+CUTOFF, THREADS, ENDPOINTS, DEGREE_BITS, FINDABLE, PULLS, EXACT = range(7)
+LIMIT_CELLS = 7
+MOST_EXACT = 2.0**53
+
+# Cells of `done`: sources that are in the total, and how the last one ended.
+DONE, OUTCOME = range(2)
+ADDED, TOO_WIDE = np.int64(0), np.int64(1)
+
+INIT, PUSH, MARK, PULL, COUNT, BACK = (np.int64(kind) for kind in range(6))
+ZERO = np.int64(0)
+
+
+@njit(**INNER)
+def pull_counting(A, W, board, me, which):
+    """Unvisited vertices add up the counts of their in-neighbours in the frontier."""
+    noinline()
+    in_indptr, in_indices, sigma = A.in_indptr, A.in_indices, W.sigma
+    front, new = W.bitmaps[which], W.bitmaps[1 - which]
+    visited, parent, queue, buffer = W.visited, W.parent, W.queue, W.buffers[me]
+    capacity, kept, edges, greatest = np.uint64(buffer.size), U0, 0, W.sums[me, GREATEST]
+    region = me
+    while True:
+        begin, stop, region = next_of_regions(board, region)
+        if region < 0:
+            break
+        for w in range(np.uint64(begin), np.uint64(stop)):
+            rows = ~visited[w]
+            fresh = U0
+            base = w << U6
+            while rows != U0:
+                bit = trailing_zeros(rows)
+                rows &= rows - U1
+                v = base + bit
+                paths = 0.0
+                for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
+                    u = np.uint64(in_indices[j])
+                    if (front[u >> U6] >> (u & U63)) & U1:
+                        paths += sigma[u]
+                if paths > 0.0:
+                    sigma[v] = paths
+                    greatest = max(greatest, paths)
+                    edges -= parent[v] + 1
+                    parent[v] = 0
+                    fresh |= U1 << bit
+                    if kept == capacity:
+                        flush(buffer, kept, queue, board)
+                        kept = U0
+                    buffer[kept] = np.uint32(v)
+                    kept += U1
+            new[w] = fresh
+            visited[w] |= fresh
+    flush(buffer, kept, queue, board)
+    ordered_add(board, EDGES, edges)
+    W.sums[me, GREATEST] = greatest
+
+
+@njit(**INNER)
+def count_found(A, W, board, me, end, size, which):
+    """The same for vertices that a push has found; their bits are set."""
+    noinline()
+    in_indptr, in_indices, queue, sigma = A.in_indptr, A.in_indices, W.queue, W.sigma
+    front, new = W.bitmaps[which], W.bitmaps[1 - which]
+    greatest = W.sums[me, GREATEST]
+    last = np.uint64(end)
+    while True:
+        begin = atomic_add(board, NEXT_CHUNK, size)
+        if begin >= end:
+            break
+        for i in range(np.uint64(begin), np.uint64(min(begin + size, end))):
+            if i + U16 < last:
+                prefetch(in_indptr, queue[i + U16])
+                prefetch(in_indices, in_indptr[queue[i + U8]])
+            v = np.uint64(queue[i])
+            paths = 0.0
+            for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
+                u = np.uint64(in_indices[j])
+                if (front[u >> U6] >> (u & U63)) & U1:
+                    paths += sigma[u]
+            sigma[v] = paths
+            greatest = max(greatest, paths)
+            atomic_or(new, v >> U6, U1 << (v & U63))
+    W.sums[me, GREATEST] = greatest
+
+
+@njit(**INNER)
+def gather_back(A, W, board, me, end, size, level, flags, which):
+    """δ of a level is added to the total; sigma becomes what its predecessors take their share of. Bits are set.
+
+    flags: 1 where the level has successors, 2 for endpoints.
+    """
+    noinline()
+    indptr, indices, queue, sigma, total = A.indptr, A.indices, W.queue, W.sigma, W.total
+    front, new = W.bitmaps[which], W.bitmaps[1 - which]
+    targets, shift = W.targets, W.levels[level, SHIFT]
+    factor = 2.0 ** np.float64(-shift) if shift else 1.0
+    extra = 1.0 if flags & 2 else 0.0
+    found, due, counted = 0.0, 0.0, 0.0
+    last = np.uint64(end)
+    while True:
+        begin = atomic_add(board, NEXT_CHUNK, size)
+        if begin >= end:
+            break
+        for i in range(np.uint64(begin), np.uint64(min(begin + size, end))):
+            if i + U16 < last:
+                prefetch(indptr, queue[i + U16])
+                prefetch(indices, indptr[queue[i + U8]])
+                prefetch(sigma, queue[i + U8])
+                prefetch(total, queue[i + U8])
+            u = np.uint64(queue[i])
+            gathered = 0.0
+            if flags & 1:
+                for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + U1])):
+                    v = np.uint64(indices[j])
+                    if (front[v >> U6] >> (v & U63)) & U1:
+                        gathered += sigma[v]
+            paths = sigma[u]
+            delta = paths * gathered
+            weight = 1.0 if targets.size == 0 else targets[u]
+            sigma[u] = (weight + delta) / paths * factor
+            total[u] += delta + extra * weight
+            found += delta
+            due += (level - 1) * weight
+            counted += weight
+            atomic_or(new, u >> U6, U1 << (u & U63))
+    W.sums[me, FOUND_SUM] += found
+    W.sums[me, DUE] += due
+    W.sums[me, COUNTED] += counted
+
+
+@njit(**INNER)
+def forget(parent, unvisited, begin, end):
+    noinline()
+    for v in range(begin, end):
+        parent[v] = unvisited[v]
+
+
+@njit(**INNER)
+def work(A, W, board, me):
+    """One worker's share of the open job."""
+    noinline()
+    kind, end, size, which = board[JOB_KIND], board[JOB_END], board[JOB_CHUNK], board[JOB_WHICH]
+    if kind == PUSH:
+        push_shared(A, W, board, me, end, size)
+    elif kind == PULL:
+        pull_counting(A, W, board, me, which)
+    elif kind == COUNT:
+        count_found(A, W, board, me, end, size, which)
+    elif kind == BACK:
+        gather_back(A, W, board, me, end, size, board[JOB_DEPTH], board[JOB_FLAGS], which)
+    else:
+        region = me
+        while True:
+            begin, stop, region = next_of_regions(board, region)
+            if region < 0:
+                return
+            if kind == MARK:
+                mark_up(W.parent, W.visited, W.scratch, A.closed, begin, stop)
+            else:
+                last = min(np.uint64(stop) << U6, np.uint64(W.parent.size))
+                forget(W.parent, A.unvisited, np.uint64(begin) << U6, last)
+
+
+@njit(**INNER)
+def together(A, W, board, kind, begin, end, size, depth, flags, which):
+    """A job, from its opening to its end."""
+    noinline()
+    open_job(board, kind, begin, end, size, depth, flags, which)
+    work(A, W, board, ZERO)
+    close_job(board)
+
+
+@njit(**INNER)
+def by_regions(A, W, board, kind, size, which, threads):
+    """The same for a job over all words of 64 vertices."""
+    noinline()
+    open_regions(board, kind, np.int64(W.visited.size), size, ZERO, ZERO, which, threads)
+    work(A, W, board, ZERO)
+    close_job(board)
+
+
+@njit(**INNER)
+def way_out(A, W, board, source, limits, rule):
+    """Path counts, level after level. Returns how many levels there are; 0 where a level is too wide."""
+    noinline()
+    queue, levels, sums, bitmaps = W.queue, W.levels, W.sums, W.bitmaps
+    n, words, threads, bits = W.parent.size, W.visited.size, limits[THREADS], limits[DEGREE_BITS]
+    m = np.int64(A.indptr[n])
+    by_regions(A, W, board, INIT, region_chunk(words, threads), ZERO, threads)
+    sums[:, :] = 0.0
+    nf, mf = np.int64(1), -np.int64(W.parent[source]) - 1
+    W.parent[source], W.sigma[source], queue[0] = np.int32(source), 1.0, np.uint32(source)
+    v = np.uint64(source)
+    clear_words(bitmaps[0])
+    bitmaps[0, v >> U6] = U1 << (v & U63)
+    levels[0, BEGINS], levels[1, BEGINS], levels[0, SHIFT] = 0, 1, 0
+    mu, nf0, mf0, last, bound, marked, which = m - mf, ZERO, ZERO, np.int64(-1), ZERO, ZERO, ZERO
+    findable = limits[FINDABLE] + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
+    count = np.int64(1)
+    while count <= limits[CUTOFF] and levels[count, BEGINS] < findable:
+        begin, end = levels[count - 1, BEGINS], levels[count, BEGINS]
+        choice = limits[PULLS] // 2
+        if limits[PULLS] == 1:
+            choice = choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
+        board[TAIL] = end
+        if choice:
+            size = pull_chunk(words, threads)
+            if marked != end:
+                by_regions(A, W, board, MARK, size, which, threads)
+            by_regions(A, W, board, PULL, size, which, threads)
+        else:
+            together(A, W, board, PUSH, begin, end, push_chunk(nf, mf, threads), ZERO, ZERO, which)
+        tail, edges = board[TAIL], board[EDGES]
+        nf0, mf0, last, nf, mf = nf, mf, choice, tail - end, edges
+        if nf == 0:
+            break
+        if choice:
+            marked = tail
+        else:
+            clear_words(bitmaps[1 - which])
+            together(A, W, board, COUNT, end, tail, gather_chunk(nf, threads), ZERO, ZERO, which)
+        mu -= mf
+        bound += bits
+        levels[count, SHIFT] = 0
+        if limits[EXACT] and sums[:, GREATEST].max() >= MOST_EXACT:
+            return ZERO
+        if bound + bits > LARGEST:
+            bound, shift = rescale_level(W.sigma, queue, end, tail, bits)
+            if shift < 0:
+                return ZERO
+            levels[count, SHIFT] = shift
+        which = 1 - which
+        count += 1
+        levels[count, BEGINS] = tail
+    return count
+
+
+@njit(**INNER)
+def way_back(A, W, board, count, limits):
+    """From the last level to the first behind the source."""
+    noinline()
+    levels, threads, endpoints, which = W.levels, limits[THREADS], limits[ENDPOINTS], ZERO
+    for level in range(count - 1, 0, -1):
+        begin, end = levels[level, BEGINS], levels[level + 1, BEGINS]
+        flags, size = np.int64(level < count - 1) | endpoints << 1, gather_chunk(end - begin, threads)
+        clear_words(W.bitmaps[1 - which])
+        together(A, W, board, BACK, begin, end, size, np.int64(level), flags, which)
+        which = 1 - which
+
+
+@njit(**INNER)
+def assist(team, me, A, W, board):
+    """A helper's part in one source. A, W and board tell only the types."""
+    noinline()
+    A, W, board = borrow(team, ADDRESS, (A, W, board))
+    ordered_add(team, READERS, -1)
+    joined = ZERO
+    while True:
+        joined = join_job(board, joined, me)
+        if joined < 0:
+            return
+        work(A, W, board, me)
+        leave_job(board)
+
+
+@njit(**COMPILED)
+def take_part(A, W, board, source, limits, rule, certificate, done, team, helpers, me):
+    """One thread's part: number 0 leads, others help with one source after another."""
+    if me == 0:
+        if helpers:
+            lend(team, ADDRESS, (A, W, board))
+            open_offer(team, helpers)
+        A, W = uncounted(A), uncounted(W)
+        count = way_out(A, W, board, source, limits, rule)
+        done[OUTCOME] = TOO_WIDE
+        if count:
+            way_back(A, W, board, count, limits)
+            sums = W.sums
+            counted = 0.0
+            for i in range(sums.shape[0]):
+                certificate[0] += sums[i, FOUND_SUM]
+                certificate[1] += sums[i, DUE]
+                counted += sums[i, COUNTED]
+            if limits[ENDPOINTS]:
+                W.total[source] += counted  # the source is an end of every path
+            done[OUTCOME] = ADDED
+            done[DONE] += 1
+        dismiss(board)
+        if helpers:
+            close_offer(team)
+        return
+    ordered_add(team, PRESENT, 1)
+    offer = number = ZERO
+    while True:
+        offer = await_offer(team, offer)
+        if offer < 0:
+            break
+        claimed = claim(team, number)
+        if claimed:
+            number = claimed
+            assist(team, number, A, W, board)
+    ordered_add(team, PRESENT, -1)

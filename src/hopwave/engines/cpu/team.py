@@ -1,0 +1,209 @@
+"""Helpers that stay for the next call: how searches that take less than a millisecond get all cores.
+
+Waking a Python thread takes tens of microseconds, and each needs the GIL to hand its arguments to compiled code: a
+short search is over before sixteen of them are there. So a helper that is done stays in compiled code for a moment
+(policy.LINGER) and watches its team's cells. A leader that comes meanwhile writes the address of its own arguments into
+them; helpers copy the arguments from there, and no Python runs.
+
+    with helped(count, function, part, kind) as team:
+        function(*part, team, count, 0)                          # the leader; helpers are number 1 and above
+
+In the function the leader calls `lend(team, ADDRESS, (…))`, `open_offer`, and at its end `close_offer`. A helper calls
+`await_offer` and, for every offer, `claim`s a number and `borrow`s the arguments. The leader waits only while somebody
+copies them, and for those inside a job.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import time
+from contextlib import contextmanager
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from hopwave.engines.cpu.crew import crew
+from hopwave.engines.cpu.intrinsics import (
+    INNER,
+    atomic_or,
+    ordered_add,
+    ordered_load,
+    ordered_store,
+    pause,
+    relax,
+    without_counters,
+)
+from hopwave.engines.cpu.policy import LINGER, SPINS
+from hopwave.machine_code import njit
+
+# The cells of a team, int64; those that many threads write are some cache lines apart.
+OFFER = 0  # odd while a leader's arguments can be borrowed
+WANTED = 1  # helpers that the leader wants
+ADDRESS = 2  # of the arguments
+LEAVE = 3  # not 0: the process ends
+READERS = 16  # who is copying the arguments
+CLAIMED = 32  # the numbers of helpers that have come so far, as bits
+PRESENT = 48  # helpers that are in compiled code
+TEAM_CELLS = 64
+
+
+@intrinsic
+def lend(typing, team, cell, arguments):
+    """Write the address of a copy of the arguments into a cell. The copy lives until the calling function returns."""
+    signature = types.void(team, cell, arguments)
+
+    def build(context, builder, signature, values):
+        copy = cgutils.alloca_once_value(builder, values[2])
+        array = context.make_array(signature.args[0])(context, builder, values[0])
+        index = context.cast(builder, values[1], signature.args[1], types.intp)
+        place = cgutils.get_item_pointer(context, builder, signature.args[0], array, [index], wraparound=False)
+        builder.store(builder.ptrtoint(copy, ir.IntType(64)), place)
+        return context.get_dummy_value()
+
+    return signature, build
+
+
+@intrinsic
+def borrow(typing, team, cell, like):
+    """The arguments whose address is in a cell; they have the type of `like`, a tuple.
+
+    Of arrays inside records no references are counted (intrinsics.uncounted). Whoever borrows must use them inside a
+    job alone, where the leader waits for it. Arrays beside the records, such as the board, are held as usual.
+    """
+    signature = like(team, cell, like)
+
+    def build(context, builder, signature, values):
+        array = context.make_array(signature.args[0])(context, builder, values[0])
+        index = context.cast(builder, values[1], signature.args[1], types.intp)
+        place = cgutils.get_item_pointer(context, builder, signature.args[0], array, [index], wraparound=False)
+        kind = context.get_value_type(signature.return_type)
+        taken = builder.load(builder.inttoptr(builder.load(place), kind.as_pointer()))
+        for i, part in enumerate(signature.return_type):
+            if isinstance(part, types.BaseTuple):
+                inner = without_counters(context, builder, part, builder.extract_value(taken, i))
+                taken = builder.insert_value(taken, inner, i)
+        context.nrt.incref(builder, signature.return_type, taken)
+        return taken
+
+    return signature, build
+
+
+@njit(**INNER)
+def open_offer(team, helpers):
+    """Let that many helpers borrow the arguments that were lent."""
+    team[WANTED] = helpers
+    team[CLAIMED] = 0
+    ordered_store(team, OFFER, team[OFFER] + 1)
+
+
+@njit(**INNER)
+def close_offer(team):
+    """Nobody borrows any more."""
+    ordered_store(team, OFFER, team[OFFER] + 1)
+    while ordered_load(team, READERS) != 0:
+        pause()
+
+
+@njit(**INNER)
+def await_offer(team, last):
+    """Wait a moment for an offer other than `last`. Returns it, or -1; the caller is then counted in READERS."""
+    idle = np.int64(0)
+    while idle < LINGER and ordered_load(team, LEAVE) == 0:
+        offer = ordered_load(team, OFFER)
+        if offer & 1 and offer != last:
+            ordered_add(team, READERS, 1)
+            if ordered_load(team, OFFER) == offer:
+                return offer
+            ordered_add(team, READERS, -1)
+        idle += 1
+        if idle > SPINS:
+            pause()
+        else:
+            relax()
+    return np.int64(-1)
+
+
+@njit(**INNER)
+def claim(team, number):
+    """A number for this helper: the one it had before if that is free, so that it finds its part of the arrays in its
+    own cache; else another one; 0 if enough have come. 0 also ends its being counted in READERS."""
+    for number_ in range(np.int64(0), team[WANTED] + 1):
+        wish = number if number_ == 0 else number_
+        bit = np.int64(1) << wish
+        if wish != 0 and wish <= team[WANTED] and not atomic_or(team, CLAIMED, bit) & bit:
+            return wish
+    ordered_add(team, READERS, -1)
+    return np.int64(0)
+
+
+# ------------------------------------------------------------------ from Python
+
+
+class _Teams:
+    """The teams of this process, and those that no leader uses."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.idle = {}  # by function and types, the one used last at the end
+        self.all = []
+
+
+_teams = _Teams()
+NOBODY = np.zeros(TEAM_CELLS, np.int64)  # the team of a leader who is alone
+
+
+@contextmanager
+def helped(count, function, part, kind):
+    """The cells of a team of `count` helpers that run function(*part, cells, count, number), or will soon.
+
+    kind: whatever tells apart the types of arguments for which the function is compiled more than once.
+    """
+    if count == 0:
+        yield NOBODY
+        return
+    with _teams.lock:
+        idle = _teams.idle.setdefault((function, kind), [])
+        if idle:
+            team = idle.pop()
+        else:
+            team = np.zeros(TEAM_CELLS, np.int64)
+            _teams.all.append(team)
+    missing = count - int(team[PRESENT])
+    if missing > 0:
+        crew.help(missing, function, *_empty(part), team, count)
+    try:
+        yield team
+    finally:
+        with _teams.lock:
+            idle.append(team)
+
+
+def _empty(part):
+    """Arguments of the same types that hold nothing: a helper that waits keeps no graph alive."""
+    if isinstance(part, tuple):
+        entries = [_empty(entry) for entry in part]
+        return type(part)(*entries) if hasattr(part, "_fields") else tuple(entries)
+    if not isinstance(part, np.ndarray):
+        return part
+    nothing = np.empty((0,) * part.ndim, part.dtype)
+    nothing.flags.writeable = part.flags.writeable
+    return nothing
+
+
+def _leave():
+    """Helpers leave compiled code, which is about to go away."""
+    for team in _teams.all:
+        team[LEAVE] = 1
+    until = time.monotonic() + 0.1
+    while any(team[PRESENT] for team in _teams.all) and time.monotonic() < until:
+        time.sleep(0.0002)
+
+
+atexit.register(_leave)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_teams.__init__)  # a forked child has no helpers

@@ -1,0 +1,117 @@
+"""Helpers that stay between calls, all threads on one source of betweenness, and the first searches on a machine."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import Graph, generate
+from hopwave.engines.cpu import policy, team
+from hopwave.engines.cpu.search.small import FirstSearches, first_searches
+from hopwave.jobs import Question
+from hopwave.validate import check
+
+KRONECKER = generate.kronecker(14, 8, seed=3)
+RING = generate.smallworld(20_000, 10, 0.1, seed=4)
+DIRECTED = generate.kronecker(14, 8, seed=5, directed=True)
+
+
+def search(graph: Graph, source: int, threads: int) -> Any:
+    return hw.bfs(graph, source, plan="hopwave", device="cpu", threads=threads)
+
+
+def test_searches_one_after_another_and_at_once_are_all_right():
+    """Helpers go from one search to the next, and two leaders at a time have a team each."""
+    right = {(id(g), s): search(g, s, 1).distances for g in (KRONECKER, RING) for s in range(8)}
+
+    def many(graph: Graph) -> bool:
+        for round_ in range(40):
+            found = search(graph, round_ % 8, 4)
+            if not np.array_equal(found.distances, right[id(graph), round_ % 8]):
+                return False
+            if round_ % 10 == 0:
+                check(graph, [round_ % 8], found.distances, found.predecessors)
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        assert all(pool.map(many, (KRONECKER, RING, KRONECKER, RING)))
+
+
+def test_helpers_go_home():
+    graph = generate.smallworld(20_000, 10, 0.1, seed=6)
+    search(graph, 0, 3)
+    until = time.monotonic() + 20
+    while any(cells[team.PRESENT] for cells in team._teams.all) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not any(cells[team.PRESENT] or cells[team.READERS] for cells in team._teams.all)
+
+
+def test_arguments_for_waiting_helpers_are_empty_and_of_the_same_types():
+    A = graph_arrays = hw.engines.engine("cpu").load(RING, None).adjacency("any")
+    empty = team._empty((A, np.zeros((2, 3)), 5))
+    assert type(empty[0]) is type(graph_arrays) and empty[2] == 5 and empty[1].shape == (0, 0)
+    for mine, theirs in zip(A, empty[0], strict=True):
+        if isinstance(mine, np.ndarray):
+            assert theirs.size == 0 and theirs.dtype == mine.dtype and theirs.flags.writeable == mine.flags.writeable
+
+
+WAYS: list[dict[str, Any]] = [{}, {"endpoints": True}, {"targets": range(0, 9000, 7)}, {"cutoff": 3}]
+
+
+@pytest.mark.parametrize("how", WAYS, ids=lambda how: next(iter(how), "plain"))
+@pytest.mark.parametrize("graph", [KRONECKER, DIRECTED, RING], ids=["kronecker", "directed", "ring"])
+def test_all_threads_on_one_source_give_the_scores_of_a_source_per_thread(graph: Graph, how: dict[str, Any]):
+    sources = np.argsort(-graph.degrees, kind="stable")[::400][:6].tolist()
+
+    def scores(plan: str, threads: int) -> Any:
+        found = hw.betweenness_centrality(
+            graph, sources=sources, plan=plan, threads=threads, device="cpu", progress=False, **how
+        )
+        return found.scores.tobytes()
+
+    assert scores("hopwave-wide", 1) == scores("hopwave-wide", 3) == scores("hopwave-block", 2)
+
+
+def layers(count: int, width: int) -> Graph:
+    """Layers of which every vertex is joined to all of the next: width^count paths lead through them."""
+    here = np.arange(count * width).reshape(count, width)
+    source, target = np.repeat(here[:-1], width, axis=1), np.tile(here[1:], (1, width))
+    return Graph.from_edges(source.ravel(), target.ravel())
+
+
+@pytest.mark.parametrize("count", [10, 60])
+def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.MonkeyPatch, count: int):
+    """Also where path counts do not fit into 53 bits, as in 60 layers."""
+    graph = layers(count, 8)
+    monkeypatch.setattr(policy, "SMALL_JOB", 0)
+
+    def scores(share: int) -> Any:
+        monkeypatch.setattr(policy, "WIDE_SHARE", share)
+        return hw.betweenness_centrality(graph, sources=[0, 9, 30], threads=2, device="cpu").scores
+
+    together, apart = scores(0), scores(1000)
+    assert np.array_equal(together, apart) and together.max() > 0
+
+
+def test_the_first_searches_are_plain_ones(monkeypatch: pytest.MonkeyPatch):
+    """Until there were some, or they would take long, or the loop is compiled."""
+    monkeypatch.setattr(FirstSearches, "left", 2)
+    monkeypatch.setattr(FirstSearches, "seconds_left", 100.0)
+    loop = SimpleNamespace(overloads={}, _cache=SimpleNamespace(_cache_file=SimpleNamespace(_load_index=dict)))
+    first = first_searches(RING, Question(), None, loop)
+    right = search(RING, 3, 1)
+    assert np.array_equal(first((3,), None)["distances"], right.distances)
+    found = first((3,), None)
+    check(RING, [3], found["distances"], found["predecessors"])
+    assert first((3,), None) is None
+    FirstSearches.left, FirstSearches.seconds_left = 2, 1e-9
+    assert first((3,), None) is None
+    FirstSearches.seconds_left = 100.0
+    loop.overloads["compiled"] = 1
+    assert first((3,), None) is None and first_searches(RING, Question(), None, loop) is None
