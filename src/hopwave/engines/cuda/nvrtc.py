@@ -21,7 +21,7 @@ from hopwave.engines.cuda import kernel_files
 
 log = logging.getLogger("hopwave")
 KERNELS = Path(__file__).resolve().parent / "kernels"
-THREADS = 8  # that compile at the same time, at most
+THREADS = 16  # that compile at the same time, at most
 
 
 class CompilingFailed(RuntimeError):

@@ -337,8 +337,8 @@ __global__ void __launch_bounds__(PATH_THREADS)
     pair = __shfl_sync(ALL_LANES, pair, 0);
     if ((i64)pair >= work.last) return;
     const u64 key = splitmix(work.start + (pair + 1) * WEYL);
-    PairSearch<Offset> search{graph, work.level + at, work.queue + at, work.path + at, work.sigma + at,
-                              sides[block_warp()], key};
+    PairSearch<Offset> search{
+        graph, work.level + at, work.queue + at, work.path + at, work.sigma + at, sides[block_warp()], key};
     const bool done = search.sample(work);
     if (!done && lane() == 0) work.left[atomicAdd(work.left_count, 1)] = (i64)pair;
   }

@@ -27,17 +27,17 @@ namespace hopwave::linalg {
 
 constexpr int POWER_THREADS = HOPWAVE_POWER_THREADS, POWER_WARPS = POWER_THREADS / WARP;
 constexpr int POWER_BLOCKS = HOPWAVE_POWER_BLOCKS;
-constexpr int TILE_KINDS = 7;  // pieces; then rows with 32, 16, 8, 4, 2 threads and 1 thread each
+constexpr int TILE_KINDS = 7;             // pieces; then rows with 32, 16, 8, 4, 2 threads and 1 thread each
 constexpr int AHEAD = 4, AHEAD_LONG = 8;  // entries that a thread reads before it waits; of long rows without values
 constexpr double GREATEST = 1.7976931348623157e308;  // of float64
 
 // A matrix by rows, as its tiles are dealt out.
 template <class Offset>
 struct DealtRows {
-  const Offset *offsets;  // of the rows, in the order of their tiles
-  const int *columns;     // numbered as rows are
-  const double *values;   // or null: all are 1
-  const int *order;       // the vertex of each row, or null: its own number
+  const Offset *offsets;               // of the rows, in the order of their tiles
+  const int *columns;                  // numbered as rows are
+  const double *values;                // or null: all are 1
+  const int *order;                    // the vertex of each row, or null: its own number
   const int *piece_row, *first_piece;  // of every piece, and of every cut row and one more
   const double *inverse;               // 1 / the sum of a vertex's out-weights, 0 at dead ends; null: 1
   i64 n, cut_rows, piece;              // piece: entries of one
@@ -125,7 +125,7 @@ struct Round {
   static constexpr int LONG = VALUES ? AHEAD : AHEAD_LONG;
   const double *w;
   double *next_w, *sums;
-  u32 hot;  // the address of shared memory
+  u32 hot;       // the address of shared memory
   double other;  // α Σ x at dead ends; 1 / the length of w
   TwoSums mine;
 

@@ -137,8 +137,8 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
       bool suits = true;
       if (start && blockIdx.x == 0) {
         set_sources(graph, work, answer, source_count, here);
-        suits = team_for(here) == 1 && !finished(here, depth_limit) &&
-                growing(alpha, beta, graph.n, graph.m, here) == PUSH;
+        suits =
+            team_for(here) == 1 && !finished(here, depth_limit) && growing(alpha, beta, graph.n, graph.m, here) == PUSH;
         if (!suits && threadIdx.x == 0) {
           counters->sums[phase].mf = here.mf, counters->sums[phase].big = here.big;
           Standing begun = here;  // a copy: other threads may still be evaluating the rule for `here`

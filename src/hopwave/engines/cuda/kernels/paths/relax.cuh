@@ -176,8 +176,7 @@ struct Relaxing {
     end = inclusive_scan(length), total = __shfl_sync(ALL_LANES, end, WARP - 1);
     const i64 base = begin - (end - length);
     arcs += total;
-    for (u32 i = 0; i < total; i += WARP * IN_FLIGHT)
-      deal<IN_FLIGHT>(i, total, end, base, d, [] { return ALL_LANES; });
+    for (u32 i = 0; i < total; i += WARP * IN_FLIGHT) deal<IN_FLIGHT>(i, total, end, base, d, [] { return ALL_LANES; });
   }
 
   template <int K, class Alive>

@@ -62,17 +62,19 @@ struct Search {
   // The end of a phase of all blocks. After the first block worked alone (`told`), it says where the search stands.
   __device__ __forceinline__ void meet(int told = -1) {
     __shared__ Standing news;
-    barrier(&work.counters->arrived, target, gridDim.x, [] {}, [&] {
-      if (told >= 0) {
-        const volatile Standing &said = work.counters->standing[told];
-        news.threshold = said.threshold, news.lower = said.lower, news.phase = said.phase, news.pile = said.pile;
-        news.buckets = said.buckets, news.rounds = said.rounds, news.all_rounds = said.all_rounds;
-        news.grid_phases = said.grid_phases, news.rebuilds = said.rebuilds, news.fresh = said.fresh;
-        news.crowded = said.crowded;
-        at = news;
-      }
-      look();
-    });
+    barrier(
+        &work.counters->arrived, target, gridDim.x, [] {},
+        [&] {
+          if (told >= 0) {
+            const volatile Standing &said = work.counters->standing[told];
+            news.threshold = said.threshold, news.lower = said.lower, news.phase = said.phase, news.pile = said.pile;
+            news.buckets = said.buckets, news.rounds = said.rounds, news.all_rounds = said.all_rounds;
+            news.grid_phases = said.grid_phases, news.rebuilds = said.rebuilds, news.fresh = said.fresh;
+            news.crowded = said.crowded;
+            at = news;
+          }
+          look();
+        });
     if (told >= 0) at = news;
     here = shared;
   }
