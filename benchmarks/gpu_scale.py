@@ -1,6 +1,6 @@
 """Kronecker graphs too large to sort: drawn, built and searched on the GPU, with 64-bit offsets where they are needed.
 
-    PYTHONPATH=src python -m benchmarks.gpu_scale --scale 26 28 [--sources 8]
+    PYTHONPATH=src python -m benchmarks.gpu_scale --scale 26 28 29 [--sources 8]
 
 The graph is the one that `hopwave graph500` builds (engines/cuda/kronecker.py), with loops and repeats. Every search
 is validated on the GPU by Graph500's five rules; then distances alone are timed.
@@ -70,7 +70,7 @@ def measure(scale: int, edge_factor: int, count: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scale", type=int, nargs="*", default=[26, 28])
+    parser.add_argument("--scale", type=int, nargs="*", default=[26, 28, 29])
     parser.add_argument("--edge-factor", type=int, default=16)
     parser.add_argument("--sources", type=int, default=8)
     given = parser.parse_args()

@@ -12,7 +12,9 @@ pytest.importorskip("cupy")
 
 from cupy.cuda.memory import OutOfMemoryError
 
+from hopwave.engines.cuda import build, kronecker, memory
 from hopwave.engines.cuda.betweenness import batch
+from hopwave.errors import EngineError
 
 
 class BlockRegime:
@@ -44,3 +46,50 @@ def test_a_piece_done_again_counts_once(fails_after: int, monkeypatch: pytest.Mo
     certificate = regime.add(np.arange(8), total)
     assert not regime.block_regime.fails, "memory did run out"
     assert total.tolist() == [1.0] * 8 and (certificate == 1.0).all()
+
+
+@pytest.fixture
+def small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU with 8 GiB free, where nothing can be allocated: whoever tries fails with another error."""
+    monkeypatch.setattr(memory, "free_memory", lambda: 8 << 30)
+    monkeypatch.setattr(build, "cupy", None)
+    monkeypatch.setattr(kronecker, "cupy", None)
+
+
+@pytest.mark.parametrize(
+    ("scale", "edge_factor", "words"),
+    [
+        (26, 16, r"scale 26 with edge factor 16 needs about 11\.4 GiB .* 8\.0 GiB are free; use a smaller scale"),
+        (24, 64, r"scale 24 with edge factor 64 needs about 9\.0 GiB"),
+        (31, 1, r"scale 31 has ids of more than 31 bits, .* use a scale up to 30"),
+    ],
+)
+@pytest.mark.usefixtures("small_gpu")
+def test_a_graph_too_large_is_refused_before_it_is_drawn(scale: int, edge_factor: int, words: str) -> None:
+    with pytest.raises(EngineError, match=words):
+        kronecker.Rows(scale, edge_factor, seed=1)
+
+
+@pytest.mark.usefixtures("small_gpu")
+def test_a_graph_that_fits_is_drawn() -> None:
+    with pytest.raises(AttributeError, match="NoneType"):  # it gets as far as the first allocation
+        kronecker.Rows(25, 16, seed=1)
+
+
+def test_rows_too_large_are_refused_before_they_are_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Counts:
+        """What the GPU has counted: arcs of each bucket."""
+
+        @staticmethod
+        def get() -> Any:
+            return np.full(build.BUCKETS, (1 << 31) // build.BUCKETS, np.uint64)
+
+    monkeypatch.setattr(memory, "free_memory", lambda: 8 << 30)
+    monkeypatch.setattr(build, "zeros", lambda count, dtype: Counts)
+    monkeypatch.setattr(build, "launch", lambda *given: None)
+    monkeypatch.setattr(build, "grid_for", lambda *given: 1)
+    ends = np.zeros(10, np.int32)
+    with pytest.raises(
+        EngineError, match=r"sorting 2,147,483,648 arcs into rows needs about 12\.\d GiB .* free arrays"
+    ):
+        build.rows_of(ends, ends, 1 << 26, symmetric=True, merge=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from hopwave.arrays import is_on_gpu
 from hopwave.csr import Conflict, Rows, as_column
-from hopwave.engines.cuda import policy
+from hopwave.engines.cuda import memory, policy
 from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, kernels
 from hopwave.errors import EngineError, GraphError
 from hopwave.whole_numbers import whole_numbers
@@ -30,6 +30,8 @@ WEIGHTS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 # rows themselves take; fewer than so many arcs are not worth a part of their own.
 PARTS = 8
 LEAST_ARCS = 1 << 22
+SORTING, SORTING_WEIGHTED = 16, 44
+ASK_FROM = 1 << 27  # arcs from which it is worth asking first how much memory is free
 SPARE = 0.125  # share of the room for repeats that may stay unused behind the rows; more than that is copied out
 
 
@@ -128,6 +130,10 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
     launch("count_buckets", kind, grid, *columns, np.int32(shift), counts)
     arcs_in = counts.get().astype(np.int64)
     arcs = int(arcs_in.sum())
+    cuts = parts(arcs_in, arcs)
+    if arcs >= ASK_FROM:
+        needed = bytes_needed(n, arcs_in, cuts, 0 if weights is None else weights.dtype.itemsize)
+        memory.require(needed, f"sorting {arcs:,} arcs into rows", "free arrays of your own")
     bits = np.int32(max(1, max(n - 1, 0).bit_length()))
     degrees = zeros(n, np.uint32)
     neighbours = cupy.empty(arcs, np.int32)
@@ -135,7 +141,7 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
     conflict = cupy.asarray(np.array([arcs], np.uint64))
     begins = cupy.empty(grid + 1, np.uint64)
     size = 0
-    for first, last in parts(arcs_in, arcs):
+    for first, last in cuts:
         rows = (np.int64(first << shift), np.int64(min(n, last << shift)))
         launch("count_part", kind, grid, *columns, *rows, begins)
         launch("scan", "int", 1, begins, np.uint64(grid))
@@ -212,6 +218,16 @@ def parts(arcs_in, arcs):
             filled = 0
         filled += count
     return [pair for pair in pairwise([*cuts, len(arcs_in)]) if arcs_in[slice(*pair)].any()]
+
+
+def bytes_needed(n, arcs_in, cuts, weight):
+    """Of the GPU's memory beside the edges: rows, and the largest part while it is sorted; weight: bytes of one.
+
+    >>> bytes_needed(1000, np.array([10**6, 3 * 10**6]), [(0, 1), (1, 2)], 0)
+    64012000
+    """
+    largest = max((int(arcs_in[first:last].sum()) for first, last in cuts), default=0)
+    return 12 * n + int(arcs_in.sum()) * (4 + weight) + largest * (SORTING_WEIGHTED if weight else SORTING)
 
 
 def offset_dtype(arcs):

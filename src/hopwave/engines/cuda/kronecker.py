@@ -1,6 +1,6 @@
 """Kronecker graphs drawn and built on the GPU: the edges of hopwave.generate.kronecker, bit for bit.
 
-Edges are drawn twice instead of kept, so that a graph of 2^28 vertices and 2^33 arcs is built in the memory that it
+Edges are drawn twice instead of kept, so that a graph of 2^29 vertices and 2^34 arcs is built in the memory that it
 takes. Rows keep loops and repeats, as Graph500 lists them, and begin with their neighbour of highest degree.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
+from hopwave.engines.cuda import build, memory
 from hopwave.engines.cuda.launch import WARP, expression, kernels
 from hopwave.engines.cuda.rank import part
 from hopwave.engines.cuda.records import record
@@ -20,6 +21,10 @@ HEADER = "generate/kronecker.cuh"
 RECIPE = record(HEADER, "Recipe", "u64 start", "u64 multiply[4] add[4]", "u32 borders[3]", "i32 scale")
 ROUNDS = 4  # of the permutation of ids
 IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
+MOST_SCALE = 30  # ids have 31 bits, and one more number is needed for the end
+# Bytes that rows, a search with predecessors and its validation take together at most.
+BYTES_PER_ARC = 4.1  # a neighbour, and lists of the pieces that long rows are cut into
+BYTES_PER_VERTEX = 52  # offset 8, degree 6, hub 4, queue 4, answer 8, bitmaps 1, validation 20
 
 
 def instances():
@@ -50,6 +55,15 @@ def edges(scale, seed, first, count, id_type=np.int64):
     return source, target
 
 
+def bytes_needed(scale, edge_factor):
+    """Of the GPU's memory, to build such a graph, search it with predecessors, and validate that.
+
+    >>> [round(bytes_needed(scale, 16) / 2**30) for scale in (26, 29, 30)]
+    [11, 92, 183]
+    """
+    return int(2 * (edge_factor << scale) * BYTES_PER_ARC + (1 << scale) * BYTES_PER_VERTEX)
+
+
 class Rows:
     """A Graph500 graph on the GPU, with the fields that search/workspace.Workspace reads; rows are columns too."""
 
@@ -58,15 +72,24 @@ class Rows:
 
     def __init__(self, scale, edge_factor, seed):
         n, count = 1 << scale, edge_factor << scale
+        if scale > MOST_SCALE:
+            raise EngineError(
+                f"scale {scale} has ids of more than 31 bits, which one GPU does not search; use a scale up to "
+                f"{MOST_SCALE}, several ranks (mpiexec -n 4 hopwave graph500 ...), or device='cpu'"
+            )
+        memory.require(
+            bytes_needed(scale, edge_factor), f"a Kronecker graph of scale {scale} with edge factor {edge_factor}",
+            "use a smaller scale, or several GPUs (mpiexec -n 4 hopwave graph500 ...)",
+        )  # fmt: skip
         made = recipe(scale, seed)
         self.n, self.m, self.edges = n, 2 * count, count
-        self.degrees = cupy.zeros(n, np.uint32)
+        self.degrees = build.zeros(n, np.uint32)
         _launch("count_ends", count, made, np.int64(count), self.degrees)
-        self.offsets = cupy.zeros(n + 1, np.int64)
-        self.offsets[1:] = cupy.cumsum(self.degrees, dtype=np.int64)
+        self.offsets = build.offsets_of(self.degrees, n, np.int64)
         self.neighbours = cupy.empty(self.m, np.int32)
-        filled = cupy.zeros(n, np.uint32)
+        filled = build.zeros(n, np.uint32)
         _launch("fill_rows", count, made, np.int64(count), self.offsets, filled, self.neighbours)
+        del filled
         part.hubs_first(self.offsets, self.neighbours, self.degrees)
         cupy.cuda.get_current_stream().synchronize()
         self.in_offsets, self.in_neighbours = self.offsets, self.neighbours

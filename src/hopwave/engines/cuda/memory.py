@@ -6,6 +6,8 @@ from contextlib import contextmanager
 
 import cupy
 
+from hopwave.errors import EngineError
+
 SPARE = 1 << 28  # bytes of the GPU's memory that are left to other programs
 
 
@@ -17,6 +19,16 @@ def free_memory():
     if limit:
         free = min(free, limit - pool.used_bytes())
     return max(0, free)
+
+
+def require(needed, what, remedy):
+    """Raise EngineError where so many bytes are not free. Called before the first of them is allocated."""
+    free = free_memory()
+    if needed > free:
+        raise EngineError(
+            f"{what} needs about {needed / 2**30:.1f} GiB on the GPU, where {free / 2**30:.1f} GiB are free; {remedy}, "
+            "or use device='cpu'"
+        )
 
 
 class NamedBuffers:
