@@ -25,7 +25,7 @@ TRACE_COLUMNS = 9  # depth, choice, nf, mf, mu, found, checked, blocks, nanoseco
 TRACE_ROWS = 1 << 14
 
 GRAPH = record(
-    "one_launch/state.cuh", "Graph<int>", "ptr offsets neighbours in_offsets in_neighbours hub closed",
+    "one_launch/state.cuh", "Graph<int>", "ptr offsets neighbours in_offsets in_neighbours hub closed degrees",
     "i64 n m findable",
 )  # fmt: skip
 WORK = record(
@@ -48,11 +48,11 @@ def instances(offset):
     yield HEADER, expression(HEADER, "count_paths", offset)
 
 
-def graph_record(rows, columns, hub, closed, findable):
-    """The kernels' struct Graph: offsets and neighbours both ways, and what `prepare` made of the columns."""
+def graph_record(rows, columns, hub, closed, findable, degrees=None):
+    """The kernels' struct Graph: offsets and neighbours both ways, and what `prepare` made of them."""
     return filled(
         GRAPH, offsets=rows[0], neighbours=rows[1], in_offsets=columns[0], in_neighbours=columns[1], hub=hub,
-        closed=closed, n=len(hub), m=len(rows[1]), findable=findable,
+        closed=closed, degrees=degrees, n=len(hub), m=len(rows[1]), findable=findable,
     )  # fmt: skip
 
 
@@ -116,15 +116,17 @@ class Workspace:
         self.endings = Endings()
         self.stream = None  # of the last search
         rows, columns = (loaded.offsets, loaded.neighbours), (loaded.in_offsets, loaded.in_neighbours)
-        self.graph = graph_record(rows, columns, self.hub, self.closed, findable)
+        self.graph = graph_record(rows, columns, self.hub, self.closed, findable, self.degrees)
 
     def _prepared(self, loaded):
         """Every vertex's first in-neighbour, the bitmap of vertices without any, and the number of the others."""
         hub, closed = cupy.empty(self.n, np.int32), cupy.empty(bitmap_words(self.n), np.uint32)
         findable = cupy.zeros(1, np.uint64)
+        self.degrees = None if self.offset == "int" else cupy.empty(self.n, np.uint16)
         self.function("prepare", cooperative=False)(
             (min(-(-self.n // PREPARING), self.multiprocessors),), (PREPARING,),
-            (loaded.in_offsets, loaded.in_neighbours, np.int64(self.n), hub, closed, findable),
+            (loaded.in_offsets, loaded.in_neighbours, loaded.offsets, np.int64(self.n), hub, closed, findable,
+             NULL if self.degrees is None else self.degrees),
         )  # fmt: skip
         return hub, closed, int(findable[0])
 
@@ -136,7 +138,8 @@ class Workspace:
     @property
     def bytes(self):
         """Device memory held, without the graph's own arrays."""
-        return self.hub.nbytes + self.closed.nbytes + self.buffers.bytes
+        made = (self.hub, self.closed, self.degrees)
+        return sum(array.nbytes for array in made if array is not None) + self.buffers.bytes
 
     def prepared(self, parents, plan):
         """The launch of searches by that plan, with or without predecessors; the kernel is loaded when first needed."""

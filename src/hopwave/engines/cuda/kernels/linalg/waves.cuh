@@ -15,7 +15,7 @@ namespace hopwave::linalg {
 template <class Ring>
 struct Reached {
   using Sum = typename Ring::Sum;
-  static constexpr bool FROM = Ring::carries, EVERY = true;
+  static constexpr bool FROM = Ring::carries, EVERY = true, FILLS = false;
   static constexpr int HUB = 0;
   int *levels;
   Sum *values;        // of v, where ⊕.⊗ carries any
@@ -35,6 +35,8 @@ struct Reached {
     levels[v] = depth;
     if (Ring::carries) values[v] = Ring::term((typename Ring::A)1, Ring::reads_x ? values[from] : (Sum)1, v, from, 0);
   }
+  template <bool ONCE>
+  __device__ __forceinline__ void fill(int, int, int) const {}
   __device__ __forceinline__ void close(i64 v, bool reached) const { present[v] = reached; }
   __device__ __forceinline__ void tell(const one_launch::Standing &here) const {
     host[0] = here.reached, host[1] = here.levels;

@@ -7,7 +7,8 @@
 // GPU.
 //
 // State: two visited bitmaps (a pull reads one and writes the other), one queue that holds every vertex at most once,
-// and chunks of long lists. The answer is written when a vertex is found, and at the end for what was not reached.
+// and chunks of long lists. The answer is written when a vertex is found, and for the others by the first pull, or at
+// the end if there was none.
 // There one bitmap and the sums are cleared for the next search: nothing has to be cleared before a search.
 //
 // Timeline: what happens between two grid barriers, and what every block does once the second one opens.
@@ -65,11 +66,13 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
                                            int source_count, int depth_limit, double alpha, double beta) {
   __shared__ __align__(16) u8 scratch[SCRATCH_BYTES];
   __shared__ Standing here;
-  __shared__ u32 pieces, target, slot;  // in shared memory: registers spilled around a barrier would be slower
+  // In shared memory: registers spilled around a barrier would be slower.
+  __shared__ u32 pieces, target, slot;
+  __shared__ bool filled;  // whether a pull has written an answer for every vertex
   Counters *counters = work.counters;
   const u32 words = (u32)((graph.n + 31) / 32);
   const u32 some = min(gridDim.x, (u32)work.team), all = min(gridDim.x, MAX_TEAM_BLOCKS);
-  if (threadIdx.x == 0) target = slot = 0;
+  if (threadIdx.x == 0) target = slot = 0, filled = false;
 
   auto clear = [&](int i) {
     counters->sums[i] = LevelSums{}, counters->team_word[i][0][0] = counters->team_word[i][1][0] = 0;
@@ -164,9 +167,10 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
       auto settle = [&](u32 found, u64 mf, u64 checked) {
         step_forward(here, work, PULL, found, mf, checked, gridDim.x);
         here.which ^= 1, here.queued = here.big = here.chunks = 0;
+        filled = Answer::FILLS;
         slot = following();
       };
-      pull_level(graph, work, answer, here, sums, scratch);
+      pull_level(graph, work, answer, here, Answer::FILLS && !filled, sums, scratch);
       grid_barrier(counters, target, false, [&] {
         const u32 found = __ldcg(&sums->found);
         const u64 mf = __ldcg(&sums->mf), checked = __ldcg(&sums->checked);
@@ -187,7 +191,7 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
   for (u32 first = grid_warp() * size; first < words; first += grid_warps() * size) {
     const u32 w = first + lane(), missing = lane() < size && w < words ? ~visited[w] : 0;
     if (lane() < size && w < words) work.even[w] = 0;
-    for (u32 some = __ballot_sync(ALL_LANES, Answer::EVERY ? lane() < size && w < words : missing); some;
+    for (u32 some = __ballot_sync(ALL_LANES, Answer::EVERY ? lane() < size && w < words : missing); some && !filled;
          some &= some - 1) {
       const int j = __ffs(some) - 1;
       const i64 v = (i64)(first + j) * 32 + lane();

@@ -2,6 +2,8 @@
 //
 // An in-neighbour that was visited before this level is in the frontier, else the vertex would have been found earlier.
 // So the visited bitmap of the level before is enough, and no bitmap of the frontier is ever made.
+//
+// The first pull of a search finds most vertices. It also writes the answers of those that it does not find.
 #pragma once
 #include "one_launch/state.cuh"
 
@@ -16,12 +18,14 @@ static_assert(WORDS * 33 * WARPS * 4 <= SCRATCH_BYTES, "the warps' lists must fi
 // One level's pull as each warp sees it.
 template <class Offset, class Answer>
 struct Pulling {
+  static constexpr bool ONCE = sizeof(Offset) == 8;  // whether all but the bitmaps is too large for the caches
   const Graph<Offset> &graph;
   const Work &work;
   Answer answer;
   const u32 *before;  // visited before this level
   u32 *after;
   int depth;
+  bool fills;  // whether this is a first pull, which writes the answer of every vertex not visited before
   u64 edges;
   u32 found, checked;
 
@@ -88,42 +92,67 @@ struct Pulling {
     return -1;
   }
 
+  // Of a word of the bitmap: the vertices whose answer a pull that fills does not write.
+  __device__ __forceinline__ u32 kept(u32 word, u32 old) const {
+    const i64 rest = graph.n - (i64)word * 32;
+    return rest >= 32 ? old : rest > 0 ? old | ALL_LANES << rest : ALL_LANES;
+  }
+
+  // What is known of v once its hub u was looked at; whether it was visited is `hit`.
+  __device__ __forceinline__ void write(int v, int u, bool hit, u32 kept) {
+    if (Answer::FILLS && fills) {
+      if (!(kept >> lane() & 1)) answer.template fill<ONCE>(v, hit ? u : -1, depth);
+    } else if (hit) {
+      answer.reach(v, u, depth);
+    }
+  }
+
   // The vertices of some words: first each one's hub; then, for those that are left, their lists, packed into full
   // warps.
   __device__ __forceinline__ void task(u32 first, u32 words, int *list, u32 *late, LevelSums *sums) {
-    u32 old = 0, open = 0, got = 0, left = 0;
+    u32 old = ALL_LANES, open = 0, got = 0, left = 0;
     if (lane() < words) old = before[first + lane()], open = ~(old | __ldg(graph.closed + first + lane()));
-    if (__any_sync(ALL_LANES, open)) {
+    if ((Answer::FILLS && fills) || __any_sync(ALL_LANES, open)) {
+      const bool symmetric = graph.in_offsets == graph.offsets;  // then a vertex has as many in-arcs as out-arcs
+      const u32 keep = Answer::FILLS && fills && lane() < words ? kept(first + lane(), old) : ALL_LANES;
       for (int j = 0; j < WORDS; j += PULL_IN_FLIGHT) {
         u32 mask[PULL_IN_FLIGHT], any = 0;
         int u[PULL_IN_FLIGHT];
 #pragma unroll
         for (int k = 0; k < PULL_IN_FLIGHT; k++) mask[k] = __shfl_sync(ALL_LANES, open, j + k), any |= mask[k];
-        if (!any) continue;
+        if (!any && !(Answer::FILLS && fills)) continue;
 #pragma unroll
         for (int k = 0; k < PULL_IN_FLIGHT; k++)
-          u[k] = mask[k] >> lane() & 1 ? __ldg(graph.hub + (first + j + k) * 32 + lane()) : -1;
+          u[k] = mask[k] >> lane() & 1 ? read_once<ONCE>(graph.hub + (first + j + k) * 32 + lane()) : -1;
         u32 hit[PULL_IN_FLIGHT];
-        Offset begin[PULL_IN_FLIGHT], end[PULL_IN_FLIGHT];
+        Degree<Offset> degrees[PULL_IN_FLIGHT];
+        if (Degree<Offset>::SHORT) {  // then all of them: they also say which rows have nothing beside the hub
+#pragma unroll
+          for (int k = 0; k < PULL_IN_FLIGHT; k++)
+            degrees[k].load(graph, (first + j + k) * 32 + lane(), mask[k] >> lane() & 1);
+        }
 #pragma unroll
         for (int k = 0; k < PULL_IN_FLIGHT; k++) hit[k] = before[word_of(u[k])];
 #pragma unroll
         for (int k = 0; k < PULL_IN_FLIGHT; k++) {
           hit[k] &= bit_of(u[k]);
-          const int v = hit[k] ? (first + j + k) * 32 + lane() : 0;
-          begin[k] = __ldg(graph.offsets + v), end[k] = __ldg(graph.offsets + v + 1);
+          if (!Degree<Offset>::SHORT) degrees[k].load(graph, (first + j + k) * 32 + lane(), hit[k]);
         }
 #pragma unroll
         for (int k = 0; k < PULL_IN_FLIGHT; k++) {
           const int v = (first + j + k) * 32 + lane();
-          const u32 hits = __ballot_sync(ALL_LANES, hit[k]), misses = mask[k] & ~hits;
-          if (hit[k]) answer.reach(v, u[k], depth);
+          const u32 hits = __ballot_sync(ALL_LANES, hit[k]);
+          u32 misses = mask[k] & ~hits;
+          if (Degree<Offset>::SHORT && symmetric)
+            misses &= __ballot_sync(ALL_LANES, degrees[k].at_least(Answer::HUB + 1));
+          write(v, u[k], hit[k], __shfl_sync(ALL_LANES, keep, j + k));
           if (misses >> lane() & 1) list[left + __popc(misses & lanes_below())] = v;
           if (lane() == j + k) got = hits;
           left += __popc(misses), checked += u[k] >= 0;
         }
 #pragma unroll
-        for (int k = 0; k < PULL_IN_FLIGHT; k++) edges += hit[k] ? end[k] - begin[k] : 0;
+        for (int k = 0; k < PULL_IN_FLIGHT; k++)
+          edges += (u64)degrees[k].get(graph, (first + j + k) * 32 + lane(), hit[k]);
       }
       __syncwarp();
       for (u32 i = lane(); i < ((left + 31) & ~31u); i += 32) {
@@ -155,9 +184,9 @@ struct Pulling {
 
 template <class Offset, class Answer>
 __device__ void pull_level(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here,
-                           LevelSums *sums, u8 *scratch) {
+                           bool fills, LevelSums *sums, u8 *scratch) {
   Pulling<Offset, Answer> pulling{
-      graph, work, answer, work.visited(here.which), work.visited(here.which ^ 1), here.depth + 1, 0, 0, 0};
+      graph, work, answer, work.visited(here.which), work.visited(here.which ^ 1), here.depth + 1, fills, 0, 0, 0};
   int *list = (int *)scratch + block_warp() * WORDS * 32;
   u32 *late = (u32 *)scratch + WARPS * WORDS * 32 + block_warp() * WORDS;
   if (lane() < WORDS) late[lane()] = 0;
@@ -174,7 +203,7 @@ template <class Offset, class Answer>
 __device__ void pull_rest(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here,
                           LevelSums *sums, u32 pieces) {
   Pulling<Offset, Answer> pulling{
-      graph, work, answer, work.visited(here.which), work.visited(here.which ^ 1), here.depth + 1, 0, 0, 0};
+      graph, work, answer, work.visited(here.which), work.visited(here.which ^ 1), here.depth + 1, false, 0, 0, 0};
   for (u32 i = grid_warp(); i < pieces; i += grid_warps()) {
     Chunk piece = work.rest[i];
     u32 *word = pulling.after + (piece.v >> 5), bit = 1u << (piece.v & 31);

@@ -30,7 +30,7 @@ struct Pushing {
   // nothing branches.
   __device__ __forceinline__ void take(const int (&u)[PUSH_IN_FLIGHT], const int (&from)[PUSH_IN_FLIGHT]) {
     u32 bit[PUSH_IN_FLIGHT], old[PUSH_IN_FLIGHT];
-    Offset begin[PUSH_IN_FLIGHT], end[PUSH_IN_FLIGHT];
+    Degree<Offset> degrees[PUSH_IN_FLIGHT];
 #pragma unroll
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) old[k] = __ldcg(visited + word_of(u[k]));
 #pragma unroll
@@ -40,8 +40,7 @@ struct Pushing {
 #pragma unroll
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) {
       bit[k] &= ~old[k];  // from here on: whether the vertex is fresh
-      const int w = bit[k] ? u[k] : 0;
-      begin[k] = __ldg(graph.offsets + w), end[k] = __ldg(graph.offsets + w + 1);
+      degrees[k].load(graph, u[k], bit[k]);
     }
 #pragma unroll
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) {
@@ -54,7 +53,7 @@ struct Pushing {
     }
 #pragma unroll
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) {
-      const Offset degree = bit[k] ? end[k] - begin[k] : 0;
+      const Offset degree = degrees[k].get(graph, u[k], bit[k]);
       finds.edges += degree, finds.big += degree >= work.chunk;
     }
     __syncwarp();

@@ -30,9 +30,52 @@ struct Graph {
   const int *in_neighbours;
   const int *hub;     // a vertex's first in-neighbour: most vertices that a pull finds need no more than this
   const u32 *closed;  // vertices without in-arcs, and the bits past n: a pull skips them
+  const u16 *degrees;  // out-arcs up to MANY_ARCS; null where offsets have 32 bits, which are read as fast
   i64 n, m;
   i64 findable;  // vertices with in-arcs
 };
+
+// The out-arcs of a vertex, loaded in two steps so that many loads are in flight together.
+constexpr u32 MANY_ARCS = 0xffff;
+template <class Offset>
+struct Degree {
+  static constexpr bool SHORT = false;
+  Offset begin, end;
+
+  __device__ __forceinline__ void load(const Graph<Offset> &graph, int v, bool wanted) {
+    begin = __ldg(graph.offsets + (wanted ? v : 0)), end = __ldg(graph.offsets + (wanted ? v + 1 : 0));
+  }
+  __device__ __forceinline__ Offset get(const Graph<Offset> &, int, bool wanted) const {
+    return wanted ? end - begin : 0;
+  }
+  __device__ __forceinline__ bool at_least(u32) const { return true; }  // not known before get()
+};
+// 64-bit offsets are four times the bytes that nearly every degree needs.
+template <>
+struct Degree<i64> {
+  static constexpr bool SHORT = true;
+  u32 arcs;
+
+  __device__ __forceinline__ void load(const Graph<i64> &graph, int v, bool wanted) {
+    arcs = graph.degrees ? __ldcs(graph.degrees + (wanted ? v : 0)) : MANY_ARCS;
+  }
+  __device__ __forceinline__ i64 get(const Graph<i64> &graph, int v, bool wanted) const {
+    if (wanted && arcs == MANY_ARCS) return __ldg(graph.offsets + v + 1) - __ldg(graph.offsets + v);
+    return wanted ? arcs : 0;
+  }
+  __device__ __forceinline__ bool at_least(u32 some) const { return arcs >= some; }
+};
+
+// What is read or written only once on a large graph is the first to leave the caches, so that the bitmaps stay there.
+template <bool ONCE>
+__device__ __forceinline__ int read_once(const int *at) {
+  return ONCE ? __ldcs(at) : __ldg(at);
+}
+template <bool ONCE>
+__device__ __forceinline__ void write_once(int *at, int x) {
+  if (ONCE) __stcs(at, x);
+  else *at = x;
+}
 
 // What a level adds up to, over the grid.
 struct __align__(128) LevelSums {
@@ -97,10 +140,13 @@ struct Work {
 //   begin(i, s)        starts at it
 //   reach(v, u, d)     v is reached from u at depth d
 //   close(v, reached)  at the end: v was reached, or not
+//   FILLS              whether the first pull calls fill() for every vertex not visited before it, and close() is then
+//                      not called: so whole lines are written. Of a line written in part, memory must read the rest.
+//   fill<ONCE>(v, u, d)  v is reached from u at depth d, or not yet (u < 0); ONCE: see write_once
 //   tell(here)         where the search ended
 template <bool PARENTS>
 struct Hops {
-  static constexpr bool FROM = PARENTS, EVERY = false;
+  static constexpr bool FROM = PARENTS, EVERY = false, FILLS = true;
   static constexpr int HUB = 1;
   int *distance, *parent;
   const int *sources;  // null if there is one source only
@@ -113,6 +159,11 @@ struct Hops {
   __device__ __forceinline__ void reach(int v, int from, int depth) const {
     distance[v] = depth;
     if (PARENTS) parent[v] = from;
+  }
+  template <bool ONCE>
+  __device__ __forceinline__ void fill(int v, int from, int depth) const {
+    write_once<ONCE>(distance + v, from < 0 ? -1 : depth);
+    if (PARENTS) write_once<ONCE>(parent + v, from);
   }
   __device__ __forceinline__ void close(i64 v, bool) const {
     distance[v] = -1;
