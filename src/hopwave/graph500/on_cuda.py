@@ -14,8 +14,8 @@ from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.jobs import Question
 from hopwave.rules import Growing
 
-# Less than half of the plan's alpha: these rows have only their first neighbour in place, so that a pull whose frontier is small
-# looks through many of them to the end.
+# Less than half of the plan's alpha: these rows have only their first neighbour in place, so that a pull whose frontier
+# is small looks through many of them to the end.
 RULE = Growing(5, 18)
 
 
