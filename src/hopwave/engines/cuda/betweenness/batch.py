@@ -17,7 +17,7 @@ from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.block import NO_CUTOFF
 from hopwave.engines.cuda.betweenness.lists import cut
 from hopwave.engines.cuda.launch import BLOCK, WARP, expression, kernels, truth
-from hopwave.engines.cuda.memory import Pieces, copied
+from hopwave.engines.cuda.memory import Pieces, copied, copy_into
 from hopwave.engines.cuda.records import address, filled, record
 
 HEADER = "betweenness/batch.cuh"
@@ -118,7 +118,7 @@ class Batches:
             del state, parts
             own = copied(total)  # dropped if memory runs out: the piece is then halved and done again
             both = self.block_regime.add(sources, own)
-            total.data.copy_from_device_async(own.data, own.nbytes)
+            copy_into(total, own)
             return lambda: both
         for depth in range(len(masks) - 1, -1 if job.edges else 0, -1):
             leaf = depth == len(masks) - 1

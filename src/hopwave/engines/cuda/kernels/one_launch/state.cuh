@@ -28,8 +28,8 @@ struct Graph {
   const int *neighbours;
   const Offset *in_offsets;  // in-arcs, neighbours by descending in-degree, for a pull
   const int *in_neighbours;
-  const int *hub;     // a vertex's first in-neighbour: most vertices that a pull finds need no more than this
-  const u32 *closed;  // vertices without in-arcs, and the bits past n: a pull skips them
+  const int *hub;      // a vertex's first in-neighbour: most vertices that a pull finds need no more than this
+  const u32 *closed;   // vertices without in-arcs, and the bits past n: a pull skips them
   const u16 *degrees;  // out-arcs up to MANY_ARCS; null where offsets have 32 bits, which are read as fast
   i64 n, m;
   i64 findable;  // vertices with in-arcs
