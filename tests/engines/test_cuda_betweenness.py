@@ -143,6 +143,17 @@ def test_a_deep_search_leaves_the_batch() -> None:
         assert np.array_equal(found.scores, expected.scores)
 
 
+def test_scores_stay_where_the_graph_is() -> None:
+    cupy = pytest.importorskip("cupy")
+    G = graph("kronecker")
+    there = Graph.from_edges(*(cupy.asarray(ends) for ends in G.to_edges()), n=G.n)
+    for plan in PLANS:
+        options: dict[str, Any] = {"sources": [5], "plan": plan, "device": "cuda"}
+        found, expected = hw.betweenness_centrality(there, **options), hw.betweenness_centrality(G, **options)
+        assert isinstance(found.scores, cupy.ndarray) and isinstance(expected.scores, np.ndarray)
+        assert np.array_equal(found.scores.get(), expected.scores)
+
+
 def test_auto_chooses_by_depth_and_size() -> None:
     def plan(G: Graph, **options: Any) -> str:
         return hw.betweenness_centrality(G, device="cuda", **options).plan.name
