@@ -14,11 +14,13 @@ import numpy as np
 
 from hopwave.engines.cuda import rows
 from hopwave.engines.cuda.answers import to_host
-from hopwave.engines.cuda.betweenness import batch, block, lists, regimes, weighted
+from hopwave.engines.cuda.betweenness import batch, block, lists, regimes, weighted, wide
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
 from hopwave.engines.cuda.memory import copied, free_memory
 from hopwave.engines.cuda.renumber import neighbours_near, renumbered
 from hopwave.engines.cuda.search.distances import distances_from, probed_depth
+from hopwave.engines.cuda.search.workspace import NoCooperativeLaunch
+from hopwave.prepared import Structure
 
 
 def instances():
@@ -27,6 +29,7 @@ def instances():
     yield from batch.instances()
     yield from lists.instances()
     yield from weighted.instances()
+    yield from wide.instances()
 
 
 def why_not(plan, job):
@@ -60,6 +63,8 @@ def choose(loaded, job):
     """The regime for a job, and why. Regimes differ in their last bits, so deterministic=True ignores what is free."""
     n, m, k = loaded.n, loaded.m, len(job.sources)
     few = k <= regimes.MAX_WIDE_SOURCES  # what is free plays no part then: do not ask for it
+    if few and not regimes.is_small(n, m) and loaded.graph._prepared.record(Structure).depth is None:
+        begin(loaded, job, "wide")  # while the probe's kernels are compiled
     budget = machine().memory if job.deterministic or few else memory_budget(job)
     return regimes.choose(n, m, k, probed_depth(loaded), budget)
 
@@ -75,16 +80,19 @@ def renumbered_if_worth(loaded, job, depth):
     return loaded.kept["near"]
 
 
-def begin(loaded, job, name, lanes):
+def begin(loaded, job, name):
     """Start to compile what a regime needs, before its first run on a graph: what takes longest comes first."""
-    key = "begun", name, lanes, job.edges
+    key = "begun", name, job.edges
     if key in loaded.kept:
         return
     loaded.kept[key] = True
-    if name != "block":
-        batch.begin(lanes, job.edges)
-        loaded.on_device.launch.begin(lists.HEADER)
-    block.begin(loaded, job, name == "block")
+    if name == "wide":
+        wide.begin(loaded.on_device.offset)
+    else:
+        if name == "batch":
+            batch.begin(job.edges)
+            loaded.on_device.launch.begin(lists.HEADER)
+        block.begin(loaded, job, name == "block")
     loaded.on_device.launch.begin(rows.HEADER)
 
 
@@ -96,8 +104,7 @@ def regime(loaded, job, name):
 
     if job.weighted:
         return weighted.WeightedBlocks(loaded, job, machine(), probed_depth(loaded), budget)
-    lanes = 1 if name == "wide" else regimes.lanes_for(len(job.sources))
-    begin(loaded, job, name, lanes)
+    begin(loaded, job, name)
     here, depth = machine(), probed_depth(loaded)
 
     def blocks():
@@ -106,7 +113,12 @@ def regime(loaded, job, name):
 
     if name == "block" or depth > regimes.MAX_BATCH_LEVELS:
         return blocks()
-    return batch.Batches(loaded, job, here, depth, budget, lanes, blocks())
+    if name == "batch":
+        return batch.Batches(loaded, job, here, depth, budget, regimes.lanes_for(len(job.sources)), blocks())
+    try:
+        return wide.Wide(loaded, job, blocks)
+    except NoCooperativeLaunch:
+        return blocks()
 
 
 class Accumulation:
