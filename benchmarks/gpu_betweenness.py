@@ -1,10 +1,11 @@
-"""Betweenness on one GPU: milliseconds per source in runs of 64 sources, seconds of exact runs, agreement with the CPU.
+"""Betweenness on one GPU: milliseconds of one source, of each of 64, seconds of exact runs, agreement with the CPU.
 
-    PYTHONPATH=src python -m benchmarks.gpu_betweenness [--data FOLDER] [--parts sampled,exact,agree] [--graphs a,b]
-                                                        [--kept FOLDER]
+    PYTHONPATH=src python -m benchmarks.gpu_betweenness [--data FOLDER] [--parts single,sampled,exact,agree]
+                                                        [--graphs a,b] [--kept FOLDER]
 
-Everything is compared with the CPU engine, score by score, before it is timed. A time is the host's clock around a call
-of betweenness_centrality with device="cuda" and plan="auto": sums copied to the host, scaled and certified. A first
+Everything is compared score by score before it is timed: with the CPU engine, single sources with the batch regime. A
+time is the host's clock around a call of betweenness_centrality with device="cuda" and plan="auto": sums scaled and
+certified, and copied to the host, except for single sources, whose graphs and scores are the GPU's. A first
 call uploads the graph, compiles, and prepares what is kept with the graph (a probe, lists cut into chunks, new numbers
 for deep graphs); its time has a column of its own. Generated graphs are those of gpu-hopwave.md. The CPU engine's
 scores of whole graphs are read from the folder --kept, and written there where they are missing.
@@ -22,7 +23,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from benchmarks.gpu_graphs import kronecker, mycielskian, sources_of, uniform
+from benchmarks.gpu_graphs import kronecker, kronecker_on_gpu, mycielskian, sources_of, uniform
 from benchmarks.gpu_search import head
 from benchmarks.pages import ALL, PARTS, SOURCES, betweenness_page
 from benchmarks.setting import RESULTS, generate, hw, timed
@@ -39,6 +40,10 @@ MADE: dict[str, Callable[[], Graph]] = {
     "delaunay20": lambda: generate.delaunay(1 << 20, seed=1),
     "grid1000": lambda: generate.grid(1000, 1000, missing=0.03, seed=1),
 }
+# Graphs for one source: scale and edge factor; milliseconds of a call before the wide regime was one launch.
+SINGLE: dict[str, tuple[int, int, float]] = {
+    "kron18e43": (18, 43, 3.8), "kron21e44": (21, 44, 14.6), "kron24e16": (24, 16, 140.0), "kron26e16": (26, 16, 560.0),
+}  # fmt: skip
 # Milliseconds per source of the best code before, on the same kind of GPU; None: all of them return garbage.
 BEFORE: dict[str, float | None] = {
     "kron18e43": 2.3, "kron21e44": 8.0, "rmat22e64": 19.0, "uniform20e16": 2.9, "mycielskian17": 1.25,
@@ -97,6 +102,34 @@ def sampled(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def single(name: str) -> dict[str, Any]:
+    """One source per call, on a graph that is on the GPU: the median of seven calls, and the mean over sources."""
+    scale, edge_factor, earlier_ms = SINGLE[name]
+    graph = kronecker_on_gpu(scale, edge_factor)
+    distances = hw.bfs(graph, int(np.argmax(graph.degrees)), device="cuda", predecessors=False).distances
+    inside = cupy.flatnonzero(distances >= 0)
+    sources = inside[cupy.asarray(np.random.default_rng(7).integers(0, len(inside), CHECKED))].tolist()
+    began = time.perf_counter()
+    results = [run(graph, [sources[0]])]
+    first = time.perf_counter() - began
+    results += [run(graph, [source]) for source in sources[1:]]
+    together = run(graph, sources, plan="hopwave-batch").scores
+    worst = float((abs(sum(r.scores for r in results) - together) / cupy.maximum(together, 1e-290)).max())
+    if not worst <= 1e-11:
+        raise SystemExit(f"single sources of {name} differ from the batch regime by {worst:g}")
+    stream, ms = cupy.cuda.get_current_stream(), []
+    for source in sources:
+        times = [timed(lambda: (run(graph, [source]), stream.synchronize()), 1)[0] for _ in range(7)]  # noqa: B023
+        ms.append(1e3 * float(np.median(times)))
+    mean, before = float(np.mean(ms)), BEFORE.get(name)
+    return {
+        "graph": name, "n": graph.n, "m": graph.m, "plan": results[0].plan.name, "ms": mean,
+        "slowest source ms": max(ms), "GTEPS": graph.m / mean / 1e6, "level by level, ms": earlier_ms,
+        "best before, ms": before, "times faster": before and before / mean, "first call s": first,
+        "certificate": max(r.certificate.error for r in results), "difference from batch": worst,
+    }  # fmt: skip
+
+
 def exact(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:
     few = sources_of(graph, CHECKED)
     worst = difference(run(graph, few), by_cpu(name, graph, few, kept))
@@ -138,25 +171,28 @@ def agree(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--parts", default="sampled,exact,agree")
+    parser.add_argument("--parts", default="single,sampled,exact,agree")
     parser.add_argument("--graphs", default="", help="only these")
     parser.add_argument("--kept", type=Path, help="folder of the CPU engine's scores of whole graphs")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
     found = earlier(given.out, given.parts.split(","))
     for part in given.parts.split(","):
-        names = {"sampled": list(BEFORE), "exact": list(EXACT)}.get(part) or [
+        names = {"single": list(SINGLE), "sampled": list(BEFORE), "exact": list(EXACT)}.get(part) or [
             path.name.removesuffix(".mtx.gz") for path in sorted(given.data.glob("*.mtx.gz"))
         ]
         for name in names:
             if given.graphs and name not in given.graphs.split(","):
                 continue
-            graph = graph_of(name, given.data)
-            row = {"sampled": sampled, "exact": exact, "agree": agree}[part](name, graph, given.kept)
+            if part == "single":
+                row = single(name)
+            else:
+                graph = graph_of(name, given.data)
+                row = {"sampled": sampled, "exact": exact, "agree": agree}[part](name, graph, given.kept)
+                graph._prepared.clear()
             found[part].append(row)
             print(" ".join(f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}"
                            for key, value in row.items()), flush=True)  # fmt: skip
-            graph._prepared.clear()
             cupy.get_default_memory_pool().free_all_blocks()
             write(given.out, found)
 

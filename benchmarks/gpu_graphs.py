@@ -9,6 +9,7 @@ import numpy as np
 
 import hopwave as hw
 from hopwave import Graph
+from hopwave.engines.cuda.kronecker import edges
 
 Ends = tuple[int, Any, Any]  # vertices, and the two ends of every edge
 
@@ -71,6 +72,15 @@ def made(n: int, source: Any, target: Any) -> Graph:
 
 def kronecker(scale: int, edge_factor: int) -> Graph:
     return made(*kronecker_ends(scale, edge_factor))
+
+
+def kronecker_on_gpu(scale: int, edge_factor: int) -> Graph:
+    """The graph of generate.kronecker(scale, edge_factor, seed=1), drawn, built and left on the GPU."""
+    source, target = edges(scale, 1, 0, edge_factor << scale, np.int32)
+    graph = Graph.from_edges(source, target, n=1 << scale)
+    del source, target
+    cupy.get_default_memory_pool().free_all_blocks()
+    return graph
 
 
 def uniform(n: int, m: int) -> Graph:

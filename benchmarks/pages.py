@@ -93,6 +93,10 @@ def _shown(row: dict[str, Any]) -> str:
 SOURCES = 64  # of a sampled run
 ALL = 40_000  # vertices up to which all sources are compared
 PART_NOTES = {
+    "single": "One source per call, on a graph that is on the GPU; its scores stay there. Milliseconds of the public "
+    "call by the host's clock: the median of seven calls, and of that the mean over four sources. *Level by level* is "
+    "the same call before `hopwave-wide` became one launch. *Best before* as below. *Difference from batch* is the "
+    "largest relative difference of a score, summed over the four sources, from `hopwave-batch`.",
     "sampled": f"Runs of {SOURCES} sources in the largest component. *Best before* is the best single-source time of "
     "Gunrock 1.2, TurboBC, GSWITCH, hybrid_BC and cuGraph on one H200; on delaunay20 and grid1000 each of them returns "
     "NaN, infinity or garbage. *Difference from CPU* is the largest relative difference of a score from the CPU "
@@ -103,6 +107,7 @@ PART_NOTES = {
     f"edges with {SOURCES} sources.",
 }
 PARTS = {
+    "single": "One source",
     "sampled": "A run of 64 sources",
     "exact": "Exact betweenness of all vertices",
     "agree": "Agreement with the CPU engine",

@@ -79,7 +79,11 @@ class Job:
 
 
 class Accumulation(Protocol):
-    """A run of an engine over a job, one block of sources after another."""
+    """A run of an engine over a job, one block of sources after another.
+
+    A run whose sums may stay on a device has them in an attribute `sums_on_device` too, or None there
+    (hopwave.algorithms.brandes.sums_of).
+    """
 
     blocks: int
     size: int  # sources per block

@@ -118,3 +118,22 @@ def test_the_certificate_counts_what_was_computed(device: str) -> None:
     distances = np.array([oracle.distances(graph, s) for s in (3, 50)])
     assert run.certificate[:, 1].tolist() == (np.maximum(distances - 1, 0)).sum(axis=1).tolist()
     assert math.isclose(run.total.sum(), run.certificate[:, 0].sum(), rel_tol=1e-12)
+
+
+def test_sums_that_stay_on_a_device_are_checked_there() -> None:
+    class Run:
+        blocks, size, done, certificate = 0, 1, 0, np.array([[3.0, 3.0]])
+
+        def __init__(self, sums: list[float]) -> None:
+            self.sums_on_device = np.array(sums)
+
+        @property
+        def total(self) -> Any:
+            raise AssertionError("fetched")
+
+    job: Any = Job(np.zeros(1, np.int64))
+    right: Any = Run([1.0, 2.0])
+    assert brandes.accumulate(right, job, "test", False, None).error == 0 and brandes.sums_of(right).tolist() == [1, 2]
+    wrong: Any = Run([1.0, 1.0])
+    with pytest.raises(EngineError, match="all sources together sum to"):
+        brandes.accumulate(wrong, job, "test", False, None)

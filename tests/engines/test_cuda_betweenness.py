@@ -143,6 +143,50 @@ def test_a_deep_search_leaves_the_batch() -> None:
         assert np.array_equal(found.scores, expected.scores)
 
 
+def layered(*sizes: int, directed: bool = False) -> Graph:
+    """Layers of these sizes, each joined completely to the next."""
+    ends = np.cumsum([0, *sizes])
+    pairs = [
+        np.stack(np.meshgrid(np.arange(ends[i], ends[i + 1]), np.arange(ends[i + 1], ends[i + 2])), -1).reshape(-1, 2)
+        for i in range(len(sizes) - 1)
+    ]
+    u, v = np.concatenate(pairs).T
+    return Graph.from_edges(u, v, directed=directed)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (1, 3000, 1, 3000),  # long rows, in pieces; levels that push their counts, and levels that pull them
+        (1, 2, 1500, 40, 3, 1),  # rows of every length; few vertices of a large level have a successor
+        (1, *[2] * 47),  # as many levels as the kernel sorts
+        (1, *[2] * 60),  # more than that: left to the block regime
+        (1, *[300] * 12),  # counts up to 2^98, beyond what whole numbers in float64 are exact for
+    ],
+    ids=str,
+)
+@both
+def test_one_source_by_the_whole_gpu(sizes: tuple[int, ...], directed: bool, call: Any) -> None:
+    G = layered(*sizes, directed=directed)
+    for source in (0, G.n // 2):
+        found, again = (call(G, sources=[source], plan="hopwave-wide", device="cuda") for _ in range(2))
+        expected = call(G, sources=[source], device="cpu")
+        np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-12, atol=1e-290)
+        assert np.array_equal(found.scores, again.scores) and found.certificate == again.certificate
+
+
+def test_scores_stay_where_the_graph_is() -> None:
+    cupy = pytest.importorskip("cupy")
+    G = graph("kronecker")
+    there = Graph.from_edges(*(cupy.asarray(ends) for ends in G.to_edges()), n=G.n)
+    for plan in PLANS:
+        options: dict[str, Any] = {"sources": [5], "plan": plan, "device": "cuda"}
+        found, expected = hw.betweenness_centrality(there, **options), hw.betweenness_centrality(G, **options)
+        assert isinstance(found.scores, cupy.ndarray) and isinstance(expected.scores, np.ndarray)
+        assert np.array_equal(found.scores.get(), expected.scores)
+
+
 def test_auto_chooses_by_depth_and_size() -> None:
     def plan(G: Graph, **options: Any) -> str:
         return hw.betweenness_centrality(G, device="cuda", **options).plan.name

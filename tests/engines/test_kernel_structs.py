@@ -187,6 +187,9 @@ CONSTANTS = [  # header, constants there, where Python has them, under which nam
     ("linalg/products.cuh", "PIECE", "linalg.scratch", None),
     ("betweenness/paths.cuh", "PATH_THREADS", "betweenness.paths", "THREADS"),
     ("linalg/power.cuh", "POWER_THREADS POWER_BLOCKS TILE_KINDS", "linalg.power", "THREADS BLOCKS KINDS"),
+    ("betweenness/batch.cuh", "LANES", "betweenness.regimes", None),
+    ("betweenness/wide.cuh", "PIECE MAX_LEVELS", "betweenness.regimes", "PIECE_ARCS MAX_BATCH_LEVELS"),
+    ("betweenness/wide.cuh", "MAPPED", "betweenness.wide", None),
 ]
 
 

@@ -140,13 +140,12 @@ def test_batches_fit_or_an_error_says_so(
     lanes = regimes.lanes_for(k)
     batches = regimes.batches_at_once(n, m, k, lanes, machine, edges)
     assert 1 <= batches <= 32 and (batches == 1 or not edges)
-    least = min(lanes, 2)
-    if regimes.batch_bytes(n, m, least, 10) > budget:
+    if regimes.batch_bytes(n, m, 1, 10) > budget:
         with pytest.raises(EngineError, match="for one source"):
             regimes.batch_fit(n, m, lanes, batches, 10, budget)
         return
     fewer, at_once = regimes.batch_fit(n, m, lanes, batches, 10, budget)
-    assert least <= fewer <= lanes and 1 <= at_once <= batches
+    assert 1 <= fewer <= lanes and 1 <= at_once <= batches
     assert at_once * regimes.batch_bytes(n, m, fewer, 10) <= budget
     assert fewer == lanes or at_once == 1, "fewer batches before smaller ones"
 
@@ -213,3 +212,18 @@ def test_auto_takes_a_gpu_where_the_run_is_worth_it(monkeypatch: pytest.MonkeyPa
 
 def test_a_cpu_chooses_by_itself() -> None:
     assert hw.betweenness_centrality(generate.path(4), device="cpu").plan.name == "hopwave-block"
+
+
+@given(st.lists(st.integers(0, 10**5), max_size=30))
+def test_pieces_of_long_rows_fit(rows: list[int]) -> None:
+    pieces = sum(-(-arcs // regimes.PIECE_ARCS) for arcs in rows if arcs > regimes.PIECE_ARCS)
+    assert pieces <= regimes.most_pieces(sum(rows))
+
+
+def test_the_whole_gpu_on_one_source_fits_or_an_error_says_so() -> None:
+    needed = regimes.wide_bytes(1000, 10_000, True)
+    assert needed > regimes.wide_bytes(1000, 10_000, False)
+    regimes.check_wide(1000, 10_000, True, None)
+    regimes.check_wide(1000, 10_000, True, needed)
+    with pytest.raises(EngineError, match=r"for one source and may use .* raise memory_limit="):
+        regimes.check_wide(1000, 10_000, True, needed - 1)

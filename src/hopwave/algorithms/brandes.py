@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms.checkpoint import Checkpoint
+from hopwave.arrays import Array, on_gpu
 from hopwave.errors import EngineError, ExecutorError
 from hopwave.jobs import Accumulation, Job, Progress
 from hopwave.progress import Meter, say
@@ -88,11 +89,19 @@ def accumulate(
             raise
         if callable(progress):
             progress(sources, sources)
-    sums = run.total[: len(run.total) // 2] if job.squares else run.total
-    return certify(run.certificate, None if job.endpoints else sums)  # with endpoints, the sums are not those of δ
+    sums = None if job.endpoints else sums_of(run)  # with endpoints, the sums are not those of δ
+    if sums is not None and job.squares:
+        sums = sums[: len(sums) // 2]
+    return certify(run.certificate, sums)
 
 
-def certify(both_sides: npt.NDArray[np.float64], sums: npt.NDArray[np.float64] | None = None) -> Certificate:
+def sums_of(run: Accumulation) -> Array:
+    """The sums of a run, where they are: on the device, if the run leaves them there, else on the host."""
+    left: Array = getattr(run, "sums_on_device", None)
+    return run.total if left is None else left
+
+
+def certify(both_sides: npt.NDArray[np.float64], sums: Array = None) -> Certificate:
     """Compare Σ_v δ_s(v) of each source with Σ_t (h(s, t) − 1); raise an EngineError if they differ too much.
 
     `both_sides` has one row per source. Also checks the total over all sources, if the `sums` per vertex are given: a
@@ -111,7 +120,7 @@ def certify(both_sides: npt.NDArray[np.float64], sums: npt.NDArray[np.float64] |
             "this is a fault of hopwave or of the hardware: please report it, and try another device="
         )
     if sums is not None:
-        whole, right = float(np.add.reduce(sums)), float(np.add.reduce(due))
+        whole, right = float(sums.sum() if on_gpu(sums) else np.add.reduce(sums)), float(np.add.reduce(due))
         apart = abs(whole - right) / max(right, 1.0)
         if not apart <= TOLERANCE:
             raise EngineError(

@@ -20,7 +20,7 @@ from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.algorithms.method import Method
 from hopwave.api.arguments import check_bytes, check_distance, check_risk, order_of_nodes, source_ids
 from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, to_input_device
-from hopwave.api.estimates import Estimate, bounds_of_sample, check_epsilon, check_method, estimated
+from hopwave.api.estimates import Estimate, File, bounds_of_sample, check_epsilon, check_method, estimated
 from hopwave.api.weights import lengths
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
@@ -173,7 +173,7 @@ def betweenness_centrality(
 
         return estimated(asked, sourced, (device, plan, threads, executor), progress, checkpoint)
     run = choose_run(graph, request.job, device, plan, threads, executor)
-    sums, certificate = run.add_up(request.job, "betweenness", progress, checkpoint)
+    sums, certificate = run.add_up(request.job, "betweenness", progress, checkpoint, fetch=k is not None)
     scores = to_input_device(graph, run.engine, request.scores(sums, normalized))
     bounds = None if k is None else bounds_of_sample(graph, request.job, sums, run.engine, delta, normalized)
     risk, count = None if k is None else delta, len(request.job.sources)
@@ -356,9 +356,9 @@ class Run:
     threads: int | None
 
     def add_up(
-        self, job: Job, title: str, progress: Progress, checkpoint: str | os.PathLike[str] | None = None
+        self, job: Job, title: str, progress: Progress, checkpoint: File = None, fetch: bool = True
     ) -> tuple[Floats, brandes.Certificate]:
-        """The sums of dependencies over the sources of the job, checked. The title is that of the progress bar."""
+        """The sums of dependencies, checked; with fetch=False they may be on a device. The title is for progress."""
         run = self.engine.accumulation(self.graph, job, self.plan, self.threads)
         saved, work = None, len(job.sources) * (self.graph.n + self.graph.m)
         if checkpoint is None:
@@ -366,7 +366,7 @@ class Run:
         else:
             saved = Checkpoint(checkpoint, self.graph, job, f"{self.plan.name} on {self.engine.name}")
         certificate = brandes.accumulate(run, job, title, progress, saved)
-        return run.total, certificate
+        return run.total if fetch else brandes.sums_of(run), certificate
 
     @property
     def plan_used(self) -> PlanUsed:

@@ -1,7 +1,5 @@
 """Betweenness with a batch of sources at once (kernels/betweenness/batch.cuh), for shallow graphs.
 
-With one source per batch, the whole GPU works on it.
-
 Python runs the levels; a level is a launch or two, for all batches at once. Lists are cut into chunks when a graph is
 first used here. Two kinds of search are left to the block regime: deeper than a batch keeps masks for, and with path
 counts that might pass float64.
@@ -34,27 +32,24 @@ BATCH = record(
 
 def instances():
     """Every kernel of the batch regime: header and name expression."""
-    for lanes in (1, regimes.LANES):
-        for back, edges in ((False, False), (True, False), (True, True)):
-            yield HEADER, expression(HEADER, "gather_level", "int", lanes, truth(back), truth(edges))
-        for back in (False, True):
-            yield HEADER, expression(HEADER, "finish_longs", "int", lanes, truth(back))
-    for name in ("set_sources", "close_level", "add_batches", "add_one"):
+    for back, edges in ((False, False), (True, False), (True, True)):
+        yield HEADER, expression(HEADER, "gather_level", "int", truth(back), truth(edges))
+    for back in (False, True):
+        yield HEADER, expression(HEADER, "finish_longs", "int", truth(back))
+    for name in ("set_sources", "close_level", "add_batches"):
         yield HEADER, expression(HEADER, name, "int")
 
 
-def begin(lanes, edges):
-    """Start to compile what batches of so many sources need."""
-    kind = f"int, {1 if lanes == 1 else regimes.LANES}"
-    shaped = [("add_one" if lanes == 1 else "add_batches", "int")]
-    shaped += [("gather_level", f"{kind}, false, false"), ("gather_level", f"{kind}, true, {truth(edges)}")]
-    shaped += [("finish_longs", f"{kind}, false"), ("finish_longs", f"{kind}, true")]
-    shaped += [("set_sources", "int"), ("close_level", "int")]
+def begin(edges):
+    """Start to compile what batches need."""
+    shaped = [("add_batches", "int"), ("set_sources", "int"), ("close_level", "int")]
+    shaped += [("gather_level", "int, false, false"), ("gather_level", f"int, true, {truth(edges)}")]
+    shaped += [("finish_longs", "int, false"), ("finish_longs", "int, true")]
     nvrtc.begin(HEADER, [expression(HEADER, name, shape) for name, shape in shaped])
 
 
 class Batches:
-    """The batch regime on one graph for one job; with one lane, the wide one.
+    """The batch regime on one graph for one job.
 
     budget(): bytes that may be taken now. block_regime: takes the sources that must leave a batch.
     """
@@ -100,8 +95,7 @@ class Batches:
         pieces, sides = Pieces(len(sources), self.lanes * self.at_once, self.least), {}
         for begin, end in pieces:
             with pieces.halving():
-                lanes = min(self.lanes, max(2, pieces.size))  # one alone would be added up in another order
-                sides[begin, end] = self._piece(sources[begin:end], total, lanes)
+                sides[begin, end] = self._piece(sources[begin:end], total, min(self.lanes, pieces.size))
         certificate = np.zeros((len(sources), 2))
         for (begin, end), side in sides.items():
             certificate[begin:end] = side()
@@ -126,7 +120,7 @@ class Batches:
         due, reached = state.sums.reshape(2, -1)
         options = int(job.endpoints), int(job.squares), int(job.edges)
         arguments = state.fields(self.back, masks[0], masks[0]), masks[0], reached, batches, *options, total, parts
-        self.kernels.exactly(HEADER, "add_one" if lanes == 1 else "add_batches", "int", (blocks,), BLOCK, arguments)
+        self.kernels.exactly(HEADER, "add_batches", "int", (blocks,), BLOCK, arguments)
 
         def sides():
             ends = 2.0 * reached.get() * job.endpoints  # counted in the sums in addition to δ
@@ -166,7 +160,6 @@ class State:
     def __init__(self, regime, batches, lanes):
         self.regime, self.batches, self.lanes = regime, batches, lanes
         n = regime.loaded.n
-        self.kernel_lanes = 1 if lanes == 1 else regimes.LANES
         self.visited, self.alive = self.masks(), cupy.zeros(batches, np.uint64)
         self.X, self.delta = cupy.empty((2, batches, n, lanes), np.float64)
         self.slots = max(1, regime.forward.slots, regime.back.slots)
@@ -177,9 +170,8 @@ class State:
         self.records = {}
 
     def masks(self):
-        """One empty mask per vertex; for one source, one bit per vertex."""
-        n = self.regime.loaded.n
-        return cupy.zeros((self.batches, n if self.lanes > 1 else -(-n // 64)), np.uint64)
+        """One empty mask per vertex."""
+        return cupy.zeros((self.batches, self.regime.loaded.n), np.uint64)
 
     def fields(self, lists, other, mask, leaf=False, arcs=None):
         """The kernels' struct Batch."""
@@ -211,7 +203,7 @@ class State:
         """One level, either way."""
         launch, edges = self.regime.kernels.exactly, back and self.regime.job.edges
         fields = self.fields(lists, other, mask, leaf, total if edges else None)
-        flags = f"int, {self.kernel_lanes}, {truth(back)}"
+        flags = f"int, {truth(back)}"
         if len(lists.chunks):
             grid = self.blocks(lists), self.batches
             launch(HEADER, "gather_level", f"{flags}, {truth(edges)}", grid, BLOCK, (fields,))

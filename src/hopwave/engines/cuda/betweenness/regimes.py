@@ -6,7 +6,7 @@
 
     block    one block per source, or a team of blocks where sources are few (block.py)
     batch    up to 64 sources per batch, which share every read of the graph (batch.py)
-    wide     the batch regime with one source per batch: the whole GPU works on it
+    wide     the whole GPU works on one source, in one launch (wide.py)
 
 Nothing here changes a score by more than rounding. All of it is decided before the run, by these functions alone.
 """
@@ -25,6 +25,11 @@ CHUNK_ARCS = 512  # arcs of a list that one warp takes at a time
 MAX_BATCH_LEVELS = 48  # a batch keeps one mask per level and vertex, so a deeper search leaves it for the block regime
 MAX_COUNT_BITS = 1000  # a batch's path counts are plain float64: a search whose counts might pass 2^1000 leaves it
 MAX_WIDE_SOURCES = 4  # up to four sources, each gets the whole GPU
+PIECE_ARCS = 1024  # arcs of a long row that one warp takes at a time, in the wide regime
+PUSH_COST = 4  # of an arc that path counts are pushed along, by atomics, relative to one that they are pulled along
+MARK_COST = (
+    4  # of an arc along which a vertex with a successor is marked, relative to one of a row that is then skipped
+)
 MAX_SMALL_ARCS = 1 << 20  # a graph of fewer arcs, and fewer than SPARSE_DEGREE per vertex, is one block's work
 SPARSE_DEGREE = 4
 MIN_ARCS_TO_RENUMBER = 1 << 27  # sources × arcs from which new vertex numbers pay for themselves, on a deep graph
@@ -81,6 +86,15 @@ def is_deep(depth: int) -> bool:
     return depth > MAX_BATCH_LEVELS // 2
 
 
+def is_small(n: int, m: int) -> bool:
+    """Whether a graph is one block's work.
+
+    >>> is_small(1 << 17, 3 << 17), is_small(1 << 17, 1 << 20)
+    (True, False)
+    """
+    return m < SPARSE_DEGREE * n and m < MAX_SMALL_ARCS
+
+
 def choose(n: int, m: int, k: int, depth: int, budget: int) -> tuple[Regime, str]:
     """The regime for k sources, and why.
 
@@ -91,7 +105,7 @@ def choose(n: int, m: int, k: int, depth: int, budget: int) -> tuple[Regime, str
     """
     if is_deep(depth):
         return "block", f"a probe is {depth} levels deep"
-    if m < SPARSE_DEGREE * n and m < MAX_SMALL_ARCS:
+    if is_small(n, m):
         return "block", f"{m:,} arcs: one block per source is enough"
     if k <= MAX_WIDE_SOURCES:
         return "wide", f"{k} source{'s' * (k != 1)} on a graph of {m:,} arcs"
@@ -217,7 +231,7 @@ def batches_at_once(n: int, m: int, k: int, lanes: int, machine: Machine, edges:
     >>> batches_at_once(1 << 15, 1 << 19, 10**5, 64, Machine(), False)
     32
     """
-    if edges or lanes == 1:
+    if edges:
         return 1
     in_memory = machine.memory // 8 // batch_bytes(n, m, lanes, MAX_BATCH_LEVELS)
     return max(1, min(-(-k // lanes), MAX_BATCHES, BATCH_ARCS // max(1, m), in_memory))
@@ -238,13 +252,12 @@ def batch_fit(
 ) -> tuple[int, int]:
     """Sources per batch and batches at once that fit: fewer batches first, then smaller ones.
 
-    A batch keeps two sources at least, since one alone would be added up in another order. A batch's size also changes
-    the order in which scores of arcs are added: `fixed` keeps it.
+    A batch's size changes the order in which scores of arcs are added: `fixed` keeps it.
 
     >>> batch_fit(1000, 10_000, 64, 16, 8, 3 << 20), batch_fit(1000, 10_000, 64, 16, 8, 1 << 20)
     ((64, 2), (32, 1))
     """
-    least = lanes if fixed else min(lanes, 2)
+    least = lanes if fixed else 1
     while batches > 1 and batches * batch_bytes(n, m, lanes, levels) > budget:
         batches //= 2
     while lanes > least and batch_bytes(n, m, lanes, levels) > budget:
@@ -254,6 +267,35 @@ def batch_fit(
         what = f"{lanes} sources that deterministic=True keeps together" if fixed else "one source"
         raise _too_little(needed, what, budget)
     return lanes, batches
+
+
+# ---------------------------------------------------------------- the wide regime
+
+
+def most_pieces(m: int) -> int:
+    """Pieces of long rows at most: a row of more than PIECE_ARCS has less than two for every full one.
+
+    >>> most_pieces(1 << 20)
+    2048
+    """
+    return max(1, 2 * m // PIECE_ARCS)
+
+
+def wide_bytes(n: int, m: int, directed: bool) -> int:
+    """Bytes of the wide regime: σ, δ, levels as bytes and bitmaps, sorted lists, pieces of long rows.
+
+    >>> wide_bytes(1 << 20, 1 << 24, False)
+    25165824
+    """
+    lists = 2 if directed else 1
+    return n * (2 * FLOAT + 4 * lists + 1) + 17 * n // 8 + most_pieces(m) * (FLOAT + 4 + 16 * lists)
+
+
+def check_wide(n: int, m: int, directed: bool, memory_limit: int | None) -> None:
+    """An EngineError where the wide regime needs more than the limit."""
+    needed = wide_bytes(n, m, directed)
+    if memory_limit is not None and needed > memory_limit:
+        raise _too_little(needed, "one source", memory_limit)
 
 
 def _too_little(needed: int, what: str, budget: int) -> EngineError:

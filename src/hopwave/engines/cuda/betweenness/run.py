@@ -1,21 +1,26 @@
 """Sums of dependencies on the GPU: our three regimes behind one class (regimes.py says when to use which).
 
-Whatever the regime, sources are taken in order, block by block, and no floating-point sum is made by atomics. So the
-same run on the same GPU gives the same bits, and so does one that was interrupted and resumed. Two things depend on the
+Whatever the regime, sources are taken in order, block by block, and no sum of fractions is made by atomics. So the same
+run on the same GPU gives the same bits, and so does one that was interrupted and resumed. Two things depend on the
 memory there is: the regime that is chosen, and the size of a batch that scores arcs. deterministic=True fixes both.
 """
 
 from __future__ import annotations
 
+from functools import cache
+
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda import rows
-from hopwave.engines.cuda.betweenness import batch, block, lists, regimes, weighted
+from hopwave.engines.cuda.answers import to_host
+from hopwave.engines.cuda.betweenness import batch, block, lists, regimes, weighted, wide
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
 from hopwave.engines.cuda.memory import copied, free_memory
 from hopwave.engines.cuda.renumber import neighbours_near, renumbered
 from hopwave.engines.cuda.search.distances import distances_from, probed_depth
+from hopwave.engines.cuda.search.workspace import NoCooperativeLaunch
+from hopwave.prepared import Structure
 
 
 def instances():
@@ -24,6 +29,7 @@ def instances():
     yield from batch.instances()
     yield from lists.instances()
     yield from weighted.instances()
+    yield from wide.instances()
 
 
 def why_not(plan, job):
@@ -33,7 +39,12 @@ def why_not(plan, job):
 
 def machine():
     """The current GPU, as the policy sees it."""
-    attributes = cupy.cuda.Device().attributes
+    return _machine(cupy.cuda.runtime.getDevice())
+
+
+@cache
+def _machine(device):
+    attributes = cupy.cuda.Device(device).attributes
     return regimes.Machine(
         attributes["MultiProcessorCount"],
         attributes["MaxSharedMemoryPerBlockOptin"],
@@ -50,8 +61,12 @@ def memory_budget(job):
 
 def choose(loaded, job):
     """The regime for a job, and why. Regimes differ in their last bits, so deterministic=True ignores what is free."""
-    budget = machine().memory if job.deterministic else memory_budget(job)
-    return regimes.choose(loaded.n, loaded.m, len(job.sources), probed_depth(loaded), budget)
+    n, m, k = loaded.n, loaded.m, len(job.sources)
+    few = k <= regimes.MAX_WIDE_SOURCES  # what is free plays no part then: do not ask for it
+    if few and not regimes.is_small(n, m) and loaded.graph._prepared.record(Structure).depth is None:
+        begin(loaded, job, "wide")  # while the probe's kernels are compiled
+    budget = machine().memory if job.deterministic or few else memory_budget(job)
+    return regimes.choose(n, m, k, probed_depth(loaded), budget)
 
 
 def renumbered_if_worth(loaded, job, depth):
@@ -65,16 +80,19 @@ def renumbered_if_worth(loaded, job, depth):
     return loaded.kept["near"]
 
 
-def begin(loaded, job, name, lanes):
+def begin(loaded, job, name):
     """Start to compile what a regime needs, before its first run on a graph: what takes longest comes first."""
-    key = "begun", name, lanes, job.edges
+    key = "begun", name, job.edges
     if key in loaded.kept:
         return
     loaded.kept[key] = True
-    if name != "block":
-        batch.begin(lanes, job.edges)
-        loaded.on_device.launch.begin(lists.HEADER)
-    block.begin(loaded, job, name == "block")
+    if name == "wide":
+        wide.begin(loaded.on_device.offset)
+    else:
+        if name == "batch":
+            batch.begin(job.edges)
+            loaded.on_device.launch.begin(lists.HEADER)
+        block.begin(loaded, job, name == "block")
     loaded.on_device.launch.begin(rows.HEADER)
 
 
@@ -86,14 +104,21 @@ def regime(loaded, job, name):
 
     if job.weighted:
         return weighted.WeightedBlocks(loaded, job, machine(), probed_depth(loaded), budget)
-    lanes = 1 if name == "wide" else regimes.lanes_for(len(job.sources))
-    begin(loaded, job, name, lanes)
+    begin(loaded, job, name)
     here, depth = machine(), probed_depth(loaded)
-    at_once = 1 if name == "wide" else len(job.sources)
-    blocks = block.Blocks(loaded, job, here, depth, budget, renumbered_if_worth(loaded, job, depth), at_once)
+
+    def blocks():
+        at_once = 1 if name == "wide" else len(job.sources)
+        return block.Blocks(loaded, job, here, depth, budget, renumbered_if_worth(loaded, job, depth), at_once)
+
     if name == "block" or depth > regimes.MAX_BATCH_LEVELS:
-        return blocks
-    return batch.Batches(loaded, job, here, depth, budget, lanes, blocks)
+        return blocks()
+    if name == "batch":
+        return batch.Batches(loaded, job, here, depth, budget, regimes.lanes_for(len(job.sources)), blocks())
+    try:
+        return wide.Wide(loaded, job, blocks)
+    except NoCooperativeLaunch:
+        return blocks()
 
 
 class Accumulation:
@@ -102,9 +127,10 @@ class Accumulation:
     def __init__(self, loaded, job, plan):
         self.loaded, self.job = loaded, job
         n, m, k = loaded.n, loaded.m, len(job.sources)
-        self.total = np.zeros(m if job.edges else n * (2 if job.squares else 1))
+        self.width = m if job.edges else n * (2 if job.squares else 1)
         self.certificate = np.zeros((k, 2))
-        self._state = None, 0  # sums on the GPU, and how many blocks are in them
+        self._state = None, 0  # sums on the GPU (None: all are 0), and how many blocks are in them
+        self._fetched = None, None  # sums on the GPU, and their copy on the host
         self.regime = regime(loaded, job, plan.regime)
         self.size = self.regime.size
         self.blocks = -(-k // self.size)
@@ -112,23 +138,36 @@ class Accumulation:
     done = property(lambda self: self._state[1])
     extended = property(lambda self: self.regime.extended)
 
+    @property
+    def total(self):
+        """The sums on the host, copied when they are first read after a block."""
+        sums, (of, copy) = self._state[0], self._fetched
+        if copy is None or of is not sums:
+            with explained("fetching the sums", self.loaded.graph, LESS_MEMORY):
+                copy = np.zeros(self.width) if sums is None else to_host(sums)
+            self._fetched = sums, copy
+        return copy
+
+    @property
+    def sums_on_device(self):
+        """The sums on the GPU, where the graph came from there; else None."""
+        return self._state[0] if self.loaded.graph.device == "cuda" else None
+
     def advance(self, first, poll):
         """Blocks from number first on, until all are done or poll(done) says pause. Returns how many are done then."""
         with explained("adding up dependencies", self.loaded.graph, LESS_MEMORY), self.loaded.lock:
             # A block adds to a copy of the sums, which replaces them once the block is done. So Ctrl-C finds either
             # all of a block in the sums or nothing of it.
-            self._state = cupy.asarray(self.total) if first else cupy.zeros(len(self.total), np.float64), first
-            try:
-                for number in range(first, self.blocks):
-                    if number > first and poll(number):
-                        break
-                    self._block(number)
-            finally:
-                self.total[:] = self._state[0].get()
+            self._state = cupy.asarray(self.total) if first else None, first
+            for number in range(first, self.blocks):
+                if number > first and poll(number):
+                    break
+                self._block(number)
         return self.done
 
     def _block(self, number):
-        total = copied(self._state[0])
+        sums = self._state[0]
+        total = cupy.zeros(self.width, np.float64) if sums is None else copied(sums)
         begin = number * self.size
         end = min(begin + self.size, len(self.job.sources))
         self.certificate[begin:end] = self.regime.add(self.job.sources[begin:end], total)

@@ -2,8 +2,7 @@
 //
 // Bit s of a vertex's mask stands for source s of the batch; σ, share and δ are rows with one number per source. A warp
 // takes a chunk of a vertex's list, reads the neighbours' masks and then only those rows that some source needs, one
-// source per lane (two in batches of 64). With one source per batch the lanes take neighbours instead: the whole GPU
-// works on that source.
+// source per lane (two in batches of 64).
 //
 // The way out and the way back are the same gather: Σ X(u) over neighbours u whose mask shares bits with what v wants.
 // A list that is cut leaves its chunks' sums side by side, and they are added in order, so that no bit depends on
@@ -12,14 +11,13 @@
 //   masks     one array per level: the sources that have the vertex in that level
 //   visited   the sources that have it in any level so far
 //   alive     the sources whose search still found something at the last level
-//
-// A single source's masks are bitmaps: bit v % 64 of word v / 64.
 #pragma once
 #include "betweenness/brandes.cuh"
 
 namespace hopwave::betweenness {
 
 constexpr int WARPS = BLOCK / WARP;  // of a block
+constexpr int LANES = 64;            // sources of a batch at most: a mask has as many bits
 
 struct __align__(8) Chunk {
   i64 begin;
@@ -48,9 +46,6 @@ struct Batch {
   i64 leaf;      // 1 in the deepest level, which has nothing to gather from
 };
 
-__device__ __forceinline__ bool bit_at(const u64 *bits, int v) { return bits[v >> 6] >> (v & 63) & 1; }
-__device__ __forceinline__ void set_bit(u64 *bits, int v) { atomicOr(&bits[v >> 6], 1ull << (v & 63)); }
-
 // Moves every pointer to this batch's own stretch.
 __device__ __forceinline__ void select_batch(Batch &B) {
   const i64 b = blockIdx.y;
@@ -59,7 +54,7 @@ __device__ __forceinline__ void select_batch(Batch &B) {
   B.found += b * B.lanes, B.counted += b * B.lanes;
 }
 
-// What a lane has added up: for sources lane() and lane() + 32; `a` alone for a single source.
+// What a lane has added up: for sources lane() and lane() + 32.
 struct Pair {
   double a, b;
 };
@@ -71,43 +66,40 @@ struct Tally {
 
 // A vertex's sum is complete. On the way out that is σ: where it is positive, the vertex is in the new level. On the
 // way back that gives δ and share.
-template <int LANES, bool BACK>
+template <bool BACK>
 __device__ __forceinline__ void finish(const Batch &B, int v, u64 want, Pair sum, Tally &tally) {
-  const i64 at = (i64)v * B.lanes + (LANES == 1 ? 0 : lane());
+  const i64 at = (i64)v * B.lanes + lane();
   const double t = weight(B.targets, v);
   if (BACK) {
     const u32 low = (u32)want, high = (u32)(want >> 32);
-    if (LANES == 1 ? lane() == 0 : low >> lane() & 1) {
+    if (low >> lane() & 1) {
       const double sigma = B.X[at], d = sigma * sum.a;
       B.delta[at] = d, B.X[at] = (t + d) / sigma;
     }
-    if (LANES > 1 && high >> lane() & 1) {
+    if (high >> lane() & 1) {
       const double sigma = B.X[at + 32], d = sigma * sum.b;
       B.delta[at + 32] = d, B.X[at + 32] = (t + d) / sigma;
     }
     return;
   }
-  const bool a = sum.a > 0.0, b = LANES > 1 && sum.b > 0.0;
-  const u64 fresh = LANES == 1 ? (u64)a : __ballot_sync(ALL_LANES, a) | (u64)__ballot_sync(ALL_LANES, b) << 32;
+  const bool a = sum.a > 0.0, b = sum.b > 0.0;
+  const u64 fresh = __ballot_sync(ALL_LANES, a) | (u64)__ballot_sync(ALL_LANES, b) << 32;
   if (!fresh) return;
-  if (LANES == 1 ? lane() == 0 : a) B.X[at] = sum.a;
+  if (a) B.X[at] = sum.a;
   if (b) B.X[at + 32] = sum.b;
-  if (LANES == 1 && lane()) return;
-  if (LANES == 1) set_bit(B.mask, v), set_bit(B.visited, v);
-  if (LANES > 1 && lane() == 0) B.mask[v] = fresh, B.visited[v] |= fresh;
+  if (lane() == 0) B.mask[v] = fresh, B.visited[v] |= fresh;
   tally.found[0] += a, tally.found[1] += b;
   if (t > 0.0) tally.counted[0] += a, tally.counted[1] += b;
 }
 
 // Adds a block's tallies to the level's, source by source.
-template <int LANES>
 __device__ __forceinline__ void report(const Batch &B, const Tally &tally) {
   __shared__ u32 sums[2][LANES];
   for (int i = threadIdx.x; i < 2 * LANES; i += blockDim.x) sums[i / LANES][i % LANES] = 0;
   __syncthreads();
-  for (int half = 0; half < (LANES == 1 ? 1 : 2); ++half)
+  for (int half = 0; half < 2; ++half)
     if (tally.found[half]) {
-      const int s = LANES == 1 ? 0 : lane() + 32 * half;
+      const int s = lane() + 32 * half;
       atomicAdd(&sums[0][s], tally.found[half]), atomicAdd(&sums[1][s], tally.counted[half]);
     }
   __syncthreads();
@@ -119,35 +111,12 @@ __device__ __forceinline__ void report(const Batch &B, const Tally &tally) {
 }
 
 // The sources that need v's sum.
-template <int LANES, bool BACK>
+template <bool BACK>
 __device__ __forceinline__ u64 wanted(const Batch &B, int v) {
-  if (LANES == 1) return BACK ? bit_at(B.mask, v) : !bit_at(B.visited, v);
   return BACK ? B.mask[v] : ~B.visited[v] & *B.alive;
 }
 
-// Σ over one chunk with one source per batch: one neighbour per lane.
-template <bool EDGES>
-__device__ __forceinline__ Pair gather_one(const Batch &B, const Chunk &c) {
-  const double sigma = EDGES ? B.X[c.v] : 0.0;
-  double sum = 0.0;
-  for (int i = lane(); i < c.length; i += 32 * IN_FLIGHT) {
-    int u[IN_FLIGHT];
-    double x[IN_FLIGHT];
-#pragma unroll
-    for (int k = 0; k < IN_FLIGHT; ++k) u[k] = i + 32 * k < c.length ? B.neighbours[c.begin + i + 32 * k] : -1;
-#pragma unroll
-    for (int k = 0; k < IN_FLIGHT; ++k) x[k] = u[k] >= 0 && bit_at(B.other, u[k]) ? B.X[u[k]] : 0.0;
-#pragma unroll
-    for (int k = 0; k < IN_FLIGHT; ++k) {
-      sum += x[k];
-      if (EDGES && x[k] != 0.0) B.arcs[c.begin + i + 32 * k] += sigma * x[k];
-    }
-  }
-  return {warp_sum(sum), 0.0};
-}
-
-// Σ over one chunk with up to 64 sources per batch: one mask per lane, then the rows that are needed, one after
-// another.
+// Σ over one chunk: one mask per lane, then the rows that are needed, one after another.
 template <bool EDGES>
 __device__ __forceinline__ Pair gather_rows(const Batch &B, const Chunk &c, u64 want) {
   __shared__ uint4 needed[WARPS][32];  // a neighbour, its place in the chunk, the sources in common (two words)
@@ -197,7 +166,7 @@ __device__ __forceinline__ Pair gather_rows(const Batch &B, const Chunk &c, u64 
   return sum;
 }
 
-template <class Offset, int LANES, bool BACK, bool EDGES>
+template <class Offset, bool BACK, bool EDGES>
 __global__ void __launch_bounds__(BLOCK) gather_level(Batch B) {
   select_batch(B);
   Tally tally = {{0, 0}, {0, 0}};
@@ -210,7 +179,7 @@ __global__ void __launch_bounds__(BLOCK) gather_level(Batch B) {
     u64 want = 0;
     if (lane() < B.together && mine < B.chunk_count) {
       chunk = B.chunks[mine];
-      if (BACK || chunk.length) want = wanted<LANES, BACK>(B, chunk.v);
+      if (BACK || chunk.length) want = wanted<BACK>(B, chunk.v);
     }
     u32 todo = __ballot_sync(ALL_LANES, want != 0);
     while (todo) {
@@ -221,9 +190,9 @@ __global__ void __launch_bounds__(BLOCK) gather_level(Batch B) {
       c.length = __shfl_sync(ALL_LANES, chunk.length, from), c.slot = __shfl_sync(ALL_LANES, chunk.slot, from);
       const u64 sources = __shfl_sync(ALL_LANES, want, from);
       Pair sum = {0.0, 0.0};
-      if (!(BACK && B.leaf)) sum = LANES == 1 ? gather_one<EDGES>(B, c) : gather_rows<EDGES>(B, c, sources);
+      if (!(BACK && B.leaf)) sum = gather_rows<EDGES>(B, c, sources);
       if (c.slot < 0) {
-        finish<LANES, BACK>(B, c.v, sources, sum, tally);
+        finish<BACK>(B, c.v, sources, sum, tally);
       } else {
         double *const slot = B.partials + (i64)c.slot * B.lanes + lane();
         if (lane() < B.lanes) slot[0] = sum.a;
@@ -231,30 +200,30 @@ __global__ void __launch_bounds__(BLOCK) gather_level(Batch B) {
       }
     }
   }
-  if (!BACK) report<LANES>(B, tally);
+  if (!BACK) report(B, tally);
 }
 
 // Lists that were cut: their chunks' sums, added up in order. One warp per list.
-template <class Offset, int LANES, bool BACK>
+template <class Offset, bool BACK>
 __global__ void __launch_bounds__(BLOCK) finish_longs(Batch B) {
   select_batch(B);
   Tally tally = {{0, 0}, {0, 0}};
   const i64 warp = (i64)blockIdx.x * WARPS + threadIdx.x / 32, warps = (i64)gridDim.x * WARPS;
   for (i64 i = warp; i < B.long_count; i += warps) {
     const Long row = B.longs[i];
-    const u64 want = wanted<LANES, BACK>(B, row.v);
+    const u64 want = wanted<BACK>(B, row.v);
     if (!want) continue;
     Pair sum = {0.0, 0.0};
-    const double *slot = B.partials + (i64)row.slot * B.lanes + (LANES == 1 ? 0 : lane());
+    const double *slot = B.partials + (i64)row.slot * B.lanes + lane();
 #pragma unroll 4
     for (int k = 0; k < row.slots; ++k, slot += B.lanes) {
-      if (LANES == 1 || lane() < B.lanes) sum.a += slot[0];
-      if (LANES > 1 && lane() + 32 < B.lanes) sum.b += slot[32];
+      if (lane() < B.lanes) sum.a += slot[0];
+      if (lane() + 32 < B.lanes) sum.b += slot[32];
     }
     __syncwarp();  // every lane has read `wanted` before the first one writes
-    finish<LANES, BACK>(B, row.v, want, sum, tally);
+    finish<BACK>(B, row.v, want, sum, tally);
   }
-  if (!BACK) report<LANES>(B, tally);
+  if (!BACK) report(B, tally);
 }
 
 // Starts every batch at its sources; all arrays are zero before. One thread per source.
@@ -263,12 +232,8 @@ __global__ void set_sources(Batch B, const int *sources, i64 count) {
   const i64 i = signed_thread_number();
   if (i >= count) return;
   const i64 b = i / B.lanes, s = i % B.lanes, at = b * B.n + sources[i];
-  if (B.lanes == 1) {
-    set_bit(B.mask, sources[i]), set_bit(B.visited, sources[i]);
-  } else {
-    atomicOr(&B.mask[at], 1ull << s);
-    atomicOr(&B.visited[at], 1ull << s);
-  }
+  atomicOr(&B.mask[at], 1ull << s);
+  atomicOr(&B.visited[at], 1ull << s);
   atomicOr(&B.alive[b], 1ull << s);
   B.X[at * B.lanes + s] = 1.0;
 }
@@ -335,30 +300,6 @@ __global__ void __launch_bounds__(BLOCK)
     }
     if (quarter == 1 && s < B.lanes) parts[(b * B.lanes + s) * gridDim.x + blockIdx.x] = column;
   }
-}
-
-// The same for a single source.
-template <class Offset>
-__global__ void __launch_bounds__(BLOCK) add_one(Batch B, const u64 *first, const i64 *reached, i64, i64 endpoints,
-                                                 i64 squares, i64 edges, double *total, double *parts) {
-  __shared__ double sums[WARPS];
-  double sum = 0.0;
-  for (i64 v = signed_thread_number(); v < B.n; v += signed_thread_count()) {
-    if (!bit_at(B.visited, (int)v)) continue;
-    const bool source = bit_at(first, (int)v);
-    double x = edges || !source ? B.delta[v] : 0.0;
-    if (endpoints) x += source ? (double)*reached : weight(B.targets, (int)v);
-    sum += x;
-    if (edges) continue;
-    total[v] += x;
-    if (squares) total[B.n + v] += x * x;
-  }
-  sum = warp_sum(sum);
-  if (lane() == 0) sums[block_warp()] = sum;
-  __syncthreads();
-  if (threadIdx.x) return;
-  for (int w = 1; w < WARPS; ++w) sum += sums[w];
-  parts[blockIdx.x] = sum;
 }
 
 }  // namespace hopwave::betweenness

@@ -1,0 +1,148 @@
+"""Betweenness with the whole GPU on one source at a time, each in one launch (kernels/betweenness/wide.cuh).
+
+Buffers are made when a graph is first used here, and kept with it: a call is one launch and one wait. Two kinds of
+source are left to the block regime: those with more levels than the kernel sorts, and those whose path counts might
+pass float64.
+"""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from hopwave import engines
+from hopwave.catalogue import CATALOGUE
+from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda.betweenness import regimes
+from hopwave.engines.cuda.launch import NULL, expression
+from hopwave.engines.cuda.prepared_launch import PreparedLaunch
+from hopwave.engines.cuda.records import address, filled, record
+from hopwave.engines.cuda.search import one_launch
+from hopwave.engines.cuda.search.workspace import BLOCK, NO_LIMIT, NoCooperativeLaunch
+
+HEADER = "betweenness/wide.cuh"
+MAPPED = 16  # levels that have a bitmap
+SEARCH = "hopwave-gpu"  # the plan whose search gives the levels
+
+PIECE = record(HEADER, "Piece", "i32 v", "u32 index pieces first")
+BUCKETS = 4 * (regimes.MAX_BATCH_LEVELS + 1)
+SHARED = record(
+    HEADER, "Shared", "i32 depth", "u32 found arrived left", f"u32 counts[{2 * BUCKETS}]", "u64 due reached"
+)
+TOLD = record(HEADER, "Told", "f64 found", "u64 due reached", "i64 depth too_deep")
+WIDE = record(
+    HEADER, "Wide",
+    "ptr level bits marks lists[2] pieces[2] partials tickets X delta parts shared told",
+    "i64 words directed max_levels degree_bits push_cost mark_cost",
+)  # fmt: skip
+
+
+def instances():
+    """Every kernel of the wide regime: header and name expression."""
+    for offset in ("int", "long long"):
+        yield HEADER, kernel_name(offset)
+
+
+def kernel_name(offset):
+    """The name expression of the kernel."""
+    return expression(HEADER, "one_source", offset)
+
+
+def begin(offset):
+    """Start to compile the kernel."""
+    nvrtc.begin(HEADER, [kernel_name(offset)])
+
+
+class Buffers:
+    """What the sources of one graph share, beside the buffers of its searches. One source at a time."""
+
+    def __init__(self, loaded):
+        n, m = loaded.n, loaded.m
+        engine, plan = engines.engine("cuda"), CATALOGUE[SEARCH]
+        self.search = one_launch.workspace(engine.load(loaded.graph, plan))  # raises NoCooperativeLaunch
+        words, both, pieces = -(-n // 32), 2 if loaded.directed else 1, regimes.most_pieces(m)
+        self.level = cupy.empty(n, np.uint8)
+        self.bits, self.marks = cupy.empty((MAPPED, words), np.uint32), cupy.empty(words, np.uint32)
+        self.lists = cupy.empty((both, n), np.int32)
+        self.pieces = cupy.empty((both, pieces, PIECE.itemsize), np.uint8)
+        self.partials, self.tickets = cupy.empty(pieces, np.float64), cupy.zeros(pieces, np.uint32)
+        self.X, self.delta = cupy.empty((2, n), np.float64)
+        self.parts = cupy.empty(self.search.multiprocessors, np.float64)
+        self.shared = cupy.zeros(SHARED.itemsize, np.uint8)
+        self.pinned = cupy.cuda.alloc_pinned_memory(TOLD.itemsize)
+        self.told = np.frombuffer(self.pinned, TOLD, 1)
+        degree_bits = loaded.on_device.degree_bits
+        self.max_levels = min(regimes.MAX_BATCH_LEVELS, regimes.MAX_COUNT_BITS // max(1, degree_bits))
+        arrays = {name: getattr(self, name) for name in ("level", "bits", "marks", "partials", "tickets", "X", "delta")}
+        wide = filled(
+            WIDE, **arrays, parts=self.parts, shared=self.shared,
+            lists=[self.lists[0].data.ptr, self.lists[-1].data.ptr],
+            pieces=[self.pieces[0].data.ptr, self.pieces[-1].data.ptr],
+            told=self.told.ctypes.data, words=words, directed=loaded.directed, max_levels=self.max_levels,
+            degree_bits=degree_bits, push_cost=regimes.PUSH_COST, mark_cost=regimes.MARK_COST,
+        )  # fmt: skip
+        kernel, blocks = nvrtc.cooperative(HEADER, kernel_name(self.search.offset), BLOCK)
+        if blocks < self.search.multiprocessors:
+            raise NoCooperativeLaunch("this GPU cannot hold a block of the kernel on every multiprocessor")
+        changing = ("total", "targets", "back_neighbours", "source", "depth_limit", "endpoints", "squares", "edges")
+        alpha, beta = map(np.float64, plan.rule.parameters())
+        self._launch = PreparedLaunch(
+            kernel, self.search.multiprocessors, BLOCK, graph=self.search.graph, work=self.search.buffers.work,
+            wide=wide, **dict.fromkeys(changing, NULL), alpha=alpha, beta=beta,
+        )  # fmt: skip
+
+    def run(self, **changing):
+        """One source; waits for it. Returns what the kernel told."""
+        stream, search = cupy.cuda.get_current_stream(), self.search
+        if search.stream is not None and search.stream.ptr != stream.ptr:
+            search.stream.synchronize()  # its buffers are for one search at a time
+        search.stream = stream
+        self._launch(**changing)
+        stream.synchronize()
+        return self.told[0]
+
+
+def buffers(loaded):
+    """The graph's buffers, made at its first source."""
+    if "wide" not in loaded.kept:
+        loaded.kept["wide"] = Buffers(loaded)
+    return loaded.kept["wide"]
+
+
+class Wide:
+    """The wide regime on one graph for one job.
+
+    block_regime(): makes the regime that takes the sources which this one cannot.
+    """
+
+    def __init__(self, loaded, job, block_regime):
+        n, m, k = loaded.n, loaded.m, len(job.sources)
+        regimes.check_wide(n, m, loaded.directed, job.memory_limit)
+        self.job, self._make_block_regime, self._block_regime = job, block_regime, None
+        self.size = regimes.rounds(m, k, 1)
+        self.buffers = buffers(loaded)
+        self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
+        # One level more than the kernel takes: so it sees that there is one.
+        limit = min(NO_LIMIT if job.cutoff is None else job.cutoff, self.buffers.max_levels + 1)
+        # Scores of arcs are in the graph's own order.
+        self.back = loaded.neighbours if job.edges else self.buffers.search.loaded.neighbours
+        self.options = {
+            "targets": address(self.targets), "back_neighbours": address(self.back), "depth_limit": limit,
+            "endpoints": int(job.endpoints), "squares": int(job.squares), "edges": int(job.edges),
+        }  # fmt: skip
+
+    @property
+    def extended(self):
+        return 0 if self._block_regime is None else self._block_regime.extended
+
+    def add(self, sources, total):
+        """Add these sources' scores to total; returns both sides of their certificates."""
+        return np.array([self._add(int(source), total) for source in sources]).reshape(-1, 2)
+
+    def _add(self, source, total):
+        told = self.buffers.run(total=total.data.ptr, source=source, **self.options)
+        if not told["too_deep"]:
+            return told["found"], told["due"]
+        if self._block_regime is None:
+            self._block_regime = self._make_block_regime()
+        return self._block_regime.add(np.array([source]), total)[0]

@@ -1,0 +1,178 @@
+// The wide regime's walk along the rows of one level (betweenness/wide.cuh).
+//
+// How many lanes share a row depends on its length alone, so that its sum is always made in the same order.
+#pragma once
+#include "betweenness/wide_sort.cuh"
+
+namespace hopwave::betweenness {
+
+// One level's walk along its rows, as each warp sees it. WAY: what is done with a neighbour that counts.
+template <class Offset, int WAY>
+struct Walk {
+  const Offset *offsets;
+  const int *neighbours;
+  const Wide &wide;
+  const One &one;
+  const u32 *map;  // of the neighbours' level, or null: then their bytes are looked at
+  int other;       // that level
+  bool marks;      // out: mark neighbours that count; back: rows without a mark are known to be 0
+
+  // Σ over entries e, e + WIDTH, … below `end` of neighbours that count; `mine` is the row's own X.
+  template <int WIDTH>
+  __device__ __forceinline__ double along(Offset e, Offset end, double mine) const {
+    double sum = 0.0;
+    for (; e < end; e += WIDTH * IN_FLIGHT) {
+      int u[IN_FLIGHT];
+      bool hit[IN_FLIGHT];
+#pragma unroll
+      for (int k = 0; k < IN_FLIGHT; ++k) u[k] = e + k * WIDTH < end ? __ldg(neighbours + e + k * WIDTH) : -1;
+      if (map) {
+        u32 word[IN_FLIGHT];
+#pragma unroll
+        for (int k = 0; k < IN_FLIGHT; ++k) word[k] = map[one_launch::word_of(u[k])];
+#pragma unroll
+        for (int k = 0; k < IN_FLIGHT; ++k) hit[k] = word[k] & one_launch::bit_of(u[k]);
+      } else {
+#pragma unroll
+        for (int k = 0; k < IN_FLIGHT; ++k) hit[k] = u[k] >= 0 && wide.level[u[k]] == other;
+      }
+      if constexpr (WAY == PUSH_OUT) {
+#pragma unroll
+        for (int k = 0; k < IN_FLIGHT; ++k)
+          if (hit[k]) atomicAdd(wide.X + u[k], mine);
+      } else {
+        double x[IN_FLIGHT];
+#pragma unroll
+        for (int k = 0; k < IN_FLIGHT; ++k) x[k] = hit[k] ? wide.X[u[k]] : 0.0;
+#pragma unroll
+        for (int k = 0; k < IN_FLIGHT; ++k) {
+          sum += x[k];
+          if (WAY == BACK && one.edges && hit[k]) one.total[e + k * WIDTH] += mine * x[k];
+          if (WAY == PULL_OUT && marks && hit[k]) mark(u[k]);
+        }
+      }
+    }
+    return sum;
+  }
+
+  __device__ __forceinline__ void mark(int u) const {
+    const u32 bit = 1u << (u & 31);
+    if (!(__ldcg(wide.marks + (u >> 5)) & bit)) atomicOr(wide.marks + (u >> 5), bit);
+  }
+  __device__ __forceinline__ bool skipped(int v) const {
+    return WAY == BACK && marks && !(wide.marks[v >> 5] >> (v & 31) & 1);
+  }
+  // What a row needs to know of its own vertex.
+  __device__ __forceinline__ double own(int v) const { return WAY == PULL_OUT ? 0.0 : wide.X[v]; }
+
+  // The row's sum is complete; `mine` is own(v).
+  __device__ __forceinline__ void finish(int v, double sum, double mine) const {
+    if (WAY == PULL_OUT) wide.X[v] = sum;
+    if (WAY == BACK) {
+      const double d = mine * sum;
+      wide.delta[v] = d, wide.X[v] = (weight(one.targets, v) + d) / mine;
+    }
+  }
+
+  // One piece of a long row. The warp that completes the row's last piece adds them all up, in order.
+  __device__ __forceinline__ void piece(const Piece &p, u32 at) const {
+    const double mine = own(p.v);
+    if (skipped(p.v)) {
+      if (p.index == 0 && lane() == 0) finish(p.v, 0.0, mine);
+      return;
+    }
+    const Offset begin = __ldg(offsets + p.v) + (Offset)p.index * PIECE, stop = __ldg(offsets + p.v + 1);
+    double sum = along<32>(begin + lane(), min(stop, (Offset)(begin + PIECE)), mine);
+    if (WAY == PUSH_OUT) return;
+    sum = warp_sum(sum);
+    u32 done = 0;
+    if (lane() == 0) {
+      wide.partials[at] = sum;
+      __threadfence();
+      done = atomicAdd(wide.tickets + p.first, 1);
+    }
+    if (__shfl_sync(ALL_LANES, done, 0) + 1 < p.pieces) return;
+    __threadfence();
+    sum = 0.0;
+    for (u32 i = lane(); i < p.pieces; i += 32) sum += __ldcg(wide.partials + p.first + i);
+    sum = warp_sum(sum);
+    if (lane() == 0) finish(p.v, sum, mine), wide.tickets[p.first] = 0;
+  }
+
+  // Rows of up to PIECE arcs, each by the whole warp; the lanes look up to 32 of them up together.
+  __device__ __forceinline__ void warped(const int *list, u32 count) const {
+    int v = 0;
+    Offset begin = 0, end = 0;
+    double mine = 0.0;
+    bool skip = false;
+    if (lane() < count) {
+      v = list[lane()];
+      begin = __ldg(offsets + v), end = __ldg(offsets + v + 1), mine = own(v), skip = skipped(v);
+    }
+    double sum = 0.0;
+    for (u32 todo = __ballot_sync(ALL_LANES, lane() < count && !skip); todo; todo &= todo - 1) {
+      const int from = __ffs(todo) - 1;
+      const Offset first = __shfl_sync(ALL_LANES, begin, from), stop = __shfl_sync(ALL_LANES, end, from);
+      const double all = warp_sum(along<32>(first + lane(), stop, __shfl_sync(ALL_LANES, mine, from)));
+      if (lane() == from) sum = all;
+    }
+    if (lane() < count) finish(v, sum, mine);
+  }
+
+  // Rows of up to 32 arcs: eight lanes for each, four rows per warp.
+  __device__ __forceinline__ void eighth(const int *list, u32 count) const {
+    const u32 row = lane() / 8;
+    double sum = 0.0, mine = 0.0;
+    int v = 0;
+    if (row < count) {
+      v = list[row], mine = own(v);
+      if (!skipped(v)) sum = along<8>(__ldg(offsets + v) + (Offset)(lane() % 8), __ldg(offsets + v + 1), mine);
+    }
+    for (int step = 4; step; step /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, step);
+    if (row < count && lane() % 8 == 0) finish(v, sum, mine);
+  }
+
+  // Rows of up to four arcs: one lane for each.
+  __device__ __forceinline__ void single(const int *list, u32 count) const {
+    if (lane() >= count) return;
+    const int v = list[lane()];
+    const double mine = own(v);
+    finish(v, skipped(v) ? 0.0 : along<1>(__ldg(offsets + v), __ldg(offsets + v + 1), mine), mine);
+  }
+
+  // All rows of a level, shared out among the warps of the grid: pieces of long rows first.
+  __device__ __forceinline__ void level(const Stretch &rows) const {
+    const u32 warps = grid_warps(), pieces = rows.last_piece - rows.first_piece;
+    const u32 together = min(32u, max(1u, (rows.at[3] - rows.at[2]) / (2 * warps)));
+    const u32 wide_tasks = pieces + (rows.at[3] - rows.at[2] + together - 1) / together;
+    const u32 eighth_tasks = wide_tasks + (rows.at[2] - rows.at[1] + 3) / 4;
+    const u32 tasks = eighth_tasks + (rows.at[1] - rows.at[0] + 31) / 32;
+    for (u32 task = grid_warp(); task < tasks; task += warps) {
+      if (task < pieces) {
+        piece(rows.pieces[rows.first_piece + task], rows.first_piece + task);
+      } else if (task < wide_tasks) {
+        const u32 at = rows.at[2] + (task - pieces) * together;
+        warped(rows.list + at, min(together, rows.at[3] - at));
+      } else if (task < eighth_tasks) {
+        const u32 at = rows.at[1] + (task - wide_tasks) * 4;
+        eighth(rows.list + at, min(4u, rows.at[2] - at));
+      } else {
+        const u32 at = rows.at[0] + (task - eighth_tasks) * 32;
+        single(rows.list + at, min(32u, rows.at[1] - at));
+      }
+    }
+  }
+
+  // The deepest level, whose vertices have no successors.
+  __device__ __forceinline__ void leaves(const Stretch &rows) const {
+    const u32 listed = rows.at[3] - rows.at[0], all = listed + rows.last_piece - rows.first_piece;
+    for (u32 i = (u32)thread_number(); i < all; i += (u32)thread_count()) {
+      int v = -1;
+      if (i < listed) v = rows.list[rows.at[0] + i];
+      else if (rows.pieces[rows.first_piece + i - listed].index == 0) v = rows.pieces[rows.first_piece + i - listed].v;
+      if (v >= 0) finish(v, 0.0, wide.X[v]);
+    }
+  }
+};
+
+}  // namespace hopwave::betweenness
