@@ -107,7 +107,7 @@ def test_every_kernel_is_an_instance_of_some_step() -> None:
 def test_what_is_compiled_ahead_is_what_there_is(offset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that no template has would be compiled in vain, and nobody would hear that it failed."""
     from hopwave.engines.cuda import launch, many
-    from hopwave.engines.cuda.betweenness import batch, block
+    from hopwave.engines.cuda.betweenness import batch, block, wide
     from hopwave.engines.cuda.search import one_launch
 
     begun: list[tuple[str, str]] = []
@@ -124,8 +124,8 @@ def test_what_is_compiled_ahead_is_what_there_is(offset: str, monkeypatch: pytes
     for edges in (False, True):
         loaded = SimpleNamespace(on_device=SimpleNamespace(offset=offset), directed=edges)
         block.begin(loaded, SimpleNamespace(edges=edges), True)
-        for lanes in (1, 64):
-            batch.begin(lanes, edges)
+        batch.begin(edges)
+    wide.begin(offset)
     assert len(begun) > 40
     assert not {name for header, name in begun if name not in instances()[header]}
 
