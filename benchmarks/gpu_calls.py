@@ -144,7 +144,7 @@ def searches(name: str, graph: hw.Graph) -> Iterator[dict[str, Any]]:
     assert all(depth == depths.get(s, depth) for s, depth in zip(many, in_a_row(), strict=True)), name
     yield row("bfs_each, per search", name, wall(lambda _: in_a_row(), [0]) / len(many), at_work)
     yield row("bfs, distances to the host", name, wall(lambda s: hw.bfs(graph, s, device="cuda").distances, sources))
-    A = hw.linalg.Matrix.from_graph(there)
+    A = hw.linalg.Matrix.from_graph(graph).to("cuda")
     places, levels = (cupy.asnumpy(part) for part in hw.linalg.bfs(A, sources[0]).listed())
     assert (cupy.asnumpy(hw.bfs(there, sources[0], device="cuda").distances)[places] == levels).all()
     yield row("linalg.bfs", name, wall(lambda s: hw.linalg.bfs(A, s), sources))
@@ -203,7 +203,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="kron 18 and first uses alone")
     parser.add_argument("--large", action="store_true")
     given = parser.parse_args()
-    rows = list(first_uses())
+    rows = []
     graphs = {"kron18": kronecker(18, 43)}
     if not given.quick:
         graphs |= {"kron21": kronecker(21, 44), **real_graphs(["email-Enron"])}
@@ -217,6 +217,7 @@ def main() -> None:
         graph = hw.Graph.from_edges(source, target, n=n, directed=False)
         del source, target
         rows.append(betweenness(f"kron{scale}", graph, 4, check=False))
+    rows += first_uses()
     publish("gpu-calls", "What a call costs on a GPU", rows, NOTE, gpu())
 
 
