@@ -250,11 +250,12 @@ __device__ __forceinline__ void grid_barrier(Counters *counters, u32 &target, bo
   barrier(&counters->arrived, target, gridDim.x, wait, after);
 }
 
-// Cuts the lists of the lanes in `todo`; `length` is 0 elsewhere. Lists are seldom long, so this is a function of its
-// own: inlined, it would be compiled at every place that cuts.
-static __device__ __noinline__ void cut_lists(u32 todo, int v, i64 begin, i64 length, Chunk *chunks, u32 *tail,
-                                              i64 size) {
-  u32 pieces = (u32)((length + size - 1) / size), end = inclusive_scan(pieces), at = 0;
+// Cuts the lists of the lanes' flagged vertices into chunks of that size. The whole warp calls this. It is inlined: a
+// call in the loops around it would cost registers, which they do not have to spare.
+__device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 length, Chunk *chunks, u32 *tail, i64 size) {
+  u32 todo = __ballot_sync(ALL_LANES, flagged);
+  if (!todo) return;
+  u32 pieces = flagged ? (u32)((length + size - 1) / size) : 0, end = inclusive_scan(pieces), at = 0;
   if (lane() == 31) at = atomicAdd(tail, end);
   at = __shfl_sync(ALL_LANES, at, 31) + end - pieces;
   while (todo) {
@@ -263,17 +264,12 @@ static __device__ __noinline__ void cut_lists(u32 todo, int v, i64 begin, i64 le
     int w = __shfl_sync(ALL_LANES, v, from);
     u32 count = __shfl_sync(ALL_LANES, pieces, from), to = __shfl_sync(ALL_LANES, at, from);
     i64 first = __shfl_sync(ALL_LANES, begin, from), total = __shfl_sync(ALL_LANES, length, from);
+#pragma unroll 1
     for (u32 i = lane(); i < count; i += 32) {
       i64 done = (i64)i * size;
       chunks[to + i] = {w, (int)min(size, total - done), first + done};
     }
   }
-}
-
-// Cuts the lists of the lanes' flagged vertices into chunks of that size. The whole warp calls this.
-__device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 length, Chunk *chunks, u32 *tail, i64 size) {
-  const u32 todo = __ballot_sync(ALL_LANES, flagged);
-  if (todo) cut_lists(todo, v, begin, flagged ? length : 0, chunks, tail, size);
 }
 
 // Cuts the lanes' long lists for a push, into chunks of half the length that makes a list long.
