@@ -53,13 +53,17 @@ def instances() -> dict[str, list[str]]:
 
 
 def check_compiled(header: str, architecture: str, names: list[str], text: str = "") -> None:
-    """Compile instances; fail with the compiler's messages, or if code of some instance is missing."""
+    """Compile instances; fail with the compiler's messages, or if code of some instance is missing.
+
+    PTX is not optimised (-G): that finds the same mistakes in a quarter of the time.
+    """
     from cupy_backends.cuda.libs import nvrtc as compiler
 
     supported = compiler.getSupportedArchs()
     if int(architecture.partition("_")[2]) not in supported:
         pytest.skip(f"NVRTC {compiler.getVersion()} knows no {architecture}, only {supported}")
-    code = nvrtc.compile_only(header, architecture, names, text=text)
+    more = () if architecture.startswith("sm_") else ("-G",)
+    code = nvrtc.compile_only(header, architecture, names, more, text)
     if architecture.startswith("sm_"):
         assert code.startswith(b"\x7fELF")
     else:
