@@ -49,7 +49,7 @@ def measure(name: str, counts: list[int], sizes: list[int], search: str, between
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{name}.sg"
-        hw.write(graph, file)
+        hw.write(file, graph)
         for threads in counts:
             for _ in range(BEFORE):
                 reached = hw.bfs(graph, sources[0], threads=threads).reached
