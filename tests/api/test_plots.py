@@ -135,3 +135,11 @@ def test_histograms_have_counts_and_error_bars() -> None:
 def test_distances_along_weights_are_a_histogram() -> None:
     apart = hw.Graph.from_edges([0, 2], [1, 3], weights=[1.5, 1.0])
     assert sum(heights(hw.sssp(apart, 0).plot())) == 2  # vertices without a path are not drawn
+
+
+@pytest.mark.parametrize("name", ["betweenness", "edges", "closeness"])
+@pytest.mark.parametrize("top", [0, -1, 1.5, "3"])
+def test_a_number_of_bars_that_is_none_is_refused(name: str, top: Any) -> None:
+    with pytest.raises(hw.GraphError, match=r"top=.* is not a number of bars; give a whole number from 1"):
+        RESULTS[name]().plot(top=top)
+    assert not pyplot.get_fignums()

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import drawing, html
+from hopwave import html
 from hopwave.algorithms.brandes import Certificate
 from hopwave.arrays import Deferring, on_host
 from hopwave.graph import Graph
 from hopwave.graph_arrays import vertex_names
 from hopwave.optional import optional
 from hopwave.plan import PlanUsed
+from hopwave.results.score_plots import plot_scores
 from hopwave.results.tables import SHOWN, by_vertex
 
 if TYPE_CHECKING:
@@ -114,6 +115,8 @@ class BetweennessResult(Deferring):
         ------
         EngineError
             matplotlib is not installed.
+        GraphError
+            `top` is not a whole number from 1.
 
         Examples
         --------
@@ -122,15 +125,8 @@ class BetweennessResult(Deferring):
         >>> [round(float(bar.get_width()), 2) for bar in ax.patches][::-1]
         [1.0, 0.0]
         """
-        axes, scores = drawing.axes_for(ax), on_host(self.scores)
-        if top is None:
-            drawing.distribution(axes, scores, "betweenness")
-            return axes
-        best = np.argsort(-scores, kind="stable")[:top]
-        bounds = np.zeros(len(best)) if self.bounds is None else on_host(self.bounds)[best]
-        names = [str(self.graph.label(v)) for v in best.tolist()]
-        drawing.highest(axes, names, scores[best], bounds, "betweenness")
-        return axes
+        scores = on_host(self.scores)
+        return plot_scores(ax, "betweenness", scores, self.bounds, lambda v: str(self.graph.label(v)), top)
 
     def _repr_html_(self) -> str:
         rows = [(vertex, f"{score:.6g}") for vertex, score in self.top(SHOWN)]
@@ -251,6 +247,8 @@ class EdgeBetweennessResult(Deferring):
         ------
         EngineError
             matplotlib is not installed.
+        GraphError
+            `top` is not a whole number from 1.
 
         Examples
         --------
@@ -259,16 +257,13 @@ class EdgeBetweennessResult(Deferring):
         >>> [round(float(bar.get_width()), 2) for bar in ax.patches][::-1]
         [0.67, 0.5]
         """
-        axes = drawing.axes_for(ax)
         source, target, scores = self._once()
-        if top is None:
-            drawing.distribution(axes, scores, "betweenness")
-            return axes
-        best = np.argsort(-scores, kind="stable")[:top]
-        bounds = np.zeros(len(best)) if self.bounds is None else on_host(self.bounds)[self._rows()][best]
-        ends = [(self.graph.label(int(source[j])), self.graph.label(int(target[j]))) for j in best]
-        drawing.highest(axes, [f"{u} – {v}" for u, v in ends], scores[best], bounds, "betweenness")
-        return axes
+        bounds = None if self.bounds is None else on_host(self.bounds)[self._rows()]
+
+        def label(j: int) -> str:
+            return f"{self.graph.label(int(source[j]))} – {self.graph.label(int(target[j]))}"
+
+        return plot_scores(ax, "betweenness", scores, bounds, label, top)
 
     def _repr_html_(self) -> str:
         rows = [(u, v, f"{score:.6g}") for (u, v), score in self.top(SHOWN)]

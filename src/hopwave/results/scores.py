@@ -14,6 +14,7 @@ from hopwave.arrays import Deferring, on_host
 from hopwave.graph import Graph
 from hopwave.graph_arrays import vertex_names
 from hopwave.optional import optional
+from hopwave.results.score_plots import plot_scores
 from hopwave.results.tables import SHOWN, by_vertex
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class VertexScores(Deferring):
         ------
         EngineError
             matplotlib is not installed.
+        GraphError
+            `top` is not a whole number from 1.
 
         Examples
         --------
@@ -104,14 +107,10 @@ class VertexScores(Deferring):
         >>> [round(float(bar.get_width()), 2) for bar in ax.patches][::-1]
         [1.0, 0.57]
         """
-        axes, scores = drawing.axes_for(ax), on_host(self.scores)
-        if top is None and self.searches is None:
-            drawing.distribution(axes, scores, self.name)
-            return axes
-        best = np.argsort(-scores, kind="stable")[:top]
-        bounds = np.zeros(len(best)) if self.bounds is None else on_host(self.bounds)[best]
-        drawing.highest(axes, [str(name) for name in self._names()[best].tolist()], scores[best], bounds, self.name)
-        return axes
+        scores, names = on_host(self.scores), self._names()
+        if top is None and self.searches is not None:  # only the highest are known
+            top = max(1, len(scores))
+        return plot_scores(ax, self.name, scores, self.bounds, lambda i: str(names[i : i + 1].tolist()[0]), top)
 
     def _repr_html_(self) -> str:
         rows = [
