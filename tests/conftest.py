@@ -31,7 +31,7 @@ os.environ.setdefault("HOPWAVE_PROGRESS", "0")
 FirstSearches.left = 0  # searches go the same way however much is compiled already
 
 PROFILE = os.environ.get("HOPWAVE_TESTS", "whole")
-EXAMPLES = {"whole": 30, "quick": 4, "random": 600}
+EXAMPLES = {"whole": 20, "quick": 4, "random": 600}
 QUICK_CASES = 4  # of one test function
 COMPILE_KERNELS = ("test_kernels.py", "test_linalg_kernels.py")  # of the GPU
 QUICK_COMPILES = 1  # of one that compiles kernels for a GPU's architecture, which takes seconds per case
