@@ -8,6 +8,7 @@ from hopwave.engines.cuda import build, components, kronecker, many, many_weight
 from hopwave.engines.cuda.betweenness import paths as sampled_paths
 from hopwave.engines.cuda.betweenness import run, turbobc
 from hopwave.engines.cuda.linalg import power
+from hopwave.engines.cuda.paths import lengths as path_lengths
 from hopwave.engines.cuda.paths import search as paths
 from hopwave.engines.cuda.rank import lengths, part
 from hopwave.engines.cuda.search import one_launch, steps
@@ -25,6 +26,7 @@ def all_instances() -> dict[str, list[str]]:
         *run.instances(),
         *part.instances(),
         *lengths.instances(),
+        *path_lengths.instances(),
         *kronecker.instances(),
         *build.instances(),
     ):

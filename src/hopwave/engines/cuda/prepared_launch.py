@@ -11,7 +11,7 @@ import threading
 
 import cupy
 import numpy as np
-from cupy_backends.cuda.api import driver
+from cupy_backends.cuda.api import driver, runtime
 
 ALIGNMENT = 16  # bytes: the strictest of any argument
 
@@ -47,6 +47,8 @@ class PreparedLaunch:
         with self._lock:
             for name, value in changed.items():
                 words[place[name]] = value
+            if not driver.ctxGetCurrent():  # a new thread: only calls of the runtime find the GPU by themselves
+                runtime.setDevice(runtime.getDevice())
             driver.launchCooperativeKernel(
                 self.handle, self.blocks, 1, 1, self.threads, 1, 1, self.shared, cupy.cuda.get_current_stream().ptr,
                 self._list_address,

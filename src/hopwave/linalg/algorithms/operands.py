@@ -52,9 +52,17 @@ def extremes(A: Matrix) -> tuple[float, float]:
     """The least and the greatest value, kept with the matrix. A pattern's are 1; NaN where there is one."""
     known = A.prepared.record(Known)
     if known.extremes is None:
-        ends = (float(reduce(A, monoid.min)), float(reduce(A, monoid.max))) if A.has_values else (1.0, 1.0)
-        known.extremes = ends if A.nnz else (math.inf, -math.inf)
+        known.extremes = _ends(A) if A.nnz else (math.inf, -math.inf)
     return known.extremes
+
+
+def _ends(A: Matrix) -> tuple[float, float]:
+    if not A.has_values:
+        return 1.0, 1.0
+    if A.device == "cpu":  # at once, without an engine that may have to be compiled first
+        values: Any = A.rows.values
+        return float(values.min()), float(values.max())
+    return float(reduce(A, monoid.min)), float(reduce(A, monoid.max))
 
 
 def check_weights(A: Matrix, what: str, finite: bool = False) -> None:

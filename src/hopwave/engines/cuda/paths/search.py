@@ -14,6 +14,7 @@ import numpy as np
 
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.launch import NULL, expression, offset_type
+from hopwave.engines.cuda.paths.lengths import LENGTHS, NO_DISTANCE, REAL, WHOLE, lengths_of, possible
 from hopwave.engines.cuda.policy import path_split, path_width
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
@@ -24,11 +25,7 @@ SEARCH, PREDECESSORS = "paths/search.cuh", "paths/predecessors.cuh"
 BLOCK = 1024  # threads per block (THREADS in kernels/paths/state.cuh)
 TRACE_COLUMNS = 5  # least distance, rounds, vertices, arcs, nanoseconds
 TRACE_ROWS = 1 << 12
-WHOLE, REAL = "unsigned int", "unsigned long long"  # bits of a distance
-LENGTHS = {np.dtype(np.uint32): ("unsigned int", WHOLE), np.dtype(np.float32): ("float", REAL),
-           np.dtype(np.float64): ("double", REAL)}  # fmt: skip
 ENTRY_BYTES = {WHOLE: 8, REAL: 16}
-NO_DISTANCE = 2**32 - 1  # of 32 bits: no path
 ENTRIES_PER_VERTEX = 2  # of every queue and pile: a vertex has an entry for every time its distance became shorter
 SPARE_ENTRIES = 1 << 16  # of small graphs
 
@@ -65,12 +62,13 @@ class Arcs:
 
     def __init__(self, part):
         self.offsets, self.neighbours = part.indptr, part.indices
+        self.offset = offset_type(part.indptr)
         self.n, self.m = len(part.indptr) - 1, len(part.indices)
+        nvrtc.begin(SEARCH, [expression(SEARCH, "search", self.offset, *types) for types in possible(part.values)])
         self.lengths, mean = lengths_of(part.values, self.n)
         kind = np.dtype(np.uint32) if self.lengths is None else self.lengths.dtype
         self.length, self.bits = LENGTHS[kind]
         self.width = path_width(mean, self.m / max(1, self.n))
-        self.offset = offset_type(part.indptr)
 
     @property
     def arguments(self):
@@ -85,17 +83,6 @@ class Arcs:
         if not fit:
             raise EngineError("this GPU cannot launch cooperatively; use method='delta-stepping', or device='cpu'")
         return kernel, blocks
-
-
-def lengths_of(values, n):
-    """Lengths of the type that kernels take, None if all are 1; and their mean."""
-    if values is None or not len(values):
-        return None, 1.0
-    greatest, mean = float(values.max()), float(values.mean(dtype=np.float64))
-    whole = values.dtype.kind in "bi" or bool((cupy.floor(values) == values).all())
-    if whole and (greatest + 1) * (n + 1) < NO_DISTANCE:
-        return values.astype(np.uint32), mean
-    return values.astype(np.float32 if values.dtype == np.float32 else np.float64, copy=False), mean
 
 
 class Buffers:

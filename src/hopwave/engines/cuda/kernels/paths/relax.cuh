@@ -200,19 +200,27 @@ struct Relaxing {
 
   // ---- a block's part in a phase
 
-  // A chunk is passed on.
-  __device__ __forceinline__ void chunk(u32 i) {
+  // What a lane passes on: the distance of an entry along a stretch of its arcs. `now` is the vertex's own distance,
+  // which may still be on its way; `whole` says that the entry's vertex is to be counted here.
+  struct Stretch {
+    Bits d, now;
+    i64 begin;
+    u32 length;
+    bool whole;
+  };
+
+  // A chunk, in the first lane.
+  __device__ __forceinline__ Stretch chunk(u32 i) {
     const Chunk *c = work.chunks[phase % 2] + i;
     const int v = __ldcg(&c->v);
     const i64 begin = __ldcg(&c->begin);
-    const Bits d = (Bits)__ldcg(&c->d), now = __shfl_sync(ALL_LANES, __ldcg(work.dist + v), 0);
-    if (now != d) return;
-    vertices += begin == (i64)__ldg(offsets + v);
-    share(d, d, begin, lane() == 0 ? (u32)__ldcg(&c->length) : 0);
+    const bool mine = lane() == 0;
+    return {(Bits)__ldcg(&c->d), __ldcg(work.dist + v), begin, mine ? (u32)__ldcg(&c->length) : 0,
+            mine && begin == (i64)__ldg(offsets + v)};
   }
 
   // Up to 32 entries of a list, or of the block's own (list is null), one per lane; long rows are put off.
-  __device__ __forceinline__ void tile(const Entry<Bits> *list, u32 i, bool mine) {
+  __device__ __forceinline__ Stretch tile(const Entry<Bits> *list, u32 i, bool mine) {
     int v = 0;
     Bits d = 0, now = 1;
     i64 begin = 0, degree = 0;
@@ -233,17 +241,22 @@ struct Relaxing {
       if (long_rows) cut(long_rows, v, d, begin, (i64)__ldg(offsets + v + 1) - begin);
       if (degree >= work.chunk) degree = 0, now = d + 1;
     }
-    share(d, now, begin, (u32)degree);
-    vertices += __popc(__ballot_sync(ALL_LANES, mine && now == d));
+    return {d, now, begin, (u32)degree, mine};
   }
 
-  // Dealt out to warps: the chunks to those of all blocks of a team, the entries of a list to those of this block.
+  // Dealt out to warps: the chunks to those of all blocks of a team, the entries of a list to those of this block. All
+  // arcs are followed in one place, which keeps the kernel short.
   __device__ __forceinline__ void pass_on(const Entry<Bits> *list, u32 begin, u32 end, u32 chunks, u32 blocks,
                                           u32 rank) {
     const u32 size = min(32u, max(1u, (end - begin + WARPS - 1) / WARPS));
-    for (u32 i = block_warp() * blocks + rank; i < chunks; i += WARPS * blocks) chunk(i);
-    for (u32 i = begin + block_warp() * size; i < end; i += WARPS * size)
-      tile(list, i + lane(), lane() < size && i + lane() < end);
+    u32 c = block_warp() * blocks + rank, i = begin + block_warp() * size;
+    while (c < chunks || i < end) {
+      Stretch mine;
+      if (c < chunks) mine = chunk(c), c += WARPS * blocks;
+      else mine = tile(list, i + lane(), lane() < size && i + lane() < end), i += WARPS * size;
+      share(mine.d, mine.now, mine.begin, mine.length);
+      vertices += __popc(__ballot_sync(ALL_LANES, mine.whole && mine.now == mine.d));
+    }
   }
 
   // Moves far entries from shared memory onto the pile. The whole block calls this.

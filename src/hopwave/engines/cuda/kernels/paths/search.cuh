@@ -24,6 +24,15 @@ struct Here {
   u64 least;
 };
 
+// What a phase changes of where the search stands.
+template <class Bits>
+struct Ended {
+  Bits lower, threshold;  // of a split
+  u32 rounds;             // of a round
+  bool split, rebuilt, grid, crowded;
+};
+
+// What all threads of a block know is in shared memory. Thread 0 changes it between two phases, while the others wait.
 template <class Offset, class Length, class Bits>
 struct Search {
   using M = Measure<Length, Bits>;
@@ -33,50 +42,57 @@ struct Search {
   const Work<Bits> &work;
   R &relaxing;
   Queues &own;
-  Here &shared;  // in shared memory
-  Here here;     // this thread's copy
-  Standing at;
+  Here &here;
+  Standing &at;
   Bits width;
-  i64 began;
   u32 target;  // of the barrier
+
+  // Thread 0 notes what a phase has changed.
+  __device__ __forceinline__ void advance(const Ended<Bits> &ended) {
+    at.phase++, at.grid_phases += ended.grid;
+    if (ended.split) {
+      if (!ended.rebuilt) at.buckets += !at.fresh, at.rounds = 0, at.lower = ended.lower, at.threshold = ended.threshold;
+      at.pile++, at.fresh = 1, at.rebuilds += ended.rebuilt;
+    } else {
+      at.fresh = 0, at.crowded = ended.crowded, at.rounds += ended.rounds, at.all_rounds += ended.rounds;
+    }
+  }
 
   // Thread 0 reads the counters of the coming phase.
   __device__ __forceinline__ void look() {
     const Counters *c = work.counters;
     const u32 i = at.phase % 3;
-    shared.near = __ldcg(&c->near[i]), shared.chunks = __ldcg(&c->chunks[i]), shared.overflow = __ldcg(&c->overflow[i]);
-    shared.far = __ldcg(&c->far[at.pile % 3]), shared.least = __ldcg(&c->least[(at.pile + 2) % 3]);
+    here.near = __ldcg(&c->near[i]), here.chunks = __ldcg(&c->chunks[i]), here.overflow = __ldcg(&c->overflow[i]);
+    here.far = __ldcg(&c->far[at.pile % 3]), here.least = __ldcg(&c->least[(at.pile + 2) % 3]);
   }
 
   // The end of a phase of this block alone.
-  __device__ __forceinline__ void meet_alone() {
+  __device__ __forceinline__ void meet_alone(const Ended<Bits> &ended) {
     __syncthreads();
     if (threadIdx.x == 0) {
+      advance(ended);
       __threadfence();
       look();
     }
     __syncthreads();
-    here = shared;
   }
 
-  // The end of a phase of all blocks. After the first block worked alone (`told`), it says where the search stands.
-  __device__ __forceinline__ void meet(int told = -1) {
-    __shared__ Standing news;
+  // The end of a phase of all blocks, or after the first block worked alone: it then told where the search stands.
+  __device__ __forceinline__ void meet(const Ended<Bits> *ended, const Standing *told) {
     barrier(
         &work.counters->arrived, target, gridDim.x, [] {},
         [&] {
-          if (told >= 0) {
-            const volatile Standing &said = work.counters->standing[told];
-            news.threshold = said.threshold, news.lower = said.lower, news.phase = said.phase, news.pile = said.pile;
-            news.buckets = said.buckets, news.rounds = said.rounds, news.all_rounds = said.all_rounds;
-            news.grid_phases = said.grid_phases, news.rebuilds = said.rebuilds, news.fresh = said.fresh;
-            news.crowded = said.crowded;
-            at = news;
+          if (told) {
+            const volatile Standing &said = *told;
+            at.threshold = said.threshold, at.lower = said.lower, at.phase = said.phase, at.pile = said.pile;
+            at.buckets = said.buckets, at.rounds = said.rounds, at.all_rounds = said.all_rounds;
+            at.grid_phases = said.grid_phases, at.rebuilds = said.rebuilds, at.fresh = said.fresh;
+            at.crowded = said.crowded;
+          } else if (ended) {
+            advance(*ended);
           }
           look();
         });
-    if (told >= 0) at = news;
-    here = shared;
   }
 
   __device__ __forceinline__ bool nothing_near() const { return !(here.near | here.chunks); }
@@ -97,7 +113,7 @@ struct Search {
     c->near[i] = c->chunks[i] = c->overflow[i] = 0;
   }
 
-  __device__ __forceinline__ void round(u32 blocks, u32 rank) {
+  __device__ __forceinline__ Ended<Bits> round(u32 blocks, u32 rank) {
     clear_for_later(rank);
     const u32 share = max((here.near + blocks - 1) / blocks, (u32)work.share);
     const u32 begin = min(rank * share, here.near), end = min(begin + share, here.near);
@@ -129,8 +145,7 @@ struct Search {
       if (threadIdx.x == 0) own.cut = 0;
     }
     if (work.trace) note_sums();
-    at.crowded = alone && found_arcs > work.arcs;
-    at.phase++, at.fresh = 0, at.rounds += rounds, at.all_rounds += rounds, at.grid_phases += !alone;
+    return {0, 0, rounds, false, false, !alone, alone && found_arcs > work.arcs};
   }
 
   __device__ __forceinline__ void note_sums() {
@@ -144,7 +159,7 @@ struct Search {
   }
 
   // The far pile becomes the near queue of the next bucket, and a new pile. Or, to rebuild both, all n vertices do.
-  __device__ __forceinline__ void split(u32 blocks, u32 rank, i64 n) {
+  __device__ __forceinline__ Ended<Bits> split(u32 blocks, u32 rank, i64 n) {
     clear_for_later(rank);
     const bool rebuild = here.overflow;
     if (rank == 0 && threadIdx.x == 0) {
@@ -152,14 +167,11 @@ struct Search {
       work.counters->least[(at.pile + 1) % 3] = M::NONE;
       if (!at.fresh && !rebuild) note_bucket();
     }
-    if (!rebuild) {
-      // Where the pile is looked through once more, it is known where the next bucket begins.
-      at.buckets += !at.fresh, at.rounds = 0;
-      at.lower = at.fresh ? here.least : at.threshold;
-      at.threshold = M::end((Bits)at.lower, width);
-    }
+    // Where the pile is looked through once more, it is known where the next bucket begins.
+    const Bits lower = (Bits)(rebuild ? at.lower : at.fresh ? here.least : at.threshold);
+    const Bits threshold = rebuild ? (Bits)at.threshold : M::end(lower, width);
     R &r = relaxing;
-    r.phase = at.phase, r.pile = at.pile + 1, r.threshold = (Bits)at.threshold, r.local = false;
+    r.phase = at.phase, r.pile = at.pile + 1, r.threshold = threshold, r.local = false;
     const Entry<Bits> *pile = work.far[at.pile % 2];
     const u32 count = rebuild ? (u32)n : here.far;
     const Offset none[1] = {0};
@@ -174,14 +186,14 @@ struct Search {
         d[0] = Packing<Bits>::distance(e), v[0] = Packing<Bits>::vertex(e);
         const Bits now = __ldcg(work.dist + v[0]);
         if (rebuild) d[0] = now;
-        wanted[0] = rebuild ? now != M::NONE && now >= (Bits)at.lower : now == d[0];
+        wanted[0] = rebuild ? now != M::NONE && now >= lower : now == d[0];
       }
-      if (wanted[0] && !(d[0] < r.threshold)) least = min(least, d[0]);
+      if (wanted[0] && !(d[0] < threshold)) least = min(least, d[0]);
       r.template queue<1>(wanted, d, v, none, none);
     }
     for (int step = WARP / 2; step; step /= 2) least = min(least, __shfl_xor_sync(ALL_LANES, least, step));
     if (lane() == 0 && least != M::NONE) atomicMin(&work.counters->least[at.pile % 3], (u64)least);
-    at.phase++, at.pile++, at.fresh = 1, at.grid_phases += blocks > 1, at.rebuilds += rebuild;
+    return {lower, threshold, 0, true, rebuild, blocks > 1, false};
   }
 
   // The row of the trace for a bucket that is done; thread 0 of the first block.
@@ -190,7 +202,7 @@ struct Search {
       i64 *row = work.trace + (i64)at.buckets * TRACE_COLUMNS;
       row[0] = (i64)at.lower, row[1] = at.rounds;
       row[2] = (i64)__ldcg(&work.counters->vertices), row[3] = (i64)__ldcg(&work.counters->arcs);
-      row[4] = nanoseconds() - began;
+      row[4] = nanoseconds() - at.began;
     }
   }
 
@@ -198,15 +210,16 @@ struct Search {
     for (int told = 0; !over();) {
       const bool alone = small(work.enter);
       const u32 blocks = alone ? 1 : gridDim.x, rank = alone ? 0 : blockIdx.x;
+      Ended<Bits> ended{};
       while (!alone || blockIdx.x == 0) {
-        if (here.overflow || nothing_near()) split(blocks, rank, n);
-        else round(blocks, rank);
+        ended = here.overflow || nothing_near() ? split(blocks, rank, n) : round(blocks, rank);
         if (!alone) break;
-        meet_alone();
+        meet_alone(ended);
         if (!small(work.alone)) break;
       }
-      if (alone && thread_number() == 0) work.counters->standing[told] = at;
-      meet(alone ? told : -1);
+      Standing *standing = work.counters->standing + told;
+      if (alone && thread_number() == 0) *standing = at;
+      meet(&ended, alone ? standing : nullptr);
       told ^= alone;
     }
   }
@@ -216,11 +229,12 @@ struct Search {
 // are kept as float64.
 template <class Offset, class Length, class Bits>
 __global__ void __launch_bounds__(THREADS)
-    search(const Offset *offsets, const int *neighbours, const Length *lengths, i64 n, const Work<Bits> work,
+    search(const Offset *offsets, const int *neighbours, const Length *lengths, i64 n, const __grid_constant__ Work<Bits> work,
            const int *sources, int source, i64 count, u64 limit, u64 width, double *out, Report *report) {
   using M = Measure<Length, Bits>;
   __shared__ BlockQueues<Offset, Bits> own;
-  __shared__ Here shared;
+  __shared__ Here here;
+  __shared__ Standing standing;
   Counters *counters = work.counters;
   if (threadIdx.x < 3) own.near_count[threadIdx.x] = own.near_arcs[threadIdx.x] = 0;
   if (threadIdx.x == 0) own.far_count = own.cut = 0;
@@ -230,15 +244,15 @@ __global__ void __launch_bounds__(THREADS)
     for (int i = 0; i < 3; i++) counters->least[i] = M::NONE;
   }
   Relaxing<Offset, Length, Bits> relaxing{offsets, neighbours, lengths, work, own, (Bits)limit};
-  Search<Offset, Length, Bits> search{work, relaxing, own, shared, {}, {}, (Bits)width, nanoseconds(), 0};
-  search.at.threshold = M::end(0, (Bits)width);
-  search.meet();
+  Search<Offset, Length, Bits> search{work, relaxing, own, here, standing, (Bits)width, 0};
+  if (threadIdx.x == 0) standing = {}, standing.threshold = M::end(0, (Bits)width), standing.began = nanoseconds();
+  search.meet(nullptr, nullptr);
   for (i64 i = signed_thread_number(); i < count; i += signed_thread_count()) {
     const int s = sources ? sources[i] : source;
     work.dist[s] = 0;
     work.near[0][i] = Packing<Bits>::pack(0, s);
   }
-  search.meet();
+  search.meet(nullptr, nullptr);
   search.run(n);
   if ((void *)out != (void *)work.dist)
     for (i64 v = signed_thread_number(); v < n; v += signed_thread_count()) out[v] = M::number(__ldcg(work.dist + v));

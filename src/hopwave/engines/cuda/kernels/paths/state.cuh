@@ -69,6 +69,7 @@ struct Chunk {
 // Where a search stands between two phases.
 struct Standing {
   u64 threshold, lower;  // the current bucket: distances from lower to less than threshold
+  i64 began;             // in nanoseconds; of the block itself
   u32 phase, pile;       // how many phases have ended; which pile of far entries is filled
   u32 buckets, rounds;   // buckets begun before this one; rounds of this one, as the first block counts them
   u32 all_rounds, grid_phases, rebuilds;
