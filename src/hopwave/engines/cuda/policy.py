@@ -186,7 +186,14 @@ def search_bytes(n: int, own: bool) -> int:
 class PowerPolicy:
     """Power iterations in one launch (kernels/linalg/power.cuh)."""
 
-    short_row: int = 32  # entries up to which rows stay in the order of vertices, where near ones lie near
+    short_row: int = 32  # entries up to which rows are not sorted by their length
+    # From this many vertices on, such rows are numbered by their distance from one vertex, if less than `near_share` of
+    # the entries lie within `near` of their row, and if they are `deep`: meshes in any order are then read from the L1
+    # cache of the block. A search and a copy, a few ms, are made once per matrix.
+    order_vertices: int = 1 << 18
+    near: int = 8192  # numbers: a sixteenth of an H200's L1 cache
+    near_share: float = 0.5
+    deep: int = 64  # levels
     # Entries that one warp adds up in the time of a round of a small graph. In a large one, a row is cut if it has more
     # than a warp's share of all entries: with a quarter of that, kron 18 took 14% longer on an H200.
     least_cut: int = 1024

@@ -41,12 +41,11 @@ class Renumbered:
         return sum(array.nbytes for array in arrays.values())
 
 
-def neighbours_near(loaded, reach=64):
+def neighbours_near(launch, offsets, neighbours, reach=64):
     """The share of the arcs whose ends' numbers differ by less than `reach`."""
-    near, launch = cupy.zeros(1, np.uint64), loaded.on_device.launch
-    rows = loaded.offsets, loaded.neighbours, np.int64(loaded.n)
-    launch(HEADER, "count_near", WARP * loaded.n, *rows, np.int32(reach), near)
-    return int(near.get()[0]) / max(1, loaded.m)
+    n, near = len(offsets) - 1, cupy.zeros(1, np.uint64)
+    launch(HEADER, "count_near", WARP * n, offsets, neighbours, np.int64(n), np.int32(reach), near)
+    return int(near.get()[0]) / max(1, len(neighbours))
 
 
 def farthest(launch, one, other):
@@ -68,34 +67,46 @@ def landmarks(launch, search, first):
     return one, search(farthest(launch, one, other)[0])
 
 
-def renumbered(loaded, search):
-    """The graph in Morton's order of distances; search(v): distances from v, as an array on the GPU."""
-    launch, n, vertices = loaded.on_device.launch, loaded.n, np.uint64(loaded.n)
-    both = landmarks(launch, search, int(loaded.graph.degrees.argmax()))
+def morton_order(launch, both, offsets):
+    """The vertices in Morton's order of two distances; where both are the same, in the order of one.
+
+    Returns order[new], rank[old], and the lengths of the rows in the new order.
+    """
+    n = len(offsets) - 1
     most = [farthest(launch, distance, distance)[1] for distance in both]
     step = (max(most) + 1 >> BITS) + 1
     keys, lengths = cupy.empty(n, np.uint64), cupy.empty(n, np.uint32)
     order, rank = cupy.empty(n, np.int32), cupy.empty(n, np.int32)
-    launch(HEADER, "morton_keys", n, *both, vertices, *map(np.int32, (*most, step)), keys)
+    launch(HEADER, "morton_keys", n, *both, np.uint64(n), *map(np.int32, (*most, step)), keys)
     keys.sort()
-    launch(HEADER, "ranks_and_lengths", n, keys, loaded.offsets, vertices, order, rank, lengths)
+    launch(HEADER, "ranks_and_lengths", n, keys, offsets, np.uint64(n), order, rank, lengths)
+    return order, rank, lengths
 
-    def moved(offsets, neighbours):
-        fresh, there = build.offsets_of(lengths, n, offsets.dtype), cupy.empty_like(neighbours)
-        launch(HEADER, "move_rows", WARP * n, fresh, offsets, neighbours, order, rank, np.int64(n), there)
-        return fresh, there
 
-    rows = columns = moved(loaded.offsets, loaded.neighbours)
+def moved_rows(launch, offsets, neighbours, order, rank, lengths):
+    """Offsets and neighbours in the new order."""
+    n = len(offsets) - 1
+    fresh, there = build.offsets_of(lengths, n, offsets.dtype), cupy.empty_like(neighbours)
+    launch(HEADER, "move_rows", WARP * n, fresh, offsets, neighbours, order, rank, np.int64(n), there)
+    return fresh, there
+
+
+def renumbered(loaded, search):
+    """The graph in Morton's order of distances; search(v): distances from v, as an array on the GPU."""
+    launch, n = loaded.on_device.launch, loaded.n
+    both = landmarks(launch, search, int(loaded.graph.degrees.argmax()))
+    order, rank, lengths = morton_order(launch, both, loaded.offsets)
+    rows = columns = moved_rows(launch, loaded.offsets, loaded.neighbours, order, rank, lengths)
     if loaded.directed:
-        launch(HEADER, "row_lengths", n, order, loaded.in_offsets, vertices, lengths)
-        columns = moved(loaded.in_offsets, loaded.in_neighbours)
+        launch(HEADER, "row_lengths", n, order, loaded.in_offsets, np.uint64(n), lengths)
+        columns = moved_rows(launch, loaded.in_offsets, loaded.in_neighbours, order, rank, lengths)
     return Renumbered(order, rank.get(), *rows, *columns)
 
 
-def old_places(launch, numbers, offsets):
-    """Where every arc of the renumbered graph was before; offsets: those of the graph as it was."""
-    n, places = len(numbers.order), cupy.empty(len(numbers.neighbours), np.int64)
-    launch(HEADER, "old_places", WARP * n, numbers.offsets, offsets, numbers.order, np.int64(n), places)
+def old_places(launch, order, fresh, offsets, m):
+    """Where each of the m arcs was before; fresh: the offsets in the new order, offsets: those before."""
+    n, places = len(order), cupy.empty(m, np.int64)
+    launch(HEADER, "old_places", WARP * n, fresh, offsets, order, np.int64(n), places)
     return places
 
 

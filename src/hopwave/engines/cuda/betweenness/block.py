@@ -122,7 +122,7 @@ class Blocks:
         numbers, loaded = self.numbers, self.loaded
         if not self.job.edges:
             return numbers.order
-        return old_places(loaded.on_device.launch, numbers, loaded.offsets)
+        return old_places(loaded.on_device.launch, numbers.order, numbers.offsets, loaded.offsets, loaded.m)
 
     def _add(self, sources, total):
         pieces = Pieces(len(sources), self.fit[1])

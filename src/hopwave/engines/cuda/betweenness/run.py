@@ -75,7 +75,7 @@ def renumbered_if_worth(loaded, job, depth):
         return None
     if "near" not in loaded.kept:
         loaded.kept["near"] = None
-        if regimes.scattered(loaded.n, neighbours_near(loaded)):
+        if regimes.scattered(loaded.n, neighbours_near(loaded.on_device.launch, loaded.offsets, loaded.neighbours)):
             loaded.kept["near"] = renumbered(loaded, lambda source: distances_from(loaded, source)[0])
     return loaded.kept["near"]
 

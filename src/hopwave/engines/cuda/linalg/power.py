@@ -1,7 +1,8 @@
 """Power iterations on the GPU, all rounds in one cooperative launch (kernels/linalg/power.cuh).
 
 How a matrix's rows are dealt to warps is worked out once and kept with the matrix. Where rows are long, the matrix is
-copied with its rows numbered by descending length; `policy.POWER` says when.
+copied with its rows numbered by descending length; where none is and near vertices have numbers far apart, by their
+distance from one vertex. `policy.POWER` says when.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ import cupy
 import numpy as np
 
 from hopwave.csr import Rows
-from hopwave.engines.cuda import build, nvrtc
-from hopwave.engines.cuda.launch import PLAIN_SHARED, WARP, expression, offset_type, truth
+from hopwave.engines.cuda import build, nvrtc, renumber
+from hopwave.engines.cuda.launch import PLAIN_SHARED, WARP, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
+from hopwave.engines.cuda.paths import search as paths
 from hopwave.engines.cuda.policy import POWER
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
 from hopwave.errors import EngineError
-from hopwave.jobs import PowerEnd
+from hopwave.jobs import PathSearch, PowerEnd
 from hopwave.rows import row_of_each
 
 HEADER = "linalg/power.cuh"
@@ -96,9 +98,9 @@ def iterate(A, job):
 class Dealt:
     """The columns of a matrix, that is the arcs into each vertex, as tiles of the kernel.
 
-    Where no row is long, rows stay as they are, and a block takes tiles that lie side by side. Otherwise rows are
-    sorted by the number of threads that they get and the longest ones by their length, and tiles side by side go to
-    different blocks.
+    Where no row is long, rows stay in an order in which near ones lie near, and a block takes tiles that lie side by
+    side. Otherwise rows are sorted by the number of threads that they get and the longest ones by their length, and
+    tiles side by side go to different blocks.
     """
 
     def __init__(self, part: Rows):
@@ -112,8 +114,10 @@ class Dealt:
         values = None if part.values is None else part.values.astype(np.float64, copy=False)
         self.offsets, self.columns, self.values = part.indptr, part.indices, values
         lengths = cupy.diff(part.indptr)
-        if int(lengths.max()) <= POWER.short_row:
+        short = int(lengths.max()) <= POWER.short_row
+        if short:
             rows = unsorted_rows(self.n, self.m)
+            self.order_by_distance()
         else:
             rows = self.sort(lengths)
             piece_row, first_piece = pieces_of(lengths[self.order[: rows[1]]].get(), self.cut // 2)
@@ -127,9 +131,25 @@ class Dealt:
         self.record = filled(
             DEALT, offsets=self.offsets, columns=self.columns, values=self.values, order=self.order,
             piece_row=self.arrays[0], first_piece=self.arrays[1], n=self.n, cut_rows=self.cut_rows,
-            piece=self.cut // 2, together=self.order is None, hot=self.hot, tiles=self.tiles, rows=rows,
+            piece=self.cut // 2, together=short, hot=self.hot, tiles=self.tiles, rows=rows,
         )  # fmt: skip
         self.inverses, self.launches = None, {}
+
+    def order_by_distance(self):
+        """Number rows by their distance from the first, if that brings near ones together, and copy the matrix so."""
+        launch, offsets = kernels(offset_type(self.offsets)), self.offsets
+        if self.n < POWER.order_vertices:
+            return
+        if renumber.neighbours_near(launch, offsets, self.columns, POWER.near) >= POWER.near_share:
+            return
+        distance = hops(Rows(offsets, self.columns, None))
+        if renumber.farthest(launch, distance, distance)[1] < POWER.deep:
+            return
+        self.order, rank, lengths = renumber.morton_order(launch, (distance, distance), offsets)
+        moved = renumber.moved_rows(launch, offsets, self.columns, self.order, rank, lengths)
+        if self.values is not None:
+            self.values = self.values[renumber.old_places(launch, self.order, moved[0], offsets, self.m)]
+        self.offsets, self.columns = moved
 
     def sort(self, lengths):
         """Number rows anew and copy the matrix so. Returns the first row of each kind of tile."""
@@ -175,6 +195,14 @@ class Dealt:
             inverse = cupy.where(total > 0, 1 / cupy.where(total > 0, total, 1.0), 0.0)
             self.inverses = inverse if self.order is None else inverse[self.order]
         return self.inverses
+
+
+def hops(rows):
+    """The distance of every vertex from the first, as int32; -1 where there is no path."""
+    arcs = paths.Arcs(rows)
+    buffers = paths.Buffers(arcs)
+    paths.launch(arcs, buffers, PathSearch((0,)), arcs.width, trace=False)
+    return buffers.whole.view(np.int32)  # the distance of a vertex that has none is all ones
 
 
 def cut_from(m, blocks):

@@ -20,7 +20,9 @@ NO_DISTANCE = 2**32 - 1  # of 32 bits: no path
 
 def instances():
     """(header, name) of every kernel here, for the usual types."""
-    return [(HEADER, expression(HEADER, name, kind)) for name in ("measure", "to_whole") for kind in ("float", "double")]
+    return [
+        (HEADER, expression(HEADER, name, kind)) for name in ("measure", "to_whole") for kind in ("float", "double")
+    ]
 
 
 def possible(values):

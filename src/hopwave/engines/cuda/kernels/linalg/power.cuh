@@ -12,7 +12,8 @@
 //   w        what the entries of the matrix are multiplied with: x · factor / total, or x itself. Two arrays: a round
 //            reads one and writes the other.
 //   order    rows are numbered by descending length where that balances tiles, so order[row] is its vertex. Rows with
-//            many entries are then near each other in w: the ones most read share cache lines.
+//            many entries are then near each other in w: the ones most read share cache lines. Short rows may be
+//            numbered so that near ones lie near.
 #pragma once
 #include "common/threads.cuh"
 
@@ -28,6 +29,7 @@ namespace hopwave::linalg {
 constexpr int POWER_THREADS = HOPWAVE_POWER_THREADS, POWER_WARPS = POWER_THREADS / WARP;
 constexpr int POWER_BLOCKS = HOPWAVE_POWER_BLOCKS;
 constexpr int TILE_KINDS = 7;             // pieces; then rows with 32, 16, 8, 4, 2 threads and 1 thread each
+constexpr int CUT_WARPS = 4;              // that add up the sums of cut rows
 constexpr int AHEAD = 4, AHEAD_LONG = 8;  // entries that a thread reads before it waits; of long rows without values
 constexpr double GREATEST = 1.7976931348623157e308;  // of float64
 
@@ -67,16 +69,6 @@ struct TwoSums {
   double change, other;  // Σ |change|; Σ x at dead ends, or Σ x² where x is divided by its length
 };
 
-// Over a block, in every thread. The whole block calls this, in turn with both values of `which`.
-__device__ __forceinline__ TwoSums block_sums(TwoSums mine, int which) {
-  __shared__ TwoSums of_warp[2][POWER_WARPS];
-  mine = {warp_sum(mine.change), warp_sum(mine.other)};
-  if (lane() == 0) of_warp[which][block_warp()] = mine;
-  __syncthreads();
-  mine = lane() < POWER_WARPS ? of_warp[which][lane()] : TwoSums{0, 0};
-  return {warp_sum(mine.change), warp_sum(mine.other)};
-}
-
 // A number and that of the meeting it is for, in one access of 16 bytes.
 __device__ __forceinline__ void publish(ulonglong2 *slot, double number, u64 meeting) {
   asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(slot), "l"(__double_as_longlong(number)), "l"(meeting)
@@ -94,27 +86,50 @@ __device__ __forceinline__ TwoSums awaited(const ulonglong2 *slots, u64 meeting)
 }
 
 // Σ over all blocks and cut rows, in every thread. What any block wrote before, all of them see after. Thread i waits
-// for block i, so no block asks a common counter.
+// for block i, so no block asks a common counter. The warps that wait add up what they get, and all threads add up
+// their few sums.
 __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 cut_rows, u64 meeting) {
-  const int turn = meeting & 1;
+  __shared__ TwoSums of_warp[POWER_WARPS], parts[POWER_WARPS];
+  const int turn = meeting & 1, warp = block_warp();
   ulonglong2 *slots = powers.slots + turn * 2 * gridDim.x;
-  const double *sums = powers.sums + turn * 2 * cut_rows;
-  mine = block_sums(mine, 0);
-  if (threadIdx.x == 0) {
-    __threadfence();
-    publish(slots + 2 * blockIdx.x, mine.change, meeting), publish(slots + 2 * blockIdx.x + 1, mine.other, meeting);
+  const int waiting = min((int)(gridDim.x + WARP - 1) / WARP, POWER_WARPS - CUT_WARPS);  // warps
+  mine = {warp_sum(mine.change), warp_sum(mine.other)};
+  if (lane() == 0) of_warp[warp] = mine;
+  __syncthreads();
+  if (warp == 0) {
+    mine = lane() < POWER_WARPS ? of_warp[lane()] : TwoSums{0, 0};
+    mine = {warp_sum(mine.change), warp_sum(mine.other)};
+    if (lane() == 0) {
+      __threadfence();
+      publish(slots + 2 * blockIdx.x, mine.change, meeting), publish(slots + 2 * blockIdx.x + 1, mine.other, meeting);
+    }
   }
   TwoSums all = {0, 0};
-  if (threadIdx.x < gridDim.x) {
-    all = awaited(slots + 2 * threadIdx.x, meeting);
+  if (warp < waiting) {
+    for (u32 block = threadIdx.x; block < gridDim.x; block += waiting * WARP) {
+      const TwoSums its = awaited(slots + 2 * block, meeting);
+      all.change += its.change, all.other += its.other;
+    }
     __threadfence();  // also empties this multiprocessor's L1 cache, so that plain loads are right from here on
   }
   if (cut_rows) {
     __syncthreads();
-    for (i64 i = threadIdx.x; i < cut_rows; i += POWER_THREADS)
-      all.change += __ldcg(sums + 2 * i), all.other += __ldcg(sums + 2 * i + 1);
+    const double *sums = powers.sums + turn * 2 * cut_rows;
+    if (warp >= POWER_WARPS - CUT_WARPS)
+      for (i64 i = POWER_THREADS - 1 - threadIdx.x; i < cut_rows; i += CUT_WARPS * WARP)
+        all.change += __ldcg(sums + 2 * i), all.other += __ldcg(sums + 2 * i + 1);
   }
-  return block_sums(all, 1);
+  if (warp < waiting || warp >= POWER_WARPS - CUT_WARPS) {
+    all = {warp_sum(all.change), warp_sum(all.other)};
+    if (lane() == 0) parts[warp] = all;
+  }
+  __syncthreads();
+  all = parts[0];
+  for (int i = 1; i < waiting; ++i) all.change += parts[i].change, all.other += parts[i].other;
+  if (cut_rows)
+    for (int i = POWER_WARPS - CUT_WARPS; i < POWER_WARPS; ++i)
+      all.change += parts[i].change, all.other += parts[i].other;
+  return all;
 }
 
 // One round, or the beginning of the first.

@@ -51,7 +51,8 @@ struct Search {
   __device__ __forceinline__ void advance(const Ended<Bits> &ended) {
     at.phase++, at.grid_phases += ended.grid;
     if (ended.split) {
-      if (!ended.rebuilt) at.buckets += !at.fresh, at.rounds = 0, at.lower = ended.lower, at.threshold = ended.threshold;
+      if (!ended.rebuilt)
+        at.buckets += !at.fresh, at.rounds = 0, at.lower = ended.lower, at.threshold = ended.threshold;
       at.pile++, at.fresh = 1, at.rebuilds += ended.rebuilt;
     } else {
       at.fresh = 0, at.crowded = ended.crowded, at.rounds += ended.rounds, at.all_rounds += ended.rounds;
@@ -229,8 +230,9 @@ struct Search {
 // are kept as float64.
 template <class Offset, class Length, class Bits>
 __global__ void __launch_bounds__(THREADS)
-    search(const Offset *offsets, const int *neighbours, const Length *lengths, i64 n, const __grid_constant__ Work<Bits> work,
-           const int *sources, int source, i64 count, u64 limit, u64 width, double *out, Report *report) {
+    search(const Offset *offsets, const int *neighbours, const Length *lengths, i64 n,
+           const __grid_constant__ Work<Bits> work, const int *sources, int source, i64 count, u64 limit, u64 width,
+           double *out, Report *report) {
   using M = Measure<Length, Bits>;
   __shared__ BlockQueues<Offset, Bits> own;
   __shared__ Here here;
