@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib.util
 import os
 import platform
+import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,6 +88,25 @@ def driver_version() -> int | None:
         except (OSError, AttributeError):
             continue
     return None
+
+
+def start_cuda() -> None:
+    """Start CUDA in a thread, while CuPy is imported: each takes about 0.3 s. Call this where a GPU is sure to be used.
+
+    Where there are several GPUs, nobody knows yet which one is wanted, so only the driver is started.
+    """
+    if "cupy" not in sys.modules:
+        threading.Thread(target=_start_driver, name="hopwave-start-cuda", daemon=True).start()
+
+
+def _start_driver() -> None:
+    count, first, context = ctypes.c_int(0), ctypes.c_int(0), ctypes.c_void_p()
+    with contextlib.suppress(OSError, AttributeError):  # no driver: CuPy says so
+        driver = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
+        if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)) or count.value != 1:
+            return
+        if driver.cuDeviceGet(ctypes.byref(first), 0) == 0:
+            driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), first)
 
 
 def cuda_extra() -> str:

@@ -35,11 +35,12 @@ class Engine:
     name = "cuda"
 
     def missing(self) -> str | None:
-        from hopwave.devices import cuda_extra
+        from hopwave.devices import cuda_extra, start_cuda
 
         command = install(cuda_extra())
         if importlib.util.find_spec("cupy") is None:
             return f"device='cuda' needs CuPy, which is not installed; run: {command}, or use device='cpu'"
+        start_cuda()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # CuPy warns where there is no driver; the sentence below says so too
