@@ -29,7 +29,7 @@ from hopwave.rows import row_of_each
 HEADER = "linalg/power.cuh"
 THREADS, BLOCKS = 1024, 1  # POWER_THREADS per block and POWER_BLOCKS per multiprocessor there
 KINDS = 7  # TILE_KINDS there: pieces of cut rows; rows with 32, 16, 8, 4, 2 threads and 1 thread each
-ROW_BOUNDS = (4, 8, 16, 32, 64)  # entries up to which a row gets 1, 2, 4, 8, 16 threads: four for each
+ROW_BOUNDS = (6, 12, 24, 48, 96)  # entries up to which a row gets 1, 2, 4, 8, 16 threads: AHEAD for each
 MOST_ROUNDS = np.iinfo(np.int64).max
 OTHER_SHARED = 2048  # bytes of shared memory that a block needs for its sums
 MOST_LAUNCHES = 64  # kept with a matrix: streams times kernels
@@ -217,7 +217,7 @@ def cut_from(m, blocks):
 def unsorted_rows(n, m):
     """The first row of each kind of tile, where all rows get as many threads as their mean length suggests.
 
-    >>> unsorted_rows(100, 400), unsorted_rows(100, 600)
+    >>> unsorted_rows(100, 600), unsorted_rows(100, 700)
     ([0, 0, 0, 0, 0, 0, 0, 100], [0, 0, 0, 0, 0, 0, 100, 100])
     """
     kind = KINDS - 1 - int(np.searchsorted(ROW_BOUNDS, m / n))

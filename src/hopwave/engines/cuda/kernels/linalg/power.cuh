@@ -28,9 +28,10 @@ namespace hopwave::linalg {
 
 constexpr int POWER_THREADS = HOPWAVE_POWER_THREADS, POWER_WARPS = POWER_THREADS / WARP;
 constexpr int POWER_BLOCKS = HOPWAVE_POWER_BLOCKS;
-constexpr int TILE_KINDS = 7;             // pieces; then rows with 32, 16, 8, 4, 2 threads and 1 thread each
-constexpr int CUT_WARPS = 4;              // that add up the sums of cut rows
-constexpr int AHEAD = 4, AHEAD_LONG = 8;  // entries that a thread reads before it waits; of long rows without values
+constexpr int TILE_KINDS = 7;               // pieces; then rows with 32, 16, 8, 4, 2 threads and 1 thread each
+constexpr int WAITING = 6;                  // warps of a block that wait for other blocks
+constexpr int CUT_WARPS = 2;                // and that add up the sums of cut rows
+constexpr int AHEAD = 6, AHEAD_VALUES = 4;  // entries that a thread reads before it waits; where they have values
 constexpr double GREATEST = 1.7976931348623157e308;  // of float64
 
 // A matrix by rows, as its tiles are dealt out.
@@ -65,7 +66,7 @@ struct Powers {
   u64 meeting;  // the number of the first meeting, greater than that of any before
 };
 
-struct TwoSums {
+struct __align__(16) TwoSums {
   double change, other;  // Σ |change|; Σ x at dead ends, or Σ x² where x is divided by its length
 };
 
@@ -89,10 +90,9 @@ __device__ __forceinline__ TwoSums awaited(const ulonglong2 *slots, u64 meeting)
 // for block i, so no block asks a common counter. The warps that wait add up what they get, and all threads add up
 // their few sums.
 __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 cut_rows, u64 meeting) {
-  __shared__ TwoSums of_warp[POWER_WARPS], parts[POWER_WARPS];
+  __shared__ TwoSums of_warp[POWER_WARPS], parts[WAITING + CUT_WARPS];
   const int turn = meeting & 1, warp = block_warp();
   ulonglong2 *slots = powers.slots + turn * 2 * gridDim.x;
-  const int waiting = min((int)(gridDim.x + WARP - 1) / WARP, POWER_WARPS - CUT_WARPS);  // warps
   mine = {warp_sum(mine.change), warp_sum(mine.other)};
   if (lane() == 0) of_warp[warp] = mine;
   __syncthreads();
@@ -105,8 +105,8 @@ __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 
     }
   }
   TwoSums all = {0, 0};
-  if (warp < waiting) {
-    for (u32 block = threadIdx.x; block < gridDim.x; block += waiting * WARP) {
+  if (warp < WAITING) {
+    for (u32 block = threadIdx.x; block < gridDim.x; block += WAITING * WARP) {
       const TwoSums its = awaited(slots + 2 * block, meeting);
       all.change += its.change, all.other += its.other;
     }
@@ -115,20 +115,18 @@ __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 
   if (cut_rows) {
     __syncthreads();
     const double *sums = powers.sums + turn * 2 * cut_rows;
-    if (warp >= POWER_WARPS - CUT_WARPS)
-      for (i64 i = POWER_THREADS - 1 - threadIdx.x; i < cut_rows; i += CUT_WARPS * WARP)
+    if (warp >= WAITING && warp < WAITING + CUT_WARPS)
+      for (i64 i = threadIdx.x - WAITING * WARP; i < cut_rows; i += CUT_WARPS * WARP)
         all.change += __ldcg(sums + 2 * i), all.other += __ldcg(sums + 2 * i + 1);
   }
-  if (warp < waiting || warp >= POWER_WARPS - CUT_WARPS) {
+  if (warp < WAITING + CUT_WARPS) {
     all = {warp_sum(all.change), warp_sum(all.other)};
     if (lane() == 0) parts[warp] = all;
   }
   __syncthreads();
   all = parts[0];
-  for (int i = 1; i < waiting; ++i) all.change += parts[i].change, all.other += parts[i].other;
-  if (cut_rows)
-    for (int i = POWER_WARPS - CUT_WARPS; i < POWER_WARPS; ++i)
-      all.change += parts[i].change, all.other += parts[i].other;
+#pragma unroll
+  for (int i = 1; i < WAITING + CUT_WARPS; ++i) all.change += parts[i].change, all.other += parts[i].other;
   return all;
 }
 
@@ -137,7 +135,7 @@ template <class Offset, bool VALUES, bool NORMED>
 struct Round {
   const DealtRows<Offset> &rows;
   const Powers &powers;
-  static constexpr int LONG = VALUES ? AHEAD : AHEAD_LONG;
+  static constexpr int IN_FLIGHT = VALUES ? AHEAD_VALUES : AHEAD;
   const double *w;
   double *next_w, *sums;
   u32 hot;       // the address of shared memory
@@ -157,7 +155,6 @@ struct Round {
   }
 
   // What one thread adds up: entries first, first + step, … of a stretch.
-  template <int IN_FLIGHT>
   __device__ __forceinline__ double gathered(i64 begin, int first, int length, int step) const {
     const int *columns = rows.columns + begin;
     const double *values = VALUES ? rows.values + begin : nullptr;
@@ -211,7 +208,7 @@ struct Round {
     const int first = rows.first_piece[row], pieces = rows.first_piece[row + 1] - first;
     const i64 begin = rows.offsets[row] + (tile - first) * rows.piece;
     const i64 length = min(rows.piece, (i64)rows.offsets[row + 1] - begin);
-    const double sum = warp_sum(gathered<LONG>(begin, lane(), (int)length, WARP));
+    const double sum = warp_sum(gathered(begin, lane(), (int)length, WARP));
     u32 before = 0;
     if (lane() == 0) {
       powers.partial[tile] = sum;
@@ -232,31 +229,49 @@ struct Round {
     mine = others;
   }
 
-  // All tiles of this warp.
-  __device__ __forceinline__ void all_tiles() {
-    const i64 tiles = rows.tiles[TILE_KINDS - 1], share = (tiles + gridDim.x - 1) / gridDim.x;
-    i64 tile = (i64)block_warp() * gridDim.x + blockIdx.x, end = tiles, step = (i64)gridDim.x * POWER_WARPS;
-    if (rows.together) {
-      tile = blockIdx.x * share + block_warp(), end = min(tiles, (blockIdx.x + 1) * share), step = POWER_WARPS;
-    }
-    int kind = 0;
-    for (; tile < end; tile += step) {
-      while (tile >= rows.tiles[kind]) ++kind;
-      if (kind == 0) {
+  // A warp's tile, and this lane's part in it: the row, -1 if there is none, where its entries begin and how many.
+  struct Tile {
+    int kind, length, row;
+    Offset begin;
+  };
+  __device__ __forceinline__ Tile found(u32 tile, int kind) const {
+    while (tile >= rows.tiles[kind]) ++kind;
+    Tile it{kind, 0, -1, 0};
+    if (kind == 0) return it;
+    const int log_lanes = TILE_KINDS - 1 - kind;
+    const i64 row = rows.rows[kind] + ((tile - rows.tiles[kind - 1]) << (5 - log_lanes)) + (lane() >> log_lanes);
+    if (row >= rows.rows[kind + 1]) return it;
+    it.row = (int)row, it.begin = rows.offsets[row], it.length = (int)(rows.offsets[row + 1] - it.begin);
+    return it;
+  }
+
+  // Which tiles are this warp's.
+  struct Share {
+    u32 tile, end, step;
+  };
+  __device__ __forceinline__ Share share() const {
+    const u32 tiles = (u32)rows.tiles[TILE_KINDS - 1], each = (tiles + gridDim.x - 1) / gridDim.x;
+    if (!rows.together) return {block_warp() * gridDim.x + blockIdx.x, tiles, gridDim.x * POWER_WARPS};
+    return {blockIdx.x * each + block_warp(), min(tiles, (blockIdx.x + 1) * each), POWER_WARPS};
+  }
+
+  // All tiles of this warp. The first is known from the beginning: in small graphs there is no other.
+  __device__ __forceinline__ void all_tiles(const Tile &first_tile) {
+    Tile it = first_tile;
+    const Share share = this->share();
+    for (u32 tile = share.tile; tile < share.end;) {
+      if (it.kind == 0) {
         piece(tile);
-        continue;
+      } else {
+        const int lanes = 1 << (TILE_KINDS - 1 - it.kind), place = lane() & (lanes - 1);
+        const bool first = it.row >= 0 && place == 0;
+        const Own numbers = first ? own(it.row) : Own{};
+        double sum = gathered(it.begin, place, it.length, lanes);
+        for (int i = lanes / 2; i; i /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, i);
+        if (first) finish(it.row, sum, numbers);
       }
-      const int log_lanes = TILE_KINDS - 1 - kind, lanes = 1 << log_lanes;
-      const i64 row = rows.rows[kind] + ((tile - rows.tiles[kind - 1]) << (5 - log_lanes)) + (lane() >> log_lanes);
-      const bool there = row < rows.rows[kind + 1];
-      const i64 begin = there ? rows.offsets[row] : 0, length = there ? rows.offsets[row + 1] - begin : 0;
-      const bool first = there && (lane() & (lanes - 1)) == 0;
-      const Own numbers = first ? own(row) : Own{};
-      const int offset = lane() & (lanes - 1);
-      double sum = lanes == WARP ? gathered<LONG>(begin, offset, (int)length, WARP)
-                                 : gathered<AHEAD>(begin, offset, (int)length, lanes);
-      for (int i = lanes / 2; i; i /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, i);
-      if (first) finish(row, sum, numbers);
+      tile += share.step;
+      if (tile < share.end) it = found(tile, it.kind);
     }
   }
 
@@ -290,6 +305,8 @@ __global__ void __launch_bounds__(POWER_THREADS, POWER_BLOCKS)
   TwoSums all = meet(round.mine, powers, rows.cut_rows, meeting);
   if (NORMED) all.other = 1;
   i64 rounds = NORMED ? -1 : 0;
+  const auto share = round.share();
+  const auto first_tile = share.tile < share.end ? round.found(share.tile, 0) : typename decltype(round)::Tile{};
   do {
     ++meeting;
     round.w = round.next_w, round.next_w = round.w == even ? odd : even;
@@ -300,7 +317,7 @@ __global__ void __launch_bounds__(POWER_THREADS, POWER_BLOCKS)
       for (int i = threadIdx.x; i < rows.hot; i += POWER_THREADS) hot[i] = round.w[i];
       __syncthreads();
     }
-    round.all_tiles();
+    round.all_tiles(first_tile);
     all = meet(round.mine, powers, rows.cut_rows, meeting);
     ++rounds;
   } while (rounds == 0 || (rounds < powers.most_rounds && !(all.change < powers.enough) && all.change <= GREATEST));
