@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.machinery
 import importlib.util
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -103,3 +105,45 @@ def test_devices_loads_no_gpu_library() -> None:
     devices()
     installed = importlib.util.find_spec("cupy") is not None
     assert ("cupy" in sys.modules) == (before or installed)
+
+
+@pytest.mark.parametrize(("gpus", "retained"), [(1, 1), (0, 0), (4, 0)])
+def test_cuda_starts_while_cupy_is_imported(gpus: int, retained: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are several GPUs, none of them is begun with: nobody knows yet which one is wanted."""
+    called: list[str] = []
+
+    class Driver:
+        def cuInit(self, flags: int) -> int:
+            called.append("cuInit")
+            return 0
+
+        def cuDeviceGetCount(self, count: Any) -> int:
+            count._obj.value = gpus
+            return 0
+
+        def cuDeviceGet(self, device: Any, number: int) -> int:
+            return 0
+
+        def cuDevicePrimaryCtxRetain(self, context: Any, device: Any) -> int:
+            called.append("retain")
+            return 0
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: Driver())
+    module._start_driver()
+    assert called.count("cuInit") == 1 and called.count("retain") == retained
+
+
+def test_without_a_driver_nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> Any:
+        raise OSError(name)
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    module._start_driver()
+    begun: list[str] = []
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: begun.append(thread.name))
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    module.start_cuda()
+    assert begun == []  # CuPy is there already
+    monkeypatch.delitem(sys.modules, "cupy")
+    module.start_cuda()
+    assert begun == ["hopwave-start-cuda"]

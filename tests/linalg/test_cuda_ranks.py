@@ -130,3 +130,30 @@ def test_what_does_not_settle_says_so() -> None:
     with pytest.raises(ConvergenceError, match=r"alpha=0\.9 closer to 0"):  # grows until float64 ends
         hw.katz_centrality(graph, 0.9, max_iter=10**6, device="cuda")
     assert math.isclose(hw.pagerank(graph, device="cuda").scores.sum(), 1, rel_tol=1e-12)  # the next call works
+
+
+@pytest.mark.parametrize("kind", ["grid", "grid directed", "pieces"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_numbered_by_distance_give_the_same_ranks(
+    kind: str, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a large mesh whose vertices are numbered at random."""
+    from dataclasses import replace
+
+    from hopwave.engines.cuda.linalg import power
+
+    monkeypatch.setattr(power, "POWER", replace(power.POWER, order_vertices=100, near=50, deep=8))
+    mesh = hw.generate.grid(60, 50, missing=0.05, seed=3)
+    n, edges = mesh.n, np.array(list(mesh.edges())).T
+    if kind == "pieces":  # a second one that no search from the first vertex reaches, and vertices without arcs
+        n, edges = 2 * n + 30, np.concatenate([edges, edges + n], axis=1)
+    tails, heads = np.random.default_rng(4).permutation(n)[edges]
+    graph = hw.Graph.from_edges(tails, heads, n=n, directed=kind == "grid directed")
+    rows = np.repeat(np.arange(graph.n), graph.degrees)
+    weights = 1.0 + (rows * graph.indices) % 7 if weighted else None
+    matrix = la.Matrix.from_graph(graph, weights).to("cuda") if weighted else la.Matrix.from_graph(graph).to("cuda")
+    assert power.dealt_columns(matrix).order is not None
+    for given in ({}, {"personalization": {7: 1.0, 11: 2.0}}):
+        found = hw.pagerank(graph, weights=weights, device="cuda", **EXACT, **given).scores
+        right = hw.pagerank(graph, weights=weights, device="cpu", **EXACT, **given).scores
+        assert np.allclose(found, right, rtol=1e-9, atol=1e-15)

@@ -28,10 +28,11 @@ namespace hopwave::linalg {
 
 constexpr int POWER_THREADS = HOPWAVE_POWER_THREADS, POWER_WARPS = POWER_THREADS / WARP;
 constexpr int POWER_BLOCKS = HOPWAVE_POWER_BLOCKS;
-constexpr int TILE_KINDS = 7;               // pieces; then rows with 32, 16, 8, 4, 2 threads and 1 thread each
-constexpr int WAITING = 6;                  // warps of a block that wait for other blocks
-constexpr int CUT_WARPS = 2;                // and that add up the sums of cut rows
-constexpr int AHEAD = 6, AHEAD_VALUES = 4;  // entries that a thread reads before it waits; where they have values
+constexpr int TILE_KINDS = 7;  // pieces; then rows with 32, 16, 8, 4, 2 threads and 1 thread each
+constexpr int WAITING = 6;     // warps of a block that wait for other blocks
+constexpr int CUT_WARPS = 2;   // and that add up the sums of cut rows
+// Entries that a thread reads before it waits: of short rows, of long ones, and of all where entries have values.
+constexpr int AHEAD = 6, AHEAD_LONG = 8, AHEAD_VALUES = 4;
 constexpr double GREATEST = 1.7976931348623157e308;  // of float64
 
 // A matrix by rows, as its tiles are dealt out.
@@ -135,7 +136,7 @@ template <class Offset, bool VALUES, bool NORMED>
 struct Round {
   const DealtRows<Offset> &rows;
   const Powers &powers;
-  static constexpr int IN_FLIGHT = VALUES ? AHEAD_VALUES : AHEAD;
+  static constexpr int SHORT = VALUES ? AHEAD_VALUES : AHEAD, LONG = VALUES ? AHEAD_VALUES : AHEAD_LONG;
   const double *w;
   double *next_w, *sums;
   u32 hot;       // the address of shared memory
@@ -155,6 +156,7 @@ struct Round {
   }
 
   // What one thread adds up: entries first, first + step, … of a stretch.
+  template <int IN_FLIGHT>
   __device__ __forceinline__ double gathered(i64 begin, int first, int length, int step) const {
     const int *columns = rows.columns + begin;
     const double *values = VALUES ? rows.values + begin : nullptr;
@@ -208,7 +210,7 @@ struct Round {
     const int first = rows.first_piece[row], pieces = rows.first_piece[row + 1] - first;
     const i64 begin = rows.offsets[row] + (tile - first) * rows.piece;
     const i64 length = min(rows.piece, (i64)rows.offsets[row + 1] - begin);
-    const double sum = warp_sum(gathered(begin, lane(), (int)length, WARP));
+    const double sum = warp_sum(gathered<LONG>(begin, lane(), (int)length, WARP));
     u32 before = 0;
     if (lane() == 0) {
       powers.partial[tile] = sum;
@@ -266,7 +268,8 @@ struct Round {
         const int lanes = 1 << (TILE_KINDS - 1 - it.kind), place = lane() & (lanes - 1);
         const bool first = it.row >= 0 && place == 0;
         const Own numbers = first ? own(it.row) : Own{};
-        double sum = gathered(it.begin, place, it.length, lanes);
+        double sum = lanes == WARP ? gathered<LONG>(it.begin, place, it.length, WARP)
+                                   : gathered<SHORT>(it.begin, place, it.length, lanes);
         for (int i = lanes / 2; i; i /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, i);
         if (first) finish(it.row, sum, numbers);
       }
