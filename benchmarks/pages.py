@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import gpu_ablations, setting, turbobc_page
+from benchmarks import ablations_page, pushpull_page, setting, turbobc_page, xbfs_page
 from benchmarks.before import BEST_SEARCH
 from benchmarks.setting import table
 
@@ -172,7 +172,9 @@ def scale_page(about: Record, rows: list[Record]) -> str:
 
 FROM_LINES = {  # pages with their own form; all others have that of setting.page
     "gpu-search": lambda lines: search_page(*split(lines)),
-    "gpu-ablations": gpu_ablations.page,
+    "gpu-ablations": ablations_page.page,
+    "gpu-pushpull": pushpull_page.page,
+    "gpu-xbfs": xbfs_page.page,
     "gpu-betweenness": _by_part,
     "gpu-hopwave": lambda lines: hopwave_page(*split(lines)),
     "gpu-scale": lambda lines: scale_page(*split(lines)),

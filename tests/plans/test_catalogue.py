@@ -27,7 +27,7 @@ PUBLISHED = {
     ],
     catalogue.HIRAGUSHI: ["hiragushi-hybrid"],
     catalogue.MERRILL: ["merrill"],
-    catalogue.XBFS_PAPER: ["xbfs", "xbfs-static", "xbfs-thread", "xbfs-warp", "xbfs-sync"],
+    catalogue.XBFS_PAPER: ["xbfs", "xbfs-static", "xbfs-thread", "xbfs-warp", "xbfs-donate", "xbfs-sync"],
     catalogue.PUSHPULL: [
         "pushpull-baseline",
         "pushpull-structure",
@@ -106,9 +106,9 @@ def test_every_word_of_a_step_is_used_by_some_plan() -> None:
     pulls = [step for step in steps if isinstance(step, Pull)]
     assert {push.output for push in pushes} == {"queue", "scan", "dense", "sort", "reuse"}
     assert {push.claim for push in pushes} == {"atomic", "benign"}
-    assert {pull.mapping for pull in pulls} == {"thread", "warp"}
+    assert {pull.mapping for pull in pulls} == {"thread", "warp", "merge"}
     assert {pull.rows for pull in pulls} == {"all", "unvisited", "compacted"}
-    assert {pull.balance for pull in pulls} == {"static", "thread", "warp"}
+    assert {pull.balance for pull in pulls} == {"static", "thread", "warp", "donate"}
 
 
 # ---------------------------------------------------------------- plans as their papers describe them
