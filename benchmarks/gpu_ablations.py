@@ -35,7 +35,6 @@ GRAPHS = [
     "delaunay_n16",
     "ego-Twitter",
     "email-Enron",
-    "luxembourg_osm",
     "p2p-Gnutella31",
     "ppi-cancer",
     "threads-math-sx",

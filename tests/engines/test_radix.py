@@ -21,12 +21,13 @@ def sorted_by_gpu(n: int, keys: Any, values: Any) -> tuple[Any, Any]:
     work.arrays["keys"] = cupy.asarray(keys)
     if values is not None:
         work.arrays["values"] = cupy.asarray(values)
-    search = SimpleNamespace(n=n, work=work, launch=launch.kernels("int"))
+    on_device = SimpleNamespace(device=launch.Device())
+    search = SimpleNamespace(n=n, work=work, launch=launch.kernels("int"), on_device=on_device)
     found, theirs = radix.sort(search, len(keys), "keys", None if values is None else "values")
     return found.get(), None if values is None else theirs.get()
 
 
-@pytest.mark.parametrize("count", [1, 31, 4096, 4097, 8192, 300_001])
+@pytest.mark.parametrize("count", [1, 31, 4096, 4097, 8192, 300_001, 3_000_000])
 @pytest.mark.parametrize("n", [1, 2, 200, 1 << 15, 1 << 21, 2**31 - 1])
 @pytest.mark.parametrize("pairs", [False, True])
 def test_keys_are_sorted_and_values_follow(count: int, n: int, pairs: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cupy
 import numpy as np
 
 from hopwave.engines.cuda.launch import BLOCK, NULL, truth
@@ -10,6 +9,7 @@ from hopwave.engines.cuda.launch import BLOCK, NULL, truth
 HEADER = "steps/radix.cuh"
 TILE = 16 * BLOCK  # keys per block: SORT_TILE of the header
 DIGIT = 8  # bits of a digit, at most
+DIGITS = 1 << DIGIT
 
 
 def digits(n):
@@ -30,19 +30,25 @@ def sort(search, count, keys, values=None):
     """
     bits, width = digits(search.n)
     arrays, pairs, size = search.work.arrays, truth(values is not None), np.uint64(count)
+    names = [keys] if values is None else [keys, values]
     if count > TILE:
-        names = [keys] if values is None else [keys, values]
-        tiles = -(-count // TILE)
-        counts = search.work.take("digit counts", tiles << width, np.int64)[: tiles << width]
-        for shift in range(0, bits, width):
-            digit = np.int32(shift), np.uint32((1 << width) - 1)
-            search.launch(HEADER, "digit_counts", count, arrays[keys], size, *digit, counts, blocks=tiles)
-            sums = cupy.cumsum(counts)
+        tiles, passes = -(-count // TILE), -(-bits // width)
+        # Per digit: how often it has each value, and what tiles say of theirs; and tickets. All are 0 at first.
+        words = passes * DIGITS * (1 + tiles) + passes
+        counts = search.work.take("digit counts", words, np.uint64)
+        counts.data.memset_async(0, 8 * words)
+        totals, said = counts[passes:], counts[passes * (1 + DIGITS) :]
+        search.launch(
+            HEADER, "digit_totals", count, arrays[keys], size, np.int32(bits), np.int32(width), totals,
+            blocks=min(tiles, search.on_device.device.blocks),
+        )  # fmt: skip
+        for number in range(passes):
             sorted_ = [search.work.take(f"sorted {name}", count, np.int32) for name in names]
-            given = [arrays[name] for name in names] + [NULL] * (values is None)
+            nothing = [NULL] * (values is None)
             search.launch(
-                HEADER, "digit_scatter", count, *given, size, *digit, sums, *sorted_, *[NULL] * (values is None),
-                shape=pairs, blocks=tiles,
+                HEADER, "digit_scatter", count, *(arrays[name] for name in names), *nothing, size,
+                np.int32(number * width), np.uint32((1 << width) - 1), totals[number * DIGITS :], counts[number:],
+                said[number * DIGITS * tiles :], *sorted_, *nothing, shape=pairs, blocks=tiles,
             )  # fmt: skip
             for name in names:
                 arrays[name], arrays[f"sorted {name}"] = arrays[f"sorted {name}"], arrays[name]

@@ -336,7 +336,7 @@ def instances(offset="int"):
         "steps/two_phase.cuh": "expand contract cull keep_owners count_arcs",
         "steps/sorted.cuh": "gather_pairs reduce_sorted",
         "steps/compacted.cuh": "pull_compacted",
-        "steps/radix.cuh": "digit_counts",
+        "steps/radix.cuh": "digit_totals",
         "steps/double_scan.cuh": "prefix_sum",
         "steps/path_counts.cuh": "level_extent scale_level count_extended",
     }

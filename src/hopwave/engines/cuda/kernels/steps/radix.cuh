@@ -1,6 +1,6 @@
-// A stable radix sort of keys below 2^bits, each with a value or without: push-pull sorts log M bits (section 6.2), least
-// significant digit first. Per digit, every tile counts its digits, a running sum over all tiles says where each tile's
-// keys of each digit go, and the tile is sorted in shared memory before it is written, so that writes are side by side.
+// A stable radix sort of keys below 2^bits, each with a value or without: push-pull sorts log M bits (section 6.2).
+// The least significant digit comes first, and each takes one pass (Adinets and Merrill, Onesweep): a tile is sorted by
+// the digit in shared memory, learns from the tiles before it where its keys go, and writes them side by side.
 #pragma once
 #include "common/threads.cuh"
 
@@ -9,6 +9,7 @@ namespace hopwave::steps {
 constexpr int DIGITS = BLOCK;            // values of a digit, one per thread; a digit has up to 8 bits
 constexpr int KEYS = 16;                 // keys per thread
 constexpr int SORT_TILE = KEYS * BLOCK;  // keys per block
+constexpr int MAX_PLACES = 4;            // digits of a key
 constexpr u32 NO_KEY = 0xffffffffu;      // sorts after every key
 
 // Shared memory of a tile that is being sorted.
@@ -21,8 +22,9 @@ struct SortTile {
 // The number in the tile of the thread's key j: a warp has KEYS * WARP keys side by side.
 __device__ inline u32 key_number(int j) { return block_warp() * KEYS * WARP + j * WARP + lane(); }
 
-// Where each of the tile's keys goes when the tile is sorted by the digit at `shift`. The whole block calls this.
-__device__ inline void rank_keys(const u32 (&keys)[KEYS], int shift, u32 mask, u32 (&places)[KEYS], SortTile &tile) {
+// Where each of the tile's keys goes when the tile is sorted by the digit at `shift`; returns how many keys have the
+// value of this thread's number. The whole block calls this.
+__device__ inline u32 rank_keys(const u32 (&keys)[KEYS], int shift, u32 mask, u32 (&places)[KEYS], SortTile &tile) {
   for (int i = threadIdx.x; i < BLOCK / WARP * DIGITS; i += BLOCK) tile.counts[i / DIGITS][i % DIGITS] = 0;
   __syncthreads();
   u32 *counts = tile.counts[block_warp()];
@@ -51,67 +53,97 @@ __device__ inline void rank_keys(const u32 (&keys)[KEYS], int shift, u32 mask, u
     const u32 digit = keys[j] >> shift & mask;
     places[j] += tile.starts[digit] + counts[digit];
   }
+  return total;
 }
 
-// How many keys of each digit every tile has: counts[digit * tiles + tile]. One block per tile.
+// How many keys have each value of each digit: totals[place * DIGITS + value].
 template <class Offset>
-__global__ void digit_counts(const u32 *keys, u64 count, int shift, u32 mask, i64 *counts) {
-  __shared__ u32 found[DIGITS];
-  found[threadIdx.x] = 0;
+__global__ void digit_totals(const u32 *keys, u64 count, int bits, int width, u64 *totals) {
+  __shared__ u32 found[MAX_PLACES][DIGITS];
+  const int places = (bits + width - 1) / width;
+  for (int place = 0; place < places; ++place) found[place][threadIdx.x] = 0;
   __syncthreads();
-  const u64 begin = (u64)blockIdx.x * SORT_TILE;
-#pragma unroll
-  for (int j = 0; j < KEYS; ++j) {
-    const u64 i = begin + j * BLOCK + threadIdx.x;
-    if (i < count) atomicAdd(&found[keys[i] >> shift & mask], 1u);
+  for (u64 i = thread_number(); i < count; i += thread_count()) {
+    const u32 key = keys[i];
+    for (int place = 0; place < places; ++place)
+      atomicAdd(&found[place][key >> place * width & ((1u << width) - 1)], 1u);
   }
   __syncthreads();
-  if (threadIdx.x <= mask) counts[(u64)threadIdx.x * gridDim.x + blockIdx.x] = found[threadIdx.x];
+  for (int place = 0; place < places; ++place)
+    if (const u32 some = found[place][threadIdx.x]) atomicAdd(&totals[place * DIGITS + threadIdx.x], (u64)some);
 }
 
-// Writes every tile's keys, and values if `pairs`, to their places by one digit. `sums` are running sums of the counts.
+// How many keys of one digit a tile has, or it and all tiles before it: the count, times four, and what it counts.
+enum Progress { NOTHING, OF_THE_TILE, UP_TO_THE_TILE };
+
+// The keys of this thread's digit in all tiles before this one, which has `own` (decoupled look-back, Merrill and
+// Garland). A tile is numbered when it begins, so all before it have begun and will say what they have.
+__device__ inline u64 keys_before(u64 *progress, u64 tile, u64 own) {
+  volatile u64 *said = progress + threadIdx.x;
+  said[tile * DIGITS] = 4 * own + (tile ? OF_THE_TILE : UP_TO_THE_TILE);
+  u64 before = 0;
+  for (u64 other = tile; other-- > 0;) {
+    u64 word;
+    while ((word = said[other * DIGITS]) % 4 == NOTHING);
+    before += word / 4;
+    if (word % 4 == UP_TO_THE_TILE) break;
+  }
+  if (tile) said[tile * DIGITS] = 4 * (before + own) + UP_TO_THE_TILE;
+  return before;
+}
+
+// Writes every tile's keys, and values if `pairs`, to their places by one digit. One block per tile. `totals` is of
+// this digit; `ticket` and `progress`, one word per tile and value, are all 0 before.
 template <class Offset, bool pairs>
-__global__ void digit_scatter(const u32 *keys, const u32 *values, u64 count, int shift, u32 mask, const i64 *sums,
-                              u32 *sorted_keys, u32 *sorted_values) {
+__global__ void __launch_bounds__(BLOCK)
+    digit_scatter(const u32 *keys, const u32 *values, u64 count, int shift, u32 mask, const u64 *totals, u32 *ticket,
+                  u64 *progress, u32 *sorted_keys, u32 *sorted_values) {
   __shared__ SortTile tile;
   __shared__ i64 firsts[DIGITS];  // where the tile's keys of a digit go, less where they begin in the tile
-  const u64 begin = (u64)blockIdx.x * SORT_TILE;
+  __shared__ u32 number;
+  if (threadIdx.x == 0) number = atomicAdd(ticket, 1u);
+  __syncthreads();
+  const u64 begin = (u64)number * SORT_TILE;
+  const u32 valid = (u32)min((u64)SORT_TILE, count - begin);
   u32 mine[KEYS], places[KEYS];
 #pragma unroll
   for (int j = 0; j < KEYS; ++j) {
-    const u64 i = begin + key_number(j);
-    mine[j] = i < count ? keys[i] : NO_KEY;
+    const u32 i = key_number(j);
+    mine[j] = i < valid ? keys[begin + i] : NO_KEY;
   }
-  rank_keys(mine, shift, mask, places, tile);
-  if (threadIdx.x <= mask) {
-    const u64 at = (u64)threadIdx.x * gridDim.x + blockIdx.x;
-    firsts[threadIdx.x] = (at ? sums[at - 1] : 0) - (i64)tile.starts[threadIdx.x];
-  }
+  u64 own = rank_keys(mine, shift, mask, places, tile);
+  if (threadIdx.x == mask) own -= SORT_TILE - valid;  // what fills the last tile up
+  u64 all;
+  const u64 less = block_scan(totals[threadIdx.x], all);
+  const u64 before = threadIdx.x <= mask ? keys_before(progress, number, own) : 0;
+  firsts[threadIdx.x] = (i64)(less + before) - (i64)tile.starts[threadIdx.x];
 #pragma unroll
   for (int j = 0; j < KEYS; ++j) tile.swap[places[j]] = mine[j];
   __syncthreads();
-  const u32 valid = (u32)min((u64)SORT_TILE, count - begin);
-  i64 targets[KEYS];
 #pragma unroll
   for (int j = 0; j < KEYS; ++j) {
     const u32 i = j * BLOCK + threadIdx.x;
     if (i >= valid) continue;
     const u32 key = tile.swap[i];
-    targets[j] = firsts[key >> shift & mask] + i;
-    sorted_keys[targets[j]] = key;
+    const u64 target = (u64)(firsts[key >> shift & mask] + i);
+    sorted_keys[target] = key;
+    mine[j] = (u32)(key >> shift & mask);  // for the values, which follow
   }
   if (!pairs) return;
-  __syncthreads();
+  u32 their[KEYS];
 #pragma unroll
   for (int j = 0; j < KEYS; ++j) {
-    const u64 i = begin + key_number(j);
-    tile.swap[places[j]] = i < count ? values[i] : 0;
+    const u32 i = key_number(j);
+    their[j] = i < valid ? values[begin + i] : 0;
   }
+  __syncthreads();
+#pragma unroll
+  for (int j = 0; j < KEYS; ++j) tile.swap[places[j]] = their[j];
   __syncthreads();
 #pragma unroll
   for (int j = 0; j < KEYS; ++j) {
     const u32 i = j * BLOCK + threadIdx.x;
-    if (i < valid) sorted_values[targets[j]] = tile.swap[i];
+    if (i < valid) sorted_values[(u64)(firsts[mine[j]] + i)] = tile.swap[i];
   }
 }
 
