@@ -85,6 +85,13 @@ def kronecker_on_gpu(scale: int, edge_factor: int) -> Graph:
     return graph
 
 
+LARGE = {  # the R-MAT graphs of push-pull's Table 3
+    "rmat22e64": lambda: kronecker_on_gpu(22, 64),
+    "rmat23e32": lambda: kronecker_on_gpu(23, 32),
+    "rmat24e16": lambda: kronecker_on_gpu(24, 16),
+}
+
+
 def uniform(n: int, m: int) -> Graph:
     return made(*uniform_ends(n, m))
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ import numpy as np
 
 from benchmarks import enterprise, pushpull_page
 from benchmarks.gpu_ablations import levels_of
-from benchmarks.gpu_graphs import kronecker_on_gpu, verified_searches
+from benchmarks.gpu_graphs import LARGE, verified_searches
 from benchmarks.gpu_search import GENERATED, head
 from benchmarks.setting import RESULTS, hw
 from hopwave import Graph, engines
@@ -31,12 +30,7 @@ from hopwave.jobs import Question
 from hopwave.plan import Plan
 from hopwave.rules import Always
 
-MADE: dict[str, Callable[[], Graph]] = {
-    "kron21e44": GENERATED["kron21e44"],
-    "rmat22e64": lambda: kronecker_on_gpu(22, 64),
-    "rmat23e32": lambda: kronecker_on_gpu(23, 32),
-    "rmat24e16": lambda: kronecker_on_gpu(24, 16),
-}
+GRAPHS = ["kron21e44", *LARGE]
 FEW = 16  # sources of Figure 5 and Table 3
 SHARES = (10, 50, 90)  # percentiles of Figure 6
 
@@ -140,13 +134,13 @@ def whole(engine: Any, graph: Graph) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sources", type=int, default=1000, help="of Figure 6")
-    parser.add_argument("--graphs", default=",".join(MADE))
+    parser.add_argument("--graphs", default=",".join(GRAPHS))
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
     engine, lines = engines.engine("cuda"), []
     given.out.mkdir(parents=True, exist_ok=True)
     for name in given.graphs.split(","):
-        graph = (MADE[name]() if name in MADE else GENERATED[name]()).to("cuda")
+        graph = (LARGE | GENERATED)[name]().to("cuda")
         lines.append({"part": "whole", "graph": name, "where": head(), **whole(engine, graph)})
         print(lines[-1], flush=True)
         if name == given.graphs.split(",")[0]:

@@ -34,7 +34,7 @@ def chance_ahead(xp: Any, indptr: Any, indices: Any, distances: Any, level: int)
     proof's own equation 3 the share of the level that lies before place s is s/|Q|.)
     """
     row, _ = arcs_into(xp, indptr, indices, distances, level)
-    neighbours = xp.bincount(row, minlength=len(distances))
+    neighbours = xp.diff(xp.searchsorted(row, xp.arange(len(distances) + 1)))  # rows ascend
     waiting = (distances < 0) | (distances >= level)
     place = (xp.cumsum(waiting) - 1) / max(int(waiting.sum()), 1)
     there = distances == level + 1

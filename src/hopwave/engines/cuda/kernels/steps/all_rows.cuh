@@ -6,9 +6,9 @@
 
 namespace hopwave::steps {
 
-// product(v) ⊕= u for every arc from a vertex u of the operand to v. A block takes SCRATCH arcs side by side and finds
-// the rows they lie in; each thread finds its arc's row among those. Under ANY any writer is right. Under PLUS, lanes of
-// the same row first add up their path counts.
+// product(v) ⊕= u for every arc from a vertex u of the operand to v. A block takes SCRATCH arcs side by side and
+// finds the rows they lie in; each thread finds its arc's row among those. Under ANY any writer is right. Under PLUS,
+// lanes of the same row first add up their path counts.
 template <class Offset, bool counting>
 __global__ void all_rows(const Offset *in_offsets, const int *in_neighbours, int n, u64 arcs, const u32 *operand,
                          const double *sigma, int *product, double *sums, u64 *counters) {

@@ -57,8 +57,8 @@ __global__ void prefix_sum(i64 *sums, u64 blocks) {
   }
 }
 
-// What a row found; depth is the paper's l - 1. With `asynchronous`, a row without a neighbour in the frontier, but with
-// one found during this very launch, belongs to the level after (Lemma 2). Whether that is seen in time depends on
+// What a row found; depth is the paper's l - 1. With `asynchronous`, a row without a neighbour in the frontier, but
+// with one found during this very launch, belongs to the level after (Lemma 2). Whether that is seen in time depends on
 // timing; if it is seen, it is right.
 template <class Offset, bool asynchronous>
 __device__ inline void write_row(int v, int source, int beside, const Offset *offsets, int depth, int *distance,
@@ -98,8 +98,8 @@ __device__ inline void traverse(int v, const Offset *in_offsets, const int *in_n
 
 constexpr int TURN = 5;  // neighbours between two looks at who has finished (section 5.1.2)
 
-// 32 rows by a warp, one per lane (v = -1 for none), with work donation: once 31 lanes have finished, all go on with the
-// row that is left.
+// 32 rows by a warp, one per lane (v = -1 for none), with work donation: once 31 lanes have finished, all go on with
+// the row that is left.
 template <class Offset, bool asynchronous>
 __device__ inline void traverse_together(int v, const Offset *in_offsets, const int *in_neighbours,
                                          const Offset *offsets, int depth, int *distance, int *parent, Tally &mine) {
