@@ -14,8 +14,11 @@ __device__ inline bool waits(const int *distance, u64 v, u64 n, int depth) {
   return v < n && (distance[v] == -1 || distance[v] == depth + 1);
 }
 
+constexpr int AHEAD_READS = 8;  // words of statuses that a warp reads before it asks for the first
+
 // One of the two scans. A thread owns a segment, but a warp goes through the segments of its threads together, 32
-// vertices at a time, so that reads coalesce; a ballot tells all lanes, and only the owner uses it.
+// vertices at a time, so that reads coalesce; a ballot tells all lanes, and only the owner keeps it. Once every lane
+// has a word of its own segment, all extract theirs.
 //   scan = 1   counts the waiting vertices: places[segment] is how many come before the segment in its block,
 //              sums[block] how many the block has
 //   scan = 2   writes the vertices to their places, once prefix_sum has made running sums of sums
@@ -25,16 +28,22 @@ __global__ void scan_segments(const int *distance, u64 n, int depth, u64 segment
   const u64 segment = thread_number(), first_segment = segment - lane();
   u32 count = 0;
   u64 place = scan == 2 && segment < segments ? (u64)sums[blockIdx.x] + places[segment] : 0;
-  for (int owner = 0; owner < WARP; ++owner) {
-    if (first_segment + owner >= segments) break;  // the same for the whole warp
-    const u64 begin = (first_segment + owner) * segment_length;
-    for (u64 first = begin; first < begin + segment_length && first < n; first += WARP) {
-      u32 waiting = __ballot_sync(ALL_LANES, waits(distance, first + lane(), n, depth));
-      if (lane() != owner) continue;
-      if (scan == 1) count += __popc(waiting);
-      else
-        for (; waiting; waiting &= waiting - 1) queue[place++] = (int)(first + __ffs(waiting) - 1);
+  for (u64 word = 0; word < segment_length && first_segment < segments; word += WARP) {  // the same for the whole warp
+    u32 mine = 0;
+    for (int first = 0; first < WARP; first += AHEAD_READS) {
+      bool here[AHEAD_READS];
+#pragma unroll
+      for (int i = 0; i < AHEAD_READS; ++i)
+        here[i] = waits(distance, (first_segment + first + i) * segment_length + word + lane(), n, depth);
+#pragma unroll
+      for (int i = 0; i < AHEAD_READS; ++i) {
+        const u32 waiting = __ballot_sync(ALL_LANES, here[i]);
+        if (lane() == first + i) mine = waiting;
+      }
     }
+    if (scan == 1) count += __popc(mine);
+    else
+      for (; mine; mine &= mine - 1) queue[place++] = (int)(segment * segment_length + word + __ffs(mine) - 1);
   }
   if (scan == 1) {
     u32 total;
