@@ -14,7 +14,7 @@ import numpy as np
 from hopwave.engines.cuda.counters import AHEAD, AHEAD_EDGES, CHECKED, EDGES, FOUND
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
 from hopwave.engines.cuda.search import radix
-from hopwave.engines.cuda.search.dense import pull_shares, push_edges
+from hopwave.engines.cuda.search.all_rows import pull_shares
 from hopwave.errors import EngineError
 from hopwave.plan import Pull, Push
 from hopwave.trace import Level
@@ -187,6 +187,23 @@ def push_sorted(search, step):
     search.set_forms(queue=True, visited=True)
 
 
+def push_edges(search, step):
+    """One thread per arc of the whole graph scatters into a dense vector, then the mask (TurboBFS, Algorithms 1, 3)."""
+    loaded = search.loaded
+    product_ = search.work.take("product", search.n, np.int32, fill=-1)
+    sums = NULL if search.sigma is None else search.work.take("product sums", search.n, np.float64, fill=0)
+    search.clear_counters()
+    search.launch(
+        "steps/edges.cuh", "scatter", loaded.m, loaded.in_neighbours, search.on_device.arc_columns, np.uint64(loaded.m),
+        search.level, search.distance, search.sigmas, product_, sums, search.counters, shape=search.counting,
+    )  # fmt: skip
+    search.launch(
+        "steps/edges.cuh", "mask", search.n, loaded.offsets, search.vertices, search.level, product_, sums,
+        search.distance, search.parents, search.sigmas, search.counters, shape=search.counting,
+    )  # fmt: skip
+    search.set_forms()
+
+
 # ---------------------------------------------------------------- pulls
 
 
@@ -341,14 +358,15 @@ def instances(offset="int"):
         "steps/path_counts.cuh": "level_extent scale_level count_extended",
     }
     shaped = [(header, name, "") for header, names in plain.items() for name in names.split()]
-    both = {"steps/edges.cuh": "scatter mask", "steps/all_rows.cuh": "all_rows", "steps/push.cuh": "push_shares",
-            "steps/radix.cuh": "digit_scatter sort_tile"}  # fmt: skip
-    shaped += [(header, name, one) for header, names in both.items() for name, one in product(names.split(), truths)]
+    shaped += [("steps/edges.cuh", name, truth) for name in ("scatter", "mask") for truth in truths]
+    shaped += [("steps/all_rows.cuh", name, truth) for name in ("all_rows", "mask_rows") for truth in truths]
+    shaped += [("steps/radix.cuh", name, truth) for name in ("digit_scatter", "sort_tile") for truth in truths]
     shaped += [("steps/double_scan.cuh", "scan_segments", scan) for scan in "12"]
     shaped += [
         ("steps/double_scan.cuh", "pull_queue", queue_shape(balance, ahead))
         for balance, ahead in product(("static", "thread", "warp", "donate"), (True, False))
     ]
+    shaped += [("steps/push.cuh", "push_shares", truth) for truth in truths]
     shaped += [
         ("steps/push.cuh", "push", push_shape(mapping, output, counting))
         for mapping, (output, counting) in product(

@@ -1,5 +1,5 @@
 // The product by all rows, unmasked, in equal shares of the arcs whatever the degrees: push-pull's operation 1 (section
-// 6.3), for which the paper uses ModernGPU's SpMV. The mask comes afterwards (edges.cuh).
+// 6.3), for which the paper uses ModernGPU's SpMV. The mask comes afterwards.
 #pragma once
 #include "steps/gather.cuh"
 #include "steps/report.cuh"
@@ -39,6 +39,37 @@ __global__ void all_rows(const Offset *in_offsets, const int *in_neighbours, int
       }
       const int after = __shfl_down_sync(ALL_LANES, v, 1);
       if (inside && sum != 0.0 && (lane() == WARP - 1 || after != v)) atomicAdd(&sums[v], sum);
+    }
+  }
+  report(mine, counters);
+}
+
+// Of the product, what was not visited is the new frontier; the product is emptied for the next level. A warp takes the
+// 32 vertices of a word, so that the bitmaps are ready too.
+template <class Offset, bool counting>
+__global__ void mask_rows(const Offset *offsets, int n, int depth, int *product, double *sums, u32 *visited, u32 *next,
+                          int *distance, int *parent, double *sigma, u64 *counters) {
+  Tally mine;
+  const u64 padded = ((u64)n + WARP - 1) / WARP * WARP;
+  for (u64 v = thread_number(); v < padded; v += thread_count()) {
+    const u32 seen = visited[v / WARP];
+    const int u = v < n ? product[v] : -1;
+    const bool found = u >= 0 && !(seen >> lane() & 1);
+    if (found) {
+      distance[v] = depth + 1;
+      if (parent) parent[v] = u;
+      if (counting) sigma[v] = sums[v];
+      mine.found += 1;
+      mine.edges += degree(offsets, (int)v);
+    }
+    if (u >= 0) {
+      product[v] = -1;
+      if (counting) sums[v] = 0.0;
+    }
+    const u32 bits = __ballot_sync(ALL_LANES, found);
+    if (lane() == 0) {
+      next[v / WARP] = bits;
+      visited[v / WARP] = seen | bits;
     }
   }
   report(mine, counters);
