@@ -27,8 +27,8 @@ def sorted_by_gpu(n: int, keys: Any, values: Any) -> tuple[Any, Any]:
     return found.get(), None if values is None else theirs.get()
 
 
-@pytest.mark.parametrize("count", [1, 31, 4096, 4097, 8192, 300_001, 3_000_000])
-@pytest.mark.parametrize("n", [1, 2, 200, 1 << 15, 1 << 21, 2**31 - 1])
+@pytest.mark.parametrize("count", [1, 31, 4096, 4097, 1_000_000])
+@pytest.mark.parametrize("n", [1, 200, 1 << 15, 1 << 21, 2**31 - 1])
 @pytest.mark.parametrize("pairs", [False, True])
 def test_keys_are_sorted_and_values_follow(count: int, n: int, pairs: bool) -> None:
     random = np.random.default_rng(count + n)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import sys
 from pathlib import Path
@@ -43,6 +44,19 @@ def test_another_number_gives_another_page(name: str, tmp_path: Path) -> None:
     text, key = (pages.RESULTS / f"{name}.jsonl").read_text(encoding="utf-8"), NUMBERS[name]
     (tmp_path / f"{name}.jsonl").write_text(text.replace(key, f"{key}7"), encoding="utf-8")
     assert pages.rendered(name, tmp_path) != pages.rendered(name)
+
+
+def test_rows_of_the_papers_comparisons_have_enough_sources() -> None:
+    """16 per row, 64 for Graph500's graphs in push-pull's Table 2."""
+    for name in ("gpu-ablations", "gpu-xbfs"):
+        lines = [
+            json.loads(line) for line in (pages.RESULTS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        ]
+        rows = [line for line in lines if "sources" in line]
+        least = {
+            line["graph"]: 64 if name == "gpu-ablations" and line["graph"].startswith("kron") else 16 for line in rows
+        }
+        assert rows and [line["graph"] for line in rows if line["sources"] < least[line["graph"]]] == []
 
 
 def test_publishing_writes_a_page_that_follows_from_its_line(
