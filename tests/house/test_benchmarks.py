@@ -33,7 +33,7 @@ def test_every_file_of_lines_has_a_page() -> None:
 NUMBERS = {
     "cpu-search": '"hopwave ms": ',
     "gpu-ablations": '"gteps": ',
-    "gpu-pushpull": '"pushpull": ',
+    "gpu-pushpull": '"looks": ',
     "gpu-turbobc": '"mteps": ',
     "gpu-xbfs": '"choice 2": ',
 }
