@@ -151,7 +151,7 @@ def test_xbfs() -> None:
         assert other.steps[:2] + other.steps[3:] == plan.steps[:2] + plan.steps[3:]
     pulls = {name: CATALOGUE[name].steps[2] for name in PUBLISHED[catalogue.XBFS_PAPER]}
     assert pulls["xbfs-sync"] == dataclasses.replace(double_scan, asynchronous=False)
-    for balance in ("static", "thread", "warp"):
+    for balance in ("static", "thread", "warp", "donate"):
         assert pulls[f"xbfs-{balance}"] == dataclasses.replace(double_scan, balance=balance)
 
 
@@ -163,8 +163,8 @@ def test_pushpull_table_2_adds_one_optimisation_per_row() -> None:
     assert keys == dataclasses.replace(sort, structure_only=True)
     assert direction.steps[0] == masking.steps[0] == early.steps[0] == reuse.steps[0] == keys
     rows = [plan.steps[1] for plan in (direction, masking, early, reuse)]
-    assert rows[0] == Pull("thread", "all", "frontier", early_exit=False)
-    assert rows[1] == dataclasses.replace(rows[0], rows="unvisited")
+    assert rows[0] == Pull("merge", "all", "frontier", early_exit=False)  # ModernGPU's, the others are Algorithm 2
+    assert rows[1] == dataclasses.replace(rows[0], mapping="thread", rows="unvisited")
     assert rows[2] == dataclasses.replace(rows[1], early_exit=True)
     assert rows[3] == dataclasses.replace(rows[2], operand="visited")
     assert all(plan.rule == Ratio(0.01, 0.01) for plan in (direction, masking, early, reuse))
