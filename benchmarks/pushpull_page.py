@@ -106,7 +106,10 @@ def page(lines: list[Record]) -> str:
         ]
     if "reuse" in parts:
         text += ["## 5.4: what operand reuse saves", reuse(parts["reuse"]), NOTE_REUSE]
-    text += ["## Table 3 and Figure 7: whole searches", whole([one for one in lines if one["part"] == "whole"]), NOTE_7]
+    graphs = [one for one in lines if one["part"] == "whole"]
+    left_out = [name for graph, name in SAME.items() if graph not in {one["graph"] for one in graphs}]
+    text += ["## Table 3 and Figure 7: whole searches", whole(graphs), NOTE_7]
+    text += [f"Not measured in this run: {', '.join(left_out)}."] if left_out else []
     return "\n\n".join(part for part in text if part) + "\n"
 
 
@@ -129,7 +132,7 @@ Why operand reuse gains little here (1.13 × in Table 2, the paper 2.68 ×): a r
 among the frontier or among all visited vertices, so the arcs checked are the same to the last one; the visited bitmap
 is there anyway, as it is the mask; and a bitmap of the frontier is made once per search, by one pass over its queue."""
 NOTE_7 = """\
-The mean of 16 sources (the paper: of 10 runs). Vertices and arcs of the four graphs are those of the paper's, drawn
-anew; the other seven are not to be had: six cannot be downloaded here, and a random geometric graph of 2^24 vertices
-takes the host too long to make. The paper's GPU was a K40c, so only ratios can be compared: push-pull is 8 to 10 ×
-faster than its push-only baseline, in the paper 27 × on kron 21."""
+The mean of 16 sources (the paper: of 10 runs). The kron and rmat graphs have the paper's sizes and are drawn anew. The
+other seven are not to be had: six cannot be downloaded here, and a random geometric graph of 2^24 vertices takes the
+host too long to make. The paper's GPU was a K40c, so only ratios can be compared: push-pull is 8 to 10 × faster than
+its push-only baseline, in the paper 27 × on kron 21."""

@@ -221,10 +221,9 @@ scan of the status array with prefix sums, rows by degree to a block, a warp or 
 graphs cannot be downloaded here, and its GPU was a Quadro P6000: what can be compared are gains, counts and shares.
 Made by `benchmarks/gpu_xbfs.py`."""
 NOTE_5 = """\
-Best of five. The paper's Observation 1 does not hold on an H200 beyond a few million vertices: all warps take their
-places from one counter, and that limits the atomic queue, while a prefix sum reads and writes at the memory's speed.
-The paper's own advantage shrinks with every GPU, from 5.2 to 1.7 ×. Up to a million vertices one launch is still faster
-than three."""
+Best of five. On an H200 the paper's Observation 1 holds for arrays of up to a few million statuses, and against CuPy's
+prefix sum also where few vertices enter the queue. Beyond that the atomic queue is the slowest, since every warp takes
+its places from one counter. The paper's own advantage shrinks with every GPU, from 5.2 × to 1.7 ×."""
 FIGURE_16 = """\
 Not to be had: we have one GPU. The paper's XBFS is 1.8, 2.3 and 4.1 × faster on a P6000, a Titan Xp and a V100 than on
 a K80."""
@@ -232,38 +231,39 @@ NOTES = {
     "table_2": """\
 The authors' own programs ran on the same GPU model before this project began; their XBFS is kernel time alone, as ours
 is time inside the levels. XBFS is faster than the baseline on every graph, as in the paper, but by less: see Figure
-11.""",
+11. Its plan here is faster than the authors' program.""",
     "figure_9": """\
 The first bottom-up level of one search; *work* is the number of neighbours that a row reads. Both of the paper's
-observations hold. Most rows of high degree are little work (on kron 21 hardly any reads more than ten of its thousands
-of neighbours), and on some graphs they are much work, as on the paper's DP, US and WL (here wiki-Vote and
-ego-Twitter). The correlation of degree and work is near 0 on Kronecker graphs.""",
+observations hold. Most rows of high degree are little work: on kron 21, of those with 4,096 neighbours or more, 99%
+read at most eleven. And on some graphs they are much work, as on the paper's DP, US and WL: here wiki-Vote and
+ego-Twitter. On Kronecker graphs the correlation of degree and work is near 0.""",
     "figure_10": """\
 By the paper's definition: of the second bottom-up level's vertices, the share that the first one marks. Lemma 3 gives
 the chance of each of them, if rows are gone through one after another; the column is its mean. An H200 runs 270,336
-threads at once. Where the queue is shorter, all rows run together and few see what another has just found; on kron 21
-and the R-MAT graphs, with queues of millions, the share comes close to the lemma. The paper's P6000 runs 61,440
+threads at once. Where the queue is shorter, all rows run together, and few see what another has just found. On kron 21,
+with a queue of 1.5 million rows, the share comes close to the lemma: 50% for 54%. The paper's P6000 runs 61,440
 threads, and its graphs have 3 to 66 million vertices. One thread on a CPU finds the lemma's share within three points
 (tests/house/test_xbfs_counts.py). For graphs of over 200 million arcs the counts are of four searches.""",
     "figure_11": """\
 Ad: the way to make a queue is chosen at each level. WB: rows of bottom-up are fetched by warps, not dealt out by
-degree. Async: looking ahead. All three gains are smaller than the paper's. Ad: to scan all statuses costs an H200
-little beside a launch on graphs of this size; on the deep graphs of Table 2, where each of a thousand levels saves a
-scan, XBFS gains most. WB and Async: see Figures 14 and 15.""",
+degree. Async: looking ahead. All three gain less than in the paper. Ad gains on every graph, 1.2 to 2.1 ×; to scan all
+statuses costs an H200 little beside a launch on graphs of this size. On the deep graphs of Table 2, where each of a
+thousand levels saves a scan, XBFS gains 2.4 and 2.7 ×. WB and Async: see Figures 14 and 15.""",
     "figure_12": """\
-The baseline spends less of its time bottom-up than the paper's, since each of its top-down levels scans all statuses
-while its bottom-up levels are few; once that scan is gone (+ Ad), the share is near the paper's.""",
+The paper's baseline spends most of its time bottom-up, ours a third. Each top-down level of the baseline makes its
+queue by two scans and a prefix sum, and on graphs of this size most levels are top-down and small. Without these scans
+(+ Ad) half of the time is bottom-up, and the other two ideas change that little.""",
     "figure_13": """\
 What the levels of each way save against the same levels of the baseline, as a share of all that is saved. Scan-free
-saves most here, and the sorted queue of bottom-up nothing: the strided reads that the paper blames Enterprise for cost
-no more on an H200, where the 32 statuses that a thread reads lie in one line of its cache.""",
+saves most, and the sorted queue of bottom-up nothing, where the paper has 54.9%: the strided reads that it blames
+Enterprise for cost no more on an H200, where the 32 statuses that a thread reads lie in one line of its cache.""",
     "figure_14": """\
 Rows of bottom-up by degree (a block, a warp or a thread), as in Enterprise, against the paper's three ways and its work
-donation. Giving rows to threads regardless of degree gains where rows end early and are many (Kronecker and uniform
-graphs), and loses where rows of high degree are much work (ego-Twitter), as on the paper's DB. Fetching rows one by one
-is slowest on kron 21: every row costs an atomic operation on one counter. Work donation is about as fast as warps
-without it; in the paper it is 1 to 5% slower.""",
+donation. To give rows to threads regardless of their degree gains where rows are many and end early (Kronecker and
+uniform graphs: up to 1.6 ×), and loses where rows of high degree are much work (ego-Twitter, wiki-Vote), as on the
+paper's DB. Fetching rows one by one is slowest on kron 21: every row is an atomic operation on one counter. Work
+donation is as fast as warps without it; in the paper it is 1 to 5% slower.""",
     "figure_15": """\
 Counted over bottom-up levels alone, all sources together. Fewer arcs are saved than in the paper because fewer vertices
-are found ahead (Figure 10), and none where bottom-up takes one level.""",
+are found ahead (Figure 10), and none where bottom-up takes one level. The time does not change.""",
 }

@@ -258,14 +258,9 @@ def pull_queue(search, step):
 
 
 def unvisited_queue(search):
-    """The unvisited vertices in order, by double scan: threads count one segment each, then list it.
-
-    Segments are as even as whole words of 32 vertices allow.
-    """
-    n = search.n
+    """The unvisited vertices in order, by double scan: threads count one segment of 32 vertices each, then list it."""
+    n, segment_length = search.n, 32
     waiting = search.work.take("waiting", n, np.int32)
-    segments = min(-(-n // 32), BLOCK * search.on_device.device.blocks)
-    segment_length = -(-n // (32 * segments)) * 32
     segments = -(-n // segment_length)
     blocks = -(-segments // BLOCK)
     places, sums = search.work.take("places", segments, np.uint32), search.work.take("block sums", blocks, np.int64)
