@@ -61,7 +61,8 @@ def table_2(records: list[Record]) -> str:
          "Ligra ms": ms[4], "XBFS is × faster than Enterprise": ratio(ms[1] / ms[0])}
         for name, ms in TABLE_2.items()
     ]  # fmt: skip
-    return f"{table(rows)}\n\nThe paper's, on a Quadro P6000:\n\n{table(paper)}"
+    remarks = "".join(f"\n\n{one['graph']}: {one['remark']}." for one in records if "remark" in one)
+    return f"{table(rows)}{remarks}\n\nThe paper's, on a Quadro P6000:\n\n{table(paper)}"
 
 
 def figure_5(rows: list[Record]) -> str:
