@@ -1,142 +1,107 @@
-"""What each idea of the papers gains, from the runs that gpu_search.py wrote:
+"""Push-pull's Table 2 and Hiragushi's Figure 4 on many graphs, on one GPU.
 
-    python benchmarks/gpu_ablations.py [benchmarks/results/gpu-search.jsonl]
+    PYTHONPATH=src:. python -m benchmarks.gpu_ablations [--data FOLDER] [--graphs x,y] [--sources 16]
 
-Push-pull's Table 2 (five optimisations, one after the other), XBFS's Figures 13 (time by way of making a queue), 14
-(balancing of bottom-up) and 10 and 15 (the look ahead), Hiragushi's Figure 4 (hybrid against push only). Times are
-inside the levels, without Python's time between them. Writes gpu-ablations.md beside its input.
+Every search is compared with the distances of `hopwave-gpu`, and those of the first source, on smaller graphs, with
+SciPy's. Times are inside the levels, by the GPU's events; median over sources. Writes one line for each plan and graph,
+and gpu-ablations.md from them (ablations_page.py). XBFS's figures are on gpu-xbfs.md.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-Rows = dict[tuple[str, str], dict[str, Any]]
+import cupy
+import numpy as np
 
-# The paper's own Table 2, on kron_g500-logn21 and a Tesla K40c: GTEPS, and the gain of each row over the one before.
-TABLE_2 = {
-    "pushpull-baseline": ("baseline", 0.874, None),
-    "pushpull-structure": ("structure only", 1.411, 1.62),
-    "pushpull-direction": ("change of direction", 1.527, 1.08),
-    "pushpull-masking": ("masking", 3.932, 2.58),
-    "pushpull-exit": ("early exit", 15.83, 4.02),
-    "pushpull": ("operand reuse", 42.44, 2.68),
-}
-XBFS_STEPS = {
-    "push(twc, queue)": "scan-free",
-    "push(twc, scan)": "single-scan",
-    "pull(thread, compacted, exit, async)": "double-scan and bottom-up",
-    "push(twc, reuse)": "no queue",
-}
+from benchmarks.ablations_page import PLANS, page
+from benchmarks.gpu_graphs import verified_searches
+from benchmarks.gpu_search import GENERATED, head
+from benchmarks.setting import RESULTS, hw
+from hopwave import Graph, engines
+from hopwave.arrays import Deferred
+from hopwave.engines.host_loop import by_levels
+from hopwave.jobs import Question
+from hopwave.plan import Plan
 
-
-def table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> list[str]:
-    titles = list(head)
-    return ["| " + " | ".join(row) + " |" for row in (titles, ["---"] * len(titles), *lines)] + [""]
-
-
-def gteps(row: dict[str, Any]) -> float:
-    return float(row["gteps"] * row["ms"] / row["ms_in_levels"])
-
-
-def push_pull(rows: Rows, graphs: list[str]) -> list[str]:
-    """Table 2 for every graph."""
-    lines = []
-    for plan, (what, paper, ratio) in TABLE_2.items():
-        cells, before = [], None if plan == "pushpull-baseline" else list(TABLE_2)[list(TABLE_2).index(plan) - 1]
-        for graph in graphs:
-            here = rows[graph, plan]
-            gained = f" ({rows[graph, before]['ms_in_levels'] / here['ms_in_levels']:.2f}×)" if before else ""
-            cells.append(f"{gteps(here):.3g}{gained}")
-        lines.append([what, f"{paper}" + (f" ({ratio:.2f}×)" if ratio else ""), *cells])
-    head = ["GTEPS (gain over the row before)", "paper, kron 21", *graphs]
-    return ["## Push-pull, Table 2", "", *table(head, lines)]
+GRAPHS = [
+    "PGPgiantcompo",
+    "ca-AstroPh",
+    "cit-HepPh",
+    "cnr-2000",
+    "delaunay_n16",
+    "ego-Twitter",
+    "email-Enron",
+    "p2p-Gnutella31",
+    "ppi-cancer",
+    "threads-math-sx",
+    "wiki-Vote",
+    "kron18e43",
+    "kron21e44",
+    "uniform20e16",
+    "mycielskian15",
+]
+GRAPH500 = 64  # sources of Graph500's graphs
 
 
-def ways(rows: Rows, graphs: list[str]) -> list[str]:
-    """Figure 13: the share of the time in each way of making a queue."""
-    lines = []
-    for graph in graphs:
-        spent = [rows[graph, "xbfs"].get(f"ms in {step}", 0.0) for step in XBFS_STEPS]
-        whole = sum(spent) or 1.0
-        lines.append([graph, *(f"{part / whole:.0%}" for part in spent)])
-    return ["## XBFS, Figure 13: time for each way to make a queue", "", *table(["graph", *XBFS_STEPS.values()], lines)]
+def levels_of(engine: Any, graph: Graph, plan: Plan, source: int, right: Any) -> list[Any]:
+    """The levels of one search, whose distances must be these."""
+    search = engine.start(engine.load(graph, plan), (source,), Question(predecessors=False))
+    levels = by_levels(engine, search, graph.n, graph.m, plan)
+    found = engine.fetch(search)["distances"]
+    found = cupy.asarray(found.fetch() if isinstance(found, Deferred) else found)
+    if not bool((found == right).all()):
+        raise SystemExit(f"{plan.name} is wrong from {source}")
+    return levels
 
 
-def balance(rows: Rows, graphs: list[str]) -> list[str]:
-    """Figure 14: milliseconds of bottom-up by how rows are dealt out."""
-    step = "ms in pull(thread, compacted, exit, async)"
-    plans = ("xbfs-static", "xbfs-thread", "xbfs-warp")
-    lines = [
-        [graph, *(f"{rows[graph, plan].get(step, 0.0):.3f}" for plan in plans)]
-        for graph in graphs
-        if rows[graph, "xbfs-static"].get(step)
-    ]
-    return [
-        "## XBFS, Figure 14: ms of bottom-up for each way of balancing",
-        "",
-        *table(["graph", *(p.removeprefix("xbfs-") for p in plans)], lines),
-    ]
+def measure(engine: Any, name: str, graph: Graph, count: int) -> list[dict[str, Any]]:
+    """One line for each plan."""
+    sources, right = verified_searches(graph, count)
+    degrees = cupy.asarray(graph.degrees)
+    arcs = [int(degrees[one >= 0].sum()) for one in right]
+    rows = []
+    for plan in map(hw.plan, PLANS):
+        levels_of(engine, graph, plan, sources[0], right[0])  # compiles, uploads, makes the buffers
+        runs = [levels_of(engine, graph, plan, s, one) for s, one in zip(sources, right, strict=True)]
+        ms = [sum(level.seconds for level in run) * 1e3 for run in runs]
+        up = [sum(level.seconds for level in run if level.direction == "pull") * 1e3 for run in runs]
+        rows.append({
+            "graph": name, "n": graph.n, "m": graph.m, "plan": plan.name, "sources": len(runs),
+            "levels": int(np.median([int(one.max()) for one in right])), "ms": float(np.median(ms)),
+            "ms in pulls": float(np.median(up)), "gteps": float(np.median(np.array(arcs) / np.array(ms))) / 1e6,
+            "checked": float(np.median([sum(level.checked for level in run) for run in runs])),
+        })  # fmt: skip
+        print(name, plan.name, f"{rows[-1]['ms']:.3f} ms", flush=True)
+    return rows
 
 
-def ahead(rows: Rows, graphs: list[str]) -> list[str]:
-    """Figures 10 and 15: what the look ahead finds early, and how many arcs it saves."""
-    lines = []
-    for graph in graphs:
-        there, without = rows[graph, "xbfs"], rows[graph, "xbfs-sync"]
-        if not there.get("ms in pull(thread, compacted, exit, async)"):
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the .mtx.gz files")
+    parser.add_argument("--graphs", default=",".join(GRAPHS))
+    parser.add_argument("--sources", type=int, default=16)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    given = parser.parse_args()
+    engine, about = engines.engine("cuda"), head()
+    rows: list[dict[str, Any]] = []
+    given.out.mkdir(parents=True, exist_ok=True)
+    for name in given.graphs.split(","):
+        path = given.data / f"{name}.mtx.gz"
+        if name not in GENERATED and not path.exists():
+            print(f"{name}: {path} does not exist; left out")
             continue
-        saved = 1 - there["checked"] / without["checked"]
-        share = there["ahead"] / max(1, there["found"])
-        checks = [f"{run['checked']:,.0f}" for run in (without, there)]
-        times = [f"{run['ms_in_levels']:.3f}" for run in (without, there)]
-        lines.append([graph, f"{share:.1%}", *checks, f"{saved:.1%}", *times])
-    head = ["graph", "found ahead", "arcs checked, sync", "async", "saved", "ms, sync", "async"]
-    return ["## XBFS, Figures 10 and 15: looking ahead", "", *table(head, lines)]
-
-
-def hybrid(rows: Rows, graphs: list[str]) -> list[str]:
-    """Figure 4(a): the hybrid over Merrill's push only; (b): the share of its time that goes up."""
-    lines = []
-    for graph in graphs:
-        ours, merrill = rows[graph, "hiragushi-hybrid"], rows[graph, "merrill"]
-        up = ours.get("ms in pull(thread, compacted, visited, exit)", 0.0) / ours["ms_in_levels"]
-        times = f"{merrill['ms_in_levels']:.3f}", f"{ours['ms_in_levels']:.3f}"
-        lines.append([graph, *times, f"{merrill['ms_in_levels'] / ours['ms_in_levels']:.1f}×", f"{up:.0%}"])
-    head = ["graph", "ms push only", "ms hybrid", "gain", "bottom-up's share"]
-    return ["## Hiragushi, Figure 4: hybrid compared with push only", "", *table(head, lines)]
-
-
-def page(runs: list[dict[str, Any]], name: str = "gpu-search.jsonl") -> str:
-    """The whole page, from the lines of gpu-search.jsonl; empty if no graph has every plan that is needed."""
-    rows: Rows = {(run["graph"], run["plan"]): run for run in runs if run.get("verified")}
-    wanted = {*TABLE_2, "xbfs", "xbfs-static", "xbfs-thread", "xbfs-warp", "xbfs-sync", "hiragushi-hybrid", "merrill"}
-    ran = {graph: {plan for other, plan in rows if other == graph} for graph, _ in rows}
-    graphs = [graph for graph, plans in ran.items() if wanted <= plans]
-    if not graphs:
-        return ""
-    one = runs[0]
-    about = f"{one['gpu']}, CUDA {one['cuda']}, CuPy {one['cupy']}; from {name}; times of the levels alone."
-    lines = ["# What each idea of the papers gains", "", about, ""]
-    for section in (push_pull, ways, balance, ahead, hybrid):
-        lines += section(rows, graphs)
-    return "\n".join(lines)
-
-
-def main() -> int:
-    path = Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent / "results" / "gpu-search.jsonl"
-    text = page([json.loads(line) for line in path.read_text().splitlines()], path.name)
-    if not text:
-        print(f"{path} has no graph on which every plan of the papers ran; run benchmarks/gpu_search.py first")
-        return 1
-    path.with_name("gpu-ablations.md").write_text(text)
-    print(text)
-    return 0
+        graph = (GENERATED[name]() if name in GENERATED else hw.read(path)).to("cuda")
+        rows += measure(engine, name, graph, max(given.sources, GRAPH500 * name.startswith("kron")))
+        graph._prepared.clear()
+        cupy.get_default_memory_pool().free_all_blocks()
+        lines = [about | row for row in rows]
+        (given.out / "gpu-ablations.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+        (given.out / "gpu-ablations.md").write_text(page(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

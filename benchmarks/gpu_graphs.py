@@ -6,12 +6,14 @@ from typing import Any
 
 import cupy
 import numpy as np
+from scipy.sparse import csgraph
 
 import hopwave as hw
 from hopwave import Graph
 from hopwave.engines.cuda.kronecker import edges
 
 Ends = tuple[int, Any, Any]  # vertices, and the two ends of every edge
+MOST_FOR_SCIPY = 5_000_000  # arcs of a graph that SciPy searches in well under a second
 
 
 def kronecker_ends(scale: int, edge_factor: int) -> Ends:
@@ -83,6 +85,13 @@ def kronecker_on_gpu(scale: int, edge_factor: int) -> Graph:
     return graph
 
 
+LARGE = {  # the R-MAT graphs of push-pull's Table 3
+    "rmat22e64": lambda: kronecker_on_gpu(22, 64),
+    "rmat23e32": lambda: kronecker_on_gpu(23, 32),
+    "rmat24e16": lambda: kronecker_on_gpu(24, 16),
+}
+
+
 def uniform(n: int, m: int) -> Graph:
     return made(*uniform_ends(n, m))
 
@@ -97,3 +106,22 @@ def sources_of(graph: Graph, count: int) -> list[int]:
     random = np.random.default_rng(7)
     inside = np.flatnonzero(reached & (graph.degrees > 0))
     return [int(s) for s in random.choice(inside, min(count, len(inside)), replace=False)]
+
+
+def verified_searches(graph: Graph, count: int) -> tuple[list[int], list[Any]]:
+    """Sources in the largest component and their distances on the GPU, by `hopwave-gpu`.
+
+    Those of the first source are compared with SciPy's, where the graph is not too large for that.
+    """
+    own = {"predecessors": False, "plan": "hopwave-gpu", "device": "cuda"}
+    degrees = cupy.asarray(graph.degrees)
+    reached = cupy.asarray(hw.bfs(graph, int(degrees.argmax()), **own).distances) >= 0  # type: ignore[arg-type]
+    inside = cupy.flatnonzero(reached & (degrees > 0)).get()
+    sources = np.random.default_rng(7).choice(inside, count, replace=len(inside) < count).tolist()
+    right = [cupy.asarray(hw.bfs(graph, source, **own).distances) for source in sources]  # type: ignore[arg-type]
+    if graph.m <= MOST_FOR_SCIPY:
+        order, before = csgraph.breadth_first_order(graph.to("cpu").to_scipy(np.float64), sources[0])
+        found = right[0].get()
+        if not np.array_equal(found[order[1:]], found[before[order[1:]]] + 1) or (found >= 0).sum() != len(order):
+            raise SystemExit("hopwave-gpu disagrees with SciPy")
+    return sources, right

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import gpu_ablations, setting, turbobc_page
+from benchmarks import ablations_page, pushpull_page, setting, turbobc_page, xbfs_page
 from benchmarks.before import BEST_SEARCH
 from benchmarks.setting import table
 
@@ -22,22 +22,16 @@ Record = dict[str, Any]
 RESULTS = setting.ROOT / "benchmarks" / "results"
 MACHINE = ("gpu", "multiprocessors", "driver", "cuda", "cupy", "numpy", "python", "hopwave")  # keys of gpu_search.head
 
-# Pages that no .jsonl file gives, and why.
-WITHOUT_LINES = {
-    "gpu-xbfs": "its benchmark wrote no .jsonl; it will with its next run on a GPU",
-}
-
 
 def rendered(name: str, folder: Path = RESULTS) -> str:
     """The page of this name, from its .jsonl file. Most files hold one line per run; the newest run makes the page."""
-    source = SOURCES_OF_PAGES.get(name, name)
-    lines = [json.loads(line) for line in (folder / f"{source}.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
     return FROM_LINES[name](lines) if name in FROM_LINES else setting.page(lines[-1])
 
 
 def names(folder: Path = RESULTS) -> list[str]:
-    """Every page that follows from lines of JSON."""
-    return sorted(page.stem for page in folder.glob("*.md") if page.stem not in WITHOUT_LINES)
+    """Every page."""
+    return sorted(page.stem for page in folder.glob("*.md"))
 
 
 def split(lines: list[Record]) -> tuple[Record, list[Record]]:
@@ -172,13 +166,14 @@ def scale_page(about: Record, rows: list[Record]) -> str:
 
 FROM_LINES = {  # pages with their own form; all others have that of setting.page
     "gpu-search": lambda lines: search_page(*split(lines)),
-    "gpu-ablations": gpu_ablations.page,
+    "gpu-ablations": ablations_page.page,
+    "gpu-pushpull": pushpull_page.page,
+    "gpu-xbfs": xbfs_page.page,
     "gpu-betweenness": _by_part,
     "gpu-hopwave": lambda lines: hopwave_page(*split(lines)),
     "gpu-scale": lambda lines: scale_page(*split(lines)),
     "gpu-turbobc": lambda lines: turbobc_page.tables({line["name"]: line for line in lines}),
 }
-SOURCES_OF_PAGES = {"gpu-ablations": "gpu-search"}  # the other pages have a file of their own name
 
 
 def main() -> None:

@@ -126,6 +126,7 @@ _xbfs_variants = [
     _xbfs_with("xbfs-static", "5.1.2", "xbfs with rows assigned to threads in advance", balance="static"),
     _xbfs_with("xbfs-thread", "5.1.2, Algorithm 1", "xbfs with threads fetching one row at a time", balance="thread"),
     _xbfs_with("xbfs-warp", "5.1.2, Algorithm 2", "xbfs with warps fetching 32 rows at a time", balance="warp"),
+    _xbfs_with("xbfs-donate", "5.1.2", "xbfs-warp with all threads of a warp on its last row", balance="donate"),
     _xbfs_with("xbfs-sync", "5.2", "xbfs without looking ahead into the next level", asynchronous=False),
 ]
 
@@ -147,7 +148,7 @@ _pushpull = [
         PUSHPULL,
         "Table 2, 5.1",
         "… and unmasked row products when the frontier is large",
-        (_sort, _row),
+        (_sort, replace(_row, mapping="merge")),
         Ratio(0.01, 0.01),
     ),
     Plan(

@@ -55,7 +55,7 @@ class Pull:
     Attributes
     ----------
     mapping
-        One "thread" or one "warp" per row.
+        One "thread" or one "warp" per row; "merge", equal shares of all rows' arcs, for products that read every arc.
     rows
         Which rows are computed: "all" (masked afterwards), the "unvisited" ones, or a "compacted" list of these.
     operand
@@ -65,15 +65,16 @@ class Pull:
     asynchronous
         Whether a row may also find vertices of the next level (XBFS, section 5.2).
     balance
-        How threads get their rows: "static", or fetched while running, one per "thread" or 32 per "warp".
+        How threads get their rows: "static", or fetched while running, one per "thread" or 32 per "warp"; "donate" is
+        the latter, with all threads of a warp on its last row (XBFS, section 5.1.2).
     """
 
-    mapping: Literal["thread", "warp"]
+    mapping: Literal["thread", "warp", "merge"]
     rows: Literal["all", "unvisited", "compacted"] = "unvisited"
     operand: Literal["frontier", "visited"] = "frontier"
     early_exit: bool = True
     asynchronous: bool = False
-    balance: Literal["static", "thread", "warp"] = "static"
+    balance: Literal["static", "thread", "warp", "donate"] = "static"
 
     direction = "pull"
 

@@ -36,6 +36,18 @@ def kept(part: Rows, keep: Array, xp: Any) -> Rows:
     return Rows(before[part.indptr], part.indices[keep], values)
 
 
+def rest_of(part: Rows, columns: int, xp: Any) -> Rows:
+    """The places that a pattern does not have.
+
+    >>> [array.tolist() for array in rest_of(Rows(np.array([0, 2, 2]), np.array([0, 2])), 3, np)[:2]]
+    [[0, 1, 4], [1, 0, 1, 2]]
+    """
+    rows = len(part.indptr) - 1
+    free = xp.ones(rows * columns, xp.bool_)
+    free[keys_of(part, columns, xp)] = False
+    return from_keys(xp.flatnonzero(free), None, (rows, columns), xp)
+
+
 def by_place(part: Rows, where: Place, diagonal: int, xp: Any) -> Rows:
     """The entries on and below a diagonal, on and above it, on it, or off it."""
     offset = part.indices - row_of_each(part, xp) - diagonal

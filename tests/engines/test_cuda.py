@@ -272,10 +272,14 @@ OWN = [
         for operand in ("frontier", "visited")
         for exits in (False, True)
     ),
+    *(
+        Plan(f"pull-shares-{operand}", "", "", "", (Pull("merge", "all", operand, False),), Always())
+        for operand in ("frontier", "visited")
+    ),
     Plan("compacted", "", "", "", (Pull("thread", "compacted", "visited"),), Always()),
     *(
         Plan(f"queue-{balance}-{ahead}", "", "", "", (step,), Always())
-        for balance in ("static", "thread", "warp")
+        for balance in ("static", "thread", "warp", "donate")
         for ahead in (False, True)
         for step in [Pull("thread", "compacted", asynchronous=ahead, balance=balance)]
     ),

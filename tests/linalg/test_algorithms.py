@@ -200,6 +200,25 @@ def test_betweenness_is_that_of_the_dedicated_run(trap: str, device: str) -> Non
     assert np.allclose(found, hw.betweenness_centrality(graph, normalized=False).scores, rtol=1e-12, atol=1e-12)
 
 
+@devices
+def test_levels_of_betweenness_change_direction(device: str) -> None:
+    """Push-pull, section 5.6: the first levels push, the large one in the middle pulls, with the same counts."""
+    graph = hw.generate.kronecker(8, edge_factor=16, seed=1)
+    A = la.Matrix.from_graph(graph).to(device)
+    hub = int(np.argmax(graph.degrees))
+    next_to_it = int(graph.indices[graph.indptr[hub]])
+    F = P = la.Matrix.from_edges([0, 1], [hub, next_to_it], [1.0, 1.0], shape=(2, graph.n)).to(device)
+    ways = []
+    while F.nnz:
+        given = {"mask": P, "complement": True, "structural": True, "explain": True, "device": device}
+        pushed, _ = la.mxm(F, A, la.semiring.plus_first, direction="push", **given)
+        F, why = la.mxm(F, A, la.semiring.plus_first, **given)
+        assert (F.to("cpu").to_scipy() != pushed.to("cpu").to_scipy()).nnz == 0 and F.nnz == pushed.nnz
+        ways.append(why.direction)
+        P = la.ewise_add(P, F)
+    assert ways[0] == "push" and "pull" in ways
+
+
 @given(graphs(max_n=12), st.integers(1, 5), st.data())
 @settings(max_examples=settings.default.max_examples // 2)
 def test_betweenness_from_some_sources_in_any_batches(graph: hw.Graph, batch: int, data: Any) -> None:

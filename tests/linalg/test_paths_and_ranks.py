@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import math
 from pathlib import Path
@@ -218,6 +219,39 @@ def test_ranks_with_everything_given(graph: hw.Graph, alpha: float, data: Any) -
     assert np.array_equal(
         hw.pagerank(g, alpha, max_iter=1000, tol=1e-9, weights="weight", **arrays).scores, found.scores
     )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_personalised_ranks_change_direction(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Push-pull, section 5.6: from one vertex the first rounds push, the others pull; ranks are NetworkX's."""
+    place = np.arange(1600).reshape(40, 40)  # arcs to the right and down: the last vertex is a dead end
+    tails, heads = np.append(place[:, :-1], place[:-1]), np.append(place[:, 1:], place[1:])
+    arcs = hw.Graph.from_edges(tails, heads, n=1600, directed=True)
+    weights = np.arange(arcs.m) % 5 + 1.0 if weighted else None
+    start = {int(v): float(v == 7) for v in range(arcs.n)}
+    rounds: list[str] = []
+    module = importlib.import_module("hopwave.linalg.algorithms.pagerank")
+
+    def counted(*operands: Any, direction: str, **options: Any) -> Any:
+        rounds.append(direction)
+        return la.vxm(*operands, direction=direction, **options)
+
+    monkeypatch.setattr(module, "vxm", counted)
+    g = arcs.to_networkx()
+    row = np.repeat(np.arange(arcs.n), arcs.degrees)
+    for arc, (u, v) in enumerate(zip(row.tolist(), arcs.indices.tolist(), strict=True)):
+        g[u][v]["weight"] = 1.0 if weights is None else float(weights[arc])
+    given = {"personalization": start, "nstart": start, "tol": 1e-10, "max_iter": 300}
+    found = hw.pagerank(arcs, weights=weights, device="cpu", **given)
+    expected = nx.pagerank(g, **given)
+    assert np.allclose(found.scores, list(expected.values()), rtol=1e-9, atol=1e-14)
+    assert 3 < len(rounds) < 30 and set(rounds) == {"push"}
+    with pytest.raises(hw.ConvergenceError, match="after 2 rounds"):
+        hw.pagerank(arcs, personalization=start, nstart=start, tol=1e-10, max_iter=2, device="cpu")
+    near = hw.pagerank(
+        arcs, personalization=start, nstart=start, tol=1e-3, device="cpu"
+    ).scores  # settles while it pushes
+    assert near[7] > 0 and math.isclose(near.sum(), 1, rel_tol=1e-9)
 
 
 @given(graphs(max_n=14), st.floats(0, 0.95), st.data())

@@ -27,7 +27,7 @@ PUBLISHED = {
     ],
     catalogue.HIRAGUSHI: ["hiragushi-hybrid"],
     catalogue.MERRILL: ["merrill"],
-    catalogue.XBFS_PAPER: ["xbfs", "xbfs-static", "xbfs-thread", "xbfs-warp", "xbfs-sync"],
+    catalogue.XBFS_PAPER: ["xbfs", "xbfs-static", "xbfs-thread", "xbfs-warp", "xbfs-donate", "xbfs-sync"],
     catalogue.PUSHPULL: [
         "pushpull-baseline",
         "pushpull-structure",
@@ -106,9 +106,9 @@ def test_every_word_of_a_step_is_used_by_some_plan() -> None:
     pulls = [step for step in steps if isinstance(step, Pull)]
     assert {push.output for push in pushes} == {"queue", "scan", "dense", "sort", "reuse"}
     assert {push.claim for push in pushes} == {"atomic", "benign"}
-    assert {pull.mapping for pull in pulls} == {"thread", "warp"}
+    assert {pull.mapping for pull in pulls} == {"thread", "warp", "merge"}
     assert {pull.rows for pull in pulls} == {"all", "unvisited", "compacted"}
-    assert {pull.balance for pull in pulls} == {"static", "thread", "warp"}
+    assert {pull.balance for pull in pulls} == {"static", "thread", "warp", "donate"}
 
 
 # ---------------------------------------------------------------- plans as their papers describe them
@@ -151,7 +151,7 @@ def test_xbfs() -> None:
         assert other.steps[:2] + other.steps[3:] == plan.steps[:2] + plan.steps[3:]
     pulls = {name: CATALOGUE[name].steps[2] for name in PUBLISHED[catalogue.XBFS_PAPER]}
     assert pulls["xbfs-sync"] == dataclasses.replace(double_scan, asynchronous=False)
-    for balance in ("static", "thread", "warp"):
+    for balance in ("static", "thread", "warp", "donate"):
         assert pulls[f"xbfs-{balance}"] == dataclasses.replace(double_scan, balance=balance)
 
 
@@ -163,8 +163,8 @@ def test_pushpull_table_2_adds_one_optimisation_per_row() -> None:
     assert keys == dataclasses.replace(sort, structure_only=True)
     assert direction.steps[0] == masking.steps[0] == early.steps[0] == reuse.steps[0] == keys
     rows = [plan.steps[1] for plan in (direction, masking, early, reuse)]
-    assert rows[0] == Pull("thread", "all", "frontier", early_exit=False)
-    assert rows[1] == dataclasses.replace(rows[0], rows="unvisited")
+    assert rows[0] == Pull("merge", "all", "frontier", early_exit=False)  # ModernGPU's, the others are Algorithm 2
+    assert rows[1] == dataclasses.replace(rows[0], mapping="thread", rows="unvisited")
     assert rows[2] == dataclasses.replace(rows[1], early_exit=True)
     assert rows[3] == dataclasses.replace(rows[2], operand="visited")
     assert all(plan.rule == Ratio(0.01, 0.01) for plan in (direction, masking, early, reuse))

@@ -20,12 +20,14 @@ import numpy.typing as npt
 from hopwave.engines import Algebra
 from hopwave.errors import EngineError, LinalgError
 from hopwave.jobs import Allowed, Direction, Product, Term
+from hopwave.linalg.complement import check_places, rest_is_less_work
 from hopwave.linalg.engine import choose
 from hopwave.linalg.explanation import Explanation, Ran, explained
 from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import Writing, allowed_places, mask_rows, write, write_matrix, writing
 from hopwave.matrix import Matrix, as_matrix
 from hopwave.operators import checked_dtype
+from hopwave.rows import rest_of
 from hopwave.semiring import Semiring, semiring
 from hopwave.vector import Vector, as_vector
 
@@ -314,7 +316,7 @@ def mxm(
     """out⟨mask⟩ ⊙= A ⊕.⊗ B: matrix times matrix. Keywords as for `mxv`; out is not changed, the result is returned.
 
     "push" scatters rows of B into an accumulator (Gustavson), looking up the mask; "pull" computes one dot product for
-    every entry of the mask, and needs one that is not complemented. "auto" pulls where that is less work.
+    every entry of the mask, or for every place that a complemented one leaves. "auto" pulls where that is less work.
 
     Parameters
     ----------
@@ -353,15 +355,20 @@ def mxm(
     shape = (left.shape[0], right.shape[1])
     let = mask_rows(how, shape, engine)
     product = arithmetic(semiring, left, right.dtype, False, dtype, early_exit, structure_only)
-    pull = direction == "pull"
-    if pull and (let is None or complement):
-        raise LinalgError("direction='pull' computes the mask's entries alone; give a mask, not complemented")
-    by = direction if direction != "auto" else "auto" if let is not None and not complement else "push"
-    rows, touched = engine.multiply(left, right, product, let, complement, by, threads)
+    by: Direction = "push" if let is None else direction
+    if direction == "pull" and let is None:
+        raise LinalgError("direction='pull' computes the mask's entries alone; give a mask, or direction='push'")
+    places, shut = let, complement  # where the engine computes; what it shuts out
+    if let is not None and complement and direction != "push":
+        check_places(direction, shape)
+        by = "pull" if direction == "pull" or rest_is_less_work(left, right, let, engine) else "push"
+        if by == "pull":
+            places, shut = rest_of(let, shape[1], engine.xp), False
+    rows, touched = engine.multiply(left, right, product, places, shut, by, threads)
     result = write_matrix(Matrix.from_rows(rows, shape), how, let, engine)
     if not explain:
         return result
-    count = None if let is None else len(let.indices)
+    count = None if places is None else len(places.indices)
     d = right.nnz / max(right.shape[0], 1)
     ran = touched.notes[0]
     return result, Explanation(

@@ -3,6 +3,9 @@
 Brandes, A faster algorithm for betweenness centrality (2001); as products: Buluç and Gilbert, The Combinatorial BLAS
 (2011), section 5.1, and LAGr_Betweenness.
 
+Levels change direction, as those of a search do: a product pulls where fewer arcs enter unvisited vertices than leave
+the level before (Yang, Buluç and Owens, Implementing push-pull efficiently in GraphBLAS, 2018, section 5.6).
+
 F   F(s, v): how many shortest paths lead from source s to v, for the v of one level        P   of all levels so far
 D   D(s, v): the dependency of s on v, for one level: Σ_{w after v} σ(v)/σ(w) · (1 + D(s, w))
 """

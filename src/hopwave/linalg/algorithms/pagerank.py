@@ -5,6 +5,10 @@ A   the arcs, with or without weights     S   the sum of every vertex's weights 
 
     x = α (x/S · A + (Σ x at dead ends) q) + (1 − α) p        until Σ |change| < n · tol, as in NetworkX
 
+Where p, q and the first x have few entries (personalised, from the same vertices), the first rounds are pushed along
+the arcs of x, as the first levels of a search are; once x is no longer sparse, all further rounds are pulled (Yang,
+Buluç and Owens, Implementing push-pull efficiently in GraphBLAS, 2018, section 5.6).
+
 Adaptive: Kamvar, Haveliwala and Golub, Adaptive methods for the computation of PageRank (2004): most ranks settle long
 before the last one does, and a settled rank need not be computed again: a mask leaves it out.
 """
@@ -20,7 +24,15 @@ from hopwave.engines import algebra
 from hopwave.errors import GraphError
 from hopwave.jobs import PowerJob
 from hopwave.linalg.algorithms.operands import check_weights, square
-from hopwave.linalg.algorithms.power import Rounds, as_vector, check_rounds, settle, settle_at_once, shares
+from hopwave.linalg.algorithms.power import (
+    Rounds,
+    as_vector,
+    check_rounds,
+    not_settled,
+    settle,
+    settle_at_once,
+    shares,
+)
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import vxm
@@ -63,12 +75,18 @@ def pagerank(
     jumps = shares(personalization, "personalization", A)
     ends = jumps if dangling is None else shares(dangling, "dangling", A)
     start = shares(nstart, "nstart", A)
-    S = out_weights(A)
+    S, before = out_weights(A), 0
     if not adaptive:
+        first = pushed(A, start, jumps, ends, S, alpha, n * tol, max_iter)
+        if first.settled:
+            return Vector.from_dense(first.ranks)
+        start, before, max_iter = first.ranks, first.rounds, max_iter - first.rounds
+        if not max_iter:
+            raise not_settled(before, first.change, n * tol, "the ranks", "")
         job = PowerJob(
             start, n * tol, max_iter, alpha, base=(1 - alpha) * jumps, dead=ends, totals=lambda: S.to_dense(0.0)
         )
-        ranks = settle_at_once(A, job, "the ranks")
+        ranks = settle_at_once(A, job, "the ranks", before=before)
         if ranks is not None:
             return Vector.from_dense(ranks)
     engine = algebra(A.device)
@@ -76,7 +94,7 @@ def pagerank(
     q = p if dangling is None else as_vector(ends, A)
     if not adaptive and engine.why_not_operation("pagerank") is None:  # each round in one pass over the arcs
         run = engine.pagerank(A, S.to_dense(0.0), alpha, p.arrays()[0], q.arrays()[0], x.arrays()[0])
-        return Vector.from_dense(settle(run, n * tol, max_iter, "the ranks"))
+        return Vector.from_dense(settle(run, n * tol, max_iter, "the ranks", before=before))
     dead = select(Vector.full(n, True, device=A.device), unary.one, mask=S, complement=True, structural=True).indices
     follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; not read at dead ends
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
@@ -100,8 +118,42 @@ def pagerank(
         return y, reduce(changes(y, x))
 
     rounds = adaptively(step, n * tol, (1 - alpha) * tol) if adaptive else all_at_once
-    found: Vector = settle(Rounds(rounds, x), n * tol, max_iter, "the ranks")
+    found: Vector = settle(Rounds(rounds, x), n * tol, max_iter, "the ranks", before=before)
     return found
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """The ranks after some rounds, how many there were, the last change, and whether that was small enough."""
+
+    ranks: Any
+    rounds: int = 0
+    change: float = 0.0
+    settled: bool = False
+
+
+def pushed(
+    A: Matrix, start: Any, jumps: Any, ends: Any, S: Vector, alpha: float, enough: float, max_iter: int
+) -> Pushed:
+    """The first rounds, while ranks have few entries. A GPU pulls from the start: all of its rounds are one launch."""
+    if A.device == "cuda" or any(isinstance(given, float) for given in (start, jumps, ends)):
+        return Pushed(start)
+    x, p, q = (select(Vector.from_dense(given), binary.ne, 0.0) for given in (start, jumps, ends))
+    arcs = semiring.plus_times if A.has_values else semiring.plus_first
+    rounds, change = 0, 0.0
+    while rounds < max_iter and x.decide() == "sparse":
+        alive = ewise_mult(x, S, binary.first)
+        lost = alpha * max(0.0, reduce(x) - reduce(alive))
+        y = ewise_add(apply(p, binary.times, right=1 - alpha), apply(q, binary.times, right=lost))
+        w = apply(ewise_mult(alive, S, binary.div), binary.times, right=alpha)
+        vxm(w, A, arcs, out=y, accum=binary.plus, direction="push")
+        change = reduce(
+            apply(ewise_add(y, x, binary.minus), unary.abs)
+        )  # where one alone has a rank, that is the change
+        x, rounds = y.follow(x), rounds + 1
+        if change < enough:
+            return Pushed(x.to_dense(0.0), rounds, change, settled=True)
+    return Pushed(x.to_dense(0.0), rounds, change) if rounds else Pushed(start)
 
 
 @dataclass

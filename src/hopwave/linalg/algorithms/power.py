@@ -40,25 +40,25 @@ class Rounds:
         return left
 
 
-def settle(run: PowerIteration, enough: float, max_iter: int, what: str, remedy: str = "") -> Any:
-    """x, after as many rounds as it takes until all changes together are less than `enough`."""
+def settle(run: PowerIteration, enough: float, max_iter: int, what: str, remedy: str = "", before: int = 0) -> Any:
+    """x, after as many rounds as it takes until all changes together are less than `enough`; `before` were made."""
     with np.errstate(over="ignore", invalid="ignore"):
         rounds, left = 0, 0.0
         while rounds < max_iter and left < np.inf:  # not for ever where it grows without end
             rounds, left = rounds + 1, run.round()
             if left < enough:
                 return run.x
-    raise not_settled(rounds, left, enough, what, remedy)
+    raise not_settled(before + rounds, left, enough, what, remedy)
 
 
-def settle_at_once(A: Matrix, job: PowerJob, what: str, remedy: str = "") -> Array | None:
+def settle_at_once(A: Matrix, job: PowerJob, what: str, remedy: str = "", before: int = 0) -> Array | None:
     """As `settle`, but all rounds are one call of the engine. None where the engine of the matrix has no such call."""
     engine = algebra(A.device)
     if engine.why_not_operation("power_iteration") is not None:
         return None
     end = engine.power_iteration(A, job)
     if end is not None and not end.change < job.enough:
-        raise not_settled(end.rounds, end.change, job.enough, what, remedy)
+        raise not_settled(before + end.rounds, end.change, job.enough, what, remedy)
     return None if end is None else end.x
 
 

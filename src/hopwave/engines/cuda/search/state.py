@@ -11,7 +11,7 @@ import numpy as np
 
 from hopwave.engines.cuda import scaling
 from hopwave.engines.cuda.counters import COUNTERS
-from hopwave.engines.cuda.launch import NULL
+from hopwave.engines.cuda.launch import BLOCK, NULL
 from hopwave.engines.cuda.memory import NamedBuffers
 from hopwave.plan import Push
 
@@ -91,6 +91,10 @@ class Search:
     counting = property(lambda self: "false" if self.sigma is None else "true")
     level = property(lambda self: np.int32(self.depth))
     vertices = property(lambda self: np.int32(self.n))
+
+    def equal_shares(self, arcs):
+        """Blocks for equal shares of arcs: four arcs per thread, and up to four times what the GPU holds."""
+        return min(-(-arcs // (4 * BLOCK)), 4 * self.on_device.device.blocks)
 
     # ---------------------------------------------------------------- counters
 

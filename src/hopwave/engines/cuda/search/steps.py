@@ -13,6 +13,8 @@ import numpy as np
 
 from hopwave.engines.cuda.counters import AHEAD, AHEAD_EDGES, CHECKED, EDGES, FOUND
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
+from hopwave.engines.cuda.search import radix
+from hopwave.engines.cuda.search.all_rows import pull_shares
 from hopwave.errors import EngineError
 from hopwave.plan import Pull, Push
 from hopwave.trace import Level
@@ -21,13 +23,13 @@ WORDS = "hopwave::steps"  # the namespace of the enums in kernels/steps/plan.cuh
 MAX_BENIGN_ARCS = 2**32 - 1  # of one frontier: benign claims number them with 32 bits
 
 
-def advance(search, step, choice):
-    """One level by that step."""
+def advance(search, step, choice, run=None):
+    """One level by that step, or by a function `run` in its place."""
     search.begin()
     sizes = search.nf, search.mf, search.mu
     search.began.record()
     early, early_edges = search.early, search.early_edges
-    kind_of(step)(search, step)
+    (run or kind_of(step))(search, step)
     search.ended.record()
     counters = search.read_counters()
     if isinstance(step, Push) and step.output == "scan":  # the scan also counted what had been found early
@@ -145,11 +147,6 @@ def running_sums(search):
     return cupy.cumsum(sums)
 
 
-def shares(search):
-    """Blocks for equal shares of the frontier's arcs: four arcs per thread, and up to four times what the GPU holds."""
-    return min(-(-search.mf // (4 * BLOCK)), 4 * search.on_device.device.blocks)
-
-
 def push_shares(search, step):
     """Equal shares of the frontier's arcs, claimed on the spot."""
     search.need_queue()
@@ -158,7 +155,7 @@ def push_shares(search, step):
     search.launch(
         "steps/push.cuh", "push_shares", search.mf, loaded.offsets, loaded.neighbours, search.queue, sums,
         np.uint64(search.nf), np.uint64(search.mf), search.level, search.distance, search.parents, search.sigmas,
-        search.next_queue, search.counters, shape=search.counting, blocks=shares(search),
+        search.next_queue, search.counters, shape=search.counting, blocks=search.equal_shares(search.mf),
     )  # fmt: skip
     search.set_forms(queue=True)
 
@@ -172,29 +169,20 @@ def push_sorted(search, step):
     search.need_visited()
     loaded, arcs, sums = search.loaded, np.uint64(search.mf), running_sums(search)
     search.clear_counters()
-    keys = search.work.take("keys", search.mf, np.int32)[: search.mf]
-    sources = weights = order = parent = NULL
-    if search.sigma is not None:
-        weights = search.work.take("weights", search.mf, np.float64)
-        parent = search.parents
-    elif step.structure_only:
+    keys, sources, parent = search.work.take("keys", search.mf, np.int32), NULL, NULL
+    if step.structure_only and search.sigma is None:
         parent = search.parents
     else:
         sources = search.work.take("sources", search.mf, np.int32)
     search.launch(
         "steps/sorted.cuh", "gather_pairs", search.mf, loaded.offsets, loaded.neighbours, search.queue, sums,
-        np.uint64(search.nf), arcs, search.distance, keys, sources, weights, search.sigmas, parent, search.counters,
-        blocks=shares(search),
+        np.uint64(search.nf), arcs, search.distance, keys, sources, parent, search.counters,
+        blocks=search.equal_shares(search.mf),
     )  # fmt: skip
-    if search.mf and step.structure_only and search.sigma is None:
-        keys.sort()
-    elif search.mf:
-        order = cupy.argsort(keys, kind="stable")
-        keys = keys[order]
+    keys, sources = radix.sort(search, search.mf, "keys", None if sources is NULL else "sources")
     search.launch(
-        "steps/sorted.cuh", "reduce_sorted", search.mf, loaded.offsets, keys, order, sources, weights, arcs,
-        search.level, search.bits("visited"), search.distance, search.parents, search.sigmas, search.next_queue,
-        search.counters,
+        "steps/sorted.cuh", "reduce_sorted", search.mf, loaded.offsets, keys, sources, arcs, search.level,
+        search.bits("visited"), search.distance, search.parents, search.sigmas, search.next_queue, search.counters,
     )  # fmt: skip
     search.set_forms(queue=True, visited=True)
 
@@ -270,14 +258,9 @@ def pull_queue(search, step):
 
 
 def unvisited_queue(search):
-    """The unvisited vertices in order, by double scan: threads count one segment each, then list it.
-
-    Segments are as even as whole words of 32 vertices allow.
-    """
-    n = search.n
+    """The unvisited vertices in order, by double scan: threads count one segment of 32 vertices each, then list it."""
+    n, segment_length = search.n, 32
     waiting = search.work.take("waiting", n, np.int32)
-    segments = min(-(-n // 32), BLOCK * search.on_device.device.blocks)
-    segment_length = -(-n // (32 * segments)) * 32
     segments = -(-n // segment_length)
     blocks = -(-segments // BLOCK)
     places, sums = search.work.take("places", segments, np.uint32), search.work.take("block sums", blocks, np.int64)
@@ -315,7 +298,11 @@ def kind_of(step):
             return {"queue": push_shares, "sort": push_sorted}.get(step.output)
         return {"queue": push_queue, "scan": push_fused, "reuse": push_fused}.get(step.output)
     if step.rows != "compacted":
-        return None if step.asynchronous or step.balance != "static" else pull_rows
+        if step.asynchronous or step.balance != "static":
+            return None
+        if step.mapping == "merge":  # equal shares of arcs are of rows that are read to their end
+            return pull_shares if step.rows == "all" and not step.early_exit else None
+        return pull_rows
     if step.mapping != "thread" or not step.early_exit:
         return None
     if step.operand == "frontier":
@@ -361,15 +348,18 @@ def instances(offset="int"):
         "steps/two_phase.cuh": "expand contract cull keep_owners count_arcs",
         "steps/sorted.cuh": "gather_pairs reduce_sorted",
         "steps/compacted.cuh": "pull_compacted",
+        "steps/radix.cuh": "digit_totals",
         "steps/double_scan.cuh": "prefix_sum",
         "steps/path_counts.cuh": "level_extent scale_level count_extended",
     }
     shaped = [(header, name, "") for header, names in plain.items() for name in names.split()]
     shaped += [("steps/edges.cuh", name, truth) for name in ("scatter", "mask") for truth in truths]
+    shaped += [("steps/all_rows.cuh", name, truth) for name in ("all_rows", "mask_rows") for truth in truths]
+    shaped += [("steps/radix.cuh", name, truth) for name in ("digit_scatter", "sort_tile") for truth in truths]
     shaped += [("steps/double_scan.cuh", "scan_segments", scan) for scan in "12"]
     shaped += [
         ("steps/double_scan.cuh", "pull_queue", queue_shape(balance, ahead))
-        for balance, ahead in product(("static", "thread", "warp"), (True, False))
+        for balance, ahead in product(("static", "thread", "warp", "donate"), (True, False))
     ]
     shaped += [("steps/push.cuh", "push_shares", truth) for truth in truths]
     shaped += [

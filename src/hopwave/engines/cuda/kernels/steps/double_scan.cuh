@@ -14,8 +14,11 @@ __device__ inline bool waits(const int *distance, u64 v, u64 n, int depth) {
   return v < n && (distance[v] == -1 || distance[v] == depth + 1);
 }
 
+constexpr int AHEAD_READS = 8;  // words of statuses that a warp reads before it asks for the first
+
 // One of the two scans. A thread owns a segment, but a warp goes through the segments of its threads together, 32
-// vertices at a time, so that reads coalesce; a ballot tells all lanes, and only the owner uses it.
+// vertices at a time, so that reads coalesce; a ballot tells all lanes, and only the owner keeps it. Once every lane
+// has a word of its own segment, all extract theirs.
 //   scan = 1   counts the waiting vertices: places[segment] is how many come before the segment in its block,
 //              sums[block] how many the block has
 //   scan = 2   writes the vertices to their places, once prefix_sum has made running sums of sums
@@ -25,16 +28,22 @@ __global__ void scan_segments(const int *distance, u64 n, int depth, u64 segment
   const u64 segment = thread_number(), first_segment = segment - lane();
   u32 count = 0;
   u64 place = scan == 2 && segment < segments ? (u64)sums[blockIdx.x] + places[segment] : 0;
-  for (int owner = 0; owner < WARP; ++owner) {
-    if (first_segment + owner >= segments) break;  // the same for the whole warp
-    const u64 begin = (first_segment + owner) * segment_length;
-    for (u64 first = begin; first < begin + segment_length && first < n; first += WARP) {
-      u32 waiting = __ballot_sync(ALL_LANES, waits(distance, first + lane(), n, depth));
-      if (lane() != owner) continue;
-      if (scan == 1) count += __popc(waiting);
-      else
-        for (; waiting; waiting &= waiting - 1) queue[place++] = (int)(first + __ffs(waiting) - 1);
+  for (u64 word = 0; word < segment_length && first_segment < segments; word += WARP) {  // the same for the whole warp
+    u32 mine = 0;
+    for (int first = 0; first < WARP; first += AHEAD_READS) {
+      bool here[AHEAD_READS];
+#pragma unroll
+      for (int i = 0; i < AHEAD_READS; ++i)
+        here[i] = waits(distance, (first_segment + first + i) * segment_length + word + lane(), n, depth);
+#pragma unroll
+      for (int i = 0; i < AHEAD_READS; ++i) {
+        const u32 waiting = __ballot_sync(ALL_LANES, here[i]);
+        if (lane() == first + i) mine = waiting;
+      }
     }
+    if (scan == 1) count += __popc(mine);
+    else
+      for (; mine; mine &= mine - 1) queue[place++] = (int)(segment * segment_length + word + __ffs(mine) - 1);
   }
   if (scan == 1) {
     u32 total;
@@ -57,29 +66,18 @@ __global__ void prefix_sum(i64 *sums, u64 blocks) {
   }
 }
 
-// One row; depth is the paper's l - 1. A neighbour in the frontier ends the search for a parent. With `asynchronous`, a
-// row that has none, but has a neighbour found during this very launch, belongs to the level after (Lemma 2). Whether
-// that is seen in time depends on timing; if it is seen, it is right.
+// What a row found; depth is the paper's l - 1. With `asynchronous`, a row without a neighbour in the frontier, but
+// with one found during this very launch, belongs to the level after (Lemma 2). Whether that is seen in time depends on
+// timing; if it is seen, it is right.
 template <class Offset, bool asynchronous>
-__device__ inline void traverse(int v, const Offset *in_offsets, const int *in_neighbours, const Offset *offsets,
-                                int depth, int *distance, int *parent, Tally &mine) {
-  if (status(distance, v) != -1) return;  // found early, by the level before
-  const Offset end = in_offsets[v + 1];
-  int beside = -1;
-  for (Offset arc = in_offsets[v]; arc < end; ++arc) {
-    const int u = in_neighbours[arc];
-    const int level = status(distance, u);
-    mine.checked += 1;
-    if (level == depth) {
-      *(volatile int *)&distance[v] = depth + 1;
-      if (parent) parent[v] = u;
-      mine.found += 1;
-      mine.edges += degree(offsets, v);
-      return;
-    }
-    if (asynchronous && level == depth + 1) beside = u;
-  }
-  if (asynchronous && beside >= 0) {
+__device__ inline void write_row(int v, int source, int beside, const Offset *offsets, int depth, int *distance,
+                                 int *parent, Tally &mine) {
+  if (source >= 0) {
+    *(volatile int *)&distance[v] = depth + 1;
+    if (parent) parent[v] = source;
+    mine.found += 1;
+    mine.edges += degree(offsets, v);
+  } else if (asynchronous && beside >= 0) {
     *(volatile int *)&distance[v] = depth + 2;
     if (parent) parent[v] = beside;
     mine.ahead += 1;
@@ -87,19 +85,88 @@ __device__ inline void traverse(int v, const Offset *in_offsets, const int *in_n
   }
 }
 
+// One row by one thread. A neighbour in the frontier ends the search for a parent.
+template <class Offset, bool asynchronous>
+__device__ inline void traverse(int v, const Offset *in_offsets, const int *in_neighbours, const Offset *offsets,
+                                int depth, int *distance, int *parent, Tally &mine) {
+  if (status(distance, v) != -1) return;  // found early, by the level before
+  const Offset end = in_offsets[v + 1];
+  int source = -1, beside = -1;
+  for (Offset arc = in_offsets[v]; arc < end; ++arc) {
+    const int u = in_neighbours[arc];
+    const int level = status(distance, u);
+    mine.checked += 1;
+    if (level == depth) {
+      source = u;
+      break;
+    }
+    if (asynchronous && level == depth + 1) beside = u;
+  }
+  write_row<Offset, asynchronous>(v, source, beside, offsets, depth, distance, parent, mine);
+}
+
+constexpr int TURN = 5;  // neighbours between two looks at who has finished (section 5.1.2)
+
+// 32 rows by a warp, one per lane (v = -1 for none), with work donation: once 31 lanes have finished, all go on with
+// the row that is left.
+template <class Offset, bool asynchronous>
+__device__ inline void traverse_together(int v, const Offset *in_offsets, const int *in_neighbours,
+                                         const Offset *offsets, int depth, int *distance, int *parent, Tally &mine) {
+  const bool waiting = v >= 0 && status(distance, v) == -1;
+  Offset arc = waiting ? in_offsets[v] : 0;
+  Offset end = waiting ? in_offsets[v + 1] : 0;
+  int source = -1, beside = -1;
+  const auto look = [&](Offset at) {
+    const int u = in_neighbours[at];
+    const int level = status(distance, u);
+    mine.checked += 1;
+    if (level == depth) source = u;
+    else if (asynchronous && level == depth + 1) beside = u;
+  };
+  while (const u32 left = __ballot_sync(ALL_LANES, arc < end)) {
+    if (__popc(left) == 1) {
+      const int owner = __ffs(left) - 1;
+      const Offset last = __shfl_sync(ALL_LANES, end, owner);
+      const int own_source = source, own_beside = beside;
+      source = -1;
+      if (lane() != owner) beside = -1;
+      for (Offset first = __shfl_sync(ALL_LANES, arc, owner); first < last; first += WARP) {
+        if (last - first > (Offset)lane()) look(first + (Offset)lane());
+        if (__any_sync(ALL_LANES, source >= 0)) break;
+      }
+      const u32 finders = __ballot_sync(ALL_LANES, source >= 0), besides = __ballot_sync(ALL_LANES, beside >= 0);
+      const int found = __shfl_sync(ALL_LANES, source, finders ? __ffs(finders) - 1 : 0);
+      const int seen = __shfl_sync(ALL_LANES, beside, besides ? __ffs(besides) - 1 : 0);
+      source = lane() == owner ? found : own_source;
+      beside = lane() == owner ? seen : own_beside;
+      break;
+    }
+    for (int turn = 0; turn < TURN && arc < end; ++turn) {
+      look(arc);
+      arc = source >= 0 ? end : arc + 1;
+    }
+  }
+  if (waiting) write_row<Offset, asynchronous>(v, source, beside, offsets, depth, distance, parent, mine);
+  __syncwarp();
+}
+
 // How threads get rows:
 //   balance = static   thread t takes rows t, t + threads, ...
 //   balance = thread   its first row by number, each further one from a shared counter (Algorithm 1)
 //   balance = warp     the same, 32 rows at a time for a whole warp (Algorithm 2)
+//   balance = donate   as warp, and a warp's last row is shared by all of its lanes
 template <class Offset, Balance balance, bool asynchronous>
 __global__ void pull_queue(const Offset *in_offsets, const int *in_neighbours, const Offset *offsets, const int *queue,
                            u64 length, int depth, int *distance, int *parent, u64 *counters) {
   Tally mine;
   u64 i = thread_number();
   const u64 threads = thread_count();
-  if (balance == Balance::warp) {
+  if (balance == Balance::warp || balance == Balance::donate) {
     while (__any_sync(ALL_LANES, i < length)) {
-      if (i < length)
+      if (balance == Balance::donate)
+        traverse_together<Offset, asynchronous>(i < length ? queue[i] : -1, in_offsets, in_neighbours, offsets, depth,
+                                                distance, parent, mine);
+      else if (i < length)
         traverse<Offset, asynchronous>(queue[i], in_offsets, in_neighbours, offsets, depth, distance, parent, mine);
       __syncwarp();
       u64 first = 0;

@@ -82,7 +82,8 @@ __device__ inline void gather_tile(int u, Offset begin, Offset end, u64 shift, V
 }
 
 // The first of sums[low ... high) that is greater than value (high if there is none).
-__device__ inline u64 first_above(const i64 *sums, u64 low, u64 high, u64 value) {
+template <class Sum>
+__device__ inline u64 first_above(const Sum *sums, u64 low, u64 high, u64 value) {
   while (low < high) {
     const u64 middle = (low + high) / 2;
     if ((u64)sums[middle] > value) high = middle;

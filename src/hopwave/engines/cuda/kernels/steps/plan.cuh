@@ -9,6 +9,6 @@ enum class Output { queue, scan, dense, sort, reuse };
 enum class Claim { atomic, benign };
 enum class Rows { all, unvisited, compacted };
 enum class Operand { frontier, visited };
-enum class Balance { static_, thread, warp };
+enum class Balance { static_, thread, warp, donate };
 
 }  // namespace hopwave::steps

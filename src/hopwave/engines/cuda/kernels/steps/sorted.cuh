@@ -1,5 +1,5 @@
-// The column product of push-pull (Algorithm 3): scan, gather all neighbours, radix sort, segmented reduce, mask.
-// CuPy sorts; these are the kernels before and after it.
+// The column product of push-pull (Algorithm 3): scan, gather all neighbours, radix sort (radix.cuh), segmented reduce,
+// mask.
 #pragma once
 #include "steps/gather.cuh"
 #include "steps/report.cuh"
@@ -7,37 +7,35 @@
 namespace hopwave::steps {
 
 // Lines 6-10: every neighbour with its value. A structure-only product carries no values, so a predecessor is noted
-// here, where any writer is right; a key-value product carries the source (ANY) or its path count (PLUS).
+// here, where any writer is right; a key-value product carries the source, which is the value under ANY and whose path
+// count is the value under PLUS.
 template <class Offset>
 __global__ void gather_pairs(const Offset *offsets, const int *neighbours, const int *queue, const i64 *sums, u64 lists,
-                             u64 arcs, const int *distance, int *keys, int *sources, double *weights,
-                             const double *sigma, int *parent, u64 *counters) {
+                             u64 arcs, const int *distance, int *keys, int *sources, int *parent, u64 *counters) {
   Tally mine;
   gather_shares(offsets, queue, sums, lists, arcs, [&](int u, Offset arc, u64 slot) {
     const int v = neighbours[arc];
     mine.checked += 1;
     keys[slot] = v;
     if (sources) sources[slot] = u;
-    if (weights) weights[slot] = sigma[u];
     if (parent && distance[v] < 0) parent[v] = u;
   });
   report(mine, counters);
 }
 
 // Equal keys are side by side: the first of each is the vertex, the sum over each its path count. The mask comes last,
-// as it can only be applied to the result. `order` says where a sorted key's value is (null for keys without values).
+// as it can only be applied to the result. `sources` is null for keys without values.
 template <class Offset>
-__global__ void reduce_sorted(const Offset *offsets, const int *keys, const i64 *order, const int *sources,
-                              const double *weights, u64 arcs, int depth, u32 *visited, int *distance, int *parent,
-                              double *sigma, int *next, u64 *counters) {
+__global__ void reduce_sorted(const Offset *offsets, const int *keys, const int *sources, u64 arcs, int depth,
+                              u32 *visited, int *distance, int *parent, double *sigma, int *next, u64 *counters) {
   Tally mine;
   const u64 padded = (arcs + WARP - 1) / WARP * WARP;
   for (u64 i = thread_number(); i < padded; i += thread_count()) {
     const int v = i < arcs ? keys[i] : -1;
     const int d = v >= 0 ? status(distance, v) : 0;
     const bool unmasked = v >= 0 && (d < 0 || d == depth + 1);  // its first key may have been written already
-    if (weights) {
-      double sum = unmasked ? weights[order[i]] : 0.0;
+    if (sigma) {
+      double sum = unmasked ? sigma[sources[i]] : 0.0;
       for (int step = 1; step < WARP; step *= 2) {
         const double other = __shfl_up_sync(ALL_LANES, sum, step);
         const int its = __shfl_up_sync(ALL_LANES, v, step);
@@ -49,7 +47,7 @@ __global__ void reduce_sorted(const Offset *offsets, const int *keys, const i64 
     if (unmasked && (i == 0 || keys[i - 1] != v)) {
       distance[v] = depth + 1;
       atomicOr(&visited[v / 32], 1u << (v % 32));  // so that a row product finds its mask and operand ready
-      if (sources && parent) parent[v] = sources[order[i]];
+      if (sources && parent) parent[v] = sources[i];
       next[enqueue_at(&counters[TAIL])] = v;
       mine.found += 1;
       mine.edges += degree(offsets, v);

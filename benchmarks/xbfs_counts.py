@@ -1,0 +1,60 @@
+"""What XBFS's Figures 9 and 10 and Lemma 3 count, from the distances of a search. Arrays of NumPy or CuPy (`xp`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def arcs_into(xp: Any, indptr: Any, indices: Any, distances: Any, level: int) -> tuple[Any, Any]:
+    """The arcs (row, place) whose neighbour is in that level, in the order of the rows."""
+    arcs = xp.flatnonzero(distances[indices] == level)
+    return xp.searchsorted(indptr, arcs.astype(indptr.dtype), side="right") - 1, arcs
+
+
+def looks(xp: Any, indptr: Any, indices: Any, distances: Any, level: int) -> tuple[Any, Any]:
+    """Degree and work of every row that a bottom-up level goes through to find vertices of that level (Figure 9).
+
+    The work is how many neighbours are read until one of the level before is found; all, if none is.
+    """
+    row, arc = arcs_into(xp, indptr, indices, distances, level - 1)
+    degrees = xp.diff(indptr)
+    work = degrees.copy()
+    first = xp.ones(len(row), bool)
+    first[1:] = row[1:] != row[:-1]
+    work[row[first]] = arc[first] - indptr[row[first]] + 1
+    waiting = (distances < 0) | (distances >= level)
+    return degrees[waiting], work[waiting]
+
+
+def chance_ahead(xp: Any, indptr: Any, indices: Any, distances: Any, level: int) -> float:
+    """Lemma 3: the mean chance of the vertices of level + 1 to be found while bottom-up looks for `level`.
+
+    P = 1 - (1 - s/|Q|)^N, where s is a vertex's place in the queue Q of unvisited vertices, and N how many of its
+    neighbours are of that level. (The lemma prints (1 - s/|Q|)^N, its proof ends with |Q_l| in place of |Q|; by the
+    proof's own equation 3 the share of the level that lies before place s is s/|Q|.)
+    """
+    row, _ = arcs_into(xp, indptr, indices, distances, level)
+    neighbours = xp.diff(xp.searchsorted(row, xp.arange(len(distances) + 1)))  # rows ascend
+    waiting = (distances < 0) | (distances >= level)
+    place = (xp.cumsum(waiting) - 1) / max(int(waiting.sum()), 1)
+    there = distances == level + 1
+    return float((1 - (1 - place[there]) ** neighbours[there]).mean())
+
+
+CLASSES = {"1-31": (1, 32), "32-255": (32, 256), "256-4095": (256, 4096), "4096 or more": (4096, 1 << 62)}
+
+
+def work_by_degree(xp: Any, degrees: Any, work: Any) -> dict[str, Any]:
+    """Figure 9 in numbers: for classes of degrees the rows, and how much work they are; and how far the two agree."""
+    found: dict[str, Any] = {}
+    for name, (low, high) in CLASSES.items():
+        some = work[(degrees >= low) & (degrees < high)]
+        if len(some):
+            high_work, median = (float(xp.percentile(some, share)) for share in (99, 50))
+            found[name] = {"rows": len(some), "median": median, "99%": high_work, "most": int(some.max())}
+            found[name]["up to 5"] = float((some <= 5).mean())
+    rows = degrees > 0
+    spread = len(degrees) > 1 and float(degrees[rows].std()) > 0 and float(work[rows].std()) > 0
+    found["correlation"] = float(xp.corrcoef(degrees[rows], work[rows])[0, 1]) if spread else None
+    found["work over degree"] = float(work.sum() / max(int(degrees.sum()), 1))
+    return found

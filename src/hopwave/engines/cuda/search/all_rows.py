@@ -1,0 +1,32 @@
+"""Push-pull's unmasked product by rows as a step: all rows, then the mask."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hopwave.engines.cuda.launch import NULL
+
+HEADER = "steps/all_rows.cuh"
+
+
+def pull_shares(search, step):
+    """All rows in equal shares of their arcs, then the mask (section 6.3, operation 1)."""
+    search.need_visited()
+    if step.operand == "frontier":
+        search.need_frontier_bits()
+    loaded, visited, found = search.loaded, search.bits("visited"), search.bits("next bits")
+    operand = search.bits("frontier") if step.operand == "frontier" else visited
+    # Empty before each product, and left so by the mask.
+    product = search.work.take("row product", search.n, np.int32, fill=-1)
+    sums = NULL if search.sigma is None else search.work.take("row sums", search.n, np.float64, fill=0)
+    search.clear_counters()
+    search.launch(
+        HEADER, "all_rows", loaded.m, loaded.in_offsets, loaded.in_neighbours, search.vertices, np.uint64(loaded.m),
+        operand, search.sigmas, product, sums, search.counters, shape=search.counting,
+        blocks=search.equal_shares(loaded.m),
+    )  # fmt: skip
+    search.launch(
+        HEADER, "mask_rows", search.n, loaded.offsets, search.vertices, search.level, product, sums, visited, found,
+        search.distance, search.parents, search.sigmas, search.counters, shape=search.counting,
+    )  # fmt: skip
+    search.set_forms(bits=True, visited=True)

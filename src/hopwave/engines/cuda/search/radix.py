@@ -1,0 +1,58 @@
+"""A radix sort of vertices, each with a value or without, by as many bits as their ids have (steps/radix.cuh)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hopwave.engines.cuda.launch import BLOCK, NULL, truth
+
+HEADER = "steps/radix.cuh"
+TILE = 16 * BLOCK  # keys per block: SORT_TILE of the header
+DIGIT = 8  # bits of a digit, at most
+DIGITS = 1 << DIGIT
+
+
+def digits(n):
+    """Bits of the ids below n, and bits per digit: as few digits as possible, as even as possible.
+
+    >>> digits(1 << 21), digits(1)
+    ((21, 7), (1, 1))
+    """
+    bits = max(1, (n - 1).bit_length())
+    return bits, -(-bits // -(-bits // DIGIT))
+
+
+def sort(search, count, keys, values=None):
+    """The first `count` of the search's buffer of that name, sorted, and of the values that go with them.
+
+    Equal keys keep their order. What is returned may lie in other buffers than before; the names are those of the
+    sorted ones.
+    """
+    bits, width = digits(search.n)
+    arrays, pairs, size = search.work.arrays, truth(values is not None), np.uint64(count)
+    names = [keys] if values is None else [keys, values]
+    if count > TILE:
+        tiles, passes = -(-count // TILE), -(-bits // width)
+        # Per digit: how often it has each value, and what tiles say of theirs; and tickets. All are 0 at first.
+        words = passes * DIGITS * (1 + tiles) + passes
+        counts = search.work.take("digit counts", words, np.uint64)
+        counts.data.memset_async(0, 8 * words)
+        totals, said = counts[passes:], counts[passes * (1 + DIGITS) :]
+        search.launch(
+            HEADER, "digit_totals", count, arrays[keys], size, np.int32(bits), np.int32(width), totals,
+            blocks=min(tiles, search.on_device.device.blocks),
+        )  # fmt: skip
+        for number in range(passes):
+            sorted_ = [search.work.take(f"sorted {name}", count, np.int32) for name in names]
+            nothing = [NULL] * (values is None)
+            search.launch(
+                HEADER, "digit_scatter", count, *(arrays[name] for name in names), *nothing, size,
+                np.int32(number * width), np.uint32((1 << width) - 1), totals[number * DIGITS :], counts[number:],
+                said[number * DIGITS * tiles :], *sorted_, *nothing, shape=pairs, blocks=tiles,
+            )  # fmt: skip
+            for name in names:
+                arrays[name], arrays[f"sorted {name}"] = arrays[f"sorted {name}"], arrays[name]
+    else:
+        given = arrays[keys], NULL if values is None else arrays[values]
+        search.launch(HEADER, "sort_tile", count, *given, size, np.int32(bits), np.int32(width), shape=pairs, blocks=1)
+    return arrays[keys], NULL if values is None else arrays[values]

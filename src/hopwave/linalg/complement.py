@@ -1,0 +1,38 @@
+"""Matrix products under a complemented mask: whether to push, or to pull at the places that the mask leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hopwave.csr import Rows
+from hopwave.engines import Algebra
+from hopwave.errors import LinalgError
+from hopwave.jobs import Direction
+from hopwave.matrix import Matrix
+from hopwave.rows import row_of_each
+
+MOST_PLACES = 1 << 31  # of a result that is pulled: each has a number, and a byte while the mask is turned round
+
+
+def check_places(direction: Direction, shape: tuple[int, int]) -> None:
+    """A pull under a complemented mask numbers every place of the result."""
+    if direction == "pull" and shape[0] * shape[1] > MOST_PLACES:
+        raise LinalgError(
+            f"direction='pull' under a complemented mask numbers all {shape[0]} × {shape[1]} places, more than "
+            f"{MOST_PLACES}; use direction='push', or fewer rows"
+        )
+
+
+def rest_is_less_work(A: Matrix, B: Matrix, mask: Rows, engine: Algebra) -> bool:
+    """Whether dot products at the places that a mask leaves look at fewer entries of B than a push of A does.
+
+    As in a search by push-pull: arcs that enter unvisited vertices against those that leave the frontier (section 5.6).
+    """
+    xp, places = engine.xp, A.shape[0] * B.shape[1]
+    pushed = int(xp.diff(B.rows.indptr)[A.rows.indices].sum()) if A.nnz else 0
+    if pushed <= places or places > MOST_PLACES:  # a pull looks at every place
+        return False
+    there = xp.diff(A.rows.indptr) > 0  # a row without entries has no sums
+    lengths = xp.diff(B.columns.indptr).astype(np.int64)
+    shut = int(lengths[mask.indices][there[row_of_each(mask, xp)]].sum())
+    return int(there.sum()) * B.nnz - shut + places <= pushed
