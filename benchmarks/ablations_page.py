@@ -1,4 +1,4 @@
-"""The page of push-pull's Table 2 and Hiragushi's Figure 4, made from gpu-ablations.jsonl. It needs no GPU."""
+"""The page of push-pull's Table 2, made from gpu-ablations.jsonl. It needs no GPU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TABLE_2 = {
     "pushpull-exit": ("early exit", 15.83, 4.02),
     "pushpull": ("operand reuse", 42.44, 2.68),
 }
-PLANS = (*TABLE_2, "hiragushi-hybrid", "merrill")
+PLANS = tuple(TABLE_2)
 
 
 def push_pull(cells: dict[tuple[str, str], Record], graphs: list[str]) -> str:
@@ -39,17 +39,6 @@ def push_pull(cells: dict[tuple[str, str], Record], graphs: list[str]) -> str:
     return table([*rows, paper])
 
 
-def hybrid(cells: dict[tuple[str, str], Record], graphs: list[str]) -> str:
-    """Figure 4(a): the hybrid over Merrill's push only; (b): the share of its time that goes up."""
-    rows: list[Record] = []
-    for graph in graphs:
-        ours, merrill = cells[graph, "hiragushi-hybrid"], cells[graph, "merrill"]
-        rows.append({"graph": graph, "sources": ours["sources"], "push only ms": merrill["ms"], "hybrid ms": ours["ms"],
-                     "gain": f"{merrill['ms'] / ours['ms']:.2f}×",
-                     "bottom-up's share": f"{ours['ms in pulls'] / ours['ms']:.0%}"})  # fmt: skip
-    return table([*rows, {"graph": "the paper, at most", "gain": "29×"}])
-
-
 def page(lines: list[Record]) -> str:
     """gpu-ablations.md."""
     cells = {(line["graph"], line["plan"]): line for line in lines}
@@ -57,7 +46,6 @@ def page(lines: list[Record]) -> str:
     where = ", ".join(f"{key} {lines[-1][key]}" for key in MACHINE)
     text = ["# What each idea of the papers gains", where, ABOUT]
     text += ["## Push-pull, Table 2: GTEPS (gain over the column before)", push_pull(cells, graphs), *PUSH_PULL]
-    text += ["## Hiragushi, Figure 4: hybrid compared with push only", hybrid(cells, graphs), HYBRID]
     return "\n\n".join(part for part in text if part) + "\n"
 
 
@@ -65,7 +53,7 @@ ABOUT = """\
 Times are inside the levels, by the GPU's clock, median over sources in the largest component; GTEPS are the arcs of the
 reached part over that time. Every search was compared with the distances of `hopwave-gpu`. Made by
 `benchmarks/gpu_ablations.py`; XBFS's figures are on [gpu-xbfs.md](gpu-xbfs.md), push-pull's others on
-[gpu-pushpull.md](gpu-pushpull.md)."""
+[gpu-pushpull.md](gpu-pushpull.md), Hiragushi's on [gpu-hiragushi.md](gpu-hiragushi.md)."""
 PUSH_PULL = [
     """\
 *Structure only* gains 1.17 × on kron 21, the paper 1.62 ×. Both sorts here are by log M bits and take three passes; one
@@ -88,6 +76,3 @@ bitmap, in about 20 µs; arcs checked are the same to the last one ([gpu-pushpul
 own GTEPS it saved 7 ms of 11.5 on a K40c, where writing a vector of two million values takes well under 0.1 ms; what
 else it saved there, the paper does not say.""",
 ]
-HYBRID = """\
-The hybrid gains up to 19.8 × (kron 21), the paper at most 29 ×, on other graphs. Where levels are small it loses; the
-paper too finds that it "does not work efficiently for some graphs"."""

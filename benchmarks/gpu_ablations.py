@@ -1,4 +1,4 @@
-"""Push-pull's Table 2 and Hiragushi's Figure 4 on many graphs, on one GPU.
+"""Push-pull's Table 2 on many graphs, on one GPU.
 
     PYTHONPATH=src:. python -m benchmarks.gpu_ablations [--data FOLDER] [--graphs x,y] [--sources 16]
 

@@ -72,6 +72,17 @@ def made(n: int, source: Any, target: Any) -> Graph:
     return graph
 
 
+def made_on_gpu(n: int, source: Any, target: Any) -> Graph:
+    """The same, left on the GPU."""
+    keys = arc_keys(n, source, target)
+    rows = cupy.searchsorted(keys, cupy.arange(n + 1, dtype=cupy.int64) * n).astype(cupy.int32)
+    keys %= n
+    graph = Graph.from_csr(rows, keys.astype(cupy.int32), directed=False, check=False)
+    del keys
+    cupy.get_default_memory_pool().free_all_blocks()
+    return graph
+
+
 def kronecker(scale: int, edge_factor: int) -> Graph:
     return made(*kronecker_ends(scale, edge_factor))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import ablations_page, pushpull_page, setting, turbobc_page, xbfs_page
+from benchmarks import ablations_page, papers_pages, pushpull_page, setting, turbobc_page, turbobfs_page, xbfs_page
 from benchmarks.before import BEST_SEARCH
 from benchmarks.setting import table
 
@@ -172,6 +172,9 @@ FROM_LINES = {  # pages with their own form; all others have that of setting.pag
     "gpu-betweenness": _by_part,
     "gpu-hopwave": lambda lines: hopwave_page(*split(lines)),
     "gpu-scale": lambda lines: scale_page(*split(lines)),
+    "gpu-authors": papers_pages.authors,
+    "gpu-hiragushi": papers_pages.hiragushi,
+    "gpu-turbobfs": turbobfs_page.page,
     "gpu-turbobc": lambda lines: turbobc_page.tables({line["name"]: line for line in lines}),
 }
 

@@ -1,11 +1,12 @@
 """Searches over 1, 2 and 4 ranks of one machine: strong scaling, weak scaling, bytes sent, and ranks that share a GPU.
 
     PYTHONPATH=src python -m benchmarks.ranks [--strong 20] [--weak 18] [--threads 4] [--roots 16] [--gpu 20] [--plan P]
+        [--weak-gpu 0]
 
 Each row is a job of its own under mpiexec. Nothing is written unless every search is valid by Graph500's rules and jobs
 on the same graph find the same distances. CPU ranks have the same number of threads in every row. A scale of 0 leaves a
-table out. Hiragushi's Figure 5 is `--strong 0 --weak 21 --plan hiragushi-hybrid`: 2^21 vertices per rank, and the share
-of time that ranks wait in exchanges.
+table out. Hiragushi's Figure 5 is `--strong 0 --weak 21 --weak-gpu 21 --plan hiragushi-hybrid`: 2^21 vertices per rank,
+and the share of time that ranks wait in exchanges, on CPUs and on GPUs (here ranks that share one).
 """
 
 from __future__ import annotations
@@ -121,6 +122,7 @@ def main() -> None:
     parser.add_argument("--strong", type=int, default=20)
     parser.add_argument("--weak", type=int, default=18)
     parser.add_argument("--gpu", type=int, default=0)
+    parser.add_argument("--weak-gpu", type=int, default=0)
     parser.add_argument("--name", default="ranks")
     parser.add_argument("--threads", type=int, default=4)
     parser.add_argument("--roots", type=int, default=16)
@@ -143,6 +145,10 @@ def main() -> None:
     if given.gpu:
         gpu = common | {"device": "cuda", "layout": "1d", "scale": given.gpu}
         made += rows("ranks on one GPU", "one GPU, shared", [(p, gpu) for p in RANKS])
+    if given.weak_gpu:
+        gpu = common | {"device": "cuda", "layout": "1d"}
+        weak = [(p, gpu | {"scale": given.weak_gpu + p.bit_length() - 1}) for p in RANKS]
+        made += rows("weak scaling on one GPU", "weak, one GPU shared", weak)
     note = (
         "Jobs on the same graph found the same distances. Ranks on one machine exchange through its memory. Ranks that "
         "share a GPU take turns on it: their rows show that they agree and what sharing costs, not a speed-up."

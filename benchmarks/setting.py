@@ -116,6 +116,15 @@ def _cell(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
+def remarks(lines: Iterable[dict[str, Any]]) -> list[str]:
+    """What lines say about their own measurement, each remark once, with the graphs that it is about."""
+    about: dict[str, list[str]] = {}
+    for line in lines:
+        if "remark" in line:
+            about.setdefault(line["remark"], []).append(line["name"])
+    return [f"{', '.join(names)}: {remark}." for remark, names in about.items()]
+
+
 def page(record: dict[str, Any]) -> str:
     """A results page from one line of its .jsonl file: title, machine, table, note."""
     head = ", ".join(f"{key} {value}" for key, value in record["where"].items())

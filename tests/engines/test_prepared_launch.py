@@ -27,7 +27,13 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[list[bytes]]:
         assert not any(address % prepared_launch.ALIGNMENT for address in addresses)
         seen.append([ctypes.string_at(address, 16) for address in addresses])
 
-    monkeypatch.setattr(prepared_launch, "driver", SimpleNamespace(launchCooperativeKernel=launch))
+    def plainly(*arguments: Any) -> None:
+        *others, extra = arguments
+        assert extra == 0
+        launch(*others)
+
+    driver = SimpleNamespace(launchCooperativeKernel=launch, launchKernel=plainly, ctxGetCurrent=lambda: 1)
+    monkeypatch.setattr(prepared_launch, "driver", driver)
     monkeypatch.setattr(
         prepared_launch,
         "cupy",
@@ -40,11 +46,13 @@ def record(a: int, b: int) -> Any:
     return np.array([(a, b)], RECORD)
 
 
-def test_arguments_lie_at_their_places_and_stay_there(launched: list[list[bytes]]) -> None:
+@pytest.mark.parametrize("cooperative", [True, False])
+def test_arguments_lie_at_their_places_and_stay_there(launched: list[list[bytes]], cooperative: bool) -> None:
     launch = prepared_launch.PreparedLaunch(
         SimpleNamespace(handle=77),
         5,
         64,
+        cooperative=cooperative,
         graph=record(3, -4),
         at=np.uint64(0),
         count=np.int32(7),

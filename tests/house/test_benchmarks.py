@@ -33,8 +33,11 @@ def test_every_file_of_lines_has_a_page() -> None:
 NUMBERS = {
     "cpu-search": '"hopwave ms": ',
     "gpu-ablations": '"gteps": ',
+    "gpu-authors": '"ms in levels": ',
+    "gpu-hiragushi": '"ms in levels": ',
     "gpu-pushpull": '"looks": ',
     "gpu-turbobc": '"mteps": ',
+    "gpu-turbobfs": '"ms": ',
     "gpu-xbfs": '"choice 2": ',
 }
 

@@ -10,6 +10,7 @@ from hopwave.plan import Plan, Pull, Push
 from hopwave.rules import Always, OneWay
 
 ENGINES = ("reference", "cpu")
+ON_GPU = pytest.param("cuda", marks=pytest.mark.gpu)
 
 # TurboBFS, Figure 3: the search from root 2 of the directed graph in Figure 1. The vectors f of the two levels say
 # which arcs there are: 2 → 1, 2 → 4, then both 1 → 3 and 4 → 3 (f = 2), and one arc to 5, from 1 or from 4. Arcs to
@@ -18,11 +19,13 @@ FORCED = [(2, 1), (2, 4), (1, 3), (4, 3)]
 FIGURE_3 = {1: ([1, 0, 0, 1, 0], [1, 1, 0, 1, 0]), 2: ([0, 0, 2, 0, 1], [1, 1, 2, 1, 1])}  # depth: f, σ
 
 
-@pytest.mark.parametrize("device", ENGINES)
+@pytest.mark.parametrize("device", [*ENGINES, ON_GPU])
 @pytest.mark.parametrize("plan", ["turbobfs-td-sccsc", "turbobfs-td-vecsc", "turbobfs-td-sccooc"])
 @pytest.mark.parametrize("to_five", [(1, 5), (4, 5)])
-def test_turbobfs_figure_3(device: str, plan: str, to_five: tuple[int, int]) -> None:
+def test_turbobfs_figure_3(device: str, plan: str, to_five: tuple[int, int], request: pytest.FixtureRequest) -> None:
     """f and σ after every level, and d = 3 in the paper's count, which includes the last, empty level."""
+    if device == "cuda":
+        request.getfixturevalue("gpu")
     tails, heads = np.array([*FORCED, to_five, (3, 2)]).T - 1  # the paper counts from 1
     graph = hw.Graph.from_edges(tails, heads, n=5, directed=True)
     found = hw.bfs(graph, 1, path_counts=True, plan=plan, device=device, trace=True)

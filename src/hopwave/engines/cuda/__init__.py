@@ -112,7 +112,18 @@ class Engine:
     def run(self, search: Any, plan: Plan, trace: bool) -> list[Level]:
         """A device loop in one launch where that can be, else one level after another."""
         levels = self._one_launch(search, plan, trace)
-        return by_levels(self, search, search.loaded.n, search.loaded.m, plan) if levels is None else levels
+        if levels is not None:
+            return levels
+        from hopwave.engines.cuda.search import ahead, duplicates
+
+        if ahead.possible(plan):
+            with explained("computing levels", search.loaded.graph):
+                return list(ahead.run(search, plan, trace))
+        levels = by_levels(self, search, search.loaded.n, search.loaded.m, plan)
+        if search.duplicates:
+            with explained("counting the levels", search.loaded.graph):
+                return list(duplicates.recounted(search, levels))
+        return levels
 
     def advance(self, search: Any, step: Step, choice: int) -> Level:
         """One level of a search."""

@@ -65,6 +65,13 @@ class CudaGraph:
         heads = build.rows_of(neighbours, self.arc_rows(offsets, self.m), self.n, symmetric=False, merge=False)
         return heads.indptr.astype(offsets.dtype, copy=False), heads.indices
 
+    @cached_property
+    def row_offsets(self):
+        """Offsets of the out-neighbours, whether or not these are here."""
+        if not self.directed or self.given is not None or self.turned is not None or "rows" in self.__dict__:
+            return self.rows[0]
+        return cupy.asarray(self.graph().indptr)
+
     def columns_alone(self):
         """columns; rows that were only needed to make them are dropped (TurboBC, section 3.4: one format is enough)."""
         rows_unused = self.directed and "rows" not in self.__dict__
@@ -122,7 +129,8 @@ class CudaGraph:
     def bytes(self):
         """Device memory held for this graph: arcs in every order used so far, and idle buffers."""
         arrays = {id(a): a for name in ("rows", "columns", "arranged") for a in self.__dict__.get(name, ())}
-        arrays |= {id(a): a for name in ("arc_columns", "closed") if (a := self.__dict__.get(name)) is not None}
+        single = ("row_offsets", "arc_columns", "closed")
+        arrays |= {id(a): a for name in single if (a := self.__dict__.get(name)) is not None}
         return sum(a.nbytes for a in arrays.values()) + sum(work.bytes for work in self.workspaces)
 
 
@@ -140,7 +148,7 @@ class Loaded:
     device = property(lambda self: self.on_device.device)
     lock = property(lambda self: self.on_device.lock)
     kept = property(lambda self: self.on_device.kept[self.plan.order])
-    offsets = property(lambda self: self._rows[0])
+    offsets = property(lambda self: self.on_device.row_offsets if self.reads_columns_alone else self._rows[0])
     neighbours = property(lambda self: self._rows[1])
     in_offsets = property(lambda self: self._columns[0])
     in_neighbours = property(lambda self: self._columns[1])
@@ -149,10 +157,18 @@ class Loaded:
         """Everything uploaded or made that the plan will read."""
         if self.plan.regime == "source" and self.plan.task == "betweenness":
             return self.on_device.columns_alone()
+        if self.reads_columns_alone:
+            return (*self.on_device.columns_alone(), self.offsets)
         arrays = self._rows
         if any(step.direction == "pull" or step.mapping == "edge" for step in self.plan.steps):
             arrays += self._columns
         return arrays
+
+    @cached_property
+    def reads_columns_alone(self):
+        """Whether no step follows out-arcs (TurboBFS, section III: one format). Their number per vertex is counted."""
+        plain = self.plan.order == "any" and self.plan.loop == "host"
+        return plain and all(step.direction == "pull" or step.mapping == "edge" for step in self.plan.steps)
 
     @cached_property
     def _rows(self):

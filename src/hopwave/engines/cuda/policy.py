@@ -147,6 +147,11 @@ COMPONENTS = ComponentsPolicy()
 
 LONG_CHECKED_ROW = 1 << 15  # arcs of a row that one warp validates (kernels/rank/part.cuh); longer ones get a block
 
+# Merrill's contract, where duplicates stay in the queue: the more blocks are at work at once, the more duplicates stay.
+# Arcs that a block takes at least, and blocks per multiprocessor at most.
+CULLING_SHARE = 2048
+CULLING_BLOCKS = 2
+
 SORTED_ARCS = 1 << 27  # arcs that are arranged by degree at a time: sorting takes 24 bytes per arc
 
 

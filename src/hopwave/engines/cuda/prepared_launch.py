@@ -1,4 +1,4 @@
-"""A cooperative launch that is prepared once and made many times.
+"""A launch that is prepared once and made many times.
 
 CuPy packs the arguments of every launch anew, which for records takes longer than a search of a small graph. Here they
 are packed once, each at a place of its own. A launch writes those that have changed, and hands the driver the list.
@@ -20,10 +20,11 @@ class PreparedLaunch:
     """One kernel with its grid and its arguments by name, in the order of its parameters. Several threads may use it.
 
     Arguments are NumPy scalars and records. Those that change from launch to launch are whole numbers from 0: counts
-    and addresses. `shared`: bytes of shared memory per block.
+    and addresses. `shared`: bytes of shared memory per block. `cooperative`: whether all blocks must run at once.
     """
 
-    def __init__(self, kernel, blocks, threads, shared=0, **arguments):
+    def __init__(self, kernel, blocks, threads, shared=0, cooperative=True, **arguments):
+        self.cooperative = cooperative
         self.handle, self.blocks, self.threads, self.shared = kernel.handle, blocks, threads, shared
         packed = {name: np.atleast_1d(value).tobytes() for name, value in arguments.items()}
         starts, end = [], 0
@@ -49,10 +50,12 @@ class PreparedLaunch:
                 words[place[name]] = value
             if not driver.ctxGetCurrent():  # a new thread: only calls of the runtime find the GPU by themselves
                 runtime.setDevice(runtime.getDevice())
-            driver.launchCooperativeKernel(
-                self.handle, self.blocks, 1, 1, self.threads, 1, 1, self.shared, cupy.cuda.get_current_stream().ptr,
-                self._list_address,
-            )  # fmt: skip
+            stream, listed = cupy.cuda.get_current_stream().ptr, self._list_address
+            shape = self.handle, self.blocks, 1, 1, self.threads, 1, 1, self.shared
+            if self.cooperative:
+                driver.launchCooperativeKernel(*shape, stream, listed)
+            else:
+                driver.launchKernel(*shape, stream, listed, 0)
 
     @staticmethod
     def word(argument):

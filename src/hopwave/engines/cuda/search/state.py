@@ -17,6 +17,8 @@ from hopwave.plan import Push
 
 HEADER = "steps/state.cuh"
 COUNTER_BYTES = 8 * COUNTERS
+MOST_AHEAD = 64  # levels whose counters are read together, at most
+NO_LEVEL = np.uint64(0)  # a null pointer for the counters of the level before
 
 
 class SearchBuffers(NamedBuffers):
@@ -24,10 +26,16 @@ class SearchBuffers(NamedBuffers):
 
     def __init__(self):
         super().__init__()
-        self.events = cupy.cuda.Event(), cupy.cuda.Event()
-        self.pinned = cupy.cuda.alloc_pinned_memory(COUNTER_BYTES)
-        self.host = np.frombuffer(self.pinned, np.uint64, COUNTERS)
+        self.made_events = []
+        self.pinned = cupy.cuda.alloc_pinned_memory(COUNTER_BYTES * MOST_AHEAD)
+        self.host = np.frombuffer(self.pinned, np.uint64, COUNTERS * MOST_AHEAD).reshape(MOST_AHEAD, COUNTERS)
         self.host_address = self.host.ctypes.data
+
+    def events(self, count):
+        """That many events, made when first needed."""
+        while len(self.made_events) < count:
+            self.made_events.append(cupy.cuda.Event())
+        return self.made_events[:count]
 
 
 class Search:
@@ -51,12 +59,27 @@ class Search:
         self.parent = cupy.empty(self.n, np.int32) if question.predecessors else None
         self.sigma = self.counts = self.work = None
         self.ran_whole = False  # by one_launch.py
+        self.ahead = False  # whether levels are being launched before those before them are read (ahead.py)
         self.scaling, self.overflowed = None, False  # of path counts
         # A plan that scans the status array claims there; others keep a bitmap.
         steps = loaded.plan.steps
         self.scans = any(isinstance(step, Push) and step.output in ("scan", "reuse") for step in steps)
+        # Duplicates may stay in a queue that only pushes of that kind read. A pull needs an exact bitmap, a rule exact
+        # sizes, and a path must not be counted twice (Hiragushi, section 3.2).
+        benign = Push("twc", "queue", "benign")
+        self.duplicates = not question.path_counts and steps == (benign,)
+        self.queues = any(isinstance(step, Push) and step.mapping != "edge" for step in steps)
         self.has_queue = self.has_frontier_bits = self.visited_exact = False
         self.waiting = 0  # length of the queue of unvisited vertices that the pull before went through, 0 for none
+
+    @property
+    def depth(self):
+        """Of the frontier."""
+        return self._depth
+
+    @depth.setter
+    def depth(self, depth):
+        self._depth, self.level = depth, np.int32(depth)
 
     def begin(self):
         """Set the first frontier: the sources."""
@@ -67,8 +90,11 @@ class Search:
         except IndexError:  # this is the first search, or searches in other threads have them all
             self.work = SearchBuffers()
         n, take = self.n, self.work.take
-        self.counters = take("counters", COUNTERS, np.uint64)
-        self.queue, self.next_queue = take("queue", n, np.int32), take("next queue", n, np.int32)
+        self.all_counters = take("counters", COUNTERS * MOST_AHEAD, np.uint64)  # one row for each level that is ahead
+        self.take_row(0)
+        # Pulls and products over all arcs need no queue; the sources are written to one.
+        self.queue = take("queue", n if self.queues else self.nf, np.int32)
+        self.next_queue = take("next queue", n, np.int32) if self.queues else None
         self.marks = False  # whether the bitmap of the visited vertices has no wrong bit, though perhaps too few
         self.distance.data.memset_async(0xFF, self.distance.nbytes)
         if self.parent is not None:
@@ -83,13 +109,15 @@ class Search:
             self.parents, self.sigmas, self.queue,
         )  # fmt: skip
         self.has_queue = True
-        self.began, self.ended = self.work.events
 
-    # Arguments as kernels take them.
+    def zero(self, array, size):
+        """Set the first bytes of an array to 0."""
+        array.data.memset_async(0, size)
+
+    # Arguments as kernels take them; `level` is the depth.
     parents = property(lambda self: NULL if self.parent is None else self.parent)
     sigmas = property(lambda self: NULL if self.sigma is None else self.sigma)
     counting = property(lambda self: "false" if self.sigma is None else "true")
-    level = property(lambda self: np.int32(self.depth))
     vertices = property(lambda self: np.int32(self.n))
 
     def equal_shares(self, arcs):
@@ -99,14 +127,20 @@ class Search:
     # ---------------------------------------------------------------- counters
 
     def clear_counters(self):
-        self.counters.data.memset_async(0, COUNTER_BYTES)
+        if not self.ahead:
+            self.counters.data.memset_async(0, COUNTER_BYTES)
 
-    def read_counters(self):
-        """Waits for the level to end."""
+    def read_counters(self, levels):
+        """Waits for that many levels to end."""
         stream = cupy.cuda.get_current_stream()
-        self.counters.data.copy_to_host_async(self.work.host_address, COUNTER_BYTES, stream)
+        self.all_counters.data.copy_to_host_async(self.work.host_address, COUNTER_BYTES * levels, stream)
         stream.synchronize()
-        return self.work.host.tolist()
+        return self.work.host[:levels].tolist()
+
+    def take_row(self, number):
+        """From now on count in that row of the counters, which is clear; `before` is the row of the level before."""
+        self.before = self.counters if number else NO_LEVEL
+        self.counters = self.all_counters[number * COUNTERS : (number + 1) * COUNTERS]
 
     # ---------------------------------------------------------------- the forms of a frontier
 

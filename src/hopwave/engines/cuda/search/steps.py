@@ -13,25 +13,36 @@ import numpy as np
 
 from hopwave.engines.cuda.counters import AHEAD, AHEAD_EDGES, CHECKED, EDGES, FOUND
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
+from hopwave.engines.cuda.policy import CULLING_BLOCKS, CULLING_SHARE
 from hopwave.engines.cuda.search import radix
 from hopwave.engines.cuda.search.all_rows import pull_shares
-from hopwave.errors import EngineError
 from hopwave.plan import Pull, Push
 from hopwave.trace import Level
 
 WORDS = "hopwave::steps"  # the namespace of the enums in kernels/steps/plan.cuh
-MAX_BENIGN_ARCS = 2**32 - 1  # of one frontier: benign claims number them with 32 bits
 
 
 def advance(search, step, choice, run=None):
     """One level by that step, or by a function `run` in its place."""
     search.begin()
-    sizes = search.nf, search.mf, search.mu
-    search.began.record()
-    early, early_edges = search.early, search.early_edges
+    began, ended = search.work.events(2)
+    began.record()
     (run or kind_of(step))(search, step)
-    search.ended.record()
-    counters = search.read_counters()
+    ended.record()
+    counters = search.read_counters(1)[0]
+    level = entered(search, step, choice, counters, cupy.cuda.get_elapsed_time(began, ended) * 1e-3)
+    if search.duplicates and search.nf > room(search):  # the queue is not whole: take the level from the status array
+        search.has_queue = False
+        search.need_queue()
+        counters = search.read_counters(1)[0]
+        search.nf, search.mf = counters[FOUND], counters[EDGES]
+    return level
+
+
+def entered(search, step, choice, counters, seconds):
+    """The level that has these counters; the search goes on behind it."""
+    sizes = search.nf, search.mf, search.mu
+    early, early_edges = search.early, search.early_edges
     if isinstance(step, Push) and step.output == "scan":  # the scan also counted what had been found early
         counters[FOUND] -= early
         counters[EDGES] -= early_edges
@@ -43,7 +54,6 @@ def advance(search, step, choice, run=None):
     search.reached += found
     if search.sigma is not None:
         search.rescale()
-    seconds = cupy.cuda.get_elapsed_time(search.began, search.ended) * 1e-3
     return Level(search.depth, choice, str(step), *sizes, found, counters[CHECKED], seconds, counters[AHEAD])
 
 
@@ -91,18 +101,12 @@ def early_first(search):
 
 
 def push_two_phase(search, step):
-    """Expand, then contract: Merrill's, with Hiragushi's exact bitmap where the claim is atomic (section 3.2)."""
+    """Expand, then contract: Merrill's, with Hiragushi's exact bitmap where duplicates must not stay (section 3.2)."""
     search.need_queue()
-    exact = step.claim == "atomic"
-    if exact:
-        search.need_visited()
-    else:
+    if search.duplicates:
         search.need_marks()
-        if search.mf > MAX_BENIGN_ARCS:
-            raise EngineError(
-                f"a frontier of {search.mf} arcs is more than the {MAX_BENIGN_ARCS} that benign claims can number; "
-                "use plan='hiragushi-hybrid'"
-            )
+    else:
+        search.need_visited()
     search.clear_counters()
     targets = search.work.take("targets", search.mf, np.int32)
     sources = NULL
@@ -112,30 +116,29 @@ def push_two_phase(search, step):
         "steps/two_phase.cuh", "expand", search.nf, search.loaded.offsets, search.loaded.neighbours, search.queue,
         np.uint64(search.nf), targets, sources, search.counters, blocks=even_shares(search, search.nf),
     )  # fmt: skip
-    contract(search, exact, (targets, sources, np.uint64(search.mf)))
-    search.set_forms(queue=True, visited=exact)
-
-
-def contract(search, exact, arcs):
-    """Keep every unvisited target once, claimed in the exact bitmap or by ownership; count paths along all arcs."""
-    offsets, visited, answers = search.loaded.offsets, search.bits("visited"), (search.distance, search.parents)
-    if exact:
-        search.launch(
-            "steps/two_phase.cuh", "contract", search.mf, offsets, *arcs, search.level, visited, *answers,
-            search.next_queue, search.counters,
-        )  # fmt: skip
-    else:
-        owner = search.work.take("owner", search.n, np.uint32)
-        targets, _, count = arcs
-        search.launch("steps/two_phase.cuh", "cull", search.mf, targets, count, visited, search.distance, owner)
-        search.launch(
-            "steps/two_phase.cuh", "keep_owners", search.mf, offsets, *arcs, search.level, owner, *answers,
-            search.next_queue, search.counters,
-        )  # fmt: skip
+    arcs = targets, sources, np.uint64(search.mf)
+    search.launch(
+        "steps/two_phase.cuh", "contract", search.mf, search.loaded.offsets, *arcs, search.level,
+        search.bits("visited"), search.distance, search.parents, search.next_queue, np.uint64(room(search)),
+        search.counters, shape=truth(not search.duplicates), blocks=culling_blocks(search),
+    )  # fmt: skip
     if search.sigma is not None:
         search.launch(
             "steps/two_phase.cuh", "count_arcs", search.mf, *arcs, search.level, search.distance, search.sigma
         )
+    search.set_forms(queue=True, visited=not search.duplicates)
+
+
+def culling_blocks(search):
+    """Blocks that contract the list of arcs: few where duplicates stay, since two blocks may keep the same vertex."""
+    if not search.duplicates:
+        return None  # one thread per arc
+    return max(1, min(search.mf // CULLING_SHARE, CULLING_BLOCKS * search.on_device.device.multiprocessors))
+
+
+def room(search):
+    """Vertices that a queue has room for. Only duplicates can be more."""
+    return search.n
 
 
 def running_sums(search):
@@ -195,11 +198,12 @@ def push_edges(search, step):
     search.clear_counters()
     search.launch(
         "steps/edges.cuh", "scatter", loaded.m, loaded.in_neighbours, search.on_device.arc_columns, np.uint64(loaded.m),
-        search.level, search.distance, search.sigmas, product_, sums, search.counters, shape=search.counting,
+        search.level, search.distance, search.sigmas, product_, sums, search.before, search.counters,
+        shape=search.counting,
     )  # fmt: skip
     search.launch(
         "steps/edges.cuh", "mask", search.n, loaded.offsets, search.vertices, search.level, product_, sums,
-        search.distance, search.parents, search.sigmas, search.counters, shape=search.counting,
+        search.distance, search.parents, search.sigmas, search.before, search.counters, shape=search.counting,
     )  # fmt: skip
     search.set_forms()
 
@@ -216,11 +220,11 @@ def pull_rows(search, step):
     operand = search.bits("frontier") if step.operand == "frontier" else visited
     search.clear_counters()
     if step.mapping == "warp":
-        found.data.memset_async(0, 4 * search.words)
+        search.zero(found, 4 * search.words)
     search.launch(
         "steps/pull.cuh", "pull", search.n * (WARP if step.mapping == "warp" else 1), loaded.in_offsets,
         loaded.in_neighbours, loaded.offsets, search.vertices, search.level, operand, visited, found, search.distance,
-        search.parents, search.sigmas, search.counters, shape=pull_shape(step, search.counting),
+        search.parents, search.sigmas, search.before, search.counters, shape=pull_shape(step, search.counting),
     )  # fmt: skip
     if step.operand == "visited":
         search.launch("steps/state.cuh", "merge_bits", search.words, visited, found, np.uint64(search.words))
@@ -345,7 +349,7 @@ def instances(offset="int"):
         "steps/gather.cuh": "list_lengths",
         "steps/state.cuh": "set_sources status_to_bits queue_to_bits bits_to_queue single_scan list_of_level "
         "merge_bits closed_bits arc_rows",
-        "steps/two_phase.cuh": "expand contract cull keep_owners count_arcs",
+        "steps/two_phase.cuh": "expand count_arcs",
         "steps/sorted.cuh": "gather_pairs reduce_sorted",
         "steps/compacted.cuh": "pull_compacted",
         "steps/radix.cuh": "digit_totals",
@@ -356,6 +360,7 @@ def instances(offset="int"):
     shaped += [("steps/edges.cuh", name, truth) for name in ("scatter", "mask") for truth in truths]
     shaped += [("steps/all_rows.cuh", name, truth) for name in ("all_rows", "mask_rows") for truth in truths]
     shaped += [("steps/radix.cuh", name, truth) for name in ("digit_scatter", "sort_tile") for truth in truths]
+    shaped += [("steps/two_phase.cuh", "contract", truth) for truth in truths]
     shaped += [("steps/double_scan.cuh", "scan_segments", scan) for scan in "12"]
     shaped += [
         ("steps/double_scan.cuh", "pull_queue", queue_shape(balance, ahead))

@@ -10,7 +10,8 @@ namespace hopwave::steps {
 // itself, and any writer is right; under PLUS it is the row's path count, added by an atomic operation.
 template <class Offset, bool counting>
 __global__ void scatter(const int *rows, const int *columns, u64 arcs, int depth, const int *distance,
-                        const double *sigma, int *product, double *sums, u64 *counters) {
+                        const double *sigma, int *product, double *sums, const u64 *before, u64 *counters) {
+  if (ended(before)) return;
   Tally mine;
   for (u64 k = thread_number(); k < arcs; k += thread_count()) {
     const int u = rows[k];
@@ -25,7 +26,8 @@ __global__ void scatter(const int *rows, const int *columns, u64 arcs, int depth
 // f = ft where nothing was before, σ += f; ft is emptied for the next level.
 template <class Offset, bool counting>
 __global__ void mask(const Offset *offsets, int n, int depth, int *product, double *sums, int *distance, int *parent,
-                     double *sigma, u64 *counters) {
+                     double *sigma, const u64 *before, u64 *counters) {
+  if (ended(before)) return;
   Tally mine;
   for (u64 v = thread_number(); v < n; v += thread_count()) {
     const int u = product[v];

@@ -18,7 +18,8 @@ namespace hopwave::steps {
 template <class Offset, Mapping mapping, Rows rows, Operand kind, bool early_exit, bool counting>
 __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const Offset *offsets, int n, int depth,
                      const u32 *operand, u32 *visited, u32 *next, int *distance, int *parent, double *sigma,
-                     u64 *counters) {
+                     const u64 *before, u64 *counters) {
+  if (ended(before)) return;
   Tally mine;
   if (mapping == Mapping::thread) {
     const u64 words = ((u64)n + 31) / 32, warps = thread_count() / WARP;

@@ -33,56 +33,51 @@ __global__ void expand(const Offset *offsets, const int *neighbours, const int *
   report(mine, counters);
 }
 
-template <class Offset>
-__device__ inline void keep(const Offset *offsets, u64 arc, int v, const int *sources, int depth, int *distance,
-                            int *parent, int *next, u64 *counters, Tally &mine) {
-  distance[v] = depth + 1;
-  if (parent) parent[v] = sources[arc];
-  next[enqueue_at(&counters[TAIL])] = v;
-  mine.found += 1;
-  mine.edges += degree(offsets, v);
-}
+constexpr int HISTORY = 2048;  // vertices that a block remembers: 8 KB of shared memory, for eight blocks at a time
 
-// claim = atomic (Hiragushi): the bitmap is set by atomic operations, so that it is exact and the bottom-up kernel can
-// use it as it is. The first to set a bit keeps the vertex.
-template <class Offset>
+// Keeps the targets seen for the first time, by four looks, the cheapest first (Merrill et al., section 4.3, which
+// Hiragushi's section 3.2 builds on). Each block has an even share of the list, side by side.
+//   bitmap    a visited vertex is dropped
+//   label     without an exact bitmap: the status array is looked at, and written at once
+//   history   a table of the vertices that the block kept last, one place for each remainder; what is in it is dropped
+//   warp      of equal vertices in a warp one lane goes on; Merrill's table is here one instruction, which misses none
+//   claim     exact: the bit is set by an atomic operation, and whoever sets it keeps the vertex (Hiragushi). Else no
+//             atomic operation is used except the queue's: bits are set by plain stores, which may undo one another,
+//             and two blocks may keep the same vertex. Such duplicates stay in the queue (Merrill); `next` has room
+//             for `capacity` vertices, and the host looks whether that was enough.
+template <class Offset, bool exact>
 __global__ void contract(const Offset *offsets, const int *targets, const int *sources, u64 arcs, int depth,
-                         u32 *visited, int *distance, int *parent, int *next, u64 *counters) {
+                         u32 *visited, int *distance, int *parent, int *next, u64 capacity, u64 *counters) {
+  __shared__ int history[HISTORY];
+  for (int i = threadIdx.x; i < HISTORY; i += BLOCK) history[i] = -1;
+  __syncthreads();
   Tally mine;
-  for (u64 i = thread_number(); i < arcs; i += thread_count()) {
-    const int v = targets[i];
-    const u32 bit = 1u << (v % 32);
-    if (*(volatile u32 *)&visited[v / 32] & bit) continue;
-    if (atomicOr(&visited[v / 32], bit) & bit) continue;
-    keep(offsets, i, v, sources, depth, distance, parent, next, counters, mine);
-  }
-  report(mine, counters);
-}
-
-// claim = benign (Merrill): no atomic operation except the queue's. The bitmap is set by plain stores, which may undo
-// one another, so the status array decides. Merrill keeps the duplicates that remain. Here they would make nf and mf
-// wrong, so every arc writes its number to its target, and keep_owners keeps the arc whose number stayed.
-template <class Offset>
-__global__ void cull(const int *targets, u64 arcs, u32 *visited, const int *distance, u32 *owner) {
-  for (u64 i = thread_number(); i < arcs; i += thread_count()) {
-    const int v = targets[i];
-    volatile u32 *place = &visited[v / 32];
-    const u32 bits = *place, bit = 1u << (v % 32);
-    if (bits & bit) continue;
-    if (distance[v] >= 0) *place = bits | bit;
-    else owner[v] = (u32)i;
-  }
-}
-
-template <class Offset>
-__global__ void keep_owners(const Offset *offsets, const int *targets, const int *sources, u64 arcs, int depth,
-                            const u32 *owner, int *distance, int *parent, int *next, u64 *counters) {
-  Tally mine;
-  for (u64 i = thread_number(); i < arcs; i += thread_count()) {
-    const int v = targets[i];
-    // An owner left from an earlier level belongs to a vertex that has a distance.
-    if (owner[v] != (u32)i || status(distance, v) >= 0) continue;
-    keep(offsets, i, v, sources, depth, distance, parent, next, counters, mine);
+  const QueueShare share(arcs);
+  u64 i = share.begin + threadIdx.x;
+  int coming = i < share.end ? targets[i] : -1;
+  for (u64 tile = share.begin; tile < share.end; tile += BLOCK, i += BLOCK) {
+    int v = coming;
+    coming = i + BLOCK < share.end ? targets[i + BLOCK] : -1;  // on its way while v is looked at
+    volatile u32 *place = v < 0 ? nullptr : &visited[v / 32];
+    const u32 bits = place ? *place : 0, bit = 1u << (v & 31);
+    if (bits & bit) v = -1;
+    if (!exact && v >= 0) {
+      *place = bits | bit;
+      if (status(distance, v) >= 0) v = -1;
+      else distance[v] = depth + 1;
+    }
+    if (v >= 0 && atomicExch(&history[v % HISTORY], v) == v) v = -1;
+    const u32 same = __match_any_sync(ALL_LANES, v);
+    if (v < 0 || (same & lanes_below())) continue;
+    if (exact) {
+      if (atomicOr((u32 *)place, bit) & bit) continue;
+      distance[v] = depth + 1;
+    }
+    if (parent) parent[v] = sources[i];
+    const u64 slot = enqueue_at(&counters[TAIL]);
+    if (slot < capacity) next[slot] = v;
+    mine.found += 1;
+    mine.edges += degree(offsets, v);
   }
   report(mine, counters);
 }
