@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,13 @@ def sanitizer() -> str:
     return found
 
 
+@cache
+def filter_option() -> str | None:
+    """The option that has only some kernels looked at, or None where this version has none."""
+    told = subprocess.run([sanitizer(), "--help"], capture_output=True, text=True, check=False).stdout
+    return next((option for option in ("--kernel-regex", "--kernel-name") if option in told), None)
+
+
 def command(tool: str, bits: int, parts: list[str], board: Path, deadline: float) -> list[str]:
     """One worker."""
     worker = [sys.executable, "-m", "benchmarks.sanitize", "--work", tool, "--offsets", str(bits)]
@@ -102,9 +110,8 @@ def command(tool: str, bits: int, parts: list[str], board: Path, deadline: float
     if tool == "none":
         return worker
     options = ["--tool", tool, "--error-exitcode", "9", "--print-limit", "30"]
-    if tool == "racecheck":
-        # Kernels of other libraries are not looked at: initcheck must, since they write what ours read.
-        options += ["--kernel-regex", "kns=hopwave"]
+    if tool in ("racecheck", "synccheck") and (only := filter_option()):
+        options += [only, "kns=hopwave"]  # not initcheck, which must see what other libraries' kernels write
     return [sanitizer(), *options, *worker]
 
 
@@ -163,9 +170,7 @@ def merged(rows: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
     new = {(row["tool"], row["part"], row.get("offsets")) for row in rows if "failed" not in row}
     kept = [row for row in before if "launched" in row and (row["tool"], row["part"], row["offsets"]) not in new]
     stands = {(row["tool"], row["part"], row["offsets"]) for row in kept}
-    kept += [
-        row for row in rows if "failed" not in row or (row["tool"], row["part"], row.get("offsets")) not in stands
-    ]
+    kept += [row for row in rows if "failed" not in row or (row["tool"], row["part"], row.get("offsets")) not in stands]
     return sorted(kept, key=lambda row: (row["part"], row.get("offsets", 0), row["tool"]))
 
 
@@ -186,8 +191,8 @@ def page(rows: list[dict[str, Any]]) -> str:
     about = rows[0].get("about", "") if rows else ""
     lines = ["# Every kernel under compute-sanitizer", "", about, ""]
     lines += [
-        "Instances of each kernel template that ran on the traps of `benchmarks/sanitize_parts.py` under each tool, and "
-        "what it reported. Made by `python -m benchmarks.sanitize`.",
+        "Instances of each kernel template that ran on the traps of `benchmarks/sanitize_parts.py` under each tool, "
+        "and what it reported. Made by `python -m benchmarks.sanitize`.",
         "",
         "| kernel | " + " | ".join(tools) + " |",
         "|---|" + "---|" * len(tools),
@@ -202,9 +207,16 @@ def page(rows: list[dict[str, Any]]) -> str:
     left = [row for row in rows if "failed" in row]
     every = {name for some in instances.values() for names in some.values() for name in names}
     total = {tool: len({n for some in instances.values() for n in some[tool]}) for tool in tools}
-    lines += ["", f"{len(instances)} kernels, {len(every)} instances: " + ", ".join(f"{total[t]} under {t}" for t in tools)]
+    lines += [
+        "",
+        f"{len(instances)} kernels, {len(every)} instances: " + ", ".join(f"{total[t]} under {t}" for t in tools),
+    ]
     if left:
-        lines += ["", "Not finished: " + "; ".join(f"{r['tool']}, {r['part']}, {r['offsets']} bits ({r['failed'][:80]})" for r in left)]
+        lines += [
+            "",
+            "Not finished: "
+            + "; ".join(f"{r['tool']}, {r['part']}, {r['offsets']} bits ({r['failed'][:80]})" for r in left),
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -1,0 +1,183 @@
+"""Memory that a question takes at its peak, beside what hw.estimate says beforehand.
+
+    PYTHONPATH=src python -m benchmarks.memory [--device cpu|cuda] [--graphs kron17,…] [--only bfs,…] [--publish]
+
+On the CPU the peak is the growth of the process's resident memory (VmHWM), each question in a process of its own, after
+a small graph has compiled everything. On a GPU it is the greatest sum of CuPy's live allocations, counted by a hook,
+and beside it what CuPy's pool then holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import setting
+from benchmarks.setting import hw
+
+GRAPHS: dict[str, Callable[[], Any]] = {
+    "kron17": lambda: hw.generate.kronecker(17, 16, seed=1),
+    "kron17 directed": lambda: hw.generate.kronecker(17, 16, seed=1, directed=True),
+    "grid600": lambda: hw.generate.grid(600, 600),
+    "smallworld17": lambda: hw.generate.smallworld(1 << 17, 10, 0.1, seed=1),
+}
+
+
+def asks(graph: Any) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Questions by name: the function and its arguments."""
+    hub = int(np.argmax(graph.degrees))
+    some = np.random.default_rng(1).choice(graph.n, min(200, graph.n), replace=False).tolist()
+    lengths = 1.0 + (np.repeat(np.arange(graph.n), np.diff(graph.indptr)) + graph.indices) % 7
+    return {
+        "bfs": ("bfs", {"source": hub}),
+        "bfs, distances only": ("bfs", {"source": hub, "predecessors": False}),
+        "bfs, path counts": ("bfs", {"source": hub, "path_counts": True}),
+        "bfs_many, 200 sources": ("bfs_many", {"sources": some}),
+        "closeness, 200 sources": ("closeness_centrality", {"sources": some}),
+        "closeness along weights, 200 sources": ("closeness_centrality", {"sources": some, "weights": lengths}),
+        "betweenness, 1 source": ("betweenness_centrality", {"sources": [hub]}),
+        "betweenness, 64 sources": ("betweenness_centrality", {"sources": some[:64]}),
+        "betweenness along weights, 16 sources": ("betweenness_centrality", {"sources": some[:16], "weights": lengths}),
+        "edge betweenness, 64 sources": ("edge_betweenness_centrality", {"sources": some[:64]}),
+        "sssp": ("sssp", {"source": hub, "weights": lengths}),
+        "pagerank": ("pagerank", {}),
+        "pagerank along weights": ("pagerank", {"weights": lengths}),
+        "components": ("weakly_connected_components", {}),
+        "from_edges": ("from_edges", {}),
+    }
+
+
+def call(graph: Any, what: str, options: dict[str, Any], device: str, edges: Any = None) -> Any:
+    """Ask; what the answer defers is fetched too."""
+    if what == "from_edges":
+        return hw.Graph.from_edges(*edges, n=graph.n, directed=graph.directed, device=device)
+    quiet = {"progress": False} if what not in ("bfs", "sssp", "pagerank", "weakly_connected_components") else {}
+    answer = getattr(hw, what)(graph, **options, **quiet, device=device)
+    for name in ("distances", "predecessors", "path_counts", "scores"):
+        getattr(answer, name, None)
+    return answer
+
+
+def fresh(graph: Any) -> Any:
+    """The same graph with nothing prepared."""
+    return hw.Graph.from_csr(graph.indptr, graph.indices, directed=graph.directed, check=False)
+
+
+# ---------------------------------------------------------------- a GPU
+
+
+def on_gpu(graph: Any, what: str, options: dict[str, Any]) -> dict[str, int]:
+    """Peak of live allocations, and what the pool holds afterwards."""
+    import cupy
+
+    class Live(cupy.cuda.MemoryHook):
+        name, now, peak = "live", 0, 0
+
+        def malloc_postprocess(self, **given: Any) -> None:
+            self.now += given["mem_size"]
+            self.peak = max(self.peak, self.now)
+
+        def free_postprocess(self, **given: Any) -> None:
+            self.now -= given["mem_size"]
+
+    pool = cupy.get_default_memory_pool()
+    edges = [cupy.asarray(column) for column in graph.to_edges()] if what == "from_edges" else None
+    graph = fresh(graph)
+    pool.free_all_blocks()
+    before = pool.total_bytes()
+    with Live() as live:
+        answer = call(graph, what, options, "cuda", edges)
+    peak, held = live.peak, pool.total_bytes() - before
+    del answer, graph, edges
+    return {"peak": int(peak), "pool": int(held)}
+
+
+# ---------------------------------------------------------------- the CPU
+
+
+def resident(field: str) -> int:
+    """Bytes of a line of /proc/self/status."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
+
+
+def on_cpu(name: str, ask: str) -> dict[str, int]:
+    """In this process: compile on a small graph, then ask about the large one."""
+    small = hw.generate.grid(40, 40) if name == "grid600" else hw.generate.kronecker(10, 8, directed="directed" in name)
+    call(fresh(small), *asks(small)[ask], "cpu", small.to_edges())
+    graph = GRAPHS[name]()
+    edges = graph.to_edges() if ask == "from_edges" else None
+    what, options = asks(graph)[ask]
+    graph = fresh(graph)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    before = resident("VmRSS")
+    answer = call(graph, what, options, "cpu", edges)
+    peak = resident("VmHWM") - before
+    del answer
+    return {"peak": peak}
+
+
+def in_a_process(name: str, ask: str) -> dict[str, int]:
+    """The same in a process of its own, whose freed arrays go back to the system at once."""
+    known = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536", "HOPWAVE_PROGRESS": "0"}
+    line = [sys.executable, "-m", "benchmarks.memory", "--one", json.dumps([name, ask])]
+    done = subprocess.run(line, capture_output=True, text=True, env=known, check=False, cwd=setting.ROOT)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def estimated(graph: Any, what: str, options: dict[str, Any], device: str) -> int | None:
+    """What hw.estimate says of a graph that nothing is prepared for."""
+    if not hasattr(hw, "estimate"):
+        return None
+    if what == "from_edges":
+        return int(hw.estimate((graph.n, len(graph.to_edges()[0])), what, device=device, directed=graph.directed))
+    return int(hw.estimate(fresh(graph), what, device=device, **options))
+
+
+def main() -> None:
+    """Measure, print, and publish if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--graphs", default=",".join(GRAPHS))
+    parser.add_argument("--only", default="")
+    parser.add_argument("--publish", action="store_true")
+    parser.add_argument("--one")
+    given = parser.parse_args()
+    if given.one:
+        print(json.dumps(on_cpu(*json.loads(given.one))))
+        return
+    rows = []
+    for name in given.graphs.split(","):
+        graph = GRAPHS[name]()
+        for ask, (what, options) in asks(graph).items():
+            if given.only and not any(part in ask for part in given.only.split(",")):
+                continue
+            if given.device == "cuda":
+                call(graph, what, options, "cuda", graph.to_edges())  # compiles
+            found = on_gpu(graph, what, options) if given.device == "cuda" else in_a_process(name, ask)
+            said = estimated(graph, what, options, given.device)
+            row = {"graph": name, "n": graph.n, "m": graph.m, "question": ask, "peak MB": found["peak"] / 1e6}
+            if said is not None:
+                row |= {"estimated MB": said / 1e6, "estimated / peak": said / max(1, found["peak"])}
+            if "pool" in found:
+                row["pool MB"] = found["pool"] / 1e6
+            rows.append(row)
+            print(json.dumps(row), flush=True)
+    if given.publish:
+        note = "Bytes beside the graph's own arrays on the host. " + (__doc__ or "").split("\n\n")[2].replace("\n", " ")
+        more = setting.gpu(given.device)
+        setting.publish(f"memory-{given.device}", "Memory, estimated and measured", rows, note, more)
+
+
+if __name__ == "__main__":
+    main()
