@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,28 +29,33 @@ GRAPHS: dict[str, Callable[[], Any]] = {
     "kron17 directed": lambda: hw.generate.kronecker(17, 16, seed=1, directed=True),
     "grid600": lambda: hw.generate.grid(600, 600),
     "smallworld17": lambda: hw.generate.smallworld(1 << 17, 10, 0.1, seed=1),
+    "kron19": lambda: hw.generate.kronecker(19, 16, seed=1),
+    "kron18 directed": lambda: hw.generate.kronecker(18, 16, seed=1, directed=True),
+    "grid1500": lambda: hw.generate.grid(1500, 1500),
+    "smallworld20": lambda: hw.generate.smallworld(1 << 20, 10, 0.1, seed=1),
 }
+ON_THE_CPU = ("kron19", "kron18 directed", "grid1500", "smallworld20")  # large ones: pages are 2 MB
+ON_A_GPU = ("kron17", "kron17 directed", "grid600", "smallworld17")
 
 
 def asks(graph: Any) -> dict[str, tuple[str, dict[str, Any]]]:
     """Questions by name: the function and its arguments."""
     hub = int(np.argmax(graph.degrees))
     some = np.random.default_rng(1).choice(graph.n, min(200, graph.n), replace=False).tolist()
-    lengths = 1.0 + (np.repeat(np.arange(graph.n), np.diff(graph.indptr)) + graph.indices) % 7
     return {
         "bfs": ("bfs", {"source": hub}),
         "bfs, distances only": ("bfs", {"source": hub, "predecessors": False}),
         "bfs, path counts": ("bfs", {"source": hub, "path_counts": True}),
         "bfs_many, 200 sources": ("bfs_many", {"sources": some}),
         "closeness, 200 sources": ("closeness_centrality", {"sources": some}),
-        "closeness along weights, 200 sources": ("closeness_centrality", {"sources": some, "weights": lengths}),
+        "closeness along weights, 200 sources": ("closeness_centrality", {"sources": some, "weights": True}),
         "betweenness, 1 source": ("betweenness_centrality", {"sources": [hub]}),
         "betweenness, 64 sources": ("betweenness_centrality", {"sources": some[:64]}),
-        "betweenness along weights, 16 sources": ("betweenness_centrality", {"sources": some[:16], "weights": lengths}),
+        "betweenness along weights, 16 sources": ("betweenness_centrality", {"sources": some[:16], "weights": True}),
         "edge betweenness, 64 sources": ("edge_betweenness_centrality", {"sources": some[:64]}),
-        "sssp": ("sssp", {"source": hub, "weights": lengths}),
+        "sssp": ("sssp", {"source": hub, "weights": True}),
         "pagerank": ("pagerank", {}),
-        "pagerank along weights": ("pagerank", {"weights": lengths}),
+        "pagerank along weights": ("pagerank", {"weights": True}),
         "components": ("weakly_connected_components", {}),
         "from_edges": ("from_edges", {}),
     }
@@ -66,9 +72,12 @@ def call(graph: Any, what: str, options: dict[str, Any], device: str, edges: Any
     return answer
 
 
-def fresh(graph: Any) -> Any:
-    """The same graph with nothing prepared."""
-    return hw.Graph.from_csr(graph.indptr, graph.indices, directed=graph.directed, check=False)
+def fresh(graph: Any, options: dict[str, Any]) -> Any:
+    """The same graph with nothing prepared; with lengths of its own, if the question takes them."""
+    weights = None
+    if options.get("weights"):
+        weights = 1.0 + (np.repeat(np.arange(graph.n), np.diff(graph.indptr)) + graph.indices) % 7
+    return hw.Graph.from_csr(graph.indptr, graph.indices, directed=graph.directed, weights=weights, check=False)
 
 
 # ---------------------------------------------------------------- a GPU
@@ -90,7 +99,7 @@ def on_gpu(graph: Any, what: str, options: dict[str, Any]) -> dict[str, int]:
 
     pool = cupy.get_default_memory_pool()
     edges = [cupy.asarray(column) for column in graph.to_edges()] if what == "from_edges" else None
-    graph = fresh(graph)
+    graph = fresh(graph, options)
     pool.free_all_blocks()
     before = pool.total_bytes()
     with Live() as live:
@@ -109,14 +118,16 @@ def resident(field: str) -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
 
 
-def on_cpu(name: str, ask: str) -> dict[str, int]:
-    """In this process: compile on a small graph, then ask about the large one."""
-    small = hw.generate.grid(40, 40) if name == "grid600" else hw.generate.kronecker(10, 8, directed="directed" in name)
-    call(fresh(small), *asks(small)[ask], "cpu", small.to_edges())
-    graph = GRAPHS[name]()
+def on_cpu(folder: str, directed: bool, ask: str) -> dict[str, int]:
+    """In this process: compile on two small graphs, then ask about the large one."""
+    for small in (hw.generate.grid(120, 120), hw.generate.kronecker(13, 16, directed=directed)):
+        what, options = asks(small)[ask]
+        call(fresh(small, options), what, options, "cpu", small.to_edges())
+    rows = [np.load(Path(folder) / f"{part}.npy") for part in ("indptr", "indices")]
+    graph = hw.Graph.from_csr(*rows, directed=directed, check=False)
     edges = graph.to_edges() if ask == "from_edges" else None
     what, options = asks(graph)[ask]
-    graph = fresh(graph)
+    graph = fresh(graph, options)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     before = resident("VmRSS")
     answer = call(graph, what, options, "cpu", edges)
@@ -125,10 +136,12 @@ def on_cpu(name: str, ask: str) -> dict[str, int]:
     return {"peak": peak}
 
 
-def in_a_process(name: str, ask: str) -> dict[str, int]:
+def in_a_process(graph: Any, folder: Path, ask: str) -> dict[str, int]:
     """The same in a process of its own, whose freed arrays go back to the system at once."""
+    for part in ("indptr", "indices"):
+        np.save(folder / f"{part}.npy", getattr(graph, part))
     known = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536", "HOPWAVE_PROGRESS": "0"}
-    line = [sys.executable, "-m", "benchmarks.memory", "--one", json.dumps([name, ask])]
+    line = [sys.executable, "-m", "benchmarks.memory", "--one", json.dumps([str(folder), graph.directed, ask])]
     done = subprocess.run(line, capture_output=True, text=True, env=known, check=False, cwd=setting.ROOT)
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -141,14 +154,14 @@ def estimated(graph: Any, what: str, options: dict[str, Any], device: str) -> in
         return None
     if what == "from_edges":
         return int(hw.estimate((graph.n, len(graph.to_edges()[0])), what, device=device, directed=graph.directed))
-    return int(hw.estimate(fresh(graph), what, device=device, **options))
+    return int(hw.estimate(fresh(graph, options), what, device=device, **options))
 
 
 def main() -> None:
     """Measure, print, and publish if asked to."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--graphs", default=",".join(GRAPHS))
+    parser.add_argument("--graphs", default="")
     parser.add_argument("--only", default="")
     parser.add_argument("--publish", action="store_true")
     parser.add_argument("--one")
@@ -157,14 +170,16 @@ def main() -> None:
         print(json.dumps(on_cpu(*json.loads(given.one))))
         return
     rows = []
-    for name in given.graphs.split(","):
+    names = given.graphs.split(",") if given.graphs else ON_THE_CPU if given.device == "cpu" else ON_A_GPU
+    folder = tempfile.mkdtemp(prefix="memory-")
+    for name in names:
         graph = GRAPHS[name]()
         for ask, (what, options) in asks(graph).items():
             if given.only and not any(part in ask for part in given.only.split(",")):
                 continue
             if given.device == "cuda":
-                call(graph, what, options, "cuda", graph.to_edges())  # compiles
-            found = on_gpu(graph, what, options) if given.device == "cuda" else in_a_process(name, ask)
+                call(fresh(graph, options), what, options, "cuda", graph.to_edges())  # compiles
+            found = on_gpu(graph, what, options) if given.device == "cuda" else in_a_process(graph, Path(folder), ask)
             said = estimated(graph, what, options, given.device)
             row = {"graph": name, "n": graph.n, "m": graph.m, "question": ask, "peak MB": found["peak"] / 1e6}
             if said is not None:
