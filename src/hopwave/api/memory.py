@@ -1,0 +1,186 @@
+"""hw.estimate: the memory that a question takes, before it is asked."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from hopwave.api import choice
+from hopwave.api.search import bfs
+from hopwave.api.weights import lengths
+from hopwave.csr import offset_type
+from hopwave.engines.host_memory import available_memory
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.inputs import as_graph
+from hopwave.memory.ledger import Ask, Ledger, Shape
+from hopwave.results.memory import MemoryEstimate
+
+WHAT = (
+    "bfs",
+    "bfs_many",
+    "sssp_many",
+    "closeness_centrality",
+    "harmonic_centrality",
+    "betweenness_centrality",
+    "edge_betweenness_centrality",
+    "sssp",
+    "pagerank",
+    "connected_components",
+    "weakly_connected_components",
+    "from_edges",
+)
+ONE_SOURCE = ("bfs", "sssp")
+BETWEENNESS = ("betweenness_centrality", "edge_betweenness_centrality")
+BY_WEIGHTS = ("sssp", "pagerank")  # a graph's own weights count unless weights=False
+ARCS_LOOKED_AT = 1 << 16  # to see which share of them leads one level further
+
+
+def estimate(
+    G: Any,
+    what: str | Callable[..., Any],
+    *,
+    device: str = "auto",
+    source: Any = 0,
+    sources: Iterable[Any] | None = None,
+    k: int | None = None,
+    weights: Any = None,
+    predecessors: bool = True,
+    path_counts: bool = False,
+    plan: str = "auto",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    directed: bool = False,
+) -> MemoryEstimate:
+    """The memory that a question would take at its peak; the question is not asked.
+
+    Questions about many sources and betweenness begin with one search, which tells how deep the graph is.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph; for "from_edges" (vertices, edges)
+        The graph, of which nothing is taken to be prepared, or on a GPU, yet.
+    what : str or function
+        The question: "bfs", "bfs_many", "sssp_many", "closeness_centrality", "harmonic_centrality",
+        "betweenness_centrality", "edge_betweenness_centrality", "sssp", "pagerank", "connected_components",
+        "weakly_connected_components", or "from_edges" for building a graph.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it would be computed. "cuda" needs no GPU: without one, an H200 is assumed.
+    source, sources, k, weights, predecessors, path_counts, plan, threads, memory_limit
+        As for the function that is named; those that it does not have are not looked at.
+    directed : bool, optional
+        For "from_edges": whether every edge is one arc, instead of two.
+
+    Returns
+    -------
+    MemoryEstimate
+        `bytes` at the peak, `parts` by name, and whether it `fits`. It was within 15% of what was measured
+        (benchmarks/results/memory-cpu.md, memory-cuda.md).
+
+    Raises
+    ------
+    GraphError
+        If nothing is known about that question.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> G = hw.generate.grid(1000, 1000)
+    >>> needed = hw.estimate(G, "bfs_many", sources=range(100), device="cpu")
+    >>> needed.parts["table of distances"]
+    400000000
+    """
+    name = what if isinstance(what, str) else what.__name__
+    if name not in WHAT:
+        raise GraphError(f"no memory is known of {name!r}; use one of {', '.join(map(repr, WHAT))}")
+    if name == "from_edges":
+        return _building(G, device, weights, directed)
+    graph, weighted = _weighted(G, name, weights)
+    count = 1 if name in ONE_SOURCE else k if k is not None else graph.n if sources is None else len(list(sources))
+    if device == "auto":
+        device = choice.choose_device("auto", graph, threads, count, weighted)
+    ask = Ask(
+        name, count, weighted, predecessors, path_counts, _are_whole(graph) if weighted else True,
+        name == "edge_betweenness_centrality", _plan(name, plan, graph, count, device), threads, memory_limit,
+    )  # fmt: skip
+    return _estimated(ask, _shape(graph, name), device)
+
+
+def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
+    """The graph, and whether its weights play a part."""
+    if name in BY_WEIGHTS:
+        graph = as_graph(G)
+        own = graph.weights is not None and weights is not False
+        return graph, own or (weights is not None and weights is not False)
+    return lengths(G, weights)
+
+
+def _are_whole(graph: Graph) -> bool:
+    """Whether 32 bits hold every distance (engines/cuda/paths/search.py)."""
+    if graph.weights is None:
+        return False
+    values = np.asarray(graph.weights)
+    return bool((np.floor(values) == values).all()) and (float(values.max(initial=0)) + 1) * (graph.n + 1) < 2**32 - 1
+
+
+def _plan(name: str, plan: str, graph: Graph, count: int, device: str) -> str | None:
+    """The plan by name, or the CPU's own choice; None where the GPU chooses."""
+    if plan != "auto" or name not in BETWEENNESS:
+        return None if plan == "auto" else plan
+    if device == "cuda":
+        return None
+    few = count < choice.WIDE_SOURCES and graph.m >= choice.WIDE_ARCS and name == BETWEENNESS[0]
+    return "hopwave-wide" if few else "hopwave-block"
+
+
+def _shape(graph: Graph, name: str) -> Shape:
+    """The graph as the models see it; depth and tree by a search, where they play a part."""
+    depth, tree = 0, 0.5
+    if name not in ("bfs", "sssp", "pagerank", "connected_components", "weakly_connected_components") and graph.m:
+        depth, tree = _searched(graph)
+    greatest = int(np.diff(graph.indptr).max(initial=0))
+    offset = graph.indptr.dtype.itemsize
+    return Shape(graph.n, graph.m, graph.directed, offset, depth, greatest, tree, graph._columns is not None)
+
+
+def _searched(graph: Graph) -> tuple[int, float]:
+    """Levels from the vertex of highest degree, and the share of arcs that lead one level further."""
+    found = bfs(graph.without_weights(), int(np.argmax(np.diff(graph.indptr))), predecessors=False)
+    distances: Any = np.asarray(found.distances)
+    arcs = np.linspace(0, graph.m - 1, min(graph.m, ARCS_LOOKED_AT)).astype(np.int64)
+    tails = np.searchsorted(graph.indptr, arcs, side="right") - 1
+    return int(found.depth), float(np.mean(distances[graph.indices[arcs]] == distances[tails] + 1))
+
+
+def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEstimate:
+    try:
+        n, edges = (int(number) for number in size)
+    except (TypeError, ValueError):
+        raise GraphError(f"{size!r} is no size; for 'from_edges' give (vertices, edges)") from None
+    device = "cpu" if device == "auto" else device
+    offset = np.dtype(offset_type(edges * (1 if directed else 2))).itemsize
+    ask = Ask("from_edges", weighted=weights is not None and weights is not False)
+    return _estimated(ask, Shape(n, edges, directed, offset), device)
+
+
+def _estimated(ask: Ask, shape: Shape, device: str) -> MemoryEstimate:
+    run, free = needs(ask, shape, device)
+    parts = dict(sorted(run.at_peak.items(), key=lambda part: -part[1]))
+    return MemoryEstimate(ask.what, device, run.peak, parts, free)
+
+
+def needs(ask: Ask, shape: Shape, device: str) -> tuple[Ledger, int | None]:
+    """The model's account on that device, and the bytes that are free there."""
+    if device not in ("cpu", "cuda"):
+        raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
+    model = importlib.import_module(f"hopwave.memory.on_{device}")
+    if device == "cpu":
+        return model.needs(shape, ask), available_memory()
+    if not choice.has_gpu():
+        return model.needs(shape, ask), None
+    memory, run = (importlib.import_module(f"hopwave.engines.cuda.{name}") for name in ("memory", "betweenness.run"))
+    free = memory.free_memory()
+    return model.needs(shape, ask, run.machine(), free), free
