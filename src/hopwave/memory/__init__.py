@@ -4,6 +4,7 @@
     on_cpu     what the CPU engine holds, question by question
     on_cuda    what the CUDA engine holds in the GPU's memory
 
-Each function here goes through a run as the engine does and writes down the arrays, with the engine's own formulas where
-the engine decides by them (betweenness/regimes.py, policy.py). `hopwave.estimate` is the public way in.
+Each function here goes through a run as the engine does and writes down the arrays. Where the engine decides by the
+size of something, the formula is the engine's own (betweenness/regimes.py, policy.py). `hopwave.estimate` is the public
+way in.
 """
