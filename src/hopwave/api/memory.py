@@ -34,6 +34,7 @@ WHAT = (
     "from_edges",
 )
 ONE_SOURCE = ("bfs", "sssp")
+WITHOUT_A_SEARCH = ("bfs", "sssp", "pagerank", "connected_components", "weakly_connected_components")
 BETWEENNESS = ("betweenness_centrality", "edge_betweenness_centrality")
 BY_WEIGHTS = ("sssp", "pagerank")  # a graph's own weights count unless weights=False
 ARCS_LOOKED_AT = 1 << 16  # to see which share of them leads one level further
@@ -106,7 +107,8 @@ def estimate(
         name, count, weighted, predecessors, path_counts, _are_whole(graph) if weighted else True,
         name == "edge_betweenness_centrality", _plan(name, plan, graph, count, device), threads, memory_limit,
     )  # fmt: skip
-    return _estimated(ask, _shape(graph, name), device)
+    shape = _shape(graph, path_counts or name not in WITHOUT_A_SEARCH)
+    return _estimated(ask, shape, device)
 
 
 def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
@@ -136,11 +138,9 @@ def _plan(name: str, plan: str, graph: Graph, count: int, device: str) -> str | 
     return "hopwave-wide" if few else "hopwave-block"
 
 
-def _shape(graph: Graph, name: str) -> Shape:
+def _shape(graph: Graph, searched: bool) -> Shape:
     """The graph as the models see it; depth and tree by a search, where they play a part."""
-    depth, tree = 0, 0.5
-    if name not in ("bfs", "sssp", "pagerank", "connected_components", "weakly_connected_components") and graph.m:
-        depth, tree = _searched(graph)
+    depth, tree = _searched(graph) if searched and graph.m else (0, 0.5)
     greatest = int(np.diff(graph.indptr).max(initial=0))
     offset = graph.indptr.dtype.itemsize
     return Shape(graph.n, graph.m, graph.directed, offset, depth, greatest, tree, graph._columns is not None)

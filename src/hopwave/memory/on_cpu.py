@@ -7,8 +7,12 @@ own arrays are taken to be there already, and nothing prepared.
 
 from __future__ import annotations
 
+import math
+
+from hopwave.algorithms.many_sources import together
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import thread_count
+from hopwave.engines.cpu.path_counts import LARGEST
 from hopwave.engines.cpu.search.state import BUFFER
 from hopwave.engines.cpu.views import ASKED_FOR, WORTH_ONE
 from hopwave.memory.ledger import Ask, Ledger, Shape
@@ -76,6 +80,8 @@ def search(run: Ledger, shape: Shape, ask: Ask) -> None:
     run.take("predecessors", 4 * n)  # the search needs them, whether they are wanted or not
     if ask.path_counts:
         run.take("path counts", 8 * n)
+        if shape.depth * math.log2(max(1.0, shape.mean / 2)) > LARGEST:  # they outgrow float64
+            run.take("exponents", 20 * n)
 
 
 def components(run: Ledger, shape: Shape, ask: Ask) -> None:
@@ -89,25 +95,27 @@ def components(run: Ledger, shape: Shape, ask: Ask) -> None:
 
 def sweep(run: Ledger, shape: Shape, ask: Ask) -> None:
     """bfs_many and sums of distances."""
-    n, m, k = shape.n, shape.m, ask.sources
+    n, m, k, table = shape.n, shape.m, ask.sources, ask.what == "bfs_many"
     if ask.weighted:
         sweep_weighted(run, shape, ask)
         return
     prepare(run, shape)
-    workers = max(1, min(thread_count(ask.threads), k // policy.SOURCES_PER_WORKER))
-    if k * (n + m) <= policy.SMALL_JOB:
-        workers = 1
-    if irregular(shape) and k >= policy.SOURCES_BEFORE_ARRANGING:
-        run.take("row of each arc", 12 * m)
-        run.drop("row of each arc")
-        run.take("rows by degree", shape.rows + 4 * n)
     if not shape.directed:
         run.take("labels", 4 * n)
-    if k > policy.batch_width(k, workers, together=True):
-        run.take("order of neighbourhoods", 12 * n)
-    if ask.what == "bfs_many":
+    shared = together(n, shape.depth, k)
+    workers = max(1, min(thread_count(ask.threads), k // policy.SOURCES_PER_WORKER if shared else k))
+    if k * (n + m) <= policy.SMALL_JOB:
+        workers = 1
+    if shared and irregular(shape) and k >= policy.SOURCES_BEFORE_ARRANGING:
+        run.passing("arranging by degree", 12 * m)
+        run.take("rows by degree", shape.rows + 4 * n)
+    if shared and k > policy.batch_width(k, workers, together=True):
+        run.take("order of neighbourhoods", 8 * n)
+    if table:
         run.take("table of distances", 4 * n * k)
-    run.take("workers", workers * n * (32 + (0 if ask.what == "bfs_many" else 8)))
+    run.take("workers", workers * n * (32 if shared else 4 if table else 8))
+    if not table:
+        run.take("histogram", 8 * n)
 
 
 def sweep_weighted(run: Ledger, shape: Shape, ask: Ask) -> None:
