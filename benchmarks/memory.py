@@ -10,6 +10,7 @@ and beside it what CuPy's pool then holds.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import subprocess
@@ -87,18 +88,23 @@ def on_gpu(graph: Any, what: str, options: dict[str, Any]) -> dict[str, int]:
     import cupy
 
     class Live(cupy.cuda.MemoryHook):
-        name, now, peak = "live", 0, 0
+        name, peak = "live", 0
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.sizes: dict[int, int] = {}  # of what was allocated since
 
         def malloc_postprocess(self, **given: Any) -> None:
-            self.now += given["mem_size"]
-            self.peak = max(self.peak, self.now)
+            self.sizes[given["mem_ptr"]] = given["mem_size"]
+            self.peak = max(self.peak, sum(self.sizes.values()))
 
         def free_postprocess(self, **given: Any) -> None:
-            self.now -= given["mem_size"]
+            self.sizes.pop(given["mem_ptr"], None)
 
     pool = cupy.get_default_memory_pool()
     edges = [cupy.asarray(column) for column in graph.to_edges()] if what == "from_edges" else None
     graph = fresh(graph, options)
+    gc.collect()
     pool.free_all_blocks()
     before = pool.total_bytes()
     with Live() as live:

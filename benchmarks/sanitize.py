@@ -1,6 +1,6 @@
 """compute-sanitizer over every kernel: memcheck, racecheck, synccheck and initcheck, on small traps.
 
-    PYTHONPATH=src python -m benchmarks.sanitize [--seconds 50] [--workers 16] [--tools memcheck,…] [--parts many,…]
+    PYTHONPATH=src python -m benchmarks.sanitize [--seconds 50] [--workers 8] [--tools memcheck,…] [--parts many,…]
 
 Each tool has some workers: processes under compute-sanitizer, which take one part after another (sanitize_parts.py)
 until all are done or the time is over. benchmarks/results/sanitizer.jsonl keeps one line per tool and part, the newest
@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -56,8 +57,12 @@ def work(tool: str, bits: int, parts: list[str], board: Path, deadline: float) -
     launches.record()
     if bits == 64:
         sanitize_parts.with_64_bit_offsets()
+    if tool == "racecheck":
+        sanitize_parts.chosen[:] = sanitize_parts.FEW
     failed = False
-    for name, wanted in tasks(parts):
+    todo = tasks(parts)
+    turn = len(todo) // len(TOOLS) * ([*TOOLS, "none"].index(tool) % len(TOOLS))  # tools do not all compile the same
+    for name, wanted in todo[turn:] + todo[:turn]:
         if wanted != bits or time.time() > deadline or not claim(board, tool, name, bits):
             continue
         print(f"== {name}, {bits} bits", flush=True)
@@ -121,20 +126,21 @@ def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
     deadline = time.time() + given.seconds
     known = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "HOPWAVE_PROGRESS": "0"}
     running: list[tuple[subprocess.Popen[bytes], str, Path]] = []
-    share = {"racecheck": 0.4, "memcheck": 0.2, "initcheck": 0.2, "synccheck": 0.2}
     for tool in tools:
-        count = max(2, round(given.workers * share.get(tool, 1.0) / sum(share.get(t, 1.0) for t in tools)))
+        count = max(2, given.workers // len(tools))
         for number in range(count):
             log = board / f"{tool}-{number}.log"
-            line = command(tool, 64 if number % 2 else 32, given.parts, board, deadline - 0.15 * given.seconds)
+            line = command(tool, 64 if number % 2 else 32, given.parts, board, deadline)
             with log.open("wb") as out:
-                worker = subprocess.Popen(line, stdout=out, stderr=subprocess.STDOUT, env=known, cwd=ROOT)
+                worker = subprocess.Popen(
+                    line, stdout=out, stderr=subprocess.STDOUT, env=known, cwd=ROOT, start_new_session=True
+                )
             running.append((worker, tool, log))
     while time.time() < deadline and any(worker.poll() is None for worker, _, _ in running):
         time.sleep(0.2)
     for worker, _, _ in running:
         if worker.poll() is None:
-            worker.kill()
+            os.killpg(worker.pid, signal.SIGKILL)  # compute-sanitizer and the process under it
     rows = [json.loads(line) for file in board.glob("*.jsonl") for line in file.read_text().splitlines()]
     finished = {(row["tool"], row["part"], row["offsets"]) for row in rows}
     for tool in tools:
@@ -207,16 +213,11 @@ def page(rows: list[dict[str, Any]]) -> str:
     left = [row for row in rows if "failed" in row]
     every = {name for some in instances.values() for names in some.values() for name in names}
     total = {tool: len({n for some in instances.values() for n in some[tool]}) for tool in tools}
-    lines += [
-        "",
-        f"{len(instances)} kernels, {len(every)} instances: " + ", ".join(f"{total[t]} under {t}" for t in tools),
-    ]
+    counts = ", ".join(f"{total[tool]} under {tool}" for tool in tools)
+    lines += ["", f"{len(instances)} kernels, {len(every)} instances: {counts}."]
     if left:
-        lines += [
-            "",
-            "Not finished: "
-            + "; ".join(f"{r['tool']}, {r['part']}, {r['offsets']} bits ({r['failed'][:80]})" for r in left),
-        ]
+        said = (f"{row['tool']}, {row['part']}, {row['offsets']} bits ({row['failed'][:80]})" for row in left)
+        lines += ["", f"Not finished: {'; '.join(said)}."]
     return "\n".join(lines) + "\n"
 
 
@@ -224,7 +225,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run all workers, or be one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=50.0, help="for everything")
-    parser.add_argument("--workers", type=int, default=16, help="processes at the same time")
+    parser.add_argument("--workers", type=int, default=8, help="processes at the same time: more only wait for the GPU")
     parser.add_argument("--tools", default=",".join(TOOLS))
     parser.add_argument("--parts", default=[], type=lambda text: [part for part in text.split(",") if part])
     parser.add_argument("--work", help="be a worker of this tool, or of 'none'")

@@ -10,16 +10,20 @@ from __future__ import annotations
 import math
 
 from hopwave.algorithms.many_sources import together
+from hopwave.csr import COMPILED_FROM
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.path_counts import LARGEST
 from hopwave.engines.cpu.search.state import BUFFER
-from hopwave.engines.cpu.views import ASKED_FOR, WORTH_ONE
+from hopwave.engines.cpu.views import ASKED_FOR, HUGE_PAGE, WORTH_ONE
 from hopwave.memory.ledger import Ask, Ledger, Shape
 
 WAITING = 16  # bytes of an entry of a search along weights: vertex, key, the next one
 ENTRIES = 1.6  # of such a search for every vertex it reaches: how often a vertex is offered a shorter way; measured
-TIES = 0.35  # of all arcs: those by which a second shortest path comes in; measured
+TIES = 0.2  # of all arcs: those by which a second shortest path comes in; measured
+
+
+SORTED_BY_SCIPY, TRANSPOSED_BY_SCIPY = 23, 14  # bytes per arc; measured
 
 
 def needs(shape: Shape, ask: Ask) -> Ledger:
@@ -32,10 +36,15 @@ def needs(shape: Shape, ask: Ask) -> Ledger:
 # ---------------------------------------------------------------- the graph (engines/cpu/graph.py, csr_compiled.py)
 
 
+def paged(size: int) -> int:
+    """An array from engines/cpu/views.new_array: large ones are in whole pages of 2 MB."""
+    return size if size < WORTH_ONE else -(-size // HUGE_PAGE) * HUGE_PAGE
+
+
 def prepare(run: Ledger, shape: Shape, name: str = "prepared") -> None:
     """Degrees, what is not visited yet, bitmaps; offsets in huge pages; arcs by head."""
     n, offset = shape.n, shape.offset
-    copied = offset * (n + 1) if WORTH_ONE <= offset * (n + 1) < ASKED_FOR else 0
+    copied = paged(offset * (n + 1)) if WORTH_ONE <= offset * (n + 1) < ASKED_FOR else 0
     if shape.directed and not shape.transposed and name == "prepared":
         run.take("arcs by head", 0)
         transpose(run, shape)
@@ -53,13 +62,21 @@ def irregular(shape: Shape) -> bool:
 
 def transpose(run: Ledger, shape: Shape) -> None:
     """csr.transposed."""
+    if shape.m < COMPILED_FROM:
+        run.passing("SciPy's transpose", TRANSPOSED_BY_SCIPY * shape.m)
+        run.take("arcs by head", shape.rows)
+        return
     run.take("row of each arc", 4 * shape.m)
     sort_rows(run, "arcs by head", shape.n, shape.m, shape.m, shape.offset)
     run.drop("row of each arc")
 
 
 def sort_rows(run: Ledger, name: str, n: int, arcs: int, kept: int, offset: int, weight: int = 0) -> None:
-    """csr_compiled.sorted_rows: 64-bit keys, over which the rows are written."""
+    """csr_compiled.sorted_rows: 64-bit keys, over which the rows are written. Few edges are sorted by SciPy."""
+    if arcs < COMPILED_FROM and not weight:
+        run.passing("SciPy's counting sort", SORTED_BY_SCIPY * arcs)
+        run.take(name, offset * (n + 1) + 4 * kept)
+        return
     run.take("keys", (8 + weight) * arcs)
     run.take("degrees of rows", 8 * n)
     run.take(name, offset * (n + 1))
@@ -75,9 +92,9 @@ def search(run: Ledger, shape: Shape, ask: Ask) -> None:
     n = shape.n
     prepare(run, shape)
     threads = max(1, min(thread_count(ask.threads), n // policy.VERTICES_PER_THREAD))
-    run.take("queue and bitmaps", 4 * n + 5 * n // 8 + 4 * BUFFER * threads)
-    run.take("distances", 4 * n)
-    run.take("predecessors", 4 * n)  # the search needs them, whether they are wanted or not
+    run.take("queue and bitmaps", paged(4 * n) + 5 * n // 8 + 4 * BUFFER * threads)
+    run.take("distances", paged(4 * n))
+    run.take("predecessors", paged(4 * n))  # the search needs them, whether they are wanted or not
     if ask.path_counts:
         run.take("path counts", 8 * n)
         if shape.depth * math.log2(max(1.0, shape.mean / 2)) > LARGEST:  # they outgrow float64
@@ -139,8 +156,9 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
     prepare(run, shape)
     few = k * policy.WIDE_SHARE <= threads and threads > 1
     if not ask.weighted and not ask.edges and (ask.plan == "hopwave-wide" or few):
-        run.take("queue, path counts, bitmaps", 4 * n + 4 * n + 8 * n + n // 2)
+        run.take("queue, path counts, bitmaps", 2 * paged(4 * n) + paged(8 * n) + n // 2)
         run.take("sums", 8 * n)
+        run.take("scores", 8 * n)
         return
     width = m if ask.edges else n
     renumbered = irregular(shape) and n > policy.CACHED_VERTICES and k >= policy.SOURCES_BEFORE_RENUMBERING
@@ -181,7 +199,8 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.take("search", 4 * n + WAITING * ENTRIES * n)
     else:
         run.take("bins", 64 * 12 * policy.first_blocks(n, ask.sources, workers))
-    if ask.predecessors:
+    if ask.predecessors:  # computed when they are first read
+        run.passing("looking for predecessors", 17 * m)
         run.take("predecessors", 4 * n)
 
 
@@ -191,7 +210,7 @@ def power(run: Ledger, shape: Shape, ask: Ask) -> None:
     if shape.directed and not shape.transposed:
         transpose(run, shape)
     run.take("sums of weights", 17 * n)
-    run.take("factors and ranks", 8 * n * 5)
+    run.take("factors and ranks", 8 * n * 6)
 
 
 # ---------------------------------------------------------------- building
@@ -200,6 +219,8 @@ def power(run: Ledger, shape: Shape, ask: Ask) -> None:
 def building(run: Ledger, shape: Shape, ask: Ask) -> None:
     """Graph.from_edges, beside the edges themselves; how many repeats there are is not known, none is assumed."""
     arcs = shape.m * (1 if shape.directed else 2)
+    if shape.m < COMPILED_FROM <= arcs:
+        run.passing("SciPy's counting sort", SORTED_BY_SCIPY * arcs)
     sort_rows(run, "rows", shape.n, arcs, arcs, shape.offset, 8 if ask.weighted else 0)
 
 

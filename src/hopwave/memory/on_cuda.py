@@ -18,6 +18,7 @@ SORTING, SORTING_WEIGHTED = 16, 44  # bytes per arc that is sorted (build.py)
 LEAST_ARCS, PARTS = 1 << 22, 8  # of a part of a build
 SWEEP_BLOCKS = 4  # of search_many per multiprocessor, by its registers
 THREADS = 256  # per block
+LOOKING = 12  # bytes per arc while values are checked and added up; measured
 SPARE = 0.125  # of a build's neighbours that may stay unused
 
 
@@ -293,7 +294,7 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine
     whole = ask.whole_lengths or not ask.weighted
     if ask.weighted:
         run.take("values", 8 * m)
-        run.passing("looking at lengths", 9 * m)
+        run.passing("looking at values", LOOKING * m)
         if whole:
             run.take("lengths", 4 * m)
     split = policy.path_split(m / max(1, n))
@@ -311,6 +312,8 @@ def power(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
     value = 8 if ask.weighted else 0
     upload(run, shape)
     run.take("values", value * m)
+    if ask.weighted:
+        run.passing("looking at values", LOOKING * m)
     if shape.directed:
         run.take("row of each arc", 4 * m)
         sort_rows(run, "columns", n, m, m, shape.offset, value)
@@ -322,17 +325,15 @@ def power(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
         run.take("new numbers of tails and heads", 8 * m)
         sort_rows(run, "sorted matrix", n, m, m, shape.offset, value)
         run.drop("new numbers of tails and heads")
-    run.take("ranks", 8 * n * 5)
+    run.take("ranks", 24 * n)
 
 
 # ---------------------------------------------------------------- building
 
 
 def building(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
-    """Graph.from_edges: `shape.m` edges, taken both ways if undirected. Repeats are merged: how many there are is not
-    known beforehand, and none is assumed."""
+    """Graph.from_edges, beside the edges themselves; how many repeats there are is not known, none is assumed."""
     arcs = shape.m * (1 if shape.directed else 2)
-    run.take("edges", 8 * shape.m)
     sort_rows(run, "rows", shape.n, arcs, arcs, shape.offset, 8 if ask.weighted else 0)
 
 
