@@ -128,6 +128,9 @@ def on_cpu(folder: str, directed: bool, ask: str) -> dict[str, int]:
     for small in (hw.generate.grid(120, 120), hw.generate.kronecker(13, 16, directed=directed)):
         what, options = asks(small)[ask]
         call(fresh(small, options), what, options, "cpu", small.to_edges())
+    many = hw.Graph.from_csr(np.arange(1501) * 1500, np.tile(np.arange(1500, dtype=np.int32), 1500), check=False)
+    assert many.in_indices is not None  # compiles what builds large graphs
+    hw.Graph.from_edges(*many.to_edges(), directed=directed)
     rows = [np.load(Path(folder) / f"{part}.npy") for part in ("indptr", "indices")]
     graph = hw.Graph.from_csr(*rows, directed=directed, check=False)
     edges = graph.to_edges() if ask == "from_edges" else None

@@ -140,10 +140,11 @@ def _plan(name: str, plan: str, graph: Graph, count: int, device: str) -> str | 
 
 def _shape(graph: Graph, searched: bool) -> Shape:
     """The graph as the models see it; depth and tree by a search, where they play a part."""
+    transposed = graph._columns is not None  # before a search needs it
     depth, tree = _searched(graph) if searched and graph.m else (0, 0.5)
     greatest = int(np.diff(graph.indptr).max(initial=0))
     offset = graph.indptr.dtype.itemsize
-    return Shape(graph.n, graph.m, graph.directed, offset, depth, greatest, tree, graph._columns is not None)
+    return Shape(graph.n, graph.m, graph.directed, offset, depth, greatest, tree, transposed)
 
 
 def _searched(graph: Graph) -> tuple[int, float]:

@@ -105,6 +105,7 @@ def components(run: Ledger, shape: Shape, ask: Ask) -> None:
     """Weak components by hooking."""
     prepare(run, shape)
     run.take("labels", 4 * shape.n)
+    run.take("sizes of components", 8 * shape.n)
 
 
 # ---------------------------------------------------------------- many sources
