@@ -123,34 +123,38 @@ def resident(field: str) -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
 
 
-def on_cpu(folder: str, directed: bool, ask: str) -> dict[str, int]:
-    """In this process: compile on two small graphs, then ask about the large one."""
-    for small in (hw.generate.grid(120, 120), hw.generate.kronecker(13, 16, directed=directed)):
-        what, options = asks(small)[ask]
-        call(fresh(small, options), what, options, "cpu", small.to_edges())
+def on_cpu(folder: str, directed: bool, names: list[str]) -> dict[str, int]:
+    """In this process: compile on small graphs, then ask about the large one; the peak of each question."""
     many = hw.Graph.from_csr(np.arange(1501) * 1500, np.tile(np.arange(1500, dtype=np.int32), 1500), check=False)
-    assert many.in_indices is not None  # compiles what builds large graphs
-    hw.Graph.from_edges(*many.to_edges(), directed=directed)
+    if directed or "from_edges" in names:
+        assert many.in_indices is not None  # compiles what builds large graphs
+        hw.Graph.from_edges(*many.to_edges(), directed=directed)
     rows = [np.load(Path(folder) / f"{part}.npy") for part in ("indptr", "indices")]
     graph = hw.Graph.from_csr(*rows, directed=directed, check=False)
-    edges = graph.to_edges() if ask == "from_edges" else None
-    what, options = asks(graph)[ask]
-    graph = fresh(graph, options)
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    before = resident("VmRSS")
-    answer = call(graph, what, options, "cpu", edges)
-    peak = resident("VmHWM") - before
-    del answer
-    return {"peak": peak}
+    peaks = {}
+    for name in names:
+        for small in (hw.generate.grid(120, 120), hw.generate.kronecker(13, 16, directed=directed)):
+            what, options = asks(small)[name]
+            call(fresh(small, options), what, options, "cpu", small.to_edges())
+        what, options = asks(graph)[name]
+        edges, asked = graph.to_edges() if name == "from_edges" else None, fresh(graph, options)
+        gc.collect()
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+        before = resident("VmRSS")
+        answer = call(asked, what, options, "cpu", edges)
+        peaks[name] = resident("VmHWM") - before
+        del answer, asked, edges
+    return peaks
 
 
-def in_a_process(graph: Any, folder: Path, ask: str) -> dict[str, int]:
+def in_a_process(graph: Any, names: list[str]) -> dict[str, int]:
     """The same in a process of its own, whose freed arrays go back to the system at once."""
-    for part in ("indptr", "indices"):
-        np.save(folder / f"{part}.npy", getattr(graph, part))
     known = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536", "HOPWAVE_PROGRESS": "0"}
-    line = [sys.executable, "-m", "benchmarks.memory", "--one", json.dumps([str(folder), graph.directed, ask])]
-    done = subprocess.run(line, capture_output=True, text=True, env=known, check=False, cwd=setting.ROOT)
+    with tempfile.TemporaryDirectory() as folder:
+        for part in ("indptr", "indices"):
+            np.save(Path(folder) / f"{part}.npy", getattr(graph, part))
+        line = [sys.executable, "-m", "benchmarks.memory", "--one", json.dumps([folder, graph.directed, names])]
+        done = subprocess.run(line, capture_output=True, text=True, env=known, check=False, cwd=setting.ROOT)
     if done.returncode:
         raise SystemExit(done.stderr)
     return dict(json.loads(done.stdout.splitlines()[-1]))
@@ -177,7 +181,6 @@ def main() -> None:
         return
     rows = []
     names = given.graphs.split(",") if given.graphs else ON_THE_CPU if given.device == "cpu" else ON_A_GPU
-    folder = tempfile.mkdtemp(prefix="memory-")
     for name in names:
         graph = GRAPHS[name]()
         for ask, (what, options) in asks(graph).items():
@@ -185,7 +188,9 @@ def main() -> None:
                 continue
             if given.device == "cuda":
                 call(fresh(graph, options), what, options, "cuda", graph.to_edges())  # compiles
-            found = on_gpu(graph, what, options) if given.device == "cuda" else in_a_process(graph, Path(folder), ask)
+            found = (
+                on_gpu(graph, what, options) if given.device == "cuda" else {"peak": in_a_process(graph, [ask])[ask]}
+            )
             try:
                 said = estimated(graph, what, options, given.device)
             except Exception as error:  # what was measured is shown all the same

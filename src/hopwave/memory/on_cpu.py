@@ -98,7 +98,7 @@ def search(run: Ledger, shape: Shape, ask: Ask) -> None:
     if ask.path_counts:
         run.take("path counts", 8 * n)
         if shape.depth * math.log2(max(1.0, shape.mean / 2)) > LARGEST:  # they outgrow float64
-            run.take("exponents", 20 * n)
+            run.take("mantissas and exponents", 32 * n)
 
 
 def components(run: Ledger, shape: Shape, ask: Ask) -> None:
