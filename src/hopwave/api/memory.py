@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,11 +11,11 @@ from hopwave.api import choice
 from hopwave.api.search import bfs
 from hopwave.api.weights import lengths
 from hopwave.csr import offset_type
-from hopwave.engines.host_memory import available_memory
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.inputs import as_graph
-from hopwave.memory.ledger import Ask, Ledger, Shape
+from hopwave.memory import room
+from hopwave.memory.ledger import Ask, Shape
 from hopwave.results.memory import MemoryEstimate
 
 WHAT = (
@@ -168,20 +167,8 @@ def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEst
 
 
 def _estimated(ask: Ask, shape: Shape, device: str) -> MemoryEstimate:
-    run, free = needs(ask, shape, device)
-    parts = dict(sorted(run.at_peak.items(), key=lambda part: -part[1]))
-    return MemoryEstimate(ask.what, device, run.peak, parts, free)
-
-
-def needs(ask: Ask, shape: Shape, device: str) -> tuple[Ledger, int | None]:
-    """The model's account on that device, and the bytes that are free there."""
     if device not in ("cpu", "cuda"):
         raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
-    model = importlib.import_module(f"hopwave.memory.on_{device}")
-    if device == "cpu":
-        return model.needs(shape, ask), available_memory()
-    if not choice.has_gpu():
-        return model.needs(shape, ask), None
-    memory, run = (importlib.import_module(f"hopwave.engines.cuda.{name}") for name in ("memory", "betweenness.run"))
-    free = memory.free_memory()
-    return model.needs(shape, ask, run.machine(), free), free
+    run, free = room.account(ask, shape, device, device == "cuda" and choice.has_gpu())
+    parts = dict(sorted(run.at_peak.items(), key=lambda part: -part[1]))
+    return MemoryEstimate(ask.what, device, run.peak, parts, free)

@@ -20,9 +20,10 @@ from hopwave.memory.ledger import Ask, Ledger, Shape
 
 WAITING = 16  # bytes of an entry of a search along weights: vertex, key, the next one
 ENTRIES = 1.25  # of such a search for every vertex it reaches: how often a vertex is offered a shorter way; measured
-TIES = 0.2  # of all arcs: those by which a second shortest path comes in; measured
+TIES = 0.18  # of all arcs: those by which a second shortest path comes in; measured
 
 
+EXTENDED = 44  # bytes per vertex of a worker whose path counts along weights have exponents of their own; measured
 SORTED_BY_SCIPY, TRANSPOSED_BY_SCIPY = 23, 14  # bytes per arc; measured
 
 
@@ -97,8 +98,13 @@ def search(run: Ledger, shape: Shape, ask: Ask) -> None:
     run.take("predecessors", paged(4 * n))  # the search needs them, whether they are wanted or not
     if ask.path_counts:
         run.take("path counts", 8 * n)
-        if shape.depth * math.log2(max(1.0, shape.mean / 2)) > LARGEST:  # they outgrow float64
+        if counts_outgrow_float64(shape):
             run.take("mantissas and exponents", 32 * n)
+
+
+def counts_outgrow_float64(shape: Shape) -> bool:
+    """Whether path counts, which grow by about half the mean degree in every level, pass 2^LARGEST."""
+    return shape.depth * math.log2(max(1.0, shape.mean / 2)) > LARGEST
 
 
 def components(run: Ledger, shape: Shape, ask: Ask) -> None:
@@ -184,7 +190,8 @@ def worker_bytes(shape: Shape, ask: Ask) -> int:
     n, m = shape.n, shape.m
     if ask.weighted:
         ties = TIES * m * (12 if ask.edges else 8)
-        return int(44 * n + WAITING * ENTRIES * n + ties + (4 * n if ask.edges else 0))
+        extended = EXTENDED * n if counts_outgrow_float64(shape) else 0
+        return int(44 * n + WAITING * ENTRIES * n + ties + extended + (4 * n if ask.edges else 0))
     return int(32 * n + n // 4 + 4 * shape.tree * m)
 
 

@@ -184,8 +184,8 @@ def arcs_with_lengths(run: Ledger, shape: Shape) -> None:
 def sweep_weighted(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
     """Searches along weights: a block or a team for each."""
     n, k = shape.n, ask.sources
-    probe_then_rows(run, shape)
     arcs_with_lengths(run, shape)
+    probe(run, shape)
     block = regimes.block_shape(n, shape.m, max(1, k), shape.depth, replace(machine, shared=0, threads=1024))
     table = ask.what == "sssp_many"
     state, row = policy.search_bytes(n, not table), 8 * n if table else 0
@@ -194,14 +194,6 @@ def sweep_weighted(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine
     if table:
         most = min(policy.ALONG_WEIGHTS.rounds * block.blocks, policy.ALONG_WEIGHTS.table_bytes // max(1, row))
         run.take("table of distances", row * max(1, min(k, max(searches, most))))
-
-
-def probe_then_rows(run: Ledger, shape: Shape) -> None:
-    """Plans that read rows in any order load them first; the probe then arranges a second copy."""
-    upload(run, shape)
-    if shape.directed:
-        columns(run, shape)
-    probe(run, shape)
 
 
 # ---------------------------------------------------------------- betweenness (betweenness/run.py and its regimes)
@@ -278,7 +270,7 @@ def rows_of_scores(
     """A row of scores for every source of a launch, and each block's own arrays."""
     width, k = (shape.m if ask.edges else shape.n), ask.sources
     size = regimes.block_size(k, width, form, machine)
-    at_once, rows = regimes.block_fit(state, width, form, size, min(budget, budget))
+    at_once, rows = regimes.block_fit(state, width, form, size, budget)
     run.take("sums", 8 * width * (2 if k > size else 1))
     run.take("scores of each source", min(rows, size, k) * (regimes.FLOAT * width + regimes.ROW_OVERHEAD))
     run.take("blocks", min(at_once, k) * state)
