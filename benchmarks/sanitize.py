@@ -46,7 +46,7 @@ def tasks(parts: list[str]) -> list[tuple[str, int]]:
 # ---------------------------------------------------------------- a worker, under compute-sanitizer or alone
 
 
-def work(tool: str, bits: int, parts: list[str], board: Path, deadline: float) -> int:
+def work(tool: str, bits: int, parts: list[str], board: Path, deadline: float, few: bool) -> int:
     """Take parts that nobody has taken yet; one line of JSON for each."""
     import cupy
 
@@ -57,7 +57,7 @@ def work(tool: str, bits: int, parts: list[str], board: Path, deadline: float) -
     launches.record()
     if bits == 64:
         sanitize_parts.with_64_bit_offsets()
-    if tool == "racecheck":
+    if few or tool == "racecheck":
         sanitize_parts.chosen[:] = sanitize_parts.FEW
     failed = False
     todo = tasks(parts)
@@ -108,10 +108,10 @@ def filter_option() -> str | None:
     return next((option for option in ("--kernel-regex", "--kernel-name") if option in told), None)
 
 
-def command(tool: str, bits: int, parts: list[str], board: Path, deadline: float) -> list[str]:
+def command(tool: str, bits: int, parts: list[str], board: Path, deadline: float, few: bool) -> list[str]:
     """One worker."""
     worker = [sys.executable, "-m", "benchmarks.sanitize", "--work", tool, "--offsets", str(bits)]
-    worker += ["--board", str(board), "--deadline", str(deadline), "--parts", ",".join(parts)]
+    worker += ["--board", str(board), "--deadline", str(deadline), "--parts", ",".join(parts), *["--few"] * few]
     if tool == "none":
         return worker
     options = ["--tool", tool, "--error-exitcode", "9", "--print-limit", "30"]
@@ -130,7 +130,8 @@ def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
         count = max(2, given.workers // len(tools))
         for number in range(count):
             log = board / f"{tool}-{number}.log"
-            line = command(tool, 64 if number % 2 else 32, given.parts, board, deadline)
+            bits = given.offsets or (64 if number % 2 else 32)
+            line = command(tool, bits, given.parts, board, deadline, given.few)
             with log.open("wb") as out:
                 worker = subprocess.Popen(
                     line, stdout=out, stderr=subprocess.STDOUT, env=known, cwd=ROOT, start_new_session=True
@@ -229,13 +230,15 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--tools", default=",".join(TOOLS))
     parser.add_argument("--parts", default=[], type=lambda text: [part for part in text.split(",") if part])
     parser.add_argument("--work", help="be a worker of this tool, or of 'none'")
-    parser.add_argument("--offsets", type=int, default=32, choices=(32, 64))
+    parser.add_argument("--offsets", type=int, choices=(32, 64), help="by default both")
+    parser.add_argument("--few", action="store_true", help="three graphs, as racecheck always")
     parser.add_argument("--board", type=Path, help="the folder in which workers claim parts")
     parser.add_argument("--deadline", type=float, default=float("inf"))
     given = parser.parse_args(argv)
     if given.work:
         with tempfile.TemporaryDirectory() as folder:
-            return work(given.work, given.offsets, given.parts, given.board or Path(folder), given.deadline)
+            board = given.board or Path(folder)
+            return work(given.work, given.offsets or 32, given.parts, board, given.deadline, given.few)
     from benchmarks import setting
 
     board = Path(given.board or tempfile.mkdtemp(prefix="sanitize-"))
