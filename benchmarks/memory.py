@@ -34,6 +34,15 @@ GRAPHS: dict[str, Callable[[], Any]] = {
     "kron18 directed": lambda: hw.generate.kronecker(18, 16, seed=1, directed=True),
     "grid1000": lambda: hw.generate.grid(1000, 1000),
 }
+TITLE = "Memory, estimated and measured"
+NOTES = {
+    "cpu": "*Peak* is the growth of the process's resident memory during the call, beside the graph's own arrays, each "
+    "question in a process of its own with two threads, after small graphs have compiled everything. *Estimated* is "
+    "what `hw.estimate` says beforehand.",
+    "cuda": "*Peak* is the greatest sum of CuPy's live allocations during the call, on a graph that was on the host. "
+    "*Estimated* is what `hw.estimate` says beforehand. *Pool* is by how much CuPy's pool grew; it keeps what was freed "
+    "by earlier calls.",
+}
 ON_THE_CPU = ("kron18", "kron18 directed", "grid1000")  # large ones: pages are 2 MB
 ON_A_GPU = ("kron17", "kron17 directed", "grid600", "smallworld17")
 
@@ -204,9 +213,8 @@ def main() -> None:
             rows.append(row)
             print(json.dumps(row), flush=True)
     if given.publish:
-        note = "Bytes beside the graph's own arrays on the host. " + (__doc__ or "").split("\n\n")[2].replace("\n", " ")
-        more = setting.gpu(given.device)
-        setting.publish(f"memory-{given.device}", "Memory, estimated and measured", rows, note, more)
+        more = {"threads": os.environ.get("HOPWAVE_NUM_THREADS", "all")} if given.device == "cpu" else setting.gpu()
+        setting.publish(f"memory-{given.device}", TITLE, rows, NOTES[given.device], more)
 
 
 if __name__ == "__main__":

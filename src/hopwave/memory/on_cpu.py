@@ -42,13 +42,12 @@ def paged(size: int) -> int:
     return size if size < WORTH_ONE else -(-size // HUGE_PAGE) * HUGE_PAGE
 
 
-def prepare(run: Ledger, shape: Shape, name: str = "prepared") -> None:
+def prepare(run: Ledger, shape: Shape, name: str = "prepared", weighted: bool = False) -> None:
     """Degrees, what is not visited yet, bitmaps; offsets in huge pages; arcs by head."""
     n, offset = shape.n, shape.offset
     copied = paged(offset * (n + 1)) if WORTH_ONE <= offset * (n + 1) < ASKED_FOR else 0
     if shape.directed and not shape.transposed and name == "prepared":
-        run.take("arcs by head", 0)
-        transpose(run, shape)
+        transpose(run, shape, weighted)
         run.take("in-degrees", offset * n)
         copied *= 2
     run.take(name, offset * n + 4 * n + n // 4)
@@ -61,14 +60,15 @@ def irregular(shape: Shape) -> bool:
     return shape.greatest > policy.IRREGULAR * shape.mean
 
 
-def transpose(run: Ledger, shape: Shape) -> None:
-    """csr.transposed."""
+def transpose(run: Ledger, shape: Shape, weighted: bool = False) -> None:
+    """csr.transposed; weights go with their arcs."""
+    weight = 8 if weighted else 0
     if shape.m < COMPILED_FROM:
-        run.passing("SciPy's transpose", TRANSPOSED_BY_SCIPY * shape.m)
-        run.take("arcs by head", shape.rows)
+        run.passing("SciPy's transpose", (TRANSPOSED_BY_SCIPY + weight) * shape.m)
+        run.take("arcs by head", shape.rows + weight * shape.m)
         return
     run.take("row of each arc", 4 * shape.m)
-    sort_rows(run, "arcs by head", shape.n, shape.m, shape.m, shape.offset)
+    sort_rows(run, "arcs by head", shape.n, shape.m, shape.m, shape.offset, weight)
     run.drop("row of each arc")
 
 
@@ -145,7 +145,7 @@ def sweep(run: Ledger, shape: Shape, ask: Ask) -> None:
 def sweep_weighted(run: Ledger, shape: Shape, ask: Ask) -> None:
     """One search by Dijkstra's algorithm per source and worker."""
     n, k = shape.n, ask.sources
-    prepare(run, shape)
+    prepare(run, shape, weighted=True)
     workers = max(1, min(thread_count(ask.threads), k))
     table = ask.what == "sssp_many"
     if table:
@@ -160,7 +160,7 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
     """Of vertices or edges: all threads on one source, or one source per worker."""
     n, m, k = shape.n, shape.m, ask.sources
     threads = thread_count(ask.threads)
-    prepare(run, shape)
+    prepare(run, shape, weighted=ask.weighted)
     few = k * policy.WIDE_SHARE <= threads and threads > 1
     if not ask.weighted and not ask.edges and (ask.plan == "hopwave-wide" or few):
         run.take("queue, path counts, bitmaps", 2 * paged(4 * n) + paged(8 * n) + n // 2)
@@ -216,7 +216,7 @@ def power(run: Ledger, shape: Shape, ask: Ask) -> None:
     """PageRank by rounds."""
     n = shape.n
     if shape.directed and not shape.transposed:
-        transpose(run, shape)
+        transpose(run, shape, ask.weighted)
     run.take("sums of weights", 17 * n)
     run.take("factors and ranks", 8 * n * 6)
 
