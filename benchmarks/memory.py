@@ -40,8 +40,8 @@ NOTES = {
     "question in a process of its own with two threads, after small graphs have compiled everything. *Estimated* is "
     "what `hw.estimate` says beforehand.",
     "cuda": "*Peak* is the greatest sum of CuPy's live allocations during the call, on a graph that was on the host. "
-    "*Estimated* is what `hw.estimate` says beforehand. *Pool* is by how much CuPy's pool grew; it keeps what was freed "
-    "by earlier calls.",
+    "*Estimated* is what `hw.estimate` says beforehand. *Pool* is by how much CuPy's pool grew; it keeps what "
+    "earlier calls freed.",
 }
 ON_THE_CPU = ("kron18", "kron18 directed", "grid1000")  # large ones: pages are 2 MB
 ON_A_GPU = ("kron17", "kron17 directed", "grid600", "smallworld17")

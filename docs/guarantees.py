@@ -1,7 +1,7 @@
 """The tables of docs/guarantees.md, from docs/guarantees.toml: promises, the tests that hold them, and counts.
 
 Counts come from the last long runs: benchmarks/results/fuzz.jsonl, one line per fuzzer (`make fuzz MINUTES=60`), and
-from other results by name. tests/api/test_docs.py checks that every test exists.
+from other results by name. tests/house/test_supply_chain.py checks that every test exists.
 """
 
 from __future__ import annotations

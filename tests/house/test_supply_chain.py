@@ -13,6 +13,7 @@ from typing import Any
 import numba
 import pytest
 from benchmarks import sanitize, sanitize_parts
+from docs import __main__ as docs
 from docs import guarantees
 
 from hopwave import machine_code, operators
@@ -143,6 +144,11 @@ def test_every_promise_is_held_by_a_test() -> None:
     assert not (wrong := guarantees.wrong(parts)), "\n".join(wrong)
     nothing = guarantees.Promise("p.", ("api/test_docs.py::test_no_such", "no_such_file.py::test_x"))
     assert len(guarantees.wrong({"": [nothing, guarantees.Promise("q.", ())]})) == 3
+
+
+def test_the_page_of_promises_is_true() -> None:
+    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    assert docs.with_guarantees(page) == page, "run `make docs`"
 
 
 def test_counts_of_long_runs_are_shown(tmp_path: Path) -> None:
