@@ -125,6 +125,9 @@ def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
     tools = given.tools.split(",")
     deadline = time.time() + given.seconds
     known = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "HOPWAVE_PROGRESS": "0"}
+    for row in read(RESULTS / "sanitizer.jsonl") if given.missing else ():
+        if "launched" in row:
+            claim(board, row["tool"], row["part"], row["offsets"])  # so that nobody else does
     running: list[tuple[subprocess.Popen[bytes], str, Path]] = []
     for tool in tools:
         count = max(2, given.workers // len(tools))
@@ -171,9 +174,25 @@ def complaints(tool: str, log: Path) -> list[dict[str, Any]]:
     return found
 
 
+def known_kernels() -> list[str]:
+    """Every kernel that the engine may launch, products over semirings included."""
+    from hopwave.engines.cuda.instances import all_instances
+    from hopwave.engines.cuda.linalg import compiled, waves
+
+    pairs = [(header, name) for header, names in all_instances().items() for name in names]
+    pairs += [pair for file in (compiled, waves) for pair in file.instances("int")]
+    pairs += [("linalg/arrays.cuh", name) for some in compiled.array_instances() for name in some]
+    return sorted({f"{header}: {name.split('<')[0]}" for header, name in pairs})
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    """The rows of earlier runs."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+
+
 def merged(rows: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
     """These rows, and those of earlier runs for parts that did not finish this time."""
-    before = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    before = read(file)
     new = {(row["tool"], row["part"], row.get("offsets")) for row in rows if "failed" not in row}
     kept = [row for row in before if "launched" in row and (row["tool"], row["part"], row["offsets"]) not in new]
     stands = {(row["tool"], row["part"], row["offsets"]) for row in kept}
@@ -211,11 +230,14 @@ def page(rows: list[dict[str, Any]]) -> str:
             count, said = len(instances[name][tool]), messages[kernel, tool]
             cells.append(f"{count}: {'clean' if not said else f'**{said} messages**'}" if count else "–")
         lines.append(f"| `{kernel}` | " + " | ".join(cells) + " |")
+    known = set(rows[0].get("known", ())) if rows else set()
     left = [row for row in rows if "failed" in row]
     every = {name for some in instances.values() for names in some.values() for name in names}
     total = {tool: len({n for some in instances.values() for n in some[tool]}) for tool in tools}
     counts = ", ".join(f"{total[tool]} under {tool}" for tool in tools)
     lines += ["", f"{len(instances)} kernels, {len(every)} instances: {counts}."]
+    if missing := sorted(name.split(": ")[1] for name in known - set(instances)):
+        lines += ["", f"{len(missing)} kernels under no tool yet: {', '.join(f'`{name}`' for name in missing)}."]
     if left:
         said = (f"{row['tool']}, {row['part']}, {row['offsets']} bits ({row['failed'][:80]})" for row in left)
         lines += ["", f"Not finished: {'; '.join(said)}."]
@@ -231,6 +253,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--parts", default=[], type=lambda text: [part for part in text.split(",") if part])
     parser.add_argument("--work", help="be a worker of this tool, or of 'none'")
     parser.add_argument("--offsets", type=int, choices=(32, 64), help="by default both")
+    parser.add_argument("--missing", action="store_true", help="only parts that earlier runs did not finish")
     parser.add_argument("--few", action="store_true", help="three graphs, as racecheck always")
     parser.add_argument("--board", type=Path, help="the folder in which workers claim parts")
     parser.add_argument("--deadline", type=float, default=float("inf"))
@@ -247,7 +270,7 @@ def main(argv: list[str] | None = None) -> int:
     where = setting.gpu() | {"hopwave": setting.hw.__version__}
     about = ", ".join(f"{key} {value}" for key, value in where.items())
     rows = merged(rows, RESULTS / "sanitizer.jsonl")
-    rows[0]["about"] = about
+    rows[0] |= {"about": about, "known": known_kernels()}
     (RESULTS / "sanitizer.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     (RESULTS / "sanitizer.md").write_text(page(rows), encoding="utf-8")
     bad = [row for row in rows if row.get("wrong") or "message" in row or "failed" in row]

@@ -98,13 +98,13 @@ def searches(*names: str) -> Part:
 def overflow() -> Iterator[str]:
     """Path counts beyond float64: scaled levels, then a mantissa and an exponent."""
     deep = layers(64, 180)
-    for plan in ("hopwave-gpu", "turbobfs-tdbu"):
+    for plan in ("hopwave-paths", "turbobfs-tdbu"):
         found = hw.bfs(deep, 0, plan=plan, path_counts=True, device="cuda")
         if found.depth != 179:
             yield f"{plan} on layers"
     hw.betweenness_centrality(deep, sources=[0], plan="turbobc-sccsc", device="cuda", progress=False)
     spread = warmup.spanning()
-    hw.bfs(spread, 0, plan="hopwave-gpu", path_counts=True, device="cuda")
+    hw.bfs(spread, 0, plan="hopwave-paths", path_counts=True, device="cuda")
     for options in ({"plan": "hopwave-block"}, {"weights": np.ones(spread.m)}):
         hw.betweenness_centrality(spread, sources=[0], device="cuda", progress=False, **options)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import tomllib
@@ -185,3 +186,8 @@ def test_what_the_sanitizer_says_is_in_the_table(tmp_path: Path) -> None:
         "| `hopwave::many::search_many` | – | 1: **1 messages** |" in page and "Not finished: racecheck, many" in page
     )
     assert "1: clean" in sanitize.page([ran])
+    file = tmp_path / "sanitizer.jsonl"
+    file.write_text(json.dumps(ran) + "\n" + json.dumps(late) + "\n")
+    again = {**ran, "failed": "not finished in time"}
+    assert sanitize.merged([again], file) == [ran]  # what was finished once stands
+    assert sanitize.claim(tmp_path, "memcheck", "many", 32) and not sanitize.claim(tmp_path, "memcheck", "many", 32)

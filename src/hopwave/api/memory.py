@@ -36,6 +36,7 @@ ONE_SOURCE = ("bfs", "sssp")
 WITHOUT_A_SEARCH = ("bfs", "sssp", "pagerank", "connected_components", "weakly_connected_components")
 BETWEENNESS = ("betweenness_centrality", "edge_betweenness_centrality")
 BY_WEIGHTS = ("sssp", "pagerank")  # a graph's own weights count unless weights=False
+NEAR = 8192  # numbers apart (engines/cuda/policy.py: POWER.near)
 ARCS_LOOKED_AT = 1 << 16  # to see which share of them leads one level further
 
 
@@ -143,16 +144,23 @@ def _shape(graph: Graph, searched: bool) -> Shape:
     depth, tree = _searched(graph) if searched and graph.m else (0, 0.5)
     greatest = int(np.diff(graph.indptr).max(initial=0))
     offset = graph.indptr.dtype.itemsize
-    return Shape(graph.n, graph.m, graph.directed, offset, depth, greatest, tree, transposed)
+    tails, heads = _some_arcs(graph)
+    near = float(np.mean(np.abs(tails - heads) < NEAR)) if graph.m else 1.0
+    return Shape(graph.n, graph.m, graph.directed, offset, depth, greatest, tree, transposed, near)
+
+
+def _some_arcs(graph: Graph) -> tuple[Any, Any]:
+    """Tails and heads of arcs, taken evenly from all."""
+    arcs = np.linspace(0, max(0, graph.m - 1), min(graph.m, ARCS_LOOKED_AT)).astype(np.int64)
+    return np.searchsorted(graph.indptr, arcs, side="right") - 1, graph.indices[arcs].astype(np.int64)
 
 
 def _searched(graph: Graph) -> tuple[int, float]:
     """Levels from the vertex of highest degree, and the share of arcs that lead one level further."""
     found = bfs(graph.without_weights(), int(np.argmax(np.diff(graph.indptr))), predecessors=False)
     distances: Any = np.asarray(found.distances)
-    arcs = np.linspace(0, graph.m - 1, min(graph.m, ARCS_LOOKED_AT)).astype(np.int64)
-    tails = np.searchsorted(graph.indptr, arcs, side="right") - 1
-    return int(found.depth), float(np.mean(distances[graph.indices[arcs]] == distances[tails] + 1))
+    tails, heads = _some_arcs(graph)
+    return int(found.depth), float(np.mean(distances[heads] == distances[tails] + 1))
 
 
 def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEstimate:

@@ -62,7 +62,8 @@ class Shape:
     """A graph as the models see it.
 
     `depth`: levels of a search from its hub. `tree`: the share of its arcs that lead one level further in that search.
-    `greatest`: the longest row. `transposed`: whether its arcs are there by head already.
+    `greatest`: the longest row. `transposed`: whether its arcs are there by head already. `near`: the share of its arcs
+    between near numbers.
     """
 
     n: int
@@ -73,6 +74,7 @@ class Shape:
     greatest: int = 0
     tree: float = 0.5
     transposed: bool = False
+    near: float = 1.0
 
     @property
     def mean(self) -> float:

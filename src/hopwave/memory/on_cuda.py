@@ -286,7 +286,6 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine
     whole = ask.whole_lengths or not ask.weighted
     if ask.weighted:
         run.take("values", 8 * m)
-        run.passing("looking at values", LOOKING * m)
         if whole:
             run.take("lengths", 4 * m)
     split = policy.path_split(m / max(1, n))
@@ -317,6 +316,14 @@ def power(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
         run.take("new numbers of tails and heads", 8 * m)
         sort_rows(run, "sorted matrix", n, m, m, shape.offset, value)
         run.drop("new numbers of tails and heads")
+    elif n >= policy.POWER.order_vertices and shape.near < policy.POWER.near_share:  # a mesh in any order
+        run.passing("a search", 4 * 8 * (2 * n + (1 << 16)) + 12 * n)
+        run.take("order of rows", 12 * n)
+        run.passing("sorting", 16 * n)
+        run.take("moved matrix", shape.rows)
+        if value:
+            run.take("moved values", 8 * m)
+            run.passing("places of arcs", 8 * m)
     run.take("ranks", 24 * n)
 
 
