@@ -11,7 +11,8 @@ import pytest
 from benchmarks import memory as measured
 
 import hopwave as hw
-from hopwave.memory import on_cpu, on_cuda
+from hopwave.api import choice
+from hopwave.memory import on_cpu, on_cuda, room
 from hopwave.memory.ledger import Ask, Ledger, Shape
 
 MESH = Shape(10**6, 4 * 10**6, False, depth=2000, greatest=4)
@@ -93,3 +94,18 @@ def test_refused() -> None:
         hw.estimate(graph, "from_edges")
     with pytest.raises(hw.GraphError, match="device='tpu' is not known here"):
         hw.estimate(graph, "bfs", device="tpu")
+
+
+def test_a_graph_that_a_gpu_cannot_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With device="auto" the CPU takes it; where the GPU is named, the error has the bytes."""
+    graph = hw.generate.grid(30, 30)
+    monkeypatch.setattr(choice, "has_gpu", lambda: True)
+    monkeypatch.setattr(choice, "MIN_ARCS_FOR_GPU", 1)
+    monkeypatch.setattr(room, "free_on_gpu", lambda: 10_000)
+    assert choice.choose_device("auto", graph, None) == "cuda"  # so small a graph is not asked about
+    monkeypatch.setattr(room, "MIN_ARCS_TO_ASK", 1)
+    assert choice.choose_device("auto", graph, None) == "cpu"
+    with pytest.raises(hw.EngineError, match=r"on the GPU needs .* kB and may use 10.00 kB; use device='cpu'"):
+        choice.choose_device("cuda", graph, None)
+    monkeypatch.setattr(room, "free_on_gpu", lambda: 10**9)
+    assert choice.choose_device("auto", graph, None) == choice.choose_device("cuda", graph, None) == "cuda"
