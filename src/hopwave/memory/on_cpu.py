@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from hopwave.algorithms.many_sources import together
-from hopwave.csr import COMPILED_FROM
+from hopwave.csr import COMPILED_FROM, COMPILED_FROM_IF_LOADED
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.path_counts import LARGEST
@@ -73,13 +73,9 @@ def transpose(run: Ledger, shape: Shape, weighted: bool = False) -> None:
 
 
 def sort_rows(run: Ledger, name: str, n: int, arcs: int, kept: int, offset: int, weight: int = 0) -> None:
-    """csr_compiled.sorted_rows: 64-bit keys, over which the rows are written. Few edges are sorted by SciPy."""
-    if arcs < COMPILED_FROM and not weight:
-        run.passing("SciPy's counting sort", SORTED_BY_SCIPY * arcs)
-        run.take(name, offset * (n + 1) + 4 * kept)
-        return
+    """csr_compiled.sorted_rows: 64-bit keys, over which the rows are written."""
     run.take("keys", (8 + weight) * arcs)
-    run.take("degrees of rows", 8 * n)
+    run.take("degrees of rows", 16 * n)
     run.take(name, offset * (n + 1))
     run.drop("keys", "degrees of rows")
     run.take(name, (4 + weight) * kept)
@@ -228,8 +224,10 @@ def power(run: Ledger, shape: Shape, ask: Ask) -> None:
 def building(run: Ledger, shape: Shape, ask: Ask) -> None:
     """Graph.from_edges, beside the edges themselves; how many repeats there are is not known, none is assumed."""
     arcs = shape.m * (1 if shape.directed else 2)
-    if shape.m < COMPILED_FROM <= arcs:
+    if shape.m < COMPILED_FROM_IF_LOADED and not ask.weighted:
         run.passing("SciPy's counting sort", SORTED_BY_SCIPY * arcs)
+        run.take("rows", shape.offset * (shape.n + 1) + 4 * arcs)
+        return
     sort_rows(run, "rows", shape.n, arcs, arcs, shape.offset, 8 if ask.weighted else 0)
 
 
