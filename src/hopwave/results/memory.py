@@ -29,7 +29,7 @@ class MemoryEstimate:
     --------
     >>> import hopwave as hw
     >>> needed = hw.estimate(hw.generate.grid(500, 500), "bfs", device="cpu")
-    >>> 4e6 < needed.bytes < 8e6, needed.fits
+    >>> 8e6 < needed.bytes < 12e6, needed.fits
     (True, True)
     """
 
