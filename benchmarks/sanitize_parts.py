@@ -82,9 +82,8 @@ def searches(*names: str) -> Part:
             expected = hw.bfs(graph, 0, path_counts=True, device="reference")
             for plan in map(hw.plan, names):
                 counting = plan.why_not(Question(path_counts=True)) is None
-                one_launch = plan.loop == "device"
-                plain: dict[str, Any] = {"predecessors": False}
-                for options in (plain, *([{}] if one_launch else []), *([{"path_counts": True}] if counting else [])):
+                asked: list[dict[str, Any]] = [{}, {"predecessors": False}]
+                for options in [*asked, {"path_counts": True}] if counting else asked:
                     found = hw.bfs(graph, 0, plan=plan, device="cuda", **options)
                     right = np.array_equal(found.distances, expected.distances)
                     if found.path_counts is not None:
