@@ -92,6 +92,10 @@ def test_refused() -> None:
         hw.estimate(graph, "diameter")
     with pytest.raises(hw.GraphError, match=r"for 'from_edges' give \(vertices, edges\)"):
         hw.estimate(graph, "from_edges")
+    for what, plan in (("bfs", "xbfs"), ("betweenness_centrality", "turbobc-sccsc")):
+        with pytest.raises(hw.GraphError, match=f"no memory is known of {what} by plan '{plan}'"):
+            hw.estimate(graph, what, plan=plan)
+    assert hw.estimate(graph, "betweenness_centrality", plan="hopwave-block", device="cpu").bytes > 0
     with pytest.raises(hw.GraphError, match="device='tpu' is not known here"):
         hw.estimate(graph, "bfs", device="tpu")
 

@@ -35,6 +35,7 @@ WHAT = (
 ONE_SOURCE = ("bfs", "sssp")
 WITHOUT_A_SEARCH = ("bfs", "sssp", "pagerank", "connected_components", "weakly_connected_components")
 BETWEENNESS = ("betweenness_centrality", "edge_betweenness_centrality")
+KNOWN_PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide", "brandes-dijkstra")
 BY_WEIGHTS = ("sssp", "pagerank")  # a graph's own weights count unless weights=False
 NEAR = 8192  # numbers apart (engines/cuda/policy.py: POWER.near)
 ARCS_LOOKED_AT = 1 << 16  # to see which share of them leads one level further
@@ -71,7 +72,8 @@ def estimate(
     device : {"auto", "cpu", "cuda"}, optional
         Where it would be computed. "cuda" needs no GPU: without one, an H200 is assumed.
     source, sources, k, weights, predecessors, path_counts, plan, threads, memory_limit
-        As for the function that is named; those that it does not have are not looked at.
+        As for the function that is named; those that it does not have are not looked at. `plan` is for betweenness alone:
+        one of our own.
     directed : bool, optional
         For "from_edges": whether every edge is one arc, instead of two.
 
@@ -130,8 +132,15 @@ def _are_whole(graph: Graph) -> bool:
 
 def _plan(name: str, plan: str, graph: Graph, count: int, device: str) -> str | None:
     """The plan by name, or the CPU's own choice; None where the GPU chooses."""
-    if plan != "auto" or name not in BETWEENNESS:
-        return None if plan == "auto" else plan
+    if plan != "auto":
+        if name not in BETWEENNESS or plan not in KNOWN_PLANS:
+            known = ", ".join(map(repr, KNOWN_PLANS))
+            raise GraphError(
+                f"no memory is known of {name} by plan {plan!r}; leave plan= out, or for betweenness use {known}"
+            )
+        return plan
+    if name not in BETWEENNESS:
+        return None
     if device == "cuda":
         return None
     few = count < choice.WIDE_SOURCES and graph.m >= choice.WIDE_ARCS and name == BETWEENNESS[0]
