@@ -50,7 +50,7 @@ def work(tool: str, bits: int, parts: list[str], board: Path, deadline: float, f
     """Take parts that nobody has taken yet; one line of JSON for each."""
     import cupy
 
-    from benchmarks import launches, sanitize_parts
+    from benchmarks import launches, sanitize_graphs, sanitize_parts
 
     if tool in PLAIN_ALLOCATOR:
         cupy.cuda.set_allocator(None)
@@ -58,7 +58,7 @@ def work(tool: str, bits: int, parts: list[str], board: Path, deadline: float, f
     if bits == 64:
         sanitize_parts.with_64_bit_offsets()
     if few or tool == "racecheck":
-        sanitize_parts.chosen[:] = sanitize_parts.FEW
+        sanitize_graphs.chosen[:] = sanitize_graphs.FEW
     failed = False
     todo = tasks(parts)
     turn = len(todo) // len(TOOLS) * ([*TOOLS, "none"].index(tool) % len(TOOLS))  # tools do not all compile the same

@@ -72,8 +72,8 @@ def estimate(
     device : {"auto", "cpu", "cuda"}, optional
         Where it would be computed. "cuda" needs no GPU: without one, an H200 is assumed.
     source, sources, k, weights, predecessors, path_counts, plan, threads, memory_limit
-        As for the function that is named; those that it does not have are not looked at. `plan` is for betweenness alone:
-        one of our own.
+        As for the function that is named; those that it does not have are not looked at. `plan` is for betweenness
+        alone, and is one of our own.
     directed : bool, optional
         For "from_edges": whether every edge is one arc, instead of two.
 
