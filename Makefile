@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick random fuzz lint bench bench-quick papers docs site readme clean
+.PHONY: demo test quick random fuzz oldest audit lint bench bench-quick papers docs site readme clean
 
 # A stamp that is older than pyproject.toml means that dependencies may have changed: the environment is updated.
 # The demo needs a small part of what the tests need (no CUDA, no MPI), so it has a stamp of its own. To stay below 500 MB,
@@ -50,6 +50,17 @@ MINUTES ?= 1
 fuzz: $(VENV)/.test
 	$(BIN)/python tests/fuzz/readers.py $(MINUTES)
 
+# The oldest versions of all dependencies that pyproject.toml allows, in an environment of their own. Python 3.11 is the
+# oldest one, and the only one for which all of them have wheels: make oldest PYTHON=python3.11
+oldest:
+	$(PYTHON) tests/oldest.py .venv-oldest
+
+# Known vulnerabilities of what the demo and the extras install; needs a network.
+audit: $(VENV)/.test
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/python -m pip install --quiet pip-audit
+	.venv-audit/bin/pip-audit --path $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+
 lint: $(VENV)/.test
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/ruff format --check src tests benchmarks docs
@@ -84,4 +95,4 @@ readme:
 	$(PYTHON) docs/readme.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build
+	rm -rf $(VENV) .venv-oldest .venv-audit .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

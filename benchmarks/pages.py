@@ -14,7 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import ablations_page, papers_pages, pushpull_page, setting, turbobc_page, turbobfs_page, xbfs_page
+from benchmarks import (
+    ablations_page,
+    papers_pages,
+    pushpull_page,
+    sanitize,
+    setting,
+    turbobc_page,
+    turbobfs_page,
+    xbfs_page,
+)
 from benchmarks.before import BEST_SEARCH
 from benchmarks.setting import table
 
@@ -175,6 +184,7 @@ FROM_LINES = {  # pages with their own form; all others have that of setting.pag
     "gpu-authors": papers_pages.authors,
     "gpu-hiragushi": papers_pages.hiragushi,
     "gpu-turbobfs": turbobfs_page.page,
+    "sanitizer": sanitize.page,
     "gpu-turbobc": lambda lines: turbobc_page.tables({line["name"]: line for line in lines}),
 }
 

@@ -1,214 +1,283 @@
-"""Everything the CUDA engine does, on small traps, to be run under compute-sanitizer:
+"""compute-sanitizer over every kernel: memcheck, racecheck, synccheck and initcheck, on small traps.
 
-for tool in memcheck racecheck synccheck; do
-    PYTHONPATH=src compute-sanitizer --tool $tool --error-exitcode 1 python benchmarks/sanitize.py
-done
+    PYTHONPATH=src python -m benchmarks.sanitize [--seconds 50] [--workers 8] [--tools memcheck,…] [--parts many,…]
 
-Arguments choose some of it: names of plans, "many" for searches from many sources and components, "linalg" for products
-over semirings and the algorithms made of them, "ranks" for power iterations, "paths" for sampled paths.
+Each tool has some workers: processes under compute-sanitizer, which take one part after another (sanitize_parts.py)
+until all are done or the time is over. benchmarks/results/sanitizer.jsonl keeps one line per tool and part, the newest
+of each; sanitizer.md is the table of kernels and tools that follows from it. A part without a sanitizer:
+
+    PYTHONPATH=src python -m benchmarks.sanitize --work none --parts many
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+import time
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
-
-import hopwave as hw
-from hopwave import engines, generate
-from hopwave import linalg as la
-from hopwave.catalogue import CATALOGUE
-from hopwave.jobs import Job, PathJob, Question
-from hopwave.linalg import algorithms
-from hopwave.plan import Plan
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = Path(os.environ.get("HOPWAVE_RESULTS", ROOT / "benchmarks" / "results"))
+TOOLS = ("racecheck", "memcheck", "initcheck", "synccheck")  # the slowest first
+PLAIN_ALLOCATOR = ("memcheck", "initcheck")  # every array is an allocation of its own: a pool would hide its ends
+ERROR = re.compile(r"^=+ +(?:Error: |Warning: |Invalid |Barrier error|Uninitialized |Program hit|Race reported)")
+KERNEL = re.compile(r"hopwave::[\w:]+")
 
 
-def traps() -> dict[str, hw.Graph]:
-    hub = np.arange(1, 1200)
-    return {
-        "one vertex": generate.path(1),
-        "path of 33": generate.path(33),
-        "star of 65": generate.star(65),
-        "hub": hw.Graph.from_edges(np.zeros_like(hub), hub),
-        "isolated": hw.Graph.from_edges([1, 2], [2, 3], n=40),
-        "loops": hw.Graph.from_edges([0, 1, 1, 2], [0, 1, 2, 3], directed=True),
-        "kronecker": generate.kronecker(9, edge_factor=8),
-        "kronecker directed": generate.kronecker(9, edge_factor=8, directed=True),
-        "mycielskian": generate.mycielskian(7),
-        "grid": generate.grid(12, 11),
-        "diamonds": generate.diamonds(40),
-    }
+def tasks(parts: list[str]) -> list[tuple[str, int]]:
+    """Parts with the bits of row offsets: those of most graphs, and those of graphs with more than 2^31 arcs."""
+    from benchmarks import sanitize_parts
+
+    chosen = [name for name in sanitize_parts.PARTS if not parts or any(part in name for part in parts)]
+    both = [(name, bits) for bits in (32, 64) for name in chosen]
+    return [(name, bits) for name, bits in both if bits == 32 or name not in sanitize_parts.NO_OFFSETS]
 
 
-def lengths(graph: hw.Graph) -> Any:
-    """A weight for every arc, the same both ways, with many ties."""
-    rows = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
-    return 1.0 + (rows + graph.indices) % 7
+# ---------------------------------------------------------------- a worker, under compute-sanitizer or alone
 
 
-def between(graph: hw.Graph, plan: Plan) -> bool:
-    """Whether betweenness by that plan agrees with the CPU engine."""
-    weights = lengths(graph) if plan.lengths == "weights" else None
-    options: dict[str, Any] = {"sources": range(min(graph.n, 5)), "endpoints": True, "weights": weights}
-    found = hw.betweenness_centrality(graph, **options, plan=plan, device="cuda").scores
-    right = np.allclose(found, hw.betweenness_centrality(graph, **options, device="cpu").scores, rtol=1e-12, atol=0)
-    if engines.engine("cuda").why_not(plan, Job(np.zeros(1, np.int64), edges=True)):
-        return right
-    options = {"sources": range(min(graph.n, 5)), "targets": range(0, graph.n, 2), "weights": weights}
-    arcs = hw.edge_betweenness_centrality(graph, **options, plan=plan, device="cuda").scores
-    expected = hw.edge_betweenness_centrality(graph, **options, device="cpu").scores
-    return right and np.allclose(arcs, expected, rtol=1e-12, atol=0)
+def work(tool: str, bits: int, parts: list[str], board: Path, deadline: float, few: bool) -> int:
+    """Take parts that nobody has taken yet; one line of JSON for each."""
+    import cupy
+
+    from benchmarks import launches, sanitize_graphs, sanitize_parts
+
+    if tool in PLAIN_ALLOCATOR:
+        cupy.cuda.set_allocator(None)
+    launches.record()
+    if bits == 64:
+        sanitize_parts.with_64_bit_offsets()
+    if few or tool == "racecheck":
+        sanitize_graphs.chosen[:] = sanitize_graphs.FEW
+    failed = False
+    todo = tasks(parts)
+    turn = len(todo) // len(TOOLS) * ([*TOOLS, "none"].index(tool) % len(TOOLS))  # tools do not all compile the same
+    for name, wanted in todo[turn:] + todo[:turn]:
+        if wanted != bits or time.time() > deadline or not claim(board, tool, name, bits):
+            continue
+        print(f"== {name}, {bits} bits", flush=True)
+        launches.launched.clear()
+        began = time.perf_counter()
+        row: dict[str, Any] = {"tool": tool, "part": name, "offsets": bits}
+        try:
+            row["wrong"] = list(sanitize_parts.PARTS[name]())
+        except (Exception, SystemExit) as error:
+            row["failed"] = f"{type(error).__name__}: {error}"[:2000]
+        failed |= "failed" in row or bool(row.get("wrong"))
+        row |= {"seconds": round(time.perf_counter() - began, 2), "launched": sorted(launches.launched)}
+        with (board / f"{os.getpid()}.jsonl").open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(row) + "\n")
+        print(f"   {row['seconds']} s {row.get('failed', row.get('wrong'))}", flush=True)
+    return int(failed)
 
 
-def many(graph: hw.Graph) -> bool:
-    """Whether searches from many sources agree with single ones, and components with SciPy's."""
-    sources = np.arange(0, graph.n, 1 + graph.n // 200)
-    rows = hw.bfs_many(graph, sources, device="cuda")
-    right = np.array([hw.bfs(graph, int(s), predecessors=False, device="reference").distances for s in sources[:20]])
-    far = hw.distance_histogram(graph, sources, device="cuda").counts
-    near = hw.harmonic_centrality(graph, among=sources, device="cuda").scores
-    pairs = hw.pairs_within(graph, 2, sources, device="cuda")
-    parts = hw.weakly_connected_components(graph, device="cuda").count
-    far_along = [hw.harmonic_centrality(graph, weights=lengths(graph), device=d).scores for d in ("cuda", "cpu")]
-    long = [hw.sssp_many(graph, sources, lengths(graph), limit=9, device=d) for d in ("cuda", "cpu")]
-    matrix = csr_array((np.ones(graph.m), graph.indices, graph.indptr), shape=(graph.n, graph.n))
-    return bool(
-        np.array_equal(rows[:20], right)
-        and np.array_equal(far, np.bincount(rows[rows >= 0]))
-        and np.allclose(near, np.where(rows > 0, 1 / np.maximum(rows, 1), 0).sum(0))
-        and np.allclose(*far_along, rtol=1e-14)
-        and np.array_equal(*long)
-        and len(pairs[0]) == np.count_nonzero((rows > 0) & (rows <= 2))
-        and parts == connected_components(matrix, directed=False)[0]
-    )
-
-
-def algebra(graph: hw.Graph) -> list[str]:
-    """The computations of hopwave.linalg that differ between GPU and CPU; there should be none."""
-    n, weights = graph.n, 1.0 + np.arange(graph.m) % 7
-    W, A = la.Matrix.from_graph(graph, weights), la.Matrix.from_graph(graph)
-    ends = la.Vector.from_entries([0, n - 1] if n > 1 else [0], True, n)
-
-    def hops(device: str, semiring: Any, **how: Any) -> Any:
-        levels, values = la.waves(ends.astype("int64"), A, semiring, device=device, **how)
-        return levels if semiring.any_term else la.ewise_add(levels.astype("int64"), values, la.binary.times)
-
-    undirected = {
-        "triangles": lambda d: algorithms.triangles(A, device=d),
-        "components": lambda d: algorithms.connected_components(A, device=d),
-    }
-    computations: dict[str, Callable[[str], la.Vector]] = {
-        "bfs": lambda d: la.bfs(A, 0, device=d),
-        "waves": lambda d: hops(d, la.semiring.any_pair),
-        "waves, pushed": lambda d: hops(d, la.semiring.any_secondi, direction="push"),
-        "waves, pulled": lambda d: hops(d, la.semiring.any_first, direction="pull"),
-        "waves, some": lambda d: hops(d, la.semiring.any_first, depth_limit=2),
-        "path counts": lambda d: hops(d, la.semiring.plus_first, depth_limit=20),
-        "sssp": lambda d: algorithms.sssp(W, 0, device=d),
-        **({} if graph.directed else undirected),
-    }
-    return different(computations)
-
-
-def different(computations: dict[str, Callable[[str], la.Vector]]) -> list[str]:
-    """The names of those that the GPU computes differently from the CPU."""
-    wrong = []
-    for name, compute in computations.items():
-        found, right = compute("cuda").to("cpu").to_dense(-1), compute("cpu").to_dense(-1)
-        if not np.allclose(found, right, rtol=1e-9, atol=0):
-            wrong.append(name)
-    return wrong
-
-
-def paths(graph: hw.Graph) -> bool:
-    """Whether shortest paths agree with the CPU, along whole lengths, fractions and zeros, and are a tree."""
-    for lengths in (1.0 + np.arange(graph.m) % 7, np.arange(graph.m) % 3 * 0.1, np.zeros(graph.m)):
-        A = la.Matrix.from_graph(graph, lengths)
-        found = hw.sssp(A, [0, graph.n - 1], device="cuda")
-        expected = hw.sssp(A, [0, graph.n - 1], device="cpu").distances
-        at = np.where(found.predecessors >= 0, found.predecessors, np.arange(graph.n))
-        for _ in range(graph.n.bit_length()):
-            at = at[at]
-        ends = at[np.isfinite(expected)]
-        if not np.array_equal(found.distances, expected) or not set(ends.tolist()) <= {0, graph.n - 1}:
-            return False
+def claim(board: Path, tool: str, name: str, bits: int) -> bool:
+    """Whether this process is the first to take that part."""
+    try:
+        os.close(os.open(board / f"{tool} {bits} {re.sub(r'[^a-z0-9-]+', ' ', name)}.taken", os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
     return True
 
 
-def ranks(graph: hw.Graph) -> list[str]:
-    """The power iterations that differ between GPU and CPU; there should be none."""
-    W, A = la.Matrix.from_graph(graph, 1.0 + np.arange(graph.m) % 7), la.Matrix.from_graph(graph)
-    own = 1.0 + np.arange(graph.n) % 3
-    start = {"max_iter": 5000, "tol": 0.05 / graph.n, "nstart": own}
-    return different(
-        {
-            "pagerank": lambda d: algorithms.pagerank(A, device=d),
-            "weighted pagerank": lambda d: algorithms.pagerank(W, 0.7, own, own[::-1], own, device=d),
-            "eigenvector": lambda d: algorithms.eigenvector_centrality(A, device=d, **start),
-            "weighted eigenvector": lambda d: algorithms.eigenvector_centrality(W, device=d, **start),
-            "katz": lambda d: algorithms.katz_centrality(W, 1e-4, own, device=d),
-        }
-    )
+# ---------------------------------------------------------------- the workers of all tools
 
 
-def sampled_paths(graph: hw.Graph) -> bool:
-    """Whether the paths of some random pairs are the CPU's."""
-    counts = []
-    for device in ("cuda", "cpu"):
-        run = engines.engine(device).path_sampling(graph, PathJob(1))
-        run.advance(300, lambda done: False)
-        counts.append(np.append(run.counts, run.sums))
-    return np.array_equal(*counts)
+def sanitizer() -> str:
+    """compute-sanitizer, from the PATH or the CUDA toolkit."""
+    found = shutil.which("compute-sanitizer", path=os.environ.get("PATH", "") + ":/usr/local/cuda/bin")
+    if found is None:
+        raise SystemExit("there is no compute-sanitizer; it comes with the CUDA toolkit")
+    return found
 
 
-def search(graph: hw.Graph, plan: Plan) -> bool:
-    """Whether searches by that plan agree with the reference engine: for distances alone, and with path counts."""
-    expected = hw.bfs(graph, 0, path_counts=True, device="reference")
-    right = np.array_equal(hw.bfs(graph, 0, plan=plan, device="cuda").distances, expected.distances)
-    if plan.why_not(Question(path_counts=True)) is None:
-        result = hw.bfs(graph, 0, plan=plan, path_counts=True, device="cuda")
-        right &= np.array_equal(result.distances, expected.distances)
-        right &= result.path_counts is not None and np.allclose(result.path_counts, expected.path_counts, rtol=1e-12)
-    return right
+@cache
+def filter_option() -> str | None:
+    """The option that has only some kernels looked at, or None where this version has none."""
+    told = subprocess.run([sanitizer(), "--help"], capture_output=True, text=True, check=False).stdout
+    return next((option for option in ("--kernel-regex", "--kernel-name") if option in told), None)
 
 
-def wrong_on(graph: hw.Graph, chosen: list[str]) -> Iterator[str | None]:
-    """For each run on one graph: what is wrong, or None."""
-    if not chosen or "linalg" in chosen:
-        differ = algebra(graph)
-        yield f"{', '.join(differ)} by linalg" if differ else None
-    if not chosen or "ranks" in chosen:
-        differ = ranks(graph)
-        yield f"{', '.join(differ)} in one launch" if differ else None
-    if graph.n > 1 and (not chosen or "paths" in chosen):
-        yield None if sampled_paths(graph) else "sampled paths"
-    if not chosen or "many" in chosen:
-        yield None if many(graph) else "searches from many sources"
-    for plan in CATALOGUE.values():
-        if chosen and plan.name not in chosen:
+def command(tool: str, bits: int, parts: list[str], board: Path, deadline: float, few: bool) -> list[str]:
+    """One worker."""
+    worker = [sys.executable, "-m", "benchmarks.sanitize", "--work", tool, "--offsets", str(bits)]
+    worker += ["--board", str(board), "--deadline", str(deadline), "--parts", ",".join(parts), *["--few"] * few]
+    if tool == "none":
+        return worker
+    options = ["--tool", tool, "--error-exitcode", "9", "--print-limit", "30"]
+    if tool in ("racecheck", "synccheck") and (only := filter_option()):
+        options += [only, "kns=hopwave"]  # not initcheck, which must see what other libraries' kernels write
+    return [sanitizer(), *options, *worker]
+
+
+def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
+    """All workers until all parts are taken or the time is over; what they found."""
+    tools = given.tools.split(",")
+    deadline = time.time() + given.seconds
+    known = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "HOPWAVE_PROGRESS": "0"}
+    for row in read(RESULTS / "sanitizer.jsonl") if given.missing else ():
+        if "launched" in row:
+            claim(board, row["tool"], row["part"], row["offsets"])  # so that nobody else does
+    running: list[tuple[subprocess.Popen[bytes], str, Path]] = []
+    for tool in tools:
+        count = max(2, given.workers // len(tools))
+        for number in range(count):
+            log = board / f"{tool}-{number}.log"
+            bits = given.offsets or (64 if number % 2 else 32)
+            line = command(tool, bits, given.parts, board, deadline, given.few)
+            with log.open("wb") as out:
+                worker = subprocess.Popen(
+                    line, stdout=out, stderr=subprocess.STDOUT, env=known, cwd=ROOT, start_new_session=True
+                )
+            running.append((worker, tool, log))
+    while time.time() < deadline and any(worker.poll() is None for worker, _, _ in running):
+        time.sleep(0.2)
+    for worker, _, _ in running:
+        if worker.poll() is None:
+            os.killpg(worker.pid, signal.SIGKILL)  # compute-sanitizer and the process under it
+    rows = [json.loads(line) for file in board.glob("*.jsonl") for line in file.read_text().splitlines()]
+    finished = {(row["tool"], row["part"], row["offsets"]) for row in rows}
+    for tool in tools:
+        for name, bits in tasks(given.parts):
+            if (tool, name, bits) not in finished:
+                rows.append({"tool": tool, "part": name, "offsets": bits, "failed": "not finished in time"})
+    for _, tool, log in running:
+        rows += complaints(tool, log)
+    return rows
+
+
+def complaints(tool: str, log: Path) -> list[dict[str, Any]]:
+    """What the sanitizer said about a worker: one row for each message, with the part and the kernel."""
+    found, part, block = [], "", []
+    for line in [*log.read_text(errors="replace").splitlines(), "========="]:
+        if line.startswith("== "):
+            part = line[3:]
+        if not line.startswith("========="):
             continue
-        if plan.task == "search":
-            yield None if search(graph, plan) else plan.name
-        elif plan.name == "near-far":
-            yield None if paths(graph) else plan.name
-        elif plan.task == "betweenness" and engines.engine("cuda").why_not(plan, Job(np.zeros(1, np.int64))) is None:
-            yield None if between(graph, plan) else plan.name
+        if line.strip("= "):
+            block.append(line)
+            continue
+        if block and ERROR.match(block[0]) and "ERROR SUMMARY" not in block[0]:
+            kernels = KERNEL.findall("\n".join(block))
+            found.append({"tool": tool, "part": part, "kernel": kernels[0] if kernels else "", "message": block[:12]})
+        block = []
+    return found
 
 
-def main() -> int:
-    runs = failures = 0
-    for name, graph in traps().items():
-        for what in wrong_on(graph, sys.argv[1:]):
-            runs += 1
-            if what is not None:
-                failures += 1
-                print(f"wrong on {name}: {what}")
-    print(f"{runs} runs, {failures} wrong")
-    return 1 if failures else 0
+def known_kernels() -> list[str]:
+    """Every kernel that the engine may launch, products over semirings included."""
+    from hopwave.engines.cuda.instances import all_instances
+    from hopwave.engines.cuda.linalg import compiled, waves
+
+    pairs = [(header, name) for header, names in all_instances().items() for name in names]
+    pairs += [pair for file in (compiled, waves) for pair in file.instances("int")]
+    pairs += [("linalg/arrays.cuh", name) for some in compiled.array_instances() for name in some]
+    return sorted({f"{header}: {name.split('<')[0]}" for header, name in pairs})
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    """The rows of earlier runs."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+
+
+def merged(rows: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
+    """These rows, and those of earlier runs for parts that did not finish this time."""
+    before = read(file)
+    new = {(row["tool"], row["part"], row.get("offsets")) for row in rows if "failed" not in row}
+    kept = [row for row in before if "launched" in row and (row["tool"], row["part"], row["offsets"]) not in new]
+    stands = {(row["tool"], row["part"], row["offsets"]) for row in kept}
+    kept += [row for row in rows if "failed" not in row or (row["tool"], row["part"], row.get("offsets")) not in stands]
+    return sorted(kept, key=lambda row: (row["part"], row.get("offsets", 0), row["tool"]))
+
+
+# ---------------------------------------------------------------- the page
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    """sanitizer.md: kernels × tools."""
+    instances: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for row in rows:
+        for name in row.get("launched", ()):
+            instances[name.split("<")[0]][row["tool"]].add(name)
+    messages: dict[tuple[str, str], int] = defaultdict(int)
+    for row in rows:
+        if "message" in row:
+            messages[row["kernel"], row["tool"]] += 1
+    tools = [tool for tool in TOOLS if any(row["tool"] == tool for row in rows)]
+    about = rows[0].get("about", "") if rows else ""
+    lines = ["# Every kernel under compute-sanitizer", "", about, ""]
+    lines += [
+        "Instances of each kernel template that ran on the traps of `benchmarks/sanitize_parts.py` under each tool, "
+        "and what it reported. Made by `python -m benchmarks.sanitize`.",
+        "",
+        "| kernel | " + " | ".join(tools) + " |",
+        "|---|" + "---|" * len(tools),
+    ]
+    for name in sorted(instances):
+        kernel = name.split(": ")[1]
+        cells = []
+        for tool in tools:
+            count, said = len(instances[name][tool]), messages[kernel, tool]
+            cells.append(f"{count}: {'clean' if not said else f'**{said} messages**'}" if count else "–")
+        lines.append(f"| `{kernel}` | " + " | ".join(cells) + " |")
+    known = set(rows[0].get("known", ())) if rows else set()
+    left = [row for row in rows if "failed" in row]
+    every = {name for some in instances.values() for names in some.values() for name in names}
+    total = {tool: len({n for some in instances.values() for n in some[tool]}) for tool in tools}
+    counts = ", ".join(f"{total[tool]} under {tool}" for tool in tools)
+    lines += ["", f"{len(instances)} kernels, {len(every)} instances: {counts}."]
+    if missing := sorted(name.split(": ")[1] for name in known - set(instances)):
+        lines += ["", f"{len(missing)} kernels under no tool yet: {', '.join(f'`{name}`' for name in missing)}."]
+    if left:
+        said = (f"{row['tool']}, {row['part']}, {row['offsets']} bits ({row['failed'][:80]})" for row in left)
+        lines += ["", f"Not finished: {'; '.join(said)}."]
+    return "\n".join(lines) + "\n"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run all workers, or be one."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=50.0, help="for everything")
+    parser.add_argument("--workers", type=int, default=8, help="processes at the same time: more only wait for the GPU")
+    parser.add_argument("--tools", default=",".join(TOOLS))
+    parser.add_argument("--parts", default=[], type=lambda text: [part for part in text.split(",") if part])
+    parser.add_argument("--work", help="be a worker of this tool, or of 'none'")
+    parser.add_argument("--offsets", type=int, choices=(32, 64), help="by default both")
+    parser.add_argument("--missing", action="store_true", help="only parts that earlier runs did not finish")
+    parser.add_argument("--few", action="store_true", help="three graphs, as racecheck always")
+    parser.add_argument("--board", type=Path, help="the folder in which workers claim parts")
+    parser.add_argument("--deadline", type=float, default=float("inf"))
+    given = parser.parse_args(argv)
+    if given.work:
+        with tempfile.TemporaryDirectory() as folder:
+            board = given.board or Path(folder)
+            return work(given.work, given.offsets or 32, given.parts, board, given.deadline, given.few)
+    from benchmarks import setting
+
+    board = Path(given.board or tempfile.mkdtemp(prefix="sanitize-"))
+    board.mkdir(exist_ok=True, parents=True)
+    rows = run_all(given, board)
+    where = setting.gpu() | {"hopwave": setting.hw.__version__}
+    about = ", ".join(f"{key} {value}" for key, value in where.items())
+    rows = merged(rows, RESULTS / "sanitizer.jsonl")
+    rows[0] |= {"about": about, "known": known_kernels()}
+    (RESULTS / "sanitizer.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (RESULTS / "sanitizer.md").write_text(page(rows), encoding="utf-8")
+    bad = [row for row in rows if row.get("wrong") or "message" in row or "failed" in row]
+    for row in bad:
+        print({key: value for key, value in row.items() if key != "launched"})
+    print(f"{len(rows)} rows, {len(bad)} with something to say; logs in {board}")
+    return int(any("failed" not in row for row in bad))
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
 The table of plans comes from the catalogue. It is in docs/plans.md, between the lines `<!-- plans -->` and
 `<!-- /plans -->`. The table of NetworkX functions is in docs/networkx.md, between `<!-- functions -->` and
-`<!-- /functions -->`. The tables of docs/papers.md come from docs/papers.toml. docs/picture.py draws
-docs/architecture.svg from the imports, docs/speed.py draws docs/speed.svg from benchmarks/results. A relative link must
-lead to a file of the repository, and its #part to a heading in that file.
+`<!-- /functions -->`. The tables of docs/papers.md come from docs/papers.toml, those of docs/guarantees.md from
+docs/guarantees.toml and benchmarks/results. docs/picture.py draws docs/architecture.svg from the imports, docs/speed.py
+draws docs/speed.svg from benchmarks/results. A relative link must lead to a file of the repository, and its #part to a
+heading in that file.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import re
 import sys
 from pathlib import Path
 
-from docs import papers, picture, speed
+from docs import guarantees, papers, picture, speed
 
 ROOT = Path(__file__).resolve().parents[1]
 WITH_PLANS = ("docs/plans.md",)
 WITH_FUNCTIONS = ("docs/networkx.md",)
 WITH_PAPERS = ("docs/papers.md",)
+WITH_GUARANTEES = ("docs/guarantees.md",)
 PICTURES = {"docs/architecture.svg": picture.svg, "docs/speed.svg": speed.svg}
 BEGIN, END = "<!-- plans -->", "<!-- /plans -->"
 
@@ -49,6 +51,11 @@ def with_functions(page: str) -> str:
 def with_papers(page: str) -> str:
     """The page with its tables of the papers rewritten."""
     return with_table(page, "<!-- papers -->", "<!-- /papers -->", papers.markdown())
+
+
+def with_guarantees(page: str) -> str:
+    """The page with its tables of promises rewritten."""
+    return with_table(page, "<!-- guarantees -->", "<!-- /guarantees -->", guarantees.markdown())
 
 
 def with_table(page: str, begin: str, end: str, table: str) -> str:
@@ -96,7 +103,12 @@ def rewrite(name: str, text: str) -> None:
 
 def main() -> int:
     """Rewrite everything generated, then name every broken link."""
-    generated = [(WITH_PLANS, with_plans), (WITH_FUNCTIONS, with_functions), (WITH_PAPERS, with_papers)]
+    generated = [
+        (WITH_PLANS, with_plans),
+        (WITH_FUNCTIONS, with_functions),
+        (WITH_PAPERS, with_papers),
+        (WITH_GUARANTEES, with_guarantees),
+    ]
     for name, make in ((name, make) for names, make in generated for name in names):
         rewrite(name, make((ROOT / name).read_text(encoding="utf-8")))
     for name, draw in PICTURES.items():

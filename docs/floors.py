@@ -37,7 +37,11 @@ FLOORS = (  # from top to bottom: the one place that says which room is on which
     ),
     Floor("Many machines", "graphs split over the ranks of an MPI job", ("distributed",)),
     Floor("Public functions", "check arguments, choose a plan and an engine, run", (PACKAGE, "api")),
-    Floor("Algorithms", "loops over levels or sources; what they return", ("results", "algorithms", "linalg")),
+    Floor(
+        "Algorithms",
+        "loops over levels or sources; what they return",
+        ("results", "algorithms", "linalg", "memory"),
+    ),
     Floor("Executors", "blocks of a job, dealt to the workers of an executor", ("executors",)),
     Floor("Engines", "the same jobs on every machine", ("engines",)),
     Floor(

@@ -45,8 +45,8 @@ GROUPS = (
     _group(
         "files",
         "Files, devices, plans",
-        "Reading and writing graphs, what this machine has, and the catalogue of plans.",
-        "read write formats devices Device plan plans validate Validation",
+        "Reading and writing graphs, what this machine has, the memory of a question, and the catalogue of plans.",
+        "read write formats devices Device estimate MemoryEstimate plan plans validate Validation",
     ),
     _group(
         "search",

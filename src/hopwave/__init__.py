@@ -32,6 +32,7 @@ from hopwave.api.distances import (
 )
 from hopwave.api.eccentricity import center, diameter, eccentricity, periphery, radius
 from hopwave.api.many import bfs_many, distance_blocks, pairs_within, sssp_many
+from hopwave.api.memory import estimate
 from hopwave.api.paths import all_shortest_paths, has_path, shortest_path
 from hopwave.api.ranks import eigenvector_centrality, hits, katz_centrality, pagerank
 from hopwave.api.search import bfs, bfs_each, k_hop
@@ -56,6 +57,7 @@ from hopwave.graph import Graph
 from hopwave.io import formats, read, write
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 from hopwave.results.components import Communities, Components
+from hopwave.results.memory import MemoryEstimate
 from hopwave.results.scores import DistanceHistogram, Estimate, HubsAndAuthorities, VertexScores
 from hopwave.results.search import BFSResult
 from hopwave.results.shortest_paths import ShortestPaths
@@ -88,6 +90,7 @@ __all__ = [
     "IgnoredColumnWarning",
     "Level",
     "LinalgError",
+    "MemoryEstimate",
     "PlanError",
     "ScaledCounts",
     "ShortestPaths",
@@ -116,6 +119,7 @@ __all__ = [
     "eccentricity",
     "edge_betweenness_centrality",
     "eigenvector_centrality",
+    "estimate",
     "formats",
     "generate",
     "global_efficiency",

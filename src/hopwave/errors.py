@@ -144,3 +144,13 @@ class IgnoredColumnWarning(UserWarning):
     >>> issubclass(hw.IgnoredColumnWarning, UserWarning)
     True
     """
+
+
+def too_large(what: str, needed: float, usable: float, remedy: str, least: str = "") -> EngineError:
+    """The error of everything that does not fit into memory; `least`: of which part of it so much is needed.
+
+    >>> str(too_large("a table of distances", 5e9, 1e9, "take fewer sources"))
+    'a table of distances needs 5.00 GB and may use 1.00 GB; take fewer sources'
+    """
+    part = f" for {least}" if least else ""
+    return EngineError(f"{what} needs {amount(needed)}{part} and may use {amount(usable)}; {remedy}")

@@ -21,6 +21,8 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache
 
+from hopwave.user_folder import why_not_trusted
+
 log = logging.getLogger("hopwave")
 
 replaced: list[Path] = []  # damaged files that were thrown away in this process
@@ -32,8 +34,16 @@ class Cache(FunctionCache):
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
+        self._check_folder()
         file = self._cache_file
         file._source_stamp = file._source_stamp, digest_of(Path(function.__code__.co_filename).resolve())
+
+    def _check_folder(self) -> None:
+        """Raise RuntimeError if others can put files there: Numba would run the code in them."""
+        with suppress(OSError):  # a folder that is not there yet is made by this user
+            if reason := why_not_trusted(Path(self.cache_path), shared=True):
+                _say_that_others_write(reason)
+                raise RuntimeError(reason)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The machine code for that signature, or None: it is then compiled."""
@@ -110,6 +120,13 @@ def _say_that_nothing_is_kept() -> None:
             "no folder for machine code can be written to, so that every process compiles anew; set NUMBA_CACHE_DIR to "
             "a folder that can be written to"
         )
+
+
+def _say_that_others_write(reason: str) -> None:
+    global _said
+    if not _said:
+        _said = True
+        log.warning("machine code is neither kept nor read: %s, or set NUMBA_CACHE_DIR to a folder of your own", reason)
 
 
 def where_kept() -> str | None:

@@ -186,8 +186,14 @@ class Monoid:
         return np.dtype(np.int64) if counts else term
 
 
-def _op(name: str, python: str, array: str | None, expression: str, kind: Any = "same") -> BinaryOp:
-    function = eval(f"lambda x, y: {python}")
+def _op(
+    name: str,
+    function: Callable[[Scalar, Scalar], Scalar],
+    python: str,
+    array: str | None,
+    expression: str,
+    kind: Any = "same",
+) -> BinaryOp:
     return BinaryOp(name, function, array, expression, kind, built_in=True, python=python)
 
 
@@ -228,26 +234,38 @@ class Named:
 
 binary: Named = Named(
     "binary operator",
-    _op("plus", "x + y", "add", "x + y"),
-    _op("minus", "x - y", "subtract", "x - y"),
-    _op("times", "x * y", "multiply", "x * y"),
-    _op("div", "x / y", "true_divide", "x / y"),
+    _op("plus", lambda x, y: x + y, "x + y", "add", "x + y"),
+    _op("minus", lambda x, y: x - y, "x - y", "subtract", "x - y"),
+    _op("times", lambda x, y: x * y, "x * y", "multiply", "x * y"),
+    _op("div", lambda x, y: x / y, "x / y", "true_divide", "x / y"),
     # NaN wins, as in NumPy: a comparison with it is false
-    _op("min", "y if y < x or y != y else x", "minimum", "(y < x || y != y) ? y : x"),
-    _op("max", "y if y > x or y != y else x", "maximum", "(y > x || y != y) ? y : x"),
-    _op("first", "x", None, "x", "x"),
-    _op("second", "y", None, "y", "y"),
-    _op("any", "x", None, "x", "x"),
-    _op("pair", "True", None, "1", "one"),
-    _op("lor", "bool(x) or bool(y)", "logical_or", "(x != 0) || (y != 0)", "bool"),
-    _op("land", "bool(x) and bool(y)", "logical_and", "(x != 0) && (y != 0)", "bool"),
-    _op("lxor", "bool(x) != bool(y)", "logical_xor", "(x != 0) != (y != 0)", "bool"),
-    _op("eq", "x == y", "equal", "x == y", "bool"),
-    _op("ne", "x != y", "not_equal", "x != y", "bool"),
-    _op("lt", "x < y", "less", "x < y", "bool"),
-    _op("le", "x <= y", "less_equal", "x <= y", "bool"),
-    _op("gt", "x > y", "greater", "x > y", "bool"),
-    _op("ge", "x >= y", "greater_equal", "x >= y", "bool"),
+    _op(
+        "min",
+        lambda x, y: y if y < x or y != y else x,
+        "y if y < x or y != y else x",
+        "minimum",
+        "(y < x || y != y) ? y : x",
+    ),
+    _op(
+        "max",
+        lambda x, y: y if y > x or y != y else x,
+        "y if y > x or y != y else x",
+        "maximum",
+        "(y > x || y != y) ? y : x",
+    ),
+    _op("first", lambda x, y: x, "x", None, "x", "x"),
+    _op("second", lambda x, y: y, "y", None, "y", "y"),
+    _op("any", lambda x, y: x, "x", None, "x", "x"),
+    _op("pair", lambda x, y: True, "True", None, "1", "one"),
+    _op("lor", lambda x, y: bool(x) or bool(y), "bool(x) or bool(y)", "logical_or", "(x != 0) || (y != 0)", "bool"),
+    _op("land", lambda x, y: bool(x) and bool(y), "bool(x) and bool(y)", "logical_and", "(x != 0) && (y != 0)", "bool"),
+    _op("lxor", lambda x, y: bool(x) != bool(y), "bool(x) != bool(y)", "logical_xor", "(x != 0) != (y != 0)", "bool"),
+    _op("eq", lambda x, y: x == y, "x == y", "equal", "x == y", "bool"),
+    _op("ne", lambda x, y: x != y, "x != y", "not_equal", "x != y", "bool"),
+    _op("lt", lambda x, y: x < y, "x < y", "less", "x < y", "bool"),
+    _op("le", lambda x, y: x <= y, "x <= y", "less_equal", "x <= y", "bool"),
+    _op("gt", lambda x, y: x > y, "x > y", "greater", "x > y", "bool"),
+    _op("ge", lambda x, y: x >= y, "x >= y", "greater_equal", "x >= y", "bool"),
     _position("firsti"),
     _position("firstj"),
     _position("secondi"),

@@ -1,8 +1,9 @@
-"""The folder where hopwave keeps what it can get or make again."""
+"""The folder where hopwave keeps what it can get or make again, and which folders may hold code that it runs."""
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from pathlib import Path
 
@@ -23,3 +24,22 @@ def cache_folder() -> Path:
         return Path.home() / "Library" / "Caches" / "hopwave"
     given = os.environ.get("XDG_CACHE_HOME", "")
     return (Path(given) if Path(given).is_absolute() else Path.home() / ".cache") / "hopwave"
+
+
+def why_not_trusted(place: Path, *, shared: bool = False) -> str | None:
+    """None, or why code in that folder is not run: somebody else can put it there. With the remedy.
+
+    `shared`: the folder may belong to the system's administrator, and to a group, as installed packages do.
+
+    >>> import tempfile
+    >>> why_not_trusted(Path(tempfile.mkdtemp())) is None
+    True
+    """
+    if os.name != "posix":
+        return None
+    about = place.stat()
+    if about.st_uid != os.getuid() and not (shared and about.st_uid == 0):
+        return f"{place} belongs to another user"
+    if about.st_mode & (stat.S_IWOTH if shared else stat.S_IWGRP | stat.S_IWOTH):
+        return f"{place} can be written to by others; run: chmod {'o' if shared else 'go'}-w {place}"
+    return None

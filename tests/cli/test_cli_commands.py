@@ -61,6 +61,14 @@ def test_info_shows_statistics_and_the_distribution(run: Run, square: Path) -> N
     assert row.split()[1] == "4" and "█" in row  # the four inner vertices have degree 4
 
 
+def test_info_tells_what_memory_questions_take(run: Run, answer: Answer, square: Path) -> None:
+    needed = answer("info", square, "--memory")["memory"]
+    assert all(sizes.keys() == {"cpu", "cuda"} and min(sizes.values()) > 0 for sizes in needed.values())
+    assert "memory" not in answer("info", square)
+    shown = run("info", square, "--memory")
+    assert "Memory at the peak" in shown and "betweenness_centrality, all sources" in shown
+
+
 def test_info_json(answer: Answer, square: Path) -> None:
     found = answer("info", square)
     assert (found["n"], found["m"], found["edges"], found["directed"], found["labels"]) == (16, 48, 24, False, False)

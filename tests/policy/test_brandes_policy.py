@@ -294,7 +294,7 @@ def test_what_does_not_fit_is_refused_before_it_runs(call: Any) -> None:
 
 
 def chosen(sources: int, arcs: int, **asked: Any) -> tuple[str, str]:
-    graph: Any = SimpleNamespace(m=arcs)
+    graph: Any = SimpleNamespace(m=arcs, device="cuda")
     job = Job(np.arange(sources, dtype=np.int64), **asked)
     plan, why = choice.choose_betweenness_plan("auto", job, graph, engines.engine("cpu"))
     return plan.name, why

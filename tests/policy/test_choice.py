@@ -34,7 +34,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_auto_takes_the_gpu_for_large_work(arcs: int, searches: int, device: str) -> None:
-    graph: Any = SimpleNamespace(m=arcs)
+    graph: Any = SimpleNamespace(m=arcs, device="cuda")  # there already: it need not fit
     assert choice.choose_device("auto", graph, None, searches) == device
     assert choice.choose_device("auto", graph, 2, searches) == "cpu"
     assert choice.choose_device("cuda", graph, None, searches) == "cuda"
@@ -51,7 +51,7 @@ def test_auto_takes_the_gpu_for_large_work(arcs: int, searches: int, device: str
     ],
 )
 def test_along_weights_auto_takes_the_gpu_for_many_searches(arcs: int, searches: int, device: str) -> None:
-    graph: Any = SimpleNamespace(m=arcs)
+    graph: Any = SimpleNamespace(m=arcs, device="cuda")  # there already: it need not fit
     assert choice.distance_engine(True, "auto", graph, None, searches).name == device
     assert choice.distance_engine(True, "auto", graph, 2, searches).name == "cpu"
     assert choice.distance_engine(True, "cuda", graph, None, searches).name == "cuda"
@@ -59,7 +59,7 @@ def test_along_weights_auto_takes_the_gpu_for_many_searches(arcs: int, searches:
 
 def test_without_a_gpu_auto_takes_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "has_gpu", lambda: False)
-    graph: Any = SimpleNamespace(m=1 << 30)
+    graph: Any = SimpleNamespace(m=1 << 30, device="cuda")
     assert choice.choose_device("auto", graph, None, 1 << 20) == "cpu"
 
 
@@ -73,7 +73,7 @@ def cuda_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("gpu", "cuda_without_a_gpu")
 def test_operations_that_a_gpu_lacks_run_on_the_cpu() -> None:
-    large: Any = SimpleNamespace(m=1 << 30, n=1 << 20, directed=True)
+    large: Any = SimpleNamespace(m=1 << 30, n=1 << 20, directed=True, device="cuda")
     assert choice.engine_for("sweep", "auto", large, None).name == "cuda"
     assert choice.engine_for("components", "auto", large, None).name == "cuda"
     assert choice.engine_for("strong_components", "auto", large, None).name == "cpu"
@@ -85,7 +85,7 @@ def test_operations_that_a_gpu_lacks_run_on_the_cpu() -> None:
 @pytest.mark.usefixtures("gpu", "cuda_without_a_gpu")
 def test_a_gpu_that_cannot_launch_cooperatively_declines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines.engine("cuda"), "_cooperative", lambda: False)
-    large: Any = SimpleNamespace(m=1 << 30, n=1 << 20, directed=False)
+    large: Any = SimpleNamespace(m=1 << 30, n=1 << 20, directed=False, device="cuda")
     assert choice.engine_for("sweep", "auto", large, None).name == "cpu"
     with pytest.raises(EngineError, match="cannot launch cooperatively"):
         choice.engine_for("sweep", "cuda", large, None)

@@ -13,6 +13,7 @@ from hopwave.errors import EngineError, PlanError
 from hopwave.executors import DealtEngine, check_executor
 from hopwave.graph import Graph
 from hopwave.jobs import Job, Question
+from hopwave.memory import room
 from hopwave.plan import Plan
 
 # From these sizes on, a GPU repays the upload of the graph.
@@ -46,15 +47,23 @@ def choose_device(device: str, graph: Graph, threads: int | None, searches: int 
 
     "auto" is a GPU if there is one and the searches are worth the upload, else the CPU. `searches=0` stands for less
     than a whole search, such as one path. threads= selects the CPU. Along weights, one search keeps few threads of a
-    GPU busy: only many are worth it, however large the graph is.
+    GPU busy: only many are worth it, however large the graph is. A graph that a GPU cannot hold is left to the CPU, or
+    refused where the GPU is named.
     """
     if device != "auto":
-        return device
+        return _with_room(device, graph)
     if weighted:
         worth = searches * graph.m >= MIN_WEIGHTED_ARCS_FOR_GPU
     else:
         worth = searches > 0 and (graph.m >= MIN_ARCS_FOR_GPU or searches * graph.m >= MIN_SEARCHED_ARCS_FOR_GPU)
-    return "cuda" if threads is None and worth and has_gpu() else "cpu"
+    return "cuda" if threads is None and worth and has_gpu() and room.why_not_on_gpu(graph) is None else "cpu"
+
+
+def _with_room(device: str, graph: Graph) -> str:
+    """The device, or an EngineError where a GPU cannot hold the graph."""
+    if device == "cuda" and has_gpu() and (reason := room.why_not_on_gpu(graph)):
+        raise EngineError(reason)
+    return device
 
 
 def engine_for(
@@ -102,10 +111,12 @@ def betweenness_engine(
     if executor is not None:
         return DealtEngine(engines.engine(check_executor(executor, device, threads)), executor)
     if device != "auto":
-        return engines.engine(device)
+        return engines.engine(_with_room(device, graph))
     if plan == "auto" and job.weighted:
         plan = WEIGHTED_PLAN
     if threads is None and len(job.sources) * graph.m >= MIN_BETWEENNESS_ARCS_FOR_GPU and has_gpu():
+        if room.why_not_on_gpu(graph) is not None:
+            return engines.engine("cpu")
         gpu = engines.engine("cuda")
         if plan == "auto" or gpu.why_not(named_plan(plan), job) is None:
             return gpu

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 
+from hopwave.api.memory import estimate
 from hopwave.cli import options, terminal
 from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
 from hopwave.graph import Graph
 from hopwave.statistics import IRREGULAR_SCF
+
+DEVICES = ("cpu", "cuda")
+QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {  # of --memory
+    "bfs": ("bfs", {}),
+    "pagerank": ("pagerank", {"weights": False}),
+    "weakly_connected_components": ("weakly_connected_components", {}),
+    "closeness_centrality, all vertices": ("closeness_centrality", {}),
+    "betweenness_centrality, 1 source": ("betweenness_centrality", {"k": 1}),
+    "betweenness_centrality, all sources": ("betweenness_centrality", {}),
+}
 
 
 def info(
@@ -20,16 +32,26 @@ def info(
     combine: Combine = None,
     no_weights: NoWeights = False,
     read_options: ReadOptions = None,
+    memory: Annotated[
+        bool, typer.Option("--memory", help="Show how much memory questions would take, on the CPU and on a GPU.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Show a graph's statistics, its weights and its degree distribution."""
     graph = load(file, directed, format, read_options, weights=not no_weights, combine=combine)
     bins = degree_bins(graph.degrees)
+    needed = memory_of(graph) if memory else {}
     if as_json:
         distribution = [{"from": low, "to": high, "vertices": count} for low, high, count in bins]
-        terminal.emit({"file": str(file), "bytes": file.stat().st_size, **record(graph), "degrees": distribution})
+        about = {"file": str(file), "bytes": file.stat().st_size, **record(graph), "degrees": distribution}
+        terminal.emit(about | ({"memory": needed} if memory else {}))
         return
     terminal.show(terminal.facts(str(file), described(graph)))
+    if memory:
+        shown = terminal.table("Memory at the peak", "question", "CPU", "GPU", numbers=(1, 2))
+        for name, sizes_of in needed.items():
+            shown.add_row(name, *(terminal.size(sizes_of[device]) for device in DEVICES))
+        terminal.show(shown)
     if not graph.n:
         return
     kind = "out-degree" if graph.directed else "degree"
@@ -39,6 +61,19 @@ def info(
         name = f"{low:,}" if low == high else f"{low:,}–{high:,}"
         shown.add_row(name, f"{count:,}", f"{100 * count / graph.n:.2f}", terminal.bar(count / most, width))
     terminal.show(shown)
+
+
+def memory_of(graph: Graph) -> dict[str, dict[str, int]]:
+    """Bytes of some questions at their peak, by question and device.
+
+    >>> from hopwave import generate
+    >>> memory_of(generate.path(9))["bfs"].keys()
+    dict_keys(['cpu', 'cuda'])
+    """
+    return {
+        name: {device: int(estimate(graph, what, device=device, **given)) for device in DEVICES}
+        for name, (what, given) in QUESTIONS.items()
+    }
 
 
 def degree_bins(degrees: Any) -> list[tuple[int, int, int]]:

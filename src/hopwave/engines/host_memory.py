@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hopwave.errors import EngineError
+from hopwave.errors import too_large
 
 
 def available_memory() -> int | None:
@@ -27,7 +27,4 @@ def check_memory(size: int, what: str, remedy: str = FEWER) -> None:
     """Raise an error where that many bytes do not fit into three quarters of what is free."""
     free = available_memory()
     if free is not None and size > free * 3 // 4:
-        raise EngineError(
-            f"{what} need {size / 1e9:.1f} GB and {free / 1e9:.1f} GB are free; "
-            f"{remedy}, or use a machine with more memory"
-        )
+        raise too_large(what, size, free * 3 // 4, f"{remedy}, or use a machine with more memory")

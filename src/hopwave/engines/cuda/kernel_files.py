@@ -12,12 +12,11 @@ import hashlib
 import json
 import logging
 import os
-import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from hopwave.user_folder import cache_folder
+from hopwave.user_folder import cache_folder, why_not_trusted
 
 log = logging.getLogger("hopwave")
 SUFFIX = ".kernel"
@@ -33,14 +32,12 @@ def why_not(place: Path | None = None) -> str | None:
     place = place or folder()
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        about = place.stat()
+        reason = why_not_trusted(place)
     except OSError as error:
         return f"{place} cannot be made ({error.strerror}); set HOPWAVE_CACHE to a folder that can be written to"
-    if hasattr(os, "getuid") and about.st_uid != os.getuid():
-        return f"{place} belongs to another user; set HOPWAVE_CACHE to a folder of your own"
-    if os.name == "posix" and about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"{place} can be written to by others; run: chmod go-w {place}"
-    return None
+    if reason is None or ";" in reason:
+        return reason
+    return f"{reason}; set HOPWAVE_CACHE to a folder of your own"
 
 
 def read(key: tuple[str, ...]) -> tuple[bytes, dict[str, str]] | None:

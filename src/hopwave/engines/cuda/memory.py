@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import cupy
 
-from hopwave.errors import EngineError
+from hopwave.errors import too_large
 
 SPARE = 1 << 28  # bytes of the GPU's memory that are left to other programs
 
@@ -25,10 +25,7 @@ def require(needed, what, remedy):
     """Raise EngineError where so many bytes are not free. Called before the first of them is allocated."""
     free = free_memory()
     if needed > free:
-        raise EngineError(
-            f"{what} needs about {needed / 2**30:.1f} GiB on the GPU, where {free / 2**30:.1f} GiB are free; {remedy}, "
-            "or use device='cpu'"
-        )
+        raise too_large(f"{what} on the GPU", needed, free, f"{remedy}, or use device='cpu'")
 
 
 class NamedBuffers:

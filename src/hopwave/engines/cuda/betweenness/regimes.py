@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from hopwave.errors import EngineError, amount
+from hopwave.errors import EngineError, too_large
 
 Regime = Literal["block", "batch", "wide"]
 
@@ -299,7 +299,4 @@ def check_wide(n: int, m: int, directed: bool, memory_limit: int | None) -> None
 
 
 def _too_little(needed: int, what: str, budget: int) -> EngineError:
-    return EngineError(
-        f"betweenness of this graph needs {amount(needed)} for {what} and may use {amount(budget)}; "
-        "raise memory_limit=, or use device='cpu'"
-    )
+    return too_large("betweenness of this graph", needed, budget, "raise memory_limit=, or use device='cpu'", what)

@@ -1,0 +1,74 @@
+"""Which kernel instances a process launches: for the table of compute-sanitizer, and as a plugin for pytest.
+
+    HOPWAVE_LAUNCHES=folder python -m pytest -m gpu -p benchmarks.launches
+
+writes folder/*.json: every instance that some test launches, and the first test that does. Processes that tests start
+themselves, such as the ranks of an MPI job, are not seen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+launched: dict[str, str] = {}  # "header: instance" → what ran when it was first launched
+now = [""]  # what runs: the test's name, or the part's
+
+
+class Recorded:
+    """A CuPy function that notes its launches."""
+
+    def __init__(self, function: Any, name: str) -> None:
+        self.function, self.name, self.ptr = function, name, function.ptr
+
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        launched.setdefault(self.name, now[0])
+        return self.function(*arguments, **more)
+
+
+def record() -> None:
+    """From now on, note every launch of an instance that is loaded later."""
+    from hopwave.engines.cuda import nvrtc
+    from hopwave.engines.cuda.prepared_launch import PreparedLaunch
+
+    load: Any = nvrtc._function
+    call: Callable[..., Any] = PreparedLaunch.__call__
+    by_handle: dict[int, str] = {}
+
+    def loaded(header: str, name: str, *more: Any) -> Recorded:
+        found = Recorded(load(header, name, *more), f"{header}: {name}")
+        by_handle[found.ptr] = found.name
+        return found
+
+    def prepared(self: Any, **changed: Any) -> None:
+        launched.setdefault(by_handle[self.handle], now[0])
+        call(self, **changed)
+
+    loaded.cache_clear = load.cache_clear  # type: ignore[attr-defined]
+    nvrtc._function = loaded
+    PreparedLaunch.__call__ = prepared
+
+
+# ---------------------------------------------------------------- the plugin
+
+
+def pytest_configure() -> None:
+    """Record where the tests run: CuPy must be there."""
+    if "HOPWAVE_LAUNCHES" in os.environ:
+        record()
+
+
+def pytest_runtest_setup(item: Any) -> None:
+    """The test that runs."""
+    now[0] = item.nodeid
+
+
+def pytest_sessionfinish() -> None:
+    """Each process writes what it saw."""
+    if "HOPWAVE_LAUNCHES" in os.environ and launched:
+        folder = Path(os.environ["HOPWAVE_LAUNCHES"])
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{os.getpid()}.json").write_text(json.dumps(launched, indent=0), encoding="utf-8")

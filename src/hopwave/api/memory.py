@@ -1,0 +1,191 @@
+"""hw.estimate: the memory that a question takes, before it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from hopwave.api import choice
+from hopwave.api.search import bfs
+from hopwave.api.weights import lengths
+from hopwave.csr import offset_type
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.inputs import as_graph
+from hopwave.memory import room
+from hopwave.memory.ledger import Ask, Shape
+from hopwave.results.memory import MemoryEstimate
+
+WHAT = (
+    "bfs",
+    "bfs_many",
+    "sssp_many",
+    "closeness_centrality",
+    "harmonic_centrality",
+    "betweenness_centrality",
+    "edge_betweenness_centrality",
+    "sssp",
+    "pagerank",
+    "connected_components",
+    "weakly_connected_components",
+    "from_edges",
+)
+ONE_SOURCE = ("bfs", "sssp")
+WITHOUT_A_SEARCH = ("bfs", "sssp", "pagerank", "connected_components", "weakly_connected_components")
+BETWEENNESS = ("betweenness_centrality", "edge_betweenness_centrality")
+KNOWN_PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide", "brandes-dijkstra")
+BY_WEIGHTS = ("sssp", "pagerank")  # a graph's own weights count unless weights=False
+NEAR = 8192  # numbers apart (engines/cuda/policy.py: POWER.near)
+ARCS_LOOKED_AT = 1 << 16  # to see which share of them leads one level further
+
+
+def estimate(
+    G: Any,
+    what: str | Callable[..., Any],
+    *,
+    device: str = "auto",
+    source: Any = 0,
+    sources: Iterable[Any] | None = None,
+    k: int | None = None,
+    weights: Any = None,
+    predecessors: bool = True,
+    path_counts: bool = False,
+    plan: str = "auto",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    directed: bool = False,
+) -> MemoryEstimate:
+    """The memory that a question would take at its peak; the question is not asked.
+
+    Questions about many sources and betweenness begin with one search, which tells how deep the graph is.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph; for "from_edges" (vertices, edges)
+        The graph, of which nothing is taken to be prepared, or on a GPU, yet.
+    what : str or function
+        The question: "bfs", "bfs_many", "sssp_many", "closeness_centrality", "harmonic_centrality",
+        "betweenness_centrality", "edge_betweenness_centrality", "sssp", "pagerank", "connected_components",
+        "weakly_connected_components", or "from_edges" for building a graph.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it would be computed. "cuda" needs no GPU: without one, an H200 is assumed.
+    source, sources, k, weights, predecessors, path_counts, plan, threads, memory_limit
+        As for the function that is named; those that it does not have are not looked at. `plan` is for betweenness
+        alone, and is one of our own.
+    directed : bool, optional
+        For "from_edges": whether every edge is one arc, instead of two.
+
+    Returns
+    -------
+    MemoryEstimate
+        `bytes` at the peak, `parts` by name, and whether it `fits`. It was within 15% of what was measured
+        (benchmarks/results/memory-cpu.md, memory-cuda.md).
+
+    Raises
+    ------
+    GraphError
+        If nothing is known about that question.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> G = hw.generate.grid(1000, 1000)
+    >>> needed = hw.estimate(G, "bfs_many", sources=range(100), device="cpu")
+    >>> needed.parts["table of distances"]
+    400000000
+    """
+    name = what if isinstance(what, str) else what.__name__
+    if name not in WHAT:
+        raise GraphError(f"no memory is known of {name!r}; use one of {', '.join(map(repr, WHAT))}")
+    if name == "from_edges":
+        return _building(G, device, weights, directed)
+    graph, weighted = _weighted(G, name, weights)
+    count = 1 if name in ONE_SOURCE else k if k is not None else graph.n if sources is None else len(list(sources))
+    if device == "auto":
+        device = choice.choose_device("auto", graph, threads, count, weighted)
+    ask = Ask(
+        name, count, weighted, predecessors, path_counts, _are_whole(graph) if weighted else True,
+        name == "edge_betweenness_centrality", _plan(name, plan, graph, count, device), threads, memory_limit,
+    )  # fmt: skip
+    shape = _shape(graph, path_counts or name not in WITHOUT_A_SEARCH)
+    return _estimated(ask, shape, device)
+
+
+def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
+    """The graph, and whether its weights play a part."""
+    if name in BY_WEIGHTS:
+        graph = as_graph(G)
+        own = graph.weights is not None and weights is not False
+        return graph, own or (weights is not None and weights is not False)
+    return lengths(G, weights)
+
+
+def _are_whole(graph: Graph) -> bool:
+    """Whether 32 bits hold every distance (engines/cuda/paths/search.py)."""
+    if graph.weights is None:
+        return False
+    values = np.asarray(graph.weights)
+    return bool((np.floor(values) == values).all()) and (float(values.max(initial=0)) + 1) * (graph.n + 1) < 2**32 - 1
+
+
+def _plan(name: str, plan: str, graph: Graph, count: int, device: str) -> str | None:
+    """The plan by name, or the CPU's own choice; None where the GPU chooses."""
+    if plan != "auto":
+        if name not in BETWEENNESS or plan not in KNOWN_PLANS:
+            known = ", ".join(map(repr, KNOWN_PLANS))
+            raise GraphError(
+                f"no memory is known of {name} by plan {plan!r}; leave plan= out, or for betweenness use {known}"
+            )
+        return plan
+    if name not in BETWEENNESS:
+        return None
+    if device == "cuda":
+        return None
+    few = count < choice.WIDE_SOURCES and graph.m >= choice.WIDE_ARCS and name == BETWEENNESS[0]
+    return "hopwave-wide" if few else "hopwave-block"
+
+
+def _shape(graph: Graph, searched: bool) -> Shape:
+    """The graph as the models see it; depth and tree by a search, where they play a part."""
+    transposed = graph._columns is not None  # before a search needs it
+    depth, tree = _searched(graph) if searched and graph.m else (0, 0.5)
+    greatest = int(np.diff(graph.indptr).max(initial=0))
+    offset = graph.indptr.dtype.itemsize
+    tails, heads = _some_arcs(graph)
+    near = float(np.mean(np.abs(tails - heads) < NEAR)) if graph.m else 1.0
+    return Shape(graph.n, graph.m, graph.directed, offset, depth, greatest, tree, transposed, near)
+
+
+def _some_arcs(graph: Graph) -> tuple[Any, Any]:
+    """Tails and heads of arcs, taken evenly from all."""
+    arcs = np.linspace(0, max(0, graph.m - 1), min(graph.m, ARCS_LOOKED_AT)).astype(np.int64)
+    return np.searchsorted(graph.indptr, arcs, side="right") - 1, graph.indices[arcs].astype(np.int64)
+
+
+def _searched(graph: Graph) -> tuple[int, float]:
+    """Levels from the vertex of highest degree, and the share of arcs that lead one level further."""
+    found = bfs(graph.without_weights(), int(np.argmax(np.diff(graph.indptr))), predecessors=False)
+    distances: Any = np.asarray(found.distances)
+    tails, heads = _some_arcs(graph)
+    return int(found.depth), float(np.mean(distances[heads] == distances[tails] + 1))
+
+
+def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEstimate:
+    try:
+        n, edges = (int(number) for number in size)
+    except (TypeError, ValueError):
+        raise GraphError(f"{size!r} is no size; for 'from_edges' give (vertices, edges)") from None
+    device = "cpu" if device == "auto" else device
+    offset = np.dtype(offset_type(edges * (1 if directed else 2))).itemsize
+    ask = Ask("from_edges", weighted=weights is not None and weights is not False)
+    return _estimated(ask, Shape(n, edges, directed, offset), device)
+
+
+def _estimated(ask: Ask, shape: Shape, device: str) -> MemoryEstimate:
+    if device not in ("cpu", "cuda"):
+        raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
+    run, free = room.account(ask, shape, device, device == "cuda" and choice.has_gpu())
+    parts = dict(sorted(run.at_peak.items(), key=lambda part: -part[1]))
+    return MemoryEstimate(ask.what, device, run.peak, parts, free)

@@ -1,0 +1,87 @@
+"""The arrays of a run, in the order in which it takes and drops them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Ledger:
+    """Bytes held now, by name, and at the peak.
+
+    >>> run = Ledger()
+    >>> run.take("keys", 80)
+    >>> run.drop("keys")
+    >>> run.take("answer", 30)
+    >>> run.peak, run.at_peak, run.held
+    (80, {'keys': 80}, {'answer': 30})
+    """
+
+    held: dict[str, int] = field(default_factory=dict)
+    peak: int = 0
+    at_peak: dict[str, int] = field(default_factory=dict)
+
+    def take(self, name: str, size: float) -> None:
+        """Allocate; a name that is held already grows."""
+        if size <= 0:
+            return
+        self.held[name] = self.held.get(name, 0) + int(size)
+        now = sum(self.held.values())
+        if now > self.peak:
+            self.peak, self.at_peak = now, dict(self.held)
+
+    def drop(self, *names: str) -> None:
+        """Free."""
+        for name in names:
+            self.held.pop(name, None)
+
+    def passing(self, name: str, size: float) -> None:
+        """Take and drop again."""
+        self.take(name, size)
+        self.drop(name)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question as the models see it: the function's name, how many sources, and what changes how it runs."""
+
+    what: str
+    sources: int = 1
+    weighted: bool = False
+    predecessors: bool = True
+    path_counts: bool = False
+    whole_lengths: bool = False  # all of them whole numbers whose sums fit into 32 bits
+    edges: bool = False
+    plan: str | None = None
+    threads: int | None = None
+    memory_limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A graph as the models see it.
+
+    `depth`: levels of a search from its hub. `tree`: the share of its arcs that lead one level further in that search.
+    `greatest`: the longest row. `transposed`: whether its arcs are there by head already. `near`: the share of its arcs
+    between near numbers.
+    """
+
+    n: int
+    m: int
+    directed: bool
+    offset: int = 4  # bytes
+    depth: int = 0
+    greatest: int = 0
+    tree: float = 0.5
+    transposed: bool = False
+    near: float = 1.0
+
+    @property
+    def mean(self) -> float:
+        """The mean length of a row."""
+        return self.m / max(1, self.n)
+
+    @property
+    def rows(self) -> int:
+        """Bytes of offsets and neighbours."""
+        return self.offset * (self.n + 1) + 4 * self.m

@@ -1,0 +1,247 @@
+"""What the CPU engine adds to the process's resident memory, question by question.
+
+Pages that nobody writes to cost nothing. So arrays with room for an entry per arc, of which a search fills a part,
+count with the part that it fills. How large that is follows from a search (Shape.tree), or was measured. The graph's
+own arrays are taken to be there already, and nothing prepared.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hopwave.algorithms.many_sources import together
+from hopwave.csr import COMPILED_FROM, COMPILED_FROM_IF_LOADED
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.crew import thread_count
+from hopwave.engines.cpu.path_counts import LARGEST
+from hopwave.engines.cpu.search.state import BUFFER
+from hopwave.engines.cpu.views import ASKED_FOR, HUGE_PAGE, WORTH_ONE
+from hopwave.memory.ledger import Ask, Ledger, Shape
+
+WAITING = 16  # bytes of an entry of a search along weights: vertex, key, the next one
+ENTRIES = 1.25  # of such a search for every vertex it reaches: how often a vertex is offered a shorter way; measured
+TIES = 0.18  # of all arcs: those by which a second shortest path comes in; measured
+
+
+EXTENDED = 44  # bytes per vertex of a worker whose path counts along weights have exponents of their own; measured
+SORTED_BY_SCIPY, TRANSPOSED_BY_SCIPY, TURNED = 23, 14, 5  # bytes per arc; measured
+
+
+def needs(shape: Shape, ask: Ask) -> Ledger:
+    """The arrays of one question on the CPU."""
+    run = Ledger()
+    QUESTIONS[ask.what](run, shape, ask)
+    return run
+
+
+# ---------------------------------------------------------------- the graph (engines/cpu/graph.py, csr_compiled.py)
+
+
+def paged(size: int) -> int:
+    """An array from engines/cpu/views.new_array: large ones are in whole pages of 2 MB."""
+    return size if size < WORTH_ONE else -(-size // HUGE_PAGE) * HUGE_PAGE
+
+
+def prepare(run: Ledger, shape: Shape, name: str = "prepared", weighted: bool = False) -> None:
+    """Degrees, what is not visited yet, bitmaps; offsets in huge pages; arcs by head."""
+    n, offset = shape.n, shape.offset
+    copied = paged(offset * (n + 1)) if WORTH_ONE <= offset * (n + 1) < ASKED_FOR else 0
+    if shape.directed and not shape.transposed and name == "prepared":
+        transpose(run, shape, weighted)
+        run.take("in-degrees", offset * n)
+        copied *= 2
+    run.take(name, offset * n + 4 * n + n // 4)
+    run.passing("degrees, widened", 16 * n)
+    run.take("offsets in huge pages", copied)
+
+
+def irregular(shape: Shape) -> bool:
+    """As CpuGraph.irregular."""
+    return shape.greatest > policy.IRREGULAR * shape.mean
+
+
+def transpose(run: Ledger, shape: Shape, weighted: bool = False) -> None:
+    """csr.transposed; weights go with their arcs."""
+    weight = 8 if weighted else 0
+    if shape.m < COMPILED_FROM:
+        run.passing("SciPy's transpose", (TRANSPOSED_BY_SCIPY + weight) * shape.m)
+        run.take("arcs by head", shape.rows + weight * shape.m)
+        return
+    run.take("row of each arc", 4 * shape.m)
+    sort_rows(run, "arcs by head", shape.n, shape.m, shape.m, shape.offset, weight)
+    run.drop("row of each arc")
+
+
+def sort_rows(run: Ledger, name: str, n: int, arcs: int, kept: int, offset: int, weight: int = 0) -> None:
+    """csr_compiled.sorted_rows: 64-bit keys, over which the rows are written."""
+    run.take("keys", (8 + weight) * arcs)
+    run.take("degrees of rows", 16 * n)
+    run.take(name, offset * (n + 1))
+    run.drop("keys", "degrees of rows")
+    run.take(name, (4 + weight) * kept)
+
+
+# ---------------------------------------------------------------- searches
+
+
+def search(run: Ledger, shape: Shape, ask: Ask) -> None:
+    """bfs, in the shared loop."""
+    n = shape.n
+    prepare(run, shape)
+    threads = max(1, min(thread_count(ask.threads), n // policy.VERTICES_PER_THREAD))
+    run.take("queue and bitmaps", paged(4 * n) + 5 * n // 8 + 4 * BUFFER * threads)
+    run.take("distances", paged(4 * n))
+    run.take("predecessors", paged(4 * n))  # the search needs them, whether they are wanted or not
+    if ask.path_counts:
+        run.take("path counts", 8 * n)
+        if counts_outgrow_float64(shape):
+            run.take("mantissas and exponents", 32 * n)
+
+
+def counts_outgrow_float64(shape: Shape) -> bool:
+    """Whether path counts, which grow by about half the mean degree in every level, pass 2^LARGEST."""
+    return shape.depth * math.log2(max(1.0, shape.mean / 2)) > LARGEST
+
+
+def components(run: Ledger, shape: Shape, ask: Ask) -> None:
+    """Weak components by hooking."""
+    prepare(run, shape)
+    run.take("labels", 4 * shape.n)
+    run.take("sizes of components", 8 * shape.n)
+
+
+# ---------------------------------------------------------------- many sources
+
+
+def sweep(run: Ledger, shape: Shape, ask: Ask) -> None:
+    """bfs_many and sums of distances."""
+    n, m, k, table = shape.n, shape.m, ask.sources, ask.what == "bfs_many"
+    if ask.weighted:
+        sweep_weighted(run, shape, ask)
+        return
+    prepare(run, shape)
+    if not shape.directed:
+        run.take("labels", 4 * n)
+    shared = together(n, shape.depth, k)
+    workers = max(1, min(thread_count(ask.threads), k // policy.SOURCES_PER_WORKER if shared else k))
+    if k * (n + m) <= policy.SMALL_JOB:
+        workers = 1
+    if shared and irregular(shape) and k >= policy.SOURCES_BEFORE_ARRANGING:
+        run.passing("arranging by degree", 12 * m)
+        run.take("rows by degree", shape.rows + 4 * n)
+    if shared and k > policy.batch_width(k, workers, together=True):
+        run.take("order of neighbourhoods", 8 * n)
+    if table:
+        run.take("table of distances", 4 * n * k)
+    run.take("workers", workers * n * (32 if shared else 4 if table else 8))
+    if not table:
+        run.take("histogram", 8 * n)
+
+
+def sweep_weighted(run: Ledger, shape: Shape, ask: Ask) -> None:
+    """One search by Dijkstra's algorithm per source and worker."""
+    n, k = shape.n, ask.sources
+    prepare(run, shape, weighted=True)
+    workers = max(1, min(thread_count(ask.threads), k))
+    table = ask.what == "sssp_many"
+    if table:
+        run.take("table of distances", 8 * n * k)
+    run.take("workers", workers * ((4 if table else 12) * n + WAITING * ENTRIES * n))
+
+
+# ---------------------------------------------------------------- betweenness
+
+
+def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
+    """Of vertices or edges: all threads on one source, or one source per worker."""
+    n, m, k = shape.n, shape.m, ask.sources
+    threads = thread_count(ask.threads)
+    prepare(run, shape, weighted=ask.weighted)
+    few = k * policy.WIDE_SHARE <= threads and threads > 1
+    if not ask.weighted and not ask.edges and (ask.plan == "hopwave-wide" or few):
+        run.take("queue, path counts, bitmaps", 2 * paged(4 * n) + paged(8 * n) + n // 2)
+        run.take("sums", 8 * n)
+        run.take("scores", 8 * n)
+        return
+    width = m if ask.edges else n
+    renumbered = irregular(shape) and n > policy.CACHED_VERTICES and k >= policy.SOURCES_BEFORE_RENUMBERING
+    if renumbered and not ask.edges and not ask.weighted and ask.memory_limit is None:
+        run.take("order by degree", 12 * n)
+        run.passing("sorting", 16 * n)
+        run.take("renumbered rows", shape.rows * (2 if shape.directed else 1))
+        prepare(run, shape, "renumbered")
+        run.take("sums in the old order", 8 * n)
+    blocks = -(-k // policy.block_size(k))
+    each = worker_bytes(shape, ask)
+    workers = max(1, min(threads, blocks))
+    if ask.memory_limit is not None:
+        workers = max(1, min(workers, ask.memory_limit // max(1, each + 16 * width)))
+    run.take("sums", 8 * width)
+    run.take("scores of blocks", 8 * width * max(2, min(2 * workers, blocks)))
+    run.take("workers", workers * each)
+
+
+def worker_bytes(shape: Shape, ask: Ask) -> int:
+    """One worker's own arrays, beside scores."""
+    n, m = shape.n, shape.m
+    if ask.weighted:
+        ties = TIES * m * (12 if ask.edges else 8)
+        extended = EXTENDED * n if counts_outgrow_float64(shape) else 0
+        return int(44 * n + WAITING * ENTRIES * n + ties + extended + (4 * n if ask.edges else 0))
+    return int(32 * n + n // 4 + 4 * shape.tree * m)
+
+
+# ---------------------------------------------------------------- shortest paths, PageRank
+
+
+def shortest_paths(run: Ledger, shape: Shape, ask: Ask) -> None:
+    """sssp: one core by buckets, or all by Δ-stepping."""
+    n, m = shape.n, shape.m
+    workers = min(thread_count(ask.threads), policy.path_threads(m))
+    run.take("distances", 8 * n)
+    if ask.weighted and policy.one_core_is_faster(m / max(1, n), workers):
+        run.take("search", 4 * n + WAITING * ENTRIES * n)
+    else:
+        run.take("bins", 64 * 12 * policy.first_blocks(n, ask.sources, workers))
+    if ask.predecessors:  # computed when they are first read
+        run.passing("looking for predecessors", 17 * m)
+        run.take("predecessors", 4 * n)
+
+
+def power(run: Ledger, shape: Shape, ask: Ask) -> None:
+    """PageRank by rounds."""
+    n = shape.n
+    if shape.directed and not shape.transposed:
+        run.take("arcs by head", shape.rows + (8 * shape.m if ask.weighted else 0))
+        run.passing("turning the matrix", TURNED * shape.m)
+    run.take("sums of weights", 17 * n)
+    run.take("factors and ranks", 8 * n * 6)
+
+
+# ---------------------------------------------------------------- building
+
+
+def building(run: Ledger, shape: Shape, ask: Ask) -> None:
+    """Graph.from_edges, beside the edges themselves; how many repeats there are is not known, none is assumed."""
+    arcs = shape.m * (1 if shape.directed else 2)
+    if shape.m < COMPILED_FROM_IF_LOADED and not ask.weighted:
+        run.passing("SciPy's counting sort", SORTED_BY_SCIPY * arcs)
+        run.take("rows", shape.offset * (shape.n + 1) + 4 * arcs)
+        return
+    sort_rows(run, "rows", shape.n, arcs, arcs, shape.offset, 8 if ask.weighted else 0)
+
+
+QUESTIONS = {
+    "bfs": search,
+    "bfs_many": sweep,
+    "sssp_many": sweep,
+    "closeness_centrality": sweep,
+    "harmonic_centrality": sweep,
+    "betweenness_centrality": betweenness,
+    "edge_betweenness_centrality": betweenness,
+    "sssp": shortest_paths,
+    "pagerank": power,
+    "connected_components": components,
+    "weakly_connected_components": components,
+    "from_edges": building,
+}

@@ -1,0 +1,60 @@
+"""What hw.estimate returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hopwave import html
+from hopwave.errors import amount
+
+
+@dataclass(frozen=True)
+class MemoryEstimate:
+    """The memory that a question would take at its peak. `int()` returns its bytes.
+
+    Attributes
+    ----------
+    what : str
+        The function.
+    device : str
+        "cpu": bytes of the process's resident memory. "cuda": bytes of the GPU's.
+    bytes : int
+        At the peak, beside the graph's own arrays on the host.
+    parts : dict of str to int
+        What is held at the peak, the largest first.
+    free : int, or None
+        Bytes that are free on that device now; None if unknown.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> needed = hw.estimate(hw.generate.grid(500, 500), "bfs", device="cpu")
+    >>> 8e6 < needed.bytes < 12e6, needed.fits
+    (True, True)
+    """
+
+    what: str
+    device: str
+    bytes: int
+    parts: dict[str, int]
+    free: int | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether so much is free, as far as that is known."""
+        return self.free is None or self.bytes <= self.free
+
+    def __int__(self) -> int:
+        return self.bytes
+
+    def __str__(self) -> str:
+        most = ", ".join(f"{name} {amount(size)}" for name, size in list(self.parts.items())[:4])
+        where = "the GPU" if self.device == "cuda" else "the CPU"
+        free = "" if self.free is None else f"; {amount(self.free)} are free"
+        return f"{self.what} on {where}: {amount(self.bytes)} at its peak ({most}){free}"
+
+    def _repr_html_(self) -> str:
+        facts = [("peak", amount(self.bytes)), *((name, amount(size)) for name, size in self.parts.items())]
+        if self.free is not None:
+            facts.append(("free", amount(self.free)))
+        return html.table(f"Memory of {self.what} on {self.device}", facts)

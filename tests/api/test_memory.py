@@ -1,0 +1,115 @@
+"""Memory known beforehand: beside what a process takes, what the models count, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from benchmarks import memory as measured
+
+import hopwave as hw
+from hopwave.api import choice
+from hopwave.memory import on_cpu, on_cuda, room
+from hopwave.memory.ledger import Ask, Ledger, Shape
+
+MESH = Shape(10**6, 4 * 10**6, False, depth=2000, greatest=4)
+ASKED = ("bfs", "components")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of resident memory is read from /proc")
+def test_the_peak_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """benchmarks/results/memory-cpu.md has all questions; here are some that take a second."""
+    monkeypatch.setenv("HOPWAVE_NUM_THREADS", "2")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    graph = hw.generate.kronecker(17, 8, seed=1)
+    peaks = measured.in_a_process(graph, list(ASKED))
+    for name in ASKED:
+        what, options = measured.asks(graph)[name]
+        said = int(hw.estimate(measured.fresh(graph, options), what, device="cpu", **options))
+        assert 0.85 < said / peaks[name] < 1.15, (name, said, peaks[name])
+
+
+def test_questions_are_those_of_both_devices_and_are_functions() -> None:
+    from hopwave.api.memory import WHAT
+
+    assert set(WHAT) == set(on_cpu.QUESTIONS) == set(on_cuda.QUESTIONS)
+    assert all(hasattr(hw, name) for name in WHAT if name != "from_edges")
+
+
+@pytest.mark.parametrize("what", on_cpu.QUESTIONS)
+@pytest.mark.parametrize("model", [on_cpu, on_cuda], ids=["cpu", "cuda"])
+def test_a_graph_ten_times_as_large_takes_ten_times_as_much(model: Any, what: str) -> None:
+    ask = Ask(what, sources=64, edges=what.startswith("edge"), weighted=what == "sssp_many", threads=None)
+    small, large = (model.needs(shape, ask).peak for shape in (MESH, replace(MESH, n=10**7, m=4 * 10**7)))
+    assert 4 < large / small < 12  # small ones are sorted at once, large ones in parts
+
+
+def test_known_numbers() -> None:
+    """From a run on an H200: benchmarks/results/memory-cuda.md, kron17."""
+    kron = Shape(131_072, 3_728_705, False, depth=6, greatest=20_000)
+    assert on_cuda.needs(kron, Ask("bfs")).peak == pytest.approx(91.7e6, rel=0.02)
+    batch = Ask("betweenness_centrality", sources=64)
+    assert on_cuda.needs(kron, batch).peak == pytest.approx(183.3e6, rel=0.05)
+
+
+def test_what_is_dropped_does_not_count_at_the_peak() -> None:
+    run = Ledger()
+    run.take("a", 5)
+    run.passing("b", 7)
+    run.take("c", 6)
+    run.take("nothing", 0)
+    assert (run.peak, run.at_peak, run.held) == (12, {"a": 5, "b": 7}, {"a": 5, "c": 6})
+
+
+def test_less_may_be_used() -> None:
+    """With memory_limit= there are fewer workers, and smaller batches."""
+    for model, shape in ((on_cpu, MESH), (on_cuda, Shape(131_072, 3_728_705, False, depth=6))):
+        whole, little = (
+            model.needs(
+                shape, Ask("betweenness_centrality", 64, threads=8 if model is on_cpu else None, memory_limit=m)
+            )
+            for m in (None, 90_000_000)
+        )
+        assert little.peak < whole.peak
+
+
+def test_an_estimate_says_what_is_held() -> None:
+    graph = hw.generate.grid(300, 300)
+    said = hw.estimate(graph, hw.bfs_many, sources=range(100), device="cpu")
+    assert int(said) == said.bytes == sum(said.parts.values()) and said.what == "bfs_many"
+    assert said.parts["table of distances"] == 4 * 100 * graph.n and next(iter(said.parts)) == "table of distances"
+    assert said.fits and "bfs_many on the CPU" in str(said) and "table of distances" in said._repr_html_()
+    assert not replace(said, free=100).fits
+
+
+def test_refused() -> None:
+    graph = hw.generate.path(5)
+    with pytest.raises(hw.GraphError, match="no memory is known of 'diameter'; use one of 'bfs'"):
+        hw.estimate(graph, "diameter")
+    with pytest.raises(hw.GraphError, match=r"for 'from_edges' give \(vertices, edges\)"):
+        hw.estimate(graph, "from_edges")
+    for what, plan in (("bfs", "xbfs"), ("betweenness_centrality", "turbobc-sccsc")):
+        with pytest.raises(hw.GraphError, match=f"no memory is known of {what} by plan '{plan}'"):
+            hw.estimate(graph, what, plan=plan)
+    assert hw.estimate(graph, "betweenness_centrality", plan="hopwave-block", device="cpu").bytes > 0
+    with pytest.raises(hw.GraphError, match="device='tpu' is not known here"):
+        hw.estimate(graph, "bfs", device="tpu")
+
+
+def test_a_graph_that_a_gpu_cannot_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With device="auto" the CPU takes it; where the GPU is named, the error has the bytes."""
+    graph = hw.generate.grid(30, 30)
+    monkeypatch.setattr(choice, "has_gpu", lambda: True)
+    monkeypatch.setattr(choice, "MIN_ARCS_FOR_GPU", 1)
+    monkeypatch.setattr(room, "free_on_gpu", lambda: 10_000)
+    assert choice.choose_device("auto", graph, None) == "cuda"  # so small a graph is not asked about
+    monkeypatch.setattr(room, "MIN_ARCS_TO_ASK", 1)
+    assert choice.choose_device("auto", graph, None) == "cpu"
+    with pytest.raises(hw.EngineError, match=r"on the GPU needs .* kB and may use 10.00 kB; use device='cpu'"):
+        choice.choose_device("cuda", graph, None)
+    monkeypatch.setattr(room, "free_on_gpu", lambda: 10**9)
+    assert choice.choose_device("auto", graph, None) == choice.choose_device("cuda", graph, None) == "cuda"

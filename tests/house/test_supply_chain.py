@@ -1,0 +1,193 @@
+"""What is run, and where it comes from: no pickle, no evaluated text, no code of others; bounds of dependencies."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+import pytest
+from benchmarks import sanitize, sanitize_parts
+from docs import __main__ as docs
+from docs import guarantees
+
+from hopwave import machine_code, operators
+from hopwave.user_folder import why_not_trusted
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+RUN_WHAT_THEY_READ = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "joblib", "yaml"}
+RUN_TEXT = {"eval", "exec", "compile", "__import__", "system", "popen"}
+# The one place that compiles code at run time: kernels of hopwave's own, rewritten for one arithmetic.
+ALLOWED = {
+    ("src/hopwave/engines/cpu/linalg/specialise.py", "exec"),
+    ("src/hopwave/engines/cpu/linalg/specialise.py", "compile"),
+}
+
+
+def found_in(text: str) -> Iterator[str]:
+    """Names of what would run something that was read, in a source."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield (node.module or "").partition(".")[0]
+        elif isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else ""
+            if isinstance(node.func, ast.Attribute) and ast.unparse(node.func) in (
+                "os.system",
+                "os.popen",
+                "builtins.eval",
+            ):
+                name = node.func.attr
+            yield name
+            for word in node.keywords:
+                if word.arg in ("allow_pickle", "shell") and not (
+                    isinstance(word.value, ast.Constant) and word.value.value is False
+                ):
+                    yield f"{word.arg}="
+
+
+def test_nothing_is_unpickled_or_evaluated() -> None:
+    forbidden = RUN_WHAT_THEY_READ | RUN_TEXT | {"allow_pickle=", "shell="}
+    found = {
+        (file.relative_to(ROOT).as_posix(), name)
+        for file in SOURCES
+        for name in found_in(file.read_text(encoding="utf-8"))
+        if name in forbidden
+    }
+    assert found == ALLOWED
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("import pickle", "pickle"),
+        ("from marshal import loads", "marshal"),
+        ("x = eval('1')", "eval"),
+        ("import os\nos.system('ls')", "system"),
+        ("np.load(f, allow_pickle=True)", "allow_pickle="),
+        ("run('ls', shell=yes)", "shell="),
+    ],
+)
+def test_each_of_them_would_be_found(text: str, name: str) -> None:
+    assert name in set(found_in(text)) and "eval" not in set(found_in("re.compile('eval(x)')"))
+
+
+def test_an_operator_is_its_text() -> None:
+    """Numba compiles the text, Python runs the function: they are the same expression."""
+    tree = ast.parse(Path(operators.__file__).read_text(encoding="utf-8"))
+    pairs = [
+        (call.args[1], call.args[2])
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "_op"
+    ]
+    assert len(pairs) == 19
+    for function, text in pairs:
+        assert isinstance(function, ast.Lambda) and isinstance(text, ast.Constant)
+        assert ast.unparse(function.body) == ast.unparse(ast.parse(str(text.value), mode="eval").body)
+
+
+# ---------------------------------------------------------------- caches
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_machine_code_of_others_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Numba's files are pickles: whoever can write to their folder can run code here."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    kept = Path(str(machine_code.where_kept()))
+    assert tmp_path in kept.parents and why_not_trusted(kept, shared=True) is None
+    kept.chmod(0o777)
+    monkeypatch.setattr(machine_code, "_said", False)
+    assert machine_code.where_kept() is None
+    assert "can be written to by others; run: chmod o-w" in caplog.text
+    kept.chmod(0o775)  # a group's, as where the umask is 002
+    assert machine_code.where_kept() == str(kept)
+    monkeypatch.setattr(os, "getuid", lambda: kept.stat().st_uid + 1)
+    if kept.stat().st_uid:  # what belongs to the administrator may be read by all
+        assert machine_code.where_kept() is None
+
+
+# ---------------------------------------------------------------- dependencies
+
+
+def requirements() -> list[str]:
+    project: Any = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
+
+
+def test_every_dependency_has_a_lower_bound() -> None:
+    named = [one for one in requirements() if not one.startswith("hopwave[")]
+    assert [one for one in named if not re.search(r">=\s*\d|==\s*\d", one)] == ["mpich; sys_platform != 'win32'"]
+
+
+def test_the_oldest_versions_are_those_of_the_bounds() -> None:
+    from oldest import oldest_versions
+
+    assert oldest_versions(["numpy>=1.26", "cuda-toolkit[nvrtc]==12.*", "mpich; sys_platform != 'win32'"]) == [
+        "numpy==1.26.*"
+    ]
+
+
+# ---------------------------------------------------------------- promises, kernels
+
+
+def test_every_promise_is_held_by_a_test() -> None:
+    parts = guarantees.read()
+    assert not (wrong := guarantees.wrong(parts)), "\n".join(wrong)
+    nothing = guarantees.Promise("p.", ("api/test_docs.py::test_no_such", "no_such_file.py::test_x"))
+    assert len(guarantees.wrong({"": [nothing, guarantees.Promise("q.", ())]})) == 3
+
+
+def test_the_page_of_promises_is_true() -> None:
+    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    assert docs.with_guarantees(page) == page, "run `make docs`"
+
+
+def test_counts_of_long_runs_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "fuzz.jsonl").write_text('{"fuzzer": "readers", "inputs": 1234567, "wrong": 0, "minutes": 60.0}\n')
+    assert "fuzzer readers: 1,234,567 inputs, 0 wrong, 60 minutes" in guarantees.markdown(tmp_path)
+
+
+def test_the_sanitizer_looks_at_every_kernel() -> None:
+    """Every plan of a GPU is in a part, both widths of offsets are, and what a tool says is found."""
+    names = " ".join(sanitize_parts.PARTS)
+    assert all(f"betweenness: {plan.name}" in names for plan in sanitize_parts.plans("betweenness"))
+    searched = {"hopwave-gpu", "hopwave-paths", "turbobfs-tdbu", "hiragushi-hybrid", "merrill"}
+    searched |= {
+        name for start in ("turbobfs-td-", "turbobfs-bu", "xbfs", "pushpull") for name in sanitize_parts.named(start)
+    }
+    assert searched == {plan.name for plan in sanitize_parts.plans("search")} - {"hopwave"}  # the kernel of hopwave-gpu
+    assert {bits for _, bits in sanitize.tasks([])} == {32, 64}
+
+
+def test_what_the_sanitizer_says_is_in_the_table(tmp_path: Path) -> None:
+    log = tmp_path / "memcheck-0.log"
+    log.write_text(
+        "== many, 32 bits\n========= Invalid __global__ write of size 4 bytes\n"
+        "=========     at void hopwave::many::search_many<int, (int)2>(Many)+0x10\n=========\n"
+        "========= ERROR SUMMARY: 1 error\n"
+    )
+    (said,) = sanitize.complaints("memcheck", log)
+    assert (said["part"], said["kernel"]) == ("many, 32 bits", "hopwave::many::search_many")
+    launched = ["many/search.cuh: hopwave::many::search_many<int, 2>"]
+    ran = {"tool": "memcheck", "part": "many", "offsets": 32, "seconds": 1.0, "wrong": [], "launched": launched}
+    late = {"tool": "racecheck", "part": "many", "offsets": 32, "failed": "not finished in time"}
+    page = sanitize.page([ran, said, late])
+    assert (
+        "| `hopwave::many::search_many` | – | 1: **1 messages** |" in page and "Not finished: racecheck, many" in page
+    )
+    assert "1: clean" in sanitize.page([ran])
+    file = tmp_path / "sanitizer.jsonl"
+    file.write_text(json.dumps(ran) + "\n" + json.dumps(late) + "\n")
+    again = {**ran, "failed": "not finished in time"}
+    assert sanitize.merged([again], file) == [ran]  # what was finished once stands
+    assert sanitize.claim(tmp_path, "memcheck", "many", 32) and not sanitize.claim(tmp_path, "memcheck", "many", 32)

@@ -1,0 +1,66 @@
+"""The oldest versions of its dependencies that hopwave allows: installs them, and runs the tests with them.
+
+    python3.11 tests/oldest.py FOLDER     (`make oldest`)
+
+makes an environment in the folder with the lower bound of every dependency in pyproject.toml, and of the extras
+networkx, io, plot and igraph. The tests are those of `make quick` that need no GPU, no MPI and no compiler for kernels.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+EXTRAS = ("networkx", "io", "plot", "igraph")
+TOOLS = ["pytest==8.*", "pytest-xdist==3.5.*", "hypothesis==6.100.*"]
+LEFT_OUT = ("site", "house", "mpi", "engines/test_kernels.py", "engines/test_linalg_kernels.py")
+NEED_NEWER = (  # tests that call what only newer versions of SciPy and NetworkX have, or compare with their definitions
+    "io/test_io_reading.py::test_matrix_market_agrees_with_scipy",
+    "io/test_io_weights.py::test_matrix_market_of_scipy",
+    "cli/test_cli_bc.py::test_options_as_networkx",
+    "api/test_sample_bounds.py::test_samples_are_those_of_networkx_and_travel",
+)
+BOUND = re.compile(r"([A-Za-z][\w.-]*)(?:\[[^]]*\])?\s*>=\s*([\d.]+)")
+
+
+def oldest_versions(requirements: list[str]) -> list[str]:
+    """The lowest version of each requirement that has a lower bound; a bound such as 1.26 is its first release.
+
+    >>> oldest_versions(["numpy>=1.26", "typer>=0.15.4", "rich>=13"])
+    ['numpy==1.26.*', 'typer==0.15.4', 'rich==13.0.*']
+    """
+    found = []
+    for name, version in (match.groups() for one in requirements if (match := BOUND.match(one))):
+        parts = version.split(".")
+        found.append(f"{name}=={version}" + (".0.*" if len(parts) == 1 else ".*" if len(parts) == 2 else ""))
+    return found
+
+
+def main(folder: Path) -> int:
+    """Install and test."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [one for extra in EXTRAS for one in project["optional-dependencies"][extra]]
+    versions = oldest_versions([*project["dependencies"], *extras])
+    python = folder / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    subprocess.run([str(python), "-m", "pip", "install", "--quiet", *versions, *TOOLS], check=True)
+    print("\n".join(versions), flush=True)
+    options = ["-q", "-p", "no:cacheprovider", "-m", "not slow and not mpi and not gpu"]
+    options += ["-W", "ignore::DeprecationWarning"]  # an old matplotlib under a new pyparsing warns of its own
+    options += [f"--ignore=tests/{place}" for place in LEFT_OUT]
+    options += [f"--deselect=tests/{test}" for test in NEED_NEWER]
+    known = {**os.environ, "HOPWAVE_TESTS": "quick", "NUMBA_CACHE_DIR": str(folder / "machine-code")}
+    done = subprocess.run([str(python), "-m", "pytest", *options, *sys.argv[2:]], env=known, cwd=ROOT, check=False)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        raise SystemExit("give the folder for the environment: python tests/oldest.py FOLDER")
+    sys.exit(main(Path(sys.argv[1]).resolve()))
