@@ -94,7 +94,7 @@ class Vectors(Counted):
         elif way == "identity":
             self.keep(la.apply(u, la.unary.identity), model)
         elif way == "cpu":
-            self.keep(u.to("cpu"), model)
+            self.keep(u.to("cpu").copy(), model)  # to() alone may return the vector itself
         else:
             self.keep(la.select(u, la.binary.gt, 0), {i: x for i, x in model.items() if x > 0})
 
@@ -106,8 +106,8 @@ class Vectors(Counted):
             found = la.ewise_add(self.vectors[i], self.vectors[j], la.binary.plus)
             self.keep(found, {k: a.get(k, 0) + b.get(k, 0) for k in {*a, *b}})
         else:
-            found = la.ewise_mult(self.vectors[i], self.vectors[j], la.binary.times)
-            self.keep(found, {k: a[k] * b[k] for k in {*a} & {*b}})
+            found = la.ewise_mult(self.vectors[i], self.vectors[j], la.binary.minus)
+            self.keep(found, {k: a[k] - b[k] for k in {*a} & {*b}})
 
     @rule(data=st.data(), complement=st.booleans(), replace=st.booleans())
     def written(self, data: st.DataObject, complement: bool, replace: bool) -> None:

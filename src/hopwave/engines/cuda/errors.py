@@ -13,6 +13,7 @@ LESS_MEMORY = "give a memory_limit= below what is free"
 OTHERS_LESS = "end other programs on this GPU"
 FEWER_ROWS = "compute fewer rows at a time"
 
+BAD_ALLOC = "std::bad_alloc"  # what CuPy's sorts make of an allocation that failed
 NOT_INITIALIZED = 3  # CUDA's answer, of runtime and driver, in a process that was forked after CUDA was started
 _imported_by = os.getpid()
 
@@ -44,7 +45,7 @@ def translated(error, doing, graph=None, remedy=FEWER_BUFFERS):
 
     from hopwave.engines.cuda.nvrtc import CompilingFailed
 
-    if isinstance(error, cupy.cuda.memory.OutOfMemoryError):
+    if isinstance(error, cupy.cuda.memory.OutOfMemoryError) or BAD_ALLOC in str(error):
         cupy.get_default_memory_pool().free_all_blocks()
         free, total = runtime.memGetInfo()
         return (
