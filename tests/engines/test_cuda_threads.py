@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
@@ -65,9 +66,9 @@ def test_what_a_thread_has_prepared_outlives_it(name: str) -> None:
     assert mixed.agree(mixed.answer(name, graph, "cuda"), expected(name))
 
 
-@pytest.mark.parametrize("graph", [G, G.to("cpu")], ids=["host", "copy"])
-def test_a_result_is_read_in_another_thread_than_it_was_begun_in(graph: hw.Graph) -> None:
+def test_a_result_is_read_in_another_thread_than_it_was_begun_in() -> None:
     """Arrays on the GPU are copied when they are first read."""
+    graph = mixed.fresh(G)
     search = hw.bfs(graph, 0, device="cuda")
     paths = hw.sssp(graph, 0, device="cuda")
     scores = hw.betweenness_centrality(graph, sources=mixed.SOURCES, device="cuda")
@@ -124,7 +125,7 @@ def test_a_small_call_beside_a_long_one_returns() -> None:
     thread.join(60)
 
 
-def test_two_thousand_mixed_calls_keep_no_memory_of_the_gpu() -> None:
+def test_many_mixed_calls_keep_no_memory_of_the_gpu() -> None:
     import cupy
 
     names = list(mixed.QUESTIONS)
@@ -139,7 +140,7 @@ def test_two_thousand_mixed_calls_keep_no_memory_of_the_gpu() -> None:
         return pool.used_bytes(), threading.active_count()
 
     used, threads = ask(4 * len(names))
-    later, more = ask(2000)
+    later, more = ask(400)
     assert later <= used + (1 << 20) and more <= threads
 
 
@@ -147,12 +148,12 @@ def test_two_thousand_mixed_calls_keep_no_memory_of_the_gpu() -> None:
 
 FIRST = """
 import threading, numpy as np, mixed
-G, wrong = mixed.graph(), []
+G, wrong, right = mixed.graph(), [], np.load({answers!r})
 
 def ask():
     for name in {names!r}:
         try:
-            if not mixed.agree(mixed.answer(name, G, "cuda"), mixed.answer(name, G, "cpu")):
+            if not mixed.agree(mixed.answer(name, G, "cuda"), right[name]):
                 wrong.append(name)
         except BaseException as error:
             wrong.append(f"{{name}}: {{error!r}}")
@@ -202,8 +203,10 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
 
 
 @pytest.mark.slow
-def test_four_processes_whose_first_call_is_in_a_thread() -> None:
-    running = [started(FIRST.format(names=SOME[i:] + SOME[:i])) for i in range(4)]
+def test_four_processes_whose_first_call_is_in_a_thread(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.npz"
+    np.savez(answers, **{name: expected(name) for name in SOME})
+    running = [started(FIRST.format(names=SOME[i:] + SOME[:i], answers=str(answers))) for i in range(4)]
     assert [ended(process) for process in running] == [(0, "[]\n", "")] * 4
 
 
