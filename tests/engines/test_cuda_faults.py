@@ -16,8 +16,8 @@ import mixed
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
 G = mixed.graph()
-EVERY = 12  # each of the first so many events fails once; of the others, one in SOME
-SOME = 7
+EVERY = 5  # each of the first so many events fails once; of the others, one in SOME
+SOME = 11
 
 
 class Events:
