@@ -87,8 +87,8 @@ FLOORS = (  # from top to bottom: the one place that says which room is on which
     ),
     Floor(
         "Errors",
-        "everything that hopwave raises; optional libraries; HTML, pictures",
-        ("errors", "optional", "html", "drawing", "user_folder"),
+        "everything that hopwave raises; optional libraries; HTML, pictures, threads",
+        ("errors", "optional", "html", "drawing", "user_folder", "thread_pool"),
     ),
 )
 

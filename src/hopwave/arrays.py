@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.errors import EngineError, amount
+
 Array = Any  # of NumPy or CuPy
 
 
@@ -26,6 +28,19 @@ def module_of(array: Array) -> Any:
 
         return cupy
     return np
+
+
+def uploaded(array: npt.NDArray[Any]) -> Array:
+    """A copy of an array on the GPU. Raises EngineError where its memory does not suffice."""
+    import cupy
+
+    try:
+        return cupy.asarray(array) if array.size else cupy.empty(0, array.dtype)  # quicker
+    except MemoryError as error:  # CuPy's is one
+        raise EngineError(
+            f"the GPU ran out of memory for an array of {amount(array.nbytes)} ({error}); free arrays of your own, or "
+            "use device='cpu'"
+        ) from error
 
 
 def is_on_gpu(values: Any) -> bool:

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.machine_code import njit
+from hopwave.thread_pool import each
 
 # Buckets: as many as keep one cache line each open in the second-level cache while arcs are dealt to them.
 MOST_BUCKETS = 2048
@@ -130,12 +131,6 @@ def looked_up(ids: npt.NDArray[Any], number: npt.NDArray[Any]) -> npt.NDArray[An
 def available_cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def each(pool: ThreadPoolExecutor, items: Any, work: Any) -> None:
-    """work(item) for every item on the pool's threads; the first error is raised here."""
-    for _ in pool.map(work, items):
-        pass
 
 
 def _together(array: npt.NDArray[Any], starts: npt.NDArray[Any], ends: npt.NDArray[Any]) -> npt.NDArray[Any]:

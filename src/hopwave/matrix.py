@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from hopwave.arrays import Array, module_of, on_gpu
+from hopwave.arrays import Array, module_of, on_gpu, uploaded
 from hopwave.csr import LARGEST_VERTEX_COUNT, Rows, is_ascending, offset_type
 from hopwave.errors import GraphError, LinalgError
 from hopwave.graph import Graph
@@ -283,12 +283,10 @@ class Matrix:
         if place == "cpu":
             part = Rows(*(None if array is None else array.get() for array in self.rows))
             return Matrix.from_rows(part, self.shape)
-        import cupy
-
         store = self._store
         if store.uploaded is None:
             rows, columns = (
-                None if part is None else Rows(*(None if array is None else cupy.asarray(array) for array in part))
+                None if part is None else Rows(*(None if array is None else uploaded(array) for array in part))
                 for part in (store.rows, store.columns)
             )
             made = _Store(store.shape, rows, rows if store.columns is store.rows else columns)

@@ -38,6 +38,16 @@ def test_a_damaged_file_is_made_again(folder: Path, damage: bytes | None, caplog
     assert "is damaged and is made again" in caplog.text
 
 
+def test_no_changed_byte_gives_other_code_or_another_symbol(folder: Path) -> None:
+    kernel_files.write(KEY, CODE, SYMBOLS)
+    (path,) = folder.iterdir()
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        for byte in (whole[place] ^ 1, whole[place] ^ 128):
+            path.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
+            assert kernel_files.read(KEY) in (None, (CODE, SYMBOLS)), place
+
+
 @pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
 def test_a_folder_that_others_may_write_to_is_not_used(folder: Path, mode: int) -> None:
     kernel_files.write(KEY, CODE, SYMBOLS)

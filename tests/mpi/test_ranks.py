@@ -38,6 +38,15 @@ def test_a_rank_that_fails_ends_the_job(how: str) -> None:
     assert any(reason in line for line in lines) or not reason, lines
 
 
+@pytest.mark.parametrize("number", [9])
+def test_a_call_of_mpi_that_fails_ends_the_job(number: int) -> None:
+    """On one rank alone: the other waits for it. The error says so, and no rank is left."""
+    script = str(Path(__file__).with_name("faulty_calls.py"))
+    done = start(2, script, str(number), seconds=SECONDS_TO_END)
+    assert done.returncode != 0 and "calls" not in done.stdout
+    assert any("rank 1 of 2 failed: Exception: " in line for line in done.stderr.splitlines()), done.stderr
+
+
 def test_a_damaged_file_ends_the_job_with_its_line(tmp_path: Path) -> None:
     """Only the last rank reads the damage; every rank raises, and one of them prints it."""
     path = tmp_path / "web.mtx"

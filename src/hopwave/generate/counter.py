@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.devices import host_cores
+from hopwave.thread_pool import each
 
 Words = npt.NDArray[np.uint64]
 
@@ -155,5 +156,4 @@ def in_blocks(count: int, work: Callable[[int, int], None]) -> None:
         work(0, count)
         return
     with ThreadPoolExecutor(min(len(begins), host_cores())) as pool:
-        for _ in pool.map(lambda begin: work(begin, min(begin + BLOCK, count)), begins):
-            pass
+        each(pool, begins, lambda begin: work(begin, min(begin + BLOCK, count)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from hopwave.graph import Graph
 from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.jobs import Question
 from hopwave.plan import Plan
+from hopwave.thread_pool import each
 
 # Bytes per edge at the peak: from a list of edges to rows; shortest paths, in addition to the rows.
 BUILDING, WEIGHTED = 42, 102
@@ -98,7 +100,7 @@ def validated(graph: Graph, root: int, distances: Any, predecessors: Any, thread
         return wrong[:, 0]
 
     with ThreadPoolExecutor(threads) as pool:
-        edges, span, levels = sum(pool.map(judge, cuts[:-1], cuts[1:]))
+        edges, span, levels = sum(each(pool, pairwise(cuts), lambda ends: judge(*ends)))
     reached = distances >= 0
     at_root = ids == root
     found = {

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.io.source import LONE_RETURN, Source
+from hopwave.thread_pool import begun
 
 MIN_BYTES_FOR_SCANNER = 1 << 20  # with fewer, Python has finished before Numba is imported
 LARGEST_NUMBER = 10**18 - 1  # 18 digits
@@ -206,19 +207,10 @@ def in_threads(blocks: Iterator[bytes], work: Callable[[bytes, bool], Result]) -
     workers = min(os.cpu_count() or 1, 16)
     waiting: deque[tuple[bytes, Future[Result]]] = deque()
     with ThreadPoolExecutor(workers) as pool:
-
-        def begun(block: bytes) -> Future[Result]:
-            try:
-                return pool.submit(work, block, True)
-            except RuntimeError:  # the system starts no thread: this one does the work
-                done: Future[Result] = Future()
-                done.set_result(work(block, True))
-                return done
-
         try:
-            waiting.append((first, begun(first)))
+            waiting.append((first, begun(pool, work, first, True)))
             for block in blocks:
-                waiting.append((block, begun(block)))
+                waiting.append((block, begun(pool, work, block, True)))
                 if len(waiting) > 2 * workers:
                     done, future = waiting.popleft()
                     yield done, future.result()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from hopwave.errors import EngineError
 from hopwave.optional import install
 
@@ -10,6 +12,10 @@ FEWER_BUFFERS = "take a plan with fewer buffers such as 'turbobfs-td-sccsc'"
 LESS_MEMORY = "give a memory_limit= below what is free"
 OTHERS_LESS = "end other programs on this GPU"
 FEWER_ROWS = "compute fewer rows at a time"
+
+BAD_ALLOC = "std::bad_alloc"  # what CuPy's sorts make of an allocation that failed
+NOT_INITIALIZED = 3  # CUDA's answer, of runtime and driver, in a process that was forked after CUDA was started
+_imported_by = os.getpid()
 
 
 class explained:
@@ -39,7 +45,7 @@ def translated(error, doing, graph=None, remedy=FEWER_BUFFERS):
 
     from hopwave.engines.cuda.nvrtc import CompilingFailed
 
-    if isinstance(error, cupy.cuda.memory.OutOfMemoryError):
+    if isinstance(error, cupy.cuda.memory.OutOfMemoryError) or BAD_ALLOC in str(error):
         cupy.get_default_memory_pool().free_all_blocks()
         free, total = runtime.memGetInfo()
         return (
@@ -58,6 +64,11 @@ def translated(error, doing, graph=None, remedy=FEWER_BUFFERS):
 
 
 def _failure(runtime, error, doing, graph):
+    if error.status == NOT_INITIALIZED and os.getpid() != _imported_by:
+        return (
+            f"CUDA does not work {doing} ({error}): this process was forked from one that had started CUDA; start "
+            "processes with multiprocessing.get_context('spawn'), or use device='cpu'"
+        )
     try:
         runtime.deviceSynchronize()
     except runtime.CUDARuntimeError:

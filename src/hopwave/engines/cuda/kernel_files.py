@@ -3,7 +3,7 @@
 Whoever can write to the folder can run code on the GPU as the user who reads from it. So it is made for its owner
 alone, and a folder that belongs to somebody else, or that others may write to, is neither read nor written.
 
-A file is a line of JSON (the SHA-256 of what follows it, and the symbol of every instance), and then the code.
+A file is a line of JSON (the symbol of every instance, and the SHA-256 of symbols and code), and then the code.
 """
 
 from __future__ import annotations
@@ -48,8 +48,9 @@ def read(key: tuple[str, ...]) -> tuple[bytes, dict[str, str]] | None:
     try:
         line, _, code = path.read_bytes().partition(b"\n")
         about = json.loads(line)
-        if about["sha256"] == hashlib.sha256(code).hexdigest():
-            return code, dict(about["symbols"])
+        symbols = dict(about["symbols"])
+        if about["sha256"] == _digest(code, symbols):
+            return code, symbols
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
@@ -65,7 +66,7 @@ def write(key: tuple[str, ...], code: bytes, symbols: dict[str, str]) -> None:
     if (reason := why_not()) is not None:
         log.info("kernels are not kept: %s", reason)
         return
-    about = json.dumps({"sha256": hashlib.sha256(code).hexdigest(), "symbols": symbols})
+    about = json.dumps({"sha256": _digest(code, symbols), "symbols": symbols})
     path = _path(key)
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
@@ -83,6 +84,10 @@ def write(key: tuple[str, ...], code: bytes, symbols: dict[str, str]) -> None:
 def holds(key: tuple[str, ...]) -> bool:
     """Whether there is code under this key."""
     return why_not() is None and _path(key).is_file()
+
+
+def _digest(code: bytes, symbols: dict[str, str]) -> str:
+    return hashlib.sha256(json.dumps(symbols, sort_keys=True).encode() + b"\n" + code).hexdigest()
 
 
 def _path(key: tuple[str, ...]) -> Path:

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from hopwave.engines.cuda import kernel_files
+from hopwave.thread_pool import begun
 
 log = logging.getLogger("hopwave")
 KERNELS = Path(__file__).resolve().parent / "kernels"
@@ -124,7 +125,7 @@ class Building:
                 if self.pool is None:
                     threads = min(THREADS, os.cpu_count() or 1)
                     self.pool = ThreadPoolExecutor(threads, thread_name_prefix="hopwave-nvrtc")
-                found = self.begun[key] = self.pool.submit(self._made, *key)
+                found = self.begun[key] = begun(self.pool, self._made, *key)
         if found.done() and found.exception() is not None:
             self.begun.pop(key, None)  # the next call tries again: headers may be installed meanwhile
         return found

@@ -1,0 +1,250 @@
+"""Many callers of one GPU: threads that are new to CUDA, several threads and processes at once, after a fork."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+import mixed
+from hopwave import generate
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+
+G = mixed.graph()
+every_question = pytest.mark.parametrize("name", mixed.QUESTIONS)
+
+
+def in_new_thread(call: Callable[[], Any]) -> Any:
+    """What a call returns or raises in a thread of its own, which ends before this returns."""
+    found: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            found.put((True, call()))
+        except BaseException as error:
+            found.put((False, error))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    right, what = found.get(timeout=60)
+    thread.join(60)
+    if not right:
+        raise what
+    return what
+
+
+def expected(name: str) -> Any:
+    return mixed.answer(name, G, "cpu")
+
+
+@every_question
+def test_a_new_thread_asks_what_the_first_thread_has_prepared(name: str) -> None:
+    """No context of CUDA is current in a new thread until something there needs one."""
+    graph = mixed.fresh(G)
+    assert mixed.agree(mixed.answer(name, graph, "cuda"), expected(name))
+    assert mixed.agree(in_new_thread(lambda: mixed.answer(name, graph, "cuda")), expected(name))
+    assert mixed.agree(mixed.answer(name, graph, "cuda"), expected(name))
+
+
+@every_question
+def test_what_a_thread_has_prepared_outlives_it(name: str) -> None:
+    graph = mixed.fresh(G)
+    for _ in range(2):
+        assert mixed.agree(in_new_thread(lambda: mixed.answer(name, graph, "cuda")), expected(name))
+    assert mixed.agree(mixed.answer(name, graph, "cuda"), expected(name))
+
+
+def test_a_result_is_read_in_another_thread_than_it_was_begun_in() -> None:
+    """Arrays on the GPU are copied when they are first read."""
+    graph = mixed.fresh(G)
+    search = hw.bfs(graph, 0, device="cuda")
+    paths = hw.sssp(graph, 0, device="cuda")
+    scores = hw.betweenness_centrality(graph, sources=mixed.SOURCES, device="cuda")
+    found = in_new_thread(lambda: (search.distances, search.depth, paths.distances, scores.scores))
+    assert mixed.agree(found[0], expected("search")) and found[1] == expected("search").max()
+    assert mixed.agree(found[2], expected("shortest paths"))
+    assert mixed.agree(found[3], expected("betweenness"))
+    later = in_new_thread(lambda: hw.bfs(graph, 0, device="cuda"))
+    assert mixed.agree(later.distances, expected("search"))
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["one graph", "a graph each"])
+def test_eight_threads_with_all_questions(shared: bool) -> None:
+    """Nothing is prepared before; every thread begins with another question."""
+    names = list(mixed.QUESTIONS)
+    right = {name: expected(name) for name in names}
+    one = mixed.fresh(G)
+
+    def ask(thread: int) -> list[str]:
+        graph = one if shared else mixed.fresh(G)
+        turn = [names[(thread * 5 + i) % len(names)] for i in range(len(names))]
+        return [name for name in turn if not mixed.agree(mixed.answer(name, graph, "cuda"), right[name])]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, range(8))) == [[]] * 8
+
+
+def test_a_small_call_beside_a_long_one_returns() -> None:
+    """The long one is told to end; until then the GPU is busy with its blocks."""
+    enough, under_way, ended = threading.Event(), threading.Event(), SimpleQueue[Any]()
+
+    def progress(done: int, of: int) -> None:
+        under_way.set()
+        if enough.is_set():
+            raise InterruptedError("enough")
+
+    def long() -> None:
+        try:
+            hw.betweenness_centrality(generate.grid(500, 500), device="cuda", progress=progress)
+        except BaseException as error:
+            ended.put(error)
+
+    thread = threading.Thread(target=long, daemon=True)
+    thread.start()
+    try:
+        assert under_way.wait(30)
+        small = generate.path(5)
+        assert in_new_thread(lambda: hw.bfs(small, 0, device="cuda").distances).tolist() == [0, 1, 2, 3, 4]
+        assert hw.betweenness_centrality(small, device="cuda").scores.argmax() == 2
+        assert ended.empty(), "the long call ended before the small ones"
+    finally:
+        enough.set()
+    assert isinstance(ended.get(timeout=60), InterruptedError)
+    thread.join(60)
+
+
+def test_many_mixed_calls_keep_no_memory_of_the_gpu() -> None:
+    import cupy
+
+    names = list(mixed.QUESTIONS)
+    graph = mixed.fresh(G)
+    pool = cupy.get_default_memory_pool()
+
+    def ask(count: int) -> tuple[int, int]:
+        for turn in range(count):
+            mixed.answer(names[turn % len(names)], graph if turn % 2 else mixed.fresh(G), "cuda")
+        gc.collect()
+        pool.free_all_blocks()
+        return pool.used_bytes(), threading.active_count()
+
+    used, threads = ask(4 * len(names))
+    later, more = ask(400)
+    assert later <= used + (1 << 20) and more <= threads
+
+
+# ---------------------------------------------------------------- processes
+
+FIRST = """
+import threading, numpy as np, mixed
+G, wrong, right = mixed.graph(), [], np.load({answers!r})
+
+def ask():
+    for name in {names!r}:
+        try:
+            if not mixed.agree(mixed.answer(name, G, "cuda"), right[name]):
+                wrong.append(name)
+        except BaseException as error:
+            wrong.append(f"{{name}}: {{error!r}}")
+
+thread = threading.Thread(target=ask)
+thread.start()
+thread.join()
+print(wrong)
+"""
+SOME = ["search", "betweenness", "closeness", "pagerank", "strong components", "product", "shortest paths"]
+
+FORKED = """
+import os, warnings, mixed
+warnings.simplefilter("ignore")
+import hopwave as hw
+G = mixed.graph()
+right = mixed.answer("search", G, "cuda")
+child = os.fork()
+if child == 0:
+    try:
+        assert mixed.agree(mixed.answer("search", G, "cpu"), right)
+        mixed.answer("search", mixed.fresh(G), "cuda")
+    except hw.EngineError as error:
+        print("refused:", error, flush=True)
+        os._exit(0)
+    except BaseException as error:
+        print("other:", repr(error), flush=True)
+        os._exit(4)
+    os._exit(3)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), mixed.agree(mixed.answer("search", G, "cuda"), right))
+"""
+
+
+def started(text: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.Popen(
+        [sys.executable, "-c", text], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    try:
+        out, err = process.communicate(timeout=100)
+    finally:
+        process.kill()
+    return process.returncode, out, err
+
+
+@pytest.mark.slow
+def test_four_processes_whose_first_call_is_in_a_thread(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.npz"
+    np.savez(answers, **{name: expected(name) for name in SOME})
+    running = [started(FIRST.format(names=SOME[i:] + SOME[:i], answers=str(answers))) for i in range(4)]
+    assert [ended(process) for process in running] == [(0, "[]\n", "")] * 4
+
+
+@pytest.mark.slow
+def test_a_forked_child_is_told_that_it_has_no_gpu() -> None:
+    """CUDA does not survive a fork. The child's searches on the CPU do, and so does its parent's GPU."""
+    code, out, err = ended(started(FORKED))
+    lines = out.splitlines()
+    assert code == 0 and lines[-1] == "0 True", (out, err)
+    assert lines[0].startswith("refused: ") and "fork" in lines[0]
+
+
+def test_interpreter_exit_during_work_on_the_gpu() -> None:
+    text = """
+import threading, hopwave as hw
+G = hw.generate.kronecker(12, seed=1)
+begun = threading.Event()
+
+def work():
+    while True:
+        hw.bfs(G, 0, device="cuda").distances
+        begun.set()
+
+threading.Thread(target=work, daemon=True).start()
+begun.wait(60)
+late = hw.bfs(G, 1, device="cuda")
+print("over")
+"""
+    code, out, err = ended(started(text))
+    assert (code, out) == (0, "over\n"), err
+
+
+def test_arrays_of_the_gpu_are_freed_in_any_thread() -> None:
+    graphs = [mixed.fresh(G) for _ in range(4)]
+    results = [hw.bfs(graph, 0, device="cuda") for graph in graphs]
+    in_new_thread(graphs.clear)
+    right = expected("search")
+    assert all(np.array_equal(result.distances, right) for result in results)
+    in_new_thread(results.clear)
+    gc.collect()
+    assert mixed.agree(mixed.answer("search", mixed.fresh(G), "cuda"), right)

@@ -1,0 +1,18 @@
+"""What every fuzzer raises, and the form that all of them have.
+
+A fuzzer is a function `inputs(draw, folder)`. It yields one attempt after another, without end. An attempt draws an
+input, compares two answers, raises Difference if they differ, and returns how many comparisons it made.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+Attempt = Callable[[], int]
+Fuzzer = Callable[[random.Random, Path], Iterator[Attempt]]
+
+
+class Difference(AssertionError):
+    """Two answers to the same question differ; the message has the input."""

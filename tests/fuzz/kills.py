@@ -1,0 +1,174 @@
+"""Processes that are killed at random moments of a write, a conversion or a checkpointed run.
+
+    python tests/fuzz/kills.py COUNT [--seed SEED] [--record FILE]
+
+A file that was there before is the old one or the new one afterwards, never neither; what the killed process left is
+removed by the next write; a run that continues gives the same bits as one without a break. Each process is a fork of
+this one, so that a thousand kills take minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from difference import Difference
+
+import hopwave as hw
+from hopwave.algorithms import checkpoint
+from hopwave.cli.app import main as command
+from hopwave.engines.cpu import policy
+
+OLD = hw.generate.grid(40, 40)
+NEW = hw.generate.delaunay(1500, seed=1)
+RUN = hw.generate.grid(30, 30)
+FILES = ("graph.txt", "graph.mtx", "graph.npz", "graph.csv.gz", "graph.graph")
+LONGEST = 0.03  # seconds from the start of a process to its end, at most
+
+
+def killed(work: Callable[[], None], after: float) -> bool:
+    """Whether a process that does this work was still at it when it was killed."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        except BaseException as error:
+            sys.stderr.write(f"{error!r}\n")
+            os._exit(1)
+        os._exit(0)
+    time.sleep(after)
+    os.kill(child, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code not in (0, -signal.SIGKILL):
+        raise Difference(f"the process ended with {code}")
+    return code != 0
+
+
+def same(G: Any, H: Any) -> bool:
+    return bool(G.n == H.n and np.array_equal(G.indptr, H.indptr) and np.array_equal(G.indices, H.indices))
+
+
+def read(path: Path) -> Any:
+    return hw.read(path, directed=False, progress=False)
+
+
+def check_file(path: Path, draw: random.Random) -> None:
+    """The file is whole, and the next write leaves nothing beside it."""
+    found = read(path)
+    if not (same(found, OLD) or same(found, NEW)):
+        raise Difference(f"{path.name} is neither the old graph nor the new one")
+    if draw.random() < 0.2:
+        hw.write(path, OLD)
+        left = [other.name for other in path.parent.glob(f".{path.name}.*.part")]
+        if left:
+            raise Difference(f"{left} stay beside {path.name}")
+
+
+def try_write(draw: random.Random, folder: Path) -> bool:
+    """A process that writes two graphs in turn to the same file."""
+    path = folder / draw.choice(FILES)
+    if not path.exists():
+        hw.write(path, OLD)
+
+    def work() -> None:
+        for turn in range(100):
+            hw.write(path, OLD if turn % 2 else NEW)
+
+    was_killed = killed(work, LONGEST * draw.random())
+    check_file(path, draw)
+    return was_killed
+
+
+def try_convert(draw: random.Random, folder: Path) -> bool:
+    """The command, from one format to another."""
+    path = folder / draw.choice(FILES)
+    if not path.exists():
+        hw.write(path, OLD)
+    source = folder / "source.npz"
+    if not source.exists():
+        hw.write(source, NEW)
+
+    def work() -> None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        for _ in range(100):
+            if command(["convert", str(source), str(path)]):
+                raise Difference("the command failed")
+
+    was_killed = killed(work, LONGEST * draw.random())
+    check_file(path, draw)
+    return was_killed
+
+
+class Continued:
+    """A run that saves all the time and is killed again and again, until a process finishes it."""
+
+    def __init__(self) -> None:
+        self.right = hw.betweenness_centrality(RUN, device="cpu").scores
+
+    def __call__(self, draw: random.Random, folder: Path) -> bool:
+        path = folder / "run.npz"
+        checkpoint.INTERVAL, policy.POLL_SECONDS = 0.0, 0.0005
+
+        def work() -> None:
+            hw.betweenness_centrality(RUN, device="cpu", checkpoint=path, progress=lambda done, of: None, threads=1)
+
+        was_killed = killed(work, 2 * LONGEST * draw.random())
+        if not was_killed or draw.random() < 0.1:
+            found = hw.betweenness_centrality(RUN, device="cpu", checkpoint=path)
+            if not np.array_equal(found.scores, self.right):
+                raise Difference("a continued run has other scores")
+            path.unlink(missing_ok=True)
+        return was_killed
+
+
+def run(count: int, seed: int, folder: Path) -> tuple[int, int]:
+    """How many processes were killed at work, until there are `count`, and how many of them left something wrong."""
+    draw, kills, wrong, tried = random.Random(seed), 0, 0, 0
+    kinds = (try_write, try_convert, Continued())
+    while kills < count and tried < 20 * count:
+        tried += 1
+        try:
+            kills += kinds[tried % 3](draw, folder)
+        except Exception as error:  # a file that cannot be read raises errors of many kinds
+            kills, wrong = kills + 1, wrong + 1
+            print(f"{kinds[tried % 3]}: {error!r}", file=sys.stderr)
+    return kills, wrong
+
+
+def main() -> int:
+    """Kill that many processes, print what was found and keep the row."""
+    parser = argparse.ArgumentParser(description="Kill processes that write files.")
+    parser.add_argument("count", type=int)
+    parser.add_argument("--seed", type=int, default=time.time_ns())
+    parser.add_argument("--record", type=Path, help="a file of rows, to which this run is added")
+    given = parser.parse_args()
+    os.environ["HOPWAVE_PROGRESS"] = "0"
+    warnings.simplefilter("ignore")
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        kills, wrong = run(given.count, given.seed, Path(folder))
+    minutes = round((time.monotonic() - began) / 60, 2)
+    print(f"{kills:,} kills in {minutes} minutes, {wrong} wrong")
+    if given.record:
+        row = {
+            "fuzzer": "kills", "inputs": kills, "wrong": wrong, "minutes": minutes, "seed": given.seed,
+            "date": time.strftime("%Y-%m-%d"), "version": hw.__version__,
+        }  # fmt: skip
+        with given.record.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

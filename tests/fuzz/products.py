@@ -1,0 +1,228 @@
+"""Fuzzing of linalg: every semiring, with masks, accumulators and replacement, beside python-graphblas (SuiteSparse).
+
+Values are small whole numbers, so that no order of adding shows. Where ⊕ is "any", all terms of a place are equal, or
+only the places are compared: which term is kept is not said.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import graphblas as gb
+import numpy as np
+from difference import Attempt, Difference
+from scipy.sparse import csr_array
+
+from hopwave import linalg as la
+
+# What the tests of linalg compile for the CPU engine anyway; the specification needs no compiling and gets all.
+COMPILED = (("plus_times", "float64"), ("min_plus", "int64"), ("or_and", "bool"), ("any_pair", "bool"))
+TYPES = ("int32", "int64", "float32", "float64")
+ACCUMULATORS = ("plus", "times", "min", "max", "first", "second")
+PLACES = ("firsti", "firstj", "secondi", "secondj")
+OPERATORS = ("plus", "minus", "times", "min", "max", "first", "second", "eq", "ne", "lt", "le", "gt", "ge")
+DIRECTIONS = ("auto", "push", "pull")
+
+gb.ss.config["jit_c_control"] = "off"  # else SuiteSparse starts a C compiler for every new combination of types
+
+
+# ---------------------------------------------------------------- operands
+
+
+def their_semiring(name: str) -> Any:
+    return getattr(gb.semiring.ss if name.endswith(PLACES) else gb.semiring, "lor_land" if name == "or_and" else name)
+
+
+def values(draw: random.Random, count: int, dtype: str, equal: bool) -> Any:
+    if equal:
+        return np.full(count, 3 if dtype != "bool" else True, dtype)
+    return np.array([draw.randint(-3, 4) if dtype != "bool" else draw.random() < 0.7 for _ in range(count)], dtype)
+
+
+def vector(draw: random.Random, n: int, dtype: str, equal: bool = False) -> la.Vector:
+    places = sorted(draw.sample(range(n), draw.randint(0, n)))
+    return la.Vector.from_entries(np.array(places, np.int64), values(draw, len(places), dtype, equal), n)
+
+
+def matrix(draw: random.Random, shape: tuple[int, int], dtype: str, equal: bool = False) -> la.Matrix:
+    share = draw.choice((0.0, 0.2, 0.5, 0.9))
+    cells = [(i, j) for i in range(shape[0]) for j in range(shape[1]) if draw.random() < share]
+    indptr = np.cumsum([0, *np.bincount([i for i, _ in cells], minlength=shape[0])])
+    columns = np.array([j for _, j in cells], np.int32)
+    return la.Matrix.from_scipy(
+        csr_array((values(draw, len(cells), dtype, equal), columns, indptr.astype(np.int32)), shape=shape)
+    )
+
+
+def theirs(own: la.Vector | la.Matrix) -> Any:
+    if isinstance(own, la.Vector):
+        return gb.Vector.from_coo(own.indices.astype(np.uint64), own.values, dtype=own.dtype, size=own.n)
+    rows = np.repeat(np.arange(own.shape[0]), np.diff(own.rows.indptr))
+    return gb.Matrix.from_coo(
+        rows.astype(np.uint64), own.rows.indices.astype(np.uint64), own.stored_values(), nrows=own.shape[0],
+        ncols=own.shape[1],
+    )  # fmt: skip
+
+
+def entries(own: Any) -> tuple[list[Any], list[Any]]:
+    """Places and values of a vector or matrix of either library."""
+    if isinstance(own, la.Vector):
+        return own.indices.tolist(), own.values.tolist()
+    if isinstance(own, la.Matrix):
+        rows = np.repeat(np.arange(own.shape[0]), np.diff(own.rows.indptr)).tolist()
+        return list(zip(rows, own.rows.indices.tolist(), strict=True)), own.stored_values().tolist()
+    *where, found = own.to_coo()
+    places = where[0].tolist() if len(where) == 1 else list(zip(*(part.tolist() for part in where), strict=True))
+    return places, found.tolist()
+
+
+class Writing:
+    """Mask, accumulator and replacement, drawn once, for both libraries."""
+
+    def __init__(self, draw: random.Random, size: Any, dtype: str) -> None:
+        make: Any = vector if isinstance(size, int) else matrix
+        self.mask = make(draw, size, draw.choice(("bool", "int32"))) if draw.random() < 0.7 else None
+        self.complement, self.structural = draw.random() < 0.5, draw.random() < 0.5
+        self.out = make(draw, size, dtype) if draw.random() < 0.6 else None
+        accumulators = ("first", "second") if dtype == "bool" else ACCUMULATORS
+        self.accum = draw.choice((None, *accumulators)) if self.out is not None else None
+        self.replace = self.out is not None and self.mask is not None and draw.random() < 0.5
+
+    def mine(self) -> dict[str, Any]:
+        masked = {"mask": self.mask, "complement": self.complement, "structural": self.structural}
+        return {
+            **(masked if self.mask is not None else {}),
+            "out": self.out.copy() if isinstance(self.out, la.Vector) else self.out,  # a matrix is not changed
+            "accum": None if self.accum is None else la.binary[self.accum],
+            "replace": self.replace,
+        }
+
+    def theirs(self) -> dict[str, Any]:
+        """The same for SuiteSparse."""
+        given: dict[str, Any] = {}
+        if self.mask is not None:
+            m = theirs(self.mask)
+            m = m.S if self.structural else m.V
+            given["mask"] = ~m if self.complement else m
+        if self.accum is not None:
+            given["accum"] = getattr(gb.binary, self.accum)
+        if self.replace:
+            given["replace"] = True
+        return given
+
+    def into(self, expression: Any) -> Any:
+        """What SuiteSparse makes of it."""
+        if self.out is None:
+            return expression.new(**self.theirs())
+        w = theirs(self.out)
+        w(**self.theirs()) << expression
+        return w
+
+    def __repr__(self) -> str:
+        shown = [f"out={entries(self.out)}"] if self.out is not None else []
+        if self.mask is not None:
+            shown.append(f"mask={entries(self.mask)} complement={self.complement} structural={self.structural}")
+        return f"{' '.join(shown)} accum={self.accum} replace={self.replace}"
+
+
+def compare(mine: Any, other: Any, about: str, only_places: bool = False) -> None:
+    found, expected = entries(mine), entries(other)
+    if found[0] != expected[0] or (not only_places and not np.array_equal(found[1], expected[1], equal_nan=True)):
+        raise Difference(f"{about}: found {found}, expected {expected}")
+
+
+# ---------------------------------------------------------------- operations
+
+
+def try_product(draw: random.Random, name: str, dtype: str, device: str) -> int:
+    """One product of a matrix with a vector or a matrix."""
+    rows, inner, columns = (draw.randint(1, 7) for _ in range(3))
+    any_term = name.startswith("any_")
+    kind = draw.choice(("mxv", "vxm", "mxm"))
+    semiring, their = la.semiring[name], their_semiring(name)
+    A = matrix(draw, (rows, inner), dtype, any_term)
+    result = "int64" if name.endswith(PLACES) else dtype
+    options: dict[str, Any] = {"device": device, "direction": draw.choice(DIRECTIONS)}
+    if kind == "mxv":
+        x = vector(draw, inner, dtype, any_term)
+        how = Writing(draw, rows, result)
+        mine, other = la.mxv(A, x, semiring, **how.mine(), **options), their(theirs(A) @ theirs(x))
+    elif kind == "vxm":
+        x = vector(draw, rows, dtype, any_term)
+        how = Writing(draw, inner, result)
+        mine, other = la.vxm(x, A, semiring, **how.mine(), **options), their(theirs(x) @ theirs(A))
+    else:
+        x = matrix(draw, (inner, columns), dtype, any_term)
+        how = Writing(draw, (rows, columns), result)
+        if how.mask is None or how.complement:
+            options["direction"] = "auto"  # a pull computes the places of a mask alone
+        mine, other = la.mxm(A, x, semiring, **how.mine(), **options), their(theirs(A) @ theirs(x))
+    about = f"{kind} {name} {dtype} {options} A={A.shape} {entries(A)} x={entries(x)} {how}"
+    compare(mine, how.into(other), about, only_places=any_term and name.endswith(PLACES))
+    return 1
+
+
+def try_element_wise(draw: random.Random) -> int:
+    """Sums and products place by place, apply, select, reduce, extract and assign of vectors."""
+    n, dtype = draw.randint(1, 8), draw.choice(TYPES)
+    u, v = vector(draw, n, dtype), vector(draw, n, dtype)
+    name = draw.choice(OPERATORS)
+    how = Writing(draw, n, "bool" if name in OPERATORS[7:] else dtype)
+    op, other = la.binary[name], getattr(gb.binary, name)
+    about = f"{name} {dtype} u={entries(u)} v={entries(v)} {how}"
+    if name not in OPERATORS[7:]:  # where only one has a value, a comparison has none to give
+        expression = theirs(u).ewise_add(theirs(v), other)
+        compare(la.ewise_add(u, v, op, **how.mine()), how.into(expression), f"ewise_add {about}")
+    expression = theirs(u).ewise_mult(theirs(v), other)
+    compare(la.ewise_mult(u, v, op, **how.mine()), how.into(expression), f"ewise_mult {about}")
+    expression = theirs(u).apply(other, right=2)
+    compare(la.apply(u, op, right=2, **how.mine()), how.into(expression), f"apply {about}")
+    how = Writing(draw, n, dtype)
+    about = f"{dtype} u={entries(u)} {how}"
+    sign, word = draw.choice(((">", "gt"), ("<=", "le"), ("==", "eq"), ("!=", "ne")))
+    one = np.dtype(dtype).type(1)  # SuiteSparse takes the bits of a whole number for those of a float
+    expression = theirs(u).select(sign, one)
+    compare(la.select(u, la.binary[word], one, **how.mine()), how.into(expression), f"{word} {about}")
+    places = [draw.randrange(n) for _ in range(n)]
+    compare(la.extract(u, places, **how.mine()), how.into(theirs(u)[places]), f"extract {places} {about}")
+    for monoid in ("plus", "min", "max"):
+        if u.nnz:
+            mine, due = la.reduce(u, la.monoid[monoid]), theirs(u).reduce(getattr(gb.monoid, monoid)).new().value
+            if mine != due:
+                raise Difference(f"reduce {monoid} {entries(u)}: found {mine}, expected {due}")
+    return 7
+
+
+def try_assign(draw: random.Random) -> int:
+    """A value or a vector written to some places of a vector."""
+    n, dtype = draw.randint(1, 8), draw.choice(TYPES)
+    u, how = vector(draw, n, dtype), Writing(draw, n, dtype)
+    w = how.out if how.out is not None else vector(draw, n, dtype)
+    their = theirs(w)
+    given: dict[str, Any] = {key: value for key, value in how.mine().items() if key != "out"}
+    value: Any = draw.choice((5, u))
+    their(**how.theirs())[:] << (theirs(value) if isinstance(value, la.Vector) else value)
+    shown = entries(value) if isinstance(value, la.Vector) else value
+    compare(la.assign(w.copy(), value, **given), their, f"assign {shown} to {entries(w)} {how}")
+    return 1
+
+
+def cases() -> list[tuple[str, str, str]]:
+    """Semiring, type and engine of every kind of product."""
+    found = [(name, dtype, "cpu") for name, dtype in COMPILED]
+    for name in dir(la.semiring):
+        logical = name in ("or_and", "lxor_land") or name == "any_pair"
+        found += [(name, dtype, "reference") for dtype in (("bool",) if logical else TYPES)]
+    return found
+
+
+def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
+    """Products over every semiring in turn, and between them the other operations."""
+    while True:
+        for case in cases():
+            yield lambda case=case: try_product(draw, *case)
+            yield lambda: try_element_wise(draw)
+            yield lambda: try_assign(draw)

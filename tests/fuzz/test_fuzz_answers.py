@@ -1,0 +1,56 @@
+"""A few hundred inputs of the fuzzers of graphs, linalg and the NetworkX backend; `make fuzz` tries more."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from difference import Attempt, Difference
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def tried(attempts: Iterator[Attempt], count: int) -> int:
+    return sum(attempt() for attempt in islice(attempts, count))
+
+
+def test_graphs_beside_networkx_igraph_scipy_and_fractions(tmp_path: Path) -> None:
+    pytest.importorskip("igraph")
+    import questions
+
+    assert tried(questions.inputs(random.Random(1), tmp_path), 4 * len(questions.QUESTIONS)) > 100
+
+
+def test_linalg_beside_graphblas(tmp_path: Path) -> None:
+    pytest.importorskip("graphblas")
+    import products
+
+    assert tried(products.inputs(random.Random(1), tmp_path), 3 * len(products.cases())) > 800
+
+
+@pytest.mark.skipif(
+    "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
+)
+def test_the_networkx_backend_under_changes(tmp_path: Path) -> None:
+    import mutations
+
+    assert tried(mutations.inputs(random.Random(1), tmp_path), 15) > 150
+
+
+def test_a_wrong_answer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fuzzers that cannot fail would pass everything."""
+    pytest.importorskip("igraph")
+    import questions
+
+    import hopwave as hw
+
+    right = hw.bfs_many
+    monkeypatch.setattr(hw, "bfs_many", lambda *given, **options: right(*given, **options) + 1)
+    case = questions.Case(3, [(0, 1), (1, 2)], [1.0, 1.0], False, random.Random(1))
+    with pytest.raises(Difference, match="many of Case"):
+        questions.ask(questions.many, case)
+    assert questions.ask(questions.search, case) == 1

@@ -1,0 +1,109 @@
+"""Sizes that a file declares, and what it unpacks to, are never trusted: no memory and no time is spent on a lie."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import struct
+import time
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import hopwave as hw
+from hopwave import FormatError
+from hopwave.io import source
+
+MANY = 10**12
+HEADERS = {
+    "edges.mtx": b"%%%%MatrixMarket matrix coordinate pattern general\n4 4 %d\n1 2\n" % MANY,
+    "vertices.mtx": b"%%%%MatrixMarket matrix coordinate pattern general\n%d %d 1\n1 2\n" % (MANY, MANY),
+    "two billion.mtx": b"%%MatrixMarket matrix coordinate pattern general\n2000000000 2000000000 1\n1 2\n",
+    "edges.gr": b"p sp 4 %d\na 1 2 1\n" % MANY,
+    "vertices.gr": b"p sp %d 1\na 1 2 1\n" % MANY,
+    "two billion.gr": b"p sp 2000000000 1\na 1 2 1\n",
+    "edges.col": b"p edge 4 %d\ne 1 2\n" % MANY,
+    "two billion.col": b"p edge 2000000000 1\ne 1 2\n",
+    "edges.graph": b"4 %d\n2\n1\n\n\n" % MANY,
+    "vertices.graph": b"%d 1\n2\n1\n" % MANY,
+    "two billion.graph": b"2000000000 1\n2\n1\n",
+    "vertices.net": b"*Vertices %d\n*Edges\n1 2\n" % MANY,
+    "two billion.net": b"*Vertices 2000000000\n*Edges\n1 2\n",
+    "both.txt": b"# Nodes: %d Edges: %d\n0 1\n" % (MANY, MANY),
+    "two billion.txt": b"# Nodes: 2000000000 Edges: 1\n0 1\n",
+    "edges.sg": struct.pack("<?qq", False, MANY, 4) + bytes(48),
+    "vertices.sg": struct.pack("<?qq", False, 4, MANY) + bytes(48),
+    "two billion.sg": struct.pack("<?qq", False, 4, 2_000_000_000) + bytes(48),
+}
+MOST_MEMORY = 200 << 20
+MOST_SECONDS = 10  # of a busy machine: alone it takes less than one
+
+
+def refused(path: Path, words: str = ".") -> None:
+    """The file is refused, with little memory and in little time."""
+    tracemalloc.start()
+    began = time.process_time()
+    try:
+        with pytest.raises(FormatError, match=words):
+            hw.read(path, progress=False)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < MOST_MEMORY and time.process_time() - began < MOST_SECONDS
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+@pytest.mark.parametrize("name", HEADERS)
+def test_sizes_in_a_header(name: str, packed: bool, tmp_path: Path) -> None:
+    path = tmp_path / (name + ".gz" if packed else name)
+    path.write_bytes(gzip.compress(HEADERS[name]) if packed else HEADERS[name])
+    refused(path)
+
+
+BOMBS = {
+    "zeros.txt": b"\0",
+    "blank.txt": b"\n",
+    "edges.txt": b"0 1\n",
+    "quotes.csv": b'"',
+    "digits.graph": b"1",
+    "zeros.sg": b"\0",
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_gzip_file_of_one_byte_again_and_again(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{name}.gz"
+    path.write_bytes(gzip.compress(BOMBS[name] * (20_000_000 // len(BOMBS[name])), compresslevel=6))
+    assert path.stat().st_size < 300_000
+    refused(path, "unpacks to more than 300 times its size")
+
+
+@pytest.mark.parametrize("after", [(b"#" + b"x" * 4094 + b"\n") * 256, b"7" * (1 << 20)], ids=["lines", "one line"])
+def test_a_gzip_file_that_begins_as_a_graph(after: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "FREE_BYTES", 1 << 18)
+    monkeypatch.setattr(source, "FIRST_BYTES", 1 << 12)
+    monkeypatch.setattr(source, "BLOCK", 1 << 16)
+    monkeypatch.setattr(source, "MOST_TIMES_UNPACKED", 20)
+    draw, path = random.Random(1), tmp_path / "a.txt.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b"".join(b"%d %d\n" % (draw.randrange(1000), draw.randrange(1000)) for _ in range(2000)))
+        for _ in range(8):
+            file.write(after)
+    refused(path, "unpacks to more than 20 times its size")
+
+
+def test_a_file_that_packs_well_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt.gz"
+    hw.write(path, hw.generate.star(50_000))
+    assert hw.read(path, progress=False).m == 2 * 49_999
+
+
+def test_an_archive_whose_entries_lie(tmp_path: Path) -> None:
+    text = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({MANY},), }}".encode()
+    text += b" " * (63 - (len(text) + 10) % 64) + b"\n"
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("indptr", "indices", "shape", "format", "data"):
+            archive.writestr(f"{name}.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(80))
+    refused(tmp_path / "a.npz")

@@ -1,0 +1,97 @@
+"""One call of every kind, for tests of many calls at once and of calls after a fault.
+
+`QUESTIONS[name](graph, device=…)` returns the answer as an array of the host. The answers of one engine are the same on
+every call; those of two engines differ in the last bits of float64 at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import hopwave as hw
+from hopwave import Graph
+from hopwave import linalg as la
+from hopwave.arrays import on_host
+
+Answer = Any
+Question = Callable[..., Answer]
+
+
+def graph() -> Graph:
+    """A directed graph with weights, small enough for every question and too large to be found at once."""
+    pattern = hw.generate.kronecker(9, 8, seed=4, directed=True)
+    weights = np.random.default_rng(4).integers(1, 9, pattern.m).astype(np.float64)
+    return Graph.from_csr(pattern.indptr, pattern.indices, directed=True, weights=weights)
+
+
+def undirected() -> Graph:
+    return hw.generate.kronecker(9, 8, seed=5)
+
+
+def fresh(G: Graph) -> Graph:
+    """The same graph, with nothing prepared."""
+    weights = None if G.weights is None else G.weights.copy()
+    return Graph.from_csr(G.indptr.copy(), G.indices.copy(), directed=G.directed, weights=weights)
+
+
+def _vector(G: Graph) -> la.Vector:
+    return la.Vector.from_entries(np.arange(0, G.n, 3), np.arange(0, G.n, 3) % 5 + 1.0, G.n)
+
+
+def _product(semiring: str) -> Question:
+    def product(G: Graph, device: str) -> Answer:
+        A = la.Matrix.from_graph(G, G.weights)
+        return la.mxv(A, _vector(G), la.semiring[semiring], device=device).to("cpu").to_dense(-1.0)
+
+    return product
+
+
+def _square(G: Graph, device: str) -> Answer:
+    A = la.Matrix.from_graph(G)
+    C = la.mxm(A, A, la.semiring.plus_pair, mask=A, structural=True, device=device).to("cpu")
+    return np.concatenate([C.rows.indptr, C.rows.indices, C.stored_values()])
+
+
+SOURCES = list(range(0, 400, 9))
+
+QUESTIONS: dict[str, Question] = {
+    "search": lambda G, device: hw.bfs(G, 0, device=device).distances,
+    "path counts": lambda G, device: hw.bfs(G, 0, path_counts=True, device=device).path_counts,
+    "searches in turn": lambda G, device: [on_host(r.distances) for r in hw.bfs_each(G, range(9), device=device)],
+    "searches at once": lambda G, device: hw.bfs_many(G, SOURCES, device=device),
+    "shortest paths": lambda G, device: hw.sssp(G, 0, device=device).distances,
+    "many shortest paths": lambda G, device: hw.sssp_many(G, SOURCES[:9], device=device),
+    "betweenness": lambda G, device: hw.betweenness_centrality(G, sources=SOURCES, device=device).scores,
+    "betweenness of one source": lambda G, device: hw.betweenness_centrality(G, sources=[1], device=device).scores,
+    "betweenness of edges": lambda G, device: hw.edge_betweenness_centrality(G, k=40, seed=1, device=device).scores,
+    "weighted betweenness": lambda G, device: (
+        hw.betweenness_centrality(G, sources=SOURCES[:20], weights=True, device=device).scores
+    ),
+    "sampled paths": lambda G, device: (
+        hw.betweenness_centrality(G, epsilon=0.05, method="paths", seed=1, device=device).scores
+    ),
+    "closeness": lambda G, device: hw.closeness_centrality(G, device=device).scores,
+    "weighted closeness": lambda G, device: hw.closeness_centrality(G, weights=True, device=device).scores,
+    "distances counted": lambda G, device: hw.distance_histogram(G, device=device).counts,
+    "pagerank": lambda G, device: hw.pagerank(G, tol=1e-12, device=device).scores,
+    "hits": lambda G, device: hw.hits(G, tol=1e-12, device=device).hubs.scores,
+    "weak components": lambda G, device: hw.weakly_connected_components(G, device=device).labels,
+    "strong components": lambda G, device: hw.strongly_connected_components(G, device=device).labels,
+    "product": _product("plus_times"),
+    "product of minima": _product("min_plus"),
+    "masked square": _square,
+}
+
+
+def answer(name: str, G: Graph, device: str) -> Any:
+    """One answer, on the host."""
+    return np.asarray(on_host(QUESTIONS[name](G, device=device)))
+
+
+def agree(found: Any, expected: Any) -> bool:
+    """Whether two answers are the same, up to rounding."""
+    same = np.allclose(found, expected, rtol=1e-9, atol=1e-12, equal_nan=True)
+    return bool(found.shape == expected.shape and same)
