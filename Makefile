@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick random fuzz oldest audit lint bench bench-quick papers docs site readme clean
+.PHONY: demo test quick random fuzz oldest audit lint bench bench-quick report papers docs site readme clean
 
 # A stamp that is older than pyproject.toml means that dependencies may have changed: the environment is updated.
 # The demo needs a small part of what the tests need (no CUDA, no MPI), so it has a stamp of its own. To stay below 500 MB,
@@ -74,10 +74,16 @@ bench: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
-# The same benchmarks on small graphs, in minutes. The tables go to build/bench-quick.
+# The same benchmarks on small graphs, two at once: minutes. The tables go to build/bench-quick.
 bench-quick: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks --quick
+
+# All measurements of benchmarks/results on one page with filters: build/report/index.html. RESULTS=build/bench-quick shows
+# your own of a quick run.
+RESULTS ?= benchmarks/results
+report: $(VENV)/.demo
+	$(BIN)/python -m benchmarks.report --results $(RESULTS)
 
 # The tables of TurboBFS and TurboBC on the papers' own graphs of up to 5 million arcs; needs a network for the first run.
 papers: $(VENV)/.test

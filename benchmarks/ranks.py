@@ -1,7 +1,7 @@
 """Searches over 1, 2 and 4 ranks of one machine: strong scaling, weak scaling, bytes sent, and ranks that share a GPU.
 
-    PYTHONPATH=src python -m benchmarks.ranks [--strong 20] [--weak 18] [--threads 4] [--roots 16] [--gpu 20] [--plan P]
-        [--weak-gpu 0]
+    PYTHONPATH=src python -m benchmarks.ranks [--ranks 1 2 4] [--strong 20] [--weak 18] [--threads 4] [--roots 16]
+        [--gpu 20] [--plan P] [--weak-gpu 0]
 
 Each row is a job of its own under mpiexec. Nothing is written unless every search is valid by Graph500's rules and jobs
 on the same graph find the same distances. CPU ranks have the same number of threads in every row. A scale of 0 leaves a
@@ -119,6 +119,7 @@ def rows(title: str, kind: str, jobs: list[tuple[int, dict[str, Any]]]) -> list[
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ranks", type=int, nargs="+", default=RANKS, help="1, 2 or 4; 4 also as a grid")
     parser.add_argument("--strong", type=int, default=20)
     parser.add_argument("--weak", type=int, default=18)
     parser.add_argument("--gpu", type=int, default=0)
@@ -137,17 +138,17 @@ def main() -> None:
     made: list[dict[str, Any]] = []
     if given.strong:
         strong = cpu | {"scale": given.strong}
-        jobs = [*((p, strong) for p in RANKS), (4, strong | {"layout": "2d"})]
+        jobs = [*((p, strong) for p in given.ranks), *((p, strong | {"layout": "2d"}) for p in given.ranks if p == 4)]
         made += rows("strong scaling", "strong", jobs)
     if given.weak:
-        weak = [(p, cpu | {"scale": given.weak + p.bit_length() - 1}) for p in RANKS]
+        weak = [(p, cpu | {"scale": given.weak + p.bit_length() - 1}) for p in given.ranks]
         made += rows("weak scaling", "weak", weak)
     if given.gpu:
         gpu = common | {"device": "cuda", "layout": "1d", "scale": given.gpu}
-        made += rows("ranks on one GPU", "one GPU, shared", [(p, gpu) for p in RANKS])
+        made += rows("ranks on one GPU", "one GPU, shared", [(p, gpu) for p in given.ranks])
     if given.weak_gpu:
         gpu = common | {"device": "cuda", "layout": "1d"}
-        weak = [(p, gpu | {"scale": given.weak_gpu + p.bit_length() - 1}) for p in RANKS]
+        weak = [(p, gpu | {"scale": given.weak_gpu + p.bit_length() - 1}) for p in given.ranks]
         made += rows("weak scaling on one GPU", "weak, one GPU shared", weak)
     note = (
         "Jobs on the same graph found the same distances. Ranks on one machine exchange through its memory. Ranks that "

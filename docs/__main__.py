@@ -4,8 +4,8 @@ The table of plans comes from the catalogue. It is in docs/plans.md, between the
 `<!-- /plans -->`. The table of NetworkX functions is in docs/networkx.md, between `<!-- functions -->` and
 `<!-- /functions -->`. The tables of docs/papers.md come from docs/papers.toml, those of docs/guarantees.md from
 docs/guarantees.toml and benchmarks/results. docs/picture.py draws docs/architecture.svg from the imports, docs/speed.py
-draws docs/speed.svg from benchmarks/results. A relative link must lead to a file of the repository, and its #part to a
-heading in that file.
+draws docs/speed.svg and docs/betweenness.svg from benchmarks/results. A relative link must lead to a file of the
+repository, and its #part to a heading in that file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ WITH_PLANS = ("docs/plans.md",)
 WITH_FUNCTIONS = ("docs/networkx.md",)
 WITH_PAPERS = ("docs/papers.md",)
 WITH_GUARANTEES = ("docs/guarantees.md",)
-PICTURES = {"docs/architecture.svg": picture.svg, "docs/speed.svg": speed.svg}
+PICTURES = {
+    "docs/architecture.svg": picture.svg,
+    "docs/speed.svg": speed.search,
+    "docs/betweenness.svg": speed.betweenness,
+}
 BEGIN, END = "<!-- plans -->", "<!-- /plans -->"
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")

@@ -56,6 +56,7 @@ FLOORS = (  # from top to bottom: the one place that says which room is on which
             "jobs",
             "catalogue",
             "plan",
+            "plan_table",
             "rules",
             "semiring",
             "operators",

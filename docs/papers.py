@@ -96,6 +96,25 @@ def names(file: Path) -> frozenset[str]:
     return frozenset(found)
 
 
+@cache
+def skipped(file: Path) -> frozenset[str]:
+    """The tests of a file that are always skipped, or may fail."""
+    marks = ("skip", "xfail")
+    return frozenset(
+        node.name
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+        for mark in node.decorator_list
+        if getattr(mark.func if isinstance(mark, ast.Call) else mark, "attr", "") in marks
+    )
+
+
+def runs(file: Path, name: str) -> bool:
+    """Whether pytest runs a function: a test, or a check of ranks, which tests/mpi/test_checks.py starts."""
+    begins = {"test": "test_", "check": "check_"}.get(file.name.partition("_")[0])
+    return begins is not None and name.startswith(begins) and name not in skipped(file)
+
+
 def wrong(papers: list[Paper]) -> list[str]:
     """One sentence for every row that names something that does not exist, or says too little."""
     from hopwave.catalogue import CATALOGUE
@@ -118,6 +137,10 @@ def wrong(papers: list[Paper]) -> list[str]:
                         sentences.append(f"{where}: there is no file for {kind} {place}")
                     elif name not in (names(file_of(place)) if known is None else known):
                         sentences.append(f"{where}: {kind} {place} does not exist")
+                    elif kind == "test" and not runs(file_of(place), name):
+                        sentences.append(
+                            f"{where}: {place} is not run; name a test_ function, or a check_ of tests/mpi"
+                        )
     return sentences
 
 

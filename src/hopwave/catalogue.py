@@ -6,12 +6,12 @@ in-neighbours without early exit, so it is a pull. Only its COOC variant scatter
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from difflib import get_close_matches
 
 from hopwave.errors import PlanError
 from hopwave.plan import Plan, Pull, Push
+from hopwave.plan_table import PlanTable
 from hopwave.rules import XBFS, Always, Beamer, Fewer, Growing, OneWay, Ratio
 
 TURBOBFS = "Artiles & Saeed, TurboBFS, IPDPSW 2021"
@@ -376,32 +376,3 @@ def plans() -> PlanTable:
     True
     """
     return PlanTable(CATALOGUE.values())
-
-
-class PlanTable(tuple[Plan, ...]):
-    """The catalogue: iterates over plans, prints as a table.
-
-    >>> import hopwave as hw
-    >>> [plan.name for plan in hw.plans()][0]
-    'hopwave'
-    """
-
-    def __str__(self) -> str:
-        width = max(len(plan.name) for plan in self)
-        return "\n".join(f"{plan.name:<{width}}  {plan.summary}  [{plan.paper}, {plan.section}]" for plan in self)
-
-    __repr__ = __str__
-
-    def rows(self) -> Iterator[tuple[str, str, str, str, str]]:
-        """The rows of the table in the README: name, what it is, steps, rule, paper."""
-        for plan in self:
-            steps = " · ".join(str(step) for step in plan.steps)
-            yield plan.name, plan.summary, steps, str(plan.rule), f"{plan.paper}, {plan.section}"
-
-    def markdown(self) -> str:
-        """The table in Markdown."""
-        lines = ["| plan | what it is | steps | rule | paper |", "|---|---|---|---|---|"]
-        lines += [
-            f"| `{name}` | {what} | {steps} | {rule} | {paper} |" for name, what, steps, rule, paper in self.rows()
-        ]
-        return "\n".join(lines)

@@ -92,6 +92,31 @@ def test_the_audit_notices_what_a_step_does_not_do() -> None:
         assert "level 2" in audit.wrong_level(graph, plan, Trace(levels), found.distances, "cpu")
 
 
+def test_the_audit_knows_what_gpus_do_otherwise() -> None:
+    """One thread per arc reads all arcs, and plain stores leave duplicates in a queue; on a CPU neither is right."""
+    graph = audit.generate.kronecker(8, seed=1)
+    distances = audit.right_distances(graph)
+    for name, checked in (("turbobfs-td-sccooc", lambda level: graph.m), ("merrill", lambda level: level.edges + 1)):
+        plan = hw.plan(name)
+        found = hw.bfs(graph, audit.root_of(graph), plan=plan, device="reference", trace=True).trace
+        assert found is not None
+        otherwise = Trace(dataclasses.replace(level, checked=checked(level)) for level in found)
+        assert audit.wrong_level(graph, plan, otherwise, distances, "cuda") == ""
+        assert "level 1" in audit.wrong_level(graph, plan, otherwise, distances, "cpu")
+
+
+def test_the_audit_compares_the_levels_of_engines() -> None:
+    counts, wrong = audit.count("reference", ["mycielskian9"], audit.SEARCHES)
+    assert wrong == [] and audit.different_levels({"reference": counts, "cpu": counts}) == []
+    other = {
+        "mycielskian9": counts["mycielskian9"] | {"merrill": counts["mycielskian9"]["merrill"] | {"levels": "1↓ 2↑"}}
+    }
+    (sentence,) = audit.different_levels({"reference": counts, "4 ranks": other})
+    assert sentence.startswith("mycielskian9, merrill: 4 ranks went 1↓ 2↑, reference ")
+    rows = audit.table_rows({"reference": counts, "cuda": other})
+    assert len(rows) == len(audit.SEARCHES) and all(row["arcs, cuda"] for row in rows)
+
+
 # ---------------------------------------------------------------- the runner
 
 
@@ -111,13 +136,16 @@ def test_a_failure_does_not_stop_the_others(
     assert "2 of 3 benchmarks ran to their end" in shown and "FAILED, exit status 1" in shown
     assert shown.index("fine") < shown.index("2 of 3") < shown.index("      left out: a graph")
     assert runner.main(["good", "last"]) == 0
+    capsys.readouterr()
+    assert runner.main(["--quick"]) == 1  # two at once: each prints all its lines together
+    assert "== good\nleft out: a graph\n" in (shown := capsys.readouterr().out) and "== last\nfine\n" in shown
 
 
 def test_a_quick_run_writes_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     seen: list[dict[str, str]] = []
     monkeypatch.setattr(runner, "ROOT", tmp_path)
     monkeypatch.setattr(
-        runner, "run", lambda name, command, known: seen.append(dict(known)) or runner.Outcome(name, 0, 0.0, ())
+        runner, "run", lambda name, command, known, live: seen.append(dict(known)) or runner.Outcome(name, 0, 0.0, ())
     )
     assert runner.main(["--quick", "cpu_many"]) == runner.main(["cpu_many"]) == 0
     assert [known.get("HOPWAVE_RESULTS") for known in seen] == [

@@ -1,4 +1,4 @@
-"""The site, built once for all workers of a test run."""
+"""The site, built once for all workers of a test run, and a browser."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import browser
 import pytest
 
 
@@ -37,3 +39,13 @@ def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     outcome = json.loads(done.read_text())
     assert outcome["status"] == 0, outcome["said"]
     return shared / "html"
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
+    program = browser.find()
+    if program is None:
+        pytest.skip("there is no Chromium; install Debian's chromium, or set HOPWAVE_CHROMIUM")
+    opened = browser.Browser(program, tmp_path_factory.mktemp("profile"))
+    yield opened
+    opened.close()

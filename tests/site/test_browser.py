@@ -45,16 +45,6 @@ def address(site: Path) -> Iterator[str]:
     server.server_close()
 
 
-@pytest.fixture(scope="module")
-def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
-    program = browser.find()
-    if program is None:
-        pytest.skip("there is no Chromium; install Debian's chromium, or set HOPWAVE_CHROMIUM")
-    opened = browser.Browser(program, tmp_path_factory.mktemp("profile"))
-    yield opened
-    opened.close()
-
-
 @pytest.mark.parametrize("size", [(1280, 900, False), (390, 844, True)], ids=["desktop", "phone-dark"])
 def test_pages_open_without_errors(window: browser.Browser, address: str, size: tuple[int, int, bool]) -> None:
     window.resize(*size)

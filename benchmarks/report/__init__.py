@@ -1,0 +1,1 @@
+"""`make report`: every measurement of benchmarks/results on one page, with filters."""

@@ -1,0 +1,230 @@
+"""Charts from the .jsonl files of benchmarks/results: of each file the newest run, as on its page.
+
+A column whose name has a unit ("hopwave ms", "GPU µs per source", "gteps") is a series of the chart with that unit; one
+file gives one chart per unit, and per `part` if its rows have one. Text and parameters make the label of a row. Ratios
+of columns are left out: the distance of two dots shows them. Other columns have no chart.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from benchmarks.pages import MACHINE
+from benchmarks.report import facts
+
+UNIT = re.compile(
+    r"(?<![\w/'])(?P<unit>ms|s|µs|seconds|GTEPS|MTEPS|bytes|KB|MB|GB|words)(?P<per> (?:per|a) \w+)?(?![\w/]| over)"
+    r"|(?P<error>\berror)$|^(?P<arcs>arcs), |, (?P<touched>touched)$",
+    re.IGNORECASE,
+)
+SPELLED = {"seconds": "s", "gteps": "GTEPS", "mteps": "MTEPS", "touched": "arcs"}
+STEP = re.compile(r"ms in (?P<step>(?:push|pull)\(.*\))$")
+KINDS = {
+    "time": ("ms", "s", "µs"),
+    "rate": ("GTEPS", "MTEPS"),
+    "memory": ("bytes", "KB", "MB", "GB", "words"),
+    "arcs": ("arcs",),
+    "error": ("error",),
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One number: who measured or stated it, by which plan, and where."""
+
+    series: str
+    value: float
+    plan: str
+    engine: str
+    device: str
+    mark: str  # "dot", "paper" or "aim"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a chart: its points are compared with each other."""
+
+    label: str
+    graph: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """The rows of one file that have the same unit."""
+
+    name: str
+    title: str
+    unit: str
+    machine: str
+    note: str
+    rows: tuple[Row, ...]
+
+    @property
+    def key(self) -> str:
+        """A name for links and files."""
+        return re.sub(r"[^\w]+", "-", f"{self.name}-{self.title}-{self.unit}".lower()).strip("-")
+
+    @property
+    def kind(self) -> str:
+        """What is measured: a key of KINDS."""
+        first = self.unit.partition(" ")[0]
+        return next(kind for kind, units in KINDS.items() if first in units)
+
+    @property
+    def series(self) -> list[str]:
+        """Names of the series in the order of their first points."""
+        return list(dict.fromkeys(point.series for row in self.rows for point in row.points))
+
+
+@dataclass(frozen=True)
+class Run:
+    """The newest run of one file."""
+
+    name: str
+    title: str
+    where: dict[str, Any]
+    note: str
+    rows: list[dict[str, Any]]
+
+
+def newest_run(file: Path) -> Run:
+    """The last line if it holds all rows; else every line is a row, or a few of them."""
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    last, name = lines[-1], file.stem
+    page = file.with_suffix(".md")
+    title = last.get("title") or facts.TITLES.get(name) or name
+    if "title" not in last and page.exists():
+        title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    where = last.get("where") or {key: last[key] for key in (*MACHINE, "machine", "cores") if key in last}
+    note = last.get("note", "")
+    if all("rows" in line for line in lines):
+        return Run(name, title, where, note, last["rows"])
+    rows = [row for line in lines for row in line.get("rows", [line])]
+    return Run(
+        name, title, where, note, [{key: row[key] for key in row if key not in {*where, "where"}} for row in rows]
+    )
+
+
+def flat(row: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Columns of a row; those of a row within it have both names.
+
+    >>> dict(flat({"a": {"ms": 1, "plan": "xbfs"}, "b_s": 2}))
+    {'a ms': 1, 'a plan': 'xbfs', 'b s': 2}
+    """
+    for key, value in row.items():
+        name = f"{before} {key}".strip().replace("_", " ")
+        if isinstance(value, dict):
+            yield from flat(value, name)
+        else:
+            yield name, value
+
+
+@cache
+def unit_of(column: str, assumed: str = "") -> tuple[str, str]:
+    """The unit of a column, or "", and the name of its series.
+
+    >>> unit_of("GPU µs per source"), unit_of("best before, ms"), unit_of("× scipy")
+    (('µs per source', 'GPU'), ('ms', 'best before'), ('', '× scipy'))
+    """
+    if step := STEP.match(column):
+        return "ms in one step", step["step"]
+    found = UNIT.search(column)
+    if found is None:
+        return assumed, column
+    unit = found["unit"] or found["error"] or found["arcs"] or found["touched"]
+    unit = SPELLED.get(unit.lower(), unit) + (found["per"] or "")
+    rest = re.sub(r"\s+(,)?", r"\1 ", f"{column[: found.start()]} {column[found.end() :]}")
+    return unit, rest.strip(" ,:").removesuffix(" in")
+
+
+def points(run: Run, row: dict[str, Any]) -> Iterator[tuple[str, Point]]:
+    """Each number of a row that has a unit, with this unit."""
+    columns = dict(flat(row))
+    for column, value in columns.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            continue
+        if column in facts.PARAMETERS:
+            continue
+        unit, series = unit_of(column, facts.assumed_unit(run.name, run.title, column))
+        if unit:
+            unit = facts.SAME_UNIT.get((run.name, column), unit)
+            source = facts.source_of(run.name, run.where, columns, series)
+            name = source.name or "hopwave"
+            yield unit, Point(name, float(value), source.plan, source.engine, source.device, source.mark)
+    for unit, series, value, source in facts.stated(run.name, columns):
+        yield unit, Point(series, value, source.plan, source.engine, source.device, source.mark)
+
+
+def label(row: dict[str, Any]) -> str:
+    """Text and parameters of a row, but not how its numbers were made."""
+    parts = [row["name"]] if isinstance(row.get("name"), str) and "graph" not in row else []
+    for key, value in row.items():
+        if key in facts.PARAMETERS and value is not None:
+            parts.append(f"{key} {value:,}" if isinstance(value, int | float) else f"{key} {value}")
+        elif isinstance(value, str) and key not in facts.NOT_IN_LABELS:
+            parts.append(value)
+    return ", ".join(dict.fromkeys(parts)) or "one run"
+
+
+def charts_of(file: Path, known: Collection[str] = ()) -> list[Chart]:
+    """The charts of one file. known: names of graphs, to find them in longer texts."""
+    run = newest_run(file)
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in run.rows:
+        by_unit: dict[str, list[Point]] = {}
+        for unit, point in points(run, row):
+            by_unit.setdefault(unit, []).append(point)
+        part = str(row.get("part") or row.get("table") or "")
+        graph = graph_of(row, run.title, known)
+        for unit, some in by_unit.items():
+            rows = found.setdefault((part, unit), [])
+            name = label(row)
+            if "method" in row and rows and rows[-1].label == name:  # methods of one question stand in one line
+                rows[-1] = Row(name, graph, (*rows[-1].points, *some))
+            else:
+                rows.append(Row(name, graph, tuple(some)))
+    machine = ", ".join(f"{key} {value}" for key, value in run.where.items())
+    made = []
+    for (part, unit), rows in found.items():
+        title = f"{run.title}: {facts.PARTS.get(part, part)}" if part else run.title
+        made.append(Chart(run.name, title, unit, machine, run.note, tuple(rows)))
+    parts = list(dict.fromkeys(chart.title for chart in made))  # the charts of a part stay together, the fullest first
+    return sorted(made, key=lambda chart: (parts.index(chart.title), -sum(len(row.points) for row in chart.rows)))
+
+
+def plain_graph(text: str) -> str:
+    """The name of a graph without its size.
+
+    >>> plain_graph("email-Enron (36,692 vertices, 367,662 arcs)")
+    'email-Enron'
+    """
+    return text.partition(" (")[0]
+
+
+def graph_of(row: dict[str, Any], title: str, known: Collection[str]) -> str:
+    """The graph of a row, as its column says, by the scale of a Kronecker graph, or named in its text or title."""
+    if isinstance(named := row.get("graph", row.get("name")), str):
+        return plain_graph(named)
+    if isinstance(row.get("scale"), int):
+        return f"kron{row['scale']}"
+    if kron := re.search(r"\bkron (\d+)\b", title):
+        return f"kron{kron[1]}"
+    words = re.findall(r"[\w.-]+", " ".join(value for value in row.values() if isinstance(value, str)))
+    return next((word for word in words if word in known), "")
+
+
+def read(folder: Path) -> list[Chart]:
+    """All charts of a folder: those of facts.FIRST, then the others by the names of their files."""
+    place = {name: number for number, name in enumerate(facts.FIRST)}
+    files = sorted(folder.glob("*.jsonl"), key=lambda file: (place.get(file.stem, len(place)), file.stem))
+    rows = [row for file in files for row in newest_run(file).rows]
+    known = {plain_graph(row["graph"]) for row in rows if isinstance(row.get("graph"), str)}
+    return [chart for file in files for chart in charts_of(file, known)]

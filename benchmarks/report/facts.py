@@ -1,0 +1,193 @@
+"""What the names of columns in benchmarks/results mean: units, parameters, programs, and what papers state.
+
+A new benchmark needs no entry here if its columns are named as the others' are ("SciPy ms", "GPU s", "paper's MTEPS").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from benchmarks.before import BEST_SEARCH
+from benchmarks.turbo_tables import ROWS
+from benchmarks.turbobc_page import EXACT, PAPER
+from hopwave.catalogue import CATALOGUE
+
+TITLES = {  # of files without a page
+    "building": "Edges into a graph, beside SciPy",
+    "importing": "import hopwave",
+    "reading": "Reading a Matrix Market file, beside SciPy",
+}
+FIRST = ("cpu-search", "gpu-hopwave", "gpu-search", "cpu-betweenness", "gpu-betweenness", "gpu-turbobc", "graph500")
+PARTS = {"single": "one source", "sampled": "64 sources", "exact": "all sources", "agree": "beside the CPU"}
+PARAMETERS = {  # numbers that belong to the label of a row
+    *("threads", "threads per rank", "threads a rank", "ranks", "scale", "edge factor", "entries", "epsilon", "edges"),
+    *("sources", "layout", "millions", "share"),
+}
+NOT_IN_LABELS = {  # text that says how numbers were made
+    *("part", "table", "method", "peer", "NetworkX", "its method", "verified", "options", "rule", "sizes", "transport"),
+    *(
+        "degree",
+        "degree max/mean/std",
+        "searches valid",
+        "certificate",
+        "name",
+        "benchmark",
+        "version",
+        "python",
+        "machine",
+    ),
+    *("hopwave", "scipy", "error", "device"),
+}
+ASSUMED = {  # columns without a unit in their name
+    "gpu-calls": (("wall", "device", "aim"), "ms"),
+    "gpu-hopwave": (("with parents", "target"), "ms"),
+    "gpu-xbfs": (("atomic", "double scan", "CuPy"), "ms"),
+    "importing": (("first", "goal"), "s"),
+    "ranks": (("the same without parents",), "KB"),
+    "ranks-h200": (("the same without parents",), "KB"),
+}
+SAME_UNIT = {  # what is the same unit under two names
+    ("gpu-betweenness", "best before, ms"): "ms per source",
+}
+PROGRAMS = {  # words of a column's name → who made the number
+    "scipy": "SciPy",
+    "mmread": "SciPy",
+    "igraph": "igraph",
+    "rustworkx": "rustworkx",
+    "graphblas": "python-graphblas",
+    "networkx": "NetworkX",
+    "networkit": "NetworKit",
+    "gapbs": "GAP Benchmark Suite",
+    "gunrock": "Gunrock",
+    "graphblast": "GraphBLAST",
+    "gswitch": "GSWITCH",
+    "pyarrow": "pyarrow",
+    "best before": "best code before",
+    "paper": "the papers",
+    "authors": "the authors' programs",
+}
+ON_GPUS = {"best before", "gunrock", "graphblast", "gswitch", "authors"}
+AIMS = ("aim", "target", "goal", "floor", "limits")
+PUSH_PULL = {  # GTEPS of its Table 2, on kron_g500-logn21
+    "pushpull-baseline": 0.874,
+    "pushpull-structure": 1.411,
+    "pushpull-direction": 1.527,
+    "pushpull-masking": 3.932,
+    "pushpull-exit": 15.83,
+    "pushpull": 42.44,
+}
+TITAN = "NVIDIA Titan Xp"  # of TurboBFS and TurboBC
+K40 = "NVIDIA Tesla K40c"  # of push-pull
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a number comes from."""
+
+    name: str
+    plan: str
+    engine: str
+    device: str
+    mark: str = "dot"
+
+
+def assumed_unit(name: str, title: str, column: str) -> str:
+    """The unit of a column that names none: listed above, a plan, or a program in a table whose title has the unit."""
+    columns, unit = ASSUMED.get(name, ((), ""))
+    if column in columns:
+        return unit
+    if column in CATALOGUE:
+        return "ms"
+    program = column.removeprefix("processor: ").lower()
+    in_title = re.search(r", (ms(?: per \w+)?)$", title)
+    return in_title[1] if in_title and program in {"hopwave", *PROGRAMS} else ""
+
+
+def source_of(name: str, where: dict[str, Any], row: dict[str, Any], series: str) -> Source:
+    """Who made the number of a column, by which plan and on which device."""
+    series = {"peer": str(row.get("peer")), "scipy": "SciPy"}.get(series, series)
+    if method := row.get("method"):
+        series = f"{method} {series}".strip()
+    text = f"{series} {row.get('from', '')}".lower()
+    words = re.findall(r"[\w-]+", series)
+    words += [f"turbobfs-{word}" for word in words] if "turbobfs" in name else []
+    plan = next((word for word in words if word in CATALOGUE and word != "hopwave"), None)
+    plan = plan or row.get(f"{series} plan") or row.get("plan") or "auto"
+    cpu = cores(where)
+    gpu = where.get("gpu") or ("NVIDIA H200" if name.endswith(("-cuda", "-h200")) else "")
+    if any(word in re.findall(r"\w+", series.lower()) for word in AIMS):
+        return Source(series, "", "an aim", gpu or cpu, "aim")
+    if word := program_in(text):
+        if word == "paper":
+            return Source(series, "", PROGRAMS[word], TITAN, "paper")
+        return Source(series, "", PROGRAMS[word], gpu if word in ON_GPUS else cpu)
+    return Source(series, str(plan), *_engine(name, row, series, gpu, cpu))
+
+
+@cache
+def program_in(text: str) -> str:
+    """The word of PROGRAMS that a text names, or "" if it is about hopwave.
+
+    >>> program_in("scipy ms"), program_in("networkx's rule ms"), program_in("hopwave beside scipy")
+    ('scipy', '', '')
+    """
+    if "hopwave" in text:
+        return ""
+    return next((word for word in PROGRAMS if re.search(rf"{word}(?!'s rule)", text)), "")
+
+
+def _engine(name: str, row: dict[str, Any], series: str, gpu: str, cpu: str) -> tuple[str, str]:
+    """hopwave's engine for a series, and its device."""
+    words = re.findall(r"\w+", series.lower())
+    if "reference" in words:
+        return "hopwave, reference", cpu
+    on_gpu = bool(gpu) and "cpu" not in words and "all cores" not in str(row.get("from", ""))
+    if str(row.get("device", "")).startswith(("cpu", "cuda")):
+        on_gpu, gpu = row["device"].startswith("cuda"), gpu or "NVIDIA H200"
+    if name == "audit":
+        on_gpu = "cuda" in words
+    if "ranks" in words or name.partition("-")[0] == "ranks":
+        return ("hopwave, ranks on a GPU", gpu) if on_gpu else ("hopwave, ranks", cpu)
+    return ("hopwave, GPU", gpu) if on_gpu else ("hopwave, CPU", cpu)
+
+
+def cores(where: dict[str, Any]) -> str:
+    """The CPU of a machine, in words.
+
+    >>> cores({"machine": "aarch64", "cores": 2}), cores({"machine": "x86_64", "cores": 16})
+    ('2 Arm cores', '16 x86 cores')
+    """
+    machine = str(where.get("machine", "x86_64"))
+    return f"{where.get('cores', 2 if 'aarch64' in machine else 16)} {'Arm' if 'aarch64' in machine else 'x86'} cores"
+
+
+def stated(name: str, row: dict[str, Any]) -> Iterator[tuple[str, str, float, Source]]:
+    """What others state for a row's graph and plan: unit, series, value, source."""
+    graph, plan = str(row.get("name") or row.get("graph")), str(row.get("plan", ""))
+    paper = Source("", plan, "the papers", TITAN, "paper")
+    if name == "gpu-hopwave" and graph in BEST_SEARCH:
+        ms, code = BEST_SEARCH[graph]
+        yield "ms", f"best before, {code}", ms, Source("", "", PROGRAMS["best before"], "NVIDIA H200")
+    elif name == "gpu-turbobc":
+        if graph in PAPER:
+            yield "ms", "paper", PAPER[graph].ms, paper
+            yield "MTEPS", "paper", float(PAPER[graph].mteps), paper
+        if graph in EXACT and "exact seconds" in row:
+            yield "s", "paper", EXACT[graph][0], paper
+    elif name == "gpu-turbobfs":
+        for mteps in _turbobfs(re.sub(r"^kron(\d+)$", r"kron_g500-logn\1", graph)):
+            yield "ms", "paper, m / its MTEPS", row["m"] / mteps / 1e3, paper
+    elif name == "gpu-search" and plan.startswith("turbobfs"):
+        for mteps in _turbobfs(re.sub(r"^kron(\d+)e4\d$", r"kron_g500-logn\1", graph)):
+            yield "GTEPS", "paper, its best algorithm", mteps / 1e3, paper
+    elif name in ("gpu-search", "gpu-ablations") and plan in PUSH_PULL and graph == "kron21e44":
+        yield "GTEPS", "paper", PUSH_PULL[plan], Source("", plan, "the papers", K40, "paper")
+
+
+def _turbobfs(graph: str) -> list[int]:
+    """The MTEPS that TurboBFS states for a graph, if any."""
+    return [mteps for table, full, _, mteps in ROWS if table[:8] == "TurboBFS" and full.rpartition("/")[2] == graph]
