@@ -9,6 +9,7 @@ HOPWAVE_TESTS=random, as in `make random`, draws new ones each time, twenty time
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import defaultdict
 from collections.abc import Iterable
@@ -62,6 +63,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     half = len(items) // 2
     later = (half + len(others)) // 2
     items[:] = [*others[:half], *without, *others[half:later], *site, *others[later:]]
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector of garbage from looking at 16,000 tests again and again: they stay until the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def needs_no_engine(path: Path) -> bool:
