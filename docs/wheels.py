@@ -80,7 +80,7 @@ def try_out(version: str, python: Path, wheel: Path, folder: Path) -> bool:
     place = folder / f"python{version}"
     bin_, work = place / "bin", folder / f"work{version}"
     work.mkdir()
-    for name in ("tests", "pyproject.toml"):  # no src: what is tested is what was installed
+    for name in ("tests", "docs", "pyproject.toml"):  # no src: what is tested is what was installed
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, work / name, ignore=shutil.ignore_patterns("__pycache__"))

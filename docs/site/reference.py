@@ -175,7 +175,7 @@ def row(group: Group, name: str) -> str:
 def page(group: Group) -> str:
     """One page of the reference: a table of its names, then the docstring of each."""
     parts = [f"# {group.title}", group.about]
-    parts.append("\n".join(["| | |", "|---|---|", *(row(group, name) for name in group.names)]))
+    parts.append("\n".join(["| name | what it is |", "|---|---|", *(row(group, name) for name in group.names)]))
     parts.append(f"```{{eval-rst}}\n.. currentmodule:: {group.module}\n```")
     for name in group.names:
         parts.append(f"```{{eval-rst}}\n{directive(group, name)}\n```")
