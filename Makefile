@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick random fuzz oldest audit lint bench bench-quick report papers docs site readme clean
+.PHONY: demo test quick random fuzz oldest audit lint bench bench-quick report papers docs site readme wheels clean
 
 # A stamp that is older than pyproject.toml means that dependencies may have changed: the environment is updated.
 # The demo needs a small part of what the tests need (no CUDA, no MPI), so it has a stamp of its own. To stay below 500 MB,
@@ -100,6 +100,10 @@ site: $(VENV)/.site
 # compiles. `make test` runs the same commands and examples in the environment of the tests.
 readme:
 	$(PYTHON) docs/readme.py
+
+# The archives of a release: built, checked, and tried with every Python that is found. Takes minutes.
+wheels:
+	$(PYTHON) docs/wheels.py
 
 clean:
 	rm -rf $(VENV) .venv-oldest .venv-audit .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

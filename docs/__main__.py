@@ -3,9 +3,9 @@
 The table of plans comes from the catalogue. It is in docs/plans.md, between the lines `<!-- plans -->` and
 `<!-- /plans -->`. The table of NetworkX functions is in docs/networkx.md, between `<!-- functions -->` and
 `<!-- /functions -->`. The tables of docs/papers.md come from docs/papers.toml, those of docs/guarantees.md from
-docs/guarantees.toml and benchmarks/results. docs/picture.py draws docs/architecture.svg from the imports, docs/speed.py
-draws docs/speed.svg and docs/betweenness.svg from benchmarks/results. A relative link must lead to a file of the
-repository, and its #part to a heading in that file.
+docs/guarantees.toml and benchmarks/results. docs/picture.py draws docs/architecture.svg from the imports. From
+benchmarks/results, docs/measured.py makes the README's table of times, and docs/speed.py draws docs/speed.svg and
+docs/betweenness.svg. A relative link must lead to a file of the repository, and its #part to a heading in that file.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import re
 import sys
 from pathlib import Path
 
-from docs import guarantees, papers, picture, speed
+from docs import guarantees, measured, papers, picture, speed
 
 ROOT = Path(__file__).resolve().parents[1]
 WITH_PLANS = ("docs/plans.md",)
 WITH_FUNCTIONS = ("docs/networkx.md",)
 WITH_PAPERS = ("docs/papers.md",)
 WITH_GUARANTEES = ("docs/guarantees.md",)
+WITH_TIMES = ("README.md",)
 PICTURES = {
     "docs/architecture.svg": picture.svg,
     "docs/speed.svg": speed.search,
@@ -60,6 +61,11 @@ def with_papers(page: str) -> str:
 def with_guarantees(page: str) -> str:
     """The page with its tables of promises rewritten."""
     return with_table(page, "<!-- guarantees -->", "<!-- /guarantees -->", guarantees.markdown())
+
+
+def with_times(page: str) -> str:
+    """The page with its table of times rewritten."""
+    return with_table(page, "<!-- times -->", "<!-- /times -->", measured.markdown())
 
 
 def with_table(page: str, begin: str, end: str, table: str) -> str:
@@ -112,6 +118,7 @@ def main() -> int:
         (WITH_FUNCTIONS, with_functions),
         (WITH_PAPERS, with_papers),
         (WITH_GUARANTEES, with_guarantees),
+        (WITH_TIMES, with_times),
     ]
     for name, make in ((name, make) for names, make in generated for name in names):
         rewrite(name, make((ROOT / name).read_text(encoding="utf-8")))

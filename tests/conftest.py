@@ -9,6 +9,7 @@ HOPWAVE_TESTS=random, as in `make random`, draws new ones each time, twenty time
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import defaultdict
 from collections.abc import Iterable
@@ -34,6 +35,7 @@ PROFILE = os.environ.get("HOPWAVE_TESTS", "whole")
 EXAMPLES = {"whole": 20, "quick": 4, "random": 600}
 QUICK_CASES = 4  # of one test function
 COMPILE_KERNELS = ("test_kernels.py", "test_linalg_kernels.py")  # of the GPU
+WITHOUT_SEARCHES = ("house", "io", "fuzz", "datasets")  # folders
 QUICK_COMPILES = 1  # of one that compiles kernels for a GPU's architecture, which takes seconds per case
 
 for name, examples in EXAMPLES.items():
@@ -52,15 +54,26 @@ settings.load_profile(PROFILE)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if PROFILE == "quick":
         take_sample(config, items)
-    kernels = [item for item in items if item.path.name in COMPILE_KERNELS]
-    site = [item for item in items if "site" in getattr(item, "fixturenames", ())]
-    others = [item for item in items if item.path.name not in COMPILE_KERNELS and item not in site]
-    # Of two workers, each begins with one half of the list. The second one begins with the GPU's kernels, while the
-    # first one compiles the CPU's, which both need. Then it builds the site, long before the end: at the end the other
-    # worker would wait for it.
+    site = [item for item in items if item.path.parent.name == "site" and "site" in getattr(item, "fixturenames", ())]
+    without = [item for item in items if item not in site and needs_no_engine(item.path)]
+    others = [item for item in items if item not in site and not needs_no_engine(item.path)]
+    # Of two workers, each begins with one half of the list. The second one begins with tests that need no compiled
+    # search, while the first one compiles what both need: else each of them would compile it. Then it builds the site,
+    # long before the end: at the end the other worker would wait for it.
     half = len(items) // 2
     later = (half + len(others)) // 2
-    items[:] = [*others[:half], *kernels, *others[half:later], *site, *others[later:]]
+    items[:] = [*others[:half], *without, *others[half:later], *site, *others[later:]]
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector of garbage from looking at 16,000 tests again and again: they stay until the end."""
+    gc.collect()
+    gc.freeze()
+
+
+def needs_no_engine(path: Path) -> bool:
+    """Whether the tests of a file search nothing on the CPU: they compile kernels for a GPU, or read files."""
+    return path.name in COMPILE_KERNELS or path.parent.name in WITHOUT_SEARCHES
 
 
 def take_sample(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -12,7 +12,6 @@ release = version = hopwave.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_design",
@@ -30,7 +29,6 @@ default_role = "py:obj"  # `bfs` in a docstring is a link where there is such a 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say the types in words
 autodoc_preserve_defaults = True  # a default is shown as it is written
-autosummary_generate = False
 toc_object_entries_show_parents = "hide"
 napoleon_numpy_docstring = True
 napoleon_google_docstring = False

@@ -161,13 +161,22 @@ def directive(group: Group, name: str) -> str:
     return f".. autodata:: {full}\n   :no-value:"
 
 
+def row(group: Group, name: str) -> str:
+    """A name with a link to its place below, and the first sentence of its docstring.
+
+    >>> row(GROUPS[0], "Graph").partition(" | ")[0]
+    '| {py:obj}`Graph <hopwave.Graph>`'
+    """
+    first = (inspect.getdoc(getattr(importlib.import_module(group.module), name)) or "").partition("\n")[0]
+    sentence = first.partition(". ")[0].rstrip(".").replace("|", "\\|")
+    return f"| {{py:obj}}`{name} <{group.module}.{name}>` | {sentence}. |"
+
+
 def page(group: Group) -> str:
     """One page of the reference: a table of its names, then the docstring of each."""
     parts = [f"# {group.title}", group.about]
-    rows = "\n".join(f"   {name}" for name in group.names)
-    parts.append(
-        f"```{{eval-rst}}\n.. currentmodule:: {group.module}\n\n.. autosummary::\n   :nosignatures:\n\n{rows}\n```"
-    )
+    parts.append("\n".join(["| name | what it is |", "|---|---|", *(row(group, name) for name in group.names)]))
+    parts.append(f"```{{eval-rst}}\n.. currentmodule:: {group.module}\n```")
     for name in group.names:
         parts.append(f"```{{eval-rst}}\n{directive(group, name)}\n```")
     return "\n\n".join(parts) + "\n"

@@ -40,6 +40,34 @@ def _gpu_search() -> list[Row]:
     return rows
 
 
+CUGRAPH_GRAPHS = {  # its name on the page of cuGraph's times → its name on hopwave's pages
+    "email-Enron": "email-Enron",
+    "kron 18": "kron18",
+    "kron 21": "kron21",
+    "luxembourg_osm": "luxembourg_osm",
+    "grid 1000²": "grid1000",
+    "Delaunay 2²⁰": "delaunay20",
+}
+NEWEST = {  # question → the benchmark and the column of hopwave's newest wall time
+    "shortest paths": ("gpu-sssp", "on the device ms"),
+    "PageRank": ("gpu-ranks", "PageRank ms"),
+    "components": ("gpu-many", "components GPU ms"),
+}
+
+
+def _cugraph() -> list[Row]:
+    """One row per question and graph: both libraries in one run, and hopwave's newest time."""
+    rows = []
+    for question in ("search", "shortest paths", "PageRank", "components", "triangles"):
+        benchmark, column = NEWEST.get(question, ("", ""))
+        newest = {row["graph"].partition(" ")[0]: row.get(column) for row in last_run(benchmark)} if benchmark else {}
+        for both in last_run("peers-cugraph"):
+            ours = {"hopwave that day": both[f"{question}, hopwave"], "cuGraph": both[f"{question}, cuGraph"]}
+            now = newest.get(CUGRAPH_GRAPHS[both["graph"]])
+            rows.append({"question": question, "graph": both["graph"], **ours, "hopwave, newest run": now})
+    return rows
+
+
 def _pages() -> list[Row]:
     files = sorted(RESULTS.glob("*.md"))
     titles = {file.stem: file.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ") for file in files}
@@ -83,6 +111,14 @@ TABLES: dict[str, Callable[[], list[Row]]] = {
         "linalg-algorithms",
         **{"what": "what", "graph": "graph", "hopwave": "hopwave ms", "python-graphblas": "python-graphblas ms"},
     ),
+    "cugraph": _cugraph,
+    "networkit": lambda: last_run("peers-networkit"),
+    "gapbs": _columns(
+        "cpu-gapbs",
+        **{"graph": "graph", "what": "what", "threads": "threads", "hopwave": "hopwave ms", "GAPBS": "GAPBS ms"},
+    ),
+    "gapbs-16-cores": lambda: last_run("peers-gapbs-16-cores"),
+    "gpu-calls": _columns("gpu-calls", **{"call": "call", "graph": "graph", "wall": "wall", "on the device": "device"}),
     "graph500": _columns(
         "graph500",
         **{"scale": "scale", "median ms": "median ms", "GTEPS": "GTEPS, harmonic mean", "device": "device"},

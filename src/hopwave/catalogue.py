@@ -350,6 +350,10 @@ def plan(name: str | Plan) -> Plan:
     PlanError
         There is no such plan; the nearest names are given.
 
+    See Also
+    --------
+    plans : all of them.
+
     Examples
     --------
     >>> plan("xbfs").steps[2].asynchronous
@@ -371,6 +375,17 @@ def plan(name: str | Plan) -> Plan:
 def plans() -> PlanTable:
     """All plans; prints as a table.
 
+    Returns
+    -------
+    PlanTable
+        One `Plan` per published algorithm.
+
+    See Also
+    --------
+    plan : one of them, or a changed copy.
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> "xbfs" in [plan.name for plan in hw.plans()]
     True

@@ -66,6 +66,10 @@ def devices() -> tuple[Device, ...]:
     tuple of Device
         A GPU that cannot be used is listed with the reason.
 
+    See Also
+    --------
+    bfs : takes one of them as `device`.
+
     Examples
     --------
     >>> import hopwave as hw

@@ -13,6 +13,17 @@ def cache_folder() -> Path:
 
     That is HOPWAVE_CACHE if it is set, or else `hopwave` in the user's cache folder.
 
+    Returns
+    -------
+    Path
+        The folder; it need not exist yet.
+
+    See Also
+    --------
+    fetch, download
+
+    Examples
+    --------
     >>> cache_folder().name  # doctest: +SKIP
     'hopwave'
     """

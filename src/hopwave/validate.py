@@ -128,6 +128,10 @@ def validate(
     GraphError
         There is nothing to validate, or an array does not fit the graph.
 
+    See Also
+    --------
+    bfs, graph500.run
+
     Notes
     -----
     Takes time proportional to vertices × log(depth) + arcs.

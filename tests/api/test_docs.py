@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from docs import __main__ as docs
-from docs import papers, picture, speed
+from docs import measured, papers, picture, speed
 
 import hopwave as hw
 
@@ -51,6 +51,23 @@ def test_the_tables_of_the_papers_are_true(name: str, root: Path) -> None:
     assert docs.with_papers(page) == page, "run `make docs`"
     cells = {line.replace("\\|", "").count("|") for line in page.splitlines() if line.startswith("|")}
     assert cells == {6, 7}, "no cell breaks a table: five columns in the first, six in the others"
+
+
+@pytest.mark.parametrize("name", docs.WITH_TIMES)
+def test_the_times_are_those_of_the_results(name: str, root: Path) -> None:
+    page = (root / name).read_text(encoding="utf-8")
+    assert docs.with_times(page) == page, "run `make docs`"
+    assert doctest.testmod(measured).failed == 0
+    with pytest.raises(LookupError, match=r"gpu-calls.jsonl has no row with {'call': 'nothing'}"):
+        measured.row_of("gpu-calls", call="nothing")
+
+
+def test_a_new_run_changes_the_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = measured.last_run
+    monkeypatch.setattr(
+        measured, "last_run", lambda name: [row | {"wall": 77.7} if "wall" in row else row for row in before(name)]
+    )
+    assert measured.markdown().count("| 78 |") == 2  # a search, and one source of betweenness
 
 
 def test_the_papers_name_code_and_tests_that_exist() -> None:

@@ -189,7 +189,8 @@ def test_large_traps(device: str, plan: Plan, trap: str) -> None:
     counting = plan.why_not(Question(path_counts=True)) is None
     ready(device, plan, Question(path_counts=counting))
     graph = TRAPS[trap]()
-    for sources in [0], several(graph):
+    # The reference takes a second for each, and its searches from several sources are tried on all small traps.
+    for sources in ([0],) if device == "reference" else ([0], several(graph)):
         result = hw.bfs(graph, sources, path_counts=counting, plan=plan, device=device, trace=True)
         distances, counts = expected(trap, tuple(sources))
         expect(result, graph, sources, distances)

@@ -38,6 +38,11 @@ def triangles(G: Any, *, device: str = "auto") -> VertexScores:
     VertexScores
         One number per vertex, the same as NetworkX's.
 
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or an argument has a value that it cannot have.
+
     See Also
     --------
     triangle_count : how many there are in the whole graph.
@@ -66,6 +71,15 @@ def triangle_count(G: Any, *, device: str = "auto") -> int:
     -------
     int
 
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    triangles : for every vertex.
+
     Examples
     --------
     >>> import hopwave as hw
@@ -93,6 +107,15 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
     VertexScores
         One number per vertex.
 
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    triangles, hopwave.linalg.algorithms.core_numbers
+
     Examples
     --------
     >>> import hopwave as hw
@@ -119,6 +142,15 @@ def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -
     -------
     array of int32
         Ids, ascending.
+
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    hopwave.linalg.algorithms.maximal_independent_set
 
     Notes
     -----
@@ -153,6 +185,15 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
     Communities
         `labels`, the number of the community of every vertex. `settled` says whether the algorithm ended before
         `max_rounds`.
+
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    connected_components, hopwave.linalg.algorithms.label_propagation
 
     Notes
     -----

@@ -218,6 +218,11 @@ def edge_betweenness_centrality(
     EdgeBetweennessResult
         `scores`, one per stored arc; `edges`, the ends of the arcs; and a `certificate` of their accuracy.
 
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or an argument has a value that it cannot have.
+
     See Also
     --------
     betweenness_centrality : the same for vertices.

@@ -147,6 +147,11 @@ def harmonic_centrality(
     VertexScores
         One score per vertex.
 
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or an argument has a value that it cannot have.
+
     See Also
     --------
     closeness_centrality : one over the mean distance.
@@ -209,6 +214,10 @@ def barycenter(
     ------
     GraphError
         The graph is not connected.
+
+    See Also
+    --------
+    center, closeness_centrality
 
     Examples
     --------

@@ -69,6 +69,15 @@ def weakly_connected_components(G: Any, device: str = "auto") -> Components:
     Components
         `labels`, the number of the component of every vertex; `count` and `sizes`.
 
+    Raises
+    ------
+    GraphError
+        If `G` is no graph.
+
+    See Also
+    --------
+    connected_components, is_weakly_connected
+
     Examples
     --------
     >>> import hopwave as hw
@@ -93,6 +102,15 @@ def strongly_connected_components(G: Any, device: str = "auto") -> Components:
     Components
         `labels`, the number of the component of every vertex; `count` and `sizes`.
 
+    Raises
+    ------
+    GraphError
+        If `G` is no graph.
+
+    See Also
+    --------
+    weakly_connected_components, is_strongly_connected
+
     Examples
     --------
     >>> import hopwave as hw
@@ -115,6 +133,15 @@ def is_connected(G: Any, device: str = "auto") -> bool:
     Returns
     -------
     bool
+
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or is directed where an undirected one is needed.
+
+    See Also
+    --------
+    connected_components
 
     Examples
     --------
@@ -139,6 +166,15 @@ def is_weakly_connected(G: Any, device: str = "auto") -> bool:
     -------
     bool
 
+    Raises
+    ------
+    GraphError
+        If `G` is no graph.
+
+    See Also
+    --------
+    weakly_connected_components
+
     Examples
     --------
     >>> import hopwave as hw
@@ -161,6 +197,15 @@ def is_strongly_connected(G: Any, device: str = "auto") -> bool:
     Returns
     -------
     bool
+
+    Raises
+    ------
+    GraphError
+        If `G` is no graph.
+
+    See Also
+    --------
+    strongly_connected_components
 
     Examples
     --------
@@ -208,6 +253,15 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
     -------
     bool
 
+    Raises
+    ------
+    GraphError
+        If `G` is no graph.
+
+    See Also
+    --------
+    bipartite_sides
+
     Examples
     --------
     >>> import hopwave as hw
@@ -236,6 +290,10 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
     ------
     GraphError
         The graph is not bipartite; the message names an edge that closes a cycle of odd length.
+
+    See Also
+    --------
+    is_bipartite
 
     Examples
     --------

@@ -121,6 +121,10 @@ def wiener_index(
     GraphError
         The graph is empty.
 
+    See Also
+    --------
+    average_shortest_path_length
+
     Examples
     --------
     >>> import hopwave as hw
@@ -170,6 +174,15 @@ def global_efficiency(
     float
         Between 0 and 1; with `weights`, between 0 and 1 / the least weight.
 
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    local_efficiency, harmonic_centrality
+
     Examples
     --------
     >>> import hopwave as hw
@@ -207,6 +220,10 @@ def local_efficiency(G: Any, device: str = "auto", progress: Progress = None, *,
     ------
     GraphError
         The graph is empty.
+
+    See Also
+    --------
+    global_efficiency
 
     Examples
     --------
@@ -255,6 +272,15 @@ def distance_histogram(
     DistanceHistogram
         `counts[d]` pairs at distance d; `bounds` if `k` is given, and in `beyond` how many pairs may be farther apart
         than the distances that the sample met.
+
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    average_shortest_path_length, diameter
 
     Examples
     --------

@@ -62,6 +62,10 @@ def eccentricity(
     GraphError
         The graph is empty or not connected.
 
+    See Also
+    --------
+    diameter, radius, center, periphery
+
     Notes
     -----
     Each search bounds the eccentricities of all vertices (Takes & Kosters 2013). A few searches settle most vertices,
@@ -122,6 +126,15 @@ def diameter(
     int, or float with `weights`
         The greatest eccentricity.
 
+    Raises
+    ------
+    GraphError
+        If the graph is not connected (a directed one: strongly connected), or has no vertices.
+
+    See Also
+    --------
+    eccentricity, radius, periphery
+
     Examples
     --------
     >>> import hopwave as hw
@@ -155,6 +168,15 @@ def radius(
     -------
     int, or float with `weights`
         The least eccentricity.
+
+    Raises
+    ------
+    GraphError
+        If the graph is not connected (a directed one: strongly connected), or has no vertices.
+
+    See Also
+    --------
+    eccentricity, diameter, center
 
     Examples
     --------
@@ -190,6 +212,15 @@ def center(
     list
         Labels or ids, in vertex order.
 
+    Raises
+    ------
+    GraphError
+        If the graph is not connected (a directed one: strongly connected), or has no vertices.
+
+    See Also
+    --------
+    eccentricity, radius, periphery, barycenter
+
     Examples
     --------
     >>> import hopwave as hw
@@ -222,6 +253,15 @@ def periphery(
     -------
     list
         Labels or ids, in vertex order.
+
+    Raises
+    ------
+    GraphError
+        If the graph is not connected (a directed one: strongly connected), or has no vertices.
+
+    See Also
+    --------
+    eccentricity, diameter, center
 
     Examples
     --------

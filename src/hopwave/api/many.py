@@ -51,6 +51,11 @@ def bfs_many(
     array of int32, sources × vertices
         One row per source, in the order given; −1 if there is no path. It takes 4 · sources · n bytes.
 
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
+
     See Also
     --------
     sssp_many : distances along weights.
@@ -183,6 +188,15 @@ def distance_blocks(
         The ids of the sources of each block, and one row of distances per source. With `weights`, rows are of float64,
         infinite where there is no path.
 
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    bfs_many, pairs_within
+
     Examples
     --------
     >>> import hopwave as hw
@@ -229,6 +243,15 @@ def pairs_within(
     -------
     source, target, distance : arrays of int32
         One entry per pair, ordered by source, then nearest first. With `weights`, distances are of float64.
+
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    k_hop, distance_blocks
 
     Examples
     --------

@@ -88,6 +88,10 @@ def estimate(
     GraphError
         If nothing is known about that question.
 
+    See Also
+    --------
+    devices : how much memory there is.
+
     Examples
     --------
     >>> import hopwave as hw

@@ -33,6 +33,15 @@ def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
     -------
     bool
 
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    shortest_path, bfs
+
     Examples
     --------
     >>> import hopwave as hw
@@ -122,6 +131,10 @@ def all_shortest_paths(
     ------
     GraphError
         There is no path, or a weight is negative, infinite or not a number.
+
+    See Also
+    --------
+    shortest_path : one of them.
 
     Examples
     --------

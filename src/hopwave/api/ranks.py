@@ -76,6 +76,10 @@ def pagerank(
     ConvergenceError
         The ranks did not converge within `max_iter` rounds. (A kind of GraphError.)
 
+    See Also
+    --------
+    hits, eigenvector_centrality, katz_centrality
+
     Examples
     --------
     >>> import hopwave as hw
@@ -272,6 +276,10 @@ def hits(
         An argument cannot be used.
     ConvergenceError
         The authorities did not converge within `max_iter` rounds. (A kind of GraphError.)
+
+    See Also
+    --------
+    pagerank, eigenvector_centrality
 
     Notes
     -----

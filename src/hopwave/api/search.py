@@ -125,6 +125,11 @@ def bfs_each(
     iterator of BFSResult
         One result per source, in the order given.
 
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
+
     See Also
     --------
     bfs_many : only the distances, but much faster for many sources.
@@ -246,6 +251,15 @@ def k_hop(
     -------
     array of int64
         Ids, ascending; the vertex itself is among them.
+
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    bfs, pairs_within
 
     Examples
     --------

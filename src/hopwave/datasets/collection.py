@@ -157,6 +157,16 @@ ELSEWHERE = {
 def published() -> tuple[Published, ...]:
     """Every graph of the papers' tables that the collection has, in the order of the papers.
 
+    Returns
+    -------
+    tuple of Published
+
+    See Also
+    --------
+    fetch, names
+
+    Examples
+    --------
     >>> len(published()), published()[0].name
     (85, 'Hollinger/g7jac100sc')
     """

@@ -109,6 +109,15 @@ def download(
     Path
         The file, in Matrix Market format.
 
+    Raises
+    ------
+    DownloadError
+        If the file cannot be had: no network, no such graph, not enough space.
+
+    See Also
+    --------
+    fetch : the graph in the file.
+
     Examples
     --------
     >>> download("SNAP/email-Enron")  # doctest: +SKIP

@@ -21,6 +21,16 @@ DISPLACED = 30.0  # metres by which a crossing is moved, at most, along each axi
 def names() -> tuple[str, ...]:
     """The names that `load` knows.
 
+    Returns
+    -------
+    tuple of str
+
+    See Also
+    --------
+    load, published
+
+    Examples
+    --------
     >>> names()
     ('karate', 'les-miserables', 'mesh', 'road')
     """
@@ -50,6 +60,10 @@ def load(name: str) -> Graph:
     ------
     GraphError
         The name is unknown; the nearest known names are given.
+
+    See Also
+    --------
+    names, fetch
 
     Examples
     --------

@@ -105,6 +105,33 @@ def betweenness_centrality(
     With k=, `seed` must be a whole number, so that every rank draws the same sources; a BetweennessResult then has
     bounds that hold with probability 0.9. `weights` is for a hopwave.Graph; a DistributedGraph has none.
 
+    Parameters
+    ----------
+    G : Graph or DistributedGraph
+        The graph; a Graph must be the same on every rank.
+    k, sources, normalized, endpoints, seed, cutoff
+        As for `hopwave.betweenness_centrality`.
+    split : {"auto", "sources", "graph"}, optional
+        Whether ranks share out the sources, each with the whole graph, or the graph stays in parts.
+    device, threads, memory_limit, progress, weights
+        As for `hopwave.betweenness_centrality`; `memory_limit` is per rank.
+
+    Returns
+    -------
+    BetweennessResult or DistributedBetweennessResult
+        All scores on every rank for a Graph, each rank's own for a DistributedGraph.
+
+    Raises
+    ------
+    GraphError
+        If an argument has a value that it cannot have, or ranks give different ones.
+
+    See Also
+    --------
+    hopwave.betweenness_centrality, bfs
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.distributed.betweenness_centrality(hw.generate.path(3)).scores.tolist()
     [0.0, 1.0, 0.0]

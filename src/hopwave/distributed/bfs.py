@@ -84,6 +84,39 @@ def bfs(
     `compress=False` sends ids as plain 64-bit numbers, to see what compression saves. The trace, which has the bytes
     that each level sent, is always kept: it costs nothing compared with a level's exchange.
 
+    Parameters
+    ----------
+    G : DistributedGraph
+        The graph.
+    source : vertex or list of vertices
+        Where the search starts.
+    predecessors : bool, optional
+        Whether to find, for each vertex, the vertex before it.
+    depth_limit : int, optional
+        The greatest number of hops.
+    plan : str or Plan, optional
+        Any that neither looks ahead nor reuses a queue.
+    compress : bool, optional
+        False sends ids as plain 64-bit numbers, to see what compression saves.
+
+    Returns
+    -------
+    DistributedBFSResult
+        The distances and predecessors of this rank's vertices; `gather()` collects them.
+
+    Raises
+    ------
+    GraphError
+        If an argument has a value that it cannot have, or ranks give different ones.
+    PlanError
+        If ranks cannot run the plan.
+
+    See Also
+    --------
+    hopwave.bfs, betweenness_centrality
+
+    Examples
+    --------
     >>> from hopwave import distributed
     >>> distributed.bfs(distributed.kronecker(5), 3).trace[0].vertices
     1

@@ -54,6 +54,15 @@ def from_edges(
     -------
     DistributedGraph
 
+    Raises
+    ------
+    GraphError
+        If an argument has a value that it cannot have, or ranks give different ones.
+
+    See Also
+    --------
+    read, spread
+
     Examples
     --------
     >>> from hopwave import distributed
@@ -120,6 +129,17 @@ def read(
     -------
     DistributedGraph
 
+    Raises
+    ------
+    FormatError
+        If the file is damaged, on every rank.
+    GraphError
+        If an argument has a value that it cannot have, or ranks give different ones.
+
+    See Also
+    --------
+    hopwave.read, spread
+
     Examples
     --------
     >>> import hopwave as hw, tempfile
@@ -178,6 +198,15 @@ def kronecker(
     -------
     DistributedGraph
 
+    Raises
+    ------
+    GraphError
+        If an argument has a value that it cannot have, or ranks give different ones.
+
+    See Also
+    --------
+    uniform, hopwave.generate.kronecker
+
     Examples
     --------
     >>> from hopwave import distributed
@@ -223,6 +252,15 @@ def uniform(
     Returns
     -------
     DistributedGraph
+
+    Raises
+    ------
+    GraphError
+        If an argument has a value that it cannot have, or ranks give different ones.
+
+    See Also
+    --------
+    kronecker, hopwave.generate.uniform
 
     Examples
     --------
@@ -272,6 +310,15 @@ def spread(graph: Any, **options: Any) -> DistributedGraph:
     Returns
     -------
     DistributedGraph
+
+    Raises
+    ------
+    GraphError
+        If an argument has a value that it cannot have, or ranks give different ones.
+
+    See Also
+    --------
+    from_edges
 
     Examples
     --------

@@ -244,6 +244,21 @@ def _mpi() -> Any:
 def world() -> World:
     """All ranks of this job. From the first call on, an error that is not caught on one rank ends the whole job.
 
+    Returns
+    -------
+    World
+
+    Raises
+    ------
+    EngineError
+        If mpi4py is not installed, or finds no MPI library.
+
+    See Also
+    --------
+    bfs, from_edges
+
+    Examples
+    --------
     >>> from hopwave.distributed import world
     >>> world().rank
     0

@@ -57,6 +57,16 @@ _FUNCTIONS = (
 def generators() -> dict[str, Generator]:
     """All generators by name, with their parameters. The command `hopwave generate` offers these.
 
+    Returns
+    -------
+    dict of str to Generator
+
+    See Also
+    --------
+    kronecker, grid
+
+    Examples
+    --------
     >>> [parameter.name for parameter in generators()["grid"].parameters]
     ['rows', 'columns', 'missing', 'seed']
     """

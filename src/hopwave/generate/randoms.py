@@ -32,6 +32,19 @@ def uniform(n: int, edge_factor: int = 16, seed: int = 1, directed: bool = False
     directed : bool, optional
         Whether the graph is directed.
 
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    rmat, uniform_edges
+
     Examples
     --------
     >>> from hopwave import generate
@@ -63,6 +76,15 @@ def uniform_edges(n: int, edge_factor: int = 16, seed: int = 1, first: int = 0, 
     -------
     pair of arrays
         Sources and targets.
+
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    uniform : the whole graph.
 
     Examples
     --------
@@ -99,6 +121,19 @@ def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
         The probability that an edge is rewired.
     seed : int, optional
         The same seed gives the same graph.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    barabasi_albert, uniform
 
     Notes
     -----
@@ -153,6 +188,19 @@ def barabasi_albert(n: int, k: int = 4, seed: int = 1) -> Graph:
     seed : int, optional
         The same seed gives the same graph.
 
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    smallworld, kronecker
+
     Notes
     -----
     Starts with a star of k + 1 vertices.
@@ -195,6 +243,19 @@ def delaunay(n: int, seed: int = 1) -> Graph:
     seed : int, optional
         The same seed gives the same graph.
 
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    geometric, grid
+
     Examples
     --------
     >>> from hopwave import generate
@@ -226,6 +287,19 @@ def geometric(n: int, radius: float | None = None, seed: int = 1) -> Graph:
         vertices are connected.
     seed : int, optional
         The same seed gives the same graph.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    delaunay
 
     Examples
     --------

@@ -49,6 +49,19 @@ def kronecker(
     permute : bool, optional
         Shuffle the vertex ids, so that the id of a vertex says nothing about its degree.
 
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    kronecker_edges, rmat
+
     Examples
     --------
     >>> from hopwave import generate
@@ -75,6 +88,19 @@ def rmat(
     ----------
     scale, edge_factor, initiator, seed, permute
         As for `kronecker`.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    kronecker, uniform
 
     Examples
     --------
@@ -111,6 +137,15 @@ def kronecker_edges(
     -------
     pair of arrays
         Sources and targets.
+
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    kronecker : the whole graph.
 
     Examples
     --------

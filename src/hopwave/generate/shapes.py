@@ -21,6 +21,15 @@ def star(n: int) -> Graph:
     -------
     Graph
 
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    path, cycle
+
     Examples
     --------
     >>> from hopwave import generate
@@ -45,6 +54,15 @@ def path(n: int, directed: bool = False) -> Graph:
     Returns
     -------
     Graph
+
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    cycle, star, grid
 
     Examples
     --------
@@ -71,6 +89,15 @@ def cycle(n: int, directed: bool = False) -> Graph:
     -------
     Graph
 
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    path
+
     Examples
     --------
     >>> from hopwave import generate
@@ -93,6 +120,15 @@ def complete(n: int) -> Graph:
     Returns
     -------
     Graph
+
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    star
 
     Examples
     --------
@@ -121,6 +157,15 @@ def diamonds(k: int) -> Graph:
     -------
     Graph
 
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    path
+
     Examples
     --------
     >>> from hopwave import generate
@@ -145,6 +190,19 @@ def grid(rows: int, columns: int, missing: float = 0.0, seed: int = 1) -> Graph:
         The probability that an edge is missing.
     seed : int, optional
         The same seed gives the same graph.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    path, delaunay
 
     Examples
     --------
@@ -180,6 +238,15 @@ def mycielskian(k: int) -> Graph:
     Returns
     -------
     Graph
+
+    Raises
+    ------
+    GraphError
+        If a size is out of range, or the graph would not fit into memory.
+
+    See Also
+    --------
+    complete
 
     Examples
     --------

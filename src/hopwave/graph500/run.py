@@ -81,6 +81,15 @@ def run(
     Outcome
         Times, TEPS, and whether every search is valid.
 
+    Raises
+    ------
+    GraphError
+        If an argument has a value that it cannot have.
+
+    See Also
+    --------
+    hopwave.generate.kronecker, hopwave.validate
+
     Examples
     --------
     >>> run(scale=7, roots=2, device="cpu", plan="hiragushi-hybrid").valid

@@ -22,6 +22,17 @@ __all__ = ["Format", "formats", "read", "replacing", "write"]
 def formats() -> tuple[Format, ...]:
     """Every format that `read` and `write` know.
 
+    Returns
+    -------
+    tuple of Format
+        Names, file extensions, and what each can hold.
+
+    See Also
+    --------
+    read, write
+
+    Examples
+    --------
     >>> [known.name for known in formats()][:3]
     ['matrix-market', 'snap', 'table']
     """

@@ -19,11 +19,12 @@ from __future__ import annotations
 from hopwave.errors import LinalgError
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.bfs import bfs
-from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
+from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
 from hopwave.linalg.explanation import Explanation
 from hopwave.linalg.fixpoint import Waves, waves
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxm, mxv, vxm
+from hopwave.linalg.reduction import reduce
 from hopwave.matrix import Matrix
 from hopwave.operators import BinaryOp, Monoid, UnaryOp, binary, monoid, unary
 from hopwave.semiring import Semiring, semiring

@@ -1,4 +1,4 @@
-"""Element by element: union, intersection, apply, select, reduce. Arrays of NumPy or CuPy alike."""
+"""Element by element: union, intersection, apply, select. Arrays of NumPy or CuPy alike."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hopwave.arrays import module_of
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.linalg.engine import choose
-from hopwave.linalg.formats import arrays, listed
+from hopwave.linalg.formats import arrays
 from hopwave.linalg.masking import Writing, allowed_places, let_through, write, write_entries, writing
 from hopwave.matrix import Matrix, as_matrix
-from hopwave.operators import BinaryOp, Monoid, UnaryOp, binary, checked_dtype, monoid
+from hopwave.operators import BinaryOp, Monoid, UnaryOp, binary, checked_dtype
 from hopwave.rows import PLACES, is_in, kept, keys_of, union
 from hopwave.vector import Vector, as_vector
 
@@ -47,6 +47,15 @@ def ewise_add(
     Returns
     -------
     Vector or Matrix
+
+    Raises
+    ------
+    LinalgError
+        If shapes, types or keywords do not fit together.
+
+    See Also
+    --------
+    ewise_mult
 
     Examples
     --------
@@ -81,6 +90,15 @@ def ewise_mult(
     Returns
     -------
     Vector or Matrix
+
+    Raises
+    ------
+    LinalgError
+        If shapes, types or keywords do not fit together.
+
+    See Also
+    --------
+    ewise_add
 
     Examples
     --------
@@ -183,6 +201,15 @@ def apply(
     -------
     Vector or Matrix
 
+    Raises
+    ------
+    LinalgError
+        If shapes, types or keywords do not fit together.
+
+    See Also
+    --------
+    select, reduce
+
     Examples
     --------
     >>> from hopwave import linalg as la
@@ -272,6 +299,15 @@ def select(
     -------
     Vector or Matrix
 
+    Raises
+    ------
+    LinalgError
+        If shapes, types or keywords do not fit together.
+
+    See Also
+    --------
+    apply, extract
+
     Examples
     --------
     >>> from hopwave import linalg as la
@@ -329,61 +365,6 @@ def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: A
     if not isinstance(predicate, UnaryOp):
         predicate = UnaryOp.define(getattr(predicate, "__name__", "predicate"), predicate, "bool")
     return engine.unary(predicate)(values).astype(bool)
-
-
-def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: str = "auto") -> Any:
-    """⊕ of all values of a vector or matrix, or of every row (axis=1) or column (axis=0) of a matrix.
-
-    An empty sum is the monoid's identity; a row without entries has none.
-
-    Parameters
-    ----------
-    u : Vector or Matrix
-    add : Monoid or BinaryOp, optional
-        ⊕.
-    axis : {None, 0, 1}, optional
-        All values, those of every column, or those of every row.
-    device
-        As for `mxv`.
-
-    Returns
-    -------
-    number or Vector
-        One sum, or one for every row or column that has entries.
-
-    Examples
-    --------
-    >>> from hopwave import linalg as la
-    >>> A = la.Matrix.from_dense([[1, 2], [0, 4]])
-    >>> la.reduce(A), la.reduce(A, la.monoid.max, axis=1).to_dict()
-    (7, {0: 2, 1: 4})
-    """
-    if axis not in (None, 0, 1) or isinstance(axis, bool):
-        raise LinalgError(f"axis={axis!r} is not known; use 0 for every column, 1 for every row, or None for all")
-    if isinstance(add, BinaryOp):
-        known = monoid.get(add.name)
-        if known is None or known.op is not add:
-            raise LinalgError(f"{add.name} has no known identity; give a Monoid, such as Monoid({add.name}, 0)")
-        add = known
-    engine = choose(device, u)
-    if axis is not None:
-        from hopwave.linalg.products import mxv
-        from hopwave.semiring import Semiring
-
-        if not is_table(u):
-            raise LinalgError(f"axis={axis} is for matrices; leave it out for a vector")
-        A = as_matrix(u)
-        A = A if axis == 1 else A.T
-        ones = Vector.full(A.shape[1], True, device=engine.name)
-        ring = Semiring(f"{add.name}_first", add, binary.first)
-        return mxv(A, ones, ring, direction="pull", device=engine.name)
-    values = (u if isinstance(u, Vector) else as_matrix(u)).to(engine.name)
-    if isinstance(values, Matrix):
-        array = values.stored_values()
-    else:
-        array = arrays(values, engine)[0] if values.nnz == values.n else listed(values, engine)[1]
-    kind = add.sum_type(np.dtype(array.dtype))
-    return engine.reduce(add, array, kind) if len(array) else add.identity(kind)
 
 
 def _operator(op: Any) -> BinaryOp:

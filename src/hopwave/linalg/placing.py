@@ -52,6 +52,15 @@ def assign(
     Vector
         w itself.
 
+    Raises
+    ------
+    LinalgError
+        If shapes, types or keywords do not fit together.
+
+    See Also
+    --------
+    extract
+
     Examples
     --------
     >>> from hopwave import linalg as la
@@ -176,6 +185,15 @@ def extract(
     -------
     Vector or Matrix
         As long as the places named.
+
+    Raises
+    ------
+    LinalgError
+        If shapes, types or keywords do not fit together.
+
+    See Also
+    --------
+    assign, select
 
     Examples
     --------

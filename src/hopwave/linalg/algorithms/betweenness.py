@@ -20,9 +20,10 @@ import numpy as np
 
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import place, square
-from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce
+from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxm
+from hopwave.linalg.reduction import reduce
 from hopwave.matrix import Matrix
 from hopwave.operators import binary, monoid, unary
 from hopwave.semiring import semiring
@@ -37,6 +38,33 @@ def betweenness(A: Any, sources: Iterable[int] | None = None, batch: int = 32, *
     From all sources, or from those given, `batch` at a time. This is the textbook form: hopwave.betweenness_centrality
     also scales, is faster, and never overflows; here path counts that exceed float64 are an error.
 
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    sources : iterable of int, optional
+        Where paths start; by default every vertex.
+    batch : int, optional
+        How many sources go together.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    Vector
+        One sum per vertex, float64.
+
+    Raises
+    ------
+    LinalgError
+        If `A` is not square, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    hopwave.betweenness_centrality
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> import hopwave as hw
     >>> la.algorithms.betweenness(hw.generate.path(4)).values.tolist()

@@ -22,6 +22,31 @@ def bfs(A: Any, source: int, *, device: str = "auto") -> Vector:
 
     `hopwave.bfs` also takes labels and returns a result object; this returns a plain vector.
 
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    source : int
+        The vertex where it starts.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    Vector
+        Hops, int32; no entry where there is no path.
+
+    Raises
+    ------
+    LinalgError
+        If `A` is not square, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    hopwave.bfs, hopwave.linalg.waves
+
+    Examples
+    --------
     >>> import hopwave as hw
     >>> hw.linalg.bfs(hw.generate.grid(3, 3), 0).to_dense().tolist()
     [0, 1, 2, 1, 2, 3, 2, 3, 4]

@@ -12,9 +12,10 @@ from typing import Any
 
 from hopwave.arrays import module_of
 from hopwave.linalg.algorithms.operands import is_symmetric, square
-from hopwave.linalg.elementwise import ewise_add, ewise_mult, reduce
+from hopwave.linalg.elementwise import ewise_add, ewise_mult
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxv, vxm
+from hopwave.linalg.reduction import reduce
 from hopwave.operators import binary, monoid
 from hopwave.semiring import semiring
 from hopwave.vector import Vector
@@ -23,6 +24,29 @@ from hopwave.vector import Vector
 def connected_components(A: Any, *, device: str = "auto") -> Vector:
     """The lowest vertex of every vertex's component; arcs count both ways. `hopwave.connected_components` is faster.
 
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    Vector
+        One vertex id per vertex.
+
+    Raises
+    ------
+    LinalgError
+        If `A` is not square, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    hopwave.connected_components
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> la.algorithms.connected_components(la.Matrix.from_edges([4, 1], [2, 3], shape=5)).values.tolist()
     [0, 1, 2, 1, 2]

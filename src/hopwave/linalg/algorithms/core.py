@@ -11,9 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 from hopwave.linalg.algorithms.operands import is_symmetric, loopless, square
-from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
+from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxv, vxm
+from hopwave.linalg.reduction import reduce
 from hopwave.operators import binary, monoid, unary
 from hopwave.semiring import semiring
 from hopwave.vector import Vector
@@ -24,6 +25,31 @@ def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") 
 
     Unless `directed` says so, a matrix is that of a directed graph if it is not symmetric.
 
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    directed : bool, optional
+        Whether arcs in and arcs out count apart.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    Vector
+        One core number per vertex.
+
+    Raises
+    ------
+    LinalgError
+        If `A` is not square, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    hopwave.core_numbers
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 1, 2, 2], [1, 2, 0, 3], shape=4)
     >>> la.algorithms.core_numbers(A).values.tolist()

@@ -33,6 +33,37 @@ def eigenvector_centrality(
 ) -> Vector:
     """The centrality of every vertex. `nstart`: the first x, an array of n weights.
 
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    max_iter : int, optional
+        The most rounds.
+    tol : float, optional
+        How little x must change for the last round.
+    nstart : array of n numbers, optional
+        The first value.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    Vector
+        One score per vertex.
+
+    Raises
+    ------
+    LinalgError
+        If `A` is not square, or an argument has a value that it cannot have.
+    ConvergenceError
+        If `max_iter` rounds are not enough.
+
+    See Also
+    --------
+    katz_centrality, hopwave.eigenvector_centrality
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> import hopwave as hw
     >>> la.algorithms.eigenvector_centrality(hw.generate.path(4)).values.round(2).tolist()

@@ -52,6 +52,39 @@ def hits(
 
     `nstart`: the first a, an array of n weights.
 
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    max_iter : int, optional
+        The most rounds.
+    tol : float, optional
+        How little a must change for the last round.
+    nstart : array of n numbers, optional
+        The first value.
+    normalized : bool, optional
+        Whether the scores add up to 1.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    pair of Vector
+        Hubs h and authorities a.
+
+    Raises
+    ------
+    LinalgError
+        If `A` is not square, or an argument has a value that it cannot have.
+    ConvergenceError
+        If `max_iter` rounds are not enough.
+
+    See Also
+    --------
+    pagerank, hopwave.hits
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> h, a = la.algorithms.hits(la.Matrix.from_edges([0, 1, 1], [2, 2, 3], shape=4))
     >>> h.values.round(3).tolist(), a.values.round(3).tolist()

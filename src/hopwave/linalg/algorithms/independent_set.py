@@ -27,6 +27,31 @@ def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -
 
     The same seed gives the same set.
 
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    seed : int or Generator, optional
+        The same seed gives the same answer.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    Vector
+        True at the vertices of the set.
+
+    Raises
+    ------
+    LinalgError
+        If `A` is not square, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    hopwave.maximal_independent_set
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> import hopwave as hw
     >>> la.algorithms.maximal_independent_set(hw.generate.star(5), seed=2).indices.tolist()

@@ -44,6 +44,43 @@ def katz_centrality(
 ) -> Vector:
     """The centrality of every vertex. `beta`, `nstart`: b, one number or n, and the first x, an array of n numbers.
 
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    alpha : float, optional
+        How much an arc passes on; below one over the greatest eigenvalue.
+    beta : float or array of n numbers, optional
+        What a vertex has by itself.
+    max_iter : int, optional
+        The most rounds.
+    tol : float, optional
+        How little x must change for the last round.
+    nstart : array of n numbers, optional
+        The first value.
+    normalized : bool, optional
+        Whether the squares of the scores add up to 1.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    Vector
+        One score per vertex.
+
+    Raises
+    ------
+    LinalgError
+        If `A` is not square, or an argument has a value that it cannot have.
+    ConvergenceError
+        If `max_iter` rounds are not enough.
+
+    See Also
+    --------
+    eigenvector_centrality, hopwave.katz_centrality
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> import hopwave as hw
     >>> la.algorithms.katz_centrality(hw.generate.path(4), 0.6).values.round(2).tolist()

@@ -17,8 +17,8 @@ from hopwave.arrays import module_of
 from hopwave.csr import Rows
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import loopless, square
-from hopwave.linalg.elementwise import reduce
 from hopwave.linalg.products import mxm
+from hopwave.linalg.reduction import reduce
 from hopwave.matrix import Matrix
 from hopwave.operators import monoid
 from hopwave.rows import row_of_each
@@ -34,6 +34,33 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     Both the order and the coins are drawn from the seed. Labels are settled when no vertex would move. A is symmetric;
     loops do not count.
 
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    seed : int or Generator, optional
+        The same seed gives the same answer.
+    max_rounds : int, optional
+        The most rounds.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    pair of Vector and bool
+        Labels, and whether they settled.
+
+    Raises
+    ------
+    LinalgError
+        If `A` is not square, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    hopwave.label_propagation
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_dense(np.kron(np.eye(2), np.ones((4, 4))))
     >>> f, settled = la.algorithms.label_propagation(A, seed=1)

@@ -8,7 +8,8 @@ from typing import Any
 
 from hopwave.engines import algebra
 from hopwave.errors import GraphError, LinalgError
-from hopwave.linalg.elementwise import reduce, select
+from hopwave.linalg.elementwise import select
+from hopwave.linalg.reduction import reduce
 from hopwave.matrix import Matrix, as_matrix
 from hopwave.operators import monoid
 from hopwave.whole_numbers import is_whole

@@ -33,9 +33,10 @@ from hopwave.linalg.algorithms.power import (
     settle_at_once,
     shares,
 )
-from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, reduce, select
+from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import vxm
+from hopwave.linalg.reduction import reduce
 from hopwave.matrix import Matrix
 from hopwave.operators import binary, monoid, unary
 from hopwave.semiring import semiring
@@ -59,6 +60,41 @@ def pagerank(
 ) -> Vector:
     """The rank of every vertex. `personalization`, `dangling`, `nstart`: p, q and the first x, arrays of n weights.
 
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    alpha : float, optional
+        The share of rank that follows arcs.
+    personalization, dangling, nstart : array of n numbers, optional
+        p, q and the first x.
+    tol : float, optional
+        How little x must change for the last round.
+    max_iter : int, optional
+        The most rounds.
+    adaptive : bool, optional
+        Leave out vertices whose rank has settled.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    Vector
+        One rank per vertex; they add up to 1.
+
+    Raises
+    ------
+    LinalgError
+        If `A` is not square, or an argument has a value that it cannot have.
+    ConvergenceError
+        If `max_iter` rounds are not enough.
+
+    See Also
+    --------
+    hits, hopwave.pagerank
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> la.algorithms.pagerank(la.Matrix.from_edges([0, 1, 2], [2, 2, 0], shape=3)).values.round(3).tolist()
     [0.464, 0.05, 0.486]

@@ -23,9 +23,10 @@ import numpy as np
 from hopwave.catalogue import CATALOGUE
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_lengths, extremes, place, square
-from hopwave.linalg.elementwise import reduce, select
+from hopwave.linalg.elementwise import select
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import vxm
+from hopwave.linalg.reduction import reduce
 from hopwave.matrix import Matrix
 from hopwave.operators import binary, monoid
 from hopwave.semiring import semiring
@@ -45,6 +46,31 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
 
     The values are the lengths of the arcs, those of a Graph its weights. Without values every arc has length 1.
 
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    source : int or list of int
+        Where paths start; of several sources, the nearest counts.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    Vector
+        One distance per vertex, infinite where there is no path.
+
+    Raises
+    ------
+    LinalgError
+        If `A` is not square, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    delta_stepping, hopwave.sssp
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], shape=4)
     >>> la.algorithms.sssp(A, 0).to_dense().tolist()
@@ -66,6 +92,33 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
     followed once. A small Δ follows few arcs twice (as Dijkstra's algorithm), a large one has few buckets (as
     Bellman-Ford).
 
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    source : int or list of int
+        Where paths start; of several sources, the nearest counts.
+    delta : float, optional
+        Δ, the width of a bucket; by default chosen from the weights.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    Vector
+        One distance per vertex, infinite where there is no path.
+
+    Raises
+    ------
+    LinalgError
+        If `A` is not square, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    sssp, hopwave.sssp
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], shape=4)
     >>> la.algorithms.delta_stepping(A, 0, delta=2.0).to_dense().tolist()

@@ -15,9 +15,10 @@ from typing import Any
 from hopwave.arrays import module_of
 from hopwave.engines import algebra
 from hopwave.linalg.algorithms.operands import square
-from hopwave.linalg.elementwise import reduce, select
+from hopwave.linalg.elementwise import select
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxm
+from hopwave.linalg.reduction import reduce
 from hopwave.matrix import Matrix
 from hopwave.operators import binary
 from hopwave.semiring import semiring
@@ -30,6 +31,28 @@ WORTH_SORTING = 250  # reads per entry from which sorting the vertices by degree
 def triangle_count(A: Any, *, device: str = "auto") -> int:
     """How many triangles there are. A is symmetric; loops do not count.
 
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    LinalgError
+        If `A` is not square, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    triangles, hopwave.triangle_count
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> import hopwave as hw
     >>> la.algorithms.triangle_count(hw.generate.complete(5))
@@ -48,6 +71,29 @@ def triangle_count(A: Any, *, device: str = "auto") -> int:
 def triangles(A: Any, *, device: str = "auto") -> Vector:
     """How many triangles each vertex is in.
 
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    Vector
+        One number per vertex.
+
+    Raises
+    ------
+    LinalgError
+        If `A` is not square, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    triangle_count, hopwave.triangles
+
+    Examples
+    --------
     >>> from hopwave import linalg as la
     >>> import hopwave as hw
     >>> la.algorithms.triangles(hw.generate.complete(4)).values.tolist()

@@ -1,0 +1,88 @@
+"""Every public function says what it takes, gives and raises, shows an example, and names what to look at next."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from typing import Any
+
+import pytest
+from docs.site import reference
+
+# Functions without arguments that only list something: there is nothing to raise.
+RAISE_NOTHING = {
+    *("hopwave.formats", "hopwave.devices", "hopwave.plans", "hopwave.generate.generators"),
+    *("hopwave.datasets.names", "hopwave.datasets.published", "hopwave.datasets.cache_folder"),
+}
+
+
+def public_functions() -> dict[str, Any]:
+    """Full name → function."""
+    found = {}
+    for group in reference.GROUPS:
+        for name in group.names:
+            member = getattr(importlib.import_module(group.module), name)
+            if inspect.isroutine(member):
+                found[f"{group.module}.{name}"] = member
+    return found
+
+
+FUNCTIONS = public_functions()
+
+
+def sections(text: str) -> dict[str, str]:
+    """The sections of a docstring, as numpydoc has them: title → text.
+
+    >>> sections("What it does.\\n\\nReturns\\n-------\\nint\\n")
+    {'Returns': 'int\\n'}
+    """
+    parts = re.split(r"^([A-Z][\w ]+)\n-{3,}\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def described(text: str) -> set[str]:
+    """The names that a section of parameters is about.
+
+    >>> sorted(described("G : Graph\\n    The graph.\\ndevice, threads\\n    As for `bfs`.\\n**options\\n    More.\\n"))
+    ['G', 'device', 'options', 'threads']
+    """
+    heads = re.findall(r"^(\*{0,2}\w[\w, *]*?)(?: :.*)?$", text, re.MULTILINE)
+    return {name.strip().lstrip("*") for head in heads for name in head.split(",")}
+
+
+def test_there_are_functions_to_look_at() -> None:
+    assert len(FUNCTIONS) >= 110 and {"hopwave.bfs", "hopwave.linalg.mxv", "hopwave.distributed.bfs"} <= set(FUNCTIONS)
+    assert set(FUNCTIONS) >= RAISE_NOTHING
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_docstring_is_complete(name: str) -> None:
+    function = FUNCTIONS[name]
+    found = sections(inspect.getdoc(function) or "")
+    wanted = {"Examples", "See Also"} | ({"Raises"} if name not in RAISE_NOTHING else set())
+    signature = inspect.signature(function)
+    if signature.parameters:
+        wanted.add("Parameters")
+    if signature.return_annotation not in (None, "None"):
+        wanted.add("Returns")
+    assert wanted - set(found) == set(), f"{name} lacks these sections"
+    missing = set(signature.parameters) - described(found.get("Parameters", ""))
+    assert missing == set(), f"the section of parameters of {name} lacks these"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_see_also_names_what_there_is(name: str) -> None:
+    module = importlib.import_module(name.rpartition(".")[0])
+    text = sections(inspect.getdoc(FUNCTIONS[name]) or "")["See Also"]
+    named = [one.strip() for head in re.findall(r"^(\w[\w., ]*)", text, re.MULTILINE) for one in head.split(",")]
+    assert named
+    for other in named:
+        home, _, last = other.rpartition(".")
+        homes = [module] if not home else [_module(home, module.__name__)]
+        assert any(hasattr(place, last) for place in (*homes, importlib.import_module("hopwave"))), f"no {other}"
+        assert other != name.rpartition(".")[2], "it names itself"
+
+
+def _module(name: str, near: str) -> Any:
+    return importlib.import_module(name if name.startswith("hopwave") else f"{near}.{name}")
