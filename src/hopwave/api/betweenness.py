@@ -19,8 +19,8 @@ from hopwave.algorithms import brandes, sampling, scaling
 from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.algorithms.method import Method
 from hopwave.api.arguments import check_bytes, check_distance, check_risk, order_of_nodes, source_ids
-from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, to_input_device
-from hopwave.api.estimates import Estimate, File, bounds_of_sample, check_epsilon, check_method, estimated
+from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, path_engine, to_input_device
+from hopwave.api.estimates import Estimate, File, PathRun, bounds_of_sample, check_epsilon, check_method, estimated
 from hopwave.api.weights import lengths
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
@@ -171,7 +171,11 @@ def betweenness_centrality(
         def sourced(squares: bool) -> Run:
             return choose_run(graph, replace(request.job, squares=squares), device, plan, threads, executor)
 
-        return estimated(asked, sourced, (device, plan, threads, executor), progress, checkpoint)
+        def paths() -> PathRun:
+            engine = path_engine(device, graph, request.job, threads, executor)
+            return PathRun(engine, lambda job: engine.path_sampling(graph, job, threads))
+
+        return estimated(asked, sourced, paths, plan, progress, checkpoint)
     run = choose_run(graph, request.job, device, plan, threads, executor)
     sums, certificate = run.add_up(request.job, "betweenness", progress, checkpoint, fetch=k is not None)
     scores = to_input_device(graph, run.engine, request.scores(sums, normalized))

@@ -58,18 +58,31 @@ class PathSampling:
     def advance(self, until, poll):
         """Pairs up to number `until`, or until poll(done) returns true. Returns how many are done."""
         paused = False
-        while self.done < until and not paused:
-            with explained("sampling paths", self.graph, LESS_MEMORY):
-                self._allocate(until - self.done)
-                began, last = time.perf_counter(), min(until, self.done + self.pace)
-                found, left = self._launch(last)
-            self.pace = int(self.pace * min(4.0, max(0.5, PATHS.seconds / (time.perf_counter() - began)))) + 1
-            drawn = self._drawn_by_cpu(left)  # the whole launch counts, or nothing of it, also after Ctrl-C
-            self.counts += found[: len(self.counts)] + drawn[0]
-            self.sums += found[len(self.counts) :] + drawn[1]
-            self.done = last
-            paused = poll(self.done)
+        with explained("sampling paths", self.graph, LESS_MEMORY):
+            self._allocate(until - self.done)
+        try:
+            while self.done < until and not paused:
+                with explained("sampling paths", self.graph, LESS_MEMORY):
+                    began, last = time.perf_counter(), min(until, self.done + self.pace)
+                    left = self._launch(last)
+                self.pace = int(self.pace * min(4.0, max(0.5, PATHS.seconds / (time.perf_counter() - began)))) + 1
+                counts, sums = self._drawn_by_cpu(left)  # the whole launch counts, or nothing of it, after Ctrl-C too
+                self.counts += counts
+                self.sums += sums
+                self.so_far += self.on_gpu
+                self.done = last
+                paused = poll(self.done)
+        finally:
+            self._fetch()
         return self.done
+
+    def _fetch(self):
+        """Add what the GPU has counted so far to the arrays of the host: once, after many launches."""
+        if self.searches:
+            found = self.so_far.get()
+            self.counts += found[: len(self.counts)]
+            self.sums += found[len(self.counts) :]
+            self.so_far.fill(0)
 
     def _allocate(self, pairs):
         """Buffers for as many searches at once as the GPU runs, the memory holds, and pairs are left."""
@@ -91,11 +104,11 @@ class PathSampling:
         self.level = cupy.zeros(self.searches * n, np.int32)
         self.queue, self.path = (cupy.empty(self.searches * n, np.int32) for _ in range(2))
         self.sigma = cupy.empty(self.searches * n, np.float64)
-        self.on_gpu = cupy.zeros(n + len(PATH_SUMS), np.int64)
+        self.on_gpu, self.so_far = (cupy.zeros(n + len(PATH_SUMS), np.int64) for _ in range(2))
         self.next, self.left_count = cupy.empty(1, np.uint64), cupy.empty(1, np.uint32)
 
     def _launch(self, last):
-        """Draw pairs up to that number: counts and sums, and the pairs left to the CPU, ascending."""
+        """Draw pairs up to that number: counts and sums into on_gpu. Returns the pairs left to the CPU, ascending."""
         n = self.device.n
         left = cupy.empty(last - self.done, np.int64)
         self.on_gpu.fill(0)
@@ -104,13 +117,13 @@ class PathSampling:
         work = filled(
             WORK, level=self.level, queue=self.queue, path=self.path, sigma=self.sigma, counts=self.on_gpu,
             sums=self.on_gpu[n:], next=self.next, left=left, left_count=self.left_count, start=self.job.start,
-            last=last, cutoff=NO_CUTOFF if self.job.cutoff is None else min(self.job.cutoff, NO_CUTOFF),
+            last=last, cutoff=NO_CUTOFF if self.job.cutoff is None else int(min(self.job.cutoff, NO_CUTOFF)),
         )  # fmt: skip
         searches = min(self.searches, last - self.done)
         kernel = self.device.launch.get(HEADER, "sample_paths")
         kernel((-(-searches * WARP // THREADS),), (THREADS,), (self.rows, work, np.int64(searches)))
         count = int(self.left_count.get()[0])
-        return self.on_gpu.get(), np.sort(left[:count].get())
+        return np.sort(left[:count].get())
 
     def _drawn_by_cpu(self, pairs):
         """Counts and sums of some pairs by the CPU engine."""
