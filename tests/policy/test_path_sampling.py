@@ -194,7 +194,7 @@ def test_auto_takes_the_cheapest(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = path_sampling.Schedule(path_sampling.Goal(0.02, 0.1), 3000, np.zeros(1, np.intp), np.ones(1))
     for n, arcs, chosen in ((10**5, 100.0, "paths"), (10**6, 1e7, "sources"), (2000, 1e7, "exact")):
         pilot = sampled_paths.Pilot(plan, 400, arcs, 0.05)
-        assert method.after_pilot(n, 10**6, pilot).method == chosen
+        assert method.after_pilot(n, 10**6, pilot, "cpu").method == chosen
     monkeypatch.setattr(method, "SMALL", 0)
     found = hw.betweenness_centrality(generate.kronecker(10, seed=1), epsilon=0.1, seed=1, progress=False)
     assert found.pairs and "paths cost less" in found.plan.why and found.plan == "path-sampling"

@@ -181,7 +181,9 @@ def estimated(
     scores, bounds = (to_input_device(graph, engine, array * scale) for array in (found.shares, found.bounds))
     used = PlanUsed(PATHS, choice.why)
     pairs = found.pairs + pilot.pairs
-    ties = None if asked.top is None else [graph.label(v) for v in found.undecided.tolist()]
+    ties = None if asked.top is None else found.undecided.tolist()
+    if ties and graph.labels is not None:
+        ties = [graph.label(v) for v in ties]
     return BetweennessResult(
         scores, found.certificate, 0, used, engine.name, bounds, graph, pairs=pairs, delta=asked.delta, undecided=ties
     )

@@ -186,7 +186,7 @@ def across(indptr, indices, level, sigma, exponent, before, queue, begin, end, s
 
 @njit(**INNER)
 def place_of(level, queue, end, step, wanted):
-    """The first place of the queue of one side whose vertex is at that level or beyond it. Levels are in order there."""
+    """The first place in the queue of one side whose vertex is at that level or beyond it. Levels are in order."""
     low, high = 0, end
     while low < high:
         middle = (low + high) // 2
