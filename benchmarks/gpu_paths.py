@@ -90,6 +90,7 @@ def rows_of(name: str, graph: hw.Graph) -> list[dict[str, Any]]:
     lines = []
     for asked in ASKED[name]:
         took, found = timed(graph, "paths", asked)
+        print(name, asked, found.pairs, "pairs", took, "s", found.plan.why, flush=True)
         goal = Goal(asked["epsilon"], 0.1, asked.get("top"))
         highest = float(found.scores.max())
         sources = methods.sources_needed(graph.n, goal, highest)

@@ -202,7 +202,7 @@ def apart(low: Floats, high: Floats, many: Integers, top: int) -> bool:
     above = np.cumsum(many[::-1])[::-1]  # vertices of a group and of those above it
     place = np.flatnonzero(above == top)
     if not len(place):
-        return top >= above[0]  # the limit lies within a group
+        return bool(top >= above[0])  # the limit lies within a group
     cut = int(place[0])
     return bool(high[:cut].max(initial=0.0) <= low[cut:].min())
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -19,9 +20,9 @@ from hopwave.algorithms import sampled_paths, sampling, scaling
 from hopwave.algorithms.brandes import Certificate
 from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.algorithms.path_sampling import Goal
-from hopwave.algorithms.source_bounds import sample_bounds
+from hopwave.algorithms.source_bounds import SQUARES_FROM, sample_bounds
 from hopwave.api.arguments import check_probability
-from hopwave.api.choice import to_input_device
+from hopwave.api.choice import path_engine, to_input_device
 from hopwave.arrays import Deferred
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
@@ -68,6 +69,14 @@ class PathRun:
 
     engine: Engine
     begin: Callable[[PathJob], PathSampling]
+
+
+def choose_path_run(
+    graph: Graph, job: Job, device: str, threads: int | None, executor: Executor | None = None
+) -> PathRun:
+    """The engine that the caller names, or the best one."""
+    engine = path_engine(device, graph, job, threads, executor)
+    return PathRun(engine, lambda pairs: engine.path_sampling(graph, pairs, threads))
 
 
 @dataclass(frozen=True)
@@ -212,10 +221,19 @@ def _from_sources(
     return BetweennessResult(scores, certificate, count, used, run.engine.name, bounds, graph, delta=asked.delta)
 
 
+def with_squares(job: Job, engine: Engine, plan: Plan) -> Job:
+    """The job of a sample (k=) whose run also adds up squares, for narrower bounds, where it is large enough for them
+    and the engine does so."""
+    if job.edges or job.endpoints or len(job.sources) < SQUARES_FROM:
+        return job
+    more = replace(job, squares=True)
+    return job if engine.why_not(plan, more) else more
+
+
 def bounds_of_sample(graph: Graph, job: Job, sums: Floats, engine: Engine, delta: float, normalized: bool) -> Any:
     """How far the scores of a sample of sources (k=) may be off: 0 if it has all, else computed when first read."""
     if len(job.sources) == graph.n:
-        return to_input_device(graph, engine, np.zeros(len(sums)))
+        return to_input_device(graph, engine, np.zeros(len(sums) // (2 if job.squares else 1)))
 
     def labels() -> npt.NDArray[np.int32]:
         return engines.engine("cpu").components(graph, strong=False)

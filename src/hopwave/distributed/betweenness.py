@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from hopwave.algorithms import brandes, sampling, scaling
 from hopwave.algorithms.method import Method
+from hopwave.api import estimates
 from hopwave.api.arguments import as_graph, check_hops, check_risk
 from hopwave.api.betweenness import check_request, choose_run
-from hopwave.api.choice import path_engine
-from hopwave.api.estimates import Estimate, PathRun, bounds_of_sample, check_epsilon, check_method, estimated
+from hopwave.api.estimates import Estimate, bounds_of_sample, check_epsilon, check_method, estimated
 from hopwave.api.weights import lengths
 from hopwave.distributed.bfs import source_ids
 from hopwave.distributed.dependencies import Dependencies
@@ -221,19 +221,21 @@ def _by_sources(
 
     progress = options.progress if joined.rank == 0 else False
     if options.epsilon is not None:
-        engine = joined.together(lambda: path_engine(device, graph, job, workers))
+        drawn = joined.together(lambda: estimates.choose_path_run(graph, job, device, workers))
 
         def begin(pairs: PathJob) -> SplitPaths:
-            return SplitPaths(joined, joined.together(lambda: engine.path_sampling(graph, pairs, workers)))
+            return SplitPaths(joined, joined.together(lambda: drawn.begin(pairs)))
 
         asked = Estimate(
             graph, job, options.epsilon, options.delta, options.method, options.top, options.seed, options.normalized
         )
-        return estimated(asked, sourced, lambda: PathRun(engine, begin), "auto", progress, None)
-    run = sourced(False)
+        return estimated(asked, sourced, lambda: replace(drawn, begin=begin), "auto", progress, None)
+    run, sampled = sourced(False), options.k is not None
+    if sampled:
+        job = estimates.with_squares(job, run.engine, run.run.plan)
     sums, certificate = run.add_up(job, "betweenness", progress)
-    scores = request.scores(sums, options.normalized)
-    sampled, count = options.k is not None, len(job.sources)
+    scores = request.scores(sums[: graph.n], options.normalized)
+    count = len(job.sources)
     bounds = bounds_of_sample(graph, job, sums, run.engine, options.delta, options.normalized) if sampled else None
     risk = options.delta if sampled else None
     return BetweennessResult(scores, certificate, count, run.plan_used, run.engine.name, bounds, graph, delta=risk)

@@ -57,32 +57,34 @@ class PathSampling:
 
     def advance(self, until, poll):
         """Pairs up to number `until`, or until poll(done) returns true. Returns how many are done."""
-        paused = False
         with explained("sampling paths", self.graph, LESS_MEMORY):
             self._allocate(until - self.done)
-        try:
-            while self.done < until and not paused:
-                with explained("sampling paths", self.graph, LESS_MEMORY):
-                    began, last = time.perf_counter(), min(until, self.done + self.pace)
-                    left = self._launch(last)
-                self.pace = int(self.pace * min(4.0, max(0.5, PATHS.seconds / (time.perf_counter() - began)))) + 1
-                counts, sums = self._drawn_by_cpu(left)  # the whole launch counts, or nothing of it, after Ctrl-C too
-                self.counts += counts
-                self.sums += sums
-                self.so_far += self.on_gpu
-                self.done = last
-                paused = poll(self.done)
-        finally:
-            self._fetch()
+        paused = False
+        while self.done < until and not paused:
+            paused = self._draw(until, poll)
         return self.done
 
-    def _fetch(self):
-        """Add what the GPU has counted so far to the arrays of the host: once, after many launches."""
-        if self.searches:
-            found = self.so_far.get()
-            self.counts += found[: len(self.counts)]
-            self.sums += found[len(self.counts) :]
-            self.so_far.fill(0)
+    def _draw(self, until, poll):
+        """Launches for some time; then all that they counted is fetched, or nothing of it after Ctrl-C.
+
+        Returns whether poll asks for a pause.
+        """
+        n, drawn, counts, sums, paused = self.device.n, self.done, 0, 0, False
+        self.on_gpu.fill(0)
+        end = time.perf_counter() + PATHS.seconds_per_fetch
+        while drawn < until and not paused and time.perf_counter() < end:
+            with explained("sampling paths", self.graph, LESS_MEMORY):
+                began, last = time.perf_counter(), min(until, drawn + self.pace)
+                left = self._launch(drawn, last)
+            self.pace = int(self.pace * min(4.0, max(0.5, PATHS.seconds / (time.perf_counter() - began)))) + 1
+            more = self._drawn_by_cpu(left)
+            drawn, counts, sums = last, counts + more[0], sums + more[1]
+            paused = poll(drawn)
+        found = self.on_gpu.get()
+        self.counts += found[:n] + counts
+        self.sums += found[n:] + sums
+        self.done = drawn
+        return paused
 
     def _allocate(self, pairs):
         """Buffers for as many searches at once as the GPU runs, the memory holds, and pairs are left."""
@@ -100,26 +102,30 @@ class PathSampling:
             )
         if min(wanted, fit) <= self.searches:
             return
-        self.searches = min(wanted, fit)
-        self.level = cupy.zeros(self.searches * n, np.int32)
-        self.queue, self.path = (cupy.empty(self.searches * n, np.int32) for _ in range(2))
-        self.sigma = cupy.empty(self.searches * n, np.float64)
-        self.on_gpu, self.so_far = (cupy.zeros(n + len(PATH_SUMS), np.int64) for _ in range(2))
+        self.searches, count = 0, min(wanted, fit)
+        self.level = self.queue = self.path = self.sigma = None
+        # In one piece: CuPy's pool gives it to the next run, or back; of several pieces some parts would stay in use.
+        whole = cupy.empty(count * n * BYTES_PER_VERTEX, np.uint8)
+        cells = count * n
+        self.sigma = whole[: 8 * cells].view(np.float64)
+        self.level, self.queue, self.path = whole[8 * cells :].view(np.int32).reshape(3, cells)
+        self.level.fill(0)
+        self.searches = count
+        self.on_gpu = cupy.empty(n + len(PATH_SUMS), np.int64)
         self.next, self.left_count = cupy.empty(1, np.uint64), cupy.empty(1, np.uint32)
 
-    def _launch(self, last):
-        """Draw pairs up to that number: counts and sums into on_gpu. Returns the pairs left to the CPU, ascending."""
+    def _launch(self, first, last):
+        """Draw the pairs from number first to last into on_gpu. Returns those left to the CPU, ascending."""
         n = self.device.n
-        left = cupy.empty(last - self.done, np.int64)
-        self.on_gpu.fill(0)
-        self.next.fill(self.done)
+        left = cupy.empty(last - first, np.int64)
+        self.next.fill(first)
         self.left_count.fill(0)
         work = filled(
             WORK, level=self.level, queue=self.queue, path=self.path, sigma=self.sigma, counts=self.on_gpu,
             sums=self.on_gpu[n:], next=self.next, left=left, left_count=self.left_count, start=self.job.start,
             last=last, cutoff=NO_CUTOFF if self.job.cutoff is None else int(min(self.job.cutoff, NO_CUTOFF)),
         )  # fmt: skip
-        searches = min(self.searches, last - self.done)
+        searches = min(self.searches, last - first)
         kernel = self.device.launch.get(HEADER, "sample_paths")
         kernel((-(-searches * WARP // THREADS),), (THREADS,), (self.rows, work, np.int64(searches)))
         count = int(self.left_count.get()[0])
