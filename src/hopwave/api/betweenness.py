@@ -101,12 +101,11 @@ def betweenness_centrality(
         on free memory.
     weights : bool, array or str, optional
         None and False count hops. True takes the graph's own weights as the lengths of its arcs. An array has one
-        length per arc, in the order of `G.indices`; a string names an edge attribute of a NetworkX graph. Runs on the
-        CPU.
+        length per arc, in the order of `G.indices`; a string names an edge attribute of a NetworkX graph.
     method : {"auto", "paths", "sources", "exact"}, optional
-        How to get within ±epsilon. "paths" draws random pairs and one shortest path of each. "sources" draws sources
-        and counts all their paths. "exact" takes all sources. "auto" takes the one with the lowest predicted cost, on a
-        GPU "sources"; `result.plan.why` says which and why.
+        How to get within ±epsilon. "paths" draws random pairs and one shortest path of each; along weights, on the CPU
+        alone. "sources" draws sources and counts all their paths. "exact" takes all sources. "auto" takes the one with
+        the lowest predicted cost; `result.plan.why` says which and why.
     top : int, optional
         With `epsilon`: a sample of paths may end as soon as that many vertices are known to have the highest scores,
         in whatever order. `result.undecided` lists the vertices that are too close to tell.
