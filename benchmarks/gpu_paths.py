@@ -89,7 +89,6 @@ def rows_of(name: str, graph: hw.Graph) -> Iterator[dict[str, Any]]:
     arcs, on_cpu = compared(name, graph)
     for asked in ASKED[name]:
         took, found = timed(graph, "paths", asked)
-        print(name, asked, found.pairs, "pairs", took, "s", found.plan.why, flush=True)
         goal = Goal(asked["epsilon"], 0.1, asked.get("top"))
         highest = float(found.scores.max())
         sources = methods.sources_needed(graph.n, goal, highest)
@@ -131,7 +130,8 @@ def main() -> None:
                 rows.append(line)
     finally:  # after Ctrl-C, what is measured
         title = "Betweenness from sampled paths: one GPU, the CPU engine on all cores, and sampled sources"
-        publish("gpu-paths", title, rows, NOTE, gpu())
+        if rows:
+            publish("gpu-paths", title, rows, NOTE, gpu())
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def test_scores_are_those_of_the_cpu(name: str) -> None:
 
 
 def test_auto_takes_what_is_predicted_to_be_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = GRAPHS["hubs"]()
+    graph = GRAPHS["kronecker"]()
     asked: dict[str, Any] = {"epsilon": 0.02, "seed": 7, "progress": False, "device": "cuda"}
     found = hw.betweenness_centrality(graph, **asked)
     assert found.sources == graph.n and "sources are cheap" in found.plan.why and found.engine == "cuda"
@@ -98,6 +98,21 @@ def test_auto_takes_what_is_predicted_to_be_cheap(monkeypatch: pytest.MonkeyPatc
         hw.betweenness_centrality(along, weights=True, method="paths", **asked)
     asked["device"] = "auto"
     assert hw.betweenness_centrality(along, weights=True, top=1, **asked).engine == "cpu"
+
+
+def test_memory_is_given_back() -> None:
+    """Half of what is free, twice, although small arrays are made in between."""
+    import cupy
+
+    from hopwave.engines.cuda.betweenness.paths import scratch
+    from hopwave.engines.cuda.memory import free_memory
+
+    kept = []
+    for _ in range(3):
+        piece = scratch(free_memory() // 2)
+        del piece
+        kept.append(cupy.zeros(1000, np.int64))
+    assert not any(array.any() for array in kept)
 
 
 def test_a_run_stops_when_asked() -> None:

@@ -104,8 +104,7 @@ class PathSampling:
             return
         self.searches, count = 0, min(wanted, fit)
         self.level = self.queue = self.path = self.sigma = None
-        # In one piece: CuPy's pool gives it to the next run, or back; of several pieces some parts would stay in use.
-        whole = cupy.empty(count * n * BYTES_PER_VERTEX, np.uint8)
+        whole = scratch(count * n * BYTES_PER_VERTEX)
         cells = count * n
         self.sigma = whole[: 8 * cells].view(np.float64)
         self.level, self.queue, self.path = whole[8 * cells :].view(np.int32).reshape(3, cells)
@@ -140,6 +139,16 @@ class PathSampling:
             run.done = begin
             run.advance(end, lambda done: False)
         return run.counts, run.sums
+
+
+def scratch(size):
+    """So many bytes from CUDA itself, which has them back when the run ends.
+
+    CuPy's pool would keep them, and carve the next small array out of them: no later run could have the whole again.
+    """
+    if size > cupy.cuda.runtime.memGetInfo()[0]:
+        cupy.get_default_memory_pool().free_all_blocks()
+    return cupy.ndarray(size, np.uint8, cupy.cuda.MemoryPointer(cupy.cuda.Memory(size), 0))
 
 
 def degree_bits(degrees):
