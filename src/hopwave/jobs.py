@@ -109,12 +109,14 @@ Floats = npt.NDArray[np.float64]
 class PathJob:
     """Random pairs of different vertices, and one shortest path of each, drawn uniformly; up to cutoff hops.
 
-    Pair number i and its path follow from `start` (64 bits) and i alone.
+    Pair number i and its path follow from `start` (64 bits) and i alone. If `weighted`, the length of a path, and with
+    it the cutoff, is the sum of its arcs' weights.
     """
 
     start: int
-    cutoff: int | None = None
+    cutoff: float | None = None
     memory_limit: int | None = None
+    weighted: bool = False
 
 
 class PathSampling(Protocol):

@@ -41,6 +41,9 @@ CALLS: dict[str, Call] = {
         hw.betweenness_centrality(MESH, epsilon=0.2, method="sources", seed=1, **how).bounds
     ),
     "sampled paths": lambda **how: hw.betweenness_centrality(MESH, epsilon=0.02, method="paths", seed=1, **how).scores,
+    "sampled roads": lambda **how: (
+        hw.betweenness_centrality(ROADS, epsilon=0.05, method="paths", seed=1, weights=True, **how).scores
+    ),
     "closeness": lambda **how: hw.closeness_centrality(ROADS, weights=True, **how).scores,
     "sampled closeness": lambda **how: hw.closeness_centrality(ROADS, k=99, seed=1, weights=True, **how).scores,
     "harmonic": lambda **how: hw.harmonic_centrality(MESH, **how).scores,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import networkx as nx
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import hopwave as hw
 from hopwave import generate
 from hopwave.algorithms import source_bounds
+from hopwave.api import estimates
 from hopwave.jobs import Job
 
 GRAPHS = {
@@ -76,6 +77,34 @@ def test_bounds_hold_as_often_as_promised_and_are_not_much_too_wide() -> None:
         ratios.append(off[0] / found.bounds[0])
     assert failed <= 10
     assert max(ratios) > 0.25, "a bound is at most four times the error that some sample makes"
+
+
+@given(population=st.lists(st.floats(0, 1), min_size=5, max_size=7), k=st.integers(1, 4), needed=st.floats(0.5, 20))
+def test_bets_win_no_more_than_they_are_worth(population: list[float], k: int, needed: float) -> None:
+    """Over all samples without replacement, exp(evidence against the true mean) is at most 1 on average, per side."""
+    p = np.array([np.mean(population)])
+    won = {True: 0.0, False: 0.0}
+    samples = list(combinations(population, k))
+    for drawn in samples:
+        mean, square = np.array([np.mean(drawn)]), np.array([np.mean(np.square(drawn))])
+        evidence = source_bounds.best_bet(mean, square, k, p, np.array([needed]))
+        won[bool(p[0] > mean[0])] += float(np.exp(evidence[0])) / len(samples)
+    assert max(won.values()) <= 1 + 1e-9
+
+
+def test_squares_make_bounds_narrower_and_keep_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = generate.barabasi_albert(900, 2, seed=1)
+    exact = hw.betweenness_centrality(graph).scores
+    failed, ratios = 0, []
+    for seed in range(8):
+        found = hw.betweenness_centrality(graph, k=300, seed=seed)
+        off = np.abs(found.scores - exact)
+        failed += bool((off > found.bounds).any())
+        ratios.append(found.bounds.max() / off.max())
+    assert failed <= 1 and 1 < np.median(ratios) < 8
+    monkeypatch.setattr(estimates, "SQUARES_FROM", 301)
+    plain = hw.betweenness_centrality(graph, k=300, seed=7)
+    assert np.array_equal(plain.scores, found.scores) and plain.bounds.max() > 1.2 * found.bounds.max()
 
 
 def test_bounds_narrow_with_the_sample() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import hopwave as hw
 from hopwave import EngineError, engines, generate
-from hopwave.algorithms import sampled_paths
+from hopwave.algorithms import method, sampled_paths
 from hopwave.jobs import PATH_SUMS, PathJob
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
@@ -20,6 +21,7 @@ GRAPHS = {
     "kronecker directed": lambda: generate.kronecker(11, 6, seed=2, directed=True),
     "sparse": lambda: generate.kronecker(10, 1, seed=3, directed=True),  # most pairs have no path
     "grid": lambda: generate.grid(30, 30),  # counts beyond 2^53: sums depend on their order
+    "hubs": lambda: generate.kronecker(13, 16, seed=4),  # walks look for predecessors in the nearer level
     "star": lambda: generate.star(3000),
     "path": lambda: generate.path(500),
     "complete": lambda: generate.complete(90),
@@ -71,9 +73,46 @@ def test_parts_and_little_memory_change_nothing() -> None:
 def test_scores_are_those_of_the_cpu(name: str) -> None:
     graph = GRAPHS[name]()
     options: dict[str, Any] = {"epsilon": 0.03, "method": "paths", "seed": 7, "progress": False}
-    mine, right = (hw.betweenness_centrality(graph, device=device, **options) for device in ("cuda", "cpu"))
-    assert mine.engine == "cuda" and mine.pairs == right.pairs
-    assert np.array_equal(mine.scores, right.scores) and np.array_equal(mine.bounds, right.bounds)
+    for top in (None, 2):
+        mine, right = (
+            hw.betweenness_centrality(graph, device=device, top=top, **options) for device in ("cuda", "cpu")
+        )
+        assert mine.engine == "cuda" and mine.pairs == right.pairs and mine.undecided == right.undecided
+        assert np.array_equal(mine.scores, right.scores) and np.array_equal(mine.bounds, right.bounds)
+
+
+def test_auto_takes_what_is_predicted_to_be_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = GRAPHS["kronecker"]()
+    asked: dict[str, Any] = {"epsilon": 0.02, "seed": 7, "progress": False, "device": "cuda"}
+    found = hw.betweenness_centrality(graph, **asked)
+    assert found.sources == graph.n and "sources are cheap" in found.plan.why and found.engine == "cuda"
+    monkeypatch.setattr(method, "SMALL", 0.0)
+    few = hw.betweenness_centrality(graph, **asked)
+    assert few.pairs and "paths cost less than about" in few.plan.why and few.plan == "path-sampling"
+    monkeypatch.setattr(method, "ON_GPU", replace(method.ON_GPU, pair=1e9))
+    assert "cost less than about" in hw.betweenness_centrality(graph, **asked).plan.why
+    monkeypatch.undo()
+    along = graph.with_weights(np.ones(graph.m))
+    assert "a GPU goes from sources" in hw.betweenness_centrality(along, weights=True, k=None, **asked).plan.why
+    with pytest.raises(EngineError, match="draws paths by hops only"):
+        hw.betweenness_centrality(along, weights=True, method="paths", **asked)
+    asked["device"] = "auto"
+    assert hw.betweenness_centrality(along, weights=True, top=1, **asked).engine == "cpu"
+
+
+def test_the_arrays_of_a_run_are_not_of_the_pool() -> None:
+    """CuPy's pool would carve small arrays out of them, and no later run could have as much."""
+    import cupy
+
+    from hopwave.engines.cuda.betweenness.paths import scratch
+
+    pool = cupy.get_default_memory_pool()
+    pool.free_all_blocks()
+    before = pool.total_bytes()
+    piece = scratch(1 << 26)
+    assert piece.nbytes == 1 << 26 and pool.total_bytes() == before
+    del piece
+    assert pool.total_bytes() == before
 
 
 def test_a_run_stops_when_asked() -> None:

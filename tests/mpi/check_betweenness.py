@@ -68,6 +68,30 @@ def check_betweenness_along_weights() -> None:
         hd.betweenness_centrality(TRAPS["triangle"](), weights=np.zeros(6))
 
 
+def check_sampled_paths() -> None:
+    """The same seed gives the same bits as one process, by paths, sources and auto; a rank's error is everybody's."""
+    graph = TRAPS["kronecker-directed"]()
+    along = graph.with_weights(np.random.default_rng(1).integers(1, 4, graph.m).astype(np.float64))
+    for options in ({"epsilon": 0.1}, {"epsilon": 0.1, "top": 1}, {"epsilon": 0.1, "weights": True, "delta": 0.2}):
+        asked: dict[str, Any] = {"method": "paths", "seed": 3, "progress": False, **options}
+        found, right = hd.betweenness_centrality(along, **asked), hw.betweenness_centrality(along, **asked)
+        assert np.array_equal(found.scores, right.scores) and np.array_equal(found.bounds, right.bounds)
+        assert found.pairs == right.pairs and found.undecided == right.undecided and found.delta == right.delta
+        assert found.certificate == right.certificate
+    parts = hd.betweenness_centrality(hd.spread(graph), epsilon=0.1, method="paths", seed=3)
+    assert parts.pairs is not None and parts.bounds is not None and parts.bounds.max(initial=0.0) <= 0.1
+    for method in ("auto", "sources", "exact"):
+        found = hd.betweenness_centrality(graph, epsilon=0.1, method=method, seed=3)
+        right = hw.betweenness_centrality(graph, epsilon=0.1, method=method, seed=3, progress=False)
+        assert found.sources == right.sources
+        np.testing.assert_allclose(found.scores, right.scores, rtol=1e-9, atol=1e-12)
+    with pytest.raises(GraphError, match="leaves it in parts"):
+        hd.betweenness_centrality(hd.spread(graph), epsilon=0.1, seed=3, split="graph")
+    chain = hw.Graph.from_edges([0, 1], [1, 2], weights=[1e20, 1.0])
+    with pytest.raises(GraphError, match="cannot be counted"):
+        hd.betweenness_centrality(chain, epsilon=0.3, method="paths", seed=1, weights=True)
+
+
 def check_path_counts_beyond_float64() -> None:
     """32 vertices per layer, all joined to all of the next layer: 2^1150 shortest paths from end to end."""
     width, depth = 32, 230

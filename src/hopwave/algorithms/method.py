@@ -1,6 +1,7 @@
 """Which way to betweenness within ± epsilon is cheapest: all sources, a sample of sources, or a sample of paths.
 
-Costs are predicted in arcs looked at, which takes no clock: the same call always makes the same choice.
+Costs are predicted from sizes and from what a pilot counted, which takes no clock: the same call always makes the same
+choice.
 """
 
 from __future__ import annotations
@@ -18,10 +19,32 @@ from hopwave.algorithms.sampling import FIRST_SAMPLE, half_width
 Method = Literal["auto", "exact", "sources", "paths"]
 METHODS: tuple[Method, ...] = ("auto", "exact", "sources", "paths")
 
-SMALL = 1 << 22  # sources × arcs up to which all sources take some hundredths of a second: no sample is worth planning
-ARCS_PER_PAIR = 200  # that drawing a pair costs in addition to the arcs it looks at
-PAIR_ARC = 1.0  # an arc looked at between a pair, against one from a source, there and back: 7 to 20 ns, both
+SMALL = 0.04  # seconds up to which all sources are taken: no sample is worth planning
 SOURCE_VARIANCE = 0.4  # of a vertex's share of the paths from a source, against a single path; 0.2 to 0.5 were seen
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Nanoseconds on an engine: of a source or a pair at least, and of an arc that it looks at, there and back."""
+
+    source: float
+    source_arc: float
+    pair: float
+    pair_arc: float
+
+    def sources(self, count: int, arcs: int) -> float:
+        """Seconds of that many sources of a graph with so many arcs."""
+        return count * (self.source + self.source_arc * arcs) * 1e-9
+
+    def pairs(self, count: int, arcs: float) -> float:
+        """Seconds of that many pairs that look at so many arcs each."""
+        return count * (self.pair + self.pair_arc * arcs) * 1e-9
+
+
+# By the names of engines. On a CPU an arc took 7 to 20 ns, either way. On an H200, where sources share the arcs of a
+# batch, and a pair has a warp to itself: see benchmarks/results/gpu-betweenness.md and gpu-paths.md.
+ON_CPU = Costs(source=0.0, source_arc=10.0, pair=2000.0, pair_arc=10.0)
+ON_GPU = Costs(source=4000.0, source_arc=0.006, pair=500.0, pair_arc=0.3)
 
 
 @dataclass(frozen=True)
@@ -32,25 +55,34 @@ class Choice:
     why: str
 
 
-def before_pilot(n: int, m: int, goal: Goal) -> Choice | None:
-    """All sources, where that is cheaper than any sample; otherwise None.
+def costs_on(engine: str) -> Costs:
+    """The costs on the engine of that name."""
+    return ON_GPU if engine == "cuda" else ON_CPU
 
-    >>> before_pilot(100, 400, Goal(0.1, 0.1)).why
+
+def before_pilot(n: int, m: int, goal: Goal, engine: str, weighted: bool = False) -> Choice | None:
+    """What is cheaper than any pilot: all sources where they are few, sources on a GPU along weights; otherwise None.
+
+    >>> before_pilot(100, 400, Goal(0.1, 0.1), "cpu").why
     'exact: all 100 sources are cheap'
     """
-    if n * m <= max(SMALL, ARCS_PER_PAIR * pilot_size(goal)):
+    costs = costs_on(engine)
+    if weighted and engine == "cuda":
+        return Choice("sources", "along weights, a GPU goes from sources; paths are drawn on the CPU")
+    if costs.sources(n, m) <= max(SMALL, costs.pairs(pilot_size(goal), 0.0)):
         return Choice("exact", f"exact: all {n:,} sources are cheap")
     return None
 
 
-def after_pilot(n: int, m: int, pilot: Pilot) -> Choice:
+def after_pilot(n: int, m: int, pilot: Pilot, engine: str) -> Choice:
     """The cheapest of the three, by what the pilot found."""
+    costs = costs_on(engine)
     goal, pairs = pilot.schedule.goal, pilot.schedule.first
     sources = sources_needed(n, goal, pilot.greatest)
     cost = {
-        "paths": pairs * (PAIR_ARC * pilot.arcs_per_pair + ARCS_PER_PAIR),
-        "sources": float(sources * m),
-        "exact": float(n * m),
+        "paths": costs.pairs(pairs, pilot.arcs_per_pair),
+        "sources": costs.sources(sources, m),
+        "exact": costs.sources(n, m),
     }
     if cost["exact"] <= min(cost.values()):
         return Choice("exact", f"exact: all {n:,} sources cost less than about {pairs:,} paths")

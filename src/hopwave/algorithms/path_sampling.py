@@ -49,12 +49,25 @@ class Goal:
 
 @dataclass(frozen=True)
 class Look:
-    """The intervals after a look: `low` ≤ p ≤ `high` for all vertices at once, and the widest half-width."""
+    """The intervals after a look: low ≤ p ≤ high for all vertices at once, and the widest half-width.
+
+    `low` and `high` are those of the vertices in `met`, ascending. All others were inside no path, and not in the pilot
+    either: they have the one interval `others`. In a large graph they are nearly all.
+    """
 
     pairs: int
+    widest: float
+    met: npt.NDArray[np.intp]
     low: Floats
     high: Floats
-    widest: float
+    others: tuple[float, float]
+
+    def half_widths(self, counts: Integers) -> Floats:
+        """How far the share of each vertex may be off."""
+        share = counts[self.met] / self.pairs
+        widths = np.full(len(counts), self.others[1])
+        widths[self.met] = np.maximum(self.high - share, share - self.low)
+        return widths
 
 
 def pilot_size(goal: Goal) -> int:
@@ -115,34 +128,45 @@ class Schedule:
 
     def look(self, counts: Integers, pairs: int, risk: float) -> Look:
         """What is known after so many pairs. Vertices of one group and count have one interval, computed once."""
-        _, first, inverse = np.unique(counts * len(self.shares) + self.group, return_index=True, return_inverse=True)
-        hits = counts[first]
-        low, high = interval(hits, pairs, risk * self.shares[self.group[first]])
-        share = hits / pairs
-        widest = float(np.maximum(high - share, share - low).max(initial=0.0))
-        return Look(pairs, low[inverse], high[inverse], widest)
+        met = np.flatnonzero((counts != 0) | (self.group != 0))
+        kinds, inverse = np.unique(counts[met] * len(self.shares) + self.group[met], return_inverse=True)
+        kinds = np.append(kinds, 0)  # group 0 has the fewest hits of the pilot: no path at all, if there are others
+        hits, group = kinds // len(self.shares), kinds % len(self.shares)
+        low, high = interval(hits, pairs, risk * self.shares[group])
+        width = np.maximum(high - hits / pairs, hits / pairs - low)
+        widest = float(width[: None if len(met) < len(counts) else -1].max(initial=0.0))
+        return Look(pairs, widest, met, low[inverse], high[inverse], (float(low[-1]), float(high[-1])))
 
     def is_enough(self, look: Look, counts: Integers) -> bool:
         """Whether every interval is narrow enough, or the highest vertices are apart from all others."""
-        return look.widest <= self.goal.epsilon or not len(undecided(look, counts, self.goal.top))
+        top = self.goal.top
+        return look.widest <= self.goal.epsilon or (top is not None and not len(undecided(look, counts, top)))
 
 
 def undecided(look: Look, counts: Integers, top: int | None) -> npt.NDArray[np.intp]:
     """The vertices of which it is not known whether they are among the `top` highest. All, if top is None.
 
-    >>> look = Look(10, np.array([0.5, 0.2, 0.1]), np.array([0.9, 0.4, 0.3]), 0.2)
-    >>> undecided(look, np.array([7, 3, 2]), 1).tolist(), undecided(look, np.array([7, 3, 2]), 2).tolist()
+    >>> look = Look(10, 0.2, np.arange(3), np.array([0.5, 0.2, 0.1]), np.array([0.9, 0.4, 0.3]), (0.0, 0.1))
+    >>> undecided(look, np.array([7, 3, 2, 0]), 1).tolist(), undecided(look, np.array([7, 3, 2, 0]), 2).tolist()
     ([], [1, 2])
     """
-    n = len(counts)
+    n, met = len(counts), look.met
     if top is None:
         return np.arange(n)
     if top >= n:
         return np.arange(0)
-    order = np.argsort(-counts, kind="stable")
+    order = np.argsort(-counts[met], kind="stable")
     best, rest = order[:top], order[top:]
-    barrier, floor = look.high[rest].max(), look.low[best].min()
-    return np.sort(np.concatenate([best[look.low[best] < barrier], rest[look.high[rest] > floor]]))
+    barrier, floor = look.high[rest].max(initial=0.0), look.low[best].min(initial=1.0)
+    if len(met) < n:
+        barrier = max(barrier, look.others[1])
+        floor = floor if top <= len(met) else look.others[0]
+    near = np.concatenate([best[look.low[best] < barrier], rest[look.high[rest] > floor]])
+    if len(met) == n or look.others[1] <= floor:
+        return np.sort(met[near])
+    is_met = np.zeros(n, np.bool_)
+    is_met[met] = True
+    return np.sort(np.concatenate([met[near], np.flatnonzero(~is_met)]))
 
 
 def schedule(counts: Integers, pairs: int, goal: Goal) -> Schedule:
@@ -152,7 +176,9 @@ def schedule(counts: Integers, pairs: int, goal: Goal) -> Schedule:
     >>> bool(plan.first > 1000), round(float(2 * plan.shares[plan.group].sum()), 9)
     (True, 1.0)
     """
-    hits, group, many = np.unique(counts, return_inverse=True, return_counts=True)
+    times = np.bincount(counts)  # how many vertices were met so often
+    hits = np.flatnonzero(times)
+    many, group = times[hits], (np.cumsum(times > 0) - 1)[counts]
     guess, most = (np.minimum((hits + sigmas * np.sqrt(hits + 1.0)) / pairs, 1.0) for sigmas in (LIKELY, AT_MOST))
 
     def enough(size: int) -> bool:
@@ -160,14 +186,25 @@ def schedule(counts: Integers, pairs: int, goal: Goal) -> Schedule:
         expected = np.minimum(np.round(guess * size), size).astype(np.int64)
         low, high = interval(expected, size, look_risk(goal.delta, 0) * shares)
         widest = float(np.maximum(high - expected / size, expected / size - low).max(initial=0.0))
-        if widest <= goal.epsilon:
-            return True
-        return goal.top is not None and not len(
-            undecided(Look(size, low[group], high[group], widest), counts, goal.top)
-        )
+        return widest <= goal.epsilon or (goal.top is not None and apart(low, high, many, goal.top))
 
     size = _least(enough)
     return Schedule(goal, size, group, divide(most, many, size, goal.epsilon))
+
+
+def apart(low: Floats, high: Floats, many: Integers, top: int) -> bool:
+    """Whether the `top` highest vertices are apart from all others: groups of `many` vertices, lowest guess first.
+
+    >>> low, high = np.array([0.0, 0.5]), np.array([0.3, 0.9])
+    >>> apart(low, high, np.array([9, 2]), 2), apart(low, high, np.array([9, 2]), 1)
+    (True, False)
+    """
+    above = np.cumsum(many[::-1])[::-1]  # vertices of a group and of those above it
+    place = np.flatnonzero(above == top)
+    if not len(place):
+        return bool(top >= above[0])  # the limit lies within a group
+    cut = int(place[0])
+    return bool(high[:cut].max(initial=0.0) <= low[cut:].min())
 
 
 def divide(guess: Floats, many: Integers, size: int, epsilon: float) -> Floats:

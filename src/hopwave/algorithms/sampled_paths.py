@@ -104,8 +104,7 @@ def draw(begin: Begin, seed: int, plan: Schedule, progress: Progress, checkpoint
             widest = f", ± {look.widest:.2g} so far"
     certificate = check(run)
     shares = run.counts / run.done
-    bounds = np.maximum(look.high - shares, shares - look.low)
-    return Sample(shares, bounds, run.done, certificate, _ties(look, run.counts, plan.goal))
+    return Sample(shares, look.half_widths(run.counts), run.done, certificate, _ties(look, run.counts, plan.goal))
 
 
 def _ties(look: Look, counts: Integers, goal: Goal) -> npt.NDArray[np.intp]:

@@ -7,6 +7,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.graph import Graph
+from hopwave.jobs import Floats
+
 
 def scale(
     sums: npt.NDArray[np.float64],
@@ -61,3 +64,19 @@ def scale_subset(
         pairs = n * (n - 1) if endpoints else (n - 1) * (n - 2)
         return sums / pairs if pairs > 0 else sums
     return sums if directed else sums * 0.5
+
+
+# ------------------------------------------------------------------ arcs
+
+
+def tails(graph: Graph) -> npt.NDArray[np.int32]:
+    """The vertex that each stored arc leaves."""
+    return np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
+
+
+def of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
+    """For every arc of an undirected graph, the value of its reverse.
+
+    Sorted by (target, source), the arcs are the reverses of the arcs in their own order.
+    """
+    return values[np.lexsort((tails(graph), graph.indices))]

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from hopwave.algorithms import brandes, sampling, scaling
 from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.algorithms.method import Method
+from hopwave.api import estimates
 from hopwave.api.arguments import check_bytes, check_distance, check_risk, order_of_nodes, source_ids
 from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, to_input_device
 from hopwave.api.estimates import Estimate, File, bounds_of_sample, check_epsilon, check_method, estimated
@@ -100,12 +101,11 @@ def betweenness_centrality(
         on free memory.
     weights : bool, array or str, optional
         None and False count hops. True takes the graph's own weights as the lengths of its arcs. An array has one
-        length per arc, in the order of `G.indices`; a string names an edge attribute of a NetworkX graph. Runs on the
-        CPU.
+        length per arc, in the order of `G.indices`; a string names an edge attribute of a NetworkX graph.
     method : {"auto", "paths", "sources", "exact"}, optional
-        How to get within ±epsilon. "paths" draws random pairs and one shortest path of each. "sources" draws sources
-        and counts all their paths. "exact" takes all sources. "auto" takes the one with the lowest predicted cost, on a
-        GPU "sources"; `result.plan.why` says which and why.
+        How to get within ±epsilon. "paths" draws random pairs and one shortest path of each; along weights, on the CPU
+        alone. "sources" draws sources and counts all their paths. "exact" takes all sources. "auto" takes the one with
+        the lowest predicted cost; `result.plan.why` says which and why.
     top : int, optional
         With `epsilon`: a sample of paths may end as soon as that many vertices are known to have the highest scores,
         in whatever order. `result.undecided` lists the vertices that are too close to tell.
@@ -137,9 +137,10 @@ def betweenness_centrality(
     Path counts never overflow, whatever the graph: they are rescaled when they become too large for float64.
 
     With `k`, every score has a bound, and all of them hold together with probability 1 − `delta`: Chernoff's bound for
-    draws without replacement (Hoeffding 1963), which needs the score alone. The risk is divided among the vertices, in
-    an undirected graph half of it in proportion to their scores. Bounds are 0 when all sources are drawn, and are
-    computed when they are first read.
+    draws without replacement (Hoeffding 1963), which needs the score alone, and from 128 sources on a bound that uses
+    how much the draws vary, whichever is narrower. The risk is divided among the vertices, in an undirected graph half
+    of it in proportion to their scores. Bounds are 0 when all sources are drawn, and are computed when they are first
+    read.
 
     Along weights, two paths are equally long if their float64 sums from the source on are equal, as in NetworkX. A
     weight may be 0 if it is on no cycle of length 0. An undirected edge of weight 0 is such a cycle: a path can go
@@ -171,11 +172,15 @@ def betweenness_centrality(
         def sourced(squares: bool) -> Run:
             return choose_run(graph, replace(request.job, squares=squares), device, plan, threads, executor)
 
-        return estimated(asked, sourced, (device, plan, threads, executor), progress, checkpoint)
+        def paths() -> estimates.PathRun:
+            return estimates.choose_path_run(graph, request.job, device, threads, executor)
+
+        return estimated(asked, sourced, paths, plan, progress, checkpoint)
     run = choose_run(graph, request.job, device, plan, threads, executor)
-    sums, certificate = run.add_up(request.job, "betweenness", progress, checkpoint, fetch=k is not None)
-    scores = to_input_device(graph, run.engine, request.scores(sums, normalized))
-    bounds = None if k is None else bounds_of_sample(graph, request.job, sums, run.engine, delta, normalized)
+    job = request.job if k is None else estimates.with_squares(request.job, run.engine, run.plan)
+    sums, certificate = run.add_up(job, "betweenness", progress, checkpoint, fetch=k is not None)
+    scores = to_input_device(graph, run.engine, request.scores(sums[: graph.n], normalized))
+    bounds = None if k is None else bounds_of_sample(graph, job, sums, run.engine, delta, normalized)
     risk, count = None if k is None else delta, len(request.job.sources)
     return BetweennessResult(scores, certificate, count, run.plan_used, run.engine.name, bounds, graph, delta=risk)
 
@@ -247,8 +252,8 @@ def edge_betweenness_centrality(
     run = choose_run(graph, request.job, device, plan, threads, executor)
     sums, certificate = run.add_up(request.job, "edge betweenness", progress, checkpoint)
     if not graph.directed:
-        sums = sums + _of_reverse_arcs(graph, sums)
-    arrays = request.scores(sums, normalized), _tails(graph), graph.indices
+        sums = sums + scaling.of_reverse_arcs(graph, sums)
+    arrays = request.scores(sums, normalized), scaling.tails(graph), graph.indices
     scores, tails, heads = (to_input_device(graph, run.engine, array) for array in arrays)
     bounds = None if k is None else bounds_of_sample(graph, request.job, sums, run.engine, delta, normalized)
     risk, count, used = None if k is None else delta, len(request.job.sources), run.plan_used
@@ -386,19 +391,3 @@ def choose_run(
     engine = betweenness_engine(device, graph, job, plan, threads, executor)
     chosen, why = choose_betweenness_plan(plan, job, graph, engine)
     return Run(graph, engine, chosen, why, threads)
-
-
-# ------------------------------------------------------------------ arcs
-
-
-def _tails(graph: Graph) -> npt.NDArray[np.int32]:
-    """The vertex that each stored arc leaves."""
-    return np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
-
-
-def _of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
-    """For every arc of an undirected graph, the value of its reverse.
-
-    Sorted by (target, source), the arcs are the reverses of the arcs in their own order.
-    """
-    return values[np.lexsort((_tails(graph), graph.indices))]

@@ -123,6 +123,19 @@ def betweenness_engine(
     return engines.engine("cpu")
 
 
+def path_engine(
+    device: str, graph: Graph, job: Job, threads: int | None, executor: Executor | None = None
+) -> engines.Engine:
+    """The engine that draws random shortest paths: that of a betweenness run, or for "auto" the CPU if that cannot."""
+    engine = betweenness_engine(device, graph, job, "auto", threads, executor)
+    reason = engine.why_not_operation("weighted_path_sampling" if job.weighted else "path_sampling", graph)
+    if reason is None:
+        return engine
+    if device == "auto":
+        return engines.engine("cpu")
+    raise EngineError(reason)
+
+
 # ------------------------------------------------------------------ plans
 
 

@@ -20,9 +20,9 @@ from hopwave.algorithms import sampled_paths, sampling, scaling
 from hopwave.algorithms.brandes import Certificate
 from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.algorithms.path_sampling import Goal
-from hopwave.algorithms.source_bounds import sample_bounds
+from hopwave.algorithms.source_bounds import SQUARES_FROM, sample_bounds
 from hopwave.api.arguments import check_probability
-from hopwave.api.choice import engine_for, to_input_device
+from hopwave.api.choice import path_engine, to_input_device
 from hopwave.arrays import Deferred
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
@@ -61,6 +61,22 @@ class SourceRun(Protocol):
 
     def add_up(self, job: Job, title: str, progress: Progress, checkpoint: File = None) -> tuple[Floats, Certificate]:
         """The sums over the sources of a job."""
+
+
+@dataclass(frozen=True)
+class PathRun:
+    """An engine that draws paths, and how a run over the pairs of a job begins."""
+
+    engine: Engine
+    begin: Callable[[PathJob], PathSampling]
+
+
+def choose_path_run(
+    graph: Graph, job: Job, device: str, threads: int | None, executor: Executor | None = None
+) -> PathRun:
+    """The engine that the caller names, or the best one."""
+    engine = path_engine(device, graph, job, threads, executor)
+    return PathRun(engine, lambda pairs: engine.path_sampling(graph, pairs, threads))
 
 
 @dataclass(frozen=True)
@@ -131,13 +147,12 @@ def check_epsilon(
 def estimated(
     asked: Estimate,
     sources: Callable[[bool], SourceRun],
-    paths_on: tuple[str, str | Plan, int | None, Executor | None],
+    paths: Callable[[], PathRun],
+    plan: str | Plan,
     progress: Progress,
     checkpoint: File,
 ) -> BetweennessResult:
-    """Scores within ± epsilon. `sources(squares)` chooses a run over sources; `paths_on` is device, plan, threads and
-    executor."""
-    device, plan, threads, executor = paths_on
+    """Scores within ± epsilon. `sources(squares)` chooses a run over sources, and `paths()` one over paths."""
     graph, n = asked.graph, asked.graph.n
     choice = _method.Choice(asked.method, "asked for") if asked.method != "auto" else None
     if n <= 2:
@@ -145,33 +160,25 @@ def estimated(
     elif choice is None:
         if plan != "auto":
             choice = _method.Choice("sources", "plan= names a plan that goes from sources")
-        elif asked.job.weighted and asked.top is None:
-            choice = _method.Choice("sources", "paths along weights are not sampled")
-        elif sources(True).engine.name != "cpu":
-            choice = _method.Choice("sources", "on a GPU")
         elif asked.top is not None:
             choice = _method.Choice("paths", "top= ends a sample of paths")
         else:
-            choice = _method.before_pilot(n, graph.m, asked.goal)
+            choice = _method.before_pilot(n, graph.m, asked.goal, sources(True).engine.name, asked.job.weighted)
     if choice is not None and choice.method != "paths":
         return _from_sources(asked, sources, choice, progress, checkpoint)
     if plan != "auto":
         raise GraphError(f"plan={plan!r} goes from sources, and method='paths' does not; leave out one of them")
-    if asked.job.weighted:
-        raise GraphError(
-            "paths are sampled by hops, and weights= gives arcs lengths; use method='sources', or leave out weights="
-        )
-    engine = engine_for("path_sampling", device, graph, threads, 0, executor)
-    cutoff = None if asked.job.cutoff is None else int(asked.job.cutoff)
-    job = PathJob(0, cutoff, asked.job.memory_limit)
+    run = paths()
+    engine = run.engine
+    job = PathJob(0, asked.job.cutoff, asked.job.memory_limit, asked.job.weighted)
 
     def begin(start: int) -> PathSampling:
-        return engine.path_sampling(graph, replace(job, start=start), threads)
+        return run.begin(replace(job, start=start))
 
     seed = sampling.python_generator(asked.seed).getrandbits(64)
     pilot = sampled_paths.draw_pilot(begin, seed, asked.goal, progress)
     if choice is None:
-        choice = _method.after_pilot(n, graph.m, pilot)
+        choice = _method.after_pilot(n, graph.m, pilot, engine.name)
         if choice.method != "paths":
             return _from_sources(asked, sources, choice, progress, checkpoint)
     saved = None
@@ -183,7 +190,9 @@ def estimated(
     scores, bounds = (to_input_device(graph, engine, array * scale) for array in (found.shares, found.bounds))
     used = PlanUsed(PATHS, choice.why)
     pairs = found.pairs + pilot.pairs
-    ties = None if asked.top is None else [graph.label(v) for v in found.undecided.tolist()]
+    ties = None if asked.top is None else found.undecided.tolist()
+    if ties and graph.labels is not None:
+        ties = [graph.label(v) for v in ties]
     return BetweennessResult(
         scores, found.certificate, 0, used, engine.name, bounds, graph, pairs=pairs, delta=asked.delta, undecided=ties
     )
@@ -212,10 +221,19 @@ def _from_sources(
     return BetweennessResult(scores, certificate, count, used, run.engine.name, bounds, graph, delta=asked.delta)
 
 
+def with_squares(job: Job, engine: Engine, plan: Plan) -> Job:
+    """The job of a sample (k=) whose run also adds up squares, for narrower bounds, where it is large enough for them
+    and the engine does so."""
+    if job.edges or job.endpoints or len(job.sources) < SQUARES_FROM:
+        return job
+    more = replace(job, squares=True)
+    return job if engine.why_not(plan, more) else more
+
+
 def bounds_of_sample(graph: Graph, job: Job, sums: Floats, engine: Engine, delta: float, normalized: bool) -> Any:
     """How far the scores of a sample of sources (k=) may be off: 0 if it has all, else computed when first read."""
     if len(job.sources) == graph.n:
-        return to_input_device(graph, engine, np.zeros(len(sums)))
+        return to_input_device(graph, engine, np.zeros(len(sums) // (2 if job.squares else 1)))
 
     def labels() -> npt.NDArray[np.int32]:
         return engines.engine("cpu").components(graph, strong=False)

@@ -1,7 +1,8 @@
 """Betweenness over ranks, in two ways.
 
     split="sources"   Every rank has the whole graph, and takes blocks of sources from a queue until none is left; the
-                      sums of all ranks are added once, at the end.
+                      sums of all ranks are added once, at the end. With epsilon=, also blocks of random pairs, whose
+                      counts are added at every look (split_runs.py).
     split="graph"     Every rank has a part of the graph, and all ranks work on one source at a time (dependencies.py):
                       for graphs that one rank cannot hold.
 
@@ -10,7 +11,7 @@ Scales, samples and the certificate are those of hopwave.algorithms.brandes, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -18,28 +19,33 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms import brandes, sampling, scaling
-from hopwave.api.arguments import as_graph, check_hops
+from hopwave.algorithms.method import Method
+from hopwave.api import estimates
+from hopwave.api.arguments import as_graph, check_hops, check_risk
 from hopwave.api.betweenness import check_request, choose_run
-from hopwave.api.estimates import bounds_of_sample
+from hopwave.api.estimates import Estimate, bounds_of_sample, check_epsilon, check_method, estimated
 from hopwave.api.weights import lengths
 from hopwave.distributed.bfs import source_ids
 from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, choose_gpu, rank_threads
-from hopwave.distributed.work_queue import WorkQueue
+from hopwave.distributed.split_runs import SplitPaths, SplitSources
 from hopwave.distributed.world import World, world
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.jobs import PathJob
 from hopwave.progress import Meter
 from hopwave.results.betweenness import BetweennessResult
 
 MAX_WHOLE_VERTICES = 1 << 31  # a hopwave.Graph numbers its vertices with 31 bits
-DELTA = 0.1  # the risk of the bounds of a sample (k=)
 BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the whole graph: rows, and one worker's state
 
 
 @dataclass(frozen=True, eq=False)
 class DistributedBetweennessResult:
     """A rank's share of the scores: those of its own vertices, from id `first` on.
+
+    After a sample with the whole graph on every rank, `bounds` are those of the same vertices; `pairs` and `undecided`
+    are as in BetweennessResult.
 
     >>> from hopwave import distributed
     >>> distributed.betweenness_centrality(distributed.from_edges([0, 1], [1, 2])).scores.tolist()
@@ -52,6 +58,9 @@ class DistributedBetweennessResult:
     sources: int
     split: str
     graph: DistributedGraph = field(repr=False)
+    bounds: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    pairs: int | None = None
+    undecided: list[Any] | None = field(default=None, repr=False)
 
     def gather(self) -> npt.NDArray[np.float64] | None:
         """All scores, on rank 0; None on the others."""
@@ -70,6 +79,10 @@ class Options:
     endpoints: bool
     progress: bool | None
     weighted: bool
+    epsilon: float | None
+    delta: float
+    method: Method
+    top: int | None
 
     def scores(self, sums: Any, n: int, directed: bool, drawn: Any) -> npt.NDArray[np.float64]:
         """Sums as scores; drawn: the positions in sums of a sample's sources, or None."""
@@ -96,14 +109,19 @@ def betweenness_centrality(
     memory_limit: int | None = None,
     progress: bool | None = None,
     weights: Any = None,
+    epsilon: float | None = None,
+    delta: float = 0.1,
+    method: Method = "auto",
+    top: int | None = None,
 ) -> Any:
     """How many shortest paths lead through every vertex; arguments as for `hopwave.betweenness_centrality`.
 
     For a hopwave.Graph, which every rank must have, returns a BetweennessResult with all scores, on every rank. For a
     DistributedGraph, returns each rank's own scores; split="auto" then copies the whole graph to every rank if it fits
     into memory_limit (by default half of a rank's share of the free memory), and else leaves it in parts.
-    With k=, `seed` must be a whole number, so that every rank draws the same sources; a BetweennessResult then has
-    bounds that hold with probability 0.9. `weights` is for a hopwave.Graph; a DistributedGraph has none.
+    With k= and epsilon=, `seed` must be a whole number, so that every rank draws the same sample. epsilon= needs the
+    whole graph on every rank; a sample of paths is the same for any number of ranks, bit for bit. `weights` is for a
+    hopwave.Graph; a DistributedGraph has none.
 
     Parameters
     ----------
@@ -141,13 +159,24 @@ def betweenness_centrality(
         sources = list(sources)
     about = {"k": k, "sources": sources, "normalized": bool(normalized), "endpoints": bool(endpoints), "seed": seed}
     about |= {"cutoff": cutoff, "split": split, "device": device, "weights": weights}
+    about |= {"epsilon": epsilon, "delta": delta, "method": method, "top": top}
     joined.agree("betweenness_centrality", G=_compared(G), **about)
 
     def check() -> None:
         if split not in ("auto", "sources", "graph"):
             raise GraphError(f"split={split!r} is not known; use 'auto', 'sources' or 'graph'")
-        if k is not None and joined.size > 1 and not isinstance(seed, int | np.integer):
-            raise GraphError(f"seed={seed!r} would draw different sources on every rank; give a whole number")
+        check_risk(delta)
+        check_method(method, top, epsilon, k)
+        if epsilon is not None:
+            check_epsilon(epsilon, k, sources, None, endpoints, None, method, seed)
+        sampled = k is not None or epsilon is not None
+        if sampled and joined.size > 1 and not isinstance(seed, int | np.integer):
+            raise GraphError(f"seed={seed!r} would draw a different sample on every rank; give a whole number")
+        if epsilon is not None and split == "graph":
+            raise GraphError(
+                "epsilon= samples a graph that every rank has whole, and split='graph' leaves it in parts; "
+                "use split='sources', or k="
+            )
         if isinstance(G, DistributedGraph) and weights is not None and weights is not False:
             raise GraphError(
                 "a DistributedGraph has no weights; give every rank the hopwave.Graph, or leave out weights="
@@ -156,17 +185,23 @@ def betweenness_centrality(
     joined.together(check)
     distributed = isinstance(G, DistributedGraph)
     graph, weighted = (G, False) if distributed else joined.together(lambda: lengths(G, weights))
-    options = Options(k, sources, seed, cutoff, normalized, endpoints, progress, weighted)
+    options = Options(
+        k, sources, seed, cutoff, bool(normalized), bool(endpoints), progress, weighted, epsilon, delta, method, top
+    )
     if not distributed:
         if split == "graph":
             raise GraphError("split='graph' needs a DistributedGraph; make one with hopwave.distributed.spread")
         return _by_sources(joined, graph, options, device, threads, memory_limit)
     if split == "auto":
-        split = "sources" if fits(G, memory_limit) else "graph"
+        split = "sources" if epsilon is not None or fits(G, memory_limit) else "graph"
     if split == "sources":
         whole = _by_sources(joined, G.replicated(), options, device, threads, memory_limit)
-        own = whole.scores[G.first : G.first + G.own].copy()
-        return DistributedBetweennessResult(own, G.first, whole.certificate, whole.sources, split, G)
+        mine = slice(G.first, G.first + G.own)
+        bounds = None if whole.bounds is None else whole.bounds[mine].copy()
+        return DistributedBetweennessResult(
+            whole.scores[mine].copy(), G.first, whole.certificate, whole.sources, split, G, bounds, whole.pairs,
+            whole.undecided,
+        )  # fmt: skip
     return _in_parts(G, options)
 
 
@@ -206,42 +241,31 @@ def _by_sources(
     job = request.job
     if device == "cuda":
         joined.together(lambda: choose_gpu(joined))
-    run = choose_run(graph, job, device, "auto", rank_threads(joined, threads) if device == "cpu" else None)
-    total = np.zeros(graph.n)
-    worst = 0.0
+    workers = rank_threads(joined, threads) if device == "cpu" else None
 
-    def take_blocks() -> None:
-        nonlocal worst
-        with options.meter(joined, len(job.sources)) as meter:
-            for begin, end in queue:
-                block = replace(job, sources=job.sources[begin:end])
-                sums, found = run.add_up(block, "betweenness", False)
-                worst = max(worst, found.error)
-                total[:] += sums
-                meter.update(end)
+    def sourced(squares: bool) -> SplitSources:
+        return SplitSources(joined, choose_run(graph, replace(job, squares=squares), device, "auto", workers))
 
-    with WorkQueue(joined, len(job.sources)) as queue:
-        joined.together(_stopping(take_blocks, queue))
-    sums = joined.allreduce(total)
-    certificate = brandes.Certificate(max(joined.allgather(worst)), brandes.TOLERANCE, len(job.sources))
-    scores = request.scores(sums, options.normalized)
-    sampled, count = options.k is not None, len(job.sources)
-    bounds = bounds_of_sample(graph, job, sums, run.engine, DELTA, options.normalized) if sampled else None
-    risk = DELTA if sampled else None
+    progress = options.progress if joined.rank == 0 else False
+    if options.epsilon is not None:
+        drawn = joined.together(lambda: estimates.choose_path_run(graph, job, device, workers))
+
+        def begin(pairs: PathJob) -> SplitPaths:
+            return SplitPaths(joined, joined.together(lambda: drawn.begin(pairs)))
+
+        asked = Estimate(
+            graph, job, options.epsilon, options.delta, options.method, options.top, options.seed, options.normalized
+        )
+        return estimated(asked, sourced, lambda: replace(drawn, begin=begin), "auto", progress, None)
+    run, sampled = sourced(False), options.k is not None
+    if sampled:
+        job = estimates.with_squares(job, run.engine, run.run.plan)
+    sums, certificate = run.add_up(job, "betweenness", progress)
+    scores = request.scores(sums[: graph.n], options.normalized)
+    count = len(job.sources)
+    bounds = bounds_of_sample(graph, job, sums, run.engine, options.delta, options.normalized) if sampled else None
+    risk = options.delta if sampled else None
     return BetweennessResult(scores, certificate, count, run.plan_used, run.engine.name, bounds, graph, delta=risk)
-
-
-def _stopping(work: Callable[[], None], queue: WorkQueue) -> Callable[[], None]:
-    """The same work; if it fails on this rank, the queue gives no rank another block."""
-
-    def guarded() -> None:
-        try:
-            work()
-        except Exception:
-            queue.stop()
-            raise
-
-    return guarded
 
 
 # ------------------------------------------------------------------ a part of the graph on every rank

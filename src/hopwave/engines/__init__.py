@@ -67,6 +67,7 @@ Operation = Literal[
     "shortest_path",
     "local_efficiencies",
     "path_sampling",
+    "weighted_path_sampling",
     "cut_sweep",
     "reach_bounds",
 ]

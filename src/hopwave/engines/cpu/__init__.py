@@ -192,6 +192,10 @@ class Engine:
         return RenumberedAccumulation(renumbered, job, plan, threads)
 
     def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
+        if job.weighted:
+            from hopwave.engines.cpu.betweenness.weighted_paths import WeightedPathSampling
+
+            return WeightedPathSampling(self.load(graph, None), job, threads)
         from hopwave.engines.cpu.betweenness.paths import PathSampling
 
         return PathSampling(self.load(graph, None), job, threads)

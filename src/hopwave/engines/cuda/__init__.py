@@ -189,6 +189,11 @@ class Engine:
                 "device='cuda' does not cut searches off for top=: it takes all searches of a batch to their end; "
                 "use device='cpu' or 'auto', or leave out top="
             )
+        if operation == "weighted_path_sampling":
+            return (
+                "device='cuda' draws paths by hops only: along weights, a search that ends at one vertex is too little "
+                "work for a GPU; use device='cpu' or 'auto', or method='sources'"
+            )
         if operation == "strong_components" and graph.directed:
             return (
                 "device='cuda' finds weak components only: strong ones need a depth-first search, one step at a time; "
@@ -250,6 +255,8 @@ class Engine:
     def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
         if threads is not None:
             raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+        if job.weighted:
+            raise EngineError(self.why_not_operation("weighted_path_sampling", graph))
         with explained("preparing a sample of paths", graph, LESS_MEMORY):
             from hopwave.engines.cuda.betweenness import paths
             from hopwave.engines.cuda.graph import CudaGraph

@@ -217,6 +217,7 @@ class PathsPolicy:
     share_of_memory: float = 0.75  # of what is free, for the searches' arrays
     first_pairs: int = 1 << 12  # pairs of the first launch
     seconds: float = 0.1  # that a launch should take: it can be stopped after each
+    seconds_per_fetch: float = 1.0  # of launches, after which counts are fetched: Ctrl-C loses at most as much
 
 
 PATHS = PathsPolicy()

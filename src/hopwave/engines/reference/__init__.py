@@ -146,7 +146,7 @@ class Engine:
     # ---------------------------------------------------------------- many sources along weights, random paths
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
-        if operation in ("weighted_sweep", "path_sampling"):
+        if operation in ("weighted_sweep", "path_sampling", "weighted_path_sampling"):
             return None
         return "device='reference' answers one search at a time; use device='cpu' or 'auto'"
 

@@ -48,6 +48,26 @@ def predecessors(out: Arcs, d: dict[int, float]) -> dict[int, list[tuple[int, in
     return P
 
 
+def arcs_of(graph: Graph) -> Arcs:
+    """The arcs that leave every vertex."""
+    weights = np.asarray(graph.weights, np.float64).tolist()
+    heads, begins = graph.indices.tolist(), graph.indptr.tolist()
+    return [[(heads[j], weights[j], j) for j in range(begins[u], begins[u + 1])] for u in range(graph.n)]
+
+
+def counted(graph: Graph, P: dict[int, list[tuple[int, int]]], s: int) -> dict[int, int]:
+    """σ of every vertex, predecessors first. A GraphError where arcs that add no length form a cycle."""
+    try:
+        order = list(TopologicalSorter({v: [u for u, _ in P[v]] for v in P}).static_order())
+    except CycleError as error:
+        u, v = error.args[1][:2]  # each is a predecessor of the next
+        raise uncountable(graph, s, u, v) from None
+    sigma: dict[int, int] = {}
+    for v in order:
+        sigma[v] = 1 if v == s else sum(sigma[u] for u, _ in P[v])
+    return sigma
+
+
 class Accumulation:
     """One source after another; see hopwave.jobs.Accumulation."""
 
@@ -58,9 +78,7 @@ class Accumulation:
         self.blocks, self.done = len(job.sources), 0
         self.total = np.zeros(graph.m if job.edges else graph.n * (2 if job.squares else 1))
         self.certificate = np.zeros((self.blocks, 2))
-        weights = np.asarray(graph.weights, np.float64).tolist()
-        heads, begins = graph.indices.tolist(), graph.indptr.tolist()
-        self._out: Arcs = [[(heads[j], weights[j], j) for j in range(begins[u], begins[u + 1])] for u in range(graph.n)]
+        self._out = arcs_of(graph)
 
     def advance(self, first: int, poll: Callable[[int], bool]) -> int:
         """As hopwave.jobs.Accumulation.advance."""
@@ -76,19 +94,13 @@ class Accumulation:
         job, n = self.job, self.graph.n
         d = distances(self._out, s, math.inf if job.cutoff is None else job.cutoff)
         P = predecessors(self._out, d)
-        try:
-            order = list(TopologicalSorter({v: [u for u, _ in P[v]] for v in P}).static_order())
-        except CycleError as error:
-            u, v = error.args[1][:2]  # each is a predecessor of the next
-            raise uncountable(self.graph, s, u, v) from None
-        sigma, hops, delta = {s: 1}, {s: 0.0}, dict.fromkeys(d, 0.0)
-        for v in order:
+        sigma, hops, delta = counted(self.graph, P, s), {s: 0.0}, dict.fromkeys(d, 0.0)
+        for v in sigma:
             if v != s:
-                sigma[v] = sum(sigma[u] for u, _ in P[v])
                 hops[v] = sum(sigma[u] / sigma[v] * (hops[u] + 1) for u, _ in P[v])
         t = dict.fromkeys(d, 1.0) if job.targets is None else {v: float(job.targets[v]) for v in d}
         found = due = ends = 0.0
-        for v in reversed(order):
+        for v in reversed(sigma):
             for u, arc in P[v]:
                 flow = sigma[u] / sigma[v] * (t[v] + delta[v])
                 delta[u] += flow

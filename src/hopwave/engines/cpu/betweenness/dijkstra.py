@@ -64,8 +64,8 @@ def bytes_of_state(n, m):
 
 
 @njit(**INNER)
-def search(A, own, source):
-    """Settle all vertices up to the cutoff.
+def search(A, own, source, target):
+    """Settle all vertices up to the cutoff; only those up to the distance of `target`, if it is a vertex.
 
     Returns how many they are, the greatest λ + σ, and whether an arc ties that adds nothing to a distance. If so, σ and
     λ are not right yet: they may have been passed on before they were complete.
@@ -95,6 +95,9 @@ def search(A, own, source):
             entry = np.uint64(following[entry])
             if here != distance[u]:
                 continue  # it became nearer since, and was settled before
+            if here > cutoff:  # the target was settled since
+                distance[u] = np.inf
+                continue
             if not final:
                 enter(keys, items, size, here, u)
                 size += U1
@@ -114,6 +117,11 @@ def search(A, own, source):
             remove_root(keys, items, size)
             if here != distance[u]:
                 continue
+            if here > cutoff:
+                distance[u] = np.inf
+                continue
+        if u == target:
+            cutoff = here
         paths = nodes[u, PATHS]
         longer = nodes[u, TOTAL] + paths
         greatest = max(greatest, longer)

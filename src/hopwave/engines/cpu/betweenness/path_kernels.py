@@ -26,6 +26,9 @@ from hopwave.machine_code import njit
 
 MAX_BITS = 480  # of a path count: the sum over all arcs of a product of two then stays below 2^1024
 PAIRS_PER_BATCH = 16  # that a worker takes at a time
+LONG = 64  # arcs of a list from which on a walk looks for a shorter way to the predecessors
+SEARCHED = 16  # arcs of a list that take as long as a search in the list of another vertex
+ROUNDING = 1e-9  # by which the path counts of predecessors may differ from their sum
 
 # Rows of the graph, as two tuples: to go on along from side 0 (forward) and 1 (backward). A walk back from a side goes
 # along the rows of the other. degree_bits: log2 of the greatest number of arcs into a vertex, for both sides.
@@ -63,6 +66,14 @@ def mix(z):
 def fraction(key, number):
     """A uniform number in [0, 1): that number of the pair with that key."""
     return np.float64(mix(key + np.uint64(number + 1) * WEYL) >> U11) * 2.0**-53
+
+
+@njit(**INNER)
+def pair(key, n):
+    """Two different vertices."""
+    s = min(np.int64(fraction(key, 0) * n), n - 1)
+    t = min(np.int64(fraction(key, 1) * (n - 1)), n - 2)
+    return s, t + (t >= s)
 
 
 # ------------------------------------------------------------------ two searches
@@ -174,26 +185,74 @@ def across(indptr, indices, level, sigma, exponent, before, queue, begin, end, s
 
 
 @njit(**INNER)
-def walk(indptr, indices, level, sigma, exponent, path, place, step, wide, key, number):
+def place_of(level, queue, end, step, wanted):
+    """The first place in the queue of one side whose vertex is at that level or beyond it. Levels are in order."""
+    low, high = 0, end
+    while low < high:
+        middle = (low + high) // 2
+        if level[queue[middle]] * step < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(**INNER)
+def arcs_between(indptr, indices, u, v):
+    """How many arcs lead from u to v. The list of u is in ascending order."""
+    low, last = np.int64(indptr[u]), np.int64(indptr[u + ONE])
+    high = last
+    while low < high:
+        middle = (low + high) // 2
+        if indices[middle] < v:
+            low = middle + 1
+        else:
+            high = middle
+    many = 0
+    while low < last and indices[low] == v:
+        many, low = many + 1, low + 1
+    return many
+
+
+@njit(**INNER)
+def walk(back, along_back, on, along, ascending, own, queue, tail, place, step, wide, key, number):
     """From path[place] to the root of its side, each vertex one place before (step 1) or after (-1) the last.
 
-    Returns the place of the root, or -1 where the way ends before it.
+    Each step goes to a predecessor in proportion to its σ; the σ of all must add up to that of the vertex. Predecessors
+    are found in the list of the vertex; if that is long, in the lists of the nearer level, where there are few.
+    Returns the place of the root, or -1 where the way ends before it or a count is wrong.
     """
     noinline()
+    level, sigma, exponent, path = own.level, own.sigma, own.exponent, own.path
     v = path[place]
     while level[v] != step:
         nearer = level[v] - step
-        chosen, running, found = fraction(key, number) * sigma[v], 0.0, v
+        chosen, running, found, taken = fraction(key, number) * sigma[v], 0.0, v, False
         number += 1
-        for j in range(np.int64(indptr[v]), np.int64(indptr[v + ONE])):
-            u = indices[j]
-            if level[u] == nearer:
-                running += sigma[u] * two_to(exponent[u] - exponent[v]) if wide else sigma[u]
-                found = u
-                if running > chosen:
-                    break
+        begin, end = 0, 0
+        first, last = np.int64(back[v]), np.int64(back[v + ONE])
+        if nearer != step and ascending and last - first > LONG:
+            begin = place_of(level, queue, tail, step, nearer * step)
+            end = place_of(level, queue, tail, step, nearer * step + 1)
+        if nearer == step:
+            found, running = queue[0], sigma[v]  # the root has its level to itself
+        elif 0 < (end - begin) * SEARCHED < last - first:
+            for i in range(begin, end):
+                u = queue[i]
+                many = arcs_between(on, along, u, v)
+                if many:
+                    running += many * (sigma[u] * two_to(exponent[u] - exponent[v]) if wide else sigma[u])
+                    if not taken:
+                        found, taken = u, running > chosen
+        else:
+            for j in range(first, last):
+                u = along_back[j]
+                if level[u] == nearer:
+                    running += sigma[u] * two_to(exponent[u] - exponent[v]) if wide else sigma[u]
+                    if not taken:
+                        found, taken = u, running > chosen
         place -= step
-        if found == v or not 0 <= place < path.size:
+        if found == v or not 0 <= place < path.size or not abs(running - sigma[v]) <= ROUNDING * sigma[v]:
             return -1
         v = found
         path[place] = v
@@ -203,20 +262,12 @@ def walk(indptr, indices, level, sigma, exponent, path, place, step, wide, key, 
 @njit(**INNER)
 def has_arc(indptr, indices, ascending, u, v):
     """Whether v is among the neighbours of u."""
-    low, high = np.int64(indptr[u]), np.int64(indptr[u + ONE])
-    if not ascending:
-        found = False
-        for j in range(low, high):
-            found = found or indices[j] == v
-        return found
-    last = high
-    while low < high:
-        middle = (low + high) // 2
-        if indices[middle] < v:
-            low = middle + 1
-        else:
-            high = middle
-    return low < last and indices[low] == v
+    if ascending:
+        return arcs_between(indptr, indices, u, v) > 0
+    found = False
+    for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+        found = found or indices[j] == v
+    return found
 
 
 @njit(**INNER)
@@ -248,9 +299,12 @@ def draw(graph, own, side, total, wide, key):
     path[place + side], path[place + 1 - side] = u, v
     first, last = place, place + 1
     for i in range(2):
-        way, along, step = graph.indptr[1 - i], graph.indices[1 - i], np.int32(1 - 2 * i)
-        number = 3 + i * place
-        found = walk(way, along, level, sigma, exponent, path, place + i, step, wide, key, number)
+        back, along_back, on, along = graph.indptr[1 - i], graph.indices[1 - i], graph.indptr[i], graph.indices[i]
+        step, number = np.int32(1 - 2 * i), 3 + i * place
+        found = walk(
+            back, along_back, on, along, graph.ascending, own, own.queues[i], here[i, TAIL], place + i, step, wide, key,
+            number,
+        )  # fmt: skip
         first, last = (found, last) if i == 0 else (first, found)
     right = first == 0 and last == distance and path[0] == own.queues[0][0] and path[last] == own.queues[1][0]
     if right:
@@ -264,9 +318,7 @@ def sample(graph, own, key, n, cutoff):
     """One pair, and one of its shortest paths, if there is one of up to cutoff hops."""
     noinline()
     level, sigma, here, sums, before = own.level, own.sigma, own.here, own.sums, own.before
-    s = min(np.int64(fraction(key, 0) * n), n - 1)
-    t = min(np.int64(fraction(key, 1) * (n - 1)), n - 2)
-    t += t >= s
+    s, t = pair(key, n)
     for side in range(2):
         root = t if side else s
         level[root], sigma[root] = 1 - 2 * side, 1.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.betweenness import path_kernels as kernels
+from hopwave.engines.cpu.betweenness.state import READY
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, new_control, run_workers, thread_count
 from hopwave.engines.host_memory import available_memory
@@ -18,19 +19,24 @@ PAIRS_PER_WORKER = 64  # at least
 class PathSampling:
     """See hopwave.jobs.PathSampling. Whole numbers are added up, so that threads and blocks change nothing."""
 
+    kernel = property(lambda self: kernels.take_pairs)
+
     def __init__(self, loaded, job, threads):
         self.job, self._n, self._threads = job, loaded.n, threads
         self.done, self.sums = 0, np.zeros(kernels.SUM_CELLS, np.int64)
         self.counts = np.zeros(loaded.n, np.int64)
+        self._graph = self._rows(loaded)
+        self._states = []
+
+    def _rows(self, loaded):
         A, graph = loaded.adjacency("any"), loaded.graph
         out_bits = int(np.ceil(np.log2(max(2, int(graph.degrees.max(initial=0)) + 1))))
-        self._graph = kernels.Graph(
+        return kernels.Graph(
             (A.indptr, A.in_indptr),
             (A.indices, A.in_indices),
             (loaded.degree_bits, out_bits),
             graph._order == "ascending",
         )
-        self._states = []
 
     def advance(self, until, poll):
         """Pairs up to number `until`, or until poll(done) returns true. Returns how many are done."""
@@ -40,13 +46,12 @@ class PathSampling:
         while len(self._states) < workers:
             self._states.append(self._worker_state())
         states = self._states[:workers]
-        control = new_control()
+        control = new_control(READY)
         control[NEXT_BATCH] = control[FINISHED] = self.done
-        cutoff = NO_CUTOFF if self.job.cutoff is None else self.job.cutoff
-        shared = kernels.SharedState(control, np.uint64(self.job.start), np.int64(until), np.int64(cutoff))
+        shared = kernels.SharedState(control, np.uint64(self.job.start), np.int64(until), self._hop_limit())
         try:
-            with compiling(kernels.take_pairs):
-                run_workers(kernels.take_pairs, self._graph, states, shared, poll)
+            with compiling(self.kernel):
+                run_workers(self.kernel, self._graph, states, shared, poll)
         finally:  # after Ctrl-C, too: workers finished their batches, and batches are taken in order
             self.done = int(control[FINISHED])
             for state in states:
@@ -54,13 +59,23 @@ class PathSampling:
                 self.sums += state.sums
                 state.counts[:] = 0
                 state.sums[:] = 0
+        self._check(control)
         return self.done
+
+    def _check(self, control):
+        """Raise an error if a worker found that the job cannot be done."""
+
+    def _bytes_per_worker(self):
+        return BYTES_PER_VERTEX * self._n
+
+    def _hop_limit(self):
+        return np.int64(NO_CUTOFF if self.job.cutoff is None else min(self.job.cutoff, NO_CUTOFF))
 
     def _fitting(self, workers):
         """As many workers as there is memory for."""
         limit, free = self.job.memory_limit, available_memory()
         usable = limit if limit is not None else None if free is None else free * 3 // 4
-        each = BYTES_PER_VERTEX * self._n
+        each = self._bytes_per_worker()
         if usable is None:
             return workers
         if each > usable:

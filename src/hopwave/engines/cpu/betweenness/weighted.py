@@ -37,6 +37,7 @@ from hopwave.engines.uncountable import uncountable
 from hopwave.machine_code import njit
 
 TOO_MANY = 2.0**LARGEST
+EVERY = np.uint32(2**32 - 1)  # the target of a search that settles all vertices: no vertex has this number
 
 
 @njit(**INNER)
@@ -84,7 +85,7 @@ def walk_back(own, shared, settled, row, squares):
 @njit(**INNER)
 def one_source(A, own, shared, source, row, squares):
     """Add what one source contributes to row. Returns both sides of its certificate; negative if it cannot."""
-    settled, greatest, flat = search(A, own, source)
+    settled, greatest, flat = search(A, own, source, EVERY)
     if not flat and greatest <= TOO_MANY:
         found, due = walk_back(own, shared, settled, row, squares)
     else:
@@ -116,6 +117,23 @@ def take_weighted_sources(A, own, shared):
         finish_block(shared, block)
 
 
+def rows_with_lengths(loaded, cutoff):
+    """The graph as workers read it along weights."""
+    graph, lengths, farthest = loaded.graph, loaded.lengths, np.finfo(np.float64).max
+    cutoff = farthest if cutoff is None else min(float(cutoff), farthest)
+    least, greatest = float(lengths.min(initial=np.inf)), float(lengths.max(initial=0.0))
+    per_length, final = policy.length_buckets(least, greatest)
+    rows = unsigned(graph.indptr), unsigned(graph.indices)
+    return Lengths(*rows, lengths, cutoff, per_length, final, loaded.scattered)
+
+
+def check_cycle(graph, control):
+    """Raise a GraphError if a worker met a cycle of arcs that add nothing to a distance."""
+    if control[CYCLE]:
+        source, u, v = (int(cell) for cell in control[CYCLE + 1 : CYCLE + 4])
+        raise uncountable(graph, source, u, v)
+
+
 class WeightedAccumulation(Accumulation):
     """As Accumulation, along the graph's weights."""
 
@@ -130,12 +148,7 @@ class WeightedAccumulation(Accumulation):
         return bytes_of_state(n, m) + 16 * width
 
     def _rows(self, loaded):
-        graph, lengths, farthest = loaded.graph, loaded.lengths, np.finfo(np.float64).max
-        cutoff = farthest if self.job.cutoff is None else min(float(self.job.cutoff), farthest)
-        least, greatest = float(lengths.min(initial=np.inf)), float(lengths.max(initial=0.0))
-        per_length, final = policy.length_buckets(least, greatest)
-        rows = unsigned(graph.indptr), unsigned(graph.indices)
-        return Lengths(*rows, lengths, cutoff, per_length, final, loaded.scattered)
+        return rows_with_lengths(loaded, self.job.cutoff)
 
     def _hop_limit(self):
         return NO_CUTOFF  # Lengths has the cutoff
@@ -144,7 +157,4 @@ class WeightedAccumulation(Accumulation):
         return new_state(self._n, len(self.A.indices), self.job.edges)
 
     def _check(self, control):
-        """Raise a GraphError if a worker met a cycle of arcs that add nothing to a distance."""
-        if control[CYCLE]:
-            source, u, v = (int(cell) for cell in control[CYCLE + 1 : CYCLE + 4])
-            raise uncountable(self._graph, source, u, v)
+        check_cycle(self._graph, control)

@@ -85,8 +85,26 @@ def report_cycle(own, shared, settled, unready):
 
 
 @njit(**INNER)
+def extended_counts(own, backwards):
+    """σ of every vertex as a mantissa and an exponent; `backwards` ends with the source."""
+    noinline()
+    before, n = own.before, own.distance.size
+    mantissa, exponent = np.zeros(n), np.zeros(n, np.int64)
+    tails, arcs = np.empty(before.tie_tail.size, np.uint32), np.empty(before.tie_arc.size, np.uint64)
+    at = np.uint64(backwards.size) - U1
+    mantissa[backwards[at]], exponent[backwards[at]] = 0.5, 1
+    while at > U0:
+        at -= U1
+        v = backwards[at]
+        for p in range(predecessors_of(before, v, False, tails, arcs)):
+            u = tails[p]
+            mantissa[v], exponent[v] = add_scaled(mantissa[v], exponent[v], mantissa[u], exponent[u])
+    return mantissa, exponent
+
+
+@njit(**INNER)
 def extended_source(own, shared, backwards, row, squares):
-    """σ as mantissa · 2^exponent per vertex, `backwards` to the source. Returns Σ δ, and what it must be.
+    """What a source contributes, `backwards` from the last vertices to it. Returns Σ δ, and what it must be.
 
     Only ratios σ(u)/σ(v) ≤ 1 of neighbours are formed, so that δ and the mean number of arcs need no exponent.
     """
@@ -94,19 +112,15 @@ def extended_source(own, shared, backwards, row, squares):
     before, targets, n = own.before, shared.targets, own.distance.size
     edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
     inner = 0.0 if edges else 1.0
-    mantissa, exponent, hops, delta = np.zeros(n), np.zeros(n, np.int64), np.zeros(n), np.zeros(n)
+    mantissa, exponent = extended_counts(own, backwards)
+    hops, delta = np.zeros(n), np.zeros(n)
     tails, arcs = np.empty(before.tie_tail.size, np.uint32), np.empty(before.tie_arc.size, np.uint64)
     at = np.uint64(backwards.size) - U1
     source = backwards[at]
-    mantissa[source], exponent[source] = 0.5, 1
     while at > U0:
         at -= U1
         v = backwards[at]
-        count = predecessors_of(before, v, False, tails, arcs)
-        for p in range(count):
-            u = tails[p]
-            mantissa[v], exponent[v] = add_scaled(mantissa[v], exponent[v], mantissa[u], exponent[u])
-        for p in range(count):
+        for p in range(predecessors_of(before, v, False, tails, arcs)):
             u = tails[p]
             ratio = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v]))
             hops[v] += ratio * (hops[u] + 1.0)

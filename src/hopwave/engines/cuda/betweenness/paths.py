@@ -57,19 +57,34 @@ class PathSampling:
 
     def advance(self, until, poll):
         """Pairs up to number `until`, or until poll(done) returns true. Returns how many are done."""
+        with explained("sampling paths", self.graph, LESS_MEMORY):
+            self._allocate(until - self.done)
         paused = False
         while self.done < until and not paused:
-            with explained("sampling paths", self.graph, LESS_MEMORY):
-                self._allocate(until - self.done)
-                began, last = time.perf_counter(), min(until, self.done + self.pace)
-                found, left = self._launch(last)
-            self.pace = int(self.pace * min(4.0, max(0.5, PATHS.seconds / (time.perf_counter() - began)))) + 1
-            drawn = self._drawn_by_cpu(left)  # the whole launch counts, or nothing of it, also after Ctrl-C
-            self.counts += found[: len(self.counts)] + drawn[0]
-            self.sums += found[len(self.counts) :] + drawn[1]
-            self.done = last
-            paused = poll(self.done)
+            paused = self._draw(until, poll)
         return self.done
+
+    def _draw(self, until, poll):
+        """Launches for some time; then all that they counted is fetched, or nothing of it after Ctrl-C.
+
+        Returns whether poll asks for a pause.
+        """
+        n, drawn, counts, sums, paused = self.device.n, self.done, 0, 0, False
+        self.on_gpu.fill(0)
+        end = time.perf_counter() + PATHS.seconds_per_fetch
+        while drawn < until and not paused and time.perf_counter() < end:
+            with explained("sampling paths", self.graph, LESS_MEMORY):
+                began, last = time.perf_counter(), min(until, drawn + self.pace)
+                left = self._launch(drawn, last)
+            self.pace = int(self.pace * min(4.0, max(0.5, PATHS.seconds / (time.perf_counter() - began)))) + 1
+            more = self._drawn_by_cpu(left)
+            drawn, counts, sums = last, counts + more[0], sums + more[1]
+            paused = poll(drawn)
+        found = self.on_gpu.get()
+        self.counts += found[:n] + counts
+        self.sums += found[n:] + sums
+        self.done = drawn
+        return paused
 
     def _allocate(self, pairs):
         """Buffers for as many searches at once as the GPU runs, the memory holds, and pairs are left."""
@@ -87,30 +102,33 @@ class PathSampling:
             )
         if min(wanted, fit) <= self.searches:
             return
-        self.searches = min(wanted, fit)
-        self.level = cupy.zeros(self.searches * n, np.int32)
-        self.queue, self.path = (cupy.empty(self.searches * n, np.int32) for _ in range(2))
-        self.sigma = cupy.empty(self.searches * n, np.float64)
-        self.on_gpu = cupy.zeros(n + len(PATH_SUMS), np.int64)
+        self.searches, count = 0, min(wanted, fit)
+        self.level = self.queue = self.path = self.sigma = None
+        whole = scratch(count * n * BYTES_PER_VERTEX)
+        cells = count * n
+        self.sigma = whole[: 8 * cells].view(np.float64)
+        self.level, self.queue, self.path = whole[8 * cells :].view(np.int32).reshape(3, cells)
+        self.level.fill(0)
+        self.searches = count
+        self.on_gpu = cupy.empty(n + len(PATH_SUMS), np.int64)
         self.next, self.left_count = cupy.empty(1, np.uint64), cupy.empty(1, np.uint32)
 
-    def _launch(self, last):
-        """Draw pairs up to that number: counts and sums, and the pairs left to the CPU, ascending."""
+    def _launch(self, first, last):
+        """Draw the pairs from number first to last into on_gpu. Returns those left to the CPU, ascending."""
         n = self.device.n
-        left = cupy.empty(last - self.done, np.int64)
-        self.on_gpu.fill(0)
-        self.next.fill(self.done)
+        left = cupy.empty(last - first, np.int64)
+        self.next.fill(first)
         self.left_count.fill(0)
         work = filled(
             WORK, level=self.level, queue=self.queue, path=self.path, sigma=self.sigma, counts=self.on_gpu,
             sums=self.on_gpu[n:], next=self.next, left=left, left_count=self.left_count, start=self.job.start,
-            last=last, cutoff=NO_CUTOFF if self.job.cutoff is None else min(self.job.cutoff, NO_CUTOFF),
+            last=last, cutoff=NO_CUTOFF if self.job.cutoff is None else int(min(self.job.cutoff, NO_CUTOFF)),
         )  # fmt: skip
-        searches = min(self.searches, last - self.done)
+        searches = min(self.searches, last - first)
         kernel = self.device.launch.get(HEADER, "sample_paths")
         kernel((-(-searches * WARP // THREADS),), (THREADS,), (self.rows, work, np.int64(searches)))
         count = int(self.left_count.get()[0])
-        return self.on_gpu.get(), np.sort(left[:count].get())
+        return np.sort(left[:count].get())
 
     def _drawn_by_cpu(self, pairs):
         """Counts and sums of some pairs by the CPU engine."""
@@ -121,6 +139,16 @@ class PathSampling:
             run.done = begin
             run.advance(end, lambda done: False)
         return run.counts, run.sums
+
+
+def scratch(size):
+    """So many bytes from CUDA itself, which has them back when the run ends.
+
+    CuPy's pool would keep them, and carve the next small array out of them: no later run could have the whole again.
+    """
+    if size > cupy.cuda.runtime.memGetInfo()[0]:
+        cupy.get_default_memory_pool().free_all_blocks()
+    return cupy.ndarray(size, np.uint8, cupy.cuda.MemoryPointer(cupy.cuda.Memory(size), 0))
 
 
 def degree_bits(degrees):

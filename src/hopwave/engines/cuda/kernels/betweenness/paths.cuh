@@ -18,6 +18,8 @@ namespace hopwave::betweenness {
 
 constexpr int PATH_THREADS = 256, PATH_WARPS = PATH_THREADS / WARP;
 constexpr int MAX_BITS = 480;                 // as on the CPU: products of two path counts stay within float64
+constexpr int LONG = 64, SEARCHED = 16;       // of lists in a walk: as on the CPU
+constexpr double ROUNDING = 1e-9;             // as on the CPU
 constexpr double EXACT = 9007199254740992.0;  // 2^53
 constexpr int ARCS = 0, INNER_VERTICES = 1, UNCONNECTED = 2, WRONG = 4;  // of sums: jobs.PATH_SUMS; 3 is for the CPU
 
@@ -164,7 +166,7 @@ struct PairSearch {
     return passed || through > chosen ? total : through;
   }
 
-  // The first of the lanes' terms with which `running` passes `chosen`, or -1; `running` then goes on with all of them.
+  // The first of the lanes' terms with which `running` passes `chosen`, or -1. All terms are added to `running`.
   // Terms whose sums are exact may be added up in any order.
   __device__ __forceinline__ static int passing(bool is, double term, bool exact, double chosen, double &running) {
     u32 todo = __ballot_sync(ALL_LANES, is);
@@ -175,11 +177,12 @@ struct PairSearch {
       running += __shfl_sync(ALL_LANES, through, WARP - 1);
       return __ffs(passed) - 1;
     }
+    int passed = -1;
     for (; todo; todo &= todo - 1) {
       running += __shfl_sync(ALL_LANES, term, __ffs(todo) - 1);
-      if (running > chosen) return __ffs(todo) - 1;
+      if (passed < 0 && running > chosen) passed = __ffs(todo) - 1;
     }
-    return -1;
+    return passed;
   }
 
   // The arc (u, v) between the sides at which the sum of weights passes `chosen`.
@@ -200,29 +203,85 @@ struct PairSearch {
     return found;
   }
 
-  // From path[at] to the root of its side, each vertex one place before the last (forward) or after it. Returns the
-  // place of the root, or -1 where the way ends before it.
+  // The first place of the queue of one side whose vertex is at that level or beyond it. Levels are in order there.
+  __device__ __forceinline__ int place_of(int side, int wanted) const {
+    int low = 0, high = sides[side].tail;
+    while (low < high) {
+      const int middle = (low + high) / 2;
+      if (abs(level[queue[place(side, middle)]]) < wanted) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // How many arcs lead from u to v along the rows of a side. The list of u is in ascending order.
+  __device__ __forceinline__ int arcs_between(int side, int u, int v) const {
+    const int *neighbours = graph.neighbours[side];
+    const i64 last = graph.offsets[side][u + 1];
+    i64 low = graph.offsets[side][u], high = last;
+    while (low < high) {
+      const i64 middle = (low + high) / 2;
+      if (neighbours[middle] < v) low = middle + 1;
+      else high = middle;
+    }
+    int many = 0;
+    for (; low < last && neighbours[low] == v; ++low) ++many;
+    return many;
+  }
+
+  // One step of a walk: a predecessor among `candidates`, 32 at a time, in proportion to its share of σ.
+  // candidate(k, many) is vertex number k, and how many arcs lead from it. Returns -1 if the σ of all do not add up.
+  template <class Candidate>
+  __device__ __forceinline__ int predecessor(int candidates, double count, double chosen, Candidate candidate) const {
+    double running = 0;
+    int found = -1;
+    bool taken = false;
+    for (int k = 0; k < candidates; k += WARP) {
+      int many = 0;
+      const int u = k + lane() < candidates ? candidate(k + lane(), many) : -1;
+      const double term = many ? many * sigma[u] : 0.0;
+      if (taken) {
+        running += warp_sum(term);
+        continue;
+      }
+      const int from = passing(many > 0, term, count < EXACT, chosen, running);
+      const u32 those = __ballot_sync(ALL_LANES, many > 0);
+      if (those) found = __shfl_sync(ALL_LANES, u, from >= 0 ? from : WARP - 1 - __clz(those));
+      taken = from >= 0;
+    }
+    return fabs(running - count) <= ROUNDING * count ? found : -1;
+  }
+
+  // From path[at] to the root of its side, each vertex one place before the last (forward) or after it. Predecessors
+  // are found as on the CPU. Returns the place of the root, or -1 where the way ends before it or a count is wrong.
   __device__ __forceinline__ int walk(int side, int at, int number) {
     const int step = side ? -1 : 1;
     const Offset *offsets = graph.offsets[1 - side];
     const int *neighbours = graph.neighbours[1 - side];
     int v = path[at];
     while (level[v] != step) {
-      const int nearer = level[v] - step;
+      const int nearer = level[v] - step, depth = abs(nearer);
       const double count = sigma[v], chosen = fraction(number++) * count;
-      const i64 end = offsets[v + 1];
-      double running = 0;
-      int found = v;
-      for (i64 j = offsets[v]; j < end; j += WARP) {
-        const int u = j + lane() < end ? neighbours[j + lane()] : -1;
-        const bool is = u >= 0 && level[u] == nearer;
-        const int from = passing(is, is ? sigma[u] : 0.0, count < EXACT, chosen, running);
-        const u32 those = __ballot_sync(ALL_LANES, is);
-        if (those) found = __shfl_sync(ALL_LANES, u, from >= 0 ? from : WARP - 1 - __clz(those));
-        if (from >= 0) break;
-      }
+      const i64 first = offsets[v];
+      const int length = (int)((i64)offsets[v + 1] - first);
+      int begin = 0, end = 0, found;
+      if (nearer != step && graph.ascending && length > LONG)
+        begin = place_of(side, depth), end = place_of(side, depth + 1);
+      if (nearer == step) found = queue[place(side, 0)];  // the root has its level to itself
+      else if (end > begin && (i64)(end - begin) * SEARCHED < length)
+        found = predecessor(end - begin, count, chosen, [&](int k, int &many) {
+          const int u = queue[place(side, begin + k)];
+          many = arcs_between(side, u, v);
+          return u;
+        });
+      else
+        found = predecessor(length, count, chosen, [&](int k, int &many) {
+          const int u = neighbours[first + k];
+          many = level[u] == nearer;
+          return u;
+        });
       at -= step;
-      if (found == v || at < 0 || at >= graph.n) return -1;
+      if (found < 0 || at < 0 || at >= graph.n) return -1;
       v = found;
       if (lane() == 0) path[at] = v;
     }
@@ -231,19 +290,10 @@ struct PairSearch {
   }
 
   __device__ __forceinline__ bool has_arc(int u, int v) const {
+    if (graph.ascending) return arcs_between(0, u, v) > 0;
     i64 low = graph.offsets[0][u], high = graph.offsets[0][u + 1];
-    const int *neighbours = graph.neighbours[0];
-    if (!graph.ascending) {
-      while (low < high && neighbours[low] != v) ++low;
-      return low < high;
-    }
-    const i64 last = high;
-    while (low < high) {
-      const i64 middle = (low + high) / 2;
-      if (neighbours[middle] < v) low = middle + 1;
-      else high = middle;
-    }
-    return low < last && neighbours[low] == v;
+    while (low < high && graph.neighbours[0][low] != v) ++low;
+    return low < high;
   }
 
   // Draws a path across the level of that side which met, counts its inner vertices, and checks it.

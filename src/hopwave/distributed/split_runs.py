@@ -1,0 +1,110 @@
+"""Betweenness runs whose sources or pairs are split among ranks that all have the whole graph.
+
+Ranks take blocks off a queue until none is left; then what they found is added up, and every rank has the sum. What is
+done with it is the same on every rank, so that all of them stop, or go on, together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.algorithms import brandes
+from hopwave.api.betweenness import Run
+from hopwave.distributed.work_queue import WorkQueue
+from hopwave.distributed.world import World
+from hopwave.engines import Engine
+from hopwave.jobs import Integers, Job, PathSampling, Progress
+from hopwave.plan import PlanUsed
+from hopwave.progress import Meter
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SplitSources:
+    """As hopwave.api.betweenness.Run, with the sources of a job split among all ranks."""
+
+    world: World
+    run: Run
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of this rank."""
+        return self.run.engine
+
+    @property
+    def plan_used(self) -> PlanUsed:
+        """The plan, and why."""
+        return self.run.plan_used
+
+    def add_up(
+        self, job: Job, title: str, progress: Progress, checkpoint: Any = None
+    ) -> tuple[Floats, brandes.Certificate]:
+        """The sums over all sources of the job, checked. Progress is that of rank 0."""
+        total = np.zeros(self.run.graph.n * (2 if job.squares else 1))
+        worst, shown = 0.0, progress if isinstance(progress, bool | None) and self.world.rank == 0 else False
+
+        def take_blocks() -> None:
+            nonlocal worst
+            with Meter(title, len(job.sources), shown) as meter:
+                for begin, end in queue:
+                    block = replace(job, sources=job.sources[begin:end])
+                    sums, found = self.run.add_up(block, title, False)
+                    worst = max(worst, found.error)
+                    total[:] += sums
+                    meter.update(end)
+
+        with WorkQueue(self.world, len(job.sources)) as queue:
+            self.world.together(_stopping(take_blocks, queue))
+        sums = self.world.allreduce(total)
+        return sums, brandes.Certificate(max(self.world.allgather(worst)), brandes.TOLERANCE, len(job.sources))
+
+
+class SplitPaths:
+    """See hopwave.jobs.PathSampling. Pairs are numbered, and counts are whole numbers: ranks change no answer."""
+
+    def __init__(self, world: World, run: PathSampling) -> None:
+        self.done, self._world, self._run = 0, world, run
+        self.counts: Integers = np.zeros_like(run.counts)
+        self.sums: Integers = np.zeros_like(run.sums)
+
+    def advance(self, until: int, poll: Callable[[int], bool]) -> int:
+        """Pairs up to number `until`: no rank pauses alone, so poll is called for progress only."""
+        first, run = self.done, self._run
+        if until <= first:
+            return first
+
+        def take_blocks() -> None:
+            for begin, end in queue:
+                run.done = first + begin
+                while run.done < first + end:
+                    run.advance(first + end, lambda done: False)
+                poll(first + end)
+
+        with WorkQueue(self._world, until - first) as queue:
+            self._world.together(_stopping(take_blocks, queue))
+        found = self._world.allreduce(np.concatenate([run.counts, run.sums]))
+        self.counts += found[: len(self.counts)]
+        self.sums += found[len(self.counts) :]
+        run.counts[:] = 0
+        run.sums[:] = 0
+        self.done = until
+        return until
+
+
+def _stopping(work: Callable[[], None], queue: WorkQueue) -> Callable[[], None]:
+    """The same work; if it fails on this rank, the queue gives no rank another block."""
+
+    def guarded() -> None:
+        try:
+            work()
+        except Exception:
+            queue.stop()
+            raise
+
+    return guarded

@@ -1,0 +1,186 @@
+"""One shortest path along weights between a random pair (s, t), drawn uniformly among all of them.
+
+A search from s settles what is as near as t or nearer, with the number of shortest paths (betweenness/dijkstra.py).
+From t a walk leads back to s, each step to a predecessor in proportion to its σ. A search from both ends would have to
+add up lengths from t on, too, and ties are defined by the float64 sums from s on.
+
+Pairs and random numbers are those of betweenness/path_kernels.py. Where σ outgrows float64, or arcs add nothing to a
+distance, this one pair is counted again with an exponent per vertex (betweenness/weighted_extended.py).
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from hopwave.engines.cpu.betweenness.dijkstra import NONE, PATHS, bytes_of_state, forget, new_state, search
+from hopwave.engines.cpu.betweenness.path_kernels import (
+    ARCS,
+    INNER_VERTICES,
+    PAIRS_PER_BATCH,
+    RECOUNTED,
+    ROUNDING,
+    SUM_CELLS,
+    UNCONNECTED,
+    WEYL,
+    WRONG,
+    fraction,
+    mix,
+    pair,
+)
+from hopwave.engines.cpu.betweenness.paths import PathSampling
+from hopwave.engines.cpu.betweenness.weighted import TOO_MANY, check_cycle, rows_with_lengths
+from hopwave.engines.cpu.betweenness.weighted_extended import extended_counts, report_cycle, sequence
+from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, STOP
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.path_counts import two_to
+from hopwave.engines.uncountable import uncountable
+from hopwave.machine_code import njit
+
+# A worker's own arrays: a WeightedState, the path from its end to its beginning, and what it adds up.
+WeightedPathState = namedtuple("WeightedPathState", "search path counts sums")
+
+
+@njit(**INNER)
+def walk(own, path, s, exponent, key):
+    """From path[0] back to s. Returns how many arcs the path has, or -1 if it does not end or a count is wrong.
+
+    `exponent`: those of path counts, empty where they have none.
+    """
+    noinline()
+    nodes, before, wide = own.nodes, own.before, exponent.size > 0
+    v, length = path[0], 0
+    while v != s:
+        tail, tie = before.tail[v], np.uint64(before.tie[v])
+        chosen, running, found = fraction(key, 2 + length) * nodes[v, PATHS], 0.0, tail
+        taken = False
+        while True:
+            running += nodes[tail, PATHS] * (two_to(exponent[tail] - exponent[v]) if wide else 1.0)
+            if not taken:
+                found, taken = tail, running > chosen
+            if tie == NONE:
+                break
+            tail, tie = before.tie_tail[tie], np.uint64(before.following[tie])
+        length += 1
+        if length == path.size or not abs(running - nodes[v, PATHS]) <= ROUNDING * nodes[v, PATHS]:
+            return -1
+        v = found
+        path[length] = v
+    return length
+
+
+@njit(**INNER)
+def count(A, own, path, length, counts):
+    """Count the inner vertices. Returns whether the arcs of the path are in the graph and add up to the distance."""
+    noinline()
+    indptr, indices, lengths, distance = A.indptr, A.indices, A.lengths, own.distance
+    here, right = 0.0, True
+    for i in range(length, 0, -1):
+        u, v = path[i], path[i - 1]
+        there = False
+        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+            if indices[j] == v and here + lengths[j] == distance[v]:
+                there = True
+                break
+        right = right and there
+        here = distance[v]
+        if i > 1:
+            counts[v] += 1
+    return right
+
+
+@njit(**INNER)
+def sample(A, own, shared, key):
+    """One pair, and one of its shortest paths, if there is one within the cutoff. Returns False if it has no number."""
+    noinline()
+    found, sums, path = own.search, own.sums, own.path
+    s, t = pair(key, found.distance.size)
+    settled, greatest, flat = search(A, found, s, np.uint32(t))
+    for i in range(settled):
+        u = found.order[i]
+        sums[ARCS] += np.int64(A.indptr[u + ONE]) - np.int64(A.indptr[u])
+    exponent = np.empty(0, np.int64)
+    if flat or greatest > TOO_MANY:
+        backwards, unready = sequence(found, settled)
+        if np.uint64(backwards.size) < settled:
+            report_cycle(found, shared, settled, unready)
+            return False
+        mantissa, exponent = extended_counts(found, backwards)
+        for i in range(settled):
+            found.nodes[found.order[i], PATHS] = mantissa[found.order[i]]
+        sums[RECOUNTED] += found.distance[t] < np.inf
+    if found.distance[t] < np.inf:
+        path[0] = t
+        length = walk(found, path, np.uint32(s), exponent, key)
+        right = length > 0 and count(A, found, path, length, own.counts)
+        sums[INNER_VERTICES] += max(length - 1, 0)
+        sums[WRONG] += not right
+    else:
+        sums[UNCONNECTED] += 1
+    forget(found, settled)
+    return True
+
+
+@njit(**COMPILED)
+def take_weighted_pairs(A, own, shared):
+    """A worker: batch after batch of pairs until none is left."""
+    control = shared.control
+    while ordered_load(control, STOP) == 0:
+        first = atomic_add(control, NEXT_BATCH, PAIRS_PER_BATCH)
+        if first >= shared.last:
+            break
+        until = min(first + PAIRS_PER_BATCH, shared.last)
+        for i in range(first, until):
+            if not sample(A, own, shared, mix(shared.start + np.uint64(i + 1) * WEYL)):
+                return
+        atomic_add(control, FINISHED, until - first)
+
+
+class WeightedPathSampling(PathSampling):
+    """As PathSampling, along the graph's weights."""
+
+    kernel = property(lambda self: take_weighted_pairs)
+
+    def __init__(self, loaded, job, threads):
+        super().__init__(loaded, job, threads)
+        self._whole = loaded.graph
+        check_zeros(self._whole, loaded.lengths)
+
+    def _rows(self, loaded):
+        return rows_with_lengths(loaded, self.job.cutoff)
+
+    def _hop_limit(self):
+        return np.int64(0)  # the rows have the cutoff
+
+    def _bytes_per_worker(self):
+        return bytes_of_state(self._n, len(self._graph.indices)) + 12 * self._n
+
+    def _worker_state(self):
+        return WeightedPathState(
+            search=new_state(self._n, len(self._graph.indices), False),
+            path=np.empty(self._n, np.uint32),
+            counts=np.zeros(self._n, np.int64),
+            sums=np.zeros(SUM_CELLS, np.int64),
+        )
+
+    def _check(self, control):
+        check_cycle(self._whole, control)
+
+
+def check_zeros(graph, lengths):
+    """Raise a GraphError if arcs of weight 0 form a cycle, whether a pair meets it or not."""
+    zero = np.flatnonzero(lengths == 0)
+    if not len(zero):
+        return
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    tails = np.searchsorted(graph.indptr, zero, side="right") - 1
+    heads = graph.indices[zero]
+    arcs = csr_array((np.ones(len(zero), np.int8), (tails, heads)), shape=(graph.n, graph.n))
+    label = connected_components(arcs, directed=True, connection="strong")[1]
+    cycles = np.flatnonzero((tails != heads) & (label[tails] == label[heads]))
+    if len(cycles):
+        u, v = int(tails[cycles[0]]), int(heads[cycles[0]])
+        raise uncountable(graph, u, u, v)
