@@ -34,7 +34,7 @@ def record() -> None:
     from hopwave.engines.cuda import nvrtc
     from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 
-    load: Any = nvrtc._function
+    load: Any = nvrtc.loaded.get
     call: Callable[..., Any] = PreparedLaunch.__call__
     by_handle: dict[int, str] = {}
 
@@ -47,8 +47,7 @@ def record() -> None:
         launched.setdefault(by_handle[self.handle], now[0])
         call(self, **changed)
 
-    loaded.cache_clear = load.cache_clear  # type: ignore[attr-defined]
-    nvrtc._function = loaded
+    nvrtc.loaded.get = loaded
     PreparedLaunch.__call__ = prepared
 
 

@@ -79,7 +79,7 @@ QUESTIONS: dict[str, Question] = {
     "pagerank": lambda G, device: hw.pagerank(G, tol=1e-12, device=device).scores,
     "hits": lambda G, device: hw.hits(G, tol=1e-12, device=device).hubs.scores,
     "weak components": lambda G, device: hw.weakly_connected_components(G, device=device).labels,
-    "strong components": lambda G, device: hw.strongly_connected_components(G, device=device).labels,
+    "strongly connected": lambda G, device: int(hw.is_strongly_connected(G, device=device)),
     "product": _product("plus_times"),
     "product of minima": _product("min_plus"),
     "masked square": _square,

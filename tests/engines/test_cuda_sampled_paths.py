@@ -90,7 +90,7 @@ def test_auto_takes_what_is_predicted_to_be_cheap(monkeypatch: pytest.MonkeyPatc
     few = hw.betweenness_centrality(graph, **asked)
     assert few.pairs and "paths cost less than about" in few.plan.why and few.plan == "path-sampling"
     monkeypatch.setattr(method, "ON_GPU", replace(method.ON_GPU, pair=1e9))
-    assert "cost less than about" in hw.betweenness_centrality(graph, **asked).plan.why
+    assert hw.betweenness_centrality(graph, **asked).plan != "path-sampling"
     monkeypatch.undo()
     along = graph.with_weights(np.ones(graph.m))
     assert "a GPU goes from sources" in hw.betweenness_centrality(along, weights=True, k=None, **asked).plan.why

@@ -163,7 +163,7 @@ thread.start()
 thread.join()
 print(wrong)
 """
-SOME = ["search", "betweenness", "closeness", "pagerank", "strong components", "product", "shortest paths"]
+SOME = ["search", "betweenness", "closeness", "pagerank", "strongly connected", "product", "shortest paths"]
 
 FORKED = """
 import os, warnings, mixed

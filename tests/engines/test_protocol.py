@@ -30,6 +30,7 @@ CALLS: dict[str, Any] = {
     "strong_components": lambda engine: engine.components(GRAPH, True),
     "shortest_path": lambda engine: engine.shortest_path(GRAPH, 0, 2),
     "path_sampling": lambda engine: engine.path_sampling(GRAPH, PathJob(1)),
+    "weighted_path_sampling": lambda engine: engine.path_sampling(WEIGHTED, PathJob(1, weighted=True)),
     "cut_sweep": lambda engine: engine.cut_sweep(
         GRAPH,
         CutSweep(JOB.sources, "harmonic", 0.0, np.ones(GRAPH.n, int), np.full(GRAPH.n, GRAPH.n)),
@@ -71,7 +72,7 @@ def test_the_cpu_has_every_operation(operation: Any) -> None:
     assert CALLS[operation](engine) is not None
 
 
-@pytest.mark.parametrize("operation", [operation for operation in OPERATIONS if operation != "path_sampling"])
+@pytest.mark.parametrize("operation", [name for name in OPERATIONS if not name.endswith("path_sampling")])
 def test_what_the_reference_cannot_do_raises_the_reason(operation: Any) -> None:
     engine = engines.engine("reference")
     reason = engine.why_not_operation(operation, GRAPH)

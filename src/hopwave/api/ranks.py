@@ -8,6 +8,7 @@ the matrix is.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from hopwave.api.algebra import vertex_scores
 from hopwave.api.weights import per_vertex, weighted
 from hopwave.linalg import algorithms
+from hopwave.matrix import Matrix
 from hopwave.results.scores import HubsAndAuthorities, VertexScores
 
 
@@ -88,17 +90,18 @@ def pagerank(
     [0.445, 0.038, 0.48, 0.038]
     """
     graph, A = weighted(G, weights, parallel="sum")
-    found = algorithms.pagerank(
-        A,
-        alpha,
-        per_vertex(graph, personalization, "personalization"),
-        per_vertex(graph, dangling, "dangling"),
-        per_vertex(graph, nstart, "nstart"),
-        tol,
-        max_iter,
-        adaptive=adaptive,
-        device=device,
-    )
+    with _explained(A, device):
+        found = algorithms.pagerank(
+            A,
+            alpha,
+            per_vertex(graph, personalization, "personalization"),
+            per_vertex(graph, dangling, "dangling"),
+            per_vertex(graph, nstart, "nstart"),
+            tol,
+            max_iter,
+            adaptive=adaptive,
+            device=device,
+        )
     return vertex_scores("pagerank", found, graph)
 
 
@@ -160,7 +163,8 @@ def eigenvector_centrality(
     """
     graph, A = weighted(G, weights, parallel="sum")
     start = per_vertex(graph, nstart, "nstart")
-    found = algorithms.eigenvector_centrality(A, max_iter, tol, start, device=device)
+    with _explained(A, device):
+        found = algorithms.eigenvector_centrality(A, max_iter, tol, start, device=device)
     return vertex_scores("eigenvector centrality", found, graph)
 
 
@@ -229,7 +233,8 @@ def katz_centrality(
     graph, A = weighted(G, weights, parallel="sum")
     own = beta if np.ndim(beta) == 0 and not isinstance(beta, Mapping) else per_vertex(graph, beta, "beta")
     start = per_vertex(graph, nstart, "nstart")
-    found = algorithms.katz_centrality(A, alpha, own, max_iter, tol, start, normalized, device=device)
+    with _explained(A, device):
+        found = algorithms.katz_centrality(A, alpha, own, max_iter, tol, start, normalized, device=device)
     return vertex_scores("katz centrality", found, graph)
 
 
@@ -298,5 +303,16 @@ def hits(
     """
     graph, A = weighted(G, weights, parallel="sum")
     start = per_vertex(graph, nstart, "nstart")
-    hubs, authorities = algorithms.hits(A, max_iter, tol, start, normalized, device=device)
+    with _explained(A, device):
+        hubs, authorities = algorithms.hits(A, max_iter, tol, start, normalized, device=device)
     return HubsAndAuthorities(vertex_scores("hub", hubs, graph), vertex_scores("authority", authorities, graph))
+
+
+def _explained(A: Matrix, device: str) -> AbstractContextManager[Any]:
+    """Where rounds run on a GPU: a block whose CUDA errors become EngineErrors. Rounds also compute on whole arrays."""
+    if "cuda" not in (A.device, device):
+        return nullcontext()
+    from hopwave.engines.cuda.errors import explained
+
+    found: AbstractContextManager[Any] = explained("computing ranks")
+    return found

@@ -131,7 +131,7 @@ def betweenness_centrality(
         As for `hopwave.betweenness_centrality`.
     split : {"auto", "sources", "graph"}, optional
         Whether ranks share out the sources, each with the whole graph, or the graph stays in parts.
-    device, threads, memory_limit, progress, weights
+    device, threads, memory_limit, progress, weights, epsilon, delta, method, top
         As for `hopwave.betweenness_centrality`; `memory_limit` is per rank.
 
     Returns

@@ -198,19 +198,38 @@ class Kernel:
         driver.funcSetAttribute(self.handle, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, size)
 
 
-@cache
-def _function(header, name, device, arch, more, text):
-    from cupy.cuda.function import Module
+class Loaded:
+    """The functions that are loaded in this process, each once: two threads that ask at the same time get the same one.
 
-    code, symbols = building.begin(header, arch, (name,), more, text).result()
-    module = Module()
-    module.load(code)
-    return module.get_function(symbols[name])  # which keeps the module
+    A function that nobody holds is unloaded, even while it runs.
+    """
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.functions = {}
+
+    def get(self, header, name, device, arch, more, text):
+        key = header, name, device, arch, more, text
+        found = self.functions.get(key)
+        if found is None:
+            from cupy.cuda.function import Module
+
+            code, symbols = building.begin(header, arch, (name,), more, text).result()
+            with self.lock:
+                found = self.functions.get(key)
+                if found is None:
+                    module = Module()
+                    module.load(code)
+                    found = self.functions[key] = module.get_function(symbols[name])  # which keeps the module
+        return found
+
+
+loaded = Loaded()
 
 
 def kernel(header, name, text="", more=()):
     """One instance on the current GPU: the bare function, which is the cheapest to call."""
-    return _function(header, name, *_here(), tuple(more), text)
+    return loaded.get(header, name, *_here(), tuple(more), text)
 
 
 def configurable(header, name, cooperative=False, text="", more=()):
@@ -242,5 +261,5 @@ def resident_blocks(kernel, block):
 
 def forget():
     """Drop every loaded kernel; see launch.forget."""
-    _function.cache_clear()
+    loaded.functions.clear()
     _cooperative.cache_clear()

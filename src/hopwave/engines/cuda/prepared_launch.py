@@ -25,6 +25,7 @@ class PreparedLaunch:
 
     def __init__(self, kernel, blocks, threads, shared=0, cooperative=True, **arguments):
         self.cooperative = cooperative
+        self.kernel = kernel  # a function that nobody holds is unloaded
         self.handle, self.blocks, self.threads, self.shared = kernel.handle, blocks, threads, shared
         packed = {name: np.atleast_1d(value).tobytes() for name, value in arguments.items()}
         starts, end = [], 0
