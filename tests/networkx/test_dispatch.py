@@ -17,7 +17,7 @@ import _hopwave_nx_info as info
 import hopwave.networkx_backend.interface as interface
 from hopwave.networkx_backend import backend
 from hopwave.networkx_backend.convert import convert_from_nx, convert_to_nx
-from hopwave.networkx_backend.pays import BY_NAME, LISTED_PATHS, MANY_SEARCHES, ONE_SEARCH, PAIR, pays
+from hopwave.networkx_backend.pays import BY_NAME, LISTED_PATHS, MANY_SEARCHES, ONE_SEARCH, ONE_VERTEX, PAIR, pays
 
 installed = pytest.mark.skipif(
     "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
@@ -175,6 +175,12 @@ def test_a_converted_graph_may_still_be_too_small() -> None:
     assert backend.should_run("descendants", (G, 0), {}) is True
 
 
+def test_few_nodes_are_declined_without_counting_arcs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopwave.networkx_backend.pays.count_arcs", lambda adjacency: pytest.fail("counted"))
+    reason = backend.should_run("connected_components", (nx.complete_graph(90),), {})
+    assert isinstance(reason, str) and "90 nodes" in reason
+
+
 def test_every_threshold_is_of_a_function_that_is_served() -> None:
     assert set(BY_NAME) < set(backend.functions)
 
@@ -185,9 +191,9 @@ CALLS = {
     "paths from one": (LISTED_PATHS, "shortest_path", (0,), {}),
     "lengths to one": (ONE_SEARCH, "shortest_path_length", (), {"target": 0}),
     "all pairs": (MANY_SEARCHES, "shortest_path", (), {}),
-    "one vertex": (ONE_SEARCH, "eccentricity", (3,), {}),
+    "one vertex": (ONE_VERTEX, "eccentricity", (3,), {}),
     "some vertices": (MANY_SEARCHES, "eccentricity", ([3, 4],), {}),
-    "closeness of one": (ONE_SEARCH, "closeness_centrality", (), {"u": 3}),
+    "closeness of one": (ONE_VERTEX, "closeness_centrality", (), {"u": 3}),
     "closeness": (MANY_SEARCHES, "closeness_centrality", (), {}),
 }
 

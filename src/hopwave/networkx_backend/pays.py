@@ -1,9 +1,9 @@
 """From how many arcs on a call is faster here than in NetworkX: hopwave's answer to NetworkX's `should_run`.
 
 The numbers come from benchmarks/results/small-calls-networkx.md, where every function of hops is timed on graphs of 34
-to 10,000 nodes: with the conversion of the graph, and on a graph that was converted before (NetworkX keeps what was
-converted until the graph changes). Below them NetworkX runs its own code. Those for squares and centralities were
-measured on random graphs of 12 to 10,000 nodes, in CPU time, since the machine was busy.
+to 30,000 nodes: with the conversion of the graph, and on a graph that was converted before (NetworkX keeps what was
+converted until the graph changes). Below them NetworkX runs its own code; asking here takes it 6 µs. Those for squares
+and centralities were measured on random graphs of 12 to 10,000 nodes, in CPU time, since the machine was busy.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ Arguments = dict[str, Any]
 
 @dataclass(frozen=True)
 class Pays:
-    """The arcs from which a call gains: if the graph must be converted first (None: never), and if it need not be."""
+    """The arcs from which a call gains: if the graph must be converted first, and if it need not be. None: never."""
 
     converting: int | None
-    converted: int
+    converted: int | None
 
     def why_not(self, G: Any) -> str | None:
         """None if the call should run, else why NetworkX is likely to be faster."""
@@ -29,18 +29,21 @@ class Pays:
         if adjacency is None or getattr(G, "__networkx_backend__", None) == "hopwave":
             return None  # hopwave's own graph, or another backend's, which would have to be converted for NetworkX too
         converted = conversion_of(G)
+        if self.converted is None:
+            return "NetworkX is likely to stop after a few steps"
         if converted is not None:
             arcs, enough, what = len(converted.out_rows[1]), self.converted, "pays on a graph that was converted before"
         elif self.converting is None:
             return "this call is less work than converting the graph"
         else:
-            if len(adjacency) >= self.converting:
-                return None
-            arcs, enough, what = count_arcs(adjacency), self.converting, "makes up for the conversion"
+            enough, what = self.converting, "makes up for the conversion"
+            if len(adjacency) ** 2 < enough:  # counting takes as long as some calls
+                return f"a graph of {len(adjacency)} nodes has fewer than the {enough} arcs from which this call {what}"
+            arcs = count_arcs(adjacency)
         return None if arcs >= enough else f"{arcs} arcs are fewer than the {enough} from which this call {what}"
 
 
-COUNTED = 1000  # rows of neighbours; more are estimated by these, since some calls take NetworkX a few microseconds
+COUNTED = 250  # rows of neighbours; more are estimated by these, since some calls take NetworkX a few microseconds
 
 
 def count_arcs(adjacency: Any) -> int:
@@ -51,13 +54,18 @@ def count_arcs(adjacency: Any) -> int:
 
 # From every vertex. What is left to NetworkX here dispatches every one of its searches anew, which takes longer.
 MANY_SEARCHES = Pays(60, 20)
-STRONG = Pays(600, 200)  # NetworkX walks depth first, vertex by vertex
-MEANS = Pays(2_000, 1_000)  # one search, whose hops NetworkX adds up from lists of paths or by Dijkstra's algorithm
-ONE_SEARCH = Pays(100_000, 3_000)  # takes NetworkX as long as a conversion, on any size; the next call is 10 × faster
-COMPONENTS = Pays(100_000, 2_000)  # the same
-LAYERS = Pays(None, 3_000)  # the same, but NetworkX's own functions call them and stop after a few layers
-LISTED_PATHS = Pays(100_000, 10_000)  # the time goes into Python's lists of paths or edges, here and there
-NEAR = Pays(None, 6_000)  # the search ends a few hops away
+STRONG = Pays(400, 100)  # NetworkX walks depth first, vertex by vertex
+MEANS = Pays(600, 200)  # one search, whose hops NetworkX adds up from lists of paths or by Dijkstra's algorithm
+ONE_SEARCH = Pays(100_000, 1_500)  # takes NetworkX as long as a conversion; the next call is 4 to 8 × faster
+FOUND_BY_SEARCH = Pays(30_000, 1_500)  # the same, and NetworkX hands on every edge through a Python generator
+ONE_VERTEX = Pays(100_000, 3_000)  # closeness or eccentricity of one vertex, by functions that answer for many
+COMPONENTS = Pays(100_000, 1_500)  # as one search
+LAYERS = Pays(None, 1_500)  # the same, but NetworkX's own functions call them and stop after a few layers
+LISTED_PATHS = Pays(100_000, 3_000)  # the time goes into Python's lists of paths, here and there
+LISTED_EDGES = Pays(100_000, 10_000)  # the same, of more lists
+NEAR = Pays(None, 3_000)  # the search ends a few hops away
+NEAR_GRAPH = Pays(None, 10_000)  # the same; the time goes into a new graph
+TWO_SIDES = Pays(None, None)  # most graphs have two colours only as far as the first odd cycle, where NetworkX stops
 PAIR = Pays(None, 100_000)  # a search from both ends looks at a few vertices
 DIJKSTRA = Pays(2_000, 0)  # NetworkX's heap is Python's; also PageRank
 DIJKSTRA_PAIR = Pays(None, 0)
@@ -68,23 +76,27 @@ SINGULAR = Pays(20_000, 5_000)  # NetworkX calls ARPACK; what it saves here is m
 CORES = Pays(20_000, 20_000)  # a product of vectors per core
 
 BY_NAME = {
+    **dict.fromkeys(("single_source_shortest_path_length", "single_target_shortest_path_length", "sets"), ONE_SEARCH),
     **dict.fromkeys(
         (
-            "generic_bfs_edges", "bfs_edges", "bfs_predecessors", "bfs_successors", "descendants",
-            "ancestors", "single_source_shortest_path_length", "single_target_shortest_path_length", "sets",
+            "generic_bfs_edges", "bfs_edges", "bfs_tree", "bfs_predecessors", "bfs_successors", "descendants",
+            "ancestors",
         ),
-        ONE_SEARCH,
+        FOUND_BY_SEARCH,
     ),
+    **dict.fromkeys(("single_source_shortest_path", "single_target_shortest_path", "predecessor"), LISTED_PATHS),
     **dict.fromkeys(
         (
-            "bfs_tree", "bfs_labeled_edges", "single_source_shortest_path", "single_target_shortest_path",
-            "predecessor", "single_source_all_shortest_paths", "all_pairs_all_shortest_paths", "all_shortest_paths",
+            "bfs_labeled_edges", "single_source_all_shortest_paths", "all_pairs_all_shortest_paths",
+            "all_shortest_paths",
         ),
-        LISTED_PATHS,
+        LISTED_EDGES,
     ),
-    **dict.fromkeys(("bfs_layers", "color"), LAYERS),
-    **dict.fromkeys(("descendants_at_distance", "ego_graph"), NEAR),
-    **dict.fromkeys(("bidirectional_shortest_path", "has_path", "efficiency", "is_bipartite"), PAIR),
+    "bfs_layers": LAYERS,
+    **dict.fromkeys(("color", "is_bipartite"), TWO_SIDES),
+    "descendants_at_distance": NEAR,
+    "ego_graph": NEAR_GRAPH,
+    **dict.fromkeys(("bidirectional_shortest_path", "has_path", "efficiency"), PAIR),
     **dict.fromkeys(
         (
             "connected_components", "number_connected_components", "is_connected", "node_connected_component",
@@ -130,7 +142,7 @@ def pays(name: str, arguments: Arguments) -> Pays:
         return DIJKSTRA
     one = arguments.get({"closeness_centrality": "u", "eccentricity": "v"}.get(name, ""))
     if one is not None and isinstance(one, Hashable) and one in arguments["G"]:
-        return DIJKSTRA if along_weights or arguments.get("distance") is not None else ONE_SEARCH
+        return DIJKSTRA if along_weights or arguments.get("distance") is not None else ONE_VERTEX
     return BY_NAME.get(name, MANY_SEARCHES)
 
 
