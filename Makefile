@@ -40,7 +40,7 @@ test: $(VENV)/.test
 quick: $(VENV)/.test
 	HOPWAVE_TESTS=quick $(BIN)/python -m pytest -n auto --dist worksteal -q -m 'not slow and not mpi'
 
-# The tests that draw examples, on new ones each time and twenty times as many. In `make test` the examples stay the same,
+# The tests that draw examples, on new ones each time and forty times as many. In `make test` the examples stay the same,
 # so that it fails because of a change and not by chance.
 random: $(VENV)/.test
 	HOPWAVE_TESTS=random $(BIN)/python -m pytest -n auto --dist worksteal -q -m hypothesis
