@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick random fuzz oldest audit lint bench bench-quick report papers docs site readme wheels clean
+.PHONY: demo test quick random fuzz oldest audit lint style bench bench-quick report papers docs site readme wheels clean
 
 # A stamp that is older than pyproject.toml means that dependencies may have changed: the environment is updated.
 # The demo needs a small part of what the tests need (no CUDA, no MPI), so it has a stamp of its own. To stay below 500 MB,
@@ -62,11 +62,14 @@ audit: $(VENV)/.test
 	.venv-audit/bin/python -m pip install --quiet pip-audit
 	.venv-audit/bin/pip-audit --path $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 
-lint: $(VENV)/.test
+lint: style
+	$(BIN)/mypy
+
+# All of lint but the types.
+style: $(VENV)/.test
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/ruff format --check src tests benchmarks docs
 	$(BIN)/clang-format --dry-run --Werror $(shell find src -name '*.cuh')
-	$(BIN)/mypy
 
 # Every benchmark of the CPU. Real graphs are read from HOPWAVE_DATA; those that are not there are left out, and said so.
 # A failure does not stop the others; the summary at the end names it, and the exit status is then not 0.
