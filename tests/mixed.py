@@ -7,6 +7,7 @@ every call; those of two engines differ in the last bits of float64 at most.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -95,3 +96,31 @@ def agree(found: Any, expected: Any) -> bool:
     """Whether two answers are the same, up to rounding."""
     same = np.allclose(found, expected, rtol=1e-9, atol=1e-12, equal_nan=True)
     return bool(found.shape == expected.shape and same)
+
+
+def wrong_in_eight_threads(graph: Graph, shared: bool, device: str, right: dict[str, Any]) -> list[list[str]]:
+    """Eight threads ask everything at once, each beginning with another question: the wrong answers of each."""
+    names, one = list(right), fresh(graph)
+
+    def ask(thread: int) -> list[str]:
+        mine = one if shared else fresh(graph)
+        turn = [names[(thread * 5 + i) % len(names)] for i in range(len(names))]
+        return [name for name in turn if not agree(answer(name, mine, device), right[name])]
+
+    with ThreadPoolExecutor(8) as pool:
+        return list(pool.map(ask, range(8)))
+
+
+class Events:
+    """Counts events, and raises an error at the one that is to fail."""
+
+    def __init__(self, error: Callable[[], BaseException]) -> None:
+        self.error, self.count, self.fails = error, 0, 0
+
+    def __call__(self) -> None:
+        self.count += 1
+        if self.count == self.fails:
+            raise self.error()
+
+    def begin(self, fails: int) -> None:
+        self.count, self.fails = 0, fails

@@ -22,25 +22,11 @@ import hopwave as hw
 import mixed
 from hopwave import HopwaveError, atomic_file, graph500
 from hopwave.csr_compiled import sorted_rows
+from mixed import Events
 
 G = mixed.graph()
 ALLOCATING = ("empty", "zeros", "ones", "full", "arange", "empty_like", "zeros_like", "full_like", "concatenate")
 MOST_FAULTS = 8  # of one call: the first ones, and then every so many
-
-
-class Events:
-    """Counts events, and raises an error at the one that is to fail."""
-
-    def __init__(self, error: Callable[[], BaseException]) -> None:
-        self.error, self.count, self.fails = error, 0, 0
-
-    def __call__(self) -> None:
-        self.count += 1
-        if self.count == self.fails:
-            raise self.error()
-
-    def begin(self, fails: int) -> None:
-        self.count, self.fails = 0, fails
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from dataclasses import replace
@@ -34,10 +35,12 @@ def test_the_peak_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_questions_are_those_of_both_devices_and_are_functions() -> None:
-    from hopwave.api.memory import WHAT
+    from hopwave.api.memory import OPTIONS, WHAT
 
     assert set(WHAT) == set(on_cpu.QUESTIONS) == set(on_cuda.QUESTIONS)
-    assert all(hasattr(hw, name) for name in WHAT if name != "from_edges")
+    for name in WHAT:
+        function = hw.Graph.from_edges if name == "from_edges" else getattr(hw, name)
+        assert set(OPTIONS[name]) <= set(inspect.signature(function).parameters)
 
 
 @pytest.mark.parametrize("what", on_cpu.QUESTIONS)
@@ -96,6 +99,11 @@ def test_refused() -> None:
         with pytest.raises(hw.GraphError, match=f"no memory is known of {what} by plan '{plan}'"):
             hw.estimate(graph, what, plan=plan)
     assert hw.estimate(graph, "betweenness_centrality", plan="hopwave-block", device="cpu").bytes > 0
+    for what, given in (("bfs", {"k": 3}), ("pagerank", {"threads": 2}), ("sssp", {"predecessors": False})):
+        with pytest.raises(hw.GraphError, match=f"{what} has no {next(iter(given))}="):
+            hw.estimate(graph, what, device="cpu", **given)
+    with pytest.raises(hw.GraphError, match="99"):
+        hw.estimate(graph, "bfs", source=99, device="cpu")
     with pytest.raises(hw.GraphError, match="device='tpu' is not known here"):
         hw.estimate(graph, "bfs", device="tpu")
 

@@ -5,34 +5,19 @@ After each the call raises one of our errors, or gives the right answer by anoth
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import hopwave as hw
 import mixed
+from mixed import Events
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
 G = mixed.graph()
 EVERY = 5  # each of the first so many events fails once; of the others, one in SOME
 SOME = 11
-
-
-class Events:
-    """Counts events, and raises an error at the one that is to fail."""
-
-    def __init__(self, error: Callable[[], BaseException]) -> None:
-        self.error, self.count, self.fails = error, 0, 0
-
-    def __call__(self) -> None:
-        self.count += 1
-        if self.count == self.fails:
-            raise self.error()
-
-    def begin(self, fails: int) -> None:
-        self.count, self.fails = 0, fails
 
 
 @pytest.fixture

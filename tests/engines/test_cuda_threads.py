@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -82,18 +81,9 @@ def test_a_result_is_read_in_another_thread_than_it_was_begun_in() -> None:
 
 @pytest.mark.parametrize("shared", [True, False], ids=["one graph", "a graph each"])
 def test_eight_threads_with_all_questions(shared: bool) -> None:
-    """Nothing is prepared before; every thread begins with another question."""
-    names = list(mixed.QUESTIONS)
-    right = {name: expected(name) for name in names}
-    one = mixed.fresh(G)
-
-    def ask(thread: int) -> list[str]:
-        graph = one if shared else mixed.fresh(G)
-        turn = [names[(thread * 5 + i) % len(names)] for i in range(len(names))]
-        return [name for name in turn if not mixed.agree(mixed.answer(name, graph, "cuda"), right[name])]
-
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(ask, range(8))) == [[]] * 8
+    """Nothing is prepared before."""
+    right = {name: expected(name) for name in mixed.QUESTIONS}
+    assert mixed.wrong_in_eight_threads(G, shared, "cuda", right) == [[]] * 8
 
 
 def test_a_small_call_beside_a_long_one_returns() -> None:

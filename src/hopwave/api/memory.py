@@ -13,25 +13,28 @@ from hopwave.api.weights import lengths
 from hopwave.csr import offset_type
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.inputs import as_graph
+from hopwave.inputs import as_graph, source_ids
 from hopwave.memory import room
 from hopwave.memory.ledger import Ask, Shape
 from hopwave.results.memory import MemoryEstimate
 
-WHAT = (
-    "bfs",
-    "bfs_many",
-    "sssp_many",
-    "closeness_centrality",
-    "harmonic_centrality",
-    "betweenness_centrality",
-    "edge_betweenness_centrality",
-    "sssp",
-    "pagerank",
-    "connected_components",
-    "weakly_connected_components",
-    "from_edges",
-)
+MANY = ("k", "sources", "threads", "weights")
+# The questions, and the arguments of each that an estimate takes.
+OPTIONS = {
+    "bfs": ("source", "predecessors", "path_counts", "plan", "threads"),
+    "bfs_many": ("sources", "threads"),
+    "sssp_many": ("sources", "threads", "weights"),
+    "closeness_centrality": MANY,
+    "harmonic_centrality": MANY,
+    "betweenness_centrality": (*MANY, "plan", "memory_limit"),
+    "edge_betweenness_centrality": (*MANY, "plan", "memory_limit"),
+    "sssp": ("source", "threads", "weights"),
+    "pagerank": ("weights",),
+    "connected_components": (),
+    "weakly_connected_components": (),
+    "from_edges": ("weights", "directed"),
+}
+WHAT = tuple(OPTIONS)
 ONE_SOURCE = ("bfs", "sssp")
 WITHOUT_A_SEARCH = ("bfs", "sssp", "pagerank", "connected_components", "weakly_connected_components")
 BETWEENNESS = ("betweenness_centrality", "edge_betweenness_centrality")
@@ -46,7 +49,7 @@ def estimate(
     what: str | Callable[..., Any],
     *,
     device: str = "auto",
-    source: Any = 0,
+    source: Any = None,
     sources: Iterable[Any] | None = None,
     k: int | None = None,
     weights: Any = None,
@@ -72,8 +75,7 @@ def estimate(
     device : {"auto", "cpu", "cuda"}, optional
         Where it would be computed. "cuda" needs no GPU: without one, an H200 is assumed.
     source, sources, k, weights, predecessors, path_counts, plan, threads, memory_limit
-        As for the function that is named; those that it does not have are not looked at. `plan` is for betweenness
-        alone, and is one of our own.
+        As for the function that is named, which must have them. `plan` is for betweenness alone, and is one of our own.
     directed : bool, optional
         For "from_edges": whether every edge is one arc, instead of two.
 
@@ -86,7 +88,7 @@ def estimate(
     Raises
     ------
     GraphError
-        If nothing is known about that question.
+        If nothing is known about that question, or it has no such argument.
 
     See Also
     --------
@@ -103,9 +105,20 @@ def estimate(
     name = what if isinstance(what, str) else what.__name__
     if name not in WHAT:
         raise GraphError(f"no memory is known of {name!r}; use one of {', '.join(map(repr, WHAT))}")
+    given = {
+        "source": source, "sources": sources, "k": k, "weights": weights, "threads": threads,
+        "memory_limit": memory_limit, "plan": None if plan == "auto" else plan, "path_counts": path_counts or None,
+        "predecessors": None if predecessors else False, "directed": directed or None,
+    }  # fmt: skip
+    for option, value in given.items():
+        if value is not None and option not in OPTIONS[name]:
+            known = ", ".join(f"{one}=" for one in OPTIONS[name]) or "none"
+            raise GraphError(f"{name} has no {option}={value!r}; leave it out (an estimate of it takes: {known})")
     if name == "from_edges":
         return _building(G, device, weights, directed)
     graph, weighted = _weighted(G, name, weights)
+    if source is not None:
+        source_ids(graph, source)  # which one it is does not matter, only that it is one
     count = 1 if name in ONE_SOURCE else k if k is not None else graph.n if sources is None else len(list(sources))
     if device == "auto":
         device = choice.choose_device("auto", graph, threads, count, weighted)

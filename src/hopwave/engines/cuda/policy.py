@@ -196,7 +196,7 @@ class PowerPolicy:
     # the entries lie within `near` of their row, and if they are `deep`: meshes in any order are then read from the L1
     # cache of the block. A search and a copy, a few ms, are made once per matrix.
     order_vertices: int = 1 << 18
-    near: int = 8192  # numbers: a sixteenth of an H200's L1 cache
+    near: int = 8192  # numbers: a quarter of an H200's L1 cache
     near_share: float = 0.5
     deep: int = 64  # levels
     # Entries that one warp adds up in the time of a round of a small graph. In a large one, a row is cut if it has more
