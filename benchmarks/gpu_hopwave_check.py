@@ -133,6 +133,7 @@ VARIANTS = {
     "teams": (LevelSplit(alone=16, few=128, share=64, team=2), Growing(10, 18)),
     "all together": (LevelSplit(alone=-1, few=0, share=1500), Growing(0, 0)),
     "pull": (LevelSplit(alone=64), Growing(1e12, 1e12)),
+    "pull, all answers": (LevelSplit(alone=64, fill=0), Growing(1e12, 1e12)),
     "pull and push": (LevelSplit(chunk=32, long_row=64, alone=32, few=128, share=8), Growing(1e12, 2)),
     "push": (LevelSplit(chunk=32, alone=16, few=0, share=0), Growing(0, 0)),
 }

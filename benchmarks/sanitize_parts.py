@@ -29,9 +29,11 @@ Part = Callable[[], Iterator[str]]
 
 
 def with_64_bit_offsets() -> None:
-    """Graphs made from now on have the offsets of graphs with more than 2^31 arcs."""
-    from hopwave.engines.cuda import build
+    """Graphs made from now on have the offsets of graphs with more than 2^31 arcs, and are searched as those are."""
+    from hopwave.engines.cuda import build, policy
+    from hopwave.engines.cuda.search import workspace
 
+    workspace.level_split = lambda m: policy.LevelSplit(fill=0)
     csr.LARGEST_INT32_OFFSET = -1
     build.offset_dtype = lambda arcs: np.int64
 

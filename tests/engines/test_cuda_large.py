@@ -1,4 +1,6 @@
-"""hopwave's search as large graphs run it, with 64-bit offsets, on graphs that SciPy searches too."""
+"""hopwave's search as large graphs run it, with 64-bit offsets and whole lines of answers written, on graphs that SciPy
+searches too.
+"""
 
 from __future__ import annotations
 
@@ -38,21 +40,23 @@ GRAPHS = {
 RULES = (Growing(1e12, 1e12), Growing(10, 18), Growing(0, 0), Growing(1e12, 2))
 
 
+@pytest.mark.parametrize("offset", (np.int32, np.int64))
 @pytest.mark.parametrize("rule", RULES, ids=str)
 @pytest.mark.parametrize("name", GRAPHS)
-def test_large_graphs_are_searched_as_scipy_does(name: str, rule: Growing) -> None:
+def test_large_graphs_are_searched_as_scipy_does(name: str, rule: Growing, offset: Any) -> None:
     import cupy
 
+    from hopwave.engines.cuda.policy import LevelSplit
     from hopwave.engines.cuda.search.workspace import Workspace
 
     make, sources = GRAPHS[name]
     graph = make().arranged()
-    offsets, neighbours = cupy.asarray(graph.indptr.astype(np.int64)), cupy.asarray(graph.indices)
+    offsets, neighbours = cupy.asarray(graph.indptr.astype(offset)), cupy.asarray(graph.indices)
     loaded = SimpleNamespace(
         n=graph.n, m=graph.m, offsets=offsets, neighbours=neighbours, in_offsets=offsets, in_neighbours=neighbours
     )
-    workspace = Workspace(loaded)
-    assert workspace.offset == "long long" and workspace.degrees is not None
+    workspace = Workspace(loaded, LevelSplit(fill=0))
+    assert (workspace.degrees is None) == (offset == np.int32)
     right = shortest_path(graph.to_scipy(), unweighted=True, indices=sources)
     right = np.where(np.isinf(right), -1, right).astype(np.int32)
     for source, distances in zip(sources, right, strict=True):

@@ -20,6 +20,7 @@ class LevelSplit:
     few: int = 2048  # arcs up to which `team` blocks take it
     share: int = 512  # arcs per block up to which all blocks take it as one team
     team: int = 16  # blocks: 8, 24, 32 and 64 were slower on an H200
+    fill: int = 1 << 23  # vertices from which the first pull writes every answer: fewer answers fit into the L2 cache
 
 
 def level_split(m: int) -> LevelSplit:

@@ -30,7 +30,7 @@ GRAPH = record(
 )  # fmt: skip
 WORK = record(
     "one_launch/state.cuh", "Work", "ptr even odd queue chunks rest counters trace", "i64 trace_rows",
-    "i64 chunk long_row alone few share team",
+    "i64 chunk long_row alone few share team fill",
 )  # fmt: skip
 CHUNK = record("one_launch/state.cuh", "Chunk", "i32 v length", "i64 begin")
 COUNTERS = record("one_launch/state.cuh", "Counters", "u32 arrived left tail", offsets=[0, 128, 256], size=1792)

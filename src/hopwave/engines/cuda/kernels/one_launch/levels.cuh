@@ -7,8 +7,8 @@
 // GPU.
 //
 // State: two visited bitmaps (a pull reads one and writes the other), one queue that holds every vertex at most once,
-// and chunks of long lists. The answer is written when a vertex is found, and for the others by the first pull, or at
-// the end if there was none.
+// and chunks of long lists. The answer is written when a vertex is found, and for the others at the end; in large
+// graphs by the first pull, if there is one.
 // There one bitmap and the sums are cleared for the next search: nothing has to be cleared before a search.
 //
 // Timeline: what happens between two grid barriers, and what every block does once the second one opens.
@@ -71,6 +71,7 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
   __shared__ bool filled;  // whether a pull has written an answer for every vertex
   Counters *counters = work.counters;
   const u32 words = (u32)((graph.n + 31) / 32);
+  const bool fills = Answer::FILLS && graph.n >= work.fill;
   const u32 some = min(gridDim.x, (u32)work.team), all = min(gridDim.x, MAX_TEAM_BLOCKS);
   if (threadIdx.x == 0) target = slot = 0, filled = false;
 
@@ -167,10 +168,10 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
       auto settle = [&](u32 found, u64 mf, u64 checked) {
         step_forward(here, work, PULL, found, mf, checked, gridDim.x);
         here.which ^= 1, here.queued = here.big = here.chunks = 0;
-        filled = Answer::FILLS;
+        filled = fills;
         slot = following();
       };
-      pull_level(graph, work, answer, here, Answer::FILLS && !filled, sums, scratch);
+      pull_level(graph, work, answer, here, fills && !filled, sums, scratch);
       grid_barrier(counters, target, false, [&] {
         const u32 found = __ldcg(&sums->found);
         const u64 mf = __ldcg(&sums->mf), checked = __ldcg(&sums->checked);

@@ -127,6 +127,7 @@ struct Work {
   // Arcs up to which a level goes to one block (alone), to a team of `team` blocks (few), to all blocks as a team
   // (share, per block).
   i64 alone, few, share, team;
+  i64 fill;  // vertices from which the first pull fills (see Hops::FILLS)
 
   __device__ __forceinline__ u32 *visited(int which) const { return which ? odd : even; }
 };
@@ -140,8 +141,9 @@ struct Work {
 //   begin(i, s)        starts at it
 //   reach(v, u, d)     v is reached from u at depth d
 //   close(v, reached)  at the end: v was reached, or not
-//   FILLS              whether the first pull calls fill() for every vertex not visited before it, and close() is then
-//                      not called: so whole lines are written. Of a line written in part, memory must read the rest.
+//   FILLS              whether, in large graphs, the first pull calls fill() for every vertex not visited before it;
+//                      close() is then not called. So whole lines are written: of a line written in part, memory must
+//                      read the rest.
 //   fill<ONCE>(v, u, d)  v is reached from u at depth d, or not yet (u < 0); ONCE: see write_once
 //   tell(here)         where the search ended
 template <bool PARENTS>
