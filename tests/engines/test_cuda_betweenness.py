@@ -159,7 +159,7 @@ def layered(*sizes: int, directed: bool = False) -> Graph:
     "sizes",
     [
         (1, 3000, 1, 3000),  # long rows, in pieces; levels that push their counts, and levels that pull them
-        (1, 2, 1500, 40, 3, 1),  # rows of every length; few vertices of a large level have a successor
+        (1, 2, 1500, 40, 3, 1),  # rows of every length; small levels after large ones, which push their shares
         (1, *[2] * 47),  # as many levels as the kernel sorts
         (1, *[2] * 60),  # more than that: left to the block regime
         (1, *[300] * 12),  # counts up to 2^98, beyond what whole numbers in float64 are exact for
@@ -174,6 +174,20 @@ def test_one_source_by_the_whole_gpu(sizes: tuple[int, ...], directed: bool, cal
         expected = call(G, sources=[source], device="cpu")
         np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-12, atol=1e-290)
         assert np.array_equal(found.scores, again.scores) and found.certificate == again.certificate
+
+
+@pytest.mark.parametrize("width", [64, 256])
+def test_a_small_level_pushes_its_shares_if_their_exponents_are_near(width: int) -> None:
+    """Six levels of that width beside a path: the shares of the two vertices after them are 1 and 1 / width ** 6. With
+    64 they are added up exactly, with 256 they are too far apart and are pulled.
+    """
+    wide = layered(1, *[width] * 6, 1)
+    path = np.append(0, wide.n + np.arange(7))
+    G = Graph.from_edges(*(np.concatenate(ends) for ends in zip(wide.to_edges(), (path[:-1], path[1:]), strict=True)))
+    found, again = (hw.betweenness_centrality(G, sources=[0], plan="hopwave-wide", device="cuda") for _ in range(2))
+    expected = hw.betweenness_centrality(G, sources=[0], device="cpu")
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-12, atol=0)
+    assert np.array_equal(found.scores, again.scores)
 
 
 def test_scores_stay_where_the_graph_is() -> None:

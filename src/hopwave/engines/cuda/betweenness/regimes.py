@@ -27,9 +27,7 @@ MAX_COUNT_BITS = 1000  # a batch's path counts are plain float64: a search whose
 MAX_WIDE_SOURCES = 4  # up to four sources, each gets the whole GPU
 PIECE_ARCS = 1024  # arcs of a long row that one warp takes at a time, in the wide regime
 PUSH_COST = 4  # of an arc that path counts are pushed along, by atomics, relative to one that they are pulled along
-MARK_COST = (
-    4  # of an arc along which a vertex with a successor is marked, relative to one of a row that is then skipped
-)
+PUSH_BACK_COST = 16  # the same of an arc that shares are pushed along: two atomics
 MAX_SMALL_ARCS = 1 << 20  # a graph of fewer arcs, and fewer than SPARSE_DEGREE per vertex, is one block's work
 SPARSE_DEGREE = 4
 MIN_ARCS_TO_RENUMBER = 1 << 27  # sources × arcs from which new vertex numbers pay for themselves, on a deep graph
@@ -282,13 +280,13 @@ def most_pieces(m: int) -> int:
 
 
 def wide_bytes(n: int, m: int, directed: bool) -> int:
-    """Bytes of the wide regime: σ, δ, levels as bytes and bitmaps, sorted lists, pieces of long rows.
+    """Bytes of the wide regime: σ, δ, exact sums, levels as bytes and bitmaps, sorted lists, pieces of long rows.
 
     >>> wide_bytes(1 << 20, 1 << 24, False)
-    25165824
+    41811968
     """
     lists = 2 if directed else 1
-    return n * (2 * FLOAT + 4 * lists + 1) + 17 * n // 8 + most_pieces(m) * (FLOAT + 4 + 16 * lists)
+    return n * (4 * FLOAT + 4 * lists + 1) + 2 * n + most_pieces(m) * (FLOAT + 4 + 16 * lists)
 
 
 def check_wide(n: int, m: int, directed: bool, memory_limit: int | None) -> None:

@@ -27,13 +27,14 @@ SEARCH = "hopwave-gpu"  # the plan whose search gives the levels
 PIECE = record(HEADER, "Piece", "i32 v", "u32 index pieces first")
 BUCKETS = 4 * (regimes.MAX_BATCH_LEVELS + 1)
 SHARED = record(
-    HEADER, "Shared", "i32 depth", "u32 found arrived left", f"u32 counts[{2 * BUCKETS}]", "u64 due reached"
-)
+    HEADER, "Shared", "i32 depth", "u32 found arrived left", f"u32 counts[{2 * BUCKETS}]", "u32 exponents[2]",
+    "u64 due reached",
+)  # fmt: skip
 TOLD = record(HEADER, "Told", "f64 found", "u64 due reached", "i64 depth too_deep")
 WIDE = record(
     HEADER, "Wide",
-    "ptr level bits marks lists[2] pieces[2] partials tickets X delta parts shared told",
-    "i64 words directed max_levels degree_bits push_cost mark_cost",
+    "ptr level bits lists[2] pieces[2] partials tickets X delta sums parts shared told",
+    "i64 words directed max_levels degree_bits push_cost push_back_cost",
 )  # fmt: skip
 
 
@@ -62,24 +63,25 @@ class Buffers:
         self.search = one_launch.workspace(engine.load(loaded.graph, plan))  # raises NoCooperativeLaunch
         words, both, pieces = -(-n // 32), 2 if loaded.directed else 1, regimes.most_pieces(m)
         self.level = cupy.empty(n, np.uint8)
-        self.bits, self.marks = cupy.empty((MAPPED, words), np.uint32), cupy.empty(words, np.uint32)
+        self.bits = cupy.empty((MAPPED, words), np.uint32)
         self.lists = cupy.empty((both, n), np.int32)
         self.pieces = cupy.empty((both, pieces, PIECE.itemsize), np.uint8)
         self.partials, self.tickets = cupy.empty(pieces, np.float64), cupy.zeros(pieces, np.uint32)
         self.X, self.delta = cupy.empty((2, n), np.float64)
+        self.sums = cupy.empty((n, 2), np.uint64)
         self.parts = cupy.empty(self.search.multiprocessors, np.float64)
         self.shared = cupy.zeros(SHARED.itemsize, np.uint8)
         self.pinned = cupy.cuda.alloc_pinned_memory(TOLD.itemsize)
         self.told = np.frombuffer(self.pinned, TOLD, 1)
         degree_bits = loaded.on_device.degree_bits
         self.max_levels = min(regimes.MAX_BATCH_LEVELS, regimes.MAX_COUNT_BITS // max(1, degree_bits))
-        arrays = {name: getattr(self, name) for name in ("level", "bits", "marks", "partials", "tickets", "X", "delta")}
+        arrays = {name: getattr(self, name) for name in ("level", "bits", "partials", "tickets", "X", "delta", "sums")}
         wide = filled(
             WIDE, **arrays, parts=self.parts, shared=self.shared,
             lists=[self.lists[0].data.ptr, self.lists[-1].data.ptr],
             pieces=[self.pieces[0].data.ptr, self.pieces[-1].data.ptr],
             told=self.told.ctypes.data, words=words, directed=loaded.directed, max_levels=self.max_levels,
-            degree_bits=degree_bits, push_cost=regimes.PUSH_COST, mark_cost=regimes.MARK_COST,
+            degree_bits=degree_bits, push_cost=regimes.PUSH_COST, push_back_cost=regimes.PUSH_BACK_COST,
         )  # fmt: skip
         kernel, blocks = nvrtc.cooperative(HEADER, kernel_name(self.search.offset), BLOCK)
         if blocks < self.search.multiprocessors:

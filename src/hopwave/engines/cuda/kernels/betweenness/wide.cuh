@@ -4,16 +4,16 @@
 //   sort     vertices by level, and within a level by the length of their rows (enum RowClass)
 //   out      path counts σ, level by level: the level pulls them along its in-arcs, or, where the level before has far
 //            fewer arcs, that one pushes them along its out-arcs
-//   back     dependencies δ, from the deepest level on: each vertex pulls along its out-arcs
+//   back     dependencies δ, from the deepest level on: each vertex pulls its successors' shares along its out-arcs,
+//            or, where the level after has far fewer arcs, that one pushes them along its in-arcs
 //   scores   total[v] += δ(v), and both sides of the certificate
 //
 // No bit depends on timing. A row is always summed in the same way, whichever warp takes it: its length alone decides
-// how many lanes share it, and the pieces of a long row are added in order. Only whole numbers below 2^53 are added by
-// atomics, where a level pushes its path counts; those sums are exact.
+// how many lanes share it, and the pieces of a long row are added in order. What a level pushes is added by atomics, and
+// those sums are exact: path counts are whole numbers below 2^53, and shares are added in 128 bits (struct ExactSum).
 //
 //   X        σ on the way out, share on the way back (betweenness/brandes.cuh)
 //   bits     a bitmap for each of the first MAPPED levels: whether a neighbour counts is one bit of a small array
-//   marks    vertices that have a successor; kept for levels where few have one, so that the others' rows are skipped
 //
 // Searches of more than `max_levels` levels are left to the block regime. So path counts fit into float64 unscaled.
 #pragma once
@@ -89,7 +89,6 @@ __global__ void __launch_bounds__(THREADS, HOPWAVE_BLOCKS_PER_SM)
       if (lane() == l) word = those;
     }
     if (lane() < mapped) wide.bits[lane() * wide.words + first / 32] = word;
-    if (lane() == 0) wide.marks[first / 32] = 0;
     const i64 v = first + lane();
     if (level != UNREACHED) wide.X[v] = v == source;
     if (level != UNREACHED && level && (!targets || targets[v])) due += edges ? level : level - 1, ++reached;
@@ -121,29 +120,55 @@ __global__ void __launch_bounds__(THREADS, HOPWAVE_BLOCKS_PER_SM)
 
   const int out_rows = lists - 1;  // in an undirected graph, out-rows are in-rows
   auto map_of = [&](int level) { return level < MAPPED ? wide.bits + level * wide.words : nullptr; };
-  // Whether few vertices of a level can have a successor: the next level has far fewer arcs.
-  auto marked = [&](int level) {
-    const u64 next = Stretch(wide, starts, 0, level + 1).arcs();
-    return next * wide.mark_cost < Stretch(wide, starts, out_rows, level).arcs();
-  };
 
   for (int d = 1; d <= depth; ++d) {
     const Stretch rows(wide, starts, 0, d), before(wide, starts, out_rows, d - 1);
-    if (d * wide.degree_bits <= EXACT_BITS && !marked(d - 1) && before.arcs() * wide.push_cost < rows.arcs()) {
-      Walk<Offset, PUSH_OUT>{graph.offsets, graph.neighbours, wide, one, map_of(d), d, false}.level(before);
+    if (d * wide.degree_bits <= EXACT_BITS && before.arcs() * wide.push_cost < rows.arcs()) {
+      Walk<Offset, PUSH_OUT>{graph.offsets, graph.neighbours, wide, one, map_of(d), d}.level(before);
     } else {
-      Walk<Offset, PULL_OUT>{graph.in_offsets, graph.in_neighbours, wide, one, map_of(d - 1), d - 1, marked(d - 1)}
-          .level(rows);
+      Walk<Offset, PULL_OUT>{graph.in_offsets, graph.in_neighbours, wide, one, map_of(d - 1), d - 1}.level(rows);
     }
     wait();
   }
   for (int d = depth; d >= (edges ? 0 : 1); --d) {
-    const bool deepest = d == depth;
-    const Walk<Offset, BACK> walk{graph.offsets, back_neighbours,      wide, one, map_of(d + 1),
-                                  d + 1,         !deepest && marked(d)};
+    const Walk<Offset, PULL_BACK> walk{graph.offsets, back_neighbours, wide, one, map_of(d + 1), d + 1};
     const Stretch rows(wide, starts, out_rows, d);
-    if (deepest) walk.leaves(rows);
-    else walk.level(rows);
+    if (d == depth) {  // its vertices have no successors
+      each_vertex(rows, [&](int v) { walk.finish(v, 0.0, wide.X[v]); });
+      wait();
+      continue;
+    }
+    const Stretch after(wide, starts, 0, d + 1);
+    if (edges || after.arcs() * wide.push_back_cost >= rows.arcs()) {
+      walk.level(rows);
+      wait();
+      continue;
+    }
+    // The level after pushes, if its shares are near enough to one another.
+    each_vertex(rows, [&](int v) { wide.sums[2 * (i64)v] = wide.sums[2 * (i64)v + 1] = 0; });
+    u32 highest = 0, lowest = 0;  // the latter as 2047 - exponent
+    each_vertex(after, [&](int v) {
+      const double share = wide.X[v];
+      if (share == 0.0) return;
+      highest = max(highest, ExactSum::exponent(share)), lowest = max(lowest, 2047 - ExactSum::exponent(share));
+    });
+    for (int step = 16; step; step /= 2) {
+      highest = max(highest, __shfl_xor_sync(ALL_LANES, highest, step));
+      lowest = max(lowest, __shfl_xor_sync(ALL_LANES, lowest, step));
+    }
+    if (lane() == 0 && highest) atomicMax(shared->exponents, highest), atomicMax(shared->exponents + 1, lowest);
+    wait();
+    const int greatest = __ldcg(shared->exponents), least = 2047 - __ldcg(shared->exponents + 1);
+    const bool exact = greatest - least <= ExactSum::SPREAD;
+    if (exact) {
+      Walk<Offset, PUSH_BACK>{graph.in_offsets, graph.in_neighbours, wide, one, map_of(d), d, greatest}.level(after);
+    } else {
+      walk.level(rows);
+    }
+    wait();
+    if (exact)
+      each_vertex(rows, [&](int v) { walk.finish(v, ExactSum{wide.sums + 2 * (i64)v, greatest}.value(), wide.X[v]); });
+    if (blockIdx.x == 0 && threadIdx.x == 0) shared->exponents[0] = shared->exponents[1] = 0;
     wait();
   }
 

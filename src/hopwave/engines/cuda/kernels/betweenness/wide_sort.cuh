@@ -20,7 +20,7 @@ constexpr int BUCKETS = LISTED + LEVELS;  // and one per level for the pieces of
 constexpr int AT_ONCE = 4;                // words of 32 vertices that a warp sorts at a time
 constexpr u8 UNREACHED = 255;
 constexpr int EXACT_BITS = 53;  // whole numbers below 2^53 are exact in float64
-enum Way { PUSH_OUT, PULL_OUT, BACK };
+enum Way { PUSH_OUT, PULL_OUT, PULL_BACK, PUSH_BACK };
 
 // One piece of a long row. A row's pieces lie side by side; `first` is the first one's place.
 struct __align__(16) Piece {
@@ -34,6 +34,7 @@ struct Shared {
   u32 found;
   u32 arrived, left;       // at the barrier; at the end
   u32 counts[2][BUCKETS];  // of in-rows and out-rows, by level and class; of long rows the pieces
+  u32 exponents[2];        // of the shares of a level that is pushed: the greatest, and 2047 - the least
   u64 due, reached;        // Σ (d - 1), or Σ d where arcs are scored, over the targets reached; their number
 };
 
@@ -46,19 +47,19 @@ struct Told {
 
 struct Wide {
   u8 *level;
-  u32 *bits, *marks;  // MAPPED bitmaps, one after another; one more bitmap
-  int *lists[2];      // vertices by level, and by the class of their in-rows and out-rows; one array if undirected
-  Piece *pieces[2];   // the same of long rows
-  double *partials;   // of each piece
-  u32 *tickets;       // of each long row, at its first piece: pieces that are done; zero between launches
+  u32 *bits;         // MAPPED bitmaps, one after another
+  int *lists[2];     // vertices by level, and by the class of their in-rows and out-rows; one array if undirected
+  Piece *pieces[2];  // the same of long rows
+  double *partials;  // of each piece
+  u32 *tickets;      // of each long row, at its first piece: pieces that are done; zero between launches
   double *X, *delta;
+  u64 *sums;      // of each vertex whose level's shares are pushed to it: two words (struct ExactSum)
   double *parts;  // Σ δ of each block
   Shared *shared;
   Told *told;  // in the host's memory
   i64 words;   // of a bitmap
   i64 directed, max_levels, degree_bits;
-  i64 push_cost;  // of an arc, relative to one that is pulled along
-  i64 mark_cost;  // the same for marking successors
+  i64 push_cost, push_back_cost;  // of an arc, relative to one that is pulled along
 };
 
 // What a walk needs to know of the job.

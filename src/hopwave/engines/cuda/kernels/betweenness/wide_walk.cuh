@@ -1,10 +1,46 @@
 // The wide regime's walk along the rows of one level (betweenness/wide.cuh).
 //
-// How many lanes share a row depends on its length alone, so that its sum is always made in the same order.
+// How many lanes share a row depends on its length alone, so that its sum is always made in the same order. What is
+// pushed arrives in any order; so it is added up exactly.
 #pragma once
 #include "betweenness/wide_sort.cuh"
 
 namespace hopwave::betweenness {
+
+// A sum of float64 numbers without rounding, in 128 bits. All of them are above 0, and their exponents at most SPREAD
+// apart. The greatest are shifted left by LEFT bits and take 96, so that 2^31 of them fit.
+struct ExactSum {
+  static constexpr int SPREAD = 40, LEFT = 43;
+  static constexpr u64 MANTISSA = (1ull << 52) - 1;
+  u64 *words;    // the low one and the high one
+  int greatest;  // exponent of all numbers, with float64's bias
+
+  static __device__ __forceinline__ u32 exponent(double x) { return (u32)(__double_as_longlong(x) >> 52); }
+  __device__ __forceinline__ void add(double x) const {
+    const u64 whole = (__double_as_longlong(x) & MANTISSA) | (MANTISSA + 1);
+    const int shift = LEFT - (greatest - (int)exponent(x));
+    const u64 low = whole << shift, before = atomicAdd(words, low);
+    const u64 high = (whole >> (64 - shift)) + (before + low < before);
+    if (high) atomicAdd(words + 1, high);
+  }
+  __device__ __forceinline__ double value() const {
+    return ldexp((double)__ldcg(words + 1) * 0x1p64 + (double)__ldcg(words), greatest - 1075 - LEFT);
+  }
+};
+
+// f(v) for every vertex of a level, one thread each.
+template <class F>
+__device__ __forceinline__ void each_vertex(const Stretch &rows, F f) {
+  const u32 listed = rows.at[3] - rows.at[0], all = listed + rows.last_piece - rows.first_piece;
+  for (u32 i = (u32)thread_number(); i < all; i += (u32)thread_count()) {
+    if (i < listed) {
+      f(rows.list[rows.at[0] + i]);
+    } else {
+      const Piece &piece = rows.pieces[rows.first_piece + i - listed];
+      if (piece.index == 0) f(piece.v);
+    }
+  }
+}
 
 // One level's walk along its rows, as each warp sees it. WAY: what is done with a neighbour that counts.
 template <class Offset, int WAY>
@@ -15,7 +51,8 @@ struct Walk {
   const One &one;
   const u32 *map;  // of the neighbours' level, or null: then their bytes are looked at
   int other;       // that level
-  bool marks;      // out: mark neighbours that count; back: rows without a mark are known to be 0
+  int greatest;    // PUSH_BACK: the greatest exponent of the rows' shares
+  static constexpr bool PUSHES = WAY == PUSH_OUT || WAY == PUSH_BACK;
 
   // Σ over entries e, e + WIDTH, … below `end` of neighbours that count; `mine` is the row's own X.
   template <int WIDTH>
@@ -40,6 +77,10 @@ struct Walk {
 #pragma unroll
         for (int k = 0; k < IN_FLIGHT; ++k)
           if (hit[k]) atomicAdd(wide.X + u[k], mine);
+      } else if constexpr (WAY == PUSH_BACK) {
+#pragma unroll
+        for (int k = 0; k < IN_FLIGHT; ++k)
+          if (hit[k] && mine != 0.0) ExactSum{wide.sums + 2 * (i64)u[k], greatest}.add(mine);
       } else {
         double x[IN_FLIGHT];
 #pragma unroll
@@ -47,28 +88,20 @@ struct Walk {
 #pragma unroll
         for (int k = 0; k < IN_FLIGHT; ++k) {
           sum += x[k];
-          if (WAY == BACK && one.edges && hit[k]) one.total[e + k * WIDTH] += mine * x[k];
-          if (WAY == PULL_OUT && marks && hit[k]) mark(u[k]);
+          if (WAY == PULL_BACK && one.edges && hit[k]) one.total[e + k * WIDTH] += mine * x[k];
         }
       }
     }
     return sum;
   }
 
-  __device__ __forceinline__ void mark(int u) const {
-    const u32 bit = 1u << (u & 31);
-    if (!(__ldcg(wide.marks + (u >> 5)) & bit)) atomicOr(wide.marks + (u >> 5), bit);
-  }
-  __device__ __forceinline__ bool skipped(int v) const {
-    return WAY == BACK && marks && !(wide.marks[v >> 5] >> (v & 31) & 1);
-  }
   // What a row needs to know of its own vertex.
   __device__ __forceinline__ double own(int v) const { return WAY == PULL_OUT ? 0.0 : wide.X[v]; }
 
   // The row's sum is complete; `mine` is own(v).
   __device__ __forceinline__ void finish(int v, double sum, double mine) const {
     if (WAY == PULL_OUT) wide.X[v] = sum;
-    if (WAY == BACK) {
+    if (WAY == PULL_BACK) {
       const double d = mine * sum;
       wide.delta[v] = d, wide.X[v] = (weight(one.targets, v) + d) / mine;
     }
@@ -77,13 +110,9 @@ struct Walk {
   // One piece of a long row. The warp that completes the row's last piece adds them all up, in order.
   __device__ __forceinline__ void piece(const Piece &p, u32 at) const {
     const double mine = own(p.v);
-    if (skipped(p.v)) {
-      if (p.index == 0 && lane() == 0) finish(p.v, 0.0, mine);
-      return;
-    }
     const Offset begin = __ldg(offsets + p.v) + (Offset)p.index * PIECE, stop = __ldg(offsets + p.v + 1);
     double sum = along<32>(begin + lane(), min(stop, (Offset)(begin + PIECE)), mine);
-    if (WAY == PUSH_OUT) return;
+    if (PUSHES) return;
     sum = warp_sum(sum);
     u32 done = 0;
     if (lane() == 0) {
@@ -104,13 +133,12 @@ struct Walk {
     int v = 0;
     Offset begin = 0, end = 0;
     double mine = 0.0;
-    bool skip = false;
     if (lane() < count) {
       v = list[lane()];
-      begin = __ldg(offsets + v), end = __ldg(offsets + v + 1), mine = own(v), skip = skipped(v);
+      begin = __ldg(offsets + v), end = __ldg(offsets + v + 1), mine = own(v);
     }
     double sum = 0.0;
-    for (u32 todo = __ballot_sync(ALL_LANES, lane() < count && !skip); todo; todo &= todo - 1) {
+    for (u32 todo = __ballot_sync(ALL_LANES, lane() < count); todo; todo &= todo - 1) {
       const int from = __ffs(todo) - 1;
       const Offset first = __shfl_sync(ALL_LANES, begin, from), stop = __shfl_sync(ALL_LANES, end, from);
       const double all = warp_sum(along<32>(first + lane(), stop, __shfl_sync(ALL_LANES, mine, from)));
@@ -126,7 +154,7 @@ struct Walk {
     int v = 0;
     if (row < count) {
       v = list[row], mine = own(v);
-      if (!skipped(v)) sum = along<8>(__ldg(offsets + v) + (Offset)(lane() % 8), __ldg(offsets + v + 1), mine);
+      sum = along<8>(__ldg(offsets + v) + (Offset)(lane() % 8), __ldg(offsets + v + 1), mine);
     }
     for (int step = 4; step; step /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, step);
     if (row < count && lane() % 8 == 0) finish(v, sum, mine);
@@ -137,7 +165,7 @@ struct Walk {
     if (lane() >= count) return;
     const int v = list[lane()];
     const double mine = own(v);
-    finish(v, skipped(v) ? 0.0 : along<1>(__ldg(offsets + v), __ldg(offsets + v + 1), mine), mine);
+    finish(v, along<1>(__ldg(offsets + v), __ldg(offsets + v + 1), mine), mine);
   }
 
   // All rows of a level, shared out among the warps of the grid: pieces of long rows first.
@@ -160,17 +188,6 @@ struct Walk {
         const u32 at = rows.at[0] + (task - eighth_tasks) * 32;
         single(rows.list + at, min(32u, rows.at[1] - at));
       }
-    }
-  }
-
-  // The deepest level, whose vertices have no successors.
-  __device__ __forceinline__ void leaves(const Stretch &rows) const {
-    const u32 listed = rows.at[3] - rows.at[0], all = listed + rows.last_piece - rows.first_piece;
-    for (u32 i = (u32)thread_number(); i < all; i += (u32)thread_count()) {
-      int v = -1;
-      if (i < listed) v = rows.list[rows.at[0] + i];
-      else if (rows.pieces[rows.first_piece + i - listed].index == 0) v = rows.pieces[rows.first_piece + i - listed].v;
-      if (v >= 0) finish(v, 0.0, wide.X[v]);
     }
   }
 };
