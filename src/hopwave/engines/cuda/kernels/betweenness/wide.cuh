@@ -9,7 +9,7 @@
 //   scores   total[v] += δ(v), and both sides of the certificate
 //
 // No bit depends on timing. A row is always summed in the same way, whichever warp takes it: its length alone decides
-// how many lanes share it, and the pieces of a long row are added in order. What a level pushes is added by atomics, and
+// how many lanes share it, and the pieces of a long row are added in order. What a level pushes is added by atomics;
 // those sums are exact: path counts are whole numbers below 2^53, and shares are added in 128 bits (struct ExactSum).
 //
 //   X        σ on the way out, share on the way back (betweenness/brandes.cuh)
