@@ -1,10 +1,11 @@
 """Push-pull's Figures 5 to 7 and Table 3 on one GPU, and what operand reuse saves.
 
-    PYTHONPATH=src:. python -m benchmarks.gpu_pushpull [--sources 1000] [--graphs kron21e44,rmat22e64]
+    PYTHONPATH=src:. python -m benchmarks.gpu_pushpull [--sources 1000] [--graphs kron21e44,rmat22e64] [--go-on]
 
 Figures 5 and 6 are of the first graph: a search that only pushes and one that only pulls, iteration by iteration.
 Every search is compared with the distances of `hopwave-gpu`. Times are inside the levels, by the GPU's events. Writes
-one line for each part, and gpu-pushpull.md from them (pushpull_page.py).
+one line for each part, and gpu-pushpull.md from them (pushpull_page.py). --go-on keeps the lines of other graphs, and
+measures no figure again.
 """
 
 from __future__ import annotations
@@ -135,15 +136,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sources", type=int, default=1000, help="of Figure 6")
     parser.add_argument("--graphs", default=",".join(GRAPHS))
+    parser.add_argument("--go-on", action="store_true", help="keep the lines of other graphs, and the figures")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
-    engine, lines = engines.engine("cuda"), []
+    engine, names = engines.engine("cuda"), given.graphs.split(",")
     given.out.mkdir(parents=True, exist_ok=True)
-    for name in given.graphs.split(","):
+    before = (given.out / "gpu-pushpull.jsonl").read_text().splitlines() if given.go_on else []
+    lines = [one for one in map(json.loads, before) if one["part"] != "whole" or one["graph"] not in names]
+    for name in names:
         graph = (LARGE | GENERATED)[name]().to("cuda")
         lines.append({"part": "whole", "graph": name, "where": head(), **whole(engine, graph)})
         print(lines[-1], flush=True)
-        if name == given.graphs.split(",")[0]:
+        if name == names[0] and not given.go_on:
             sources, right = verified_searches(graph, given.sources)
             parts = {"kinds": {"rows": kinds(graph, right[0])}}
             parts["reuse"] = reuse(engine, graph, sources[:64], right[:64])

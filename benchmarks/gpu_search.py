@@ -1,13 +1,13 @@
 """Every search plan on many graphs, on one GPU: milliseconds, GTEPS, levels, bytes.
 
-    PYTHONPATH=src python -m benchmarks.gpu_search [--data FOLDER] [--sources 8] [--plans a,b] [--graphs x,y]
+    PYTHONPATH=src python -m benchmarks.gpu_search [--data FOLDER] [--sources 16] [--plans a,b] [--graphs x,y] [--go-on]
 
 Every search that is timed is checked against the CPU engine's. A time is the GPU's own, between two events around a
 whole search: with its reset and Python's launches, without the copy of the answer to the host. It is the median over
 sources in the largest component. "In levels" is the time inside the levels of a host loop, without what Python does
 between them. GTEPS are the arcs of the reached part over the whole time. Bytes are the device memory that the graph and
 one search hold. Writes a table and one JSON line for each plan and graph, with the arcs checked, the vertices found
-ahead and the time in each kind of step (XBFS's Figures 10 and 13-15).
+ahead and the time in each kind of step (XBFS's Figures 10 and 13-15). --go-on keeps the lines of other graphs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 
 import hopwave as hw
 from benchmarks.gpu_graphs import kronecker, sources_of, uniform
-from benchmarks.pages import search_page
+from benchmarks.pages import search_page, split
 from benchmarks.setting import gpu
 from hopwave import Graph, engines, generate
 from hopwave.arrays import Deferred
@@ -103,10 +103,11 @@ def head() -> dict[str, Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--sources", type=int, default=8)
+    parser.add_argument("--sources", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=2.0, help="stop timing a plan after that many")
     parser.add_argument("--plans", default="")
     parser.add_argument("--graphs", default="")
+    parser.add_argument("--go-on", action="store_true", help="keep the lines of other graphs and plans")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     given = parser.parse_args()
     plans = [
@@ -115,19 +116,22 @@ def main() -> int:
     files = sorted(path.name.removesuffix(".mtx.gz") for path in given.data.glob("*.mtx.gz"))
     wanted = given.graphs.split(",") if given.graphs else [*files, *GENERATED]
     engine = engines.engine("cuda")
-    rows: list[dict[str, Any]] = []
     given.out.mkdir(parents=True, exist_ok=True)
+    kept = given.out / "gpu-search.jsonl"
+    before = list(map(json.loads, kept.read_text().splitlines())) if given.go_on else []
+    lines: dict[tuple[str, str], dict[str, Any]] = {(one["graph"], one["plan"]): one for one in before}
     for name in wanted:
         path = given.data / f"{name}.mtx.gz"
         if name not in GENERATED and not path.exists():
             print(f"{name}: {path} does not exist; left out", file=sys.stderr)
             continue
         graph = GENERATED[name]() if name in GENERATED else hw.read(path)
-        rows += measure(engine, name, graph, plans, given.sources, given.seconds)
         about = head()
-        (given.out / "gpu-search.jsonl").write_text("".join(json.dumps(about | row) + "\n" for row in rows))
-        (given.out / "gpu-search.md").write_text(search_page(about, rows))
-    return 0 if rows and all(row.get("verified") for row in rows) else 1
+        for row in measure(engine, name, graph, plans, given.sources, given.seconds):
+            lines[name, row["plan"]] = about | row
+        kept.write_text("".join(json.dumps(line) + "\n" for line in lines.values()))
+        (given.out / "gpu-search.md").write_text(search_page(*split(list(lines.values()))))
+    return 0 if lines and all(line.get("verified") for line in lines.values()) else 1
 
 
 if __name__ == "__main__":

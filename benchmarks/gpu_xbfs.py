@@ -1,11 +1,11 @@
 """XBFS's Figures 5 and 9 to 15, Table 2 and Lemma 3 on one GPU.
 
-    PYTHONPATH=src:. python -m benchmarks.gpu_xbfs [--data FOLDER] [--graphs x,y] [--sources 16]
+    PYTHONPATH=src:. python -m benchmarks.gpu_xbfs [--data FOLDER] [--graphs x,y] [--sources 16] [--go-on]
 
 The paper's baseline is Enterprise; benchmarks/enterprise.py has what the paper says of it. As in the paper (section
 2.3), directed graphs are given a reverse of each arc. Every search is compared with the distances of `hopwave-gpu`,
 and those of the first source, on smaller graphs, with SciPy's. Times are inside the levels, by the GPU's events. Writes
-one line for each graph, and gpu-xbfs.md from them (xbfs_page.py).
+one line for each graph, and gpu-xbfs.md from them (xbfs_page.py); --go-on keeps the lines of other graphs.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ SHALLOW = [
 ]
 MOST_TO_COUNT = 200_000_000  # arcs of a graph on which Lemma 3 is computed for every source; else for four
 DEEP = ["luxembourg_osm", "grid1000"]  # never bottom-up: for Table 2 alone
+GRAPHS = [*SHALLOW, "rmat22e64", "rmat24e16", *DEEP]
 MILLIONS = (1, 4, 16, 64, 256, 512)
 SHARES = (1 / 64, 1 / 2)
 ATOMIC = r"""
@@ -212,13 +213,17 @@ def best(call: Callable[[], Any], rounds: int = 5) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the .mtx.gz files")
-    parser.add_argument("--graphs", default=",".join([*SHALLOW, *DEEP, "rmat22e64", "rmat24e16"]))
+    parser.add_argument("--graphs", default=",".join(GRAPHS))
     parser.add_argument("--sources", type=int, default=16)
+    parser.add_argument("--go-on", action="store_true", help="keep the lines of other graphs, and Figure 5")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
-    engine, records, made = engines.engine("cuda"), [], LARGE | GENERATED
+    engine, made = engines.engine("cuda"), LARGE | GENERATED
     given.out.mkdir(parents=True, exist_ok=True)
-    records.append({"graph": "queues", "where": head(), "rows": queues()})
+    before = (given.out / "gpu-xbfs.jsonl").read_text(encoding="utf-8").splitlines() if given.go_on else []
+    records: dict[str, Any] = {one["graph"]: one for one in map(json.loads, before)}
+    if "queues" not in records:
+        records["queues"] = {"graph": "queues", "where": head(), "rows": queues()}
     for name in given.graphs.split(","):
         path = given.data / f"{name}.mtx.gz"
         if name not in made and not path.exists():
@@ -226,11 +231,11 @@ def main() -> None:
             continue
         graph = made[name]() if name in made else hw.read(path)
         graph = (graph.to_undirected() if graph.directed else graph).to("cuda")
-        records.append(measure(engine, name, graph, given.sources))
+        records[name] = measure(engine, name, graph, given.sources)
         graph._prepared.clear()
         cupy.get_default_memory_pool().free_all_blocks()
-        print(json.dumps(records[-1]), flush=True)
-        write(given.out, records)
+        print(json.dumps(records[name]), flush=True)
+        write(given.out, [records[one] for one in ["queues", *GRAPHS] if one in records])
 
 
 def write(folder: Path, records: list[dict[str, Any]]) -> None:

@@ -20,6 +20,7 @@ from benchmarks import (
     pushpull_page,
     sanitize,
     setting,
+    turbo_kernels_page,
     turbobc_page,
     turbobfs_page,
     xbfs_page,
@@ -184,6 +185,7 @@ FROM_LINES = {  # pages with their own form; all others have that of setting.pag
     "gpu-authors": papers_pages.authors,
     "gpu-hiragushi": papers_pages.hiragushi,
     "gpu-turbobfs": turbobfs_page.page,
+    "gpu-turbo-kernels": turbo_kernels_page.page,
     "sanitizer": sanitize.page,
     "gpu-turbobc": lambda lines: turbobc_page.tables({line["name"]: line for line in lines}),
 }

@@ -24,8 +24,8 @@ TABLE_1 = {"kron20": "kron_g500-logn20", "rmat.1Mv.64Me": "rmat.1Mv.64Me", "rand
 MORE = ["kron18e43", "kron21e44", "uniform20e16", "mycielskian15", "threads-math-sx", "email-Enron", "delaunay_n16",
         "grid1000", "luxembourg_osm"]  # fmt: skip
 HIRAGUSHI = """\
-Medians over up to {sources} sources (fewer where a plan had used up its time). GTEPS are the arcs of the reached part
-over the time inside the levels, by the GPU's clock. *Gain* is Figure 4(a): the hybrid over Merrill's push only,
+Medians over up to {sources} sources (at least 16 where a plan had used up its time). GTEPS are the arcs of the reached
+part over the time inside the levels, by the GPU's clock. *Gain* is Figure 4(a): the hybrid over Merrill's push only,
 inside the levels / in whole calls by the host's clock. *Bottom-up's share* is Figure 4(b): of the time inside the
 hybrid's levels. *Arcs read again* are those of vertices that stood in Merrill's queue more than once: what warp and
 history culling let through."""

@@ -1,12 +1,13 @@
 """Searches over 1, 2 and 4 ranks of one machine: strong scaling, weak scaling, bytes sent, and ranks that share a GPU.
 
     PYTHONPATH=src python -m benchmarks.ranks [--ranks 1 2 4] [--strong 20] [--weak 18] [--threads 4] [--roots 16]
-        [--gpu 20] [--plan P] [--weak-gpu 0]
+        [--gpu 20] [--plan P] [--weak-gpu 0] [--go-on]
 
 Each row is a job of its own under mpiexec. Nothing is written unless every search is valid by Graph500's rules and jobs
 on the same graph find the same distances. CPU ranks have the same number of threads in every row. A scale of 0 leaves a
 table out. Hiragushi's Figure 5 is `--strong 0 --weak 21 --weak-gpu 21 --plan hiragushi-hybrid`: 2^21 vertices per rank,
-and the share of time that ranks wait in exchanges, on CPUs and on GPUs (here ranks that share one).
+and how long ranks compute and wait in exchanges, on CPUs and on GPUs (here ranks that share one). --go-on keeps the
+rows of the newest run, so that each number of ranks can be a run of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import ROOT, publish
+from benchmarks.setting import RESULTS, ROOT, publish
 
 RANKS = (1, 2, 4)
 # Open MPI must be told twice before it runs as root, and once before it starts more ranks than cores; MPICH need not.
@@ -69,6 +70,7 @@ def work(settings: dict[str, Any]) -> None:
     if settings["device"] == "cuda":
         agree_with_one_gpu(scale, roots[0], found.depth, sum(sums))
     values = outcome.values()
+    waiting = 1e3 * sum(one.waiting or 0.0 for one in outcome.searches) / len(outcome.searches)
     row = {
         "device": settings["device"],
         "layout": settings["layout"],
@@ -80,6 +82,8 @@ def work(settings: dict[str, Any]) -> None:
         "construction s": values["construction_time"],
         "median search ms": values["bfs_median_time"] * 1e3,
         "harmonic mean MTEPS": values["bfs_harmonic_mean_TEPS"] / 1e6,
+        "mean computing ms": values["bfs_mean_time"] * 1e3 - waiting,
+        "mean waiting ms": waiting,
         "share of time waiting": outcome.waiting_share,
         "KB sent per search": sum(level.sent for level in found.trace) / 1e3,
         "KB uncompressed": sum(level.sent for level in plain.trace) / 1e3,
@@ -102,10 +106,9 @@ def agree_with_one_gpu(scale: int, root: int, depth: int, total: int) -> None:
         raise SystemExit(f"scale {scale}, root {root}: ranks found depth {depth}, one GPU found {searched.depth}")
 
 
-def rows(title: str, kind: str, jobs: list[tuple[int, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The rows of one table, a job each."""
+def rows(title: str, kind: str, jobs: list[tuple[int, dict[str, Any]]], sums: dict[int, Any]) -> list[dict[str, Any]]:
+    """The rows of one table, a job each; `sums`: what jobs found on the graph of each scale so far."""
     made: list[dict[str, Any]] = []
-    sums: dict[int, Any] = {}
     for ranks, settings in jobs:
         done = run_job(ranks, **settings)
         if not done["valid"]:
@@ -128,6 +131,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=4)
     parser.add_argument("--roots", type=int, default=16)
     parser.add_argument("--plan", default="auto", help="a search plan, such as hiragushi-hybrid")
+    parser.add_argument("--go-on", action="store_true", help="keep the rows of the newest run")
     parser.add_argument("--job", type=json.loads, default=None)
     given = parser.parse_args()
     if given.job is not None:
@@ -135,24 +139,27 @@ def main() -> None:
         return
     common = {"threads": given.threads, "roots": given.roots, "plan": given.plan}
     cpu = common | {"device": "cpu", "layout": "1d"}
-    made: list[dict[str, Any]] = []
+    kept = RESULTS / f"{given.name}.jsonl"
+    made: list[dict[str, Any]] = json.loads(kept.read_text().splitlines()[-1])["rows"] if given.go_on else []
+    sums: dict[int, Any] = {}
     if given.strong:
         strong = cpu | {"scale": given.strong}
         jobs = [*((p, strong) for p in given.ranks), *((p, strong | {"layout": "2d"}) for p in given.ranks if p == 4)]
-        made += rows("strong scaling", "strong", jobs)
+        made += rows("strong scaling", "strong", jobs, sums)
     if given.weak:
         weak = [(p, cpu | {"scale": given.weak + p.bit_length() - 1}) for p in given.ranks]
-        made += rows("weak scaling", "weak", weak)
+        made += rows("weak scaling", "weak", weak, sums)
     if given.gpu:
         gpu = common | {"device": "cuda", "layout": "1d", "scale": given.gpu}
-        made += rows("ranks on one GPU", "one GPU, shared", [(p, gpu) for p in given.ranks])
+        made += rows("ranks on one GPU", "one GPU, shared", [(p, gpu) for p in given.ranks], sums)
     if given.weak_gpu:
         gpu = common | {"device": "cuda", "layout": "1d"}
         weak = [(p, gpu | {"scale": given.weak_gpu + p.bit_length() - 1}) for p in given.ranks]
-        made += rows("weak scaling on one GPU", "weak, one GPU shared", weak)
+        made += rows("weak scaling on one GPU", "weak, one GPU shared", weak, sums)
     note = (
         "Jobs on the same graph found the same distances. Ranks on one machine exchange through its memory. Ranks that "
-        "share a GPU take turns on it: their rows show that they agree and what sharing costs, not a speed-up."
+        "share a GPU take turns on it: their rows show that they agree and what sharing costs, not a speed-up. Waiting "
+        "is the time of a rank in exchanges, until the others are there and until the bytes are; the mean of all ranks."
     )
     publish(given.name, "Searches over ranks of one machine", made, note)
 

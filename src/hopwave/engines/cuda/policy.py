@@ -153,6 +153,8 @@ LONG_CHECKED_ROW = 1 << 15  # arcs of a row that one warp validates (kernels/ran
 CULLING_SHARE = 2048
 CULLING_BLOCKS = 2
 
+FEW_LISTS = 4096  # lists whose lengths one block sums: a prefix sum by CuPy is three launches
+
 SORTED_ARCS = 1 << 27  # arcs that are arranged by degree at a time: sorting takes 24 bytes per arc
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from hopwave.engines.cuda.counters import AHEAD, AHEAD_EDGES, CHECKED, EDGES, FOUND
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
-from hopwave.engines.cuda.policy import CULLING_BLOCKS, CULLING_SHARE
+from hopwave.engines.cuda.policy import CULLING_BLOCKS, CULLING_SHARE, FEW_LISTS
 from hopwave.engines.cuda.search import radix
 from hopwave.engines.cuda.search.all_rows import pull_shares
 from hopwave.plan import Pull, Push
@@ -144,9 +144,11 @@ def room(search):
 def running_sums(search):
     """Where each list of the frontier ends when all are laid end to end."""
     sums = search.work.take("sums", search.n, np.int64)[: search.nf]
-    search.launch(
-        "steps/gather.cuh", "list_lengths", search.nf, search.loaded.offsets, search.queue, np.uint64(search.nf), sums
-    )
+    lists = search.loaded.offsets, search.queue, np.uint64(search.nf), sums
+    if search.nf <= FEW_LISTS:
+        search.launch("steps/gather.cuh", "list_ends", search.nf, *lists, blocks=1)
+        return sums
+    search.launch("steps/gather.cuh", "list_lengths", search.nf, *lists)
     return cupy.cumsum(sums)
 
 
@@ -346,7 +348,7 @@ def instances(offset="int"):
     """(header, name) of every kernel instance that some step can use: what the compile test compiles."""
     truths = ("true", "false")
     plain = {
-        "steps/gather.cuh": "list_lengths",
+        "steps/gather.cuh": "list_lengths list_ends",
         "steps/state.cuh": "set_sources status_to_bits queue_to_bits bits_to_queue single_scan list_of_level "
         "merge_bits closed_bits arc_rows",
         "steps/two_phase.cuh": "expand count_arcs",

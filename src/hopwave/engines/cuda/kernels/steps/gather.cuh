@@ -119,4 +119,18 @@ __global__ void list_lengths(const Offset *offsets, const int *queue, u64 lists,
   for (u64 i = thread_number(); i < lists; i += thread_count()) lengths[i] = (i64)degree(offsets, queue[i]);
 }
 
+// Where each list of a short queue ends when all are laid end to end: lengths and running sum at once, by one block.
+template <class Offset>
+__global__ void list_ends(const Offset *offsets, const int *queue, u64 lists, i64 *ends) {
+  i64 before = 0;
+  for (u64 tile = 0; tile < lists; tile += BLOCK) {
+    const u64 i = tile + threadIdx.x;
+    const i64 length = i < lists ? (i64)degree(offsets, queue[i]) : 0LL;
+    i64 total;
+    const i64 sum = block_scan(length, total);
+    if (i < lists) ends[i] = before + sum + length;
+    before += total;
+  }
+}
+
 }  // namespace hopwave::steps

@@ -1,0 +1,138 @@
+"""Time and loads of every kernel of TurboBFS and TurboBC, counted by Nsight Compute.
+
+    PYTHONPATH=src:. python -m benchmarks.gpu_turbo_kernels [--graphs a,b] [--out FOLDER]
+
+For three statements of the papers: products take up to 90% of the time, products of whole numbers are up to 2.7 times
+faster than those of floats, and veCSC's kernels load more than the memory's bandwidth. The program starts itself under
+ncu, which counts in the launches between profilerStart and profilerStop. Writes gpu-turbo-kernels.jsonl, a line per
+run, and its page (turbo_kernels_page.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.setting import RESULTS, hw
+from benchmarks.turbo_kernels_page import BEGINS, METRICS, by_run, launches, page
+
+GRAPHS = ["smallworld", "mycielskian15", "mycielskian16", "mycielskian17", "mycielskian18", "kron18", "kron20"]
+SEARCHES = {"td-sccooc": "scCOOC", "td-sccsc": "scCSC", "td-vecsc": "veCSC", "bu-sc": "bu-sc", "bu-ve": "bu-ve"}
+SCORES = {"sccooc": "scCOOC", "sccsc": "scCSC", "vecsc": "veCSC"}
+FORCED = 1 << 40  # sources that are said to have needed float64, so that all others take it at once
+
+
+def searches(graph: Any, root: int) -> Iterator[tuple[dict[str, str], Callable[[], Any]]]:
+    """TurboBFS's algorithms but tdbu, whose levels are those of the others."""
+    import cupy
+
+    from benchmarks.gpu_turbobfs import wrong
+    from hopwave.engines.cuda.graph import CudaGraph
+
+    rows = tuple(CudaGraph(graph).rows)
+    for plan, name in SEARCHES.items():
+        options: dict[str, Any] = {"device": "cuda", "predecessors": False, "path_counts": plan.startswith("td")}
+
+        def run(plan: str = plan, options: dict[str, Any] = options) -> Any:
+            return hw.bfs(graph, root, plan=f"turbobfs-{plan}", **options)
+
+        found = run()
+        counts = cupy.asarray(found.path_counts) if options["path_counts"] else None
+        if broken := wrong(rows, cupy.asarray(found.distances), counts, root):
+            raise SystemExit(f"TurboBFS {name}: {broken}")
+        yield {"algorithm": f"TurboBFS {name}", "counts": "double" if counts is not None else ""}, run
+
+
+def scores(graph: Any, root: int) -> Iterator[tuple[dict[str, str], Callable[[], Any]]]:
+    """TurboBC's algorithms, with both types of path counts."""
+    import numpy as np
+
+    from hopwave import engines
+    from hopwave.catalogue import CATALOGUE
+    from hopwave.jobs import Job
+
+    right = 2 * hw.betweenness_centrality(graph.to("cpu"), sources=[root], normalized=False, device="cuda").scores
+    for plan, name in SCORES.items():
+        for counts in ("unsigned", "double"):
+            job = Job(np.array([root], np.int64))
+            one: Any = engines.engine("cuda").accumulation(graph, job, CATALOGUE[f"turbobc-{plan}"])
+
+            def run(one: Any = one, counts: str = counts) -> None:
+                one.widened = FORCED if counts == "double" else 0
+                one.total[:] = 0
+                one.advance(0, lambda done: False)
+
+            run()
+            np.testing.assert_allclose(one.total, right, rtol=1e-9, atol=1e-290)
+            if one.widened != (FORCED + 1 if counts == "double" else 0):
+                raise SystemExit(f"TurboBC {name}: path counts do not fit into 32 bits")
+            yield {"algorithm": f"TurboBC {name}", "counts": counts}, run
+
+
+def work(names: list[str], out: Path) -> None:
+    """Everything once without ncu's counters, then once with them."""
+    import cupy
+    from cupy.cuda import runtime
+
+    from benchmarks.gpu_search import head
+    from benchmarks.gpu_turbobfs import MADE
+
+    begins = cupy.RawKernel(f'extern "C" __global__ void {BEGINS}() {{}}', BEGINS)
+    begins((1,), (1,), ())
+    runs: list[dict[str, Any]] = []
+    for name in names:
+        graph = MADE[name]()
+        root = int(cupy.asarray(graph.degrees).argmax())
+        for some in (searches, scores):
+            for about, run in some(graph, root):
+                cupy.cuda.Device().synchronize()
+                runtime.profilerStart()
+                begins((1,), (1,), ())
+                run()
+                cupy.cuda.Device().synchronize()
+                runtime.profilerStop()
+                runs.append({"graph": name, "n": graph.n, "m": graph.m, "where": head(), **about})
+        graph._prepared.clear()
+        del graph
+        cupy.get_default_memory_pool().free_all_blocks()
+        out.write_text("".join(json.dumps(one) + "\n" for one in runs), encoding="utf-8")
+        print(f"{name}: {len(runs)} runs", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--graphs", default=",".join(GRAPHS))
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--runs", type=Path, help="be the program under ncu, and list the runs here")
+    given = parser.parse_args()
+    if given.runs:
+        work(given.graphs.split(","), given.runs)
+        return
+    ncu = shutil.which("ncu", path=os.environ.get("PATH", "") + ":/usr/local/cuda/bin")
+    if ncu is None:
+        raise SystemExit("there is no ncu; it comes with the CUDA toolkit")
+    given.out.mkdir(parents=True, exist_ok=True)
+    runs, log = given.out / "gpu-turbo-kernels.runs", given.out / "gpu-turbo-kernels.csv"
+    options = ["--profile-from-start", "off", "--clock-control", "none", "--csv", "--print-units", "base"]
+    program = [sys.executable, "-m", "benchmarks.gpu_turbo_kernels", "--graphs", given.graphs, "--runs", str(runs)]
+    command = [ncu, *options, "--metrics", ",".join(METRICS), "--log-file", str(log), *program]
+    subprocess.run(command, check=True)
+    found = [json.loads(line) for line in runs.read_text(encoding="utf-8").splitlines()]
+    lines = by_run(launches(log.read_text(encoding="utf-8")), found)
+    text = "".join(json.dumps(one) + "\n" for one in lines)
+    (given.out / "gpu-turbo-kernels.jsonl").write_text(text, encoding="utf-8")
+    (given.out / "gpu-turbo-kernels.md").write_text(page(lines), encoding="utf-8")
+    runs.unlink()
+    log.unlink()
+    print(page(lines))
+
+
+if __name__ == "__main__":
+    main()
