@@ -185,6 +185,7 @@ FROM_LINES = {  # pages with their own form; all others have that of setting.pag
     "gpu-authors": papers_pages.authors,
     "gpu-hiragushi": papers_pages.hiragushi,
     "gpu-turbobfs": turbobfs_page.page,
+    "ranks-weak-h200": papers_pages.weak,
     "gpu-turbo-kernels": turbo_kernels_page.page,
     "sanitizer": sanitize.page,
     "gpu-turbobc": lambda lines: turbobc_page.tables({line["name"]: line for line in lines}),

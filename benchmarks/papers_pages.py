@@ -75,6 +75,61 @@ def hiragushi_row(one: Record) -> Record:
     }  # fmt: skip
 
 
+# ---------------------------------------------------------------- Hiragushi, Figure 5
+
+WEAK = """\
+Graph500 with {vertices} vertices per rank and 16 edges per vertex, plan `hiragushi-hybrid` (α = 48, β = 20), with
+predecessors. Every search is valid by Graph500's rules, and CPU and GPU ranks found the same distances. A rank on the
+CPU has four threads, as the paper's processes have four cores. The paper has a GPU for each process and up to 1,024 of
+them; here all ranks share one machine, and the GPU ranks take turns on one GPU."""
+WEAK_5B = """\
+Means per search and rank. *Waiting* is the time in exchanges: until the other ranks are there, and until the bytes are.
+The rest is computing, packing and unpacking included."""
+WEAK_NOTE = """\
+The paper finds that GPUs shorten the computing and lengthen the communication. Computing is shorter here too: {first}.
+What ranks wait for is mostly each other. Ranks that share a GPU wait while another one's kernels run, so their rows say
+what sharing costs, and nothing of a cluster; CPU ranks wait for the slowest of them, and share the machine's memory."""
+
+
+def weak(lines: list[Record]) -> str:
+    """ranks-weak-h200.md."""
+    record = lines[-1]
+    rows = sorted(record["rows"], key=lambda row: (row["device"], row["ranks"]))
+    where = ", ".join(f"{key} {value}" for key, value in record["where"].items())
+    vertices = f"2^{min(row['scale'] for row in rows)}"
+    text = [f"# Hiragushi's Figure 5: weak scaling with {vertices} vertices per rank", where]
+    text += [WEAK.format(vertices=vertices), "## Figure 5a: speed", table(map(speed_row, rows))]
+    text += ["## Figure 5b: computing and communication", table(map(split_row, rows)), WEAK_5B, weak_note(rows)]
+    return "\n\n".join(text) + "\n"
+
+
+def where_of(row: Record) -> Record:
+    return {"ranks on": {"cpu": "CPU", "cuda": "one GPU"}[row["device"]], "ranks": row["ranks"], "scale": row["scale"]}
+
+
+def speed_row(row: Record) -> Record:
+    return where_of(row) | {
+        "MB of arcs per rank": row["MB of arcs per rank"], "construction s": row["construction s"],
+        "median search ms": row["median search ms"], "harmonic mean MTEPS": row["harmonic mean MTEPS"],
+        "searches valid": row["searches valid"],
+    }  # fmt: skip
+
+
+def split_row(row: Record) -> Record:
+    return where_of(row) | {
+        "computing ms": row["mean computing ms"], "waiting ms": row["mean waiting ms"],
+        "share of time waiting": f"{row['share of time waiting']:.0%}", "KB sent per search": row["KB sent per search"],
+        "KB uncompressed": row["KB uncompressed"], "transport": row["transport"],
+    }  # fmt: skip
+
+
+def weak_note(rows: list[Record]) -> str:
+    """Computing of one rank, on both devices."""
+    alone = {row["device"]: row["mean computing ms"] for row in rows if row["ranks"] == 1}
+    said = f"{alone['cpu']:.3g} ms on four cores and {alone['cuda']:.3g} ms on the GPU with one rank"
+    return WEAK_NOTE.format(first=said)
+
+
 # ---------------------------------------------------------------- plans beside their authors' programs
 
 TURBOBFS = [f"turbobfs-{name}" for name in ("td-sccooc", "td-sccsc", "td-vecsc", "bu-sc", "bu-ve", "tdbu")]

@@ -91,9 +91,10 @@ def work(settings: dict[str, Any]) -> None:
         "the same without parents": max((level.sets_by_one for level in pulls), default=0) / 1e3,
         "n/8 in KB": (1 << scale) / 8e3,
         "transport": machine.about["transport"],
+        "first search": f"{found.reached} vertices, depth {found.depth}, sum of distances {sum(sums)}",
         "searches valid": f"{sum(not one.broken for one in outcome.searches)} of {len(outcome.searches)}",
     }
-    print(json.dumps({"row": row, "valid": outcome.valid, "sums": [roots, found.reached, found.depth, sum(sums)]}))
+    print(json.dumps({"row": row, "valid": outcome.valid}))
 
 
 def agree_with_one_gpu(scale: int, root: int, depth: int, total: int) -> None:
@@ -106,14 +107,14 @@ def agree_with_one_gpu(scale: int, root: int, depth: int, total: int) -> None:
         raise SystemExit(f"scale {scale}, root {root}: ranks found depth {depth}, one GPU found {searched.depth}")
 
 
-def rows(title: str, kind: str, jobs: list[tuple[int, dict[str, Any]]], sums: dict[int, Any]) -> list[dict[str, Any]]:
-    """The rows of one table, a job each; `sums`: what jobs found on the graph of each scale so far."""
+def rows(title: str, kind: str, jobs: list[tuple[int, dict[str, Any]]], found: dict[int, str]) -> list[dict[str, Any]]:
+    """The rows of one table, a job each; `found`: what the first search found on the graph of each scale so far."""
     made: list[dict[str, Any]] = []
     for ranks, settings in jobs:
         done = run_job(ranks, **settings)
         if not done["valid"]:
             raise SystemExit(f"{title}: a search of {settings} on {ranks} ranks is not valid")
-        if sums.setdefault(settings["scale"], done["sums"]) != done["sums"]:
+        if found.setdefault(settings["scale"], done["row"]["first search"]) != done["row"]["first search"]:
             raise SystemExit(f"{title}: {ranks} ranks found other distances than the job before: {settings}")
         made.append({"table": kind} | done["row"])
         print(made[-1], flush=True)
@@ -131,6 +132,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=4)
     parser.add_argument("--roots", type=int, default=16)
     parser.add_argument("--plan", default="auto", help="a search plan, such as hiragushi-hybrid")
+    parser.add_argument("--title", default="Searches over ranks of one machine")
     parser.add_argument("--go-on", action="store_true", help="keep the rows of the newest run")
     parser.add_argument("--job", type=json.loads, default=None)
     given = parser.parse_args()
@@ -141,27 +143,27 @@ def main() -> None:
     cpu = common | {"device": "cpu", "layout": "1d"}
     kept = RESULTS / f"{given.name}.jsonl"
     made: list[dict[str, Any]] = json.loads(kept.read_text().splitlines()[-1])["rows"] if given.go_on else []
-    sums: dict[int, Any] = {}
+    found = {row["scale"]: row["first search"] for row in made}
     if given.strong:
         strong = cpu | {"scale": given.strong}
         jobs = [*((p, strong) for p in given.ranks), *((p, strong | {"layout": "2d"}) for p in given.ranks if p == 4)]
-        made += rows("strong scaling", "strong", jobs, sums)
+        made += rows("strong scaling", "strong", jobs, found)
     if given.weak:
         weak = [(p, cpu | {"scale": given.weak + p.bit_length() - 1}) for p in given.ranks]
-        made += rows("weak scaling", "weak", weak, sums)
+        made += rows("weak scaling", "weak", weak, found)
     if given.gpu:
         gpu = common | {"device": "cuda", "layout": "1d", "scale": given.gpu}
-        made += rows("ranks on one GPU", "one GPU, shared", [(p, gpu) for p in given.ranks], sums)
+        made += rows("ranks on one GPU", "one GPU, shared", [(p, gpu) for p in given.ranks], found)
     if given.weak_gpu:
         gpu = common | {"device": "cuda", "layout": "1d"}
         weak = [(p, gpu | {"scale": given.weak_gpu + p.bit_length() - 1}) for p in given.ranks]
-        made += rows("weak scaling on one GPU", "weak, one GPU shared", weak, sums)
+        made += rows("weak scaling on one GPU", "weak, one GPU shared", weak, found)
     note = (
         "Jobs on the same graph found the same distances. Ranks on one machine exchange through its memory. Ranks that "
         "share a GPU take turns on it: their rows show that they agree and what sharing costs, not a speed-up. Waiting "
         "is the time of a rank in exchanges, until the others are there and until the bytes are; the mean of all ranks."
     )
-    publish(given.name, "Searches over ranks of one machine", made, note)
+    publish(given.name, given.title, made, note)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ NOT_IN_LABELS = {  # text that says how numbers were made
         "degree",
         "degree max/mean/std",
         "searches valid",
+        "first search",
         "certificate",
         "name",
         "benchmark",
