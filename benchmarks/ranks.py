@@ -142,7 +142,8 @@ def main() -> None:
     common = {"threads": given.threads, "roots": given.roots, "plan": given.plan}
     cpu = common | {"device": "cpu", "layout": "1d"}
     kept = RESULTS / f"{given.name}.jsonl"
-    made: list[dict[str, Any]] = json.loads(kept.read_text().splitlines()[-1])["rows"] if given.go_on else []
+    before = kept.read_text(encoding="utf-8").splitlines() if given.go_on and kept.exists() else []
+    made: list[dict[str, Any]] = json.loads(before[-1])["rows"] if before else []
     found = {row["scale"]: row["first search"] for row in made}
     if given.strong:
         strong = cpu | {"scale": given.strong}
