@@ -153,7 +153,10 @@ LONG_CHECKED_ROW = 1 << 15  # arcs of a row that one warp validates (kernels/ran
 CULLING_SHARE = 2048
 CULLING_BLOCKS = 2
 
-FEW_LISTS = 4096  # lists whose lengths one block sums: a prefix sum by CuPy is three launches
+# Push-pull's column product. Lists whose lengths one block sums: a prefix sum by CuPy is three launches. Arcs that one
+# block gathers, sorts and reduces in one launch: with more, many blocks save what four launches cost.
+FEW_LISTS = 4096
+FEW_ARCS = 1024
 
 SORTED_ARCS = 1 << 27  # arcs that are arranged by degree at a time: sorting takes 24 bytes per arc
 

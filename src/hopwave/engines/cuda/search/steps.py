@@ -13,7 +13,7 @@ import numpy as np
 
 from hopwave.engines.cuda.counters import AHEAD, AHEAD_EDGES, CHECKED, EDGES, FOUND
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
-from hopwave.engines.cuda.policy import CULLING_BLOCKS, CULLING_SHARE, FEW_LISTS
+from hopwave.engines.cuda.policy import CULLING_BLOCKS, CULLING_SHARE, FEW_ARCS, FEW_LISTS
 from hopwave.engines.cuda.search import radix
 from hopwave.engines.cuda.search.all_rows import pull_shares
 from hopwave.plan import Pull, Push
@@ -172,19 +172,27 @@ def push_sorted(search, step):
     """
     search.need_queue()
     search.need_visited()
-    loaded, arcs, sums = search.loaded, np.uint64(search.mf), running_sums(search)
+    loaded, arcs, pairs = search.loaded, np.uint64(search.mf), not step.structure_only or search.sigma is not None
+    keys = search.work.take("keys", search.mf, np.int32)
+    sources, parent = (search.work.take("sources", search.mf, np.int32), NULL) if pairs else (NULL, search.parents)
     search.clear_counters()
-    keys, sources, parent = search.work.take("keys", search.mf, np.int32), NULL, NULL
-    if step.structure_only and search.sigma is None:
-        parent = search.parents
-    else:
-        sources = search.work.take("sources", search.mf, np.int32)
+    if search.nf <= FEW_LISTS and search.mf <= FEW_ARCS:
+        ends = search.work.take("sums", search.n, np.int64)
+        search.launch(
+            "steps/sorted.cuh", "push_tile", search.mf, loaded.offsets, loaded.neighbours, search.queue,
+            np.uint64(search.nf), arcs, ends, keys, sources, *map(np.int32, radix.digits(search.n)), search.level,
+            search.bits("visited"), search.distance, search.parents, search.sigmas, search.next_queue, search.counters,
+            shape=truth(pairs), blocks=1,
+        )  # fmt: skip
+        search.set_forms(queue=True, visited=True)
+        return
+    sums = running_sums(search)
     search.launch(
         "steps/sorted.cuh", "gather_pairs", search.mf, loaded.offsets, loaded.neighbours, search.queue, sums,
         np.uint64(search.nf), arcs, search.distance, keys, sources, parent, search.counters,
         blocks=search.equal_shares(search.mf),
     )  # fmt: skip
-    keys, sources = radix.sort(search, search.mf, "keys", None if sources is NULL else "sources")
+    keys, sources = radix.sort(search, search.mf, "keys", "sources" if pairs else None)
     search.launch(
         "steps/sorted.cuh", "reduce_sorted", search.mf, loaded.offsets, keys, sources, arcs, search.level,
         search.bits("visited"), search.distance, search.parents, search.sigmas, search.next_queue, search.counters,
@@ -362,6 +370,7 @@ def instances(offset="int"):
     shaped += [("steps/edges.cuh", name, truth) for name in ("scatter", "mask") for truth in truths]
     shaped += [("steps/all_rows.cuh", name, truth) for name in ("all_rows", "mask_rows") for truth in truths]
     shaped += [("steps/radix.cuh", name, truth) for name in ("digit_scatter", "sort_tile") for truth in truths]
+    shaped += [("steps/sorted.cuh", "push_tile", truth) for truth in truths]
     shaped += [("steps/two_phase.cuh", "contract", truth) for truth in truths]
     shaped += [("steps/double_scan.cuh", "scan_segments", scan) for scan in "12"]
     shaped += [

@@ -121,7 +121,7 @@ __global__ void list_lengths(const Offset *offsets, const int *queue, u64 lists,
 
 // Where each list of a short queue ends when all are laid end to end: lengths and running sum at once, by one block.
 template <class Offset>
-__global__ void list_ends(const Offset *offsets, const int *queue, u64 lists, i64 *ends) {
+__device__ inline void write_ends(const Offset *offsets, const int *queue, u64 lists, i64 *ends) {
   i64 before = 0;
   for (u64 tile = 0; tile < lists; tile += BLOCK) {
     const u64 i = tile + threadIdx.x;
@@ -131,6 +131,11 @@ __global__ void list_ends(const Offset *offsets, const int *queue, u64 lists, i6
     if (i < lists) ends[i] = before + sum + length;
     before += total;
   }
+}
+
+template <class Offset>
+__global__ void list_ends(const Offset *offsets, const int *queue, u64 lists, i64 *ends) {
+  write_ends(offsets, queue, lists, ends);
 }
 
 }  // namespace hopwave::steps

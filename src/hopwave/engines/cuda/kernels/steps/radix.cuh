@@ -148,8 +148,8 @@ __global__ void __launch_bounds__(BLOCK)
 }
 
 // All digits of up to SORT_TILE keys, in place, by one block.
-template <class Offset, bool pairs>
-__global__ void sort_tile(u32 *keys, u32 *values, u64 count, int bits, int width) {
+template <bool pairs>
+__device__ inline void sort_in_place(u32 *keys, u32 *values, u64 count, int bits, int width) {
   __shared__ SortTile tile;
   u32 mine[KEYS], its[KEYS], places[KEYS];
 #pragma unroll
@@ -181,6 +181,11 @@ __global__ void sort_tile(u32 *keys, u32 *values, u64 count, int bits, int width
     keys[i] = mine[j];
     if (pairs) values[i] = its[j];
   }
+}
+
+template <class Offset, bool pairs>
+__global__ void sort_tile(u32 *keys, u32 *values, u64 count, int bits, int width) {
+  sort_in_place<pairs>(keys, values, count, bits, width);
 }
 
 }  // namespace hopwave::steps

@@ -2,6 +2,7 @@
 // mask.
 #pragma once
 #include "steps/gather.cuh"
+#include "steps/radix.cuh"
 #include "steps/report.cuh"
 
 namespace hopwave::steps {
@@ -10,8 +11,9 @@ namespace hopwave::steps {
 // here, where any writer is right; a key-value product carries the source, which is the value under ANY and whose path
 // count is the value under PLUS.
 template <class Offset>
-__global__ void gather_pairs(const Offset *offsets, const int *neighbours, const int *queue, const i64 *sums, u64 lists,
-                             u64 arcs, const int *distance, int *keys, int *sources, int *parent, u64 *counters) {
+__device__ inline void gather_values(const Offset *offsets, const int *neighbours, const int *queue, const i64 *sums,
+                                     u64 lists, u64 arcs, const int *distance, int *keys, int *sources, int *parent,
+                                     u64 *counters) {
   Tally mine;
   gather_shares(offsets, queue, sums, lists, arcs, [&](int u, Offset arc, u64 slot) {
     const int v = neighbours[arc];
@@ -26,8 +28,8 @@ __global__ void gather_pairs(const Offset *offsets, const int *neighbours, const
 // Equal keys are side by side: the first of each is the vertex, the sum over each its path count. The mask comes last,
 // as it can only be applied to the result. `sources` is null for keys without values.
 template <class Offset>
-__global__ void reduce_sorted(const Offset *offsets, const int *keys, const int *sources, u64 arcs, int depth,
-                              u32 *visited, int *distance, int *parent, double *sigma, int *next, u64 *counters) {
+__device__ inline void reduce_keys(const Offset *offsets, const int *keys, const int *sources, u64 arcs, int depth,
+                                   u32 *visited, int *distance, int *parent, double *sigma, int *next, u64 *counters) {
   Tally mine;
   const u64 padded = (arcs + WARP - 1) / WARP * WARP;
   for (u64 i = thread_number(); i < padded; i += thread_count()) {
@@ -54,6 +56,34 @@ __global__ void reduce_sorted(const Offset *offsets, const int *keys, const int 
     }
   }
   report(mine, counters);
+}
+
+template <class Offset>
+__global__ void gather_pairs(const Offset *offsets, const int *neighbours, const int *queue, const i64 *sums, u64 lists,
+                             u64 arcs, const int *distance, int *keys, int *sources, int *parent, u64 *counters) {
+  gather_values(offsets, neighbours, queue, sums, lists, arcs, distance, keys, sources, parent, counters);
+}
+
+template <class Offset>
+__global__ void reduce_sorted(const Offset *offsets, const int *keys, const int *sources, u64 arcs, int depth,
+                              u32 *visited, int *distance, int *parent, double *sigma, int *next, u64 *counters) {
+  reduce_keys(offsets, keys, sources, arcs, depth, visited, distance, parent, sigma, next, counters);
+}
+
+// The whole product of a small frontier by one block: a barrier between two parts instead of a launch. `sources` is
+// null unless `pairs`; there are at most SORT_TILE arcs.
+template <class Offset, bool pairs>
+__global__ void push_tile(const Offset *offsets, const int *neighbours, const int *queue, u64 lists, u64 arcs,
+                          i64 *ends, int *keys, int *sources, int bits, int width, int depth, u32 *visited,
+                          int *distance, int *parent, double *sigma, int *next, u64 *counters) {
+  write_ends(offsets, queue, lists, ends);
+  __syncthreads();
+  int *any_parent = pairs ? nullptr : parent;
+  gather_values(offsets, neighbours, queue, ends, lists, arcs, distance, keys, sources, any_parent, counters);
+  __syncthreads();
+  sort_in_place<pairs>((u32 *)keys, (u32 *)sources, arcs, bits, width);
+  __syncthreads();
+  reduce_keys(offsets, keys, sources, arcs, depth, visited, distance, parent, sigma, next, counters);
 }
 
 }  // namespace hopwave::steps
