@@ -229,3 +229,31 @@ def test_few_blocks_cull_where_duplicates_stay() -> None:
     assert steps.culling_blocks(search) == 10 * steps.CULLING_BLOCKS
     search.duplicates = False
     assert steps.culling_blocks(search) is None
+
+
+# ---------------------------------------------------------------- push-pull
+
+
+@on_gpu
+@pytest.mark.parametrize("plan", ["pushpull-baseline", "pushpull-structure", "pushpull"])
+@pytest.mark.parametrize("trap", ["kronecker", "kronecker-directed", "hub-with-pendant", "path"])
+@pytest.mark.parametrize(("lists", "arcs"), [(0, 0), (1 << 20, 0), (1 << 20, 4096)])
+def test_a_column_product_is_one_launch_or_several(
+    plan: str, trap: str, lists: int, arcs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By many blocks in several launches, with lists that one block sums, and whole by one block, up to a full tile."""
+    from hopwave.engines.cuda.search import steps
+
+    monkeypatch.setattr(steps, "FEW_LISTS", lists)
+    monkeypatch.setattr(steps, "FEW_ARCS", arcs)
+    graph = TRAPS[trap]()
+    counted = hw.plan(plan).why_not(Question(path_counts=True)) is None
+    result = hw.bfs(graph, 0, plan=plan, device="cuda", path_counts=counted, trace=True)
+    distances = oracle.distances(graph, [0])
+    assert result.distances.tolist() == distances and result.trace is not None
+    assert [level.found for level in result.trace] == [distances.count(level.depth) for level in result.trace]
+    for vertex, parent in enumerate(result.predecessors.tolist()):
+        if distances[vertex] > 0:
+            assert distances[parent] == distances[vertex] - 1 and vertex in graph.neighbors(parent)
+    if counted:
+        assert result.path_counts.tolist() == oracle.path_counts(graph, [0])
