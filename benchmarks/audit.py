@@ -75,8 +75,9 @@ def arcs_to_check(graph: hw.Graph, plan: Plan, level: Level, distances: Any, dev
             return level.edges, level.edges
         if step.mapping == "edge":  # one thread per arc of the graph is a mapping that GPUs alone have
             return graph.m, graph.m
-        duplicates = step.output == "queue" and step.claim == "benign"  # a vertex may be in the queue twice
-        return level.edges, graph.m if duplicates else level.edges
+        duplicates = step.output == "queue" and step.claim == "benign"  # a vertex may be in the queue several times
+        whole_queue = graph.n * int(graph.degrees.max())  # it has room for n
+        return level.edges, whole_queue if duplicates else level.edges
     unvisited = (distances < 0) | (distances >= level.depth)
     wanted = graph.m if step.rows == "all" else int(graph.in_degrees[unvisited].sum())
     reads_to_end = device == "reference" or not (step.early_exit or (device == "cuda" and plan.loop == "device"))
