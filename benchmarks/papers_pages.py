@@ -100,7 +100,7 @@ def weak(lines: list[Record]) -> str:
     text = [f"# Hiragushi's Figure 5: weak scaling with {vertices} vertices per rank", where]
     text += [WEAK.format(vertices=vertices), "## Figure 5a: speed", table(map(speed_row, rows))]
     text += ["## Figure 5b: computing and communication", table(map(split_row, rows)), WEAK_5B, weak_note(rows)]
-    return "\n\n".join(text) + "\n"
+    return "\n\n".join(filter(None, text)) + "\n"
 
 
 def where_of(row: Record) -> Record:
@@ -124,10 +124,14 @@ def split_row(row: Record) -> Record:
 
 
 def weak_note(rows: list[Record]) -> str:
-    """Computing of one rank, on both devices."""
-    alone = {row["device"]: row["mean computing ms"] for row in rows if row["ranks"] == 1}
-    said = f"{alone['cpu']:.3g} ms on four cores and {alone['cuda']:.3g} ms on the GPU with one rank"
-    return WEAK_NOTE.format(first=said)
+    """Computing on both devices, for the fewest ranks that both were measured with; nothing if there are none."""
+    computing = {(row["device"], row["ranks"]): row["mean computing ms"] for row in rows}
+    for ranks in sorted({ranks for _, ranks in computing}):
+        if ("cpu", ranks) in computing and ("cuda", ranks) in computing:
+            on_cpu, on_gpu = computing["cpu", ranks], computing["cuda", ranks]
+            said = f"{on_cpu:.3g} ms on four cores and {on_gpu:.3g} ms on the GPU, with {ranks} rank{'s' * (ranks > 1)}"
+            return WEAK_NOTE.format(first=said)
+    return ""
 
 
 # ---------------------------------------------------------------- plans beside their authors' programs
