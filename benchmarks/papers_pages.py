@@ -96,7 +96,7 @@ def weak(lines: list[Record]) -> str:
     record = lines[-1]
     rows = sorted(record["rows"], key=lambda row: (row["device"], row["ranks"]))
     where = ", ".join(f"{key} {value}" for key, value in record["where"].items())
-    vertices = f"2^{min(row['scale'] for row in rows)}"
+    vertices = f"2^{rows[0]['scale'] - rows[0]['ranks'].bit_length() + 1}"
     text = [f"# Hiragushi's Figure 5: weak scaling with {vertices} vertices per rank", where]
     text += [WEAK.format(vertices=vertices), "## Figure 5a: speed", table(map(speed_row, rows))]
     text += ["## Figure 5b: computing and communication", table(map(split_row, rows)), WEAK_5B, weak_note(rows)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks import __main__ as runner
-from benchmarks import audit, pages, setting, turbo_kernels_page, turbo_tables
+from benchmarks import audit, pages, papers_pages, setting, turbo_kernels_page, turbo_tables
 
 import hopwave as hw
 from hopwave.datasets import published
@@ -60,6 +60,10 @@ def test_rows_of_the_papers_comparisons_have_enough_sources() -> None:
             line["graph"]: 64 if name == "gpu-ablations" and line["graph"].startswith("kron") else 16 for line in rows
         }
         assert rows and [line["graph"] for line in rows if line["sources"] < least[line["graph"]]] == []
+    for name, plans in (("gpu-hiragushi", papers_pages.HIRAGUSHI_PLANS), ("gpu-authors", papers_pages.AUTHORS_PLANS)):
+        for line in map(json.loads, (pages.RESULTS / f"{name}.jsonl").read_text().splitlines()):
+            many = name == "gpu-hiragushi" and (line["name"] in papers_pages.TABLE_1 or line["name"].startswith("kron"))
+            assert min(line[plan]["searches"] for plan in plans) >= (64 if many else 16), (name, line["name"])
 
 
 def test_publishing_writes_a_page_that_follows_from_its_line(
