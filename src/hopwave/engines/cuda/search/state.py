@@ -19,6 +19,7 @@ HEADER = "steps/state.cuh"
 COUNTER_BYTES = 8 * COUNTERS
 MOST_AHEAD = 64  # levels whose counters are read together, at most
 NO_LEVEL = np.uint64(0)  # a null pointer for the counters of the level before
+BENIGN = Push("twc", "queue", "benign")  # made once: a step checks its words, which takes longer than a small level
 
 
 class SearchBuffers(NamedBuffers):
@@ -66,8 +67,7 @@ class Search:
         self.scans = any(isinstance(step, Push) and step.output in ("scan", "reuse") for step in steps)
         # Duplicates may stay in a queue that only pushes of that kind read. A pull needs an exact bitmap, a rule exact
         # sizes, and a path must not be counted twice (Hiragushi, section 3.2).
-        benign = Push("twc", "queue", "benign")
-        self.duplicates = not question.path_counts and steps == (benign,)
+        self.duplicates = not question.path_counts and steps == (BENIGN,)
         self.queues = any(isinstance(step, Push) and step.mapping != "edge" for step in steps)
         self.has_queue = self.has_frontier_bits = self.visited_exact = False
         self.waiting = 0  # length of the queue of unvisited vertices that the pull before went through, 0 for none
