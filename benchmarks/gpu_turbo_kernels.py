@@ -4,7 +4,7 @@
 
 For three statements of the papers: products take up to 90% of the time, products of whole numbers are up to 2.7 times
 faster than those of floats, and veCSC's kernels load more than the memory's bandwidth. The program starts itself under
-ncu, which counts in the launches between profilerStart and profilerStop. Writes gpu-turbo-kernels.jsonl, a line per
+ncu for each graph, which counts in the launches between profilerStart and profilerStop. Writes gpu-turbo-kernels.jsonl, a line per
 run, and its page (turbo_kernels_page.py).
 """
 
@@ -16,6 +16,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from typing import Any
 from benchmarks.setting import RESULTS, hw
 from benchmarks.turbo_kernels_page import BEGINS, METRICS, by_run, launches, page
 
-GRAPHS = ["smallworld", "mycielskian15", "mycielskian16", "mycielskian17", "mycielskian18", "kron18", "kron20"]
+GRAPHS = ["mycielskian17", "kron18", "mycielskian15", "mycielskian16", "mycielskian18", "smallworld", "kron20"]
 SEARCHES = {"td-sccooc": "scCOOC", "td-sccsc": "scCSC", "td-vecsc": "veCSC", "bu-sc": "bu-sc", "bu-ve": "bu-ve"}
 SCORES = {"sccooc": "scCOOC", "sccsc": "scCSC", "vecsc": "veCSC"}
 FORCED = 1 << 40  # sources that are said to have needed float64, so that all others take it at once
@@ -76,8 +77,8 @@ def scores(graph: Any, root: int) -> Iterator[tuple[dict[str, str], Callable[[],
             yield {"algorithm": f"TurboBC {name}", "counts": counts}, run
 
 
-def work(names: list[str], out: Path) -> None:
-    """Everything once without ncu's counters, then once with them."""
+def work(name: str, out: Path) -> None:
+    """Every algorithm on one graph, once without ncu's counters and once with them; the runs are listed in a file."""
     import cupy
     from cupy.cuda import runtime
 
@@ -86,52 +87,52 @@ def work(names: list[str], out: Path) -> None:
 
     begins = cupy.RawKernel(f'extern "C" __global__ void {BEGINS}() {{}}', BEGINS)
     begins((1,), (1,), ())
-    runs: list[dict[str, Any]] = []
-    for name in names:
-        graph = MADE[name]()
-        root = int(cupy.asarray(graph.degrees).argmax())
-        for some in (searches, scores):
-            for about, run in some(graph, root):
-                cupy.cuda.Device().synchronize()
-                runtime.profilerStart()
-                begins((1,), (1,), ())
-                run()
-                cupy.cuda.Device().synchronize()
-                runtime.profilerStop()
-                runs.append({"graph": name, "n": graph.n, "m": graph.m, "where": head(), **about})
-        graph._prepared.clear()
-        del graph
-        cupy.get_default_memory_pool().free_all_blocks()
-        out.write_text("".join(json.dumps(one) + "\n" for one in runs), encoding="utf-8")
-        print(f"{name}: {len(runs)} runs", flush=True)
+    graph, runs = MADE[name](), []
+    root = int(cupy.asarray(graph.degrees).argmax())
+    for some in (searches, scores):
+        for about, run in some(graph, root):
+            cupy.cuda.Device().synchronize()
+            runtime.profilerStart()
+            begins((1,), (1,), ())
+            run()
+            cupy.cuda.Device().synchronize()
+            runtime.profilerStop()
+            runs.append({"graph": name, "n": graph.n, "m": graph.m, "where": head(), **about})
+    out.write_text("".join(json.dumps(one) + "\n" for one in runs), encoding="utf-8")
+
+
+def counted(ncu: str, name: str, folder: Path) -> list[dict[str, Any]]:
+    """The runs of one graph, with what ncu counted in their kernels."""
+    runs, log = folder / "runs", folder / "log"
+    options = ["--profile-from-start", "off", "--clock-control", "none", "--csv", "--print-units", "base"]
+    options += ["--metrics", ",".join(METRICS), "--log-file", str(log)]
+    program = [sys.executable, "-m", "benchmarks.gpu_turbo_kernels", "--graphs", name, "--runs", str(runs)]
+    subprocess.run([ncu, *options, *program], check=True)
+    listed = [json.loads(line) for line in runs.read_text(encoding="utf-8").splitlines()]
+    return by_run(launches(log.read_text(encoding="utf-8")), listed)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--graphs", default=",".join(GRAPHS))
     parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--runs", type=Path, help="be the program under ncu, and list the runs here")
+    parser.add_argument("--runs", type=Path, help="be the program under ncu, for one graph, and list the runs here")
     given = parser.parse_args()
     if given.runs:
-        work(given.graphs.split(","), given.runs)
+        work(given.graphs, given.runs)
         return
     ncu = shutil.which("ncu", path=os.environ.get("PATH", "") + ":/usr/local/cuda/bin")
     if ncu is None:
         raise SystemExit("there is no ncu; it comes with the CUDA toolkit")
     given.out.mkdir(parents=True, exist_ok=True)
-    runs, log = given.out / "gpu-turbo-kernels.runs", given.out / "gpu-turbo-kernels.csv"
-    options = ["--profile-from-start", "off", "--clock-control", "none", "--csv", "--print-units", "base"]
-    program = [sys.executable, "-m", "benchmarks.gpu_turbo_kernels", "--graphs", given.graphs, "--runs", str(runs)]
-    command = [ncu, *options, "--metrics", ",".join(METRICS), "--log-file", str(log), *program]
-    subprocess.run(command, check=True)
-    found = [json.loads(line) for line in runs.read_text(encoding="utf-8").splitlines()]
-    lines = by_run(launches(log.read_text(encoding="utf-8")), found)
-    text = "".join(json.dumps(one) + "\n" for one in lines)
-    (given.out / "gpu-turbo-kernels.jsonl").write_text(text, encoding="utf-8")
-    (given.out / "gpu-turbo-kernels.md").write_text(page(lines), encoding="utf-8")
-    runs.unlink()
-    log.unlink()
-    print(page(lines))
+    lines: list[dict[str, Any]] = []
+    for name in given.graphs.split(","):
+        with tempfile.TemporaryDirectory() as folder:
+            lines += counted(ncu, name, Path(folder))
+        text = "".join(json.dumps(one) + "\n" for one in lines)
+        (given.out / "gpu-turbo-kernels.jsonl").write_text(text, encoding="utf-8")
+        (given.out / "gpu-turbo-kernels.md").write_text(page(lines), encoding="utf-8")
+        print(f"{name}: {len(lines)} runs", flush=True)
 
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ def by_run(found: list[Record], runs: list[Record]) -> list[Record]:
 
 def page(lines: list[Record]) -> str:
     """gpu-turbo-kernels.md."""
+    lines = sorted(lines, key=lambda one: str(one["graph"]))  # runs of a graph keep their order
     where = ", ".join(f"{key} {value}" for key, value in lines[-1]["where"].items())
     text = ["# The kernels of TurboBFS and TurboBC", where, ABOUT]
     text += ["## What the products take", table(map(share_row, lines)), shares(lines)]
