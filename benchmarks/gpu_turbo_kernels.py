@@ -4,8 +4,8 @@
 
 For three statements of the papers: products take up to 90% of the time, products of whole numbers are up to 2.7 times
 faster than those of floats, and veCSC's kernels load more than the memory's bandwidth. The program starts itself under
-ncu for each graph, which counts in the launches between profilerStart and profilerStop. Writes gpu-turbo-kernels.jsonl, a line per
-run, and its page (turbo_kernels_page.py).
+ncu for each graph, which counts in the launches between profilerStart and profilerStop. Writes gpu-turbo-kernels.jsonl,
+a line per run, and its page (turbo_kernels_page.py).
 """
 
 from __future__ import annotations
