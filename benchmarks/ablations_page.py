@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.setting import table
+from benchmarks.setting import remarks, table
 
 Record = dict[str, Any]
 MACHINE = ("gpu", "multiprocessors", "driver", "cuda", "cupy", "numpy", "python", "hopwave")
@@ -44,7 +44,7 @@ def page(lines: list[Record]) -> str:
     cells = {(line["graph"], line["plan"]): line for line in lines}
     graphs = list(dict.fromkeys(line["graph"] for line in lines))
     where = ", ".join(f"{key} {lines[-1][key]}" for key in MACHINE)
-    text = ["# What each idea of the papers gains", where, ABOUT]
+    text = ["# What each idea of the papers gains", where, ABOUT, *remarks(lines)]
     text += ["## Push-pull, Table 2: GTEPS (gain over the column before)", push_pull(cells, graphs), *PUSH_PULL]
     return "\n\n".join(part for part in text if part) + "\n"
 

@@ -26,7 +26,7 @@ from benchmarks import (
     xbfs_page,
 )
 from benchmarks.before import BEST_SEARCH
-from benchmarks.setting import table
+from benchmarks.setting import remarks, table
 
 Record = dict[str, Any]
 RESULTS = setting.ROOT / "benchmarks" / "results"
@@ -68,6 +68,7 @@ def search_page(about: dict[str, Any], rows: list[dict[str, Any]]) -> str:
         "median over sources. Every search gave the CPU engine's answer. Times of whole searches include Python's "
         "launches, a few hundred microseconds; gpu-hopwave.md times our kernel alone.",
         "",
+        *(f"{remark}\n" for remark in remarks(rows)),
     ]
     graphs, plans = list(dict.fromkeys(r["graph"] for r in rows)), list(dict.fromkeys(r["plan"] for r in rows))
     cell = {(r["graph"], r["plan"]): r for r in rows}

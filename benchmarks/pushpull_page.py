@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.setting import table
+from benchmarks.setting import remarks, table
 
 Record = dict[str, Any]
 
@@ -89,7 +89,7 @@ def reuse(one: Record) -> str:
 def page(lines: list[Record]) -> str:
     """gpu-pushpull.md."""
     where = ", ".join(f"{key} {value}" for key, value in lines[-1]["where"].items())
-    text = ["# Push-pull's Figures 5 to 7 and Table 3", where, ABOUT]
+    text = ["# Push-pull's Figures 5 to 7 and Table 3", where, ABOUT, *remarks(lines)]
     parts = {line["part"]: line for line in lines}
     if "kinds" in parts:
         text += [

@@ -118,11 +118,15 @@ def _cell(value: Any) -> str:
 
 def remarks(lines: Iterable[dict[str, Any]]) -> list[str]:
     """What lines say about their own measurement, each remark once, with the graphs that it is about."""
-    about: dict[str, list[str]] = {}
-    for line in lines:
-        if "remark" in line:
-            about.setdefault(line["remark"], []).append(line["name"])
-    return [f"{', '.join(names)}: {remark}." for remark, names in about.items()]
+    about: dict[str, dict[str, None]] = {}
+    named = [(line.get("name") or line["graph"], line.get("remark")) for line in lines]
+    for name, remark in named:
+        if remark:
+            about.setdefault(remark, {})[name] = None
+    every = {name for name, _ in named}
+    return [
+        f"{'All graphs' if set(names) == every else ', '.join(names)}: {remark}." for remark, names in about.items()
+    ]
 
 
 def page(record: dict[str, Any]) -> str:
