@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -28,14 +29,27 @@ from hopwave.plan import Plan
 Part = Callable[[], Iterator[str]]
 
 
-def with_64_bit_offsets() -> None:
-    """Graphs made from now on have the offsets of graphs with more than 2^31 arcs, and are searched as those are."""
-    from hopwave.engines.cuda import build, policy
-    from hopwave.engines.cuda.search import workspace
+@contextmanager
+def offsets(bits: int) -> Iterator[None]:
+    """Graphs have row offsets of that many bits: those of 64 bits are otherwise for more than 2^31 arcs."""
+    from hopwave.engines.cuda import build
 
-    workspace.level_split = lambda m: policy.LevelSplit(fill=0)
-    csr.LARGEST_INT32_OFFSET = -1
-    build.offset_dtype = lambda arcs: np.int64
+    if bits == 32:
+        yield
+        return
+    with replaced(csr, "LARGEST_INT32_OFFSET", -1), replaced(build, "offset_dtype", lambda arcs: np.int64):
+        yield
+
+
+@contextmanager
+def replaced(module: Any, name: str, value: Any) -> Iterator[None]:
+    """Another value for a name of a module, for a while."""
+    before = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        setattr(module, name, before)
 
 
 def same(found: Any, right: Any, rtol: float = 1e-9) -> bool:
@@ -111,7 +125,6 @@ def renumbered() -> Iterator[str]:
     """A deep graph whose numbers are scattered: it is renumbered first."""
     from hopwave.engines.cuda.betweenness import regimes
 
-    regimes.MIN_ARCS_TO_RENUMBER = 0
     rng = np.random.default_rng(1)
     order = rng.permutation(60 * 4)
     for directed in (False, True):
@@ -119,7 +132,8 @@ def renumbered() -> Iterator[str]:
         graph = hw.Graph.from_edges(order[u], order[v], directed=directed)
         ones = np.ones(graph.m)
         for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
-            found = ask(graph, sources=range(9), plan="hopwave-block", device="cuda").scores
+            with replaced(regimes, "MIN_ARCS_TO_RENUMBER", 0):
+                found = ask(graph, sources=range(9), plan="hopwave-block", device="cuda").scores
             if not same(found, ask(graph, sources=range(9), weights=ones, device="reference").scores):
                 yield f"{ask.__name__} of a scattered grid, directed={directed}"
 
@@ -293,22 +307,22 @@ def building() -> Iterator[str]:
 
     from hopwave.engines.cuda import build
 
-    build.LEAST_ARCS = 500
     rng = np.random.default_rng(3)
-    for n, edges in ((1, 9), (40, 300), (2000, 6000)):
-        u, v = (rng.integers(0, n, edges) ** 2 // n for _ in range(2))
-        w = rng.integers(1, 5, edges) / 3
-        for ids in (np.int32, np.int64):
-            a, b = cupy.asarray(u.astype(ids)), cupy.asarray(v.astype(ids))
-            for directed in (True, False):
-                if hw.Graph.from_edges(a, b, n=n, directed=directed) != hw.Graph.from_edges(
-                    u, v, n=n, directed=directed, device="cpu"
-                ):
-                    yield f"{edges} edges of {ids.__name__}"
-            for kind in (np.float32, np.float64):
-                for combine in ("min", "max", "sum", "first"):
-                    hw.Graph.from_edges(a, b, n=n, weights=cupy.asarray(w.astype(kind)), combine=combine)
-                hw.Graph.from_edges(a, b, n=n, weights=cupy.asarray(w.astype(kind)), repeats="keep")
+    with replaced(build, "LEAST_ARCS", 500):
+        for n, edges in ((1, 9), (40, 300), (2000, 6000)):
+            u, v = (rng.integers(0, n, edges) ** 2 // n for _ in range(2))
+            w = rng.integers(1, 5, edges) / 3
+            for ids in (np.int32, np.int64):
+                a, b = cupy.asarray(u.astype(ids)), cupy.asarray(v.astype(ids))
+                for directed in (True, False):
+                    if hw.Graph.from_edges(a, b, n=n, directed=directed) != hw.Graph.from_edges(
+                        u, v, n=n, directed=directed, device="cpu"
+                    ):
+                        yield f"{edges} edges of {ids.__name__}"
+                for kind in (np.float32, np.float64):
+                    for combine in ("min", "max", "sum", "first"):
+                        hw.Graph.from_edges(a, b, n=n, weights=cupy.asarray(w.astype(kind)), combine=combine)
+                    hw.Graph.from_edges(a, b, n=n, weights=cupy.asarray(w.astype(kind)), repeats="keep")
 
 
 def graph500() -> Iterator[str]:
