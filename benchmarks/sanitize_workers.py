@@ -113,7 +113,8 @@ class Pool:
     def start(self, tool: str, *more: str) -> None:
         """One more worker."""
         label = f"{tool}-{len(self.running) + len(self.ended)}"
-        known = {**os.environ, "PYTHONPATH": f"{self.root / 'src'}{os.pathsep}{self.root}", "HOPWAVE_PROGRESS": "0"}
+        folders = [str(self.root / "src"), str(self.root), *filter(None, [os.environ.get("PYTHONPATH")])]
+        known = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "HOPWAVE_PROGRESS": "0"}
         log = self.board / f"{label}.log"
         with log.open("wb") as out:  # a group of its own, to be killed; not a session, which would outlive ours
             process = subprocess.Popen(
