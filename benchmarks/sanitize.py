@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ TOOLS = ("racecheck", "memcheck", "initcheck", "synccheck")  # the slowest first
 PLAIN_ALLOCATOR = ("memcheck", "initcheck")  # every array is an allocation of its own: a pool would hide its ends
 MULTIPROCESSORS = 8
 ERROR = re.compile(r"^=+ +(?:Error: |Warning: |Invalid |Barrier error|Uninitialized |Program hit|Race reported)")
+OTHERS = "A vector's places without a value hold anything, and are copied with the others."
 PART = re.compile(r"^== (.+), (\d+) bits$")  # what a worker writes when it begins one
 KERNEL = re.compile(r"hopwave::[\w:]+")
 
@@ -207,6 +208,8 @@ def complaints(tool: str, log: Path) -> list[dict[str, Any]]:
             part, bits = begun[1], int(begun[2])
         if not line.startswith("========="):
             continue
+        if ERROR.match(line):  # a message may begin without an empty line before it
+            block = []
         if line.strip("= "):
             block.append(line)
             continue
@@ -303,6 +306,17 @@ def page(rows: list[dict[str, Any]]) -> str:
         if missing := sorted({name.split("<")[0] for name in known} - seen):
             listed = ", ".join(f"`{name.split(': ')[1]}`" for name in missing)
             lines += ["", f"{len(missing)} kernels not yet under {tool}: {listed}."]
+    for tool in tools:
+        others = Counter(
+            line.split(" at ")[1].split("+")[0]
+            for row in rows
+            if row["tool"] == tool and "message" in row and not row["kernel"]
+            for line in row["message"][1:2]
+            if " at " in line
+        )
+        if others:
+            listed = ", ".join(f"`{name}` {count}" for name, count in sorted(others.items()))
+            lines += ["", f"Messages of {tool} about kernels of other libraries: {listed}. {OTHERS}"]
     if left := [row for row in rows if "failed" in row and row["tool"] in tools]:
         said = (f"{row['tool']}, {row['part']}, {row['offsets']} bits ({row['failed'][:80]})" for row in left)
         lines += ["", f"Not finished: {'; '.join(said)}."]

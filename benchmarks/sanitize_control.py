@@ -18,16 +18,8 @@ __global__ void racecheck(int *a, int *b) {
     b[threadIdx.x] = s[63 - threadIdx.x];  // without a barrier before it
 }
 __global__ void synccheck(int *a, int *b) {
-    __shared__ volatile int s[64];
-    if (threadIdx.x < 16) {
-        s[threadIdx.x] = b[threadIdx.x];
-        __syncthreads();
-        b[threadIdx.x] = s[63 - threadIdx.x];
-    } else {
-        s[threadIdx.x] = 2;
-        __syncthreads();  // another barrier than that of the first threads of the warp
-        b[threadIdx.x] = s[threadIdx.x - 16] + 1;
-    }
+    __syncwarp(0xffff);  // half of the threads wait, and are not among those that are waited for
+    b[threadIdx.x] = 1;
 }
 } }
 """
