@@ -86,7 +86,7 @@ def work(tool: str, label: str, given: argparse.Namespace, board: Path) -> int:
         before, began = len(compiled), time.perf_counter()
         row: dict[str, Any] = {"tool": tool, "part": name, "offsets": bits}
         try:
-            with sanitize_parts.offsets(bits):
+            with sanitize_graphs.offsets(bits):
                 row["wrong"] = list(sanitize_parts.PARTS[name]())
         except (Exception, SystemExit) as error:
             row["failed"] = f"{type(error).__name__}: {error}"[:2000]

@@ -44,13 +44,18 @@ def lengths(graph: hw.Graph) -> Any:
 
 @contextmanager
 def offsets(bits: int) -> Iterator[None]:
-    """Graphs have row offsets of that many bits: those of 64 bits are otherwise for more than 2^31 arcs."""
-    from hopwave.engines.cuda import build
+    """Graphs have row offsets of that many bits: with 64 bits they are searched as those of more than 2^31 arcs are."""
+    from hopwave.engines.cuda import build, policy
+    from hopwave.engines.cuda.search import workspace
 
     if bits == 32:
         yield
         return
-    with replaced(csr, "LARGEST_INT32_OFFSET", -1), replaced(build, "offset_dtype", lambda arcs: np.int64):
+    with (
+        replaced(csr, "LARGEST_INT32_OFFSET", -1),
+        replaced(build, "offset_dtype", lambda arcs: np.int64),
+        replaced(workspace, "level_split", lambda m: policy.LevelSplit(fill=0)),
+    ):
         yield
 
 
