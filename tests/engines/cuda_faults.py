@@ -1,8 +1,9 @@
 """The GPU's faults, one at a time: an allocation, a launch or a compilation that fails at one moment of a call.
 
-    python tests/engines/cuda_faults.py [--seconds 60] [--record FILE]
+    python tests/engines/cuda_faults.py [--seconds 60] [--share 0/4] [--record FILE]
 
-lets every event of every question fail once, and adds a row to FILE. The tests (test_cuda_faults.py) take some of them.
+lets every event of every question fail once, or of every fourth question, and adds a row to FILE. The tests
+(test_cuda_faults.py) take some of them.
 """
 
 from __future__ import annotations
@@ -172,19 +173,21 @@ def main() -> int:
     """Every event of every question, as far as the time goes."""
     parser = argparse.ArgumentParser(description="Let everything on the GPU fail once.")
     parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--share", default="0/1", help="which of how many shares of the questions")
     parser.add_argument("--record", type=Path, help="a file of rows, to which this run is added")
     given = parser.parse_args()
+    share, shares = map(int, given.share.split("/"))
+    cases = [(name, kind) for name in mixed.QUESTIONS for kind in KINDS][share::shares]
     began, tried, wrong, whole = time.monotonic(), 0, [], 0
     deadline = began + given.seconds
-    for name in mixed.QUESTIONS:
-        for kind, counted in KINDS.items():
-            if time.monotonic() > deadline:
-                continue
-            with counted() as events:
-                some, found = troubles(name, events, lambda number: True, deadline)
-            tried, wrong = tried + some, wrong + [f"{name}, {kind} {one}" for one in found]
-            whole += time.monotonic() < deadline
-    minutes, asked = round((time.monotonic() - began) / 60, 2), len(mixed.QUESTIONS) * len(KINDS)
+    for name, kind in cases:
+        if time.monotonic() > deadline:
+            break
+        with KINDS[kind]() as events:
+            some, found = troubles(name, events, lambda number: True, deadline)
+        tried, wrong = tried + some, wrong + [f"{name}, {kind} {one}" for one in found]
+        whole += time.monotonic() < deadline
+    minutes, asked = round((time.monotonic() - began) / 60, 2), len(cases)
     print("\n".join(wrong))
     print(f"{tried:,} faults in {whole} of {asked} questions and kinds, {len(wrong)} wrong, {minutes} minutes")
     if given.record:

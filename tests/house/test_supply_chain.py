@@ -149,6 +149,12 @@ def test_every_promise_is_held_by_a_test() -> None:
     assert len(guarantees.wrong({"": [nothing, guarantees.Promise("q.", ())]})) == 3
 
 
+def test_dependencies_can_be_audited() -> None:
+    """The audit itself asks a database on the network."""
+    recipe = re.search(r"^audit:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert recipe is not None and "pip install --quiet pip-audit" in recipe[1] and "pip-audit --path" in recipe[1]
+
+
 def test_the_page_of_promises_is_true() -> None:
     page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
     assert docs.with_guarantees(page) == page, "run `make docs`"
