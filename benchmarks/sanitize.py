@@ -167,9 +167,8 @@ def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
     tools, deadline = given.tools.split(","), time.time() + given.seconds
     where = setting.gpu() | {"hopwave": setting.hw.__version__, "date": time.strftime("%Y-%m-%d")}
     (board / "about").write_text(", ".join(f"{name} {value}" for name, value in where.items()), encoding="utf-8")
-    for row in read(RESULTS / "sanitizer.jsonl") if given.missing else ():
-        if "launched" in row and "failed" not in row and is_current(row):
-            claim(board, row["tool"], row["part"], row["offsets"])  # so that nobody else does
+    if given.missing:
+        claim_finished(board, tools, tasks(given.parts))
     options = ["--board", str(board), "--deadline", str(deadline), "--parts", ",".join(given.parts)]
     options += ["--few"] * given.few
 
@@ -183,6 +182,16 @@ def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
         pool.start(tool, "--control")
     pool.run(deadline)
     return collected(board, tools, given.parts)
+
+
+def claim_finished(board: Path, tools: list[str], wanted: list[tuple[str, int]]) -> None:
+    """Take what earlier runs finished, so that nobody else does; parts that all tools have seen are not prepared."""
+    rows = read(RESULTS / "sanitizer.jsonl")
+    done = {key(row) for row in rows if "launched" in row and "failed" not in row and is_current(row)}
+    for name, bits in wanted:
+        seen = [tool for tool in tools if (tool, name, bits) in done]
+        for tool in [*seen, "none"] if len(seen) == len(tools) else seen:
+            claim(board, tool, name, bits)
 
 
 def collected(board: Path, tools: list[str], parts: list[str]) -> list[dict[str, Any]]:
@@ -308,15 +317,13 @@ def page(rows: list[dict[str, Any]]) -> str:
             lines += ["", f"{len(missing)} kernels not yet under {tool}: {listed}."]
     for tool in tools:
         others = Counter(
-            line.split(" at ")[1].split("+")[0]
+            next((line.split(" at ")[1].split("+")[0] for line in row["message"] if " at " in line), "cudaMemcpy")
             for row in rows
             if row["tool"] == tool and "message" in row and not row["kernel"]
-            for line in row["message"][1:2]
-            if " at " in line
         )
         if others:
             listed = ", ".join(f"`{name}` {count}" for name, count in sorted(others.items()))
-            lines += ["", f"Messages of {tool} about kernels of other libraries: {listed}. {OTHERS}"]
+            lines += ["", f"Messages of {tool} about what is not a kernel of hopwave: {listed}. {OTHERS}"]
     if left := [row for row in rows if "failed" in row and row["tool"] in tools]:
         said = (f"{row['tool']}, {row['part']}, {row['offsets']} bits ({row['failed'][:80]})" for row in left)
         lines += ["", f"Not finished: {'; '.join(said)}."]

@@ -62,6 +62,18 @@ def test_a_new_thread_asks_what_the_first_thread_has_prepared(name: str) -> None
     assert mixed.agree(mixed.answer(name, graph, "cuda"), expected(name))
 
 
+def test_a_new_thread_prepares_what_the_first_thread_has_not() -> None:
+    """The graph is there, and the kernel that this search needs is not."""
+    graph = mixed.fresh(G)
+    assert hw.bfs(graph, 0, predecessors=False, device="cuda").depth > 0
+    for name in ("path counts", "search"):
+        assert mixed.agree(in_new_thread(lambda name=name: mixed.answer(name, graph, "cuda")), expected(name))
+    one = hw.generate.kronecker(9, 8, seed=5)
+    assert hw.bfs(one, 0, predecessors=False, device="cuda").depth > 0
+    found = in_new_thread(lambda: hw.bfs(one, 0, path_counts=True, plan="hopwave-paths", device="cuda").path_counts)
+    assert mixed.agree(found, hw.bfs(one, 0, path_counts=True, device="reference").path_counts)
+
+
 @every_question
 def test_what_a_thread_has_prepared_outlives_it(name: str) -> None:
     graph = mixed.fresh(G)
