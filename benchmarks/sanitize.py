@@ -253,13 +253,25 @@ def is_current(row: dict[str, Any]) -> bool:
 
 
 def merged(rows: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
-    """These rows, and those of earlier runs for parts that did not finish this time."""
-    before = [row for row in read(file) if ("launched" in row and "failed" not in row) or "message" in row]
+    """These rows, and those of earlier runs for parts that did not finish this time; kernels that changed are left out.
+
+    A row keeps its `sources`: a part with a kernel that changed counts as not finished.
+    """
+    before = [trimmed(row) for row in read(file) if ("launched" in row and "failed" not in row) or "message" in row]
     new = {key(row) for row in rows if "launched" in row and "failed" not in row}
-    stands = {key(row) for row in before if "launched" in row and is_current(row)} - new
+    stands = {key(row) for row in before if row.get("launched")} - new
     kept = [row for row in before if key(row) in stands]
-    kept += [row for row in rows if "failed" not in row or key(row) not in stands]
+    kept += [trimmed(row) for row in rows if "failed" not in row or key(row) not in stands]
     return sorted(kept, key=lambda row: (row["part"], row["offsets"], row["tool"]))
+
+
+def trimmed(row: dict[str, Any]) -> dict[str, Any]:
+    """A row without the instances whose kernels have changed since."""
+    if "launched" not in row:
+        return row
+    known = row.get("sources", {})
+    same = {header for header, digits in known.items() if header_hash(header) == digits}
+    return row | {"launched": [name for name in row["launched"] if name.split(": ")[0] in same]}
 
 
 def key(row: dict[str, Any]) -> tuple[str, str, int]:
