@@ -1,10 +1,14 @@
 """compute-sanitizer over every kernel: memcheck, racecheck, synccheck and initcheck, on small traps.
 
-    PYTHONPATH=src python -m benchmarks.sanitize [--seconds 50] [--workers 8] [--tools memcheck,…] [--parts many,…]
+    PYTHONPATH=src python -m benchmarks.sanitize [--seconds 150] [--workers 8] [--tools memcheck,…] [--parts many,…]
 
-Each tool has some workers: processes under compute-sanitizer, which take one part after another (sanitize_parts.py)
-until all are done or the time is over. benchmarks/results/sanitizer.jsonl keeps one line per tool and part, the newest
-of each; sanitizer.md is the table of kernels and tools that follows from it. A part without a sanitizer:
+Everything is compiled first, and each part (sanitize_parts.py) runs once without a tool: compiling under a tool takes
+minutes. Then workers, which are processes under compute-sanitizer, take one part after another until all are done or
+the time is over. Each tool must also report a mistake that is made for it (sanitize_control.py). Grids are as large as
+on a GPU with MULTIPROCESSORS of them, since a tool's time goes with the threads.
+
+benchmarks/results/sanitizer.jsonl keeps one line per tool and part, the newest of each, as long as the kernels stay as
+they were; sanitizer.md is the table of kernels and tools that follows from it. A part without a tool:
 
     PYTHONPATH=src python -m benchmarks.sanitize --work none --parts many
 """
@@ -12,25 +16,31 @@ of each; sanitizer.md is the table of kernels and tools that follows from it. A 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from benchmarks import sanitize_control
+from benchmarks.sanitize_workers import Pool, claim, is_prepared, module, note, prepared
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(os.environ.get("HOPWAVE_RESULTS", ROOT / "benchmarks" / "results"))
 TOOLS = ("racecheck", "memcheck", "initcheck", "synccheck")  # the slowest first
 PLAIN_ALLOCATOR = ("memcheck", "initcheck")  # every array is an allocation of its own: a pool would hide its ends
+MULTIPROCESSORS = 8
 ERROR = re.compile(r"^=+ +(?:Error: |Warning: |Invalid |Barrier error|Uninitialized |Program hit|Race reported)")
+OTHERS = "A vector's places without a value hold anything, and are copied with the others."
+PART = re.compile(r"^== (.+), (\d+) bits$")  # what a worker writes when it begins one
 KERNEL = re.compile(r"hopwave::[\w:]+")
 
 
@@ -46,143 +56,189 @@ def tasks(parts: list[str]) -> list[tuple[str, int]]:
 # ---------------------------------------------------------------- a worker, under compute-sanitizer or alone
 
 
-def work(tool: str, bits: int, parts: list[str], board: Path, deadline: float, few: bool) -> int:
-    """Take parts that nobody has taken yet; one line of JSON for each."""
+def work(tool: str, label: str, given: argparse.Namespace, board: Path) -> int:
+    """Take parts that nobody has taken yet; one line of JSON for each. Ends at a failure: the GPU may be lost."""
     import cupy
 
     from benchmarks import launches, sanitize_graphs, sanitize_parts
 
     if tool in PLAIN_ALLOCATOR:
         cupy.cuda.set_allocator(None)
+    with_few_multiprocessors()
     launches.record()
-    if bits == 64:
-        sanitize_parts.with_64_bit_offsets()
-    if few or tool == "racecheck":
-        sanitize_graphs.chosen[:] = sanitize_graphs.FEW
-    failed = False
-    todo = tasks(parts)
-    turn = len(todo) // len(TOOLS) * ([*TOOLS, "none"].index(tool) % len(TOOLS))  # tools do not all compile the same
-    for name, wanted in todo[turn:] + todo[:turn]:
-        if wanted != bits or time.time() > deadline or not claim(board, tool, name, bits):
+    compiled = count_compilations()
+    while time.time() < given.deadline:
+        left = [task for task in tasks(given.parts) if not (board / note(tool, *task)).exists()]
+        ready = [task for task in left if tool == "none" or given.alone or is_prepared(board, *task)]
+        if not left:
+            return 0
+        if not ready:
+            time.sleep(0.2)
             continue
+        name, bits = ready[0]
+        if not claim(board, tool, name, bits):
+            continue
+        few = given.few or tool == "racecheck" or bits == 64
+        sanitize_graphs.chosen[:] = sanitize_graphs.FEW if few else sanitize_graphs.GRAPHS
         print(f"== {name}, {bits} bits", flush=True)
+        (board / f"{label}.now").write_text(json.dumps([tool, name, bits, time.time()]))
         launches.launched.clear()
-        began = time.perf_counter()
+        before, began = len(compiled), time.perf_counter()
         row: dict[str, Any] = {"tool": tool, "part": name, "offsets": bits}
         try:
-            row["wrong"] = list(sanitize_parts.PARTS[name]())
+            with sanitize_graphs.offsets(bits):
+                row["wrong"] = list(sanitize_parts.PARTS[name]())
         except (Exception, SystemExit) as error:
             row["failed"] = f"{type(error).__name__}: {error}"[:2000]
-        failed |= "failed" in row or bool(row.get("wrong"))
         row |= {"seconds": round(time.perf_counter() - began, 2), "launched": sorted(launches.launched)}
-        with (board / f"{os.getpid()}.jsonl").open("a", encoding="utf-8") as lines:
+        row |= {"compiled": len(compiled) - before, "sources": sources(row["launched"])}
+        with (board / f"{label}.jsonl").open("a", encoding="utf-8") as lines:
             lines.write(json.dumps(row) + "\n")
-        print(f"   {row['seconds']} s {row.get('failed', row.get('wrong'))}", flush=True)
-    return int(failed)
+        (board / f"{label}.now").unlink()
+        if tool == "none":
+            prepared(board, name, bits)
+        print(f"   {row['seconds']} s, {row['compiled']} compiled {row.get('failed', row.get('wrong'))}", flush=True)
+        if "failed" in row:
+            return 1
+        if given.alone and row["wrong"]:
+            return 1
+    return 0
 
 
-def claim(board: Path, tool: str, name: str, bits: int) -> bool:
-    """Whether this process is the first to take that part."""
-    try:
-        os.close(os.open(board / f"{tool} {bits} {re.sub(r'[^a-z0-9-]+', ' ', name)}.taken", os.O_CREAT | os.O_EXCL))
-    except FileExistsError:
-        return False
-    return True
+def with_few_multiprocessors() -> None:
+    """From now on the GPU seems to have few multiprocessors, for which the engine makes small grids."""
+    import cupy
+
+    class Few(cupy.cuda.Device):  # type: ignore[misc]
+        @property
+        def attributes(self) -> dict[str, int]:
+            return {**super().attributes, "MultiProcessorCount": MULTIPROCESSORS}
+
+    cupy.cuda.Device = Few
+
+
+def count_compilations() -> list[float]:
+    """A list that grows with every compilation by NVRTC in this process, hopwave's and CuPy's."""
+    from cupy_backends.cuda.libs import nvrtc
+
+    begun: list[float] = []
+    compile_program = nvrtc.compileProgram
+
+    def counted(*given: Any) -> Any:
+        begun.append(time.perf_counter())
+        return compile_program(*given)
+
+    nvrtc.compileProgram = counted
+    return begun
+
+
+def sources(launched: list[str]) -> dict[str, str]:
+    """Header → eight digits that change with it, or with what it includes."""
+    return {header: header_hash(header) for header in sorted({name.split(": ")[0] for name in launched})}
+
+
+def included(header: str, seen: dict[str, bytes]) -> dict[str, bytes]:
+    """A header and all that it includes, by name."""
+    from hopwave.engines.cuda.nvrtc import KERNELS
+
+    if header not in seen:
+        seen[header] = (KERNELS / header).read_bytes()
+        for other in re.findall(rb'^#include "(.+)"', seen[header], re.MULTILINE):
+            included(other.decode(), seen)
+    return seen
+
+
+@cache
+def header_hash(header: str) -> str:
+    """Eight digits that change with a header, and with what it includes."""
+    digest = hashlib.sha256()
+    for name, text in sorted(included(header, {}).items()):
+        digest.update(name.encode() + b"\0" + text)
+    return digest.hexdigest()[:8]
 
 
 # ---------------------------------------------------------------- the workers of all tools
 
 
-def sanitizer() -> str:
-    """compute-sanitizer, from the PATH or the CUDA toolkit."""
-    found = shutil.which("compute-sanitizer", path=os.environ.get("PATH", "") + ":/usr/local/cuda/bin")
-    if found is None:
-        raise SystemExit("there is no compute-sanitizer; it comes with the CUDA toolkit")
-    return found
-
-
-@cache
-def filter_option() -> str | None:
-    """The option that has only some kernels looked at, or None where this version has none."""
-    told = subprocess.run([sanitizer(), "--help"], capture_output=True, text=True, check=False).stdout
-    return next((option for option in ("--kernel-regex", "--kernel-name") if option in told), None)
-
-
-def command(tool: str, bits: int, parts: list[str], board: Path, deadline: float, few: bool) -> list[str]:
-    """One worker."""
-    worker = [sys.executable, "-m", "benchmarks.sanitize", "--work", tool, "--offsets", str(bits)]
-    worker += ["--board", str(board), "--deadline", str(deadline), "--parts", ",".join(parts), *["--few"] * few]
-    if tool == "none":
-        return worker
-    options = ["--tool", tool, "--error-exitcode", "9", "--print-limit", "30"]
-    if tool in ("racecheck", "synccheck") and (only := filter_option()):
-        options += [only, "kns=hopwave"]  # not initcheck, which must see what other libraries' kernels write
-    return [sanitizer(), *options, *worker]
-
-
 def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
-    """All workers until all parts are taken or the time is over; what they found."""
-    tools = given.tools.split(",")
-    deadline = time.time() + given.seconds
-    known = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "HOPWAVE_PROGRESS": "0"}
-    for row in read(RESULTS / "sanitizer.jsonl") if given.missing else ():
-        if "launched" in row:
-            claim(board, row["tool"], row["part"], row["offsets"])  # so that nobody else does
-    running: list[tuple[subprocess.Popen[bytes], str, Path]] = []
+    """All workers until all parts are done or the time is over; what they found."""
+    from benchmarks import setting
+
+    tools, deadline = given.tools.split(","), time.time() + given.seconds
+    where = setting.gpu() | {"hopwave": setting.hw.__version__, "date": time.strftime("%Y-%m-%d")}
+    (board / "about").write_text(", ".join(f"{name} {value}" for name, value in where.items()), encoding="utf-8")
+    if given.missing:
+        claim_finished(board, tools, tasks(given.parts))
+    options = ["--board", str(board), "--deadline", str(deadline), "--parts", ",".join(given.parts)]
+    options += ["--few"] * given.few
+
+    def command(tool: str, label: str) -> list[str]:
+        return module("benchmarks.sanitize", "--work", tool, "--label", label, *options)
+
+    subprocess.run(module("hopwave", "warmup", "--device", "cuda"), timeout=given.seconds, check=False, cwd=ROOT)
+    print(f"compiled {time.time() - deadline + given.seconds:.0f} s", flush=True)
+    pool = Pool(board, tools, tasks(given.parts), command, given.workers, ROOT)
     for tool in tools:
-        count = max(2, given.workers // len(tools))
-        for number in range(count):
-            log = board / f"{tool}-{number}.log"
-            bits = given.offsets or (64 if number % 2 else 32)
-            line = command(tool, bits, given.parts, board, deadline, given.few)
-            with log.open("wb") as out:
-                worker = subprocess.Popen(
-                    line, stdout=out, stderr=subprocess.STDOUT, env=known, cwd=ROOT, start_new_session=True
-                )
-            running.append((worker, tool, log))
-    while time.time() < deadline and any(worker.poll() is None for worker, _, _ in running):
-        time.sleep(0.2)
-    for worker, _, _ in running:
-        if worker.poll() is None:
-            os.killpg(worker.pid, signal.SIGKILL)  # compute-sanitizer and the process under it
+        pool.start(tool, "--control")
+    pool.run(deadline)
+    return collected(board, tools, given.parts)
+
+
+def claim_finished(board: Path, tools: list[str], wanted: list[tuple[str, int]]) -> None:
+    """Take what earlier runs finished, so that nobody else does; parts that all tools have seen are not prepared."""
+    rows = read(RESULTS / "sanitizer.jsonl")
+    done = {key(row) for row in rows if "launched" in row and "failed" not in row and is_current(row)}
+    for name, bits in wanted:
+        seen = [tool for tool in tools if (tool, name, bits) in done]
+        for tool in [*seen, "none"] if len(seen) == len(tools) else seen:
+            claim(board, tool, name, bits)
+
+
+def collected(board: Path, tools: list[str], parts: list[str]) -> list[dict[str, Any]]:
+    """What the workers of a board found; a row for each part that is not finished."""
     rows = [json.loads(line) for file in board.glob("*.jsonl") for line in file.read_text().splitlines()]
     finished = {(row["tool"], row["part"], row["offsets"]) for row in rows}
     for tool in tools:
-        for name, bits in tasks(given.parts):
+        for name, bits in tasks(parts):
             if (tool, name, bits) not in finished:
                 rows.append({"tool": tool, "part": name, "offsets": bits, "failed": "not finished in time"})
-    for _, tool, log in running:
-        rows += complaints(tool, log)
-    return rows
+    said = [row for log in sorted(board.glob("*.log")) for row in complaints(log.stem.split("-")[0], log)]
+    for tool in tools:
+        reported = any(row["kernel"] == f"hopwave::control::{tool}" for row in said if row["tool"] == tool)
+        rows.append({"tool": tool, "part": "control", "offsets": 0, "reported": reported})
+    return rows + [row for row in said if "::control::" not in row["kernel"]]
 
 
 def complaints(tool: str, log: Path) -> list[dict[str, Any]]:
     """What the sanitizer said about a worker: one row for each message, with the part and the kernel."""
-    found, part, block = [], "", []
+    found, part, bits, block = [], "", 0, []
     for line in [*log.read_text(errors="replace").splitlines(), "========="]:
-        if line.startswith("== "):
-            part = line[3:]
+        if (begun := PART.match(line)) is not None:
+            part, bits = begun[1], int(begun[2])
         if not line.startswith("========="):
             continue
+        if ERROR.match(line):  # a message may begin without an empty line before it
+            block = []
         if line.strip("= "):
             block.append(line)
             continue
         if block and ERROR.match(block[0]) and "ERROR SUMMARY" not in block[0]:
             kernels = KERNEL.findall("\n".join(block))
-            found.append({"tool": tool, "part": part, "kernel": kernels[0] if kernels else "", "message": block[:12]})
+            row = {"tool": tool, "part": part, "offsets": bits, "kernel": kernels[0] if kernels else ""}
+            found.append(row | {"message": block[:12]})
         block = []
     return found
 
 
 def known_kernels() -> list[str]:
-    """Every kernel that the engine may launch, products over semirings included."""
+    """Every instance that the engine may launch; of products over semirings, which have many, the kernels alone."""
     from hopwave.engines.cuda.instances import all_instances
     from hopwave.engines.cuda.linalg import compiled, waves
 
-    pairs = [(header, name) for header, names in all_instances().items() for name in names]
-    pairs += [pair for file in (compiled, waves) for pair in file.instances("int")]
+    found = {f"{header}: {name}" for header, names in all_instances().items() for name in names}
+    pairs = [pair for file in (compiled, waves) for pair in file.instances("int")]
     pairs += [("linalg/arrays.cuh", name) for some in compiled.array_instances() for name in some]
-    return sorted({f"{header}: {name.split('<')[0]}" for header, name in pairs})
+    return sorted(found | {f"{header}: {name.split('<')[0]}" for header, name in pairs})
 
 
 def read(file: Path) -> list[dict[str, Any]]:
@@ -190,14 +246,37 @@ def read(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
 
 
+def is_current(row: dict[str, Any]) -> bool:
+    """Whether the kernels are still those that a row is about."""
+    headers = row.get("sources", {})
+    return bool(headers) and all(header_hash(header) == known for header, known in headers.items())
+
+
 def merged(rows: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
-    """These rows, and those of earlier runs for parts that did not finish this time."""
-    before = read(file)
-    new = {(row["tool"], row["part"], row.get("offsets")) for row in rows if "failed" not in row}
-    kept = [row for row in before if "launched" in row and (row["tool"], row["part"], row["offsets"]) not in new]
-    stands = {(row["tool"], row["part"], row["offsets"]) for row in kept}
-    kept += [row for row in rows if "failed" not in row or (row["tool"], row["part"], row.get("offsets")) not in stands]
-    return sorted(kept, key=lambda row: (row["part"], row.get("offsets", 0), row["tool"]))
+    """These rows, and those of earlier runs for parts that did not finish this time; kernels that changed are left out.
+
+    A row keeps its `sources`: a part with a kernel that changed counts as not finished.
+    """
+    before = [trimmed(row) for row in read(file) if ("launched" in row and "failed" not in row) or "message" in row]
+    new = {key(row) for row in rows if "launched" in row and "failed" not in row}
+    stands = {key(row) for row in before if row.get("launched")} - new
+    kept = [row for row in before if key(row) in stands]
+    kept += [trimmed(row) for row in rows if "failed" not in row or key(row) not in stands]
+    return sorted(kept, key=lambda row: (row["part"], row["offsets"], row["tool"]))
+
+
+def trimmed(row: dict[str, Any]) -> dict[str, Any]:
+    """A row without the instances whose kernels have changed since."""
+    if "launched" not in row:
+        return row
+    known = row.get("sources", {})
+    same = {header for header, digits in known.items() if header_hash(header) == digits}
+    return row | {"launched": [name for name in row["launched"] if name.split(": ")[0] in same]}
+
+
+def key(row: dict[str, Any]) -> tuple[str, str, int]:
+    """What a row is about."""
+    return row["tool"], row["part"], row["offsets"]
 
 
 # ---------------------------------------------------------------- the page
@@ -207,15 +286,15 @@ def page(rows: list[dict[str, Any]]) -> str:
     """sanitizer.md: kernels × tools."""
     instances: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for row in rows:
-        for name in row.get("launched", ()):
+        for name in row.get("launched", ()) if "failed" not in row else ():
             instances[name.split("<")[0]][row["tool"]].add(name)
     messages: dict[tuple[str, str], int] = defaultdict(int)
     for row in rows:
         if "message" in row:
             messages[row["kernel"], row["tool"]] += 1
     tools = [tool for tool in TOOLS if any(row["tool"] == tool for row in rows)]
-    about = rows[0].get("about", "") if rows else ""
-    lines = ["# Every kernel under compute-sanitizer", "", about, ""]
+    about = next((row for row in rows if "about" in row), {})
+    lines = ["# Every kernel under compute-sanitizer", "", about.get("about", ""), ""]
     lines += [
         "Instances of each kernel template that ran on the traps of `benchmarks/sanitize_parts.py` under each tool, "
         "and what it reported. Made by `python -m benchmarks.sanitize`.",
@@ -223,22 +302,41 @@ def page(rows: list[dict[str, Any]]) -> str:
         "| kernel | " + " | ".join(tools) + " |",
         "|---|" + "---|" * len(tools),
     ]
-    for name in sorted(instances):
+    for name in sorted(name for name, some in instances.items() if any(some[tool] for tool in tools)):
         kernel = name.split(": ")[1]
         cells = []
         for tool in tools:
             count, said = len(instances[name][tool]), messages[kernel, tool]
             cells.append(f"{count}: {'clean' if not said else f'**{said} messages**'}" if count else "–")
         lines.append(f"| `{kernel}` | " + " | ".join(cells) + " |")
-    known = set(rows[0].get("known", ())) if rows else set()
-    left = [row for row in rows if "failed" in row]
-    every = {name for some in instances.values() for names in some.values() for name in names}
-    total = {tool: len({n for some in instances.values() for n in some[tool]}) for tool in tools}
-    counts = ", ".join(f"{total[tool]} under {tool}" for tool in tools)
-    lines += ["", f"{len(instances)} kernels, {len(every)} instances: {counts}."]
-    if missing := sorted(name.split(": ")[1] for name in known - set(instances)):
-        lines += ["", f"{len(missing)} kernels under no tool yet: {', '.join(f'`{name}`' for name in missing)}."]
-    if left:
+    known = set(about.get("known", ()))
+    ran = {tool: {name for some in instances.values() for name in some[tool]} for tool in tools}
+    lines += ["", "| | " + " | ".join(tools) + " |", "|---|" + "---|" * len(tools)]
+    for title, of in (("kernels", lambda name: name.split("<")[0]), ("instances", str)):
+        everything = {of(name) for name in known}
+        cells = [f"{len({of(name) for name in ran[tool]})}" for tool in tools]
+        lines.append(f"| {title}, of {len(everything)} known | " + " | ".join(cells) + " |")
+    control = {row["tool"]: row["reported"] for row in rows if "reported" in row}
+    told = {True: "reported", False: "**not reported**", None: "–"}
+    lines.append("| a mistake made for the tool | " + " | ".join(told[control.get(tool)] for tool in tools) + " |")
+    seconds = {tool: sum(row.get("seconds", 0) for row in rows if row["tool"] == tool) for tool in tools}
+    lines.append("| seconds in parts | " + " | ".join(f"{seconds[tool]:.0f}" for tool in tools) + " |")
+    lines += ["", "Of products over semirings, known are the kernels; their instances are made for each semiring."]
+    for tool in tools:
+        seen = {name.split("<")[0] for name in ran[tool]}
+        if missing := sorted({name.split("<")[0] for name in known} - seen):
+            listed = ", ".join(f"`{name.split(': ')[1]}`" for name in missing)
+            lines += ["", f"{len(missing)} kernels not yet under {tool}: {listed}."]
+    for tool in tools:
+        others = Counter(
+            next((line.split(" at ")[1].split("+")[0] for line in row["message"] if " at " in line), "cudaMemcpy")
+            for row in rows
+            if row["tool"] == tool and "message" in row and not row["kernel"]
+        )
+        if others:
+            listed = ", ".join(f"`{name}` {count}" for name, count in sorted(others.items()))
+            lines += ["", f"Messages of {tool} about what is not a kernel of hopwave: {listed}. {OTHERS}"]
+    if left := [row for row in rows if "failed" in row and row["tool"] in tools]:
         said = (f"{row['tool']}, {row['part']}, {row['offsets']} bits ({row['failed'][:80]})" for row in left)
         lines += ["", f"Not finished: {'; '.join(said)}."]
     return "\n".join(lines) + "\n"
@@ -247,35 +345,39 @@ def page(rows: list[dict[str, Any]]) -> str:
 def main(argv: list[str] | None = None) -> int:
     """Run all workers, or be one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=50.0, help="for everything")
+    parser.add_argument("--seconds", type=float, default=150.0, help="for everything")
     parser.add_argument("--workers", type=int, default=8, help="processes at the same time: more only wait for the GPU")
     parser.add_argument("--tools", default=",".join(TOOLS))
     parser.add_argument("--parts", default=[], type=lambda text: [part for part in text.split(",") if part])
-    parser.add_argument("--work", help="be a worker of this tool, or of 'none'")
-    parser.add_argument("--offsets", type=int, choices=(32, 64), help="by default both")
     parser.add_argument("--missing", action="store_true", help="only parts that earlier runs did not finish")
     parser.add_argument("--few", action="store_true", help="three graphs, as racecheck always")
     parser.add_argument("--board", type=Path, help="the folder in which workers claim parts")
+    parser.add_argument("--collect", action="store_true", help="only write what the workers of a board have found")
+    parser.add_argument("--work", help="be a worker of this tool, or of 'none'")
+    parser.add_argument("--control", action="store_true", help="make this tool's mistake, and end")
+    parser.add_argument("--label", default="")
     parser.add_argument("--deadline", type=float, default=float("inf"))
     given = parser.parse_args(argv)
+    if given.work and given.control:
+        sanitize_control.run(given.work)
+        return 0
+    given.alone = given.board is None
     if given.work:
         with tempfile.TemporaryDirectory() as folder:
-            board = given.board or Path(folder)
-            return work(given.work, given.offsets or 32, given.parts, board, given.deadline, given.few)
-    from benchmarks import setting
-
+            return work(given.work, given.label or given.work, given, given.board or Path(folder))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     board = Path(given.board or tempfile.mkdtemp(prefix="sanitize-"))
     board.mkdir(exist_ok=True, parents=True)
-    rows = run_all(given, board)
-    where = setting.gpu() | {"hopwave": setting.hw.__version__}
-    about = ", ".join(f"{key} {value}" for key, value in where.items())
+    tools = given.tools.split(",")
+    rows = collected(board, tools, given.parts) if given.collect else run_all(given, board)
     rows = merged(rows, RESULTS / "sanitizer.jsonl")
-    rows[0] |= {"about": about, "known": known_kernels()}
+    rows[0] |= {"about": (board / "about").read_text(encoding="utf-8"), "known": known_kernels()}
     (RESULTS / "sanitizer.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     (RESULTS / "sanitizer.md").write_text(page(rows), encoding="utf-8")
     bad = [row for row in rows if row.get("wrong") or "message" in row or "failed" in row]
+    bad += [row for row in rows if row.get("reported") is False]
     for row in bad:
-        print({key: value for key, value in row.items() if key != "launched"})
+        print({key: value for key, value in row.items() if key not in ("launched", "known", "sources")})
     print(f"{len(rows)} rows, {len(bad)} with something to say; logs in {board}")
     return int(any("failed" not in row for row in bad))
 

@@ -1,14 +1,15 @@
-"""The graphs on which compute-sanitizer watches (sanitize_parts.py)."""
+"""What the parts of sanitize.py share: the graphs on which compute-sanitizer watches, and comparisons."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 import hopwave as hw
-from hopwave import generate
+from hopwave import csr, generate
 
 GRAPHS: dict[str, Callable[[], hw.Graph]] = {  # none, short, long and very long rows; few levels, for few launches
     "hub": lambda: hw.Graph.from_edges(np.zeros(4999, int), np.arange(1, 5000)),
@@ -39,3 +40,44 @@ def lengths(graph: hw.Graph) -> Any:
     """A weight for every arc, the same both ways, with many ties."""
     rows = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
     return 1.0 + (rows + graph.indices) % 7
+
+
+@contextmanager
+def offsets(bits: int) -> Iterator[None]:
+    """Graphs have row offsets of that many bits: with 64 bits they are searched as those of more than 2^31 arcs are."""
+    from hopwave.engines.cuda import build, policy
+    from hopwave.engines.cuda.search import workspace
+
+    if bits == 32:
+        yield
+        return
+    with (
+        replaced(csr, "LARGEST_INT32_OFFSET", -1),
+        replaced(build, "offset_dtype", lambda arcs: np.int64),
+        replaced(workspace, "level_split", lambda m: policy.LevelSplit(fill=0)),
+    ):
+        yield
+
+
+@contextmanager
+def replaced(module: Any, name: str, value: Any) -> Iterator[None]:
+    """Another value for a name of a module, for a while."""
+    before = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        setattr(module, name, before)
+
+
+def same(found: Any, right: Any, rtol: float = 1e-9) -> bool:
+    """Whether two arrays agree up to rounding."""
+    return bool(np.allclose(found, right, rtol=rtol, atol=0, equal_nan=True))
+
+
+def twice(computations: dict[str, Callable[[], Any]], where: str) -> Iterator[str]:
+    """The names of those that differ between two runs."""
+    for name, compute in computations.items():
+        once, again = (compute().to("cpu").to_dense(-1) for _ in range(2))
+        if not same(once, again):
+            yield f"{name} on {where}"

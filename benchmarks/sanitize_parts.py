@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,68 +17,16 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 import hopwave as hw
-from benchmarks.sanitize_graphs import layers, lengths, traps
-from hopwave import csr, engines, generate
+from benchmarks.sanitize_graphs import lengths, replaced, same, traps
+from benchmarks.sanitize_linalg import matrices, products, ranks, waves
+from benchmarks.sanitize_searches import named, overflow, own_plans, searches, turbobc_overflow
+from hopwave import engines, generate
 from hopwave import linalg as la
 from hopwave.catalogue import CATALOGUE
-from hopwave.cli import warmup
-from hopwave.jobs import Job, PathJob, Question
-from hopwave.linalg import algorithms
-from hopwave.plan import Plan
+from hopwave.jobs import Job, PathJob
+from hopwave.plan import Plan, Pull, Push
 
 Part = Callable[[], Iterator[str]]
-
-
-def with_64_bit_offsets() -> None:
-    """Graphs made from now on have the offsets of graphs with more than 2^31 arcs, and are searched as those are."""
-    from hopwave.engines.cuda import build, policy
-    from hopwave.engines.cuda.search import workspace
-
-    workspace.level_split = lambda m: policy.LevelSplit(fill=0)
-    csr.LARGEST_INT32_OFFSET = -1
-    build.offset_dtype = lambda arcs: np.int64
-
-
-def same(found: Any, right: Any, rtol: float = 1e-9) -> bool:
-    """Whether two arrays agree up to rounding."""
-    return bool(np.allclose(found, right, rtol=rtol, atol=0, equal_nan=True))
-
-
-# ---------------------------------------------------------------- searches
-
-
-def searches(*names: str) -> Part:
-    """Searches by these plans, with path counts where they have them."""
-
-    def part() -> Iterator[str]:
-        for where, graph in traps().items():
-            expected = hw.bfs(graph, 0, path_counts=True, device="reference")
-            for plan in map(hw.plan, names):
-                counting = plan.why_not(Question(path_counts=True)) is None
-                asked: list[dict[str, Any]] = [{}, {"predecessors": False}]
-                for options in [*asked, {"path_counts": True}] if counting else asked:
-                    found = hw.bfs(graph, 0, plan=plan, device="cuda", **options)
-                    right = np.array_equal(found.distances, expected.distances)
-                    if found.path_counts is not None:
-                        right &= same(found.path_counts, expected.path_counts, 1e-12)
-                    if not right:
-                        yield f"{plan.name} on {where}, {options}"
-
-    return part
-
-
-def overflow() -> Iterator[str]:
-    """Path counts beyond float64: scaled levels, then a mantissa and an exponent."""
-    deep = layers(64, 180)
-    for plan in ("hopwave-paths", "turbobfs-tdbu"):
-        found = hw.bfs(deep, 0, plan=plan, path_counts=True, device="cuda")
-        if found.depth != 179:
-            yield f"{plan} on layers"
-    hw.betweenness_centrality(deep, sources=[0], plan="turbobc-sccsc", device="cuda", progress=False)
-    spread = warmup.spanning()
-    hw.bfs(spread, 0, plan="hopwave-paths", path_counts=True, device="cuda")
-    for options in ({"plan": "hopwave-block"}, {"weights": np.ones(spread.m)}):
-        hw.betweenness_centrality(spread, sources=[0], device="cuda", progress=False, **options)
 
 
 # ---------------------------------------------------------------- betweenness
@@ -91,7 +40,7 @@ def between(name: str) -> Part:
         for where, graph in traps().items():
             weights = lengths(graph) if plan.lengths == "weights" else None
             right = weights if weights is not None else np.ones(graph.m)
-            sources = range(min(graph.n, 5))
+            sources = range(min(graph.n, 2))
             options: dict[str, Any] = {"sources": sources, "endpoints": True}
             found = hw.betweenness_centrality(graph, **options, weights=weights, plan=plan, device="cuda").scores
             if not same(found, hw.betweenness_centrality(graph, **options, weights=right, device="reference").scores):
@@ -111,7 +60,6 @@ def renumbered() -> Iterator[str]:
     """A deep graph whose numbers are scattered: it is renumbered first."""
     from hopwave.engines.cuda.betweenness import regimes
 
-    regimes.MIN_ARCS_TO_RENUMBER = 0
     rng = np.random.default_rng(1)
     order = rng.permutation(60 * 4)
     for directed in (False, True):
@@ -119,20 +67,31 @@ def renumbered() -> Iterator[str]:
         graph = hw.Graph.from_edges(order[u], order[v], directed=directed)
         ones = np.ones(graph.m)
         for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
-            found = ask(graph, sources=range(9), plan="hopwave-block", device="cuda").scores
+            with replaced(regimes, "MIN_ARCS_TO_RENUMBER", 0), replaced(regimes, "MAX_ORDERED_VERTICES", 0):
+                found = ask(graph, sources=range(9), plan="hopwave-block", device="cuda").scores
             if not same(found, ask(graph, sources=range(9), weights=ones, device="reference").scores):
                 yield f"{ask.__name__} of a scattered grid, directed={directed}"
 
 
 def teams() -> Iterator[str]:
-    """Few sources of a large graph, hops and weights: several blocks for each."""
-    graph = generate.grid(150, 40)
-    for options in ({"plan": "hopwave-block"}, {"weights": np.ones(graph.m)}):
-        ask: dict[str, Any] = {"sources": [0, 7], "device": "cuda", **options}
-        once, again = (hw.betweenness_centrality(graph, **ask).scores for _ in range(2))
-        if not np.array_equal(once, again):
-            yield f"a team differs from itself with {list(options)}"
-    hw.sssp_many(graph, [0, 7], np.ones(graph.m), device="cuda")
+    """Few sources of a graph with wide levels, hops and weights: several blocks for each; and without shared memory."""
+    from hopwave.engines.cuda.betweenness import run
+
+    before, graph = run._machine, generate.uniform(8000, 2, seed=1)
+
+    def little(device: int) -> Any:
+        return replace(before(device), shared=1024)
+
+    for machine in (before, little):
+        with replaced(run, "_machine", machine):
+            for sources in ([0, 7], range(12)):
+                for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+                    found = [ask(graph, sources=sources, plan="hopwave-block", device="cuda").scores for _ in range(2)]
+                    if not np.array_equal(*found):
+                        yield f"{ask.__name__} of {len(sources)} sources differs from itself"
+    for sources in ([0, 7], range(12)):
+        hw.betweenness_centrality(graph, sources=sources, weights=np.ones(graph.m), device="cuda")
+        hw.sssp_many(graph, list(sources), np.ones(graph.m), device="cuda")
 
 
 def sampled_paths() -> Iterator[str]:
@@ -211,79 +170,6 @@ def shortest_paths() -> Iterator[str]:
             yield f"method={method}"
 
 
-def twice(computations: dict[str, Callable[[], Any]], where: str) -> Iterator[str]:
-    """The names of those that differ between two runs."""
-    for name, compute in computations.items():
-        once, again = (compute().to("cpu").to_dense(-1) for _ in range(2))
-        if not same(once, again):
-            yield f"{name} on {where}"
-
-
-def ranks() -> Iterator[str]:
-    """Power iterations."""
-    for where, graph in traps().items():
-        W, A = la.Matrix.from_graph(graph, 1.0 + np.arange(graph.m) % 7), la.Matrix.from_graph(graph)
-        own = 1.0 + np.arange(graph.n) % 3
-        start: dict[str, Any] = {"max_iter": 5000, "tol": 0.05 / graph.n, "nstart": own, "device": "cuda"}
-        yield from twice(
-            {
-                "pagerank": lambda A=A: algorithms.pagerank(A, device="cuda"),
-                "own pagerank": lambda W=W, o=own: algorithms.pagerank(W, 0.7, o, o[::-1], o, device="cuda"),
-                "eigenvector": lambda A=A, s=start: algorithms.eigenvector_centrality(A, **s),
-                "weighted eigenvector": lambda W=W, s=start: algorithms.eigenvector_centrality(W, **s),
-                "katz": lambda W=W, o=own: algorithms.katz_centrality(W, 1e-4, o, device="cuda"),
-            },
-            where,
-        )
-
-
-def waves() -> Iterator[str]:
-    """Sequences of masked products in one launch."""
-    for where, graph in traps().items():
-        A, n = la.Matrix.from_graph(graph), graph.n
-        ends = la.Vector.from_entries([0, n - 1] if n > 1 else [0], True, n).astype("int64")
-
-        def hops(semiring: Any, A: Any = A, ends: Any = ends, **how: Any) -> Any:
-            levels, values = la.waves(ends, A, semiring, device="cuda", **how)
-            return levels if semiring.any_term else la.ewise_add(levels.astype("int64"), values, la.binary.times)
-
-        yield from twice(
-            {
-                "bfs": lambda A=A: la.bfs(A, 0, device="cuda"),
-                "waves": lambda h=hops: h(la.semiring.any_pair),
-                "waves, pushed": lambda h=hops: h(la.semiring.any_secondi, direction="push"),
-                "waves, pulled": lambda h=hops: h(la.semiring.any_first, direction="pull"),
-                "waves, some": lambda h=hops: h(la.semiring.any_first, depth_limit=2),
-                "path counts": lambda h=hops: h(la.semiring.plus_first, depth_limit=20),
-            },
-            where,
-        )
-
-
-def products() -> Iterator[str]:
-    """Single products in both directions, with masks; and algorithms made of them."""
-    for where, graph in traps().items():
-        n = graph.n
-        A, W = la.Matrix.from_graph(graph), la.Matrix.from_graph(graph, 1 + np.arange(graph.m) % 7)
-        x = la.Vector.from_dense(np.arange(n) % 9, np.arange(n) % 3 == 0)
-        mask = la.Vector.from_entries([0, n - 1] if n > 1 else [0], True, n)
-        for ring in ("plus_second", "min_plus", "any_pair", "or_and"):
-            for given in ({}, {"mask": mask}, {"mask": mask, "complement": True}):
-                right = la.mxv(W, x, la.semiring[ring], device="reference", **given).to_dense(-1)
-                for direction in ("push", "pull"):
-                    y = la.mxv(W, x, la.semiring[ring], direction=direction, device="cuda", **given)
-                    if not same(y.to("cpu").to_dense(-1), right):
-                        yield f"{ring} by {direction} on {where}"
-        if not graph.directed:
-            yield from twice(
-                {
-                    "triangles": lambda A=A: algorithms.triangles(A, device="cuda"),
-                    "components": lambda A=A: algorithms.connected_components(A, device="cuda"),
-                },
-                where,
-            )
-
-
 # ---------------------------------------------------------------- building, Graph500, ranks of a job
 
 
@@ -293,19 +179,18 @@ def building() -> Iterator[str]:
 
     from hopwave.engines.cuda import build
 
-    build.LEAST_ARCS = 500
     rng = np.random.default_rng(3)
-    for n, edges in ((1, 9), (40, 300), (2000, 6000)):
-        u, v = (rng.integers(0, n, edges) ** 2 // n for _ in range(2))
-        w = rng.integers(1, 5, edges) / 3
-        for ids in (np.int32, np.int64):
-            a, b = cupy.asarray(u.astype(ids)), cupy.asarray(v.astype(ids))
-            for directed in (True, False):
-                if hw.Graph.from_edges(a, b, n=n, directed=directed) != hw.Graph.from_edges(
-                    u, v, n=n, directed=directed, device="cpu"
-                ):
-                    yield f"{edges} edges of {ids.__name__}"
-            for kind in (np.float32, np.float64):
+    with replaced(build, "LEAST_ARCS", 500):
+        for n, edges in ((1, 9), (700, 2000)):
+            u, v = (rng.integers(0, n, edges) ** 2 // n for _ in range(2))
+            w = rng.integers(1, 5, edges) / 3
+            for ids, kind in ((np.int32, np.float32), (np.int64, np.float64)):
+                a, b = cupy.asarray(u.astype(ids)), cupy.asarray(v.astype(ids))
+                for directed in (True, False):
+                    if hw.Graph.from_edges(a, b, n=n, directed=directed) != hw.Graph.from_edges(
+                        u, v, n=n, directed=directed, device="cpu"
+                    ):
+                        yield f"{edges} edges of {ids.__name__}"
                 for combine in ("min", "max", "sum", "first"):
                     hw.Graph.from_edges(a, b, n=n, weights=cupy.asarray(w.astype(kind)), combine=combine)
                 hw.Graph.from_edges(a, b, n=n, weights=cupy.asarray(w.astype(kind)), repeats="keep")
@@ -316,13 +201,12 @@ def graph500() -> Iterator[str]:
     from hopwave.engines.cuda.kronecker import edges
     from hopwave.graph500.on_cuda import OnCuda, broken_rules
 
-    machine = OnCuda(9, 16, seed=1)
+    machine = OnCuda(7, 16, seed=1)
     kernel = machine.shortest(4)
-    for root in (0, 17, 300):
-        if machine.search(root).broken or kernel.search(root).broken:
-            yield f"Graph500 from {root}"
+    if machine.search(17).broken or kernel.search(17).broken:
+        yield "Graph500"
     machine.distance[5] = 77
-    if not broken_rules(machine.graph, machine.distance, machine.parent, 300):
+    if not broken_rules(machine.graph, machine.distance, machine.parent, 17):
         yield "a wrong answer is not noticed"
     there = edges(36, 5, (1 << 39) + 7, 1000)
     here = generate.kronecker_edges(36, seed=5, first=(1 << 39) + 7, count=1000)
@@ -337,16 +221,10 @@ def job_ranks() -> Iterator[str]:
     from hopwave.graph500.over_ranks import OverRanks
 
     for layout in ("1d", "2d"):
-        machine = OverRanks(9, 8, "cuda", 1, layout, 1, "hopwave")
+        machine = OverRanks(7, 8, "cuda", 1, layout, 1, "hopwave")
         kernel = machine.shortest(4)
-        for root in (0, 17, 300):
-            if machine.search(root).broken or kernel.search(root).broken:
-                yield f"{layout} from {root}"
-
-
-def named(prefix: str) -> tuple[str, ...]:
-    """The search plans whose names begin so."""
-    return tuple(plan.name for plan in CATALOGUE.values() if plan.task == "search" and plan.name.startswith(prefix))
+        if machine.search(17).broken or kernel.search(17).broken:
+            yield f"{layout} from 17"
 
 
 def plans(task: str) -> list[Plan]:
@@ -354,26 +232,30 @@ def plans(task: str) -> list[Plan]:
     return [plan for plan in CATALOGUE.values() if plan.task == task]
 
 
-PARTS: dict[str, Part] = {  # in the order in which they are taken: what has most kernels of its own first
-    **{f"betweenness: {plan.name}": between(plan.name) for plan in reversed(plans("betweenness"))},
-    "many": many,
-    "shortest paths": shortest_paths,
+PARTS: dict[str, Part] = {  # in the order in which they are taken: those that take longest first
+    "search: push-pull": searches(*named("pushpull")),
     "power iterations": ranks,
+    "waves": waves,
     "graph500": graph500,
     "building": building,
-    "sampled paths": sampled_paths,
+    "shortest paths": shortest_paths,
+    **{f"betweenness: {plan.name}": between(plan.name) for plan in reversed(plans("betweenness"))},
+    "steps: pull": own_plans(Pull),
+    "steps: push": own_plans(Push),
+    "products": products,
+    "matrices": matrices,
+    "search: xbfs": searches(*named("xbfs")),
+    "search: turbobfs, top-down": searches(*named("turbobfs-td-")),
+    "many": many,
     "many, weighted": many_weighted,
     "ranks": job_ranks,
-    "waves": waves,
-    "search: hiragushi, merrill": searches("hiragushi-hybrid", "merrill"),
-    "search: hopwave": searches("hopwave-gpu", "hopwave-paths"),
-    "search: turbobfs, top-down": searches(*named("turbobfs-td-")),
-    "search: turbobfs, others": searches(*named("turbobfs-bu"), "turbobfs-tdbu"),
-    "search: xbfs": searches(*named("xbfs")),
-    "search: push-pull": searches(*named("pushpull")),
-    "products": products,
-    "renumbered": renumbered,
     "teams": teams,
     "overflow": overflow,
+    "overflow, turbobc": turbobc_overflow,
+    "search: hiragushi, merrill": searches("hiragushi-hybrid", "merrill"),
+    "search: hopwave": searches("hopwave-gpu", "hopwave-paths"),
+    "search: turbobfs, others": searches(*named("turbobfs-bu"), "turbobfs-tdbu"),
+    "sampled paths": sampled_paths,
+    "renumbered": renumbered,
 }
 NO_OFFSETS = ("building", "graph500", "ranks")  # their kernels are no templates of the type of offsets

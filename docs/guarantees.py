@@ -21,12 +21,17 @@ RESULTS = ROOT / "benchmarks" / "results"
 
 @dataclass(frozen=True)
 class Promise:
-    """One promise, the tests that hold it, the fuzzer that tries to break it, and a page of results."""
+    """One promise, the tests that hold it, the fuzzers that try to break it, and pages of results.
+
+    `gpu` is the day on which its tests of a GPU last ran on one; `note` is what a reader must know besides.
+    """
 
     promise: str
     tests: tuple[str, ...]
     fuzzer: str = ""
     results: str = ""
+    gpu: str = ""
+    note: str = ""
 
 
 def read(data: Path = DATA) -> dict[str, list[Promise]]:
@@ -82,9 +87,18 @@ def markdown(results: Path = RESULTS) -> str:
 
 def _counts(one: Promise, runs: dict[str, dict[str, Any]], results: Path) -> str:
     said = []
-    if one.fuzzer in runs:
-        run = runs[one.fuzzer]
-        said.append(f"fuzzer {one.fuzzer}: {run['inputs']:,} inputs, {run['wrong']} wrong, {run['minutes']:g} minutes")
-    if one.results and (results / f"{one.results}.md").exists():
-        said.append(f"[{one.results}](../benchmarks/results/{one.results}.md)")
+    for run in (runs[name] for name in _names(one.fuzzer) if name in runs):
+        name, count = run["fuzzer"], f"{run['inputs']:,} inputs, {run['wrong']} wrong, {run['minutes']:g} minutes"
+        said.append(f"fuzzer {name}: {count}")
+    for name in _names(one.results):
+        if (results / f"{name}.md").exists():
+            said.append(f"[{name}](../benchmarks/results/{name}.md)")
+    if one.gpu:
+        said.append(f"tests on an H200: {one.gpu}")
+    if one.note:
+        said.append(one.note)
     return "<br>".join(said) or "–"
+
+
+def _names(listed: str) -> list[str]:
+    return [name.strip() for name in listed.split(",") if name.strip()]

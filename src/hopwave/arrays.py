@@ -30,6 +30,17 @@ def module_of(array: Array) -> Any:
     return np
 
 
+def masked_place(values: Any) -> int | None:
+    """The first entry that NumPy's mask hides, counted through all dimensions; None where nothing is hidden.
+
+    >>> masked_place(np.ma.array([1, 2], mask=[False, True]))
+    1
+    """
+    if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
+        return None
+    return int(np.flatnonzero(np.ma.getmaskarray(values))[0])
+
+
 def uploaded(array: npt.NDArray[Any]) -> Array:
     """A copy of an array on the GPU. Raises EngineError where its memory does not suffice."""
     import cupy

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from hopwave.arrays import Array, is_on_gpu
+from hopwave.arrays import Array, is_on_gpu, masked_place
 from hopwave.errors import GraphError
 
 LARGEST_VERTEX_COUNT = 2**31 - 2
@@ -83,8 +83,7 @@ def as_column(values: Any, name: str) -> npt.NDArray[Any]:
     Arrow, polars and pandas columns without missing values are not copied.
     """
     if isinstance(values, np.ma.MaskedArray):
-        if np.ma.is_masked(values):
-            place = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
+        if (place := masked_place(values)) is not None:
             raise GraphError(f"{name}[{place}] is masked; drop the masked edges first")
         values = values.data
     if not isinstance(values, np.ndarray):

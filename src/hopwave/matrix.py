@@ -12,7 +12,7 @@ from hopwave.arrays import Array, module_of, on_gpu, uploaded
 from hopwave.csr import LARGEST_VERTEX_COUNT, Rows, is_ascending, offset_type
 from hopwave.errors import GraphError, LinalgError
 from hopwave.graph import Graph
-from hopwave.operators import checked_dtype
+from hopwave.operators import checked_dtype, refuse_masked
 from hopwave.prepared import Prepared
 from hopwave.rows import check_sparse, transposed
 
@@ -81,6 +81,7 @@ class Matrix:
             G = G._ascending()
         if values is None:
             return _matrix_of(G, weights and G.is_weighted)
+        refuse_masked(values=values)
         array = np.asarray(values)
         if array.shape != (G.m,):
             raise LinalgError(f"values has shape {array.shape}; give one for each of the {G.m} stored arcs")
@@ -128,6 +129,7 @@ class Matrix:
         >>> Matrix.from_edges([0, 0], [1, 1], [2, 3], shape=2).to_dense().tolist()
         [[0, 5], [0, 0]]
         """
+        refuse_masked(rows=rows, columns=columns, values=values)
         i, j = np.asarray(rows), np.asarray(columns)
         if shape is None:
             shape = (int(i.max(initial=-1)) + 1, int(j.max(initial=-1)) + 1)
@@ -147,6 +149,7 @@ class Matrix:
         >>> Matrix.from_dense([[0, 1]], present=[[True, True]]).nnz
         2
         """
+        refuse_masked(values=values, present=present)
         table = np.asarray(values)
         bits = table != 0 if present is None else np.asarray(present, np.bool_)
         i, j = np.nonzero(bits)

@@ -13,11 +13,21 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.arrays import masked_place
 from hopwave.errors import LinalgError
 
 Scalar = Any
 DTYPES = tuple(np.dtype(t) for t in (np.bool_, np.int32, np.int64, np.float32, np.float64))
 Position = Literal["firsti", "firstj", "secondi", "secondj"]
+
+
+def refuse_masked(**arrays: Any) -> None:
+    """Raise a LinalgError where NumPy's mask hides an entry: linalg has its own way to say that there is none."""
+    for name, values in arrays.items():
+        if (place := masked_place(values)) is not None:
+            raise LinalgError(
+                f"{name} is masked at place {place}; leave such places out, or name the others by present="
+            )
 
 
 def checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hopwave.arrays import Array, module_of, on_gpu, uploaded
 from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.errors import LinalgError
-from hopwave.operators import checked_dtype
+from hopwave.operators import checked_dtype, refuse_masked
 from hopwave.rules import Ratio, Rule, Sizes
 from hopwave.whole_numbers import is_whole
 
@@ -59,6 +59,7 @@ class Vector:
         [False, False, True, False]
         """
         xp = module_of(indices)
+        refuse_masked(indices=indices, values=values)
         places = xp.asarray(indices)
         if places.ndim != 1 or (len(places) and places.dtype.kind not in "iu"):
             raise LinalgError(f"indices has type {places.dtype}, shape {places.shape}; give a list of whole numbers")
@@ -92,6 +93,7 @@ class Vector:
         2
         """
         xp = module_of(values)
+        refuse_masked(values=values, present=present)
         array = xp.asarray(values)
         if array.ndim != 1:
             raise LinalgError(f"values has {array.ndim} dimensions; a vector has one")

@@ -51,6 +51,9 @@ def test_masked_entries_are_refused() -> None:
         lambda: Graph.from_edges([1, 2, 3], masked),
         lambda: Graph.from_edges([0, 1, 2], [1, 2, 3], weights=masked),
         lambda: hw.bfs_many(PATH, masked),
+        lambda: PATH.with_weights(np.ma.array(np.ones(PATH.m), mask=[True] + [False] * (PATH.m - 1))),
+        lambda: hw.sssp(PATH, 0, np.ma.array(np.ones(PATH.m), mask=[True] + [False] * (PATH.m - 1))),
+        lambda: hw.pagerank(PATH, personalization=np.ma.array(np.ones(PATH.n), mask=[True] + [False] * (PATH.n - 1))),
         lambda: hw.bfs(PATH, masked),
     ):
         with pytest.raises(GraphError):

@@ -72,8 +72,8 @@ def main() -> int:
     if given.record:
         row = {
             "fuzzer": f"soak on {given.device}", "inputs": given.count, "wrong": wrong, "minutes": minutes,
-            "grown_bytes": grown[0], "grown_threads": grown[2], "date": time.strftime("%Y-%m-%d"),
-            "version": hw.__version__,
+            "grown_bytes": grown[0], "grown_bytes_of_the_gpu": grown[1], "grown_threads": grown[2],
+            "date": time.strftime("%Y-%m-%d"), "version": hw.__version__,
         }  # fmt: skip
         with given.record.open("a") as file:
             file.write(json.dumps(row) + "\n")

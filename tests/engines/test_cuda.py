@@ -15,6 +15,7 @@ import oracle
 from graphs import TRAPS
 from hopwave import EngineError, Graph, GraphError, engines, generate
 from hopwave.catalogue import CATALOGUE
+from hopwave.jobs import Question
 from hopwave.plan import Plan, Pull, Push
 from hopwave.rules import XBFS, Always, OneWay
 from hopwave.validate import validate
@@ -307,6 +308,9 @@ def test_users_plans(plan: Plan, trap: str) -> None:
         result = hw.bfs(graph, source, plan=plan, device="cuda")
         assert result.distances.tolist() == oracle.distances(graph, [source])
         assert validate(graph, [source], result.distances, result.predecessors).failures == ()
+        if plan.why_not(Question(path_counts=True)) is None:
+            counted = hw.bfs(graph, source, path_counts=True, plan=plan, device="cuda")
+            assert counted.path_counts.tolist() == oracle.path_counts(graph, [source])
 
 
 @pytest.mark.parametrize("plan", ["hopwave", "hopwave-paths"])

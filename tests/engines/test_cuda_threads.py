@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import multiprocessing
 import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -18,6 +22,7 @@ import pytest
 import hopwave as hw
 import mixed
 from hopwave import generate
+from hopwave.arrays import on_host
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
@@ -57,6 +62,18 @@ def test_a_new_thread_asks_what_the_first_thread_has_prepared(name: str) -> None
     assert mixed.agree(mixed.answer(name, graph, "cuda"), expected(name))
 
 
+def test_a_new_thread_prepares_what_the_first_thread_has_not() -> None:
+    """The graph is there, and the kernel that this search needs is not."""
+    graph = mixed.fresh(G)
+    assert hw.bfs(graph, 0, predecessors=False, device="cuda").depth > 0
+    for name in ("path counts", "search"):
+        assert mixed.agree(in_new_thread(lambda name=name: mixed.answer(name, graph, "cuda")), expected(name))
+    one = hw.generate.kronecker(9, 8, seed=5)
+    assert hw.bfs(one, 0, predecessors=False, device="cuda").depth > 0
+    found = in_new_thread(lambda: hw.bfs(one, 0, path_counts=True, plan="hopwave-paths", device="cuda").path_counts)
+    assert mixed.agree(found, hw.bfs(one, 0, path_counts=True, device="reference").path_counts)
+
+
 @every_question
 def test_what_a_thread_has_prepared_outlives_it(name: str) -> None:
     graph = mixed.fresh(G)
@@ -86,8 +103,45 @@ def test_eight_threads_with_all_questions(shared: bool) -> None:
     assert mixed.wrong_in_eight_threads(G, shared, "cuda", right) == [[]] * 8
 
 
-def test_a_small_call_beside_a_long_one_returns() -> None:
-    """The long one is told to end; until then the GPU is busy with its blocks."""
+def test_threads_ask_the_cpu_and_the_gpu_at_once() -> None:
+    """Half of the threads use the CPU; all have the same graph."""
+    graph, names = mixed.fresh(G), ["search", "closeness", "searches at once"]
+    right = {name: mixed.answer(name, mixed.fresh(G), "cuda") for name in names}
+
+    def wrong(thread: int) -> list[str]:
+        device = "cuda" if thread % 2 else "cpu"
+        turn = [names[(thread + i) % len(names)] for i in range(6)]
+        found = {name: np.asarray(on_host(mixed.QUESTIONS[name](graph, device=device))) for name in turn}
+        return [name for name in turn if not mixed.agree(found[name], right[name])]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(wrong, range(8))) == [[]] * 8
+
+
+def test_an_executor_of_asyncio() -> None:
+    graph, right = mixed.fresh(G), {name: expected(name) for name in mixed.QUESTIONS}
+
+    async def ask(name: str) -> bool:
+        found = await asyncio.get_running_loop().run_in_executor(None, mixed.answer, name, graph, "cuda")
+        return mixed.agree(found, right[name])
+
+    async def all_of_them() -> list[bool]:
+        return await asyncio.gather(*map(ask, right))
+
+    assert all(asyncio.run(all_of_them()))
+
+
+def test_a_small_call_beside_a_long_one_returns_at_once() -> None:
+    """Within a second. The long one is told to end; until then the GPU is busy with its blocks."""
+    small = generate.path(5)
+
+    def ask() -> float:
+        began = time.perf_counter()
+        assert hw.bfs(small, 0, device="cuda").distances.tolist() == [0, 1, 2, 3, 4]
+        assert hw.betweenness_centrality(small, device="cuda").scores.argmax() == 2
+        return time.perf_counter() - began
+
+    in_new_thread(ask)  # so that everything is compiled and loaded
     enough, under_way, ended = threading.Event(), threading.Event(), SimpleQueue[Any]()
 
     def progress(done: int, of: int) -> None:
@@ -105,9 +159,8 @@ def test_a_small_call_beside_a_long_one_returns() -> None:
     thread.start()
     try:
         assert under_way.wait(30)
-        small = generate.path(5)
-        assert in_new_thread(lambda: hw.bfs(small, 0, device="cuda").distances).tolist() == [0, 1, 2, 3, 4]
-        assert hw.betweenness_centrality(small, device="cuda").scores.argmax() == 2
+        seconds = [in_new_thread(ask), ask(), ask()]
+        assert max(seconds) < 1, seconds
         assert ended.empty(), "the long call ended before the small ones"
     finally:
         enough.set()
@@ -198,6 +251,28 @@ def test_four_processes_whose_first_call_is_in_a_thread(tmp_path: Path) -> None:
     np.savez(answers, **{name: expected(name) for name in SOME})
     running = [started(FIRST.format(names=SOME[i:] + SOME[:i], answers=str(answers))) for i in range(4)]
     assert [ended(process) for process in running] == [(0, "[]\n", "")] * 4
+
+
+@pytest.mark.slow
+def test_a_pool_of_spawned_processes() -> None:
+    """After this process has used the GPU."""
+    names = ["search", "pagerank", "betweenness"]
+    right = {name: mixed.answer(name, mixed.fresh(G), "cuda") for name in names}
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        begun = {name: pool.submit(mixed.answer, name, G, "cuda") for name in names}
+        assert all(mixed.agree(found.result(timeout=120), right[name]) for name, found in begun.items())
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_pool_of_forked_processes_is_told_that_it_has_no_gpu() -> None:
+    """A sentence, not a hang; and the parent's GPU still answers."""
+    right = mixed.answer("search", mixed.fresh(G), "cuda")
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+        begun = [pool.submit(mixed.answer, "search", mixed.fresh(G), "cuda") for _ in range(4)]
+        for one in begun:
+            assert isinstance(one.exception(timeout=60), hw.EngineError) and "fork" in str(one.exception())
+    assert mixed.agree(mixed.answer("search", mixed.fresh(G), "cuda"), right)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 pytest.importorskip("cupy")
 
 from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda.graph import made_once
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 
 
@@ -48,3 +50,29 @@ def test_threads_that_ask_at_once_get_one_function(monkeypatch: pytest.MonkeyPat
 def test_a_prepared_launch_keeps_its_kernel() -> None:
     kernel = SimpleNamespace(handle=7)
     assert PreparedLaunch(kernel, 1, 32, count=np.int64(1)).kernel is kernel
+
+
+def test_threads_that_ask_at_once_get_the_same_arrays() -> None:
+    """The addresses of a graph's arrays are in records of kernels: arrays that are replaced are freed under them."""
+    made: list[object] = []
+    asked = threading.Barrier(8)
+
+    class Graph:
+        def __init__(self) -> None:
+            self.lock = threading.RLock()
+
+        @made_once
+        def rows(self) -> object:
+            made.append(object())
+            time.sleep(0.05)  # so that the others come meanwhile
+            return made[-1]
+
+    graph = Graph()
+
+    def ask(_: int) -> object:
+        asked.wait(timeout=30)
+        return graph.rows
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(ask, range(8)))) == 1
+    assert len(made) == 1 and "rows" in vars(graph)

@@ -6,6 +6,8 @@ import ast
 import json
 import os
 import re
+import sys
+import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import Any
 
 import numba
 import pytest
-from benchmarks import sanitize, sanitize_parts
+from benchmarks import sanitize, sanitize_parts, sanitize_workers
 from docs import __main__ as docs
 from docs import guarantees
 
@@ -147,6 +149,12 @@ def test_every_promise_is_held_by_a_test() -> None:
     assert len(guarantees.wrong({"": [nothing, guarantees.Promise("q.", ())]})) == 3
 
 
+def test_dependencies_can_be_audited() -> None:
+    """The audit itself asks a database on the network."""
+    recipe = re.search(r"^audit:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert recipe is not None and "pip install --quiet pip-audit" in recipe[1] and "pip-audit --path" in recipe[1]
+
+
 def test_the_page_of_promises_is_true() -> None:
     page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
     assert docs.with_guarantees(page) == page, "run `make docs`"
@@ -177,9 +185,10 @@ def test_what_the_sanitizer_says_is_in_the_table(tmp_path: Path) -> None:
         "========= ERROR SUMMARY: 1 error\n"
     )
     (said,) = sanitize.complaints("memcheck", log)
-    assert (said["part"], said["kernel"]) == ("many, 32 bits", "hopwave::many::search_many")
+    assert (said["part"], said["offsets"], said["kernel"]) == ("many", 32, "hopwave::many::search_many")
     launched = ["many/search.cuh: hopwave::many::search_many<int, 2>"]
     ran = {"tool": "memcheck", "part": "many", "offsets": 32, "seconds": 1.0, "wrong": [], "launched": launched}
+    ran["sources"] = sanitize.sources(launched)
     late = {"tool": "racecheck", "part": "many", "offsets": 32, "failed": "not finished in time"}
     page = sanitize.page([ran, said, late])
     assert (
@@ -187,7 +196,57 @@ def test_what_the_sanitizer_says_is_in_the_table(tmp_path: Path) -> None:
     )
     assert "1: clean" in sanitize.page([ran])
     file = tmp_path / "sanitizer.jsonl"
-    file.write_text(json.dumps(ran) + "\n" + json.dumps(late) + "\n")
+    file.write_text(json.dumps(ran) + "\n" + json.dumps(said) + "\n" + json.dumps(late) + "\n")
     again = {**ran, "failed": "not finished in time"}
-    assert sanitize.merged([again], file) == [ran]  # what was finished once stands
+    assert sanitize.merged([again], file) == [ran, said]  # what was finished once stands, with what was said
+    assert sanitize.merged([ran], file) == [ran]
+    file.write_text(json.dumps({**ran, "sources": {"many/search.cuh": "0"}}) + "\n")
+    assert sanitize.merged([again], file) == [again]  # unless the kernel has changed
     assert sanitize.claim(tmp_path, "memcheck", "many", 32) and not sanitize.claim(tmp_path, "memcheck", "many", 32)
+
+
+def test_a_tool_that_looks_at_nothing_is_noticed(tmp_path: Path) -> None:
+    report = (
+        "========= Race reported between Write access at hopwave::control::racecheck(int *, int *)+0x10\n=========\n"
+    )
+    (tmp_path / "racecheck-0.log").write_text(report)
+    (tmp_path / "memcheck-1.log").write_text("========= ERROR SUMMARY: 0 errors\n")
+    rows = sanitize.collected(tmp_path, ["racecheck", "memcheck"], ["many"])
+    assert {row["tool"]: row["reported"] for row in rows if "reported" in row} == {"racecheck": True, "memcheck": False}
+    assert not any("message" in row for row in rows)
+    page = sanitize.page(rows)
+    assert "| a mistake made for the tool | reported | **not reported** |" in page
+
+
+WORKER = """
+import sys, time
+from pathlib import Path
+from benchmarks.sanitize_workers import claim, prepared
+tool, label, board = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+for part in ("one", "two", "slow"):
+    if claim(board, tool, part, 32):
+        (board / f"{label}.now").write_text(f'["{tool}", "{part}", 32, {time.time()}]')
+        if tool == "none":
+            prepared(board, part, 32)
+        elif part == "slow":
+            time.sleep(60)
+        (board / f"{label}.jsonl").write_text("")
+        (board / f"{label}.now").unlink()
+        sys.exit()  # another one takes the next part
+"""
+
+
+def test_workers_are_replaced_when_they_end_or_take_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sanitize_workers, "under", lambda tool, line: line)
+    monkeypatch.setattr(sanitize_workers, "SECONDS", 2.0)
+    parts = [("one", 32), ("two", 32), ("slow", 32)]
+
+    def command(tool: str, label: str) -> list[str]:
+        return [sys.executable, "-c", WORKER, tool, label, str(tmp_path)]
+
+    pool = sanitize_workers.Pool(tmp_path, ["memcheck"], parts, command, 2, ROOT)
+    pool.run(time.time() + 60)
+    assert not pool.running and len(pool.ended) >= 6  # some may have found nothing to take
+    assert pool.left("none") == pool.left("memcheck") == 0
+    (row,) = [json.loads(line) for file in tmp_path.glob("*.jsonl") for line in file.read_text().splitlines()]
+    assert (row["tool"], row["part"], row["failed"]) == ("memcheck", "slow", "not finished in 2 s")

@@ -185,6 +185,46 @@ def test_places_beyond_32_bits_are_refused() -> None:
         la.Matrix.from_edges([0], [2**33 + 5], shape=(1, 2**34))
 
 
+def test_masked_entries_are_refused() -> None:
+    masked = np.ma.array([1, 2], mask=[True, False])
+    for make in (
+        lambda: la.Vector.from_dense(masked),
+        lambda: la.Vector.from_entries([0, 1], masked, n=2),
+        lambda: la.Vector.from_entries(masked, 1, n=5),
+        lambda: la.Matrix.from_dense(np.ma.array([[1, 2]], mask=[[True, False]])),
+        lambda: la.Matrix.from_edges([0, 1], [1, 0], masked),
+        lambda: la.Matrix.from_graph(hw.generate.path(2), masked),
+        lambda: la.mxv(A, masked),
+    ):
+        with pytest.raises(la.LinalgError, match="is masked at place 0; leave such places out"):
+            make()
+    assert la.Vector.from_dense(np.ma.array([1, 2])).nnz == 2
+
+
+def twice(x: Any) -> Any:
+    return 2 * x
+
+
+def test_a_function_that_cannot_be_compiled_is_an_error_of_ours() -> None:
+    """It calls another one, which Numba does not look into."""
+    x = la.Vector.full(2, 1.0)
+    for call in (
+        lambda: la.apply(x, lambda v: twice(v), device="cpu"),
+        lambda: la.apply(x, lambda v, w: v, device="cpu"),  # type: ignore[misc, arg-type]
+        lambda: la.select(x, lambda v: twice(v) > 1, device="cpu"),
+        lambda: la.ewise_add(x, x, lambda v, w: twice(v), device="cpu"),
+        lambda: la.mxv(A, x, la.Semiring.define("own", la.binary.plus, lambda v, w: twice(w)), device="cpu"),
+    ):
+        with pytest.raises(la.LinalgError, match=r"cannot be compiled \((Untyped global name|Cannot bind)"):
+            call()
+    assert la.apply(x, lambda v: twice(v), device="reference").to_dense().tolist() == [2.0, 2.0]
+
+
+def test_a_matrix_is_not_assigned_to() -> None:
+    with pytest.raises(la.LinalgError, match="assign writes to a Vector, not Matrix"):
+        la.assign(A, 1.0, [0])  # type: ignore[arg-type]
+
+
 def test_an_axis_is_0_or_1() -> None:
     for axis in (5, -1, True, "rows"):
         with pytest.raises(la.LinalgError, match=r"axis=.* is not known"):

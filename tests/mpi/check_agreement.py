@@ -92,6 +92,14 @@ def check_other_graphs() -> None:
     if WORLD.size == 1:
         return
     other = hw.generate.grid(5, 4)
+    one, two = hd.spread(GRID), hd.spread(other)  # as many vertices and arcs
+    for call in (lambda G: hd.bfs(G, 0), hd.betweenness_centrality, lambda G: G.replicated(), lambda G: G.sort_rows()):
+        with pytest.raises(GraphError, match=rf"rank {ODD} gives other arguments .*: G=.*graph \d+ of this job"):
+            call(two if WORLD.rank == ODD else one)
+    with pytest.raises(GraphError, match=rf"rank {ODD} calls bfs where rank 0 calls sort_rows"):
+        (lambda: hd.bfs(one, 0) if WORLD.rank == ODD else one.sort_rows())()
+    one.sort_rows()
+    assert hd.bfs(one, 0).reached == GRID.n
     with pytest.raises(GraphError, match="give different graphs to spread"):
         hd.spread(other if WORLD.rank == ODD else GRID)
     with pytest.raises(GraphError, match="no rank gives a graph"):

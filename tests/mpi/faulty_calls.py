@@ -1,54 +1,216 @@
-"""A job of two ranks in which one call of MPI fails on the last rank; test_ranks.py starts this file under mpiexec.
+"""A call of MPI that fails on one rank, at every place of hopwave that makes one.
 
-    mpiexec -n 2 python tests/mpi/faulty_calls.py NUMBER
+    mpiexec -n 2 python tests/mpi/faulty_calls.py FOLDER                   # prints the places and ranks; none fails
+    mpiexec -n 2 python tests/mpi/faulty_calls.py FOLDER RANK PLACE NUMBER # the call with that number there fails
+    python tests/mpi/faulty_calls.py --all [--record FILE]                 # one job for each place and rank
 
-The call with that number fails. With 0 none does, and the number of calls is printed.
+A place is FILE:LINE:METHOD. After each fault the whole job must end, in time, with a sentence.
 """
 
 from __future__ import annotations
 
+import ast
+import atexit
+import json
+import re
+import subprocess
 import sys
-from typing import Any
+import tempfile
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar
 
-from mpi4py import MPI
+SOURCES = Path(__file__).resolve().parents[2] / "src" / "hopwave"
+RECEIVER = re.compile(r"(^|[._])(comm|mpi|MPI|COMM_WORLD|request|notice|status|machine|Get_info\(\))$")
+SECONDS_TO_END = 40  # from the start of a job to the end of every rank, after one of them failed
+NOT_INJECTED = {  # method of a place → why no fault is injected there
+    "Abort": "it ends the job",
+    "Get_source": "it reads a field of a record of our own process",
+    "Status": "it makes a record of our own process",
+    "bcast": "only NCCL needs it, which needs a GPU for each rank",
+    "Is_finalized": "MPI may be asked this at any time, and has no error for it",
+}
+NCCL = "NcclWire"  # the class whose places need a GPU for each rank
+HANDLER = "except"
 
-from hopwave import distributed
 
-COUNTED = ("Iallgather", "Iallreduce", "Ibarrier", "allgather", "gather", "allreduce", "Ialltoallv", "Iallgatherv")
+def places() -> dict[str, str]:
+    """Every place that calls MPI → its file, with the class it is in, or HANDLER."""
+    from mpi4py import MPI
+
+    methods = {name for kind in (MPI.Intracomm, MPI.Request, MPI.Status, MPI.Info) for name in dir(kind)}
+    methods |= {name for name in dir(MPI) if callable(getattr(MPI, name))}
+    found = {}
+    for path in sorted(SOURCES.rglob("*.py")):
+        if "mpi4py" not in path.read_text(encoding="utf-8") and path.parent.name != "distributed":
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        handlers = [node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)]
+        for node in ast.walk(tree):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in methods):
+                continue
+            if RECEIVER.search(ast.unparse(node.func.value)) is None:
+                continue
+            inside = [one.name for one in classes if one.lineno <= node.lineno <= (one.end_lineno or 0)]
+            if any(one.lineno <= node.lineno <= (one.end_lineno or 0) for one in handlers):
+                inside = [HANDLER]
+            file = path.relative_to(SOURCES).as_posix()
+            found[f"{file}:{node.lineno}:{node.func.attr}"] = f"{file}:{inside[-1] if inside else ''}"
+    return found
+
+
+# ---------------------------------------------------------------- one job
 
 
 class Faulty:
-    """A communicator whose calls are counted, and one of which fails."""
+    """A communicator, a request or MPI itself: calls are counted by their place, and one of them fails."""
 
-    def __init__(self, comm: Any, fails: int) -> None:
-        self.comm, self.fails, self.count = comm, fails, 0
+    calls: ClassVar[Counter[str]] = Counter()
+    fails: ClassVar[tuple[str, int]] = ("", 0)
+
+    def __init__(self, real: Any) -> None:
+        self._real = real
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self.comm, name)
-        if name not in COUNTED:
-            return found
+        found = getattr(self._real, name)
+        if name == "COMM_WORLD":
+            return Faulty(found)
+        if type(found).__name__ not in ("method", "builtin_function_or_method", "cython_function_or_method"):
+            return found  # a number, a type or an operation of MPI
 
         def called(*given: Any, **more: Any) -> Any:
-            self.count += 1
-            if self.count == self.fails:
-                raise MPI.Exception(MPI.ERR_OTHER)
-            return found(*given, **more)
+            frame = sys._getframe(1)
+            file = Path(frame.f_code.co_filename)
+            if SOURCES in file.parents:
+                place = f"{file.relative_to(SOURCES).as_posix()}:{frame.f_lineno}:{name}"
+                Faulty.calls[place] += 1
+                if (place, Faulty.calls[place]) == Faulty.fails:
+                    from mpi4py.MPI import ERR_OTHER, Exception
+
+                    raise Exception(ERR_OTHER)
+            answer = found(*given, **more)
+            kinds = ("Intracomm", "Comm", "Request", "Info", "Cartcomm")
+            return Faulty(answer) if type(answer).__name__ in kinds else answer
 
         return called
 
 
-def main() -> None:
-    """Searches and betweenness, with a communicator that fails."""
-    world = distributed.world()
-    if world.rank == world.size - 1:
-        world.comm = Faulty(world.comm, int(sys.argv[1]))
-    parts = distributed.kronecker(6)
-    for source in (1, 2):
-        distributed.bfs(parts, source)
-    distributed.betweenness_centrality(parts, k=5, seed=1)
-    if world.rank == world.size - 1:
-        print(f"{world.comm.count} calls", flush=True)
+def work(folder: Path) -> None:
+    """Calls that reach every place."""
+    import numpy as np
+
+    import hopwave as hw
+    from hopwave import distributed as hd
+    from hopwave.distributed import validate, wire
+
+    world = hd.world()
+    wire._host()
+    wire.takes_device_pointers()
+    path = folder / "web.mtx"
+    if world.rank == 0:
+        hw.write(path, hw.generate.grid(6, 5))
+    world.barrier()
+    for layout in ("1d", (1, 2)):
+        parts = hd.kronecker(6, layout=layout)
+        for plan in ("auto", "turbobfs-bu-sc"):
+            found = hd.bfs(parts, 1, plan=plan)
+    found.gather()
+    validate.validate(parts, found.sources, found.distances, found.predecessors)
+    parts.replicated()
+    hd.betweenness_centrality(hd.read(path), k=9, seed=1, split="sources", progress=False)
+    hd.from_edges(np.arange(5) + world.rank, np.arange(5) + 1)
+    with suppress(hw.GraphError):
+        hd.bfs(parts, world.rank)  # other arguments on every rank
+
+
+def one_job() -> None:
+    """A job's rank."""
+    import mpi4py
+    from mpi4py import MPI
+
+    folder, *fault = sys.argv[1:]
+    rank = MPI.COMM_WORLD.Get_rank()
+    mpi4py.MPI = Faulty(MPI)  # type: ignore[assignment]
+    if fault and rank == int(fault[0]):
+        Faulty.fails = fault[1], int(fault[2])
+    if not fault:  # after the last calls, which hopwave makes when the interpreter ends
+        atexit.register(lambda: Path(folder, f"places-{rank}.json").write_text(json.dumps(Faulty.calls)))
+    work(Path(folder))
+
+
+# ---------------------------------------------------------------- all jobs
+
+
+def reached(folder: Path) -> dict[str, list[int]]:
+    """Every place that a job without a fault reaches → the ranks that do."""
+    from mpi_job import start
+
+    done = start(2, __file__, str(folder), seconds=200)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, list[int]] = {}
+    for rank in (0, 1):
+        for place in json.loads((folder / f"places-{rank}.json").read_text()):
+            found.setdefault(place, []).append(rank)
+    return found
+
+
+def trouble(folder: Path, rank: int, place: str, number: int = 1) -> str | None:
+    """What is wrong with the end of a job in which that call fails: None, or a sentence."""
+    from mpi_job import start
+
+    try:
+        done = start(2, __file__, str(folder), str(rank), place, str(number), seconds=SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        return f"rank {rank} at {place}: the job did not end"
+    said = [line for line in done.stderr.splitlines() if re.search(rf"rank {rank} of 2 failed: .*Exception: ", line)]
+    if done.returncode == 0 or len(said) != 1:
+        return f"rank {rank} at {place}: status {done.returncode}, {done.stderr[-600:]!r}"
+    return None
+
+
+def why_not(place: str, inside: str) -> str | None:
+    """Why no fault is injected at a place, or None."""
+    if inside.endswith(f":{NCCL}"):
+        return NOT_INJECTED["bcast"]
+    if inside.endswith(f":{HANDLER}"):
+        return "it is made after another call has failed"
+    return NOT_INJECTED.get(place.split(":")[2])
+
+
+def main() -> int:
+    """A fault at every place, on every rank that reaches it."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    began, wrong, tried = time.monotonic(), [], 0
+    only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        found, known = reached(folder), places()
+        for place in known:
+            if place not in found and why_not(place, known[place]) is None:
+                wrong.append(f"{place} is not reached")
+        for place, ranks in found.items():
+            for rank in ranks if why_not(place, known.get(place, "")) is None and only in place else ():
+                tried += 1
+                if (said := trouble(folder, rank, place)) is not None:
+                    wrong.append(said)
+                    print(said, flush=True)
+    minutes = round((time.monotonic() - began) / 60, 2)
+    print("\n".join(wrong))
+    print(f"{tried} faults at {len(found)} places of {len(known)}, {len(wrong)} wrong, {minutes} minutes")
+    if "--record" in sys.argv:
+        import hopwave as hw
+
+        row = {
+            "fuzzer": "faults of MPI", "inputs": tried, "wrong": len(wrong), "minutes": minutes,
+            "places": len(known), "date": time.strftime("%Y-%m-%d"), "version": hw.__version__,
+        }  # fmt: skip
+        with Path(sys.argv[sys.argv.index("--record") + 1]).open("a") as file:
+            file.write(json.dumps(row) + "\n")
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main() if "--all" in sys.argv else one_job())

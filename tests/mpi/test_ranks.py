@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import faulty_calls
 import pytest
 from mpi_job import NEEDS_MPI, start
 
@@ -38,13 +39,27 @@ def test_a_rank_that_fails_ends_the_job(how: str) -> None:
     assert any(reason in line for line in lines) or not reason, lines
 
 
-@pytest.mark.parametrize("number", [9])
-def test_a_call_of_mpi_that_fails_ends_the_job(number: int) -> None:
-    """On one rank alone: the other waits for it. The error says so, and no rank is left."""
-    script = str(Path(__file__).with_name("faulty_calls.py"))
-    done = start(2, script, str(number), seconds=SECONDS_TO_END)
-    assert done.returncode != 0 and "calls" not in done.stdout
-    assert any("rank 1 of 2 failed: Exception: " in line for line in done.stderr.splitlines()), done.stderr
+@pytest.fixture(scope="module")
+def reached(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[int]]:
+    """The places that call MPI in a job without a fault."""
+    return faulty_calls.reached(tmp_path_factory.mktemp("faults"))
+
+
+def test_a_fault_is_injected_at_every_place_that_calls_mpi(reached: dict[str, list[int]]) -> None:
+    """`faulty_calls.py --all` lets each of them fail once; this finds calls that it would not reach."""
+    known = faulty_calls.places()
+    assert len(known) > 50 and set(reached) <= set(known)
+    left = {place for place in known if place not in reached}
+    assert {place for place in left if faulty_calls.why_not(place, known[place]) is None} == set()
+
+
+@pytest.mark.parametrize(("rank", "file", "method"), [(0, "work_queue", "Send"), (1, "early_exit", "Isend")])
+def test_a_call_of_mpi_that_fails_ends_the_job(
+    rank: int, file: str, method: str, reached: dict[str, list[int]], tmp_path: Path
+) -> None:
+    """In a thread of rank 0, and while a rank ends. The other rank waits: the job says why and ends."""
+    (place,) = [one for one in reached if f"/{file}.py:" in one and one.endswith(f":{method}") and rank in reached[one]]
+    assert faulty_calls.trouble(tmp_path, rank, place) is None
 
 
 def test_a_damaged_file_ends_the_job_with_its_line(tmp_path: Path) -> None:

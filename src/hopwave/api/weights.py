@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.api.arguments import as_graph, is_networkx
+from hopwave.arrays import masked_place
 from hopwave.construct import networkx_columns
 from hopwave.csr import Rows, check_numbers, first_nan, is_symmetric
 from hopwave.errors import GraphError
@@ -158,6 +159,8 @@ def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
     In an undirected graph both arcs of an edge must have the same weight. That also finds most arrays in another order.
     """
     remedy = "for weights in the order of the edges, build the graph with Graph.from_edges(src, dst, weights=...)"
+    if (place := masked_place(weights)) is not None:
+        raise GraphError(f"weights[{place}] is masked; give every arc a weight, or leave out the arcs without one")
     array = np.asarray(weights)
     if array.dtype.kind not in "biuf":
         raise GraphError(f"weights of type {array.dtype} are not numbers; give an array of integers or floats")
@@ -188,6 +191,8 @@ def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] |
         for vertex, value in given.items():
             found[graph.index(vertex)] = value
         return found
+    if (place := masked_place(given)) is not None:
+        raise GraphError(f"{what}[{place}] is masked; give every vertex a number, or a mapping of those that have one")
     array = np.asarray(given)
     if array.shape != (graph.n,) or array.dtype.kind not in "biuf":
         raise GraphError(

@@ -208,7 +208,7 @@ def betweenness_centrality(
 def _compared(G: Any) -> Any:
     """What all ranks must have in common of a graph. What is no graph is refused later, on all ranks."""
     if isinstance(G, DistributedGraph):
-        return repr(G)
+        return G.named
     try:
         return as_graph(G)
     except GraphError:

@@ -124,7 +124,7 @@ def bfs(
     if isinstance(source, Iterator):
         source = list(source)
     options = {"predecessors": predecessors, "depth_limit": depth_limit, "plan": plan, "compress": compress}
-    G.world.agree("bfs", G=repr(G), source=source, **options)
+    G.world.agree("bfs", G=G.named, source=source, **options)
     sources, limit, (chosen, why) = G.world.together(
         lambda: (source_ids(G, source), check_hops("depth_limit", depth_limit), choose_plan(plan))
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,13 @@ POLL_SECONDS = 5e-5  # between two looks at what a rank waits for
 
 
 class NeighbourWatch:
-    """Watches this rank's neighbours; `exchanges` counts those that this rank has begun to wait for."""
+    """Watches this rank's neighbours; `exchanges` counts those that this rank has begun to wait for.
 
-    def __init__(self, comm: Any, mpi: Any) -> None:
-        self.comm, self.mpi, self.exchanges = comm.Dup(), mpi, 0
+    `abort` ends the job with a sentence.
+    """
+
+    def __init__(self, comm: Any, mpi: Any, abort: Callable[[str], Any]) -> None:
+        self.comm, self.mpi, self.abort, self.exchanges = comm.Dup(), mpi, abort, 0
         rank, size = comm.Get_rank(), comm.Get_size()
         self.neighbours = {(rank - 1) % size, (rank + 1) % size} - {rank}
         self.ended: dict[int, int] = {}
@@ -37,9 +41,18 @@ class NeighbourWatch:
         return next((rank for rank, made in self.ended.items() if made < self.exchanges), None)
 
     def leave(self) -> None:
-        """Tell the neighbours, and wait until they end, too. MPI_Finalize also waits, but keeps a core busy."""
+        """Tell the neighbours, and wait until they end, too. MPI_Finalize also waits, but keeps a core busy.
+
+        A neighbour that cannot be told would wait for ever: then the job ends.
+        """
         if self.mpi.Is_finalized():
             return
+        try:
+            self._tell()
+        except self.mpi.Exception as error:
+            self.abort(f"{type(error).__name__}: {error}")
+
+    def _tell(self) -> None:
         count = np.array([self.exchanges], np.int64)
         notices = [self.comm.Isend(count, rank, ENDED) for rank in self.neighbours]
         while not self.neighbours <= set(self.ended):

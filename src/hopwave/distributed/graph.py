@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from hopwave.distributed.wire import HostWire, wire_for
 from hopwave.distributed.world import World
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
+
+_numbers = count(1)  # ranks make their graphs together, so that all give a graph the same number
 
 
 class DistributedGraph:
@@ -81,6 +84,7 @@ class DistributedGraph:
         self.edges = made.edges
         self.part = self._part(made.out, made.into, threads)
         self._count(made.tuples)
+        self.number = next(_numbers)
         self._put_hubs_first()
         del made
         self.part.tidy()
@@ -136,6 +140,7 @@ class DistributedGraph:
         The copy is made once, for plans that ask for the order. It takes as much memory as the arcs.
         """
         if self.part.sorted_tails is None:
+            self.world.agree("sort_rows", G=self.named)
             in_degrees = reduce_to_owners(self, self.pull_heads, np.diff(self.part.in_offsets))
             self.part.sort_rows(allgather_values(self, self.pull_tails, in_degrees, unused=0))
 
@@ -152,7 +157,7 @@ class DistributedGraph:
 
     def edges_within(self, reached: Any) -> int:
         """Edges given, repeats and loops included, between reached vertices: one flag per own vertex, on all ranks."""
-        self.world.agree("edges_within", G=repr(self))
+        self.world.agree("edges_within", G=self.named)
         tuples = int((self.tuples * self.part.xp.asarray(reached)).sum())
         return self.world.total(tuples) // (1 if self.directed else 2)
 
@@ -160,14 +165,14 @@ class DistributedGraph:
 
     def gather(self, values: Any) -> npt.NDArray[Any] | None:
         """One value per own vertex, joined into one array on rank 0; None on the others."""
-        self.world.agree("gather", G=repr(self))
+        self.world.agree("gather", G=self.named)
         values = np.ascontiguousarray(values.get() if hasattr(values, "get") else values)
         pieces = self.world.gather(values)
         return None if pieces is None else np.concatenate(pieces)
 
     def replicated(self) -> Graph:
         """The whole graph as a hopwave.Graph, on every rank."""
-        self.world.agree("replicated", G=repr(self))
+        self.world.agree("replicated", G=self.named)
         if self.layout.columns:
             group, heads = self.push_tails.group, self.push_heads.group
         else:
@@ -195,6 +200,11 @@ class DistributedGraph:
         kept = (part.out_offsets, part.heads, part.in_offsets, part.tails, getattr(part, "sorted_tails", None))
         arrays = {id(a): a for a in kept if a is not None}
         return sum(int(a.nbytes) for a in arrays.values())
+
+    @property
+    def named(self) -> str:
+        """What ranks compare: two graphs of the same size are still two."""
+        return f"{self!r} (graph {self.number} of this job)"
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"

@@ -34,7 +34,7 @@ def validate(graph: DistributedGraph, sources: tuple[int, ...], distances: Any, 
     >>> validate(G, r.sources, r.distances, r.predecessors).ok
     True
     """
-    graph.world.agree("validate", G=repr(graph), sources=sources)
+    graph.world.agree("validate", G=graph.named, sources=sources)
     xp, part = graph.part.xp, graph.part
     levels, parents = xp.asarray(distances), xp.asarray(predecessors).astype(np.int64)
     failures = _check_vertices(graph, sources, levels, parents)

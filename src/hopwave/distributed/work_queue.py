@@ -84,6 +84,13 @@ class WorkQueue:
             return begin, self.next
 
     def _serve(self) -> None:
+        """The thread of rank 0. Where it fails, the other ranks would wait for its replies for ever: the job ends."""
+        try:
+            self._reply()
+        except BaseException as error:
+            self.world.abort(f"{type(error).__name__}: {error}")
+
+    def _reply(self) -> None:
         """Reply to requests until every other rank has been told that nothing is left."""
         busy = self.world.size - 1
         request, status = np.empty(1, np.int64), self._mpi.Status()

@@ -141,15 +141,20 @@ class World:
 
     def abort(self, message: str, code: int = 1) -> NoReturn:
         """End every rank of the job now, with the message on one line."""
-        line = " ".join(message.split())
-        sys.stderr.write(f"hopwave: rank {self.rank} of {self.size} failed: {line}\n")  # one write: one line
-        sys.stderr.flush()
-        time.sleep(FLUSH_SECONDS)
-        self.comm.Abort(code)
-        raise SystemExit(code)  # for an MPI library that returns from Abort
+        end_job(self.comm, self.rank, self.size, message, code)
 
     def __repr__(self) -> str:
         return f"World(rank={self.rank}, size={self.size})"
+
+
+def end_job(comm: Any, rank: int, size: int, message: str, code: int = 1) -> NoReturn:
+    """End every rank of a communicator now, with the message on one line."""
+    line = " ".join(message.split())
+    sys.stderr.write(f"hopwave: rank {rank} of {size} failed: {line}\n")  # one write: one line
+    sys.stderr.flush()
+    time.sleep(FLUSH_SECONDS)
+    comm.Abort(code)
+    raise SystemExit(code)  # for an MPI library that returns from Abort
 
 
 class Alone:
@@ -263,10 +268,17 @@ def world() -> World:
     >>> world().rank
     0
     """
-    joined = World(_mpi().COMM_WORLD)
-    if joined.size > 1:
-        _end_all_on_error(joined)
-        _watches.append(NeighbourWatch(joined.comm, _mpi()))
+    mpi = _mpi()
+    comm = mpi.COMM_WORLD
+    try:
+        joined = World(comm)
+        if joined.size > 1:
+            _end_all_on_error(joined)
+            _watches.append(NeighbourWatch(joined.comm, mpi, joined.abort))
+    except mpi.Exception as error:  # the other ranks may already be waiting for this one
+        if comm.Get_size() > 1:
+            end_job(comm, comm.Get_rank(), comm.Get_size(), f"{type(error).__name__}: {error}")
+        raise
     return joined
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hopwave.arrays import module_of
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
-from hopwave.linalg.engine import choose
+from hopwave.linalg.engine import choose, compiling
 from hopwave.linalg.formats import arrays
 from hopwave.linalg.masking import Writing, allowed_places, let_through, write, write_entries, writing
 from hopwave.matrix import Matrix, as_matrix
@@ -20,6 +20,7 @@ from hopwave.rows import PLACES, is_in, kept, keys_of, union
 from hopwave.vector import Vector, as_vector
 
 
+@compiling
 def ewise_add(
     u: Any,
     v: Any,
@@ -67,6 +68,7 @@ def ewise_add(
     return _two(u, v, op, True, writing(out, mask, complement, structural, accum, replace), device)
 
 
+@compiling
 def ewise_mult(
     u: Any,
     v: Any,
@@ -170,6 +172,7 @@ def _two_matrices(A: Matrix, B: Matrix, op: BinaryOp, either: bool, how: Writing
     return write_entries(keys, values, A.shape, how, engine)
 
 
+@compiling
 def apply(
     u: Any,
     op: UnaryOp | BinaryOp | Callable[[Any], Any],
@@ -266,6 +269,7 @@ def _mapped(u: Vector, function: Any) -> Vector:
     return Vector.dense(everywhere, present.copy(), u.nnz).follow(u)
 
 
+@compiling
 def select(
     u: Any,
     predicate: str | BinaryOp | Callable[[Any], Any],

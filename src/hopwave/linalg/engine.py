@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from hopwave.engines import Algebra, algebra
+from hopwave.errors import LinalgError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def choose(device: str, *operands: Any) -> Algebra:
@@ -12,3 +18,23 @@ def choose(device: str, *operands: Any) -> Algebra:
     if device == "auto":
         device = "cuda" if any(getattr(operand, "device", None) == "cuda" for operand in operands) else "cpu"
     return algebra(device)
+
+
+def compiling(operation: Callable[P, R]) -> Callable[P, R]:
+    """An operation that may compile a user's function: what Numba says about that becomes an error of ours."""
+
+    @wraps(operation)
+    def explained(*given: P.args, **more: P.kwargs) -> R:
+        try:
+            return operation(*given, **more)
+        except Exception as error:
+            if not type(error).__module__.startswith("numba."):
+                raise
+            said = (line.strip() for line in str(error).splitlines())
+            reason = next((line for line in said if line and not line.startswith("Failed in ")), type(error).__name__)
+            raise LinalgError(
+                f"a function given to {operation.__name__} cannot be compiled ({reason}); use numbers, arithmetic and "
+                "functions that are compiled with numba.njit, or device='reference', which takes any function"
+            ) from error
+
+    return explained

@@ -24,7 +24,7 @@ from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.jobs import Direction, Product
-from hopwave.linalg.engine import choose
+from hopwave.linalg.engine import choose, compiling
 from hopwave.linalg.explanation import Explanation, Ran, explained
 from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import places_of
@@ -63,6 +63,7 @@ class Waves(NamedTuple):
     values: Vector | None
 
 
+@compiling
 def waves(
     x: Any,
     A: Any,

@@ -70,6 +70,10 @@ def assign(
     >>> la.assign(depth, 1, mask=la.Vector.from_entries([1, 3], True, n=4)).to_dense(-1).tolist()
     [-1, 1, 0, 1]
     """
+    if not isinstance(w, Vector):
+        raise LinalgError(
+            f"assign writes to a Vector, not {type(w).__name__}; a Matrix never changes: make another one"
+        )
     how = writing(w, mask, complement, structural, accum, replace)
     engine = choose(device, w, value, mask)
     if w.device != ("cuda" if engine.name == "cuda" else "cpu"):

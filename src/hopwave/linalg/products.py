@@ -21,7 +21,7 @@ from hopwave.engines import Algebra
 from hopwave.errors import EngineError, LinalgError
 from hopwave.jobs import Allowed, Direction, Product, Term
 from hopwave.linalg.complement import check_places, rest_is_less_work
-from hopwave.linalg.engine import choose
+from hopwave.linalg.engine import choose, compiling
 from hopwave.linalg.explanation import Explanation, Ran, explained
 from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import Writing, allowed_places, mask_rows, write, write_matrix, writing
@@ -53,6 +53,7 @@ class Options(NamedTuple):
     threads: int | None
 
 
+@compiling
 def mxv(
     A: Any,
     x: Any,
@@ -139,6 +140,7 @@ def mxv(
     return _product("mxv", as_matrix(A), x, semiring, how, options)
 
 
+@compiling
 def vxm(
     x: Any,
     A: Any,
@@ -308,6 +310,7 @@ def check_reuse(ring: Semiring, how: Writing, rows: int, inner: int) -> None:
         raise LinalgError(f"operand_reuse=True with {ring.name} would read values that x does not have; use any_pair")
 
 
+@compiling
 def mxm(
     A: Any,
     B: Any,

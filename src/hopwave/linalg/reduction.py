@@ -8,7 +8,7 @@ import numpy as np
 
 from hopwave.errors import LinalgError
 from hopwave.linalg.elementwise import is_table
-from hopwave.linalg.engine import choose
+from hopwave.linalg.engine import choose, compiling
 from hopwave.linalg.formats import arrays, listed
 from hopwave.linalg.products import mxv
 from hopwave.matrix import Matrix, as_matrix
@@ -17,6 +17,7 @@ from hopwave.semiring import Semiring
 from hopwave.vector import Vector
 
 
+@compiling
 def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: str = "auto") -> Any:
     """⊕ of all values of a vector or matrix, or of every row (axis=1) or column (axis=0) of a matrix.
 

@@ -23,6 +23,22 @@ from hopwave.plan import Plan
 STATE = "steps/state.cuh"
 
 
+class made_once(cached_property):
+    """A cached_property of something with a lock: one thread makes the value, and the others wait for it.
+
+    Python's own has had no lock since 3.12: the arrays of the slower thread would replace those whose addresses kernels
+    of the quicker one already have.
+    """
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        with instance.lock:
+            if self.attrname not in instance.__dict__:
+                instance.__dict__[self.attrname] = self.func(instance)
+            return instance.__dict__[self.attrname]
+
+
 class CudaGraph:
     """The arrays of one graph, whatever the plan; each is made when first needed."""
 
@@ -41,7 +57,7 @@ class CudaGraph:
         self.offset = offset_type(graph.indptr if self.given is None else self.given[0])
         self.launch = kernels(self.offset)
 
-    @cached_property
+    @made_once
     def rows(self):
         """Offsets and out-neighbours."""
         if self.given is not None:
@@ -51,7 +67,7 @@ class CudaGraph:
         graph = self.graph()
         return cupy.asarray(graph.indptr), cupy.asarray(graph.indices)
 
-    @cached_property
+    @made_once
     def columns(self):
         """Offsets and in-neighbours: the arcs of a directed graph in the order of their heads."""
         if not self.directed:
@@ -65,7 +81,7 @@ class CudaGraph:
         heads = build.rows_of(neighbours, self.arc_rows(offsets, self.m), self.n, symmetric=False, merge=False)
         return heads.indptr.astype(offsets.dtype, copy=False), heads.indices
 
-    @cached_property
+    @made_once
     def row_offsets(self):
         """Offsets of the out-neighbours, whether or not these are here."""
         if not self.directed or self.given is not None or self.turned is not None or "rows" in self.__dict__:
@@ -74,11 +90,12 @@ class CudaGraph:
 
     def columns_alone(self):
         """columns; rows that were only needed to make them are dropped (TurboBC, section 3.4: one format is enough)."""
-        rows_unused = self.directed and "rows" not in self.__dict__
-        columns = self.columns
-        if rows_unused:
-            self.__dict__.pop("rows", None)
-        return columns
+        with self.lock:
+            rows_unused = self.directed and "rows" not in self.__dict__
+            columns = self.columns
+            if rows_unused:
+                self.__dict__.pop("rows", None)
+            return columns
 
     @property
     def in_offsets(self):
@@ -92,12 +109,12 @@ class CudaGraph:
         self.launch(STATE, "arc_rows", WARP * count, offsets, np.int32(count), rows)
         return rows
 
-    @cached_property
+    @made_once
     def arc_columns(self):
         """The column of every arc, in column order (TurboBFS's COOC)."""
         return self.arc_rows(self.columns[0], self.m)
 
-    @cached_property
+    @made_once
     def arranged(self):
         """columns with every vertex's in-neighbours by descending in-degree (Hiragushi, section 3.4).
 
@@ -113,14 +130,14 @@ class CudaGraph:
                 self.__dict__.pop(name, None)
         return in_offsets, arranged
 
-    @cached_property
+    @made_once
     def closed(self):
         """The vertices that no search finds, as a bitmap."""
         bits = cupy.empty(-(-self.n // 32), np.uint32)
         self.launch(STATE, "closed_bits", self.n, self.in_offsets, np.int32(self.n), bits)
         return bits
 
-    @cached_property
+    @made_once
     def degree_bits(self):
         """Bits of the greatest in-degree: how much a path count can grow in one level."""
         return greatest_length(self.launch, self.in_offsets).bit_length()

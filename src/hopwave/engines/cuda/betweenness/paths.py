@@ -45,10 +45,11 @@ class PathSampling:
         n = self.device.n
         self.done, self.counts, self.sums = 0, np.zeros(n, np.int64), np.zeros(len(PATH_SUMS), np.int64)
         rows, columns = self.device.rows, self.device.columns
-        self.arrays = [array.astype(rows[0].dtype, copy=False) for array in (rows[0], columns[0])]
+        offsets = [array.astype(rows[0].dtype, copy=False) for array in (rows[0], columns[0])]
+        self.arrays = [*offsets, rows[1], columns[1]]  # the record holds only their addresses
         self.rows = filled(
-            GRAPH, offsets=[array.data.ptr for array in self.arrays],
-            neighbours=[array.data.ptr for array in (rows[1], columns[1])], n=n,
+            GRAPH, offsets=[array.data.ptr for array in self.arrays[:2]],
+            neighbours=[array.data.ptr for array in self.arrays[2:]], n=n,
             ascending=self.graph.order == "ascending",
             degree_bits=[degree_bits(degrees) for degrees in (self.graph.in_degrees, self.graph.degrees)],
         )  # fmt: skip

@@ -73,11 +73,14 @@ def renumbered_if_worth(loaded, job, depth):
     """The graph with near vertices near in memory, or None where it would not pay; kept with the graph."""
     if not regimes.worth_renumbering(loaded.n, loaded.m, len(job.sources), depth, memory_budget(job)):
         return None
-    if "near" not in loaded.kept:
-        loaded.kept["near"] = None
-        if regimes.scattered(loaded.n, neighbours_near(loaded.on_device.launch, loaded.offsets, loaded.neighbours)):
-            loaded.kept["near"] = renumbered(loaded, lambda source: distances_from(loaded, source)[0])
-    return loaded.kept["near"]
+    with loaded.lock:  # a thread that came meanwhile would go on without new numbers, and round otherwise
+        if "near" not in loaded.kept:
+            near = neighbours_near(loaded.on_device.launch, loaded.offsets, loaded.neighbours)
+            found = None
+            if regimes.scattered(loaded.n, near):
+                found = renumbered(loaded, lambda source: distances_from(loaded, source)[0])
+            loaded.kept["near"] = found
+        return loaded.kept["near"]
 
 
 def begin(loaded, job, name):

@@ -133,7 +133,7 @@ class Dealt:
             piece_row=self.arrays[0], first_piece=self.arrays[1], n=self.n, cut_rows=self.cut_rows,
             piece=self.cut // 2, together=short, hot=self.hot, tiles=self.tiles, rows=rows,
         )  # fmt: skip
-        self.inverses, self.launches = None, {}
+        self.kept, self.launches = {}, {}
 
     def order_by_distance(self):
         """Number rows by their distance from the first, if that brings near ones together, and copy the matrix so."""
@@ -190,11 +190,12 @@ class Dealt:
 
     def inverse(self, totals):
         """1 / the sum of each vertex's out-weights, 0 where it has none, in the order of rows; kept."""
-        if self.inverses is None:
+        if "inverse" not in self.kept:
             total = totals()
             inverse = cupy.where(total > 0, 1 / cupy.where(total > 0, total, 1.0), 0.0)
-            self.inverses = inverse if self.order is None else inverse[self.order]
-        return self.inverses
+            made = inverse if self.order is None else inverse[self.order]
+            self.kept.setdefault("inverse", made)  # another thread's launches may have the address of an earlier one
+        return self.kept["inverse"]
 
 
 def hops(rows):

@@ -381,7 +381,8 @@ def instances(offset="int"):
     shaped += [
         ("steps/push.cuh", "push", push_shape(mapping, output, counting))
         for mapping, (output, counting) in product(
-            ("thread", "warp", "block", "twc"), [*product(("queue", "scan", "reuse"), ("false",)), ("queue", "true")]
+            ("thread", "warp", "block", "twc"),
+            [("queue", "false"), ("queue", "true"), ("scan", "false"), ("scan", "true"), ("reuse", "false")],
         )
     ]
     shaped += [

@@ -43,9 +43,12 @@ __global__ void push(const Offset *offsets, const int *neighbours, const int *qu
     gather_tile<mapping>(u, begin, end, 0, [&](int from, Offset arc, u64) {
       const int v = neighbours[arc];
       if (output == Output::scan) {
-        if (status(distance, v) != -1) return;
-        distance[v] = depth + 1;
-        if (parent) parent[v] = from;
+        const int seen = status(distance, v);
+        if (seen == -1) {
+          distance[v] = depth + 1;
+          if (parent) parent[v] = from;
+        }
+        if (counting && (seen == -1 || seen == depth + 1)) atomicAdd(&sigma[v], sigma[from]);
       } else if (claim<counting>(from, v, depth, distance, parent, sigma)) {
         next[enqueue_at(&counters[TAIL])] = v;
         mine.found += 1;

@@ -1,0 +1,102 @@
+"""Operations of linalg under compute-sanitizer (sanitize_parts.py): power iterations, waves, products, assignments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.sanitize_graphs import same, traps, twice
+from hopwave import linalg as la
+from hopwave.linalg import algorithms
+
+
+def ranks() -> Iterator[str]:
+    """Power iterations."""
+    for where, graph in traps().items():
+        W, A = la.Matrix.from_graph(graph, 1.0 + np.arange(graph.m) % 7), la.Matrix.from_graph(graph)
+        own, near = 1.0 + np.arange(graph.n) % 3, 0.05 / graph.n
+        start: dict[str, Any] = {"max_iter": 5000, "tol": 10 * near, "nstart": own, "device": "cuda"}
+        yield from twice(
+            {
+                "pagerank": lambda A=A, near=near: algorithms.pagerank(A, tol=near, device="cuda"),
+                "own pagerank": lambda W=W, o=own, near=near: algorithms.pagerank(
+                    W, 0.7, o, o[::-1], o, tol=near, device="cuda"
+                ),
+                "eigenvector": lambda A=A, s=start: algorithms.eigenvector_centrality(A, **s),
+                "weighted eigenvector": lambda W=W, s=start: algorithms.eigenvector_centrality(W, **s),
+                "katz": lambda W=W, o=own: algorithms.katz_centrality(W, 1e-4, o, device="cuda"),
+            },
+            where,
+        )
+
+
+def waves() -> Iterator[str]:
+    """Sequences of masked products in one launch."""
+    for where, graph in traps().items():
+        A, n = la.Matrix.from_graph(graph), graph.n
+        ends = la.Vector.from_entries([0, n - 1] if n > 1 else [0], True, n).astype("int64")
+
+        def hops(semiring: Any, A: Any = A, ends: Any = ends, **how: Any) -> Any:
+            levels, values = la.waves(ends, A, semiring, device="cuda", **how)
+            return levels if semiring.any_term else la.ewise_add(levels.astype("int64"), values, la.binary.times)
+
+        yield from twice(
+            {
+                "bfs": lambda A=A: la.bfs(A, 0, device="cuda"),
+                "waves": lambda h=hops: h(la.semiring.any_pair),
+                "waves, pushed": lambda h=hops: h(la.semiring.any_secondi, direction="push"),
+                "waves, pulled": lambda h=hops: h(la.semiring.any_first, direction="pull"),
+                "waves, some": lambda h=hops: h(la.semiring.any_first, depth_limit=2),
+                "path counts": lambda h=hops: h(la.semiring.plus_first, depth_limit=20),
+            },
+            where,
+        )
+
+
+def products() -> Iterator[str]:
+    """Single products in both directions, with masks; and algorithms made of them."""
+    for where, graph in traps().items():
+        n = graph.n
+        A, W = la.Matrix.from_graph(graph), la.Matrix.from_graph(graph, 1 + np.arange(graph.m) % 7)
+        x = la.Vector.from_dense(np.arange(n) % 9, np.arange(n) % 3 == 0)
+        mask = la.Vector.from_entries([0, n - 1] if n > 1 else [0], True, n)
+        for ring in ("plus_second", "min_plus", "any_pair", "or_and"):
+            for given in ({}, {"mask": mask}, {"mask": mask, "complement": True}):
+                right = la.mxv(W, x, la.semiring[ring], device="reference", **given).to_dense(-1)
+                for direction in ("push", "pull"):
+                    y = la.mxv(W, x, la.semiring[ring], direction=direction, device="cuda", **given)
+                    if not same(y.to("cpu").to_dense(-1), right):
+                        yield f"{ring} by {direction} on {where}"
+        if not graph.directed:
+            yield from twice(
+                {
+                    "triangles": lambda A=A: algorithms.triangles(A, device="cuda"),
+                    "components": lambda A=A: algorithms.connected_components(A, device="cuda"),
+                },
+                where,
+            )
+
+
+def matrices() -> Iterator[str]:
+    """Products of matrices by dots and by all terms, with long rows; and assignments whose places repeat."""
+    for where, graph in traps().items():
+        W, ones = la.Matrix.from_graph(graph, 1.0 + np.arange(graph.m) % 7), np.ones((2, graph.n))
+        ends, corners = la.Matrix.from_dense(ones), la.Matrix.from_dense(np.ones((2, 2)))
+        pattern = (W.to_scipy() > 0).toarray() if graph.n < 300 else None
+        if pattern is not None:
+            square = (W.to_scipy() @ W.to_scipy()).toarray()
+            if not same(la.mxm(W, W, direction="push", device="cuda").to("cpu").to_dense(), square):
+                yield f"all terms of {where}"
+            if not same(la.mxm(W, W, mask=W, direction="pull", device="cuda").to("cpu").to_dense(), square * pattern):
+                yield f"dots of {where}"
+            if la.mxm(ends.T, ends, direction="push", device="cuda").nnz != graph.n**2:
+                yield f"long rows of {where}"
+        found = la.mxm(ends, ends.T, mask=corners, direction="pull", device="cuda").to("cpu").to_dense()
+        if not same(found, ones @ ones.T):
+            yield f"long dots of {where}"
+        for accum in (la.binary.plus, la.binary.minus):
+            w = la.assign(la.Vector.full(graph.n, 9.0), la.Vector.full(5, 2.0), [0] * 5, accum=accum, device="cuda")
+            if w.to("cpu")[0] != (19.0 if accum is la.binary.plus else -1.0):
+                yield f"repeated places with {accum}"
