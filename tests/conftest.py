@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, settings
 
 from graphs import DATA
 from hopwave import EngineError, engines
+from hopwave.api import choice
 from hopwave.engines.cpu.search.small import FirstSearches
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,7 +36,7 @@ PROFILE = os.environ.get("HOPWAVE_TESTS", "whole")
 EXAMPLES = {"whole": 15, "quick": 3, "random": 600}
 QUICK_CASES = 4  # of one test function
 COMPILE_KERNELS = ("test_kernels.py", "test_linalg_kernels.py")  # of the GPU
-WITHOUT_SEARCHES = ("house", "io", "fuzz", "datasets")  # folders
+WITHOUT_SEARCHES = ("house", "io", "datasets")  # folders
 QUICK_COMPILES = 1  # of one that compiles kernels for a GPU's architecture, which takes seconds per case
 
 for name, examples in EXAMPLES.items():
@@ -54,6 +55,7 @@ settings.load_profile(PROFILE)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if PROFILE == "quick":
         take_sample(config, items)
+    leave_out_gpu(config, items)
     site = [item for item in items if item.path.parent.name == "site" and "site" in getattr(item, "fixturenames", ())]
     without = [item for item in items if item not in site and needs_no_engine(item.path)]
     others = [item for item in items if item not in site and not needs_no_engine(item.path)]
@@ -65,8 +67,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [*others[:half], *without, *others[half:later], *site, *others[later:]]
 
 
+def leave_out_gpu(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without a GPU, keep one test of each file that needs one: it is skipped, and says why for all of them."""
+    if choice.has_gpu():
+        return
+    first = {item.path: item for item in reversed(items) if needs_gpu(item)}
+    left_out = {item for item in items if needs_gpu(item) and first[item.path] is not item}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
+
+
+def needs_gpu(item: pytest.Item) -> bool:
+    """Whether a test would be skipped where there is no GPU."""
+    skipped = any(mark.args and mark.args[0] is True for mark in item.iter_markers("skipif"))
+    return item.get_closest_marker("gpu") is not None and (skipped or "gpu" in getattr(item, "fixturenames", ()))
+
+
 def pytest_collection_finish() -> None:
-    """Keep the collector of garbage from looking at 16,000 tests again and again: they stay until the end."""
+    """Keep the collector of garbage from looking at 10,000 tests again and again: they stay until the end."""
     gc.collect()
     gc.freeze()
 

@@ -243,7 +243,7 @@ def test_hints_install_what_the_extras_do(root: Path) -> None:
     for extra, libraries in LIBRARIES.items():
         declared = {re.match(r"[\w-]+", each)[0] for each in extras[extra]}
         assert {re.match(r"[\w-]+", each.strip("'"))[0] for each in libraries.split()} == declared, extra
-    assert set(extras) - set(LIBRARIES) == {"all", "site", "test", "bench"}
+    assert set(extras) - set(LIBRARIES) == {"all", "site", "test", "lint", "bench"}
     assert extras["all"] == ["hopwave[networkx,io,plot,igraph,mpi]"]
 
 

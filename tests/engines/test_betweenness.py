@@ -24,6 +24,7 @@ from hopwave import EngineError, Graph, engines, generate
 from hopwave.catalogue import CATALOGUE
 from hopwave.jobs import Job
 from hopwave.plan import Plan
+from together import in_one_test
 
 PLANS = [plan for plan in CATALOGUE.values() if plan.task == "betweenness" and plan.lengths == "hops"]
 SMALL = [name for name, make in TRAPS.items() if make().n <= 160 and make().m <= 2000]
@@ -102,7 +103,7 @@ def edge_scores(result: hw.EdgeBetweennessResult) -> list[float]:
 
 @machines
 @every_plan
-@pytest.mark.parametrize("trap", SMALL)
+@in_one_test("trap", SMALL)
 def test_vertices(device: str, plan: Plan, trap: str) -> None:
     ready(device, plan)
     graph = TRAPS[trap]()
@@ -117,7 +118,7 @@ def test_vertices(device: str, plan: Plan, trap: str) -> None:
 
 @machines
 @every_plan
-@pytest.mark.parametrize("trap", SMALL)
+@in_one_test("trap", SMALL)
 def test_edges(device: str, plan: Plan, trap: str) -> None:
     ready(device, plan, edges=True)
     graph = TRAPS[trap]()

@@ -20,6 +20,7 @@ from hopwave import EngineError, Graph, engines, generate
 from hopwave.engines.cpu.many.source_order import neighbourhoods
 from hopwave.engines.cpu.policy import batch_width
 from hopwave.jobs import Sweep, Swept
+from together import in_one_test
 
 SMALL = [name for name, make in TRAPS.items() if make().n <= 220]
 LARGE = [name for name in TRAPS if name not in SMALL]
@@ -76,7 +77,7 @@ def check(device: str, graph: Graph, sources: Any, d: Any, limit: int | None = N
 
 @machines
 @shared_or_alone
-@pytest.mark.parametrize("name", SMALL)
+@in_one_test("name", SMALL)
 def test_traps(device: str, together: bool, name: str) -> None:
     graph = TRAPS[name]()
     sources = np.arange(graph.n)

@@ -19,6 +19,7 @@ from hopwave import EngineError, Graph, engines, generate
 from hopwave.algorithms.distances import rounding
 from hopwave.engines import host_memory
 from hopwave.jobs import Sweep, Swept
+from together import in_one_test
 
 SMALL = [name for name, make in TRAPS.items() if 0 < make().n <= 65]
 # Each kind of weights is a trap of its own; all are made of a number per edge, the same for both directions.
@@ -76,7 +77,7 @@ def check(device: str, graph: Graph, sources: Any, d: Any, limit: float | None =
 
 
 @kinds
-@pytest.mark.parametrize("name", SMALL)
+@in_one_test("name", SMALL)
 def test_traps(kind: str, name: str) -> None:
     graph = weighted(TRAPS[name](), kind)
     sources = np.arange(graph.n)

@@ -26,6 +26,7 @@ from hopwave.plan import Plan, Pull
 from hopwave.results.search import BFSResult
 from hopwave.rules import Sizes
 from hopwave.validate import validate
+from together import in_one_test
 
 SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
 COUNTING = [plan for plan in SEARCHES if plan.why_not(Question(path_counts=True)) is None]
@@ -54,7 +55,7 @@ machines = pytest.mark.parametrize(
 )
 every_search = pytest.mark.parametrize("plan", SEARCHES, ids=str)
 every_count = pytest.mark.parametrize("plan", COUNTING, ids=str)
-every_small_trap = pytest.mark.parametrize("trap", SMALL)
+every_small_trap = in_one_test("trap", SMALL)
 
 
 @pytest.mark.parametrize("device", engines.NAMES)

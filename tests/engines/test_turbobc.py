@@ -14,6 +14,7 @@ from hopwave import EngineError, Graph, PlanError, engines, generate
 from hopwave.algorithms import brandes
 from hopwave.catalogue import CATALOGUE
 from hopwave.jobs import Job
+from together import in_one_test
 
 PLANS = ["turbobc-sccooc", "turbobc-sccsc", "turbobc-vecsc"]
 every_plan = pytest.mark.parametrize("plan", PLANS)
@@ -80,7 +81,7 @@ def same(found: Any, expected: Any) -> None:
 
 @on_a_gpu
 @every_plan
-@pytest.mark.parametrize("trap", TRAPS)
+@in_one_test("trap", TRAPS)
 def test_traps(gpu: Any, plan: str, trap: str) -> None:
     """As the CPU engine, which test_betweenness.py holds against exact fractions."""
     graph = TRAPS[trap]()

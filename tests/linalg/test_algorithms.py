@@ -19,9 +19,10 @@ from hopwave.engines import algebra
 from hopwave.engines.shortcuts import NoShortcuts
 from hopwave.linalg import algorithms
 from operands import devices
+from together import in_one_test
 
-traps = pytest.mark.parametrize("trap", TRAPS)
-undirected_traps = pytest.mark.parametrize("trap", [trap for trap, make in TRAPS.items() if not make().directed])
+traps = in_one_test("trap", TRAPS)
+undirected_traps = in_one_test("trap", [trap for trap, make in TRAPS.items() if not make().directed])
 
 
 def without_loops(graph: hw.Graph) -> nx.Graph:

@@ -25,9 +25,10 @@ from hopwave.engines import algebra
 from hopwave.engines.shortcuts import NoShortcuts
 from hopwave.linalg import algorithms
 from operands import devices
+from together import in_one_test
 
 METHODS = ("bellman-ford", "delta-stepping", "dijkstra")
-traps = pytest.mark.parametrize("trap", TRAPS)
+traps = in_one_test("trap", TRAPS)
 lengths = st.one_of(st.integers(0, 9), st.floats(0, 100, allow_subnormal=False))
 
 

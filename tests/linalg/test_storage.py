@@ -16,6 +16,7 @@ from hopwave import linalg as la
 from hopwave.engines.cpu import policy
 from hopwave.rules import Ratio
 from operands import machines
+from together import in_one_test
 
 
 def entries(n: int, count: int) -> la.Vector:
@@ -98,7 +99,7 @@ def test_types() -> None:
 
 
 @machines
-@pytest.mark.parametrize("name", [name for name, make in TRAPS.items() if 0 < make().n <= 600])
+@in_one_test("name", [name for name, make in TRAPS.items() if 0 < make().n <= 600])
 def test_bfs_in_six_lines(device: str, name: str) -> None:
     G = TRAPS[name]()
     assert la.bfs(G, 0, device=device).to_dense(-1).tolist() == hw.bfs(G, 0, device="reference").distances.tolist()

@@ -1,0 +1,44 @@
+"""Many cases as one test: pytest spends some ten milliseconds on each test, which is more than most traps need."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+QUICK_VALUES = 4
+
+
+def in_one_test(name: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """As `pytest.mark.parametrize(name, values)`, but all values are tried by one test. A failure names its value.
+
+    The first value may skip the test, for a reason that holds for all of them. `make quick` tries a few values.
+    """
+    tried = list(values)
+    if os.environ.get("HOPWAVE_TESTS") == "quick":
+        tried = tried[:: max(1, len(tried) // QUICK_VALUES)]
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        def run(**given: Any) -> None:
+            for value in tried:
+                try:
+                    test(**given, **{name: value})
+                except pytest.skip.Exception as error:
+                    assert value is tried[0], f"{name}={value!r} alone was skipped: {error}"
+                    raise
+                except Exception as error:
+                    error.add_note(f"with {name}={value!r}")
+                    raise
+
+        signature = inspect.signature(test)
+        kept = [parameter for parameter in signature.parameters.values() if parameter.name != name]
+        assert len(kept) < len(signature.parameters), f"{test.__name__} has no parameter {name}"
+        run.__name__, run.__qualname__, run.__doc__ = test.__name__, test.__qualname__, test.__doc__
+        run.__module__, run.__signature__ = test.__module__, signature.replace(parameters=kept)  # type: ignore[attr-defined]
+        run.pytestmark = list(getattr(test, "pytestmark", []))  # type: ignore[attr-defined]
+        return run
+
+    return decorate
