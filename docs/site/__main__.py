@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import shutil
 import sys
 import time
@@ -20,6 +21,7 @@ def build(folder: Path) -> int:
     source, html = folder / "source", folder / "html"
     for old in (source, html):
         shutil.rmtree(old, ignore_errors=True)
+    gc.set_threshold(100_000, 50, 100)  # trees of documents are large and hold few circles: looking for them takes long
     begin = time.perf_counter()
     pages.collect(source)
     reference.write(source)

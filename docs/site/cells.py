@@ -131,7 +131,7 @@ def _figures() -> Iterator[bytes]:
 
     for number in pyplot.get_fignums():
         with io.BytesIO() as stream, rc_context({"svg.hashsalt": "hopwave"}):
-            pyplot.figure(number).savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
+            pyplot.figure(number).savefig(stream, format="svg", metadata={"Date": None})
             yield stream.getvalue()
     pyplot.close("all")
 
