@@ -51,7 +51,7 @@ GROUPS = (
     _group(
         "search",
         "Searches",
-        "Hops from a source. {doc}`../search` is the guide.",
+        "Hops from a source. {doc}`../searching` is the guide.",
         "bfs bfs_each bfs_many k_hop has_path BFSResult ScaledCounts Trace Level",
     ),
     _group(

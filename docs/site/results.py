@@ -133,4 +133,19 @@ def with_tables(page: str) -> str:
     >>> with_tables("a <!-- table: graph500 -->").partition("|")[2].split("|")[0].strip()
     'scale'
     """
-    return MARK.sub(lambda found: table(TABLES[found[1]]()), page)
+
+    def filled(found: re.Match[str]) -> str:
+        return table({title: readable(value) for title, value in row.items()} for row in TABLES[found[1]]())
+
+    return MARK.sub(filled, page)
+
+
+def readable(value: Any) -> Any:
+    """A large number with commas and, if it is measured, three digits that mean something.
+
+    >>> readable(31406374), readable(1487.2), readable(12.34), readable(2000)
+    ('31,406,374', '1,490', 12.34, 2000)
+    """
+    if isinstance(value, float) and 1000 <= value < 1e15:
+        return f"{float(f'{value:.3g}'):,.0f}"
+    return f"{value:,}" if isinstance(value, int) and value >= 10_000 else value

@@ -17,6 +17,7 @@ PAGES = (
     "index.html",
     "guide.html",
     "graphs.html",
+    "searching.html",
     "betweenness.html",
     "reference.html",
     "api/search.html",
