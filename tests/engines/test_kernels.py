@@ -74,13 +74,13 @@ def check_compiled(header: str, architecture: str, names: list[str], text: str =
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("header", HEADERS)
 def test_kernels_compile(header: str, architecture: str) -> None:
-    # The type of offsets changes arithmetic, not what an architecture must know: each once is enough.
+    # Neither the type of offsets nor other types change what an architecture must know: each once is enough.
     names = instances().get(header, [])
     wide = [name for name in names if "long long" in name]
     if architecture == OLDEST:
         names = [name for name in names if name not in wide]
-    elif architecture == NEWEST and wide:
-        names = wide
+    elif architecture == NEWEST:
+        names = wide or names[:1]
     check_compiled(header, architecture, names)
 
 
