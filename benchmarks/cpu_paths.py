@@ -198,15 +198,17 @@ def bounds_of_k(data: Path, runs: int, note: str) -> None:
     """How wide the bounds of k sources are, against the real error."""
     tested = tested_graphs(data)
     rows = []
-    for name in ("PGPgiantcompo", "ego-Facebook", "wiki-Vote", "kron10-directed", "grid40"):
+    names = ("ego-Facebook", "wiki-Vote", "kron10-directed", "grid40", "kron8-directed, weighted", "grid20, weighted")
+    for name in ("PGPgiantcompo", *names):
         graph = tested[name]()
+        along = graph.weights is not None
         exact = exact_scores(name, graph)
         for k in (32, 128, 512, 2048):
             if 2 * k > graph.n:
                 continue
             beyond, ratios = 0, []
             for seed in range(runs):
-                found = hw.betweenness_centrality(graph, k=k, seed=seed, delta=DELTA, progress=False)
+                found = hw.betweenness_centrality(graph, k=k, seed=seed, delta=DELTA, weights=along, progress=False)
                 off = np.abs(found.scores - exact)
                 beyond += bool((off > found.bounds).any())
                 ratios.append(float(found.bounds.max() / off.max()))

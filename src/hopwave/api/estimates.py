@@ -238,8 +238,11 @@ def bounds_of_sample(graph: Graph, job: Job, sums: Floats, engine: Engine, delta
     def labels() -> npt.NDArray[np.int32]:
         return engines.engine("cpu").components(graph, strong=False)
 
+    def reach() -> npt.NDArray[np.int64]:
+        return engines.engine("cpu").reach_bounds(graph)[1]
+
     def fetch() -> Any:
-        found = sample_bounds(graph, job, sums, labels, delta, bool(normalized))
+        found = sample_bounds(graph, job, sums, labels, reach, delta, bool(normalized))
         return to_input_device(graph, engine, found)
 
     return Deferred(fetch)
