@@ -188,7 +188,7 @@ def _interval(
         else:
             rest = np.clip((N * p - k * mean) / (N - k), 0.0, 1.0)
             evidence = (N - k) * divergence(rest, p)
-        if both_ways is not None:
+        if both_ways is not None and (p > mean).any():
             evidence = np.maximum(evidence, k * of_rows(mean, p, both_ways))
         needed = np.log(2 / (delta * share))
         fits = np.asarray(evidence <= needed)
