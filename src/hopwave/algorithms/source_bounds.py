@@ -26,14 +26,15 @@ may lead through any source s, so that Σ_uv d(u, v) ≤ 2 c Σ_t d(s, t) in a c
 summed to therefore gives an upper bound of the load that never fails. Where there is none, all risk is divided evenly.
 Vertices that can be inside no path need no share.
 
-Both ways. Without weights, the paths of an undirected graph from s to t are those from t to s: the X_s of all s are the
-row sums of a symmetric matrix with entries from 0 to 1, over N. Let H be the sources whose X is above t, and h their
-share of all. They cannot add much unless the others do, too, in the columns of H. Y = min(X, t) has a mean q with
-q ≥ p − h (1 − t), as X ≤ 1; with q ≥ (p − h²) / 2 + h t, as the rows of H have at most h² in their own columns, and in
-the others at most what the other rows have in all, q − h t; and with q ≥ h t. The lowest q that they allow is where the
-first two meet, at h = 1 − √(1 − p), or the last two, at h = √p: the smaller one of p − h (1 − t) and t √p. Y is in
-[0, t], and its mean over the draws is at most p̂: Chernoff's bound for Y / t. For each t it excludes a p̂ below some
-number, and so does the bound of X: they share one risk. (With R, h² is h² / R, and h is R − √(R² − R p) or √(R p).)
+Both ways. Without weights, or if these are whole numbers, the paths of an undirected graph from s to t are those from t
+to s: the X_s of all s are the row sums of a symmetric matrix with entries from 0 to 1, over N. Let H be the sources
+whose X is above t, and h their share of all. They cannot add much unless the others do, too, in the columns of H.
+Y = min(X, t) has a mean q with q ≥ p − h (1 − t), as X ≤ 1; with q ≥ (p − h²) / 2 + h t, as the rows of H have at most
+h² in their own columns, and in the others at most what the other rows have in all, q − h t; and with q ≥ h t. The
+lowest q that they allow is where the first two meet, at h = 1 − √(1 − p), or the last two, at h = √p: the smaller of
+p − h (1 − t) and t √p. Y is in [0, t], and its mean over the draws is at most p̂: Chernoff's bound for Y / t. For each t
+it excludes a p̂ below some number, and so does the bound of X: they share one risk. (With R, h² is h² / R, and h is
+R − √(R² − R p) or √(R p).)
 
 Reach. A path goes on from a vertex to what the vertex reaches, and R is the share of all targets which that is at most:
 those of its component, or in a directed graph, those that are counted along its strong components (reach_bounds). The
@@ -58,9 +59,9 @@ HALVINGS = 30  # of an interval that contains the end of a bound
 ROUNDED = 1 + 1e-6  # more than rounding can take from a sum
 SQUARES_FROM = 128  # sources: fewer say too little about how much they vary
 REFINED = 4096  # scores that have the second bound: the highest ones, whose bounds are the widest
-VARIANCES = (1, 1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32)  # of X, as shares of p (1 − p)
+VARIANCES = (1, 1 / 5, 1 / 25)  # of X, as shares of p (1 − p)
 CAPS = (0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.4)  # of rows, as shares of √(p / R)
-MOST_LOST = 0.8  # a above: the largest share that a bet may lose
+MOST_LOST = 0.9  # a above: the largest share that a bet may lose
 
 Labels = Callable[[], npt.NDArray[np.int32]]
 Reach = Callable[[], npt.NDArray[np.int64]]
@@ -85,14 +86,28 @@ def sample_bounds(
     square = None if squares is None else squares / (k * float(most) ** 2)
     ranges = ranges_of(graph, job, reach(), most)
     scores = int(np.count_nonzero(ranges)) // (2 if job.edges and not graph.directed else 1)
-    # Paths back are those of the way there, except along weights: sums are rounded in the order of the path.
-    both_ways = None if graph.directed or job.weighted else 1.0
+    both_ways = 1.0 if leads_back(graph, job) else None
     bounds = half_widths(mean, k, N, scores, load, delta, square, ranges, both_ways)
     if inner:  # only the others count for a source
         own = None if square is None else square[job.sources] * (k / (k - 1))
         theirs = ranges[job.sources]
         bounds[job.sources] = half_widths(mean[job.sources], k - 1, N, scores, load, delta, own, theirs, both_ways)
     return bounds if normalized else bounds * (N * most / (1 if graph.directed else 2))
+
+
+def leads_back(graph: Graph, job: Job) -> bool:
+    """Whether the shortest paths from t to s are those from s to t. Along weights, sums must not be rounded, because
+    they are added up in the order of the path: whole numbers are not.
+
+    >>> road, job = Graph.from_edges([0, 1], [1, 2], weights=[1.0, 2.0]), Job(np.array([0]), weighted=True)
+    >>> leads_back(road, job), leads_back(road.with_weights(road.weights / 10), job)
+    (True, False)
+    """
+    if graph.directed or not job.weighted:
+        return not graph.directed
+    lengths = np.asarray(graph.weights)
+    whole: bool = np.array_equal(lengths, np.floor(lengths))
+    return whole and float(lengths.max(initial=0.0)) * graph.n < 2.0**53
 
 
 def ranges_of(graph: Graph, job: Job, reach: npt.NDArray[np.int64], most: int) -> Floats:
