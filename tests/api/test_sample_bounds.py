@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hopwave as hw
-from hopwave import generate
+from hopwave import engines, generate
 from hopwave.algorithms import source_bounds
 from hopwave.api import estimates
 from hopwave.jobs import Job
@@ -90,6 +90,52 @@ def test_bets_win_no_more_than_they_are_worth(population: list[float], k: int, n
         evidence = source_bounds.best_bet(mean, square, k, p, np.array([needed]))
         won[bool(p[0] > mean[0])] += float(np.exp(evidence[0])) / len(samples)
     assert max(won.values()) <= 1 + 1e-9
+
+
+@given(data=st.data(), n=st.integers(3, 7), k=st.integers(1, 3), apart=st.integers(0, 2))
+def test_rows_of_a_symmetric_matrix_are_seldom_so_low(data: st.DataObject, n: int, k: int, apart: int) -> None:
+    """Of all samples, the share with such a mean or a lower one is at most exp(−evidence). `apart` rows are empty."""
+    matrix = np.zeros((n + apart, n + apart))
+    entry = st.sampled_from([0.0, 0.25, 1.0])
+    for i, j in combinations(range(n), 2):
+        matrix[i, j] = matrix[j, i] = data.draw(entry)
+    R = (n - 1) / (n + apart - 1)
+    rows = matrix.sum(1) / (n - 1)
+    p, means = rows.mean(), np.array([np.mean(some) for some in combinations(rows.tolist(), k)])
+    for mean in np.unique(means[means < p]):
+        evidence = k * source_bounds.of_rows(np.array([mean]), np.array([p]), R)[0]
+        assert (means <= mean + 1e-12).mean() <= np.exp(-evidence) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"endpoints": True}, {"edges": True}], ids=str)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_no_source_adds_more_than_the_range_of_a_score(name: str, options: dict[str, Any]) -> None:
+    graph = GRAPHS[name]
+    most = graph.n - 1 if options else graph.n - 2
+    job = Job(np.arange(graph.n), **options)
+    ranges = source_bounds.ranges_of(graph, job, engines.engine("cpu").reach_bounds(graph)[1], most)
+    call = hw.edge_betweenness_centrality if job.edges else hw.betweenness_centrality
+    given = {} if job.edges else options
+    halves = 1 if graph.directed else 2
+    added = np.array([call(graph, sources=[s], normalized=False, **given).scores * halves for s in range(graph.n)])
+    assert (added <= ranges * most + 1e-9).all()
+    assert len(np.unique(ranges)) <= 2 + np.log2(graph.n)
+    if name == "directed":
+        assert 0 < ranges.max() < 0.9, "not all vertices can be reached, and the bounds use that"
+
+
+def test_bounds_are_narrow_where_few_vertices_can_be_reached() -> None:
+    """Most sources lead into a small core, as in wiki-Vote: no score can be high, whatever the sample missed."""
+    core = generate.kronecker(6, 6, seed=1, directed=True)
+    tails, heads = np.repeat(np.arange(64), core.degrees), core.indices
+    feet = np.arange(64, 640)
+    graph = hw.Graph.from_edges(np.r_[tails, feet], np.r_[heads, feet % 64], n=640, directed=True)
+    exact = hw.betweenness_centrality(graph).scores
+    found = [hw.betweenness_centrality(graph, k=64, seed=seed) for seed in range(12)]
+    off = [np.abs(some.scores - exact) for some in found]
+    assert sum(bool((error > some.bounds).any()) for error, some in zip(off, found, strict=True)) <= 1
+    ratios = [some.bounds.max() / error.max() for error, some in zip(off, found, strict=True)]
+    assert np.median(ratios) < 10 and max(some.bounds.max() for some in found) < 0.1
 
 
 def test_squares_make_bounds_narrower_and_keep_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:

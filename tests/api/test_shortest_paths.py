@@ -142,6 +142,36 @@ def test_a_trace_counts_every_bucket() -> None:
     assert "<table>" in short._repr_html_()
 
 
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("lengths", ["tenths", "one to 255", "far apart"])
+def test_chains_leaves_and_rings_on_one_core(lengths: str, directed: bool) -> None:
+    """A few junctions, joined by chains of up to 200 vertices: some end in nothing, some lead back to where they began.
+
+    With lengths that are far apart, a chain is longer than the ring of buckets.
+    """
+    rng = np.random.default_rng(5)
+    source, target, n = [], [], 12
+    for _ in range(40):
+        inside = list(range(n, n + int(rng.integers(0, 200))))
+        ends = [int(rng.integers(12)), *inside, *([] if rng.random() < 0.2 else [int(rng.integers(12))])]
+        source, target, n = source + ends[:-1], target + ends[1:], n + len(inside)
+    m = len(source)
+    choices = {
+        "tenths": np.array([0.1, 0.2, 0.3]),
+        "one to 255": np.arange(1.0, 256),
+        "far apart": np.array([1.0, 4000]),
+    }
+    graph = Graph.from_edges(source, target, n, directed, weights=rng.choice(choices[lengths], m), combine="min")
+    A = sp.csr_array((graph.weights, graph.indices, graph.indptr), shape=(n, n))
+    for s in range(0, n, n // 9):
+        found = hw.sssp(graph, s, method="delta-stepping")
+        right = dijkstra(A, indices=s)
+        assert found.plan == "dijkstra-buckets" and np.array_equal(found.distances, right)
+        limit = float(np.median(right[np.isfinite(right)]))
+        near = hw.sssp(graph, s, method="delta-stepping", limit=limit).distances
+        assert np.array_equal(near, np.where(right <= limit, right, np.inf))
+
+
 def test_one_search_after_another() -> None:
     graph = random_graph("fractions", True, 2)
     for source, found in zip([3, 0, 3], hw.sssp_each(graph, [3, 0, 3], limit=2.0), strict=True):

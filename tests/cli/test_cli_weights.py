@@ -8,6 +8,7 @@ import pytest
 from calls import Answer, Fail, Run
 
 from hopwave import Graph
+from hopwave.cli import main
 from hopwave.io import read
 
 
@@ -78,6 +79,21 @@ def test_betweenness_along_weights(run: Run, answer: Answer, fail: Fail, roads: 
     run("convert", clean, "bare.npz", "--no-weights")
     _, message = fail("bc", "bare.npz", "--weights")
     assert "bare.npz has no weights; leave out --weights to count hops" in message
+
+
+def test_a_column_that_may_be_weights_is_named(
+    answer: Answer, fail: Fail, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The warning says what to add to the command, in one line; with it, lengths are used."""
+    table = tmp_path / "lengths.tsv"
+    table.write_text("a\tb\t1.5\nb\tc\t2\na\tc\t4\n")
+    assert main(["convert", str(table), str(tmp_path / "bare.npz")]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1 and told[0].startswith("hopwave: warning: ") and "--read-option weight=2" in told[0]
+    _, message = fail("bc", table, "--weights")
+    assert "give --read-option weight=2 to read it, or leave out --weights to count hops" in message
+    found = answer("bc", table, "--weights", "-r", "weight=2", "--raw", "--top", 1)
+    assert found["top"] == [{"vertex": "b", "betweenness": 1.0}]
 
 
 def test_searches_ignore_weights(answer: Answer, roads: Path) -> None:

@@ -68,6 +68,37 @@ def check_betweenness_along_weights() -> None:
         hd.betweenness_centrality(TRAPS["triangle"](), weights=np.zeros(6))
 
 
+def check_edges_and_targets() -> None:
+    """Edges and subsets, along hops and weights, of a graph that every rank has."""
+    bare = TRAPS["kronecker-directed"]()
+    graph = bare.with_weights(np.random.default_rng(1).integers(1, 4, bare.m).astype(np.float64))
+    some = list(range(0, graph.n, 3))
+    for options in (
+        {},
+        {"weights": True},
+        {"weights": True, "k": 7, "seed": 5},
+        {"sources": some, "targets": some[1:]},
+    ):
+        found, right = (
+            hd.edge_betweenness_centrality(graph, **options),
+            hw.edge_betweenness_centrality(graph, **options),
+        )
+        np.testing.assert_allclose(found.scores, right.scores, rtol=1e-9, atol=1e-12)
+        assert found.certificate.error <= found.certificate.tolerance and found.sources == right.sources
+        assert (found.bounds is None) == (right.bounds is None) == ("k" not in options)
+        if "k" in options:
+            np.testing.assert_allclose(found.bounds, right.bounds, rtol=1e-9, atol=1e-12)
+    undirected = TRAPS["kronecker"]()
+    found, right = hd.edge_betweenness_centrality(undirected), hw.edge_betweenness_centrality(undirected)
+    np.testing.assert_allclose(found.scores, right.scores, rtol=1e-9, atol=1e-12)
+    same(graph, graph, "sources", weights=True, sources=some, targets=some[1:])
+    same(undirected, hd.spread(undirected), "auto", targets=[0, 5, 9])
+    with pytest.raises(GraphError, match="targets= needs a graph that every rank has whole"):
+        hd.betweenness_centrality(hd.spread(bare), targets=[0], split="graph")
+    with pytest.raises(GraphError, match="edges are scored on a graph that every rank has whole"):
+        hd.edge_betweenness_centrality(hd.spread(bare))
+
+
 def check_sampled_paths() -> None:
     """The same seed gives the same bits as one process, by paths, sources and auto; a rank's error is everybody's."""
     graph = TRAPS["kronecker-directed"]()

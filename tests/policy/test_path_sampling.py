@@ -268,11 +268,39 @@ def test_auto_takes_the_cheapest(monkeypatch: pytest.MonkeyPatch) -> None:
     for n, arcs, chosen in ((10**5, 100.0, "paths"), (10**6, 1e7, "sources"), (2000, 1e7, "exact")):
         pilot = sampled_paths.Pilot(plan, 400, arcs, 0.05)
         assert method.after_pilot(n, 10**6, pilot, "cpu").method == chosen
+        if chosen == "sources":
+            assert method.after_pilot(n, 10**6, pilot, "cpu", continued=True).method == "paths"
     monkeypatch.setattr(method, "SMALL", 0)
     found = hw.betweenness_centrality(generate.kronecker(10, seed=1), epsilon=0.1, seed=1, progress=False)
     assert found.pairs and "paths cost less" in found.plan.why and found.plan == "path-sampling"
     named = hw.betweenness_centrality(GRAPHS["grid"], epsilon=0.1, seed=1, plan="hopwave-block")
     assert named.pairs is None and "plan= names" in named.plan.why
+
+
+@pytest.mark.parametrize(("plan", "small"), [("auto", 0.0), ("auto", 1.0), ("hopwave-block", 0.0)])
+def test_auto_continues_from_a_checkpoint(
+    plan: str, small: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it takes: paths, all sources, or all sources because a plan is named."""
+    monkeypatch.setattr(method, "SMALL", small)
+    graph, file = generate.kronecker(8, seed=1), tmp_path / "run.npz"
+
+    def stop(done: int, total: int) -> None:
+        if file.exists() or done > 200:
+            raise KeyboardInterrupt
+
+    def call(**more: Any) -> Any:
+        return hw.betweenness_centrality(graph, epsilon=0.02, seed=1, plan=plan, threads=1, **more)
+
+    with pytest.raises(KeyboardInterrupt):
+        call(checkpoint=file, progress=stop)
+    again = call(checkpoint=file, progress=False)
+    assert file.exists() and (again.pairs is None) == (plan != "auto" or small > 0)
+    whole = call(progress=False)
+    if again.pairs == whole.pairs:
+        assert np.array_equal(again.scores, whole.scores)
+    else:  # without a checkpoint, the plan's sources are a sample
+        assert "growing sample has no checkpoint" in again.plan.why and again.sources == graph.n
 
 
 @pytest.mark.parametrize(

@@ -60,22 +60,26 @@ def costs_on(engine: str) -> Costs:
     return ON_GPU if engine == "cuda" else ON_CPU
 
 
-def before_pilot(n: int, m: int, goal: Goal, engine: str, weighted: bool = False) -> Choice | None:
+def before_pilot(
+    n: int, m: int, goal: Goal, engine: str, weighted: bool = False, continued: bool = False
+) -> Choice | None:
     """What is cheaper than any pilot: all sources where they are few, sources on a GPU along weights; otherwise None.
+
+    `continued`: the run has a checkpoint to continue from, which a sample of sources cannot.
 
     >>> before_pilot(100, 400, Goal(0.1, 0.1), "cpu").why
     'exact: all 100 sources are cheap'
     """
     costs = costs_on(engine)
-    if weighted and engine == "cuda":
+    if weighted and engine == "cuda" and not continued:
         return Choice("sources", "along weights, a GPU goes from sources; paths are drawn on the CPU")
     if costs.sources(n, m) <= max(SMALL, costs.pairs(pilot_size(goal), 0.0)):
         return Choice("exact", f"exact: all {n:,} sources are cheap")
     return None
 
 
-def after_pilot(n: int, m: int, pilot: Pilot, engine: str) -> Choice:
-    """The cheapest of the three, by what the pilot found."""
+def after_pilot(n: int, m: int, pilot: Pilot, engine: str, continued: bool = False) -> Choice:
+    """The cheapest of the three, by what the pilot found; with `continued`, of all but a sample of sources."""
     costs = costs_on(engine)
     goal, pairs = pilot.schedule.goal, pilot.schedule.first
     sources = sources_needed(n, goal, pilot.greatest)
@@ -84,9 +88,9 @@ def after_pilot(n: int, m: int, pilot: Pilot, engine: str) -> Choice:
         "sources": costs.sources(sources, m),
         "exact": costs.sources(n, m),
     }
-    if cost["exact"] <= min(cost.values()):
+    if cost["exact"] <= (cost["paths"] if continued else min(cost.values())):
         return Choice("exact", f"exact: all {n:,} sources cost less than about {pairs:,} paths")
-    if cost["sources"] < cost["paths"]:
+    if cost["sources"] < cost["paths"] and not continued:
         return Choice("sources", f"about {sources:,} sources cost less than about {pairs:,} paths")
     return Choice("paths", f"about {pairs:,} paths cost less than about {sources:,} sources")
 

@@ -1,11 +1,12 @@
 """How far betweenness may be off after a sample of sources that is not adaptive (`k=`).
 
-    X_s   what source s adds to a score, as a share of the most it can add: in [0, 1]
+    X_s   what source s adds to a score, as a share of the n − 2 (or n − 1) targets: in [0, R]
+    R     the share of the targets that lie behind a vertex (or an arc), at most: see "Reach" below
     N     the sources that a score is the mean of: the n − 1 others for inner vertices; all n for ends and for edges
     p     the mean of X over all N: the exact score, normalised        p̂   its mean over the k that were drawn
     w(p)  the share of the risk delta of a score that is p. All shares together are at most 1
 
-Sources are drawn without replacement, so p̂ is farther above or below p with a probability of at most
+Let R be 1 first. Sources are drawn without replacement, so p̂ is farther above or below p with a probability of at most
 exp(−k KL(p̂, p)), where KL(x, p) = x log(x / p) + (1 − x) log((1 − x) / (1 − p)): Chernoff's bound, by Hoeffding
 (1963), Theorem 1, and Theorem 4 for draws without replacement. The bound of a score reaches as far as the last p with
 k KL(p̂, p) ≤ log(2 / (delta w(p))). The N − k sources that were not drawn are such a sample, too: once they are fewer,
@@ -23,6 +24,22 @@ Shares. All p together are `load`, the mean number of vertices (or arcs) of a pa
 high: half of the risk is divided in proportion to p, w(p) = p / load, and half evenly. In an undirected graph, a path
 may lead through any source s, so that Σ_uv d(u, v) ≤ 2 c Σ_t d(s, t) in a component of c vertices. What the sample
 summed to therefore gives an upper bound of the load that never fails. Where there is none, all risk is divided evenly.
+Vertices that can be inside no path need no share.
+
+Both ways. Without weights, or if these are whole numbers, the paths of an undirected graph from s to t are those from t
+to s: the X_s of all s are the row sums of a symmetric matrix with entries from 0 to 1, over N. Let H be the sources
+whose X is above t, and h their share of all. They cannot add much unless the others do, too, in the columns of H.
+Y = min(X, t) has a mean q with q ≥ p − h (1 − t), as X ≤ 1; with q ≥ (p − h²) / 2 + h t, as the rows of H have at most
+h² in their own columns, and in the others at most what the other rows have in all, q − h t; and with q ≥ h t. The
+lowest q that they allow is where the first two meet, at h = 1 − √(1 − p), or the last two, at h = √p: the smaller of
+p − h (1 − t) and t √p. Y is in [0, t], and its mean over the draws is at most p̂: Chernoff's bound for Y / t. For each t
+it excludes a p̂ below some number, and so does the bound of X: they share one risk. (With R, h² is h² / R, and h is
+R − √(R² − R p) or √(R p).)
+
+Reach. A path goes on from a vertex to what the vertex reaches, and R is the share of all targets which that is at most:
+those of its component, or in a directed graph, those that are counted along its strong components (reach_bounds). The
+bounds are those of X / R, times R. To have few different R, they are rounded up to halves of the largest, its quarters
+and so on.
 """
 
 from __future__ import annotations
@@ -42,17 +59,22 @@ HALVINGS = 30  # of an interval that contains the end of a bound
 ROUNDED = 1 + 1e-6  # more than rounding can take from a sum
 SQUARES_FROM = 128  # sources: fewer say too little about how much they vary
 REFINED = 4096  # scores that have the second bound: the highest ones, whose bounds are the widest
-VARIANCES = (1, 1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32)  # of X, as shares of p (1 − p)
-MOST_LOST = 0.8  # a above: the largest share that a bet may lose
+VARIANCES = (1, 1 / 5, 1 / 25)  # of X, as shares of p (1 − p)
+CAPS = (0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.4)  # of rows, as shares of √(p / R)
+MOST_LOST = 0.9  # a above: the largest share that a bet may lose
 
 Labels = Callable[[], npt.NDArray[np.int32]]
+Reach = Callable[[], npt.NDArray[np.int64]]
 
 
-def sample_bounds(graph: Graph, job: Job, sums: Floats, labels: Labels, delta: float, normalized: bool) -> Floats:
+def sample_bounds(
+    graph: Graph, job: Job, sums: Floats, labels: Labels, reach: Reach, delta: float, normalized: bool
+) -> Floats:
     """The bound of each score of a sample, scaled as the scores are. NaN where no source counts for a score.
 
     `sums` over the sources of the job, both directions of an undirected edge added up, and behind them the sums of
-    squares if the job has them. `labels()` returns the number of each vertex's component.
+    squares if the job has them. `labels()` returns the number of each vertex's component, `reach()` how many vertices
+    each vertex reaches at most, itself included.
     """
     n, k, inner = graph.n, len(job.sources), not (job.endpoints or job.edges)
     sums, squares = (sums[:n], sums[n:]) if job.squares else (sums, None)
@@ -62,49 +84,113 @@ def sample_bounds(graph: Graph, job: Job, sums: Floats, labels: Labels, delta: f
     mean = scale(sums, n, normalized=True, directed=True, endpoints=not inner, sampled=job.sources)
     load = load_bound(graph, job, sums, labels, N * most)
     square = None if squares is None else squares / (k * float(most) ** 2)
-    bounds = half_widths(mean, k, N, len(sums), load, delta, square)
+    ranges = ranges_of(graph, job, reach(), most)
+    scores = int(np.count_nonzero(ranges)) // (2 if job.edges and not graph.directed else 1)
+    both_ways = 1.0 if leads_back(graph, job) else None
+    bounds = half_widths(mean, k, N, scores, load, delta, square, ranges, both_ways)
     if inner:  # only the others count for a source
         own = None if square is None else square[job.sources] * (k / (k - 1))
-        bounds[job.sources] = half_widths(mean[job.sources], k - 1, N, len(sums), load, delta, own)
-        ends = graph.degrees < 2 if not graph.directed else (graph.degrees == 0) | (graph.in_degrees == 0)
-        bounds[ends & ~np.isnan(bounds)] = 0.0  # never inside a path, whatever the sample
+        theirs = ranges[job.sources]
+        bounds[job.sources] = half_widths(mean[job.sources], k - 1, N, scores, load, delta, own, theirs, both_ways)
     return bounds if normalized else bounds * (N * most / (1 if graph.directed else 2))
 
 
-def half_widths(
-    mean: Floats, k: int, N: int, scores: int, load: float, delta: float, square: Floats | None = None
-) -> Floats:
-    """How far means over k of N draws from [0, 1] may be off, for all `scores` together, except with the risk delta.
+def leads_back(graph: Graph, job: Job) -> bool:
+    """Whether the shortest paths from t to s are those from s to t. Along weights, sums must not be rounded, because
+    they are added up in the order of the path: whole numbers are not.
 
-    `square`: the means of their squares, for narrower bounds.
+    >>> road, job = Graph.from_edges([0, 1], [1, 2], weights=[1.0, 2.0]), Job(np.array([0]), weighted=True)
+    >>> leads_back(road, job), leads_back(road.with_weights(road.weights / 10), job)
+    (True, False)
+    """
+    if graph.directed or not job.weighted:
+        return not graph.directed
+    lengths = np.asarray(graph.weights)
+    whole: bool = np.array_equal(lengths, np.floor(lengths))
+    return whole and float(lengths.max(initial=0.0)) * graph.n < 2.0**53
+
+
+def ranges_of(graph: Graph, job: Job, reach: npt.NDArray[np.int64], most: int) -> Floats:
+    """R of each score: 0 for vertices that can be inside no path, else the largest R, or a half of it, a quarter …
+
+    >>> two = Graph.from_edges([0, 1, 3], [1, 2, 4])  # a path of three vertices, and an edge
+    >>> ranges_of(two, Job(np.array([0])), np.array([3, 3, 3, 2, 2]), 3).round(2).tolist()
+    [0.0, 0.33, 0.0, 0.0, 0.0]
+    """
+    # What is behind a vertex, itself not included; with a path's end and for arcs, itself included. In an undirected
+    # graph, what is behind a vertex is neither the source nor before it.
+    behind = reach[graph.indices] if job.edges else reach if job.endpoints else reach - 1
+    ranges = np.asarray(np.minimum(behind - (0 if graph.directed else 1), most) / most)
+    if not (job.edges or job.endpoints):
+        ends = graph.degrees < 2 if not graph.directed else (graph.degrees == 0) | (graph.in_degrees == 0)
+        ranges[ends] = 0.0
+    largest = float(ranges.max(initial=0.0))
+    with np.errstate(divide="ignore"):
+        halvings = np.floor(np.log2(largest / ranges))
+    return np.where(ranges > 0, largest * np.exp2(-halvings), 0.0)
+
+
+def half_widths(
+    mean: Floats,
+    k: int,
+    N: int,
+    scores: int,
+    load: float,
+    delta: float,
+    square: Floats | None = None,
+    ranges: Floats | None = None,
+    both_ways: float | None = None,
+) -> Floats:
+    """How far means over k of N draws may be off, for all `scores` together, except with the risk delta.
+
+    `square`: the means of their squares, for narrower bounds. `ranges`: the draws are from 0 to so much; 1 if None.
+    `both_ways`: the draws are row sums of a symmetric matrix ("Both ways" above), divided by so much.
 
     >>> half_widths(np.array([0.0, 0.5]), 100, 10_000, 1000, np.inf, 0.1).round(3).tolist()
     [0.094, 0.212]
     >>> half_widths(np.array([0.0, 0.5]), 100, 100, 1000, np.inf, 0.1).tolist()
     [0.0, 0.0]
+    >>> half_widths(np.array([0.25]), 100, 10_000, 1000, np.inf, 0.1, ranges=np.array([0.5])).round(3).tolist()
+    [0.106]
     """
     if k <= 0 or k == N:
         return np.full(len(mean), np.nan if k <= 0 else 0.0)
+    if ranges is not None:
+        widths = np.zeros(len(mean))
+        for most in np.unique(ranges[ranges > 0]):
+            of = ranges == most
+            squares = None if square is None else square[of] / most**2
+            R = None if both_ways is None else both_ways * float(most)
+            found = half_widths(mean[of] / most, k, N, scores, load / most, delta, squares, both_ways=R)
+            widths[of] = most * found
+        return widths
     mean = np.clip(mean, 0.0, 1.0)
     if square is not None:
-        widths = half_widths(mean, k, N, scores, load, delta / 2)
+        widths = half_widths(mean, k, N, scores, load, delta / 2, both_ways=both_ways)
         highest = np.argpartition(mean, -REFINED)[-REFINED:] if len(mean) > REFINED else np.arange(len(mean))
-        low, high = _interval(mean[highest], k, N, scores, load, delta, square[highest])
+        low, high = _interval(mean[highest], k, N, scores, load, delta, square[highest], both_ways)
         widths[highest] = np.maximum(high - mean[highest], mean[highest] - low)
         return widths
     if len(mean) <= GRID:
-        low, high = _interval(mean, k, N, scores, load, delta)
+        low, high = _interval(mean, k, N, scores, load, delta, None, both_ways)
     else:
         points = float(mean.max()) * np.linspace(0.0, 1.0, GRID) ** 2
         points[-1] = max(points[-1], float(mean.max()))
-        low, high = _interval(points, k, N, scores, load, delta)
+        low, high = _interval(points, k, N, scores, load, delta, None, both_ways)
         place = np.searchsorted(points, mean)  # the first point that is not below
         low, high = low[np.where(points[place] > mean, place - 1, place)], high[place]
     return np.asarray(np.maximum(high - mean, mean - low))
 
 
 def _interval(
-    mean: Floats, k: int, N: int, scores: int, load: float, delta: float, square: Floats | None = None
+    mean: Floats,
+    k: int,
+    N: int,
+    scores: int,
+    load: float,
+    delta: float,
+    square: Floats | None = None,
+    both_ways: float | None = None,
 ) -> tuple[Floats, Floats]:
     """The lowest and the highest p that such means, and means of squares, do not exclude."""
     if square is not None:
@@ -117,6 +203,8 @@ def _interval(
         else:
             rest = np.clip((N * p - k * mean) / (N - k), 0.0, 1.0)
             evidence = (N - k) * divergence(rest, p)
+        if both_ways is not None and (p > mean).any():
+            evidence = np.maximum(evidence, k * of_rows(mean, p, both_ways))
         needed = np.log(2 / (delta * share))
         fits = np.asarray(evidence <= needed)
         return fits if square is None else fits & (best_bet(mean, square, k, p, needed) <= needed)
@@ -133,6 +221,25 @@ def _interval(
 
     # The sources that were not drawn add between nothing and as much as they can.
     return end(k * mean / N), end((k * mean + (N - k)) / N)
+
+
+def of_rows(mean: Floats, p: Floats, R: float) -> Floats:
+    """The evidence of one draw against a p above the mean, where draws are row sums of a symmetric matrix, over R.
+
+    >>> few, much = np.array([0.03]), np.array([0.12])
+    >>> (divergence(few, much) < of_rows(few, much, 1.0)).tolist()
+    [True]
+    """
+    best = np.zeros(len(mean))
+    p = np.minimum(p, R)  # what excludes this p excludes every larger one
+    heavy = R * (1 - np.sqrt(1 - p / R))
+    for cap in CAPS:
+        t = np.minimum(cap * np.sqrt(p / R), 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            drawn, least = mean / t, np.minimum(p - heavy * (1 - t), t * np.sqrt(R * p)) / t
+            found = divergence(np.minimum(drawn, 1.0), np.minimum(least, 1.0))
+        best = np.where(drawn < least, np.fmax(best, found), best)
+    return best
 
 
 def best_bet(mean: Floats, square: Floats, k: int, p: Floats, needed: Floats) -> Floats:

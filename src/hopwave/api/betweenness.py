@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms import brandes, sampling, scaling
+from hopwave.algorithms.brandes import Certificate
 from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.algorithms.method import Method
 from hopwave.api import estimates
@@ -250,16 +251,22 @@ def edge_betweenness_centrality(
         weighted=weighted, checkpoint=checkpoint, order=order_of_nodes(G, graph),
     )  # fmt: skip
     run = choose_run(graph, request.job, device, plan, threads, executor)
-    sums, certificate = run.add_up(request.job, "edge betweenness", progress, checkpoint)
+    found = run.add_up(request.job, "edge betweenness", progress, checkpoint)
+    return edge_result(request, run, found, None if k is None else delta, normalized)
+
+
+def edge_result(
+    request: Request, run: estimates.SourceRun, found: tuple[Floats, Certificate], delta: float | None, normalized: bool
+) -> EdgeBetweennessResult:
+    """Sums of arcs as scores of edges, with bounds after a sample, which has a delta."""
+    graph, engine, (sums, certificate) = request.graph, run.engine, found
     if not graph.directed:
         sums = sums + scaling.of_reverse_arcs(graph, sums)
     arrays = request.scores(sums, normalized), scaling.tails(graph), graph.indices
-    scores, tails, heads = (to_input_device(graph, run.engine, array) for array in arrays)
-    bounds = None if k is None else bounds_of_sample(graph, request.job, sums, run.engine, delta, normalized)
-    risk, count, used = None if k is None else delta, len(request.job.sources), run.plan_used
-    return EdgeBetweennessResult(
-        scores, (tails, heads), certificate, count, used, run.engine.name, bounds, graph, delta=risk
-    )
+    scores, tails, heads = (to_input_device(graph, engine, array) for array in arrays)
+    bounds = None if delta is None else bounds_of_sample(graph, request.job, sums, engine, delta, normalized)
+    about = certificate, len(request.job.sources), run.plan_used, engine.name
+    return EdgeBetweennessResult(scores, (tails, heads), *about, bounds, graph, delta)
 
 
 # ------------------------------------------------------------------ arguments
@@ -367,7 +374,7 @@ class Run:
 
     def add_up(
         self, job: Job, title: str, progress: Progress, checkpoint: File = None, fetch: bool = True
-    ) -> tuple[Floats, brandes.Certificate]:
+    ) -> tuple[Floats, Certificate]:
         """The sums of dependencies, checked; with fetch=False they may be on a device. The title is for progress."""
         run = self.engine.accumulation(self.graph, job, self.plan, self.threads)
         saved, work = None, len(job.sources) * (self.graph.n + self.graph.m)

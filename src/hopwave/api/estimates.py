@@ -133,13 +133,13 @@ def check_epsilon(
         raise GraphError(
             "epsilon= draws its own sample; leave out k, sources, targets and endpoints, or leave out epsilon"
         )
-    if checkpoint is not None and method in ("auto", "sources"):
+    if checkpoint is not None and method == "sources":
         raise GraphError(
-            f"an adaptive sample (epsilon=) with method={method!r} cannot be checkpointed; "
-            "use method='paths', or k= with checkpoint="
+            "a sample of sources that grows (epsilon=, method='sources') cannot be checkpointed; "
+            "use method='paths' or 'auto', or k= with checkpoint="
         )
-    if checkpoint is not None and method == "paths" and seed is None:
-        raise GraphError("checkpoint= with method='paths' continues the same sample: give seed=, a whole number, too")
+    if checkpoint is not None and method != "exact" and seed is None:
+        raise GraphError("checkpoint= with epsilon= continues the same sample: give seed=, a whole number, too")
     check_probability("epsilon", epsilon, "the precision of a score", 0.01)
     sampling.python_generator(seed)  # an error, unless it is a seed
 
@@ -158,12 +158,15 @@ def estimated(
     if n <= 2:
         choice = _method.Choice("exact", "exact: no path has a vertex inside")
     elif choice is None:
-        if plan != "auto":
+        if plan != "auto" and checkpoint is not None:
+            choice = _method.Choice("exact", "exact: plan= goes from sources, and a growing sample has no checkpoint")
+        elif plan != "auto":
             choice = _method.Choice("sources", "plan= names a plan that goes from sources")
         elif asked.top is not None:
             choice = _method.Choice("paths", "top= ends a sample of paths")
         else:
-            choice = _method.before_pilot(n, graph.m, asked.goal, sources(True).engine.name, asked.job.weighted)
+            where = sources(True).engine.name
+            choice = _method.before_pilot(n, graph.m, asked.goal, where, asked.job.weighted, checkpoint is not None)
     if choice is not None and choice.method != "paths":
         return _from_sources(asked, sources, choice, progress, checkpoint)
     if plan != "auto":
@@ -178,7 +181,7 @@ def estimated(
     seed = sampling.python_generator(asked.seed).getrandbits(64)
     pilot = sampled_paths.draw_pilot(begin, seed, asked.goal, progress)
     if choice is None:
-        choice = _method.after_pilot(n, graph.m, pilot, engine.name)
+        choice = _method.after_pilot(n, graph.m, pilot, engine.name, checkpoint is not None)
         if choice.method != "paths":
             return _from_sources(asked, sources, choice, progress, checkpoint)
     saved = None
@@ -238,8 +241,11 @@ def bounds_of_sample(graph: Graph, job: Job, sums: Floats, engine: Engine, delta
     def labels() -> npt.NDArray[np.int32]:
         return engines.engine("cpu").components(graph, strong=False)
 
+    def reach() -> npt.NDArray[np.int64]:
+        return engines.engine("cpu").reach_bounds(graph)[1]
+
     def fetch() -> Any:
-        found = sample_bounds(graph, job, sums, labels, delta, bool(normalized))
+        found = sample_bounds(graph, job, sums, labels, reach, delta, bool(normalized))
         return to_input_device(graph, engine, found)
 
     return Deferred(fetch)

@@ -102,11 +102,9 @@ def bc(
     if combine is not None and not weights:
         raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
     try:
-        graph = load(file, directed, format, read_options, weights=weights, combine=combine)
+        graph = load(file, directed, format, read_options, weights=weights, combine=combine, needed=weights)
     except FormatError as error:
         raise FormatError(str(error).replace("--no-weights", "leave out --weights")) from error
-    if weights and not graph.is_weighted:
-        raise typer.BadParameter(f"{file} has no weights; leave out --weights to count hops")
     if cutoff is not None and not weights and cutoff.is_integer():
         cutoff = int(cutoff)
     arguments: dict[str, Any] = {

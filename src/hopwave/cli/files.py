@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import warnings
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from hopwave.errors import FormatError
+from hopwave.cli import terminal
+from hopwave.errors import FormatError, IgnoredColumnWarning, SparseIdsWarning
 from hopwave.graph import Graph
 from hopwave.io import read, write
 from hopwave.io.detect import by_name, by_title, unknown
@@ -85,22 +87,35 @@ def load(
     *,
     weights: bool = False,
     combine: Rule | None = None,
+    needed: bool = False,
 ) -> Graph:
     """Read the graph as the command's arguments say; `flag` is the name of the option for the format.
 
-    Commands that count hops read no weights.
+    Commands that count hops read no weights. `needed`: the command has --weights, and fails if there are none.
     """
     given = parsed(options, "--read-option")
     if combine is not None and not weights:
         raise typer.BadParameter(f"--combine {combine} says which weight to keep, and --no-weights leaves them all out")
     if combine is not None:
         given["combine"] = str(combine)
-    try:
-        return read(file, format, directed, weights=weights, **given)
-    except FormatError as error:
-        raise FormatError(reworded(str(error), flag, "--read-option")) from error
-    except TypeError as error:
-        raise _usage(error, given, "--read-option") from error
+    with warnings.catch_warnings(record=True) as told:
+        for kind in (IgnoredColumnWarning, SparseIdsWarning):
+            warnings.simplefilter("always", kind)
+        try:
+            graph = read(file, format, directed, weights=weights, **given)
+        except FormatError as error:
+            raise FormatError(reworded(str(error), flag, "--read-option")) from error
+        except TypeError as error:
+            raise _usage(error, given, "--read-option") from error
+    for warning in told:
+        message = str(warning.message).replace(", or weights=False to leave it out", "")
+        message = reworded(message, flag, "--read-option")
+        if needed and issubclass(warning.category, IgnoredColumnWarning):
+            raise typer.BadParameter(f"{message}, or leave out --weights to count hops")
+        terminal.warning(message)
+    if needed and not graph.is_weighted:
+        raise typer.BadParameter(f"{file} has no weights; leave out --weights to count hops")
+    return graph
 
 
 def save(
@@ -140,12 +155,12 @@ def reworded(message: str, format_flag: str, option_flag: str) -> str:
     >>> reworded("rename it, or pass format='npz'", "--from", "-r")
     "rename it, or give --from 'npz'"
     """
-    message = message.replace("weights=False", "--no-weights")
+    message = message.replace("weights=False", "--no-weights").replace("give n= ", f"give {option_flag} n=… ")
     message = message.replace("combine='min', 'max', 'sum' or 'first'", "--combine min, max, sum or first")
     message = re.sub(r"\b(pass )?format=(?=(.?))", lambda m: _flag(m, format_flag), message)
     if option_flag == "--write-option":
         message = message.replace("labels=False", "--drop-labels")
-    return re.sub(r"\b(pass )?((?:n|names|packed|isolated)=\w)", rf"{option_flag} \2", message)
+    return re.sub(r"\b(pass )?((?:n|names|packed|isolated|weight)=\w)", rf"{option_flag} \2", message)
 
 
 def _flag(found: re.Match[str], flag: str) -> str:

@@ -116,8 +116,17 @@ def _as_json(value: Any) -> Any:
 def error(message: str) -> None:
     """Print one line to stderr, whatever the message contains."""
     if message:
-        with suppress(OSError, ValueError):  # stderr is closed: there is nowhere to print
-            print("hopwave: error:", printable(" ".join(message.split())), file=sys.stderr, flush=True)
+        _to_stderr("hopwave: error:", message)
+
+
+def warning(message: str) -> None:
+    """Print one line to stderr, beside the result."""
+    _to_stderr("hopwave: warning:", message)
+
+
+def _to_stderr(start: str, message: str) -> None:
+    with suppress(OSError, ValueError):  # stderr is closed: there is nowhere to print
+        print(start, printable(" ".join(message.split())), file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -10,7 +10,11 @@ True
 
 from __future__ import annotations
 
-from hopwave.distributed.betweenness import DistributedBetweennessResult, betweenness_centrality
+from hopwave.distributed.betweenness import (
+    DistributedBetweennessResult,
+    betweenness_centrality,
+    edge_betweenness_centrality,
+)
 from hopwave.distributed.bfs import DistributedBFSResult, bfs
 from hopwave.distributed.construct import from_edges, kronecker, read, spread, uniform
 from hopwave.distributed.graph import DistributedGraph
@@ -25,6 +29,7 @@ __all__ = [
     "World",
     "betweenness_centrality",
     "bfs",
+    "edge_betweenness_centrality",
     "from_edges",
     "kronecker",
     "read",

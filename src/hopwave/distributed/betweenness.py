@@ -22,7 +22,7 @@ from hopwave.algorithms import brandes, sampling, scaling
 from hopwave.algorithms.method import Method
 from hopwave.api import estimates
 from hopwave.api.arguments import as_graph, check_hops, check_risk
-from hopwave.api.betweenness import check_request, choose_run
+from hopwave.api.betweenness import Request, check_request, choose_run, edge_result
 from hopwave.api.estimates import Estimate, bounds_of_sample, check_epsilon, check_method, estimated
 from hopwave.api.weights import lengths
 from hopwave.distributed.bfs import source_ids
@@ -34,7 +34,7 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.jobs import PathJob
 from hopwave.progress import Meter
-from hopwave.results.betweenness import BetweennessResult
+from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 
 MAX_WHOLE_VERTICES = 1 << 31  # a hopwave.Graph numbers its vertices with 31 bits
 BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the whole graph: rows, and one worker's state
@@ -73,6 +73,7 @@ class Options:
 
     k: int | None
     sources: Any
+    targets: Any
     seed: Any
     cutoff: float | None
     normalized: bool
@@ -102,6 +103,7 @@ def betweenness_centrality(
     endpoints: bool = False,
     seed: Any = None,
     *,
+    targets: Any = None,
     cutoff: float | None = None,
     split: Literal["auto", "sources", "graph"] = "auto",
     device: str = "cpu",
@@ -120,14 +122,14 @@ def betweenness_centrality(
     DistributedGraph, returns each rank's own scores; split="auto" then copies the whole graph to every rank if it fits
     into memory_limit (by default half of a rank's share of the free memory), and else leaves it in parts.
     With k= and epsilon=, `seed` must be a whole number, so that every rank draws the same sample. epsilon= needs the
-    whole graph on every rank; a sample of paths is the same for any number of ranks, bit for bit. `weights` is for a
-    hopwave.Graph; a DistributedGraph has none.
+    whole graph on every rank, and so does targets=; a sample of paths is the same for any number of ranks, bit for bit.
+    `weights` is for a hopwave.Graph; a DistributedGraph has none.
 
     Parameters
     ----------
     G : Graph or DistributedGraph
         The graph; a Graph must be the same on every rank.
-    k, sources, normalized, endpoints, seed, cutoff
+    k, sources, normalized, endpoints, seed, targets, cutoff
         As for `hopwave.betweenness_centrality`.
     split : {"auto", "sources", "graph"}, optional
         Whether ranks share out the sources, each with the whole graph, or the graph stays in parts.
@@ -155,9 +157,9 @@ def betweenness_centrality(
     [0.0, 1.0, 0.0]
     """
     joined = world()
-    if isinstance(sources, Iterator):
-        sources = list(sources)
+    sources, targets = (list(some) if isinstance(some, Iterator) else some for some in (sources, targets))
     about = {"k": k, "sources": sources, "normalized": bool(normalized), "endpoints": bool(endpoints), "seed": seed}
+    about |= {"targets": targets}
     about |= {"cutoff": cutoff, "split": split, "device": device, "weights": weights}
     about |= {"epsilon": epsilon, "delta": delta, "method": method, "top": top}
     joined.agree("betweenness_centrality", G=_compared(G), **about)
@@ -168,15 +170,14 @@ def betweenness_centrality(
         check_risk(delta)
         check_method(method, top, epsilon, k)
         if epsilon is not None:
-            check_epsilon(epsilon, k, sources, None, endpoints, None, method, seed)
-        sampled = k is not None or epsilon is not None
-        if sampled and joined.size > 1 and not isinstance(seed, int | np.integer):
-            raise GraphError(f"seed={seed!r} would draw a different sample on every rank; give a whole number")
-        if epsilon is not None and split == "graph":
-            raise GraphError(
-                "epsilon= samples a graph that every rank has whole, and split='graph' leaves it in parts; "
-                "use split='sources', or k="
-            )
+            check_epsilon(epsilon, k, sources, targets, endpoints, None, method, seed)
+        _check_seed(joined, seed, k is not None or epsilon is not None)
+        for name, given, instead in (("epsilon", epsilon, ", or k="), ("targets", targets, "")):
+            if given is not None and split == "graph":
+                raise GraphError(
+                    f"{name}= needs a graph that every rank has whole, and split='graph' leaves it in parts; "
+                    f"use split='sources'{instead}"
+                )
         if isinstance(G, DistributedGraph) and weights is not None and weights is not False:
             raise GraphError(
                 "a DistributedGraph has no weights; give every rank the hopwave.Graph, or leave out weights="
@@ -186,14 +187,16 @@ def betweenness_centrality(
     distributed = isinstance(G, DistributedGraph)
     graph, weighted = (G, False) if distributed else joined.together(lambda: lengths(G, weights))
     options = Options(
-        k, sources, seed, cutoff, bool(normalized), bool(endpoints), progress, weighted, epsilon, delta, method, top
-    )
+        k, sources, targets, seed, cutoff, bool(normalized), bool(endpoints), progress, weighted, epsilon, delta,
+        method, top,
+    )  # fmt: skip
     if not distributed:
         if split == "graph":
             raise GraphError("split='graph' needs a DistributedGraph; make one with hopwave.distributed.spread")
         return _by_sources(joined, graph, options, device, threads, memory_limit)
     if split == "auto":
-        split = "sources" if epsilon is not None or fits(G, memory_limit) else "graph"
+        whole_only = epsilon is not None or targets is not None
+        split = "sources" if whole_only or fits(G, memory_limit) else "graph"
     if split == "sources":
         whole = _by_sources(joined, G.replicated(), options, device, threads, memory_limit)
         mine = slice(G.first, G.first + G.own)
@@ -203,6 +206,82 @@ def betweenness_centrality(
             whole.undecided,
         )  # fmt: skip
     return _in_parts(G, options)
+
+
+def edge_betweenness_centrality(
+    G: Any,
+    k: int | None = None,
+    sources: Any = None,
+    normalized: bool = True,
+    seed: Any = None,
+    *,
+    targets: Any = None,
+    cutoff: float | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    progress: bool | None = None,
+    weights: Any = None,
+    delta: float = 0.1,
+) -> EdgeBetweennessResult:
+    """How many shortest paths lead over every edge of a hopwave.Graph; ranks share out the sources.
+
+    Parameters
+    ----------
+    G : Graph
+        The graph, the same on every rank.
+    k, sources, normalized, seed, targets, cutoff, device, threads, memory_limit, progress, weights, delta
+        As for `hopwave.edge_betweenness_centrality`; `memory_limit` is per rank. `seed`, with k=: a whole number.
+
+    Returns
+    -------
+    EdgeBetweennessResult
+        All scores, on every rank.
+
+    Raises
+    ------
+    GraphError
+        If an argument has a value that it cannot have, ranks give different ones, or the graph is in parts.
+
+    See Also
+    --------
+    hopwave.edge_betweenness_centrality, betweenness_centrality
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.distributed.edge_betweenness_centrality(hw.generate.path(3), normalized=False).to_dict()
+    {(0, 1): 2.0, (1, 2): 2.0}
+    """
+    joined = world()
+    sources, targets = (list(some) if isinstance(some, Iterator) else some for some in (sources, targets))
+    about = {"k": k, "sources": sources, "targets": targets, "normalized": bool(normalized), "seed": seed}
+    about |= {"cutoff": cutoff, "device": device, "weights": weights, "delta": delta}
+    joined.agree("edge_betweenness_centrality", G=_compared(G), **about)
+
+    def check() -> Request:
+        check_risk(delta)
+        _check_seed(joined, seed, k is not None)
+        if isinstance(G, DistributedGraph):
+            raise GraphError("edges are scored on a graph that every rank has whole; give every rank the hopwave.Graph")
+        graph, weighted = lengths(G, weights)
+        return check_request(
+            graph, k, sources, targets, seed, cutoff, memory_limit, False, edges=True, weighted=weighted
+        )
+
+    request = joined.together(check)
+    if device == "cuda":
+        joined.together(lambda: choose_gpu(joined))
+    workers = rank_threads(joined, threads) if device == "cpu" else None
+    run = SplitSources(joined, choose_run(request.graph, request.job, device, "auto", workers))
+    shown = progress if joined.rank == 0 else False
+    found = run.add_up(request.job, "edge betweenness", shown)
+    return edge_result(request, run, found, None if k is None else delta, normalized)
+
+
+def _check_seed(joined: World, seed: Any, sampled: bool) -> None:
+    if sampled and joined.size > 1 and not isinstance(seed, int | np.integer):
+        raise GraphError(f"seed={seed!r} would draw a different sample on every rank; give a whole number")
 
 
 def _compared(G: Any) -> Any:
@@ -235,7 +314,7 @@ def _by_sources(
     joined: World, graph: Graph, options: Options, device: str, threads: int | None, memory_limit: int | None
 ) -> BetweennessResult:
     request = check_request(
-        graph, options.k, options.sources, None, options.seed, options.cutoff, memory_limit, False,
+        graph, options.k, options.sources, options.targets, options.seed, options.cutoff, memory_limit, False,
         endpoints=options.endpoints, weighted=options.weighted,
     )  # fmt: skip
     job = request.job

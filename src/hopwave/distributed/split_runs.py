@@ -46,7 +46,8 @@ class SplitSources:
         self, job: Job, title: str, progress: Progress, checkpoint: Any = None
     ) -> tuple[Floats, brandes.Certificate]:
         """The sums over all sources of the job, checked. Progress is that of rank 0."""
-        total = np.zeros(self.run.graph.n * (2 if job.squares else 1))
+        graph = self.run.graph
+        total = np.zeros(graph.m if job.edges else graph.n * (2 if job.squares else 1))
         worst, shown = 0.0, progress if isinstance(progress, bool | None) and self.world.rank == 0 else False
 
         def take_blocks() -> None:

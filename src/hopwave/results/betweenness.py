@@ -283,7 +283,8 @@ def drawn(result: BetweennessResult | EdgeBetweennessResult) -> str:
     """
     n, sources = result.graph.n, result.sources
     if isinstance(result, BetweennessResult) and result.pairs is not None:
-        return f"{result.pairs:,} of {n * (n - 1):,} pairs"
+        every = n * (n - 1)
+        return f"{result.pairs:,} of {every:,} pairs" if result.pairs <= every else f"{result.pairs:,} draws of pairs"
     return f"all {n:,} sources" if sources == n else f"{sources:,} of {n:,} sources"
 
 

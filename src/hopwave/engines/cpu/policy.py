@@ -77,7 +77,7 @@ MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that work
 SOURCES_PER_WORKER = 32  # at least, of searches that share their steps
 BATCHES_PER_WORKER = 8  # from which on every batch has 64 sources
 COMPILED_FUNCTIONS_KEPT = 64  # loops compiled for users' functions
-THIN_DEGREE, FEW_WORKERS = 5.0, 4  # see one_core_is_faster
+THIN_DEGREES = {4: 5.0, 2: 12.0}  # mean degrees, by up to how many workers; see one_core_is_faster
 LENGTH_BUCKETS = 1 << 12  # in which vertices wait for Dijkstra's algorithm; a core's first cache holds their heads
 WIDER = 1 + 2.0**-8  # a weight is that many buckets wide, so that rounding never leaves both its ends in one
 
@@ -202,13 +202,14 @@ def path_threads(arcs):
 def one_core_is_faster(mean_degree, workers):
     """Whether one core that follows no arc twice finds shortest paths sooner than so many workers.
 
-    Measured beside two workers: a third of their time on roads (mean degree 2), 0.7 of it on a grid (4), 1.0 to 1.4 on
-    a Delaunay mesh (6), 1.8 on kron 18. More than FEW_WORKERS were not measured.
+    Beside two workers it took a third of their time on roads (mean degree 2), 0.7 of it on a grid (4), 1.0 to 1.4 on a
+    Delaunay mesh (6) and 1.8 on kron 18. Since it walks chains and fetches rows ahead, it takes 0.4, 0.7, 0.6 and 0.9
+    of what it took, and 0.75 on a small world (10). More workers were not measured.
 
-    >>> one_core_is_faster(2.1, 2), one_core_is_faster(6.0, 2), one_core_is_faster(60.0, 1)
-    (True, False, True)
+    >>> one_core_is_faster(2.1, 4), one_core_is_faster(6.0, 4), one_core_is_faster(6.0, 2), one_core_is_faster(60.0, 1)
+    (True, False, True, True)
     """
-    return workers == 1 or (mean_degree < THIN_DEGREE and workers <= FEW_WORKERS)
+    return workers == 1 or any(workers <= few and mean_degree < thin for few, thin in THIN_DEGREES.items())
 
 
 def first_blocks(vertices, sources, workers):

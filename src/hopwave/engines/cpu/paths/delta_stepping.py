@@ -1,7 +1,7 @@
 """Δ-stepping on the CPU: what is prepared, and the run (loop.py).
 
 Where one core is faster than all, buckets are as narrow as the shortest arc, or hold a heap, and no arc is followed
-twice: that is Dijkstra's algorithm (many/weighted.py). The distances are the same.
+twice: that is Dijkstra's algorithm (one_core.py; many/weighted.py with the heap). The distances are the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import POOL_NEXT, Helpers, new_board, thread_count
 from hopwave.engines.cpu.many import weighted
-from hopwave.engines.cpu.paths import bins, loop
+from hopwave.engines.cpu.paths import bins, loop, one_core
 from hopwave.engines.cpu.views import read_only, unsigned_rows
 
 TRACE_ROWS = 4096
@@ -93,9 +93,13 @@ def on_one_core(A, source, limit):
         state = kept.states.pop()
     except IndexError:  # the first run, or another thread has it
         state = weighted.WorkerState(np.empty(0), np.empty(n, np.uint32), weighted.new_waiting(m))
-    d = np.full(n, np.inf)
-    with compiling(weighted.search):
-        weighted.search(kept.arcs_for_one[A.turned], d, state, np.uint32(source), float(limit))
+    d, arcs = np.full(n, np.inf), kept.arcs_for_one[A.turned]
+    if arcs.in_any_order:
+        with compiling(one_core.search):
+            one_core.search(arcs, d, state.waiting, np.uint32(source), float(limit))
+    else:
+        with compiling(weighted.search):
+            weighted.search(arcs, d, state, np.uint32(source), float(limit))
     kept.states[:] = [state]  # one is enough, however many threads search this graph at once
     return d
 
