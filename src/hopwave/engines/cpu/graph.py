@@ -17,10 +17,10 @@ from hopwave.machine_code import njit
 
 
 def is_scattered(graph):
-    """Whether the numbers of neighbours are mostly so far apart that betweenness must prefetch.
+    """Whether the numbers of neighbours are mostly so far apart that betweenness along weights must prefetch.
 
     Not on graphs numbered along their shape (grids, roads), where neighbours share cache lines, nor on those that fit
-    into a cache: there prefetching costs a third. (A plain search gains by it on all of them.)
+    into a cache: there prefetching costs a third. (Searches without weights gain by it on all.)
     """
     if graph.n <= policy.CACHED_VERTICES:
         return False
@@ -93,7 +93,6 @@ class CpuGraph:
             self._unvisited,
             self._closed,
             self._padding,
-            self.scattered,
         )
 
     @contextmanager
