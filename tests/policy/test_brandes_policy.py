@@ -23,6 +23,7 @@ from hopwave.algorithms.scaling import scale, scale_subset
 from hopwave.api import choice
 from hopwave.catalogue import CATALOGUE
 from hopwave.engines.cpu import graph as cpu_graph
+from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import run
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.graph import is_scattered
@@ -300,10 +301,28 @@ def chosen(sources: int, arcs: int, **asked: Any) -> tuple[str, str]:
     return plan.name, why
 
 
-def test_few_sources_on_a_large_graph_get_all_threads() -> None:
-    assert chosen(3, 1 << 20) == ("hopwave-wide", "3 sources on a graph of 1,048,576 arcs")
-    assert chosen(4, 1 << 20)[0] == chosen(3, (1 << 20) - 1)[0] == "hopwave-block"
-    assert chosen(3, 1 << 20, edges=True)[0] == chosen(3, 1 << 20, squares=True)[0] == "hopwave-block"
+def test_the_number_of_sources_changes_no_plan() -> None:
+    assert chosen(1, 1 << 20) == chosen(3, 1 << 20) == chosen(4, 1 << 20) == ("hopwave-block", "one source per worker")
+
+
+@pytest.mark.parametrize(
+    ("vertices", "sources", "threads", "together"),
+    [
+        (policy.CACHED_VERTICES, 1, 16, False),
+        (1 << 18, 1, 1, False),
+        (1 << 18, 1, 3, False),
+        (1 << 18, 1, 4, True),
+        (1 << 18, 4, 16, True),
+        (1 << 18, 5, 16, False),
+        (policy.WIDE_VERTICES, 1, 2, True),
+        (policy.WIDE_VERTICES, 2, 2, False),
+        (policy.WIDE_VERTICES, 1, 1, False),
+    ],
+)
+def test_few_sources_on_a_large_graph_get_all_threads(
+    vertices: int, sources: int, threads: int, together: bool
+) -> None:
+    assert policy.few_sources(vertices, sources, threads) == together
 
 
 @pytest.mark.parametrize(

@@ -138,8 +138,8 @@ def all_on_one_source(loaded, job, plan, threads):
 
     Measured on 16 threads: with one source 4 to 10 times sooner, except on a graph of a few dozen thousand vertices
     (1.2); from half as many sources as threads on, not at all. On meshes most levels are too small to share. On two
-    threads, with one source: 0.55 of the time on uniform 20, 0.8 on kron 20; 1.5 on kron 18, 4 on mycielskian 15. Blocks
-    of several sources are added up in another order, so they are left out: scores are the same bit for bit either way.
+    threads, with one source: 0.55 of the time on uniform 20, 0.8 on kron 20; 1.5 on kron 18, 4 on mycielskian 15.
+    Blocks of several sources are added up in another order, so they are left out: scores are the same either way.
     """
     if plan.regime != "block" or job.edges or job.squares or pulls_of(plan, loaded) == 0:
         return False

@@ -4,7 +4,7 @@
     δ   dependencies: δ(v) = Σ σ(v)/σ(w) · (t(w) + δ(w)) over the successors w of v
 
 Encodings
-    sigma[v]   0 before v is visited, -σ̂(v) while its level is being found, σ̂(v) afterwards: "is a successor" is then one
+    sigma[v]   0 before v is visited, -σ̂(v) while its level is being found, σ̂(v) afterwards: "is a successor" is one
                comparison, and a search reads one number per neighbour. On the way back it becomes v's share,
                (t(v) + δ(v)) / σ̂(v), of which each predecessor u of v takes σ̂(u) times.
     successors of the vertices of pushed levels, in queue order, from the forward pass: the way back then reads nothing
