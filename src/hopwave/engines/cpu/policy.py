@@ -72,7 +72,7 @@ SPARSE_FROM = 100  # a pull that finds fewer than one place in so many returns a
 # ------------------------------------------------------------------ how much at a time
 
 WIDE_SHARE = 4  # threads per source from which on all of them work on one source after the other
-WIDE_VERTICES = 1 << 19  # of a graph from which on two or three threads already do so with the only source
+WIDE_VERTICES = 1 << 19  # of a graph with hubs from which on two or three threads already do so with the only source
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
 MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
 SOURCES_PER_WORKER = 32  # at least, of searches that share their steps
@@ -138,23 +138,26 @@ def all_on_one_source(loaded, job, plan, threads):
 
     Measured on 16 threads: with one source 4 to 10 times sooner, except on a graph of a few dozen thousand vertices
     (1.2); from half as many sources as threads on, not at all. On meshes most levels are too small to share. On two
-    threads, with one source: 0.55 of the time on uniform 20, 0.8 on kron 20; 1.5 on kron 18, 4 on mycielskian 15.
-    Blocks of several sources are added up in another order, so they are left out: scores are the same either way.
+    threads, with one source: 0.6 of the time on uniform 20 and on a small world, 0.8 on kron 20; 1.5 on kron 18, 4 on
+    mycielskian 15. Blocks of several sources are added up in another order, so they are left out: scores are the same
+    bit for bit either way.
     """
     if plan.regime != "block" or job.edges or job.squares or pulls_of(plan, loaded) == 0:
         return False
-    return few_sources(loaded.n, job.planned_sources, threads)
+    return few_sources(loaded.n, loaded.irregular, job.planned_sources, threads)
 
 
-def few_sources(vertices, sources, threads):
+def few_sources(vertices, irregular, sources, threads):
     """Whether so many threads have too few sources to take one each.
 
-    >>> few_sources(1 << 18, 1, 2), few_sources(1 << 20, 1, 2), few_sources(1 << 18, 4, 16), few_sources(1 << 18, 5, 16)
-    (False, True, True, False)
+    >>> few_sources(1 << 18, True, 1, 2), few_sources(1 << 18, False, 1, 2), few_sources(1 << 18, True, 4, 16)
+    (False, True, True)
     """
     if vertices <= CACHED_VERTICES or threads == 1 or block_size(sources) > 1:
         return False
-    return sources * WIDE_SHARE <= threads or (sources == 1 and vertices >= WIDE_VERTICES)
+    if sources * WIDE_SHARE <= threads:
+        return True
+    return sources == 1 and (not irregular or vertices >= WIDE_VERTICES)
 
 
 def is_small_job(loaded, job, plan):
