@@ -229,19 +229,20 @@ def test_block_size(sources: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("searches", "irregular", "order", "expected"),
+    ("searches", "irregular", "flat", "order", "expected"),
     [
-        (0, True, "degree", "plain"),
-        (1, True, "degree", "hubs"),
-        (15, True, "degree", "hubs"),
-        (16, True, "degree", "arranged"),
-        (99, False, "degree", "plain"),
-        (99, True, "any", "plain"),
-        (0, False, "paper", "arranged"),
+        (0, True, False, "degree", "plain"),
+        (1, True, False, "degree", "hubs"),
+        (15, True, False, "degree", "hubs"),
+        (16, True, False, "degree", "arranged"),
+        (99, False, False, "degree", "hubs"),
+        (99, False, True, "degree", "plain"),
+        (99, True, False, "any", "plain"),
+        (0, False, True, "paper", "arranged"),
     ],
 )
-def test_preparation_must_pay(searches: int, irregular: bool, order: str, expected: str) -> None:
-    assert preparation(searches, irregular, order) == expected
+def test_preparation_must_pay(searches: int, irregular: bool, flat: bool, order: str, expected: str) -> None:
+    assert preparation(searches, irregular, flat, order) == expected
 
 
 def test_is_scattered() -> None:
