@@ -68,7 +68,7 @@ def measure(
     with tempfile.TemporaryDirectory() as temporary:
         folder = kept or Path(temporary)
         graph, file = load(name, folder), folder / f"{name}.sg"
-        sources = giant_sources(graph, max(SEARCHED, *sizes))
+        sources = giant_sources(graph, max([SEARCHED, *sizes]))
         for threads in counts:
             for _ in range(BEFORE):
                 reached = hw.bfs(graph, sources[0], threads=threads).reached
