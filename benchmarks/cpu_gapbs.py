@@ -1,6 +1,7 @@
 """Searches and betweenness beside the GAP Benchmark Suite, on the same machine, graphs, sources and threads.
 
     python -m benchmarks.cpu_gapbs SEARCH BETWEENNESS [--threads 2 16] [--graphs kron18 …] [--sources 1 4 8 16 64]
+                                   [--folder FOLDER] [--name cpu-gapbs]
 
 SEARCH and BETWEENNESS are programs around GAPBS's own functions, which hopwave has no copy of. They are called as
 
@@ -8,7 +9,10 @@ SEARCH and BETWEENNESS are programs around GAPBS's own functions, which hopwave 
     BETWEENNESS graph.sg ROUNDS K,K SOURCE …  and print a line `k ms-per-source` for each k, from the first k sources
 
 with OMP_NUM_THREADS set. hopwave's times are those of the public call, the best of five after twenty; of four sources
-the mean. GAPBS returns parents; hopwave returns parents and distances. Both must reach the same number of vertices.
+the mean. Of betweenness, both do as many rounds, fewer with more sources, and hopwave one more before. GAPBS returns
+parents; hopwave returns parents and distances. Both must reach the same number of vertices.
+
+With --folder, graphs are kept there as NAME.sg. The page is benchmarks/results/cpu-gapbs, or what --name says.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ SMALL_WORLD = "smallworld17"
 ALL = GRAPHS | {SMALL_WORLD: lambda: generate.smallworld(1 << 17, 10, 0.1, seed=1)}
 NAMES = ["kron18", "kron20", "uniform20", "delaunay18", "grid1000", SMALL_WORLD, "mycielskian15"]
 SEARCHED, ROUNDS, BEFORE = 4, 5, 20
+MANY = 16  # sources of betweenness from which on one round is enough, since a round is a mean over them
 
 
 def lines(program: str, threads: int, *arguments: object) -> list[list[str]]:
@@ -39,17 +44,31 @@ def lines(program: str, threads: int, *arguments: object) -> list[list[str]]:
     return [line.split() for line in out.splitlines() if line[:1].isdigit()]
 
 
-def ms(call: Callable[[], Any]) -> float:
-    return timed(call, ROUNDS)[0] * 1e3
+def ms(call: Callable[[], Any], rounds: int = ROUNDS) -> float:
+    return timed(call, rounds)[0] * 1e3
 
 
-def measure(name: str, counts: list[int], sizes: list[int], search: str, betweenness: str) -> list[dict[str, Any]]:
-    graph = ALL[name]()
-    sources = giant_sources(graph, max(sizes))
+def rounds_of(size: int) -> int:
+    """How often betweenness of so many sources is measured."""
+    return max(1, ROUNDS * (MANY - size) // MANY)
+
+
+def load(name: str, folder: Path) -> hw.Graph:
+    """A graph, from its file in the folder if that is there, else generated and written to it."""
+    file = folder / f"{name}.sg"
+    if not file.exists():
+        hw.write(file, ALL[name]())
+    return hw.read(file, progress=False)
+
+
+def measure(
+    name: str, counts: list[int], sizes: list[int], search: str, betweenness: str, kept: Path | None
+) -> list[dict[str, Any]]:
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"{name}.sg"
-        hw.write(file, graph)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = kept or Path(temporary)
+        graph, file = load(name, folder), folder / f"{name}.sg"
+        sources = giant_sources(graph, max([SEARCHED, *sizes]))
         for threads in counts:
             for _ in range(BEFORE):
                 reached = hw.bfs(graph, sources[0], threads=threads).reached
@@ -59,12 +78,13 @@ def measure(name: str, counts: list[int], sizes: list[int], search: str, between
             searches = (partial(hw.bfs, graph, source, threads=threads) for source in sources[:SEARCHED])
             ours = statistics.mean(ms(one) for one in searches)
             rows.append(row(name, "search", threads, ours, statistics.mean(float(line[2]) for line in theirs)))
-            by_size = dict(lines(betweenness, threads, file, 3, ",".join(map(str, sizes)), *sources))
             for k in sizes:
+                rounds = rounds_of(k)
+                ((_, theirs_each),) = lines(betweenness, threads, file, rounds, k, *sources[:k])
                 run = partial(hw.betweenness_centrality, graph, sources=sources[:k], threads=threads, progress=False)
                 run()
                 what = f"betweenness, {k} sources, per source"
-                rows.append(row(name, what, threads, ms(run) / k, float(by_size[str(k)])))
+                rows.append(row(name, what, threads, ms(run, rounds) / k, float(theirs_each)))
     return rows
 
 
@@ -82,11 +102,13 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="*", default=[2, 16])
     parser.add_argument("--graphs", nargs="*", default=NAMES)
     parser.add_argument("--sources", type=int, nargs="*", default=[1, 4, 8, 16, 64])
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--name", default="cpu-gapbs")
     options = parser.parse_args()
     rows = []
     for name in options.graphs:
-        rows += measure(name, options.threads, options.sources, options.search, options.betweenness)
-    publish("cpu-gapbs", "Searches and betweenness beside GAPBS, on the CPU", rows)
+        rows += measure(name, options.threads, options.sources, options.search, options.betweenness, options.folder)
+    publish(options.name, "Searches and betweenness beside GAPBS, on the CPU", rows)
 
 
 if __name__ == "__main__":

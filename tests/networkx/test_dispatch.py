@@ -202,6 +202,15 @@ CALLS = {
 def test_what_pays_depends_on_what_is_asked(what: str) -> None:
     record, name, args, kwargs = CALLS[what]
     assert pays(name, backend.functions[name].arguments((nx.path_graph(9), *args), kwargs)) is record
+    assert backend.functions[name].pays is None
+
+
+def test_what_pays_for_every_call_depends_on_no_argument() -> None:
+    G = nx.path_graph(9)
+    for name, served in backend.functions.items():
+        given = dict.fromkeys(served.signature.parameters, 3) | {"G": G}
+        if served.pays is not None:
+            assert served.pays is pays(name, given) is pays(name, dict.fromkeys(given) | {"G": G}), name
 
 
 BINDINGS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [

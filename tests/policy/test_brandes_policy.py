@@ -23,6 +23,7 @@ from hopwave.algorithms.scaling import scale, scale_subset
 from hopwave.api import choice
 from hopwave.catalogue import CATALOGUE
 from hopwave.engines.cpu import graph as cpu_graph
+from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import run
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.graph import is_scattered
@@ -228,19 +229,20 @@ def test_block_size(sources: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("searches", "irregular", "order", "expected"),
+    ("searches", "irregular", "flat", "order", "expected"),
     [
-        (0, True, "degree", "plain"),
-        (1, True, "degree", "hubs"),
-        (15, True, "degree", "hubs"),
-        (16, True, "degree", "arranged"),
-        (99, False, "degree", "plain"),
-        (99, True, "any", "plain"),
-        (0, False, "paper", "arranged"),
+        (0, True, False, "degree", "plain"),
+        (1, True, False, "degree", "hubs"),
+        (15, True, False, "degree", "hubs"),
+        (16, True, False, "degree", "arranged"),
+        (99, False, False, "degree", "hubs"),
+        (99, False, True, "degree", "plain"),
+        (99, True, False, "any", "plain"),
+        (0, False, True, "paper", "arranged"),
     ],
 )
-def test_preparation_must_pay(searches: int, irregular: bool, order: str, expected: str) -> None:
-    assert preparation(searches, irregular, order) == expected
+def test_preparation_must_pay(searches: int, irregular: bool, flat: bool, order: str, expected: str) -> None:
+    assert preparation(searches, irregular, flat, order) == expected
 
 
 def test_is_scattered() -> None:
@@ -300,10 +302,28 @@ def chosen(sources: int, arcs: int, **asked: Any) -> tuple[str, str]:
     return plan.name, why
 
 
-def test_few_sources_on_a_large_graph_get_all_threads() -> None:
-    assert chosen(3, 1 << 20) == ("hopwave-wide", "3 sources on a graph of 1,048,576 arcs")
-    assert chosen(4, 1 << 20)[0] == chosen(3, (1 << 20) - 1)[0] == "hopwave-block"
-    assert chosen(3, 1 << 20, edges=True)[0] == chosen(3, 1 << 20, squares=True)[0] == "hopwave-block"
+def test_the_number_of_sources_changes_no_plan() -> None:
+    assert chosen(1, 1 << 20) == chosen(3, 1 << 20) == chosen(4, 1 << 20) == ("hopwave-block", "one source per worker")
+
+
+@pytest.mark.parametrize(
+    ("vertices", "irregular", "sources", "threads", "together"),
+    [
+        (policy.CACHED_VERTICES, False, 1, 16, False),
+        (1 << 18, False, 1, 1, False),
+        (1 << 18, False, 1, 2, True),
+        (1 << 18, True, 1, 3, False),
+        (1 << 18, True, 1, 4, True),
+        (1 << 18, True, 4, 16, True),
+        (1 << 18, False, 5, 16, False),
+        (policy.WIDE_VERTICES, True, 1, 2, True),
+        (policy.WIDE_VERTICES, True, 2, 2, False),
+    ],
+)
+def test_few_sources_on_a_large_graph_get_all_threads(
+    vertices: int, irregular: bool, sources: int, threads: int, together: bool
+) -> None:
+    assert policy.few_sources(vertices, irregular, sources, threads) == together
 
 
 @pytest.mark.parametrize(

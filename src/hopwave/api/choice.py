@@ -22,11 +22,6 @@ MIN_SEARCHED_ARCS_FOR_GPU = 1 << 32  # searches × arcs, for many searches
 MIN_WEIGHTED_ARCS_FOR_GPU = 1 << 28  # searches × arcs, for many searches along weights: they cost a CPU more per arc
 MIN_BETWEENNESS_ARCS_FOR_GPU = 1 << 28  # sources × arcs, for betweenness
 
-# On the CPU, all threads work on one source at a time if there are fewer sources than this and the graph has at least
-# that many arcs. The number of threads plays no part: it must not change a single bit of a result.
-WIDE_SOURCES = 4
-WIDE_ARCS = 1 << 20
-
 WEIGHTED_PLAN = "brandes-dijkstra"  # for betweenness along weights
 
 # ------------------------------------------------------------------ engines
@@ -163,11 +158,7 @@ def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: en
         regime, why = own
         chosen = CATALOGUE[f"hopwave-{regime}"]
     elif plan == "auto":
-        few = len(job.sources) < WIDE_SOURCES and graph.m >= WIDE_ARCS
-        if few and not job.edges and not job.squares:
-            chosen, why = CATALOGUE["hopwave-wide"], f"{len(job.sources)} sources on a graph of {graph.m:,} arcs"
-        else:
-            chosen, why = CATALOGUE["hopwave-block"], "one source per worker"
+        chosen, why = CATALOGUE["hopwave-block"], "one source per worker"
     else:
         chosen, why = named_plan(plan), "asked for"
     if chosen.task != "betweenness":

@@ -160,8 +160,7 @@ def _plan(name: str, plan: str, graph: Graph, count: int, device: str) -> str | 
         return None
     if device == "cuda":
         return None
-    few = count < choice.WIDE_SOURCES and graph.m >= choice.WIDE_ARCS and name == BETWEENNESS[0]
-    return "hopwave-wide" if few else "hopwave-block"
+    return "hopwave-block"
 
 
 def _shape(graph: Graph, searched: bool) -> Shape:

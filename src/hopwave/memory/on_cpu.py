@@ -157,7 +157,7 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
     n, m, k = shape.n, shape.m, ask.sources
     threads = thread_count(ask.threads)
     prepare(run, shape, weighted=ask.weighted)
-    few = k * policy.WIDE_SHARE <= threads and threads > 1
+    few = policy.few_sources(n, irregular(shape), k, threads)
     if not ask.weighted and not ask.edges and (ask.plan == "hopwave-wide" or few):
         run.take("queue, path counts, bitmaps", 2 * paged(4 * n) + paged(8 * n) + n // 2)
         run.take("sums", 8 * n)
@@ -188,7 +188,7 @@ def worker_bytes(shape: Shape, ask: Ask) -> int:
         ties = TIES * m * (12 if ask.edges else 8)
         extended = EXTENDED * n if counts_outgrow_float64(shape) else 0
         return int(44 * n + WAITING * ENTRIES * n + ties + extended + (4 * n if ask.edges else 0))
-    return int(32 * n + n // 4 + 4 * shape.tree * m)
+    return int(paged(8 * n) * 2 + paged(4 * n) * 2 + n // 4 + 4 * shape.tree * m)
 
 
 # ---------------------------------------------------------------- shortest paths, PageRank

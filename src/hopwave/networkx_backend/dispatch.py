@@ -15,7 +15,7 @@ from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 
 import networkx as nx
 
-from hopwave.networkx_backend.pays import Arguments, pays
+from hopwave.networkx_backend.pays import BY_ARGUMENTS, BY_NAME, MANY_SEARCHES, Arguments, Pays, pays
 from hopwave.plan import Plan
 
 WhyNot = Callable[[Arguments], str | None]
@@ -65,19 +65,25 @@ class Served:
         return signature.replace(parameters=parameters)
 
     @cached_property
-    def _names(self) -> tuple[list[str], Arguments]:
-        """The names of positional parameters in their order, and all defaults."""
+    def _names(self) -> tuple[list[str], Arguments, frozenset[str]]:
+        """The names of positional parameters in their order, all defaults, and all names."""
         parameters = self.signature.parameters.values()
         positional = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
-        return positional, {one.name: one.default for one in parameters if one.default is not one.empty}
+        defaults = {one.name: one.default for one in parameters if one.default is not one.empty}
+        return positional, defaults, frozenset(self.signature.parameters)
+
+    @cached_property
+    def pays(self) -> Pays | None:
+        """From which size on its calls pay, if that is the same for all of them."""
+        return None if self.name in BY_ARGUMENTS else BY_NAME.get(self.name, MANY_SEARCHES)
 
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         """The arguments of a call by name, defaults filled in; a TypeError where they do not fit the signature."""
-        positional, defaults = self._names
+        positional, defaults, names = self._names
         found = {**defaults, **kwargs}
         found.update(zip(positional, args, strict=False))
-        twice = len(args) > len(positional) or (kwargs and not kwargs.keys().isdisjoint(positional[: len(args)]))
-        if not twice and found.keys() == self.signature.parameters.keys():
+        fits = not kwargs or (kwargs.keys() <= names and kwargs.keys().isdisjoint(positional[: len(args)]))
+        if fits and len(found) == len(names) and len(args) <= len(positional):
             return found
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
@@ -112,6 +118,8 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """True, or why NetworkX is likely to be as fast."""
     served = FUNCTIONS[name]
+    if served.pays is not None:  # most calls that are declined take NetworkX a few microseconds: do not bind arguments
+        return served.pays.why_not(args[0] if args else kwargs["G"]) or True
     arguments = served.arguments(args, kwargs)
     return pays(name, arguments).why_not(arguments["G"]) or True
 

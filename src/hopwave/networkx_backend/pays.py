@@ -2,8 +2,8 @@
 
 The numbers come from benchmarks/results/small-calls-networkx.md, where every function of hops is timed on graphs of 34
 to 30,000 nodes: with the conversion of the graph, and on a graph that was converted before (NetworkX keeps what was
-converted until the graph changes). Below them NetworkX runs its own code; asking here takes it 6 µs. Those for squares
-and centralities were measured on random graphs of 12 to 10,000 nodes, in CPU time, since the machine was busy.
+converted until the graph changes). Below them NetworkX runs its own code, some µs later. Those for squares and
+centralities were measured on random graphs of 12 to 10,000 nodes, in CPU time, since the machine was busy.
 """
 
 from __future__ import annotations
@@ -127,6 +127,12 @@ BY_NAME = {
     "triangles": TRIANGLES,
     "square_clustering": SQUARES,
     "core_number": CORES,
+}  # fmt: skip
+
+
+BY_ARGUMENTS = {  # whose record depends on what is asked
+    "shortest_path", "shortest_path_length", "all_shortest_paths", "single_source_all_shortest_paths",
+    "closeness_centrality", "eccentricity",
 }  # fmt: skip
 
 

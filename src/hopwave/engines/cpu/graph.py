@@ -17,10 +17,10 @@ from hopwave.machine_code import njit
 
 
 def is_scattered(graph):
-    """Whether the numbers of neighbours are mostly so far apart that betweenness must prefetch.
+    """Whether the numbers of neighbours are mostly so far apart that betweenness along weights must prefetch.
 
     Not on graphs numbered along their shape (grids, roads), where neighbours share cache lines, nor on those that fit
-    into a cache: there prefetching costs a third. (A plain search gains by it on all of them.)
+    into a cache: there prefetching costs a third. (Searches without weights gain by it on all.)
     """
     if graph.n <= policy.CACHED_VERTICES:
         return False
@@ -42,6 +42,7 @@ class CpuGraph:
         self._answers = []
         degrees = graph.degrees
         self.irregular = self.m > 0 and int(degrees.max()) > policy.IRREGULAR * self.m / self.n
+        self.flat = not self.irregular and self.m <= policy.FLAT_DEGREE * self.n
         self.degree_bits = int(np.ceil(np.log2(max(2, int(graph.in_degrees.max(initial=0)) + 1))))
         self.findable = int(np.count_nonzero(graph.in_degrees))
         self.scattered = int(is_scattered(graph))
@@ -57,7 +58,7 @@ class CpuGraph:
     def adjacency(self, order):
         """The arrays for the next search. Hubs and the order of neighbours never change an answer."""
         with self._lock:
-            kind = policy.preparation(self.searches, self.irregular, order)
+            kind = policy.preparation(self.searches, self.irregular, self.flat, order)
             self.searches += 1
             if kind not in self._adjacency:
                 self._adjacency[kind] = self._prepare(kind)
@@ -93,7 +94,6 @@ class CpuGraph:
             self._unvisited,
             self._closed,
             self._padding,
-            self.scattered,
         )
 
     @contextmanager

@@ -52,7 +52,7 @@ SEARCHES_BEFORE_ARRANGING = 16
 SOURCES_BEFORE_ARRANGING = 256  # of one call that searches from many sources together
 SOURCES_BEFORE_RENUMBERING = 32  # of one betweenness call; numbering by degree costs as much as about ten sources
 PULLS_BEFORE_HUBS = 3  # of one matrix
-IRREGULAR = 8.0  # greatest degree over mean degree from which pulls gain by hubs and by arranged rows
+IRREGULAR = 8.0  # greatest degree over mean degree from which pulls gain by arranged rows
 CACHED_VERTICES = 1 << 15  # up to so many, all that a search touches stays in a core's own cache
 SCATTERED = 64  # neighbours whose median distance in numbers is over n / 64 rarely share a cache line
 ANSWERS_KEPT = 4  # arrays of distances or predecessors that wait to be used again
@@ -72,6 +72,7 @@ SPARSE_FROM = 100  # a pull that finds fewer than one place in so many returns a
 # ------------------------------------------------------------------ how much at a time
 
 WIDE_SHARE = 4  # threads per source from which on all of them work on one source after the other
+WIDE_VERTICES = 1 << 19  # of a graph with hubs from which on two or three threads already do so with the only source
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
 MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
 SOURCES_PER_WORKER = 32  # at least, of searches that share their steps
@@ -106,19 +107,21 @@ def block_size(sources):
     return max(1, min(MAX_SOURCES_PER_BLOCK, sources // MIN_BLOCKS))
 
 
-def preparation(searches, irregular, order):
+def preparation(searches, irregular, flat, order):
     """What a search after so many others may use: "plain" rows, "hubs" next to them, or "arranged" rows with hubs.
 
-    A plan that orders neighbours by degree as its paper does says order="paper" and has them from the start.
+    A plan that orders neighbours by degree as its paper does says order="paper" and has them from the start. Without
+    hubs in the graph, one neighbour next to the row still saves half of the rows of a pull: 0.83 of the time on
+    uniform 20, 0.9 on a small world. A flat graph, a mesh or roads, is hardly ever pulled.
 
-    >>> preparation(0, True, "degree"), preparation(1, True, "degree"), preparation(0, False, "paper")
-    ('plain', 'hubs', 'arranged')
+    >>> [preparation(searches, True, False, "degree") for searches in (0, 1, 16)]
+    ['plain', 'hubs', 'arranged']
     """
     if order == "paper":
         return "arranged"
-    if order == "any" or not irregular or searches < SEARCHES_BEFORE_HUBS:
+    if order == "any" or flat or searches < SEARCHES_BEFORE_HUBS:
         return "plain"
-    return "hubs" if searches < SEARCHES_BEFORE_ARRANGING else "arranged"
+    return "arranged" if irregular and searches >= SEARCHES_BEFORE_ARRANGING else "hubs"
 
 
 def worth_renumbering(loaded, job):
@@ -136,12 +139,27 @@ def all_on_one_source(loaded, job, plan, threads):
     """Whether threads that all work on one source, and then on the next, are done sooner than with a source each.
 
     Measured on 16 threads: with one source 4 to 10 times sooner, except on a graph of a few dozen thousand vertices
-    (1.2); from half as many sources as threads on, not at all. On meshes most levels are too small to share. Blocks of
-    several sources are added up in another order, so they are left out: scores are the same bit for bit either way.
+    (1.2); from half as many sources as threads on, not at all. On meshes most levels are too small to share. On two
+    threads, with one source: 0.6 of the time on uniform 20 and on a small world, 0.8 on kron 20; 1.5 on kron 18, 4 on
+    mycielskian 15. Blocks of several sources are added up in another order, so they are left out: scores are the same
+    bit for bit either way.
     """
     if plan.regime != "block" or job.edges or job.squares or pulls_of(plan, loaded) == 0:
         return False
-    return job.planned_sources * WIDE_SHARE <= threads and block_size(job.planned_sources) == 1 and threads > 1
+    return few_sources(loaded.n, loaded.irregular, job.planned_sources, threads)
+
+
+def few_sources(vertices, irregular, sources, threads):
+    """Whether so many threads have too few sources to take one each.
+
+    >>> few_sources(1 << 18, True, 1, 2), few_sources(1 << 18, False, 1, 2), few_sources(1 << 18, True, 4, 16)
+    (False, True, True)
+    """
+    if vertices <= CACHED_VERTICES or threads == 1 or block_size(sources) > 1:
+        return False
+    if sources * WIDE_SHARE <= threads:
+        return True
+    return sources == 1 and (not irregular or vertices >= WIDE_VERTICES)
 
 
 def is_small_job(loaded, job, plan):
@@ -158,7 +176,7 @@ def pulls_of(plan, loaded):
     """How betweenness goes forward: 0 always pushes, 1 asks the plan's rule at every level, 2 always pulls."""
     if len(plan.steps) == 1:
         return 2 if plan.steps[0].direction == "pull" else 0
-    return 1 if loaded.irregular or loaded.m > FLAT_DEGREE * loaded.n else 0
+    return 0 if loaded.flat else 1
 
 
 def batch_width(sources, workers, together, lanes=64):

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness.state import ARCS, BEGINS, EDGES, ENDPOINTS, IS_PULLED, SHIFT
-from hopwave.engines.cpu.intrinsics import INNER, ONE, U1, U4, U6, U8, U63, noinline, prefetch
+from hopwave.engines.cpu.betweenness.state import ARCS, BEGINS, CACHED, EDGES, ENDPOINTS, IS_PULLED, SHIFT
+from hopwave.engines.cpu.intrinsics import INNER, ONE, U1, U4, U6, U8, U63, noinline, prefetch, prefetch_to_write
 from hopwave.engines.cpu.search.frontier import clear_words, set_bits
 from hopwave.machine_code import njit
 
 
 @njit(**INNER)
-def back_by_successors(own, begin, end, row, squares, extra, targets, scattered):
+def back_by_successors(own, begin, end, row, squares, extra, targets, cached):
     """δ of a level that was pushed: nothing but its successors is read. Returns Σ δ."""
     noinline()
-    sigma, share, queue, starts, successors = own.sigma, own.share, own.queue, own.starts, own.successors
+    sigma, queue, starts, successors = own.sigma, own.queue, own.starts, own.successors
     total = 0.0
     end = np.uint64(end)
     for i in range(np.uint64(begin), end):
-        if scattered and i + U8 < end:
-            prefetch(sigma, queue[i + U8])
-            prefetch(row, queue[i + U8])
-            first = np.uint64(starts[i + U4])
-            for p in range(first, min(first + U8, np.uint64(starts[i + U4 + U1]))):
-                prefetch(share, successors[p])
+        if not cached and i + U8 < end:
+            prefetch_to_write(sigma, queue[i + U8])
+            prefetch_to_write(row, queue[i + U8])
+            prefetch(sigma, successors[starts[i + U4]])
         u = queue[i]
         gathered = 0.0
         for p in range(np.uint64(starts[i]), np.uint64(starts[i + U1])):
-            gathered += share[successors[p]]
-        delta = sigma[u] * gathered
+            gathered += sigma[successors[p]]
+        paths = sigma[u]
+        delta = paths * gathered
         weight = 1.0 if targets.size == 0 else targets[u]
-        share[u] = (weight + delta) / sigma[u]
+        sigma[u] = (weight + delta) / paths
         row[u] += delta + extra * weight
         if squares.size:
             squares[u] += delta * delta
@@ -39,24 +38,24 @@ def back_by_successors(own, begin, end, row, squares, extra, targets, scattered)
 
 
 @njit(**INNER)
-def back_by_arcs(A, own, begin, end, row, extra, targets):
+def back_by_arcs(A, own, begin, end, row, targets):
     """The same for edge scores: what flows through an arc is added to its own score. Returns Σ over the arcs."""
     noinline()
-    indices, sigma, share, queue = A.indices, own.sigma, own.share, own.queue
+    indices, sigma, queue = A.indices, own.sigma, own.queue
     starts, successors = own.starts, own.successors
     total = 0.0
     for i in range(begin, end):
         u = queue[i]
         paths = sigma[u]
         gathered = 0.0
-        for p in range(starts[i], starts[i + 1]):
+        for p in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
             j = successors[p]
-            flow = share[indices[j]]
+            flow = sigma[indices[j]]
             row[j] += paths * flow
             gathered += flow
         total += paths * gathered
         weight = 1.0 if targets.size == 0 else targets[u]
-        share[u] = (weight + paths * gathered) / paths
+        sigma[u] = (weight + paths * gathered) / paths
     return total
 
 
@@ -67,7 +66,7 @@ def back_by_bitmap(A, own, begin, end, stop, gather, row, squares, extra, target
     gather: whether vertices gather from their successors; else successors scatter to them. Returns Σ δ.
     """
     noinline()
-    sigma, share, queue, front = own.sigma, own.share, own.queue, own.front
+    sigma, gathered, queue, front = own.sigma, own.gathered, own.queue, own.front
     total = 0.0
     clear_words(front)
     if gather:
@@ -78,32 +77,32 @@ def back_by_bitmap(A, own, begin, end, stop, gather, row, squares, extra, target
                 prefetch(indptr, queue[i + 16])
                 prefetch(indices, indptr[queue[i + 8]])
             u = queue[i]
-            gathered = 0.0
+            sum_ = 0.0
             for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
                 v = np.uint64(indices[j])
                 if (front[v >> U6] >> (v & U63)) & U1:
-                    gathered += share[v]
-            share[u] = gathered
+                    sum_ += sigma[v]
+            gathered[u] = sum_
     else:
         in_indptr, in_indices = A.in_indptr, A.in_indices
         set_bits(front, queue, begin, end)
         for i in range(begin, end):
-            share[queue[i]] = 0.0
+            gathered[queue[i]] = 0.0
         for i in range(end, stop):
             if i + 16 < stop:
                 prefetch(in_indptr, queue[i + 16])
                 prefetch(in_indices, in_indptr[queue[i + 8]])
             v = queue[i]
-            flow = share[v]
+            flow = sigma[v]
             for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + ONE])):
                 u = np.uint64(in_indices[j])
                 if (front[u >> U6] >> (u & U63)) & U1:
-                    share[u] += flow
+                    gathered[u] += flow
     for i in range(begin, end):
         u = queue[i]
-        delta = sigma[u] * share[u]
+        delta = sigma[u] * gathered[u]
         weight = 1.0 if targets.size == 0 else targets[u]
-        share[u] = (weight + delta) / sigma[u]
+        sigma[u] = (weight + delta) / sigma[u]
         row[u] += delta + extra * weight
         if squares.size:
             squares[u] += delta * delta
@@ -115,11 +114,11 @@ def back_by_bitmap(A, own, begin, end, stop, gather, row, squares, extra, target
 def last_level(own, begin, end, row, extra, targets):
     """δ is 0, since there are no successors."""
     noinline()
-    sigma, share, queue = own.sigma, own.share, own.queue
+    sigma, queue = own.sigma, own.queue
     for i in range(begin, end):
         u = queue[i]
         weight = 1.0 if targets.size == 0 else targets[u]
-        share[u] = weight / sigma[u]
+        sigma[u] = weight / sigma[u]
         if extra != 0.0:
             row[u] += extra * weight
 
@@ -130,8 +129,9 @@ def backward(A, own, shared, count, row, squares):
 
     Returns Σ δ, and what it must be: Σ (d - 1) over the targets.
     """
-    share, queue, levels, targets = own.share, own.queue, own.levels, shared.targets
+    sigma, queue, levels, targets = own.sigma, own.queue, own.levels, shared.targets
     edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
+    cached = shared.limits[CACHED] != 0
     found, due, counted = 0.0, 0.0, 0.0
     for level in range(count - 1, -1, -1):
         begin, end = levels[level, BEGINS], levels[level + 1, BEGINS]
@@ -147,7 +147,7 @@ def backward(A, own, shared, count, row, squares):
             if level == count - 1:
                 last_level(own, begin, end, row, 0.0, targets)
             else:
-                found += back_by_arcs(A, own, begin, end, row, extra, targets)
+                found += back_by_arcs(A, own, begin, end, row, targets)
         elif level == 0:
             row[queue[0]] += extra * counted  # the source is an end of every path
         elif level == count - 1:
@@ -156,9 +156,9 @@ def backward(A, own, shared, count, row, squares):
             stop, gather = levels[level + 2, BEGINS], levels[level, ARCS] <= levels[level + 1, ARCS]
             found += back_by_bitmap(A, own, begin, end, stop, gather, row, squares, extra, targets)
         else:
-            found += back_by_successors(own, begin, end, row, squares, extra, targets, A.scattered)
+            found += back_by_successors(own, begin, end, row, squares, extra, targets, cached)
         if levels[level, SHIFT]:  # this level was scaled: the one before must see it in its own scale
             factor = 2.0 ** np.float64(-levels[level, SHIFT])
             for i in range(begin, end):
-                share[queue[i]] *= factor
+                sigma[queue[i]] *= factor
     return found, due

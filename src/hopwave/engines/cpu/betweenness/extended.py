@@ -42,7 +42,7 @@ def extended_source(A, own, shared, source, row, squares):
     """
     noinline()
     indptr, indices, queue, targets = A.indptr, A.indices, own.queue, shared.targets
-    n = own.depth.size
+    n = own.sigma.size
     depth, delta = np.full(n, -1, np.int64), np.zeros(n)
     mantissa, exponent = np.zeros(n), np.zeros(n, np.int64)
     tail = count_outward(A, queue, source, shared.limits[CUTOFF], depth, mantissa, exponent)

@@ -28,47 +28,46 @@ from hopwave.engines.cpu.intrinsics import (
     U63,
     noinline,
     prefetch,
+    prefetch_to_write,
     trailing_zeros,
 )
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.search.frontier import choose, clear_words, copy_words, set_bits
+from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD
 from hopwave.machine_code import njit
 
 
 @njit(**INNER)
-def push_counting(A, own, begin, end, used, level, arcs):
+def push_counting(A, own, begin, end, used, arcs):
     """One level forward, by the arcs that leave it. Its successors are recorded, as arc numbers where `arcs`.
 
-    used: how many successors are recorded so far. Returns the new end of the queue, and of the successors.
+    used: how many successors are recorded so far. Returns the new end of the queue, and of the successors. What the
+    vertices 4, 8 and 16 places ahead will need is prefetched, as in search/steps.push_alone.
     """
     noinline()
-    indptr, indices, depth, sigma = A.indptr, A.indices, own.depth, own.sigma
-    queue, starts, successors, scattered = own.queue, own.starts, own.successors, A.scattered
+    indptr, indices, sigma = A.indptr, A.indices, own.sigma
+    queue, starts, successors = own.queue, own.starts, own.successors
     end, used = np.uint64(end), np.uint64(used)
+    enough, last = indices.size >= NEIGHBOURS_AHEAD, np.uint64(indices.size - NEIGHBOURS_AHEAD)
     tail = end
     for i in range(np.uint64(begin), end):
-        if scattered and i + U16 < end:
+        if enough and i + U16 < tail:
             prefetch(indptr, queue[i + U16])
             prefetch(indices, indptr[queue[i + U8]])
-            x = queue[i + U4]
-            first = np.uint64(indptr[x])
-            for j in range(first, min(first + U8, np.uint64(indptr[x + ONE]))):
-                prefetch(depth, indices[j])
-                prefetch(sigma, indices[j])
+            first = min(np.uint64(indptr[queue[i + U4]]), last)
+            for j in range(np.uint64(NEIGHBOURS_AHEAD)):
+                prefetch_to_write(sigma, indices[first + j])
         u = queue[i]
         paths = sigma[u]
         starts[i] = used
         for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
             v = indices[j]
-            there = depth[v]
-            if there >= level:
-                if there > level:
-                    depth[v] = level
-                    sigma[v] = paths
+            there = sigma[v]
+            if there <= 0.0:
+                sigma[v] = there - paths
+                if there == 0.0:
                     queue[tail] = v
                     tail += U1
-                else:
-                    sigma[v] += paths
                 successors[used] = j if arcs else v
                 used += U1
     starts[end] = used
@@ -76,13 +75,13 @@ def push_counting(A, own, begin, end, used, level, arcs):
 
 
 @njit(**INNER)
-def push_counting_cached(A, own, begin, end, used, level, arcs):
+def push_counting_cached(A, own, begin, end, used, arcs):
     """The same for graphs that fit into a cache, where a mispredicted branch costs more than a useless store.
 
     Every value is stored; the ends of queue and successors move on only where it was a find.
     """
     noinline()
-    indptr, indices, depth, sigma = A.indptr, A.indices, own.depth, own.sigma
+    indptr, indices, sigma = A.indptr, A.indices, own.sigma
     queue, starts, successors = own.queue, own.starts, own.successors
     tail = end
     for i in range(begin, end):
@@ -91,13 +90,11 @@ def push_counting_cached(A, own, begin, end, used, level, arcs):
         starts[i] = used
         for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
             v = indices[j]
-            there = depth[v]
-            successor = there >= level
-            new = there > level
-            depth[v] = min(there, level)
-            sigma[v] = (0.0 if new else sigma[v]) + (paths if successor else 0.0)
+            there = sigma[v]
+            successor = there <= 0.0
+            sigma[v] = there - (paths if successor else 0.0)
             queue[np.uint64(tail)] = v
-            tail += new
+            tail += there == 0.0
             successors[np.uint64(used)] = j if arcs else v
             used += successor
     starts[end] = used
@@ -105,13 +102,13 @@ def push_counting_cached(A, own, begin, end, used, level, arcs):
 
 
 @njit(**INNER)
-def pull_counting(A, own, end, level):
+def pull_counting(A, own, end):
     """One level forward, by the rows of unvisited vertices: every in-neighbour in the frontier counts.
 
     Returns the new end of the queue.
     """
     noinline()
-    in_indptr, in_indices, depth, sigma = A.in_indptr, A.in_indices, own.depth, own.sigma
+    in_indptr, in_indices, sigma = A.in_indptr, A.in_indices, own.sigma
     queue, visited, front = own.queue, own.visited, own.front
     tail = end
     for w in range(np.uint64(visited.size)):
@@ -126,20 +123,26 @@ def pull_counting(A, own, end, level):
                 if (front[u >> U6] >> (u & U63)) & U1:
                     total += sigma[u]
             if total > 0.0:
-                depth[v] = level
-                sigma[v] = total
+                sigma[v] = -total
                 queue[tail] = np.uint32(v)
                 tail += 1
     return tail
 
 
 @njit(**INNER)
-def degrees_of(indptr, queue, begin, end):
-    """The arcs that leave queue[begin:end]. The offsets it reads are those that the level's push needs next."""
+def settle(A, own, begin, end, counting_arcs):
+    """The level queue[begin:end] is complete: its σ̂ become positive. Returns how many arcs leave it, if wanted."""
     noinline()
-    total = 0
+    indptr, queue, sigma = A.indptr, own.queue, own.sigma
+    begin, end = np.uint64(begin), np.uint64(end)
     for i in range(begin, end):
-        total += np.int64(indptr[queue[i] + ONE]) - np.int64(indptr[queue[i]])
+        if i + U8 < end:
+            prefetch_to_write(sigma, queue[i + U8])
+        sigma[queue[i]] = -sigma[queue[i]]
+    total = np.int64(0)
+    if counting_arcs:
+        for i in range(begin, end):
+            total += np.int64(indptr[queue[i] + ONE]) - np.int64(indptr[queue[i]])
     return total
 
 
@@ -158,11 +161,11 @@ def mark_frontier(A, own, marked, begin, end):
 def forward(A, own, shared, source):
     """All levels from the source. Returns their number, negative where a level is too wide for one scale."""
     indptr, queue, levels = A.indptr, own.queue, own.levels
-    n = own.depth.size
+    n = own.sigma.size
     m = np.int64(indptr[n])
     bits, pulls, arcs = shared.limits[DEGREE_BITS], shared.limits[PULLS], shared.limits[EDGES] != 0
-    own.depth[source], own.sigma[source], queue[0] = 0, 1.0, np.uint32(source)
-    nf, mf = 1, degrees_of(indptr, queue, 0, 1)
+    own.sigma[source], queue[0] = -1.0, np.uint32(source)
+    nf, mf = 1, settle(A, own, 0, 1, True)
     mu = m - mf
     nf0, mf0, last, marked, used, bound = 0, 0, -1, 0, np.int64(0), 0
     levels[0, BEGINS], levels[0, ARCS], levels[0, SHIFT], levels[1, BEGINS] = 0, mf, 0, 1
@@ -179,15 +182,15 @@ def forward(A, own, shared, source):
         if choice:
             mark_frontier(A, own, marked, begin, end)
             marked = end
-            tail = pull_counting(A, own, end, np.int32(count))
+            tail = pull_counting(A, own, end)
         elif shared.limits[CACHED]:
-            tail, used = push_counting_cached(A, own, begin, end, used, np.int32(count), arcs)
+            tail, used = push_counting_cached(A, own, begin, end, used, arcs)
         else:
-            tail, used = push_counting(A, own, begin, end, used, np.int32(count), arcs)
+            tail, used = push_counting(A, own, begin, end, used, arcs)
         nf = tail - end
         if nf == 0:
             break
-        mf = degrees_of(indptr, queue, end, tail) if pulls else 0
+        mf = settle(A, own, end, tail, pulls != 0)
         mu -= mf
         levels[count, ARCS], levels[count, SHIFT] = mf, 0
         bound += bits

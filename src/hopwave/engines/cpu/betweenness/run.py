@@ -9,6 +9,7 @@ from hopwave.engines.cpu.betweenness import source as kernels
 from hopwave.engines.cpu.betweenness import state
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, new_control, run_workers, thread_count
+from hopwave.engines.cpu.views import new_array
 from hopwave.engines.host_memory import available_memory
 from hopwave.errors import EngineError, amount
 
@@ -56,7 +57,7 @@ class Accumulation:
     @staticmethod
     def _bytes_per_worker(n, m, width):
         """Each has its own state, successors and two rows of scores."""
-        return 40 * n + 4 * m + 16 * width
+        return 32 * n + 4 * m + 16 * width
 
     @classmethod
     def _fitting(cls, workers, n, m, width, limit):
@@ -107,13 +108,13 @@ class Accumulation:
 
     def _worker_state(self):
         n, m, words = self._n, len(self.A.indices), len(self.A.padding)
+        arc = np.uint32 if m < 2**32 else np.uint64
         return state.WorkerState(
-            depth=np.empty(n, np.int32),
-            sigma=np.empty(n),
-            share=np.empty(n),
-            queue=np.empty(n + 1, np.uint32),
-            starts=np.empty(n + 1, np.int64),
-            successors=np.empty(m + 1, np.uint32 if m < 2**32 else np.uint64),
+            sigma=new_array(n, np.float64),
+            gathered=new_array(n, np.float64),
+            queue=new_array(n + 1, np.uint32),
+            starts=new_array(n + 1, arc),
+            successors=new_array(m + 1, arc),
             levels=np.empty((n + 3, 4), np.int64),
             visited=np.empty(words, np.uint64),
             front=np.empty(words, np.uint64),

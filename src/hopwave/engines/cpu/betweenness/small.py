@@ -1,14 +1,13 @@
 """Betweenness of a small graph: all sources in one compiled call on the calling thread.
 
 On a few dozen vertices a source takes less than a microsecond. Waking workers, and calls that pass a dozen arrays each,
-would take longer. Encodings are those of betweenness/state.py; every level is pushed.
+would take longer. Names are those of betweenness/state.py; every level is pushed.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness.state import UNVISITED
 from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.intrinsics import COMPILED, ONE, U0, U1
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
@@ -16,6 +15,7 @@ from hopwave.machine_code import njit
 
 NO_CUTOFF = np.iinfo(np.int32).max
 NONE = np.empty(0)
+UNVISITED = np.int32(2**31 - 1)  # a depth greater than any: "is a successor" is then one comparison
 
 
 class SmallAccumulation:

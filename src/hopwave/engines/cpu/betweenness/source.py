@@ -5,7 +5,7 @@ from __future__ import annotations
 from hopwave.engines.cpu.betweenness.backward import backward
 from hopwave.engines.cpu.betweenness.extended import extended_source
 from hopwave.engines.cpu.betweenness.forward import forward
-from hopwave.engines.cpu.betweenness.state import BEGINS, BLOCK_SIZE, BLOCKS, EXTENDED, LOCK, READY, SQUARES, UNVISITED
+from hopwave.engines.cpu.betweenness.state import BEGINS, BLOCK_SIZE, BLOCKS, EXTENDED, LOCK, READY, SQUARES
 from hopwave.engines.cpu.crew import FAILED, FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
@@ -22,15 +22,15 @@ from hopwave.machine_code import njit
 
 
 @njit(**INNER)
-def forget(depth, queue, reached):
+def forget(sigma, queue, reached):
     """Mark all as unvisited: by the queue where little was reached."""
     noinline()
-    if reached < depth.size // 8:
+    if reached < sigma.size // 8:
         for i in range(reached):
-            depth[queue[i]] = UNVISITED
+            sigma[queue[i]] = 0.0
     else:
-        for v in range(depth.size):
-            depth[v] = UNVISITED
+        for v in range(sigma.size):
+            sigma[v] = 0.0
 
 
 @njit(**INNER)
@@ -38,11 +38,11 @@ def one_source(A, own, shared, source, row, squares):
     """Add what one source contributes to the scores to row. Returns both sides of its certificate."""
     count = forward(A, own, shared, source)
     if count < 0:
-        forget(own.depth, own.queue, own.levels[1 - count, BEGINS])
+        forget(own.sigma, own.queue, own.levels[1 - count, BEGINS])
         atomic_add(shared.control, EXTENDED, 1)
         return extended_source(A, own, shared, source, row, squares)
     found, due = backward(A, own, shared, count, row, squares)
-    forget(own.depth, own.queue, own.levels[count, BEGINS])
+    forget(own.sigma, own.queue, own.levels[count, BEGINS])
     return found, due
 
 
@@ -96,8 +96,8 @@ def finish_block(shared, block):
 def take_sources(A, own, shared):
     """A worker: blocks of sources until none is left. A block has a row of scores of its own until it is committed."""
     A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
-    scores, sources, size, n = shared.scores, shared.sources, shared.limits[BLOCK_SIZE], own.depth.size
-    forget(own.depth, own.queue, n)
+    scores, sources, size, n = shared.scores, shared.sources, shared.limits[BLOCK_SIZE], own.sigma.size
+    forget(own.sigma, own.queue, n)
     while True:
         block = claim_block(shared)
         if block < 0:

@@ -4,8 +4,9 @@
     δ   dependencies: δ(v) = Σ σ(v)/σ(w) · (t(w) + δ(w)) over the successors w of v
 
 Encodings
-    depth      of a vertex not yet visited is greater than any: "is a successor" is then one comparison.
-    share[v]   on the way back is (t(v) + δ(v)) / σ̂(v), of which each predecessor u of v takes σ̂(u) times.
+    sigma[v]   0 before v is visited, -σ̂(v) while its level is being found, σ̂(v) afterwards: "is a successor" is one
+               comparison, and a search reads one number per neighbour. On the way back it becomes v's share,
+               (t(v) + δ(v)) / σ̂(v), of which each predecessor u of v takes σ̂(u) times.
     successors of the vertices of pushed levels, in queue order, from the forward pass: the way back then reads nothing
                else. Levels that were pulled have none, and are walked back by bitmap.
     scores     are added up block by block of sources, in order, so that the number of threads changes no bit of them.
@@ -15,14 +16,11 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-import numpy as np
-
 from hopwave.engines.cpu.crew import CONTROL_CELLS
 
-UNVISITED = np.int32(2**31 - 1)
-
-# One worker's arrays. levels: one row per level, with the columns below; starts: where a vertex's successors begin.
-WorkerState = namedtuple("WorkerState", "depth sigma share queue starts successors levels visited front")
+# One worker's arrays. levels: one row per level, with the columns below; starts: where a vertex's successors begin;
+# gathered: what the vertices of a level that was pulled take from their successors.
+WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors levels visited front")
 # scores: one row per block in work, with Σ δ², where wanted, behind Σ δ; total: what is committed. targets is empty
 # where all vertices are targets; certificate: two numbers per source (algorithms/brandes.certify).
 SharedState = namedtuple("SharedState", "sources targets scores total certificate control rule limits")
