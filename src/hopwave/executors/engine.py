@@ -55,7 +55,7 @@ class DealtEngine:
         count = len(job.sources)
         if count < 2:  # one search is over before a message arrives
             return self.engine.sweep(graph, job, poll, threads)
-        size = policy.sources_per_block(job, graph.n, self.name)
+        size = policy.sources_per_block(job, graph.n)
         joined = Joined(job, graph.n)
 
         def block(number: int) -> SweepBlock:
@@ -207,7 +207,7 @@ class DealtPaths:
         if until <= first:
             return first
         if self._deal is None or self._span[2] != until:
-            self._span = first, policy.pairs_per_block(until - first, self._engine.name), until
+            self._span = first, policy.pairs_per_block(until - first), until
             self._deal = self._engine.deal(self._graph, self._block, 0, -(-(until - first) // self._span[1]))
         begin, size, _ = self._span
         with closed_on_error(self._deal):

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from hopwave.engines import Engine, engine
-from hopwave.errors import EngineError, HopwaveError
+from hopwave.errors import HopwaveError
 from hopwave.executors import policy
 from hopwave.graph import Graph
 from hopwave.jobs import Job, PathJob, Sweep, Swept
@@ -155,7 +155,7 @@ class Reply(NamedTuple):
     error: HopwaveError | None = None
 
 
-_PROCESS, _STARTED_AS = uuid4().hex, os.getpid()
+_PROCESS = uuid4().hex
 
 
 def do(task: Task, parcel: Graph | None) -> Reply:
@@ -166,24 +166,7 @@ def do(task: Task, parcel: Graph | None) -> Reply:
         return Reply(*who, lacks_graph=True)
     threads = 1 if task.device == "cpu" else None  # the executor has one worker per core; the reference takes none
     try:
-        if task.device == "cuda":
-            _check_forked()
         result = task.block.run(engine(task.device), graph.reversed() if task.turned else graph, threads)
     except HopwaveError as error:
         return Reply(*who, lacks_graph=False, error=error)
     return Reply(*who, lacks_graph=False, result=result)
-
-
-def _check_forked() -> None:
-    """An EngineError in a process that was forked after its parent had used a GPU: CUDA does not work there."""
-    if os.getpid() == _STARTED_AS:
-        return
-    import cupy
-
-    try:
-        cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise EngineError(
-            f"a worker was forked from a process that uses a GPU, and cannot use one itself ({error}); start workers "
-            "in another way, as in ProcessPoolExecutor(mp_context=multiprocessing.get_context('spawn'))"
-        ) from error
