@@ -125,8 +125,8 @@ GROUPS = (
         "distributed",
         "hopwave.distributed",
         "Graphs over the ranks of an MPI job; needs mpi4py. {doc}`../distributed` is the guide.",
-        "from_edges read kronecker uniform spread bfs betweenness_centrality DistributedGraph DistributedBFSResult "
-        "DistributedBetweennessResult World world Layout",
+        "from_edges read kronecker uniform spread bfs betweenness_centrality edge_betweenness_centrality "
+        "DistributedGraph DistributedBFSResult DistributedBetweennessResult World world Layout",
         "hopwave.distributed",
     ),
     _group("graph500", "hopwave.graph500", "The Graph500 benchmark.", "run Outcome Searched", "hopwave.graph500"),

@@ -203,7 +203,7 @@ class DistributedGraph:
 
     @property
     def named(self) -> str:
-        """What ranks compare: two graphs of the same size are still two."""
+        """What ranks compare, since two graphs of the same size may differ."""
         return f"{self!r} (graph {self.number} of this job)"
 
     def __repr__(self) -> str:
