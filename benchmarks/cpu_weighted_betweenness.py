@@ -24,8 +24,8 @@ LARGEST_WEIGHT = 255
 ROUNDS = "hopwave: the best of three runs (processor time: of two); igraph and NetworkX: one run."
 REASON = (
     "Graphs of a few thousand vertices fit into a cache: a core then settles a vertex in 75 to 100 ns, there and back, "
-    "against 180 to 320 ns of igraph, so that two cores are 5 to 6 times as fast; on larger "
-    "graphs they are 7.6 to 16 times as fast."
+    "against 180 to 320 ns of igraph, so that two cores are 5 to 7 times as fast; on larger "
+    "graphs they are 7 to 13 times as fast."
 )
 
 
