@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -52,22 +53,11 @@ def offsets(bits: int) -> Iterator[None]:
         yield
         return
     with (
-        replaced(csr, "LARGEST_INT32_OFFSET", -1),
-        replaced(build, "offset_dtype", lambda arcs: np.int64),
-        replaced(workspace, "level_split", lambda m: policy.LevelSplit(fill=0)),
+        patch.object(csr, "LARGEST_INT32_OFFSET", -1),
+        patch.object(build, "offset_dtype", lambda arcs: np.int64),
+        patch.object(workspace, "level_split", lambda m: policy.LevelSplit(fill=0)),
     ):
         yield
-
-
-@contextmanager
-def replaced(module: Any, name: str, value: Any) -> Iterator[None]:
-    """Another value for a name of a module, for a while."""
-    before = getattr(module, name)
-    setattr(module, name, value)
-    try:
-        yield
-    finally:
-        setattr(module, name, before)
 
 
 def same(found: Any, right: Any, rtol: float = 1e-9) -> bool:

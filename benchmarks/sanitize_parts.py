@@ -11,13 +11,14 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 import hopwave as hw
-from benchmarks.sanitize_graphs import lengths, replaced, same, traps
+from benchmarks.sanitize_graphs import lengths, same, traps
 from benchmarks.sanitize_linalg import matrices, products, ranks, waves
 from benchmarks.sanitize_searches import named, overflow, own_plans, searches, turbobc_overflow
 from hopwave import engines, generate
@@ -67,7 +68,7 @@ def renumbered() -> Iterator[str]:
         graph = hw.Graph.from_edges(order[u], order[v], directed=directed)
         ones = np.ones(graph.m)
         for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
-            with replaced(regimes, "MIN_ARCS_TO_RENUMBER", 0), replaced(regimes, "MAX_ORDERED_VERTICES", 0):
+            with patch.object(regimes, "MIN_ARCS_TO_RENUMBER", 0), patch.object(regimes, "MAX_ORDERED_VERTICES", 0):
                 found = ask(graph, sources=range(9), plan="hopwave-block", device="cuda").scores
             if not same(found, ask(graph, sources=range(9), weights=ones, device="reference").scores):
                 yield f"{ask.__name__} of a scattered grid, directed={directed}"
@@ -83,7 +84,7 @@ def teams() -> Iterator[str]:
         return replace(before(device), shared=1024)
 
     for machine in (before, little):
-        with replaced(run, "_machine", machine):
+        with patch.object(run, "_machine", machine):
             for sources in ([0, 7], range(12)):
                 for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
                     found = [ask(graph, sources=sources, plan="hopwave-block", device="cuda").scores for _ in range(2)]
@@ -180,7 +181,7 @@ def building() -> Iterator[str]:
     from hopwave.engines.cuda import build
 
     rng = np.random.default_rng(3)
-    with replaced(build, "LEAST_ARCS", 500):
+    with patch.object(build, "LEAST_ARCS", 500):
         for n, edges in ((1, 9), (700, 2000)):
             u, v = (rng.integers(0, n, edges) ** 2 // n for _ in range(2))
             w = rng.integers(1, 5, edges) / 3

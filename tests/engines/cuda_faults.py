@@ -16,23 +16,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import hopwave as hw
 import mixed
 from mixed import Events
 
 G = mixed.graph()
-
-
-@contextmanager
-def replaced(module: Any, name: str, value: Any) -> Iterator[None]:
-    """Another value for a name of a module, for a while."""
-    before = getattr(module, name)
-    setattr(module, name, value)
-    try:
-        yield
-    finally:
-        setattr(module, name, before)
 
 
 @contextmanager
@@ -94,8 +84,8 @@ def launches() -> Iterator[Events]:
     kernel = nvrtc.kernel
     launch.forget()
     with (
-        replaced(nvrtc, "kernel", lambda *given, **more: CountedFunction(kernel(*given, **more), events)),
-        replaced(prepared_launch, "driver", CountedDriver(prepared_launch.driver, events)),
+        patch.object(nvrtc, "kernel", lambda *given, **more: CountedFunction(kernel(*given, **more), events)),
+        patch.object(prepared_launch, "driver", CountedDriver(prepared_launch.driver, events)),
     ):
         yield events
     launch.forget()
@@ -121,7 +111,7 @@ def compilations() -> Iterator[Events]:
         launch.forget()
 
     events.begin = begin  # type: ignore[method-assign]
-    with replaced(nvrtc, "building", nvrtc.building):
+    with patch.object(nvrtc, "building", nvrtc.building):
         yield events
     launch.forget()
 
