@@ -73,7 +73,8 @@ def check_tree(graph: Graph, found: hw.ShortestPaths) -> None:
     assert before.dtype == np.int32
     assert np.array_equal(before >= 0, np.isfinite(d))
     A = sp.csr_array((np.asarray(graph.weights, np.float64), graph.indices, graph.indptr), shape=(graph.n, graph.n))
-    length = dict(zip(zip(*A.tocoo().coords, strict=True), A.tocoo().data, strict=True))
+    entries = A.tocoo()
+    length = dict(zip(zip(entries.row, entries.col, strict=True), entries.data, strict=True))
     for v in np.flatnonzero(before >= 0).tolist():
         if v in found.sources:
             assert before[v] == v

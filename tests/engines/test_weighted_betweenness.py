@@ -281,6 +281,7 @@ def test_refused_plans(options: dict[str, Any], words: str) -> None:
 def test_a_gpu_takes_what_is_worth_it(
     sources: int, threads: int | None, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pytest.importorskip("cupy")
     from hopwave.api import choice
 
     job = Job(np.zeros(sources, np.int64), weighted=True)

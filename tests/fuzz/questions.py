@@ -121,14 +121,14 @@ class Case:
     def hops(self) -> Any:
         """SciPy's table of distances; inf where there is no path."""
         u, v = zip(*self.edges, strict=True) if self.edges else ((), ())
-        A = csr_array((np.ones(len(u)), (np.array(u, int), np.array(v, int))), shape=(self.n, self.n))
+        A = csr_array((np.ones(len(u)), (np.array(u, np.int32), np.array(v, np.int32))), shape=(self.n, self.n))
         return scipy_graphs.shortest_path(A, method="D", directed=self.directed, unweighted=True)
 
     @cached_property
     def km(self) -> Any:
         """SciPy's table of lengths; inf where there is no path."""
         u, v = zip(*self.edges, strict=True) if self.edges else ((), ())
-        A = csr_array((np.array(self.lengths), (np.array(u, int), np.array(v, int))), shape=(self.n, self.n))
+        A = csr_array((np.array(self.lengths), (np.array(u, np.int32), np.array(v, np.int32))), shape=(self.n, self.n))
         return scipy_graphs.shortest_path(A, method="D", directed=self.directed)
 
     @property

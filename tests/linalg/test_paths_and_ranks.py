@@ -46,7 +46,8 @@ def check_paths(graph: hw.Graph, weights: np.ndarray[Any, Any], found: hw.Shorte
     A = sp.csr_array((np.asarray(weights, np.float64), graph.indices, graph.indptr), shape=(graph.n, graph.n))
     expected = dijkstra(A, indices=list(found.sources), min_only=True)
     assert np.allclose(found.distances, expected, rtol=1e-12)
-    length = dict(zip(zip(*A.tocoo().coords, strict=True), A.tocoo().data, strict=True))
+    entries = A.tocoo()
+    length = dict(zip(zip(entries.row, entries.col, strict=True), entries.data, strict=True))
     for v in np.flatnonzero(np.isfinite(expected)).tolist():
         path = found.path_to(v)
         assert path[0] in found.sources and len(set(path)) == len(path)
