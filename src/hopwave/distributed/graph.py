@@ -84,7 +84,7 @@ class DistributedGraph:
         self.edges = made.edges
         self.part = self._part(made.out, made.into, threads)
         self._count(made.tuples)
-        self.number = next(_numbers)
+        self.number: int = next(_numbers)
         self._put_hubs_first()
         del made
         self.part.tidy()
