@@ -32,11 +32,7 @@ NOTE = (
 )
 
 
-BUSY = (
-    " The machine was busy: other programs had most of its cores, so that a second thread gains little or nothing. "
-    "One core searches all graphs here but kron18, where two threads were 3.3 times as fast as SciPy when the "
-    "machine was quiet (the run before this one, in the .jsonl file)."
-)
+BUSY = " The machine was busy: other programs had most of its cores, so that a second thread gains little or nothing."
 
 
 def with_lengths(graph: hw.Graph) -> hw.Graph:

@@ -23,8 +23,8 @@ from benchmarks.setting import GRAPHS, generate, giant_sources, hw, publish, tim
 LARGEST_WEIGHT = 255
 ROUNDS = "hopwave: the best of three runs (processor time: of two); igraph and NetworkX: one run."
 REASON = (
-    "Graphs of a few thousand vertices fit into a cache: a core then settles a vertex in 75 to 100 ns, there and back, "
-    "against 180 to 320 ns of igraph, so that two cores are 5 to 7 times as fast; on larger graphs they are 7 to 13 "
+    "Graphs of a few thousand vertices fit into a cache: a core then settles a vertex in 65 to 100 ns, there and back, "
+    "against 190 to 360 ns of igraph, so that two cores are 5 to 7 times as fast; on larger graphs they are 7 to 13 "
     "times as fast. Distances alone (hw.sssp_many, one thread, the three small graphs) take 72 to 76% of a core's "
     "time: if path counts and dependencies cost nothing, two cores would be 6.8 to 7.8 times as fast."
 )
