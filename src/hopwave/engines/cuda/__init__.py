@@ -91,7 +91,7 @@ class Engine:
         if threads is not None or question.path_counts or one_launch.why_not(plan, question):
             return None
         with explained("compiling", graph):
-            one_launch.begin(self._on_device(graph).offset, question)
+            one_launch.begin(self._on_device(graph).offset, graph.n, question)
         loaded = self.load(graph, plan)
         if not loaded.device.cooperative or not graph.n:
             return None

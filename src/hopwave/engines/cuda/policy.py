@@ -12,7 +12,7 @@ WORD = 64  # sources per word of a vertex's row: one bit each
 
 @dataclass(frozen=True)
 class LevelSplit:
-    """How a search in one launch shares out its levels; the fields of that name in kernels/one_launch/state.cuh."""
+    """How a search in one launch shares out its levels; but for `fill`, fields of kernels/one_launch/state.cuh."""
 
     chunk: int = 256  # a list of this many out-arcs is long: it is cut into pieces of half that
     long_row: int = 2048  # in-arcs after which a row that has found nothing yet is left to the whole grid

@@ -12,6 +12,7 @@ from hopwave.engines.cuda import nvrtc, rows, scaling
 from hopwave.engines.cuda.answers import to_host
 from hopwave.engines.cuda.errors import explained
 from hopwave.engines.cuda.launch import expression, kernels, truth
+from hopwave.engines.cuda.policy import LevelSplit
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search import by_level
 from hopwave.engines.cuda.search.workspace import (
@@ -54,10 +55,10 @@ def instances():
         yield from by_level.instances(offset)
 
 
-def begin(offset, question):
-    """Start to compile what a search needs."""
-    names = expression(HEADER, "prepare", offset), expression(HEADER, "search", offset, truth(question.predecessors))
-    nvrtc.begin(HEADER, names)
+def begin(offset, n, question):
+    """Start to compile what a search of n vertices needs."""
+    shape = truth(question.predecessors), truth(n >= LevelSplit.fill)
+    nvrtc.begin(HEADER, [expression(HEADER, "prepare", offset), expression(HEADER, "search", offset, *shape)])
     if question.path_counts:
         begin_counting(offset)
 
@@ -82,7 +83,7 @@ def run(search, plan, trace):
     None, with nothing done, where this GPU cannot hold a whole grid at once: the host must then run the levels.
     """
     if "hopwave" not in search.loaded.kept:
-        begin(search.on_device.offset, search.question)
+        begin(search.on_device.offset, search.n, search.question)
     try:
         W = workspace(search.loaded)
         W.prepared(search.parent is not None, plan)

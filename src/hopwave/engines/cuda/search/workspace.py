@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import count, product
 
 import cupy
 import numpy as np
@@ -30,7 +30,7 @@ GRAPH = record(
 )  # fmt: skip
 WORK = record(
     "one_launch/state.cuh", "Work", "ptr even odd queue chunks rest counters trace", "i64 trace_rows",
-    "i64 chunk long_row alone few share team fill",
+    "i64 chunk long_row alone few share team",
 )  # fmt: skip
 CHUNK = record("one_launch/state.cuh", "Chunk", "i32 v length", "i64 begin")
 COUNTERS = record("one_launch/state.cuh", "Counters", "u32 arrived left tail", offsets=[0, 128, 256], size=1792)
@@ -42,8 +42,8 @@ class NoCooperativeLaunch(RuntimeError):
 
 def instances(offset):
     """(header, name) of every kernel of a search in one launch."""
-    for parents in (False, True):
-        yield HEADER, expression(HEADER, "search", offset, truth(parents))
+    for parents, fills in product((False, True), repeat=2):
+        yield HEADER, expression(HEADER, "search", offset, truth(parents), truth(fills))
     yield HEADER, expression(HEADER, "prepare", offset)
     yield HEADER, expression(HEADER, "count_paths", offset)
 
@@ -70,6 +70,8 @@ class LevelBuffers:
     def __init__(self, n, m, split=None):
         self.n, self.m, self.number = n, m, next(_numbers)
         split = split or level_split(m)
+        self.fills = n >= split.fill
+        fields = {name: value for name, value in vars(split).items() if name in WORK.names}
         self.bitmaps = cupy.zeros((2, bitmap_words(n)), np.uint32)  # every launch leaves the first of them so
         self.queue = cupy.empty(n, np.int32)
         # A long list is cut into at most three pieces for every two halves that it has in full.
@@ -78,7 +80,7 @@ class LevelBuffers:
         self.counters = cupy.zeros(COUNTERS.itemsize, np.uint8)
         self.work = filled(
             WORK, even=self.bitmaps[0], odd=self.bitmaps[1], queue=self.queue, chunks=self.chunks, rest=self.rest,
-            counters=self.counters, **vars(split),
+            counters=self.counters, **fields,
         )  # fmt: skip
 
     def traced(self, trace):
@@ -147,7 +149,7 @@ class Workspace:
         key = parents, alpha, beta
         found = self.launches.get(key)
         if found is None:
-            kernel = self.function("search", truth(parents))
+            kernel = self.function("search", truth(parents), truth(self.buffers.fills))
             if not nvrtc.resident_blocks(kernel, BLOCK):
                 raise NoCooperativeLaunch("this GPU cannot hold a block of the search")
             found = self.launches[key] = PreparedLaunch(

@@ -7,9 +7,9 @@
 // GPU.
 //
 // State: two visited bitmaps (a pull reads one and writes the other), one queue that holds every vertex at most once,
-// and chunks of long lists. The answer is written when a vertex is found, and for the others at the end; in large
-// graphs by the first pull, if there is one.
-// There one bitmap and the sums are cleared for the next search: nothing has to be cleared before a search.
+// and chunks of long lists. The answer is written when a vertex is found, and for the others at the end, or by the
+// first pull where that fills (Answer::FILLS). At the end one bitmap and the sums are cleared for the next search:
+// nothing has to be cleared before a search.
 //
 // Timeline: what happens between two grid barriers, and what every block does once the second one opens.
 //
@@ -71,7 +71,6 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
   __shared__ bool filled;  // whether a pull has written an answer for every vertex
   Counters *counters = work.counters;
   const u32 words = (u32)((graph.n + 31) / 32);
-  const bool fills = Answer::FILLS && graph.n >= work.fill;
   const u32 some = min(gridDim.x, (u32)work.team), all = min(gridDim.x, MAX_TEAM_BLOCKS);
   if (threadIdx.x == 0) target = slot = 0, filled = false;
 
@@ -168,10 +167,10 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
       auto settle = [&](u32 found, u64 mf, u64 checked) {
         step_forward(here, work, PULL, found, mf, checked, gridDim.x);
         here.which ^= 1, here.queued = here.big = here.chunks = 0;
-        filled = fills;
+        filled = Answer::FILLS;
         slot = following();
       };
-      pull_level(graph, work, answer, here, fills && !filled, sums, scratch);
+      pull_level(graph, work, answer, here, !filled, sums, scratch);
       grid_barrier(counters, target, false, [&] {
         const u32 found = __ldcg(&sums->found);
         const u64 mf = __ldcg(&sums->mf), checked = __ldcg(&sums->checked);
@@ -186,8 +185,14 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
     }
   }
 
-  if (blockIdx.x == 0 && threadIdx.x == 0) answer.tell(here);  // on its way to the host while the rest is done
-  // What was not reached. What the next search needs to be 0 is cleared here too, where nothing waits for it.
+  // Two threads of warps that have the least to do below tell the host and clear the counters. Both take a while, so
+  // they begin now. No block reads the counters any more once all of them have left.
+  if (blockIdx.x == gridDim.x - 1 && threadIdx.x == THREADS - WARP) answer.tell(here);
+  if (threadIdx.x == THREADS - 2 * WARP && atomicAdd(&counters->left, 1) == gridDim.x - 1) {
+    counters->left = counters->arrived = 0;
+    for (int i = 0; i < 3; i++) clear(i);
+  }
+  // What was not reached. The bitmap that the next search needs to be 0 is cleared here too.
   const u32 *visited = work.visited(here.which), size = min(32u, max(1u, words / grid_warps()));
   for (u32 first = grid_warp() * size; first < words; first += grid_warps() * size) {
     const u32 w = first + lane(), missing = lane() < size && w < words ? ~visited[w] : 0;
@@ -198,13 +203,6 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
       const i64 v = (i64)(first + j) * 32 + lane();
       const bool lacks = __shfl_sync(ALL_LANES, missing, j) >> lane() & 1;
       if ((Answer::EVERY || lacks) && v < graph.n) answer.close(v, !lacks);
-    }
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    if (atomicAdd(&counters->left, 1) == gridDim.x - 1) {
-      counters->left = counters->arrived = 0;
-      for (int i = 0; i < 3; i++) clear(i);
     }
   }
 }

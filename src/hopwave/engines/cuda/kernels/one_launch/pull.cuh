@@ -3,8 +3,8 @@
 // An in-neighbour that was visited before this level is in the frontier, else the vertex would have been found earlier.
 // So the visited bitmap of the level before is enough, and no bitmap of the frontier is ever made.
 //
-// The first pull of a search finds most vertices. In large graphs it also writes the answers of those that it does not
-// find.
+// The first pull of a search finds most vertices. Where Answer::FILLS, it also writes the answers of those that it does
+// not find.
 #pragma once
 #include "one_launch/state.cuh"
 

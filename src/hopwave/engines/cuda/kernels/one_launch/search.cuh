@@ -5,12 +5,12 @@
 
 namespace hopwave::one_launch {
 
-template <class Offset, bool PARENTS>
+template <class Offset, bool PARENTS, bool FILL>
 __global__ void __launch_bounds__(THREADS, HOPWAVE_BLOCKS_PER_SM)
     search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work work, int *distance, int *parent,
            const int *sources, int only, int source_count, int depth_limit, double alpha, double beta, Told *out,
            u32 stamp) {
-  const Hops<PARENTS> answer{distance, parent, sources, only, out, stamp};
+  const Hops<PARENTS, FILL> answer{distance, parent, sources, only, out, stamp};
   all_levels(graph, work, answer, source_count, depth_limit, alpha, beta);
 }
 

@@ -100,7 +100,7 @@ struct Standing {
 };
 
 // What the host is told of a search, in its own memory. Each word is written at once and carries the search's stamp in
-// its upper half, so that no fence is needed: the host waits until all of them have it.
+// its upper half, so that their order does not matter: the host waits until all of them have it.
 struct Told {
   u64 depth, nf, reached, levels;
 };
@@ -127,7 +127,6 @@ struct Work {
   // Arcs up to which a level goes to one block (alone), to a team of `team` blocks (few), to all blocks as a team
   // (share, per block).
   i64 alone, few, share, team;
-  i64 fill;  // vertices from which the first pull fills (see Hops::FILLS)
 
   __device__ __forceinline__ u32 *visited(int which) const { return which ? odd : even; }
 };
@@ -141,14 +140,13 @@ struct Work {
 //   begin(i, s)        starts at it
 //   reach(v, u, d)     v is reached from u at depth d
 //   close(v, reached)  at the end: v was reached, or not
-//   FILLS              whether, in large graphs, the first pull calls fill() for every vertex not visited before it;
-//                      close() is then not called. So whole lines are written: of a line written in part, memory must
-//                      read the rest.
+//   FILLS              whether the first pull calls fill() for every vertex not visited before it; close() is then not
+//                      called. So whole lines are written: of a line written in part, memory must read the rest.
 //   fill<ONCE>(v, u, d)  v is reached from u at depth d, or not yet (u < 0); ONCE: see write_once
 //   tell(here)         where the search ended
-template <bool PARENTS>
+template <bool PARENTS, bool FILL>
 struct Hops {
-  static constexpr bool FROM = PARENTS, EVERY = false, FILLS = true;
+  static constexpr bool FROM = PARENTS, EVERY = false, FILLS = FILL;
   static constexpr int HUB = 1;
   int *distance, *parent;
   const int *sources;  // null if there is one source only
@@ -172,10 +170,9 @@ struct Hops {
     if (PARENTS) parent[v] = -1;
   }
   __device__ __forceinline__ void tell(const Standing &here) const {
-    volatile Told *told = out;
     const u64 high = (u64)stamp << 32;
-    told->depth = high | (u32)here.depth, told->nf = high | here.nf;
-    told->reached = high | here.reached, told->levels = high | (u32)here.levels;
+    *out = {high | (u32)here.depth, high | here.nf, high | here.reached, high | (u32)here.levels};
+    __threadfence_system();  // else the launch would end 1 µs later, waiting for the same
   }
 };
 
