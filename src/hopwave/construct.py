@@ -117,7 +117,9 @@ def from_csr(
         raise GraphError("indptr is empty; it holds n + 1 offsets, so at least [0]")
     n = len(offsets) - 1
     if n > LARGEST_VERTEX_COUNT:
-        raise GraphError(f"{n} vertices are more than the {LARGEST_VERTEX_COUNT} that int32 ids can name")
+        raise GraphError(
+            f"{n} vertices are more than the {LARGEST_VERTEX_COUNT} that int32 ids can name; drop those without arcs"
+        )
     if check:
         check_rows(offsets, neighbours, n)
     values = None if weights is None else arc_weights(weights, len(neighbours))
