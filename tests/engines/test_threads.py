@@ -87,7 +87,7 @@ def test_little_memory_changes_no_bit() -> None:
 # ---------------------------------------------------------------- how many
 
 
-def test_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_many_threads_a_call_uses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOPWAVE_NUM_THREADS", raising=False)
     assert thread_count() == available_cores() >= 1
     assert thread_count(3) == thread_count(np.int64(3)) == 3
