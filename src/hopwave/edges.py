@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from hopwave import reshape
-from hopwave.graph_arrays import GraphArrays, vertex_names
+from hopwave.graph_arrays import GraphArrays, arc_tails, vertex_names
 from hopwave.optional import optional
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class Edges:
 
     @cached_property
     def _all_sources(self) -> npt.NDArray[np.int32]:
-        return reshape.sources(self.graph._rows)
+        return arc_tails(self.graph)
 
     @cached_property
     def source(self) -> npt.NDArray[np.int32]:

@@ -337,6 +337,11 @@ def _hashable(value: Any) -> bool:
     return True
 
 
+def arc_tails(graph: GraphArrays) -> npt.NDArray[np.int32]:
+    """The vertex that each stored arc leaves, beside `indices`."""
+    return np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
+
+
 def vertex_names(graph: GraphArrays) -> Any:
     """The vertices' labels, or their ids."""
     return np.arange(graph.n, dtype=np.int32) if graph.labels is None else graph.labels

@@ -95,6 +95,9 @@ def check_edges_and_targets() -> None:
     same(undirected, hd.spread(undirected), "auto", targets=[0, 5, 9])
     with pytest.raises(GraphError, match="targets= needs a graph that every rank has whole"):
         hd.betweenness_centrality(hd.spread(bare), targets=[0], split="graph")
+    for option in ({"threads": 2}, {"device": "cuda"}):
+        with pytest.raises(GraphError, match="keeps the threads and the device that it was made with"):
+            hd.betweenness_centrality(hd.spread(bare), split="graph", **option)
     with pytest.raises(GraphError, match="edges are scored on a graph that every rank has whole"):
         hd.edge_betweenness_centrality(hd.spread(bare))
 

@@ -25,6 +25,7 @@ from hopwave.api.arguments import as_graph, check_hops, check_risk
 from hopwave.api.betweenness import Request, check_request, choose_run, edge_result
 from hopwave.api.estimates import Estimate, bounds_of_sample, check_epsilon, check_method, estimated
 from hopwave.api.weights import lengths
+from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.distributed.bfs import source_ids
 from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, choose_gpu, rank_threads
@@ -36,7 +37,6 @@ from hopwave.jobs import PathJob
 from hopwave.progress import Meter
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 
-MAX_WHOLE_VERTICES = 1 << 31  # a hopwave.Graph numbers its vertices with 31 bits
 BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the whole graph: rows, and one worker's state
 
 
@@ -134,7 +134,8 @@ def betweenness_centrality(
     split : {"auto", "sources", "graph"}, optional
         Whether ranks share out the sources, each with the whole graph, or the graph stays in parts.
     device, threads, memory_limit, progress, weights, epsilon, delta, method, top
-        As for `hopwave.betweenness_centrality`; `memory_limit` is per rank.
+        As for `hopwave.betweenness_centrality`; `memory_limit` is per rank. A graph that stays in parts is computed on
+        the device, and with the threads, that it was made with.
 
     Returns
     -------
@@ -178,6 +179,12 @@ def betweenness_centrality(
                     f"{name}= needs a graph that every rank has whole, and split='graph' leaves it in parts; "
                     f"use split='sources'{instead}"
                 )
+        other_device = isinstance(G, DistributedGraph) and device not in ("cpu", G.device)
+        if split == "graph" and (threads is not None or other_device):
+            raise GraphError(
+                "a graph in parts keeps the threads and the device that it was made with; give threads= and device= to "
+                "spread or from_edges"
+            )
         if isinstance(G, DistributedGraph) and weights is not None and weights is not False:
             raise GraphError(
                 "a DistributedGraph has no weights; give every rank the hopwave.Graph, or leave out weights="
@@ -303,7 +310,7 @@ def fits(G: DistributedGraph, memory_limit: int | None) -> bool:
         free = available_memory()
         limit = None if free is None else free // (2 * G.world.machine_size)
     need = BYTES_PER_VERTEX * G.n + BYTES_PER_ARC * G.m
-    here = G.n < MAX_WHOLE_VERTICES and (limit is None or need <= limit)
+    here = G.n <= LARGEST_VERTEX_COUNT and (limit is None or need <= limit)
     return all(G.world.allgather(here))
 
 
