@@ -21,7 +21,8 @@ import hopwave as hw
 from hopwave import EngineError, Graph, generate
 from hopwave.engines.cpu import crew, policy
 from hopwave.engines.cpu.betweenness import source
-from hopwave.engines.cpu.crew import NEXT_BATCH, Crew, available_cores, thread_count
+from hopwave.engines.cpu.crew import Crew, available_cores, thread_count
+from hopwave.engines.cpu.workers import NEXT_BATCH
 
 COUNTS = (2, 3, 5)
 

@@ -277,9 +277,9 @@ def edge_betweenness_centrality(
         )
 
     request = joined.together(check)
+    workers = joined.together(lambda: rank_threads(joined, device, threads))
     if device == "cuda":
         joined.together(lambda: choose_gpu(joined))
-    workers = rank_threads(joined, threads) if device == "cpu" else None
     run = SplitSources(joined, choose_run(request.graph, request.job, device, "auto", workers))
     shown = progress if joined.rank == 0 else False
     found = run.add_up(request.job, "edge betweenness", shown)
@@ -325,9 +325,9 @@ def _by_sources(
         endpoints=options.endpoints, weighted=options.weighted,
     )  # fmt: skip
     job = request.job
+    workers = joined.together(lambda: rank_threads(joined, device, threads))
     if device == "cuda":
         joined.together(lambda: choose_gpu(joined))
-    workers = rank_threads(joined, threads) if device == "cpu" else None
 
     def sourced(squares: bool) -> SplitSources:
         return SplitSources(joined, choose_run(graph, replace(job, squares=squares), device, "auto", workers))
