@@ -134,8 +134,8 @@ def betweenness_centrality(
     split : {"auto", "sources", "graph"}, optional
         Whether ranks share out the sources, each with the whole graph, or the graph stays in parts.
     device, threads, memory_limit, progress, weights, epsilon, delta, method, top
-        As for `hopwave.betweenness_centrality`; `memory_limit` is per rank. A graph that stays in parts is computed on
-        the device, and with the threads, that it was made with.
+        As for `hopwave.betweenness_centrality`; `memory_limit` is per rank. A graph that stays in parts is computed
+        with one CPU thread per rank.
 
     Returns
     -------
@@ -179,11 +179,10 @@ def betweenness_centrality(
                     f"{name}= needs a graph that every rank has whole, and split='graph' leaves it in parts; "
                     f"use split='sources'{instead}"
                 )
-        other_device = isinstance(G, DistributedGraph) and device not in ("cpu", G.device)
-        if split == "graph" and (threads is not None or other_device):
+        if split == "graph" and (threads is not None or device == "cuda"):
             raise GraphError(
-                "a graph in parts keeps the threads and the device that it was made with; give threads= and device= to "
-                "spread or from_edges"
+                "split='graph' computes with one CPU thread per rank; leave out threads= and device=, or use "
+                "split='sources'"
             )
         if isinstance(G, DistributedGraph) and weights is not None and weights is not False:
             raise GraphError(
