@@ -57,7 +57,8 @@ def work(settings: dict[str, Any]) -> None:
     from hopwave.graph500.run import draw_roots
 
     world, scale = distributed.world(), settings["scale"]
-    machine = OverRanks(scale, 16, settings["device"], 1, settings["layout"], settings["threads"], settings["plan"])
+    threads = settings["threads"] if settings["device"] == "cpu" else None
+    machine = OverRanks(scale, 16, settings["device"], 1, settings["layout"], threads, settings["plan"])
     roots = list(draw_roots(machine, 1 << scale, settings["roots"], 1))
     machine.search(roots[0])
     outcome = Outcome(scale, 16, machine.construction_seconds, [machine.search(root) for root in roots])
@@ -77,7 +78,7 @@ def work(settings: dict[str, Any]) -> None:
         "plan": machine.plan.name,
         "scale": scale,
         "ranks": world.size,
-        "threads per rank": settings["threads"] if settings["device"] == "cpu" else None,
+        "threads per rank": threads,
         "MB of arcs per rank": machine.about["bytes_per_rank"] / 1e6,
         "construction s": values["construction_time"],
         "median search ms": values["bfs_median_time"] * 1e3,

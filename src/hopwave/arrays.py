@@ -16,9 +16,8 @@ Array = Any  # of NumPy or CuPy
 
 def on_gpu(array: Array) -> bool:
     """Whether an array is CuPy's."""
-    return hasattr(
-        type(array), "__cuda_array_interface__"
-    )  # of the type: reading it from the array would build a record
+    # Asked of the type: reading it from the array would build a record.
+    return hasattr(type(array), "__cuda_array_interface__")
 
 
 def module_of(array: Array) -> Any:

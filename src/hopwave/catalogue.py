@@ -261,51 +261,37 @@ for _regime, _summary in {
         )
     )
 
-# What sssp runs. A push offers distances to neighbours; one that is less than theirs replaces it.
+
+def _along_weights(name: str, paper: str, section: str, summary: str, step: Push = Push("thread", "queue")) -> Plan:
+    """A plan of sssp. A push offers distances to neighbours; one that is less than theirs replaces it."""
+    return Plan(name, paper, section, summary, (step,), Always(), loop="device", task="paths", lengths="weights")
+
+
 _shortest_paths = [
-    Plan(
+    _along_weights(
         "dijkstra",
         DIJKSTRA,
         "problem 2",
         "shortest paths, the nearest vertex first, from a heap, on one core; what 'auto' picks for small graphs",
-        (Push("thread", "queue"),),
-        Always(),
-        loop="device",
-        task="paths",
-        lengths="weights",
     ),
-    Plan(
+    _along_weights(
         "dijkstra-buckets",
         DIJKSTRA,
         "problem 2",
         "shortest paths, nearest first, from a ring of buckets; for Δ-stepping where one core is faster than several",
-        (Push("thread", "queue"),),
-        Always(),
-        loop="device",
-        task="paths",
-        lengths="weights",
     ),
-    Plan(
+    _along_weights(
         "delta-stepping",
         MEYER,
         "2",
         "shortest paths, one bucket of distances after another, on all cores, or by products on a GPU",
-        (Push("thread", "queue"),),
-        Always(),
-        loop="device",
-        task="paths",
-        lengths="weights",
     ),
-    Plan(
+    _along_weights(
         "near-far",
         OURS,
         "docs/plans.md",
         "shortest paths, a whole search in one launch, near vertices before far ones; what 'auto' picks on a GPU",
-        (Push("merge", "queue", "atomic"),),
-        Always(),
-        loop="device",
-        task="paths",
-        lengths="weights",
+        Push("merge", "queue", "atomic"),
     ),
     Plan(
         "bellman-ford",

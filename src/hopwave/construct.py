@@ -31,6 +31,8 @@ from hopwave.csr import (
     weight_column,
 )
 from hopwave.errors import EngineError, GraphError, SparseIdsWarning
+from hopwave.graph_arrays import Home
+from hopwave.reshape import sources
 from hopwave.rows import check_sparse
 from hopwave.whole_numbers import is_whole, whole_numbers
 
@@ -47,8 +49,8 @@ class Made:
 
     rows: Rows
     labels: npt.NDArray[Any] | None
-    device: str  # where the rows are
-    home: str  # where the caller expects answers: "cuda" for columns of a GPU, or where device="cuda" asked for it
+    device: Home  # where the rows are
+    home: Home  # where the caller expects answers: "cuda" for columns of a GPU, or where device="cuda" asked for it
 
 
 def from_edges(
@@ -108,14 +110,16 @@ def from_csr(
 ) -> Made:
     """What `Graph.from_csr` makes a graph of; arrays that fit are taken as they are."""
     check_combine(combine, weights is not None, "merge")
-    home = "cuda" if is_on_gpu(indptr) and is_on_gpu(indices) else "cpu"
+    home: Home = "cuda" if is_on_gpu(indptr) and is_on_gpu(indices) else "cpu"
     offsets = whole_numbers(as_column(indptr, "indptr"), "indptr")
     neighbours = whole_numbers(as_column(indices, "indices"), "indices")
     if len(offsets) == 0:
         raise GraphError("indptr is empty; it holds n + 1 offsets, so at least [0]")
     n = len(offsets) - 1
     if n > LARGEST_VERTEX_COUNT:
-        raise GraphError(f"{n} vertices are more than the {LARGEST_VERTEX_COUNT} that int32 ids can name")
+        raise GraphError(
+            f"{n} vertices are more than the {LARGEST_VERTEX_COUNT} that int32 ids can name; drop those without arcs"
+        )
     if check:
         check_rows(offsets, neighbours, n)
     values = None if weights is None else arc_weights(weights, len(neighbours))
@@ -125,7 +129,7 @@ def from_csr(
     rows = Rows(offsets, neighbours, values)
     fits = not check or is_ascending(offsets, neighbours)
     if not fits:
-        source = np.repeat(np.arange(n, dtype=np.int32), np.diff(offsets))
+        source = sources(rows)
         try:
             rows = builders["cpu"]().rows_of(
                 source, neighbours, n, symmetric=False, merge=True, weights=values, combine=combine
@@ -169,8 +173,7 @@ def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str
     if directed or is_symmetric(made.rows):
         return made.rows, directed
     n = len(made.rows.indptr) - 1
-    source = np.repeat(np.arange(n, dtype=np.int32), np.diff(made.rows.indptr))
-    edges = from_edges(source, made.rows.indices, n, False, made.rows.values, combine, "merge", None, "cpu")
+    edges = from_edges(sources(made.rows), made.rows.indices, n, False, made.rows.values, combine, "merge", None, "cpu")
     return edges.rows, False
 
 
@@ -222,14 +225,14 @@ def check_combine(combine: str | None, weighted: bool, repeats: str) -> None:
         raise GraphError(f"combine={combine!r} merges repeated edges, repeats='keep' keeps them; give one of the two")
 
 
-def choose_home(device: str, on_gpu: bool) -> str:
+def choose_home(device: str, on_gpu: bool) -> Home:
     """Where a graph lives: "cuda" where its columns are, or where the caller wants it."""
     if device not in ("auto", "cpu", "cuda"):
         raise GraphError(f"device={device!r} is not known; use 'auto', 'cpu' or 'cuda'")
-    return ("cuda" if on_gpu else "cpu") if device == "auto" else device
+    return "cuda" if device == "cuda" or (device == "auto" and on_gpu) else "cpu"
 
 
-def choose_builder(device: str, home: str, edges: int) -> str:
+def choose_builder(device: str, home: Home, edges: int) -> Home:
     """Where the rows are made: at home, but many edges of the host on the GPU, where there is one."""
     if home == "cuda" or device != "auto" or edges < MIN_EDGES_FOR_GPU or "cuda" not in builders:
         return home
@@ -240,7 +243,7 @@ def choose_builder(device: str, home: str, edges: int) -> str:
     return "cuda"
 
 
-def given_weights(builder: Builder, place: str, weights: Any, edges: int) -> Array | None:
+def given_weights(builder: Builder, place: Home, weights: Any, edges: int) -> Array | None:
     """The weights of edges as a column beside the edges, checked."""
     if weights is None:
         return None

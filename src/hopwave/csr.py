@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ COMPILED_FROM_IF_LOADED = 200_000
 WEIGHTS_EXACT_UP_TO = 2**53  # whole numbers above this are not all float64 numbers
 
 Combine = Literal["min", "max", "sum", "first"]
-COMBINE = ("min", "max", "sum", "first")
+COMBINE = get_args(Combine)
 
 
 class Rows(NamedTuple):
@@ -310,12 +310,13 @@ def conflict_at(rows: Rows, place: int) -> Conflict:
 def transposed(rows: Rows) -> Rows:
     """The columns as rows: every arc turned round."""
     n = len(rows.indptr) - 1
-    source = np.repeat(np.arange(n, dtype=np.int32), np.diff(rows.indptr))
-    if len(source) < COMPILED_FROM:
-        values = np.arange(len(source)) if rows.values is not None else np.ones(len(source), np.bool_)
+    m = len(rows.indices)
+    if m < COMPILED_FROM:
+        values = np.arange(m) if rows.values is not None else np.ones(m, np.bool_)
         A = sp.csr_array((values, rows.indices, rows.indptr), shape=(n, n)).tocsc()
         weights = None if rows.values is None else rows.values[A.data]
         return Rows(A.indptr.astype(rows.indptr.dtype), A.indices.astype(np.int32), weights)
+    source = np.repeat(np.arange(n, dtype=np.int32), np.diff(rows.indptr))
     return rows_of(rows.indices, source, n, symmetric=False, merge=False, weights=rows.values)
 
 

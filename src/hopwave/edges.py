@@ -1,18 +1,21 @@
-"""The edges of a graph as columns."""
+"""The edges of a graph: as columns, one vertex at a time, and as the graphs of other libraries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
-from hopwave import reshape
-from hopwave.graph_arrays import GraphArrays, vertex_names
+from hopwave.graph_arrays import GraphArrays, arc_tails, vertex_names
 from hopwave.optional import optional
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +39,7 @@ class Edges:
 
     @cached_property
     def _all_sources(self) -> npt.NDArray[np.int32]:
-        return reshape.sources(self.graph._rows)
+        return arc_tails(self.graph)
 
     @cached_property
     def source(self) -> npt.NDArray[np.int32]:
@@ -80,3 +83,96 @@ class Edges:
 
     def __repr__(self) -> str:
         return f"Edges({len(self):,} of {self.graph!r})"
+
+
+class GraphEdges(GraphArrays):
+    """What can be read off a graph's edges."""
+
+    def neighbors(self, vertex: Any) -> npt.NDArray[Any]:
+        """The out-neighbours of a vertex: their labels, or their ids where the graph has no labels.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges(["ann", "ann"], ["bob", "cyd"]).neighbors("ann").tolist()
+        ['bob', 'cyd']
+        """
+        v = self.index(vertex)
+        found = self.indices[self.indptr[v] : self.indptr[v + 1]]
+        return found if self._labels is None else self._labels[found]
+
+    def degree(self, vertex: Any) -> int:
+        """The number of stored arcs that leave a vertex.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges([0, 0], [1, 2]).degree(0)
+        2
+        """
+        return int(self.degrees[self.index(vertex)])
+
+    def edges(self) -> Edges:
+        """The edges: each arc of a directed graph; each edge of an undirected one once. Columns are made when read.
+
+        >>> import hopwave as hw
+        >>> list(hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]).edges())
+        [('ann', 'bob'), ('bob', 'cyd')]
+        """
+        return Edges(self)
+
+    def to_edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """The edges as two columns of ids: every arc of a directed graph, every edge of another once, src ≤ dst.
+
+        The weights in the same order are `edges().weights`.
+
+        >>> import hopwave as hw
+        >>> [column.tolist() for column in hw.Graph.from_edges([1, 2], [0, 2]).to_edges()]
+        [[0, 2], [1, 2]]
+        """
+        edges = self.edges()
+        return edges.source, edges.target
+
+    # ---------------------------------------------------------------- for other libraries
+
+    def to_scipy(self, dtype: npt.DTypeLike | None = None) -> sp.csr_array:
+        """The adjacency matrix as a SciPy CSR array of the weights, or of ones (bool by default) without weights.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges([0], [1]).to_scipy().toarray().astype(int).tolist()
+        [[0, 1], [1, 0]]
+        """
+        if self.weights is None:
+            values: npt.NDArray[Any] = np.ones(self.m, np.bool_ if dtype is None else dtype)
+        else:
+            values = self.weights.astype(self.weights.dtype if dtype is None else dtype)
+        return sp.csr_array((values, self.indices.copy(), self.indptr.copy()), shape=(self.n, self.n))
+
+    def to_networkx(self) -> nx.Graph[Any]:
+        """A NetworkX Graph or DiGraph with the same vertices (labels where there are any), edges and weights.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges(["a"], ["b"]).to_networkx().edges()
+        EdgeView([('a', 'b')])
+        """
+        networkx = optional("networkx", "to_networkx")
+        g = networkx.DiGraph() if self._directed else networkx.Graph()
+        g.add_nodes_from(self)
+        if self.is_weighted:
+            g.add_weighted_edges_from(self.edges())
+        else:
+            g.add_edges_from(self.edges())
+        return g
+
+    def to_igraph(self) -> Any:
+        """An igraph Graph with the same vertices, edges and weights; labels become the vertex attribute "name".
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges([0, 1], [1, 2]).to_igraph().ecount()
+        2
+        """
+        igraph = optional("igraph", "to_igraph")
+        edges = self.edges()
+        pairs = np.column_stack([edges.source, edges.target]).tolist()
+        g = igraph.Graph(n=self.n, edges=pairs, directed=self._directed)
+        if self._labels is not None:
+            g.vs["name"] = self._labels.tolist()
+        if edges.weights is not None:
+            g.es["weight"] = edges.weights.tolist()
+        return g

@@ -6,6 +6,9 @@ in-neighbours) is made once, when first asked for; an undirected graph is its ow
 are int32; offsets are int32 until the arcs need int64.
 
 The rows are in the host's memory, on the GPU, or in both: each copy is made when it is first asked for.
+
+This file has the ways to make a graph, and to make others of it. Its arrays and the names of its vertices are in
+graph_arrays.py; its edges, and conversions to the graphs of other libraries, in edges.py.
 """
 
 from __future__ import annotations
@@ -16,20 +19,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from hopwave import construct, reshape
 from hopwave.csr import Combine, Rows, builders, object_array
-from hopwave.edges import Edges
+from hopwave.edges import GraphEdges
 from hopwave.errors import GraphError
-from hopwave.graph_arrays import GraphArrays, Home, Order
-from hopwave.optional import optional
+from hopwave.graph_arrays import Order
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
-class Graph(GraphArrays):
+class Graph(GraphEdges):
     """An immutable graph, directed or not, with weights or without, of up to 2³¹ − 2 vertices and any number of arcs.
 
     Self-loops and repeated edges are legal: neither changes a distance. Repeats are merged unless `repeats="keep"`;
@@ -53,12 +54,10 @@ class Graph(GraphArrays):
         graph = cls.__new__(cls)
         on_gpu = made.device == "cuda"
         rows = made.rows if on_gpu else Rows(*(None if part is None else part.view() for part in made.rows))
-        graph._set(None if on_gpu else rows, rows if on_gpu else None, directed, made.labels, _home(made.home))
+        graph._set(None if on_gpu else rows, rows if on_gpu else None, directed, made.labels, made.home)
         return graph
 
-    def _with(
-        self, rows: Rows, *, directed: bool | None = None, labels: Any = ..., order: Order = "ascending"
-    ) -> Graph:
+    def _with(self, rows: Rows, *, labels: Any = ..., order: Order = "ascending") -> Graph:
         """A graph like this one, with other rows."""
         return Graph(
             rows.indptr,
@@ -222,34 +221,6 @@ class Graph(GraphArrays):
             combine=combine if weights is not None else None,
         )  # fmt: skip
 
-    # ---------------------------------------------------------------- vertices and edges
-
-    def neighbors(self, vertex: Any) -> npt.NDArray[Any]:
-        """The out-neighbours of a vertex: their labels, or their ids where the graph has no labels.
-
-        >>> Graph.from_edges(["ann", "ann"], ["bob", "cyd"]).neighbors("ann").tolist()
-        ['bob', 'cyd']
-        """
-        v = self.index(vertex)
-        found = self.indices[self.indptr[v] : self.indptr[v + 1]]
-        return found if self._labels is None else self._labels[found]
-
-    def degree(self, vertex: Any) -> int:
-        """The number of stored arcs that leave a vertex.
-
-        >>> Graph.from_edges([0, 0], [1, 2]).degree(0)
-        2
-        """
-        return int(self.degrees[self.index(vertex)])
-
-    def edges(self) -> Edges:
-        """The edges: each arc of a directed graph; each edge of an undirected one once. Columns are made when read.
-
-        >>> list(Graph.from_edges(["ann", "bob"], ["bob", "cyd"]).edges())
-        [('ann', 'bob'), ('bob', 'cyd')]
-        """
-        return Edges(self)
-
     # ---------------------------------------------------------------- other graphs made of it
 
     def to(self, device: Literal["cpu", "cuda"]) -> Graph:
@@ -411,63 +382,3 @@ class Graph(GraphArrays):
         if self._order == "ascending":
             return self
         return Graph.from_csr(self.indptr, self.indices, self._directed, weights=self.weights, labels=self._labels)
-
-    # ---------------------------------------------------------------- other people's graphs
-
-    def to_edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """The edges as two columns of ids: every arc of a directed graph, every edge of another once, src ≤ dst.
-
-        The weights in the same order are `edges().weights`.
-
-        >>> [column.tolist() for column in Graph.from_edges([1, 2], [0, 2]).to_edges()]
-        [[0, 2], [1, 2]]
-        """
-        edges = self.edges()
-        return edges.source, edges.target
-
-    def to_scipy(self, dtype: npt.DTypeLike | None = None) -> sp.csr_array:
-        """The adjacency matrix as a SciPy CSR array of the weights, or of ones (bool by default) without weights.
-
-        >>> Graph.from_edges([0], [1]).to_scipy().toarray().astype(int).tolist()
-        [[0, 1], [1, 0]]
-        """
-        if self.weights is None:
-            values: npt.NDArray[Any] = np.ones(self.m, np.bool_ if dtype is None else dtype)
-        else:
-            values = self.weights.astype(self.weights.dtype if dtype is None else dtype)
-        return sp.csr_array((values, self.indices.copy(), self.indptr.copy()), shape=(self.n, self.n))
-
-    def to_networkx(self) -> nx.Graph[Any]:
-        """A NetworkX Graph or DiGraph with the same vertices (labels where there are any), edges and weights.
-
-        >>> Graph.from_edges(["a"], ["b"]).to_networkx().edges()
-        EdgeView([('a', 'b')])
-        """
-        networkx = optional("networkx", "to_networkx")
-        g = networkx.DiGraph() if self._directed else networkx.Graph()
-        g.add_nodes_from(self)
-        if self.is_weighted:
-            g.add_weighted_edges_from(self.edges())
-        else:
-            g.add_edges_from(self.edges())
-        return g
-
-    def to_igraph(self) -> Any:
-        """An igraph Graph with the same vertices, edges and weights; labels become the vertex attribute "name".
-
-        >>> Graph.from_edges([0, 1], [1, 2]).to_igraph().ecount()
-        2
-        """
-        igraph = optional("igraph", "to_igraph")
-        edges = self.edges()
-        pairs = np.column_stack([edges.source, edges.target]).tolist()
-        g = igraph.Graph(n=self.n, edges=pairs, directed=self._directed)
-        if self._labels is not None:
-            g.vs["name"] = self._labels.tolist()
-        if edges.weights is not None:
-            g.es["weight"] = edges.weights.tolist()
-        return g
-
-
-def _home(device: str) -> Home:
-    return "cuda" if device == "cuda" else "cpu"

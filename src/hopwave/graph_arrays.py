@@ -1,6 +1,6 @@
 """What a graph is made of: its rows, on the host or the GPU, its transpose, and what its vertices are called.
 
-`Graph` adds the ways to make one and to turn it into others (graph.py).
+edges.py adds what can be read off the edges; graph.py the ways to make a graph and to turn it into others.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class GraphArrays:
         order: Order = "ascending",
         transpose: Rows | None = None,
     ) -> None:
-        """Trusts its arguments; people use `from_edges`, `from_csr`, `from_scipy` or `from_networkx`."""
+        """Trusts its arguments; callers use `from_edges`, `from_csr`, `from_scipy` or `from_networkx`."""
         self._set(Rows(indptr, indices, weights), None, directed, labels, "cpu", order, transpose)
 
     def _set(
@@ -335,6 +335,11 @@ def _hashable(value: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def arc_tails(graph: GraphArrays) -> npt.NDArray[np.int32]:
+    """The vertex that each stored arc leaves, beside `indices`."""
+    return np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
 
 
 def vertex_names(graph: GraphArrays) -> Any:

@@ -22,7 +22,7 @@ class PlanTable(tuple[Plan, ...]):
     __repr__ = __str__
 
     def rows(self) -> Iterator[tuple[str, str, str, str, str]]:
-        """The rows of the table in the README: name, what it is, steps, rule, paper."""
+        """The rows of the table in docs/plans.md: name, what it is, steps, rule, paper."""
         for plan in self:
             steps = " · ".join(str(step) for step in plan.steps)
             yield plan.name, plan.summary, steps, str(plan.rule), f"{plan.paper}, {plan.section}"

@@ -73,7 +73,8 @@ class Vector:
         one = len(places) == 1  # the usual source of a search
         low, high = (int(places[0]),) * 2 if one else (int(places.min()), int(places.max())) if len(places) else (0, -1)
         if low < 0 or high >= n:
-            raise LinalgError(f"place {high} or {low} is outside 0 … {n - 1}")
+            outside = low if low < 0 else high
+            raise LinalgError(f"place {outside} is outside 0 … {n - 1}; leave it out, or give a larger n")
         places = places.astype(xp.int32, copy=False)
         ascending = one or bool((places[1:] > places[:-1]).all())
         if not ascending:
@@ -242,7 +243,7 @@ class Vector:
 
     def __getitem__(self, place: int) -> Any:
         if not 0 <= place < self.n:
-            raise LinalgError(f"place {place} is outside 0 … {self.n - 1}")
+            raise LinalgError(f"place {place} is outside 0 … {self.n - 1}; a vector has no negative places")
         if self._present is not None:
             return self._values[place].item() if bool(self._present[place]) else None
         found = module_of(self._indices).flatnonzero(self._indices == place)
@@ -359,5 +360,5 @@ def as_vector(x: Any, n: int, what: str) -> Vector:
         x = Vector.from_dense(x)
     found: Vector = x
     if found.n != n:
-        raise LinalgError(f"{what} has {found.n} places where {n} are needed")
+        raise LinalgError(f"{what} has {found.n} places where {n} are needed; give one of that length")
     return found

@@ -154,7 +154,7 @@ def test_draws_are_vertices() -> None:
         (10**6, 5000, 10**6, False),
     ],
 )
-def test_together(n: int, depth: int, sources: int, shared: bool) -> None:
+def test_which_searches_share_their_steps(n: int, depth: int, sources: int, shared: bool) -> None:
     assert many_sources.together(n, depth, sources) == shared
 
 

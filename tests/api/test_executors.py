@@ -287,7 +287,7 @@ def end_this_process() -> None:
 
 
 @pytest.mark.slow
-def test_a_process(tmp_path: Path) -> None:
+def test_a_run_continues_after_a_worker_process_died(tmp_path: Path) -> None:
     """A spawned one, which has nothing of this process. After it has died, the pool cannot go on; the run can."""
     path = tmp_path / "run.npz"
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:

@@ -108,6 +108,8 @@ def test_refused_arguments() -> None:
         graph500.run(8, layout="2d")
     with pytest.raises(GraphError, match="abacus"):
         graph500.run(8, device="abacus")
+    with pytest.raises(GraphError, match="threads=2 are those of a CPU"):
+        graph500.run(8, device="cuda", threads=2)
 
 
 # ---------------------------------------------------------------- the commands

@@ -51,7 +51,7 @@ def test_a_graph_ten_times_as_large_takes_ten_times_as_much(model: Any, what: st
     assert 4 < large / small < 12  # small ones are sorted at once, large ones in parts
 
 
-def test_known_numbers() -> None:
+def test_estimates_are_what_was_measured_on_an_h200() -> None:
     """From a run on an H200: benchmarks/results/memory-cuda.md, kron17."""
     kron = Shape(131_072, 3_728_705, False, depth=6, greatest=20_000)
     assert on_cuda.needs(kron, Ask("bfs")).peak == pytest.approx(91.7e6, rel=0.02)

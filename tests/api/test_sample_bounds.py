@@ -164,7 +164,7 @@ def test_bounds_narrow_with_the_sample() -> None:
 @given(mean=st.floats(0, 1), k=st.integers(1, 400), N=st.integers(401, 500), load=st.sampled_from([0.5, 5.0, np.inf]))
 def test_an_interval_excludes_what_the_inequality_excludes(mean: float, k: int, N: int, load: float) -> None:
     """At both ends, the evidence against p is what its share of the risk asks for, or all others are at a limit."""
-    low, high = (x[0] for x in source_bounds._interval(np.array([mean]), k, N, 50, load, 0.1))
+    low, high = (x[0] for x in source_bounds._interval(np.array([mean]), source_bounds.Sample(k, N, 50, load, 0.1)))
     least, most = k * mean / N, (k * mean + N - k) / N
     assert least - 1e-12 <= low <= mean <= high <= most + 1e-12
     for p, limit in ((low, least), (high, most)):
@@ -179,8 +179,9 @@ def test_an_interval_excludes_what_the_inequality_excludes(mean: float, k: int, 
 
 def test_many_scores_take_the_bound_of_the_next_point() -> None:
     mean = np.random.default_rng(1).random(5000) ** 3
-    few = source_bounds.half_widths(mean[:2000], 50, 9000, 5000, 4.0, 0.1)
-    many = source_bounds.half_widths(mean, 50, 9000, 5000, 4.0, 0.1)[:2000]
+    sample = source_bounds.Sample(50, 9000, scores=5000, load=4.0, delta=0.1)
+    few = source_bounds.half_widths(mean[:2000], sample)
+    many = source_bounds.half_widths(mean, sample)[:2000]
     assert (many >= few - 1e-12).all() and (many <= few + 0.005).all()
 
 

@@ -236,7 +236,7 @@ def test_every_form_of_weights_for_paths() -> None:
 # ------------------------------------------------------------------ what cannot be
 
 
-def test_arguments_that_cannot_be() -> None:
+def test_bad_arguments_of_sssp_are_refused() -> None:
     graph = hw.generate.path(3).with_weights([1.0, 1.0, 2.0, 2.0])
     for limit in (-1, math.nan, "far", True):
         with pytest.raises(GraphError, match=r"limit=.* is not a length; give a number from 0, or None"):
@@ -291,7 +291,7 @@ def test_a_gpu_searches_in_one_launch() -> None:
             chosen(**options)
 
 
-def test_where_to_search(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_takes_a_gpu_for_large_graphs_and_for_near_far(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hopwave.api.choice.has_gpu", lambda: True)
     small = hw.generate.path(3)
     large = hw.generate.grid(20, 20)

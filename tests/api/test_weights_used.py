@@ -236,7 +236,7 @@ def test_the_check_of_symmetry_is_right_for_large_arrays_of_any_type(monkeypatch
             hw.sssp(graph, 0, weights)
 
 
-def test_weights_that_are_not_there() -> None:
+def test_missing_weights_are_refused() -> None:
     bare = Graph.from_edges([0], [1])
     with pytest.raises(GraphError, match="weights=True takes the graph's own weights, and it has none"):
         hw.sssp(bare, 0, weights=True)

@@ -345,7 +345,7 @@ def test_names_lead_in_and_out(device: str) -> None:
 
 @machines
 @pytest.mark.parametrize("n", [0, 1, 2])
-def test_hardly_a_graph(device: str, n: int) -> None:
+def test_graphs_of_up_to_two_vertices(device: str, n: int) -> None:
     graph = Graph.from_edges([], [], n=n)
     assert hw.betweenness_centrality(graph, device=device).scores.tolist() == [0.0] * n
     assert hw.betweenness_centrality(graph, epsilon=0.1, device=device).scores.tolist() == [0.0] * n

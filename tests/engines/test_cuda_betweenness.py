@@ -241,7 +241,7 @@ def test_deterministic_batches_of_arcs_are_not_made_smaller() -> None:
         hw.edge_betweenness_centrality(G, **options, memory_limit=2 << 20)
 
 
-def test_a_limit_is_kept(pool: Any) -> None:
+def test_a_run_keeps_to_its_memory_limit(pool: Any) -> None:
     """What a run takes beside the graph; CuPy rounds every array up to 512 bytes."""
     G = generate.delaunay(20_000, seed=1)
     limit = 40 << 20

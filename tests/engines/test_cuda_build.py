@@ -65,7 +65,7 @@ def test_conflicts_nan_and_sizes_are_refused() -> None:
     assert list(sparse) == [7, 10**9] and sparse.device == "cuda"
 
 
-def test_other_ways_in() -> None:
+def test_columns_of_other_libraries_on_the_gpu() -> None:
     import cupy
 
     class Column:

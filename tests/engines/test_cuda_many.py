@@ -247,7 +247,7 @@ SERVED = (
 
 @pytest.mark.parametrize("function", SERVED.split())
 @pytest.mark.parametrize("directed", [False, True])
-def test_behind_networkx(function: str, directed: bool) -> None:
+def test_functions_of_the_networkx_backend_are_those_of_the_cpu(function: str, directed: bool) -> None:
     nx = pytest.importorskip("networkx")
     from hopwave.networkx_backend import backend
     from hopwave.networkx_backend.convert import convert_from_nx

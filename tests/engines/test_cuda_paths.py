@@ -228,7 +228,7 @@ def test_one_search_after_another() -> None:
         assert np.array_equal(found.distances, right(graph, [source], 2.0))
 
 
-def test_what_cannot_be() -> None:
+def test_bad_weights_methods_and_threads_are_refused() -> None:
     graph = hw.generate.path(3).with_weights([1.0, 1.0, 2.0, 2.0])
     for weight, why in ((-1.0, "negative"), (math.inf, "infinite")):
         with pytest.raises(GraphError, match=why):

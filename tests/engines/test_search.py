@@ -211,7 +211,7 @@ def shared_out(directed: bool) -> tuple[Graph, list[int], list[int], list[int]]:
 @machines
 @every_search
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
-def test_work_that_is_shared_out(device: str, plan: Plan, directed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_levels_shared_by_threads(device: str, plan: Plan, directed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOPWAVE_NUM_THREADS", "4")  # several, also where there are fewer cores
     ready(device, plan, Question())
     graph, sources, distances, counts = shared_out(directed)

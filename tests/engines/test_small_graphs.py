@@ -60,7 +60,7 @@ def test_searches(
         assert np.array_equal(one.distances, hw.bfs(graph, source, trace=True, **asked).distances)
 
 
-def test_counts_that_do_not_fit_go_the_long_way() -> None:
+def test_counts_beyond_float64_are_scaled() -> None:
     graph = steep()
     assert graph.n + graph.m <= policy.SMALL_GRAPH
     short = hw.bfs(graph, 0, path_counts=True, device="cpu").path_counts

@@ -43,7 +43,7 @@ def test_searches_one_after_another_and_at_once_are_all_right():
         assert all(pool.map(many, (KRONECKER, RING, KRONECKER, RING)))
 
 
-def test_helpers_go_home():
+def test_helpers_leave_when_no_search_follows():
     graph = generate.smallworld(20_000, 10, 0.1, seed=6)
     search(graph, 0, 3)
     until = time.monotonic() + 20

@@ -21,7 +21,8 @@ import hopwave as hw
 from hopwave import EngineError, Graph, generate
 from hopwave.engines.cpu import crew, policy
 from hopwave.engines.cpu.betweenness import source
-from hopwave.engines.cpu.crew import NEXT_BATCH, Crew, available_cores, thread_count
+from hopwave.engines.cpu.crew import Crew, available_cores, thread_count
+from hopwave.engines.cpu.workers import NEXT_BATCH
 
 COUNTS = (2, 3, 5)
 
@@ -87,7 +88,7 @@ def test_little_memory_changes_no_bit() -> None:
 # ---------------------------------------------------------------- how many
 
 
-def test_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_many_threads_a_call_uses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOPWAVE_NUM_THREADS", raising=False)
     assert thread_count() == available_cores() >= 1
     assert thread_count(3) == thread_count(np.int64(3)) == 3

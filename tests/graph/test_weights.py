@@ -132,7 +132,7 @@ def test_weights_are_in_the_order_of_the_edges() -> None:
 @pytest.mark.parametrize(
     ("given", "kept"), [(np.float32, "f4"), (np.float16, "f4"), (np.float64, "f8"), (np.int32, "f8"), (np.bool_, "f8")]
 )
-def test_types(given: Any, kept: str) -> None:
+def test_types_of_weights(given: Any, kept: str) -> None:
     graph = Graph.from_edges([0], [1], weights=np.ones(1, given))
     assert graph.weights is not None and graph.weights.dtype == np.dtype(kept)
     assert graph.weights.flags.writeable is False

@@ -103,7 +103,7 @@ numbers_as_names = st.integers(-5, 30).map(str)
     single=st.booleans(),
     extension=st.sampled_from([".graphml", ".gml", ".net", ".graphml.gz"]),
 )
-def test_anything_comes_back(pairs, directed, has_weights, single, extension, tmp_path_factory):
+def test_any_graph_is_read_back(pairs, directed, has_weights, single, extension, tmp_path_factory):
     u, v, w = zip(*pairs, strict=True)
     weights = np.array(w, np.float32 if single else np.float64) if has_weights else None
     graph = Graph.from_edges(list(u), list(v), directed=directed, weights=weights)

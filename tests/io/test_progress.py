@@ -57,7 +57,7 @@ def test_lines_where_there_is_no_terminal(eager, capsys):
     assert "\x1b" not in printed
 
 
-def test_lines_keep_their_distance(eager, capsys, monkeypatch):
+def test_lines_are_written_seconds_apart(eager, capsys, monkeypatch):
     monkeypatch.setattr(progress, "SECONDS_PER_LINE", 1000.0)
     with Meter("reading", 10, None) as meter:
         until(lambda: meter._last_line)
@@ -66,7 +66,7 @@ def test_lines_keep_their_distance(eager, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("how", ["progress=False", "HOPWAVE_PROGRESS=0"])
-def test_silence(how, eager, capsys, monkeypatch):
+def test_progress_can_be_turned_off(how, eager, capsys, monkeypatch):
     if how == "HOPWAVE_PROGRESS=0":
         monkeypatch.setenv("HOPWAVE_PROGRESS", "0")
     with Meter("reading", 10, False if how == "progress=False" else None):
@@ -74,7 +74,7 @@ def test_silence(how, eager, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
-def test_at_once_when_asked(capsys):
+def test_progress_true_is_shown_at_once(capsys):
     with Meter("reading web.mtx", 100, True) as meter:
         meter.update(50)
     assert capsys.readouterr().err.splitlines() == [

@@ -125,7 +125,7 @@ def test_labels_and_empty_graphs() -> None:
     assert len(hw.eigenvector_centrality(nobody)) == len(hw.katz_centrality(nobody)) == len(hw.hits(nobody).hubs) == 0
 
 
-def test_what_centralities_cannot_be_made_of() -> None:
+def test_bad_arguments_of_centralities_are_refused() -> None:
     path = hw.generate.path(3, directed=True)
     eigenvector, katz, hits = hw.eigenvector_centrality, hw.katz_centrality, hw.hits
     for ask, options, why in (

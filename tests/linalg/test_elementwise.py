@@ -209,6 +209,8 @@ def test_reduce(device: str) -> None:
         (lambda x: la.apply(x, la.unary.abs, left=1), "leave them out"),
         (lambda x: la.select(x, "tril"), "in a matrix"),
         (lambda x: la.select(x, la.binary.gt), "give the thunk"),
+        (lambda x: la.select(x, lambda value: value > 0, 3), "leave out thunk=3"),
+        (lambda x: la.select(la.Matrix.from_dense(np.eye(3)), la.unary.abs, 0), "leave out thunk=0"),
         (lambda x: la.assign(x, 1, [3]), "places are 0 to 2"),
         (lambda x: la.assign(x, 1, [0.5]), "whole numbers"),
         (lambda x: la.ewise_add(x, x, la.binary.secondi), "no operator on two values"),

@@ -118,7 +118,7 @@ def test_every_way_to_give_weights() -> None:
     assert by_name.to_pandas().loc["c", "distance"] == 5.0
 
 
-def test_lengths_that_cannot_be() -> None:
+def test_bad_lengths_are_refused() -> None:
     graph = hw.generate.path(3)
     for weights, why in (
         ([-2, -2, 1, 1], "weight -2 is negative"),
@@ -138,7 +138,7 @@ def test_lengths_that_cannot_be() -> None:
         hw.sssp(sp.csr_array(np.ones((2, 3))), 0)
 
 
-def test_switches_that_cannot_be() -> None:
+def test_bad_options_of_sssp_are_refused() -> None:
     graph = hw.generate.path(3)
     for delta in (0, -1.0, math.inf, math.nan):
         with pytest.raises(GraphError, match="not a bucket width"):
@@ -279,7 +279,7 @@ def test_threads_change_no_bit_of_a_rank(monkeypatch: pytest.MonkeyPatch) -> Non
     assert np.array_equal(*ranks)
 
 
-def test_what_ranks_cannot_be_made_of() -> None:
+def test_bad_arguments_of_pagerank_are_refused() -> None:
     graph = hw.generate.path(3, directed=True)
     for options, why in (
         ({"alpha": 1.5}, "alpha=1.5"),

@@ -87,7 +87,7 @@ def test_nothing_is_copied_from_a_graph(directed: bool) -> None:
     assert np.array_equal(la.Matrix.from_graph(G.arranged()).rows.indices, G.indices)
 
 
-def test_types() -> None:
+def test_types_of_results() -> None:
     A, x = la.Matrix.from_dense([[1, 2], [0, 3]]).astype("int32"), la.Vector.from_dense(np.array([1, 1], np.float32))
     names = {"plus_times": "float64", "plus_first": "int32", "any_pair": "bool", "plus_pair": "int64"}
     names |= {"min_secondi": "int32", "plus_second": "float32", "or_and": "bool"}

@@ -13,7 +13,7 @@ import hopwave as hw
 from graphs import TRAPS
 from hopwave import distributed as hd
 from hopwave.algorithms import brandes
-from hopwave.errors import GraphError
+from hopwave.errors import EngineError, GraphError
 
 
 def same(graph: hw.Graph, parts: hd.DistributedGraph | hw.Graph, split: str, **options: Any) -> None:
@@ -95,6 +95,12 @@ def check_edges_and_targets() -> None:
     same(undirected, hd.spread(undirected), "auto", targets=[0, 5, 9])
     with pytest.raises(GraphError, match="targets= needs a graph that every rank has whole"):
         hd.betweenness_centrality(hd.spread(bare), targets=[0], split="graph")
+    for option in ({"threads": 2}, {"device": "cuda"}):
+        with pytest.raises(GraphError, match="one CPU thread per rank"):
+            hd.betweenness_centrality(hd.spread(bare), split="graph", **option)
+    for call in (hd.betweenness_centrality, hd.edge_betweenness_centrality, hd.spread):
+        with pytest.raises(EngineError, match="threads=2 are those of a CPU"):
+            call(bare, device="cuda", threads=2)
     with pytest.raises(GraphError, match="edges are scored on a graph that every rank has whole"):
         hd.edge_betweenness_centrality(hd.spread(bare))
 

@@ -170,7 +170,7 @@ def test_pushpull_table_2_adds_one_optimisation_per_row() -> None:
     assert all(plan.rule == Ratio(0.01, 0.01) for plan in (direction, masking, early, reuse))
 
 
-def test_ours() -> None:
+def test_hopwaves_own_plans() -> None:
     ours = CATALOGUE["hopwave"]
     assert ours.loop == "device" and ours.order == "degree" and isinstance(ours.rule, Growing)
     assert {CATALOGUE[f"hopwave-{name}"].regime for name in ("block", "batch", "wide")} == {"block", "batch", "wide"}

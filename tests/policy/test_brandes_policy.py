@@ -245,7 +245,7 @@ def test_preparation_must_pay(searches: int, irregular: bool, flat: bool, order:
     assert preparation(searches, irregular, flat, order) == expected
 
 
-def test_is_scattered() -> None:
+def test_a_shuffled_grid_is_scattered() -> None:
     assert not is_scattered(generate.uniform(10_000, edge_factor=4)), "it fits into a cache"
     assert not is_scattered(generate.grid(200, 200))
     grid = generate.grid(200, 200)

@@ -103,7 +103,7 @@ def test_sizes_do_not_depend_on_what_is_free(k: int, n: int, blocks: int) -> Non
 
 
 @pytest.mark.parametrize(("k", "lanes"), [(0, 1), (1, 1), (2, 2), (3, 4), (33, 64), (64, 64), (10**6, 64)])
-def test_lanes(k: int, lanes: int) -> None:
+def test_lanes_are_the_next_power_of_two_up_to_64(k: int, lanes: int) -> None:
     assert regimes.lanes_for(k) == lanes
 
 

@@ -101,7 +101,7 @@ def test_long_charts_can_be_opened(opened: browser.Browser) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_a_phone_and_both_themes(window: browser.Browser, written: Path, dark: bool) -> None:
+def test_the_page_fits_a_phone_in_both_themes(window: browser.Browser, written: Path, dark: bool) -> None:
     window.resize(390, 844, dark)
     window.open("about:blank")
     window.open(written.as_uri())

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.graph import Graph
+from hopwave.graph_arrays import arc_tails
 
 
 def roots(label: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
@@ -40,7 +41,7 @@ def sides(graph: Graph, distances: npt.NDArray[np.int32]) -> npt.NDArray[np.int8
     A graph with such an edge has a cycle of odd length, and every cycle of odd length has such an edge.
     """
     side = (distances & 1).astype(np.int8)
-    tail = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
+    tail = arc_tails(graph)
     same: Any = side[tail] == side[graph.indices]
     if same.any():
         arc = int(np.argmax(same))

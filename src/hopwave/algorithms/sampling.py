@@ -9,15 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hopwave.algorithms.brandes import TOLERANCE, Certificate
 from hopwave.algorithms.scaling import scale
 from hopwave.errors import GraphError
-from hopwave.jobs import Integers, Job
+from hopwave.jobs import Floats, Integers, Job
 from hopwave.whole_numbers import is_whole
-
-Floats = npt.NDArray[np.float64]
 
 FIRST_SAMPLE = 128  # sources of the first round of an adaptive sample
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.graph import Graph
+from hopwave.graph_arrays import arc_tails
 from hopwave.jobs import Floats
 
 
@@ -69,14 +70,9 @@ def scale_subset(
 # ------------------------------------------------------------------ arcs
 
 
-def tails(graph: Graph) -> npt.NDArray[np.int32]:
-    """The vertex that each stored arc leaves."""
-    return np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
-
-
 def of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
     """For every arc of an undirected graph, the value of its reverse.
 
     Sorted by (target, source), the arcs are the reverses of the arcs in their own order.
     """
-    return values[np.lexsort((tails(graph), graph.indices))]
+    return values[np.lexsort((arc_tails(graph), graph.indices))]

@@ -110,13 +110,13 @@ def distances(A: Matrix, search: PathSearch, way: Way) -> Found:
     if way.method == "near-far":
         gpu = engines.algebra("cuda")
         check_lengths(A)
-        on_gpu = gpu.near_far(A.to("cuda"), search, way.delta, way.trace)
-        buckets = BucketTrace(on_gpu.buckets) if way.trace else None
-        return Found(on_gpu.distances, buckets, ran, on_gpu.predecessors, on_gpu.to_host)
+        there = gpu.near_far(A.to("cuda"), search, way.delta, way.trace)
+        buckets = BucketTrace(there.buckets) if way.trace else None
+        return Found(there.distances, buckets, ran, there.predecessors, there.to_host)
     if way.method == "delta-stepping" and way.device == "cpu":
-        on_host = A.to("cpu")
-        check_lengths(on_host)
-        found = engines.algebra("cpu").delta_stepping(on_host, search, way.delta, way.trace, way.threads)
+        matrix = A.to("cpu")
+        check_lengths(matrix)
+        found = engines.algebra("cpu").delta_stepping(matrix, search, way.delta, way.trace, way.threads)
         if found.on_one_core:
             ran = PlanUsed(CATALOGUE[ON_ONE_CORE], "one core that follows no arc twice is faster here than Δ-stepping")
         return Found(found.distances, BucketTrace(found.buckets) if way.trace else None, ran)
@@ -130,9 +130,9 @@ def distances(A: Matrix, search: PathSearch, way: Way) -> Found:
 
 def settle(A: Matrix, search: PathSearch) -> Settled:
     """Dijkstra's algorithm on one core of the CPU; it ends early if the search says so."""
-    on_host = A.to("cpu")
-    check_lengths(on_host)
-    return engines.algebra("cpu").dijkstra(on_host, search)
+    matrix = A.to("cpu")
+    check_lengths(matrix)
+    return engines.algebra("cpu").dijkstra(matrix, search)
 
 
 def nearest(A: Matrix, search: PathSearch) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:

@@ -46,6 +46,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -67,6 +68,26 @@ Labels = Callable[[], npt.NDArray[np.int32]]
 Reach = Callable[[], npt.NDArray[np.int64]]
 
 
+@dataclass(frozen=True)
+class Sample:
+    """What the bounds of all scores share: k draws out of N, and a risk delta that so many `scores` divide by `load`.
+
+    `both_ways`: the draws are row sums of a symmetric matrix ("Both ways" above) divided by this number, or None.
+    """
+
+    k: int
+    N: int
+    scores: int
+    load: float
+    delta: float
+    both_ways: float | None = None
+
+    def needed(self, p: Floats) -> Floats:
+        """The evidence that excludes p: it is wrong with no more than the share of the risk that a score of p has."""
+        share = 1 / self.scores if math.isinf(self.load) else p / (2 * self.load) + 1 / (2 * self.scores)
+        return np.asarray(np.log(2 / (self.delta * share)))
+
+
 def sample_bounds(
     graph: Graph, job: Job, sums: Floats, labels: Labels, reach: Reach, delta: float, normalized: bool
 ) -> Floats:
@@ -86,12 +107,12 @@ def sample_bounds(
     square = None if squares is None else squares / (k * float(most) ** 2)
     ranges = ranges_of(graph, job, reach(), most)
     scores = int(np.count_nonzero(ranges)) // (2 if job.edges and not graph.directed else 1)
-    both_ways = 1.0 if leads_back(graph, job) else None
-    bounds = half_widths(mean, k, N, scores, load, delta, square, ranges, both_ways)
+    sample = Sample(k, N, scores, load, delta, both_ways=1.0 if leads_back(graph, job) else None)
+    bounds = half_widths(mean, sample, square, ranges)
     if inner:  # only the others count for a source
-        own = None if square is None else square[job.sources] * (k / (k - 1))
-        theirs = ranges[job.sources]
-        bounds[job.sources] = half_widths(mean[job.sources], k - 1, N, scores, load, delta, own, theirs, both_ways)
+        own, others = job.sources, replace(sample, k=k - 1)
+        squares = None if square is None else square[own] * (k / (k - 1))
+        bounds[own] = half_widths(mean[own], others, squares, ranges[own])
     return bounds if normalized else bounds * (N * most / (1 if graph.directed else 2))
 
 
@@ -130,82 +151,67 @@ def ranges_of(graph: Graph, job: Job, reach: npt.NDArray[np.int64], most: int) -
     return np.where(ranges > 0, largest * np.exp2(-halvings), 0.0)
 
 
-def half_widths(
-    mean: Floats,
-    k: int,
-    N: int,
-    scores: int,
-    load: float,
-    delta: float,
-    square: Floats | None = None,
-    ranges: Floats | None = None,
-    both_ways: float | None = None,
-) -> Floats:
-    """How far means over k of N draws may be off, for all `scores` together, except with the risk delta.
+def half_widths(mean: Floats, sample: Sample, square: Floats | None = None, ranges: Floats | None = None) -> Floats:
+    """How far the means of a sample may be off, for all scores together, except with the risk delta.
 
     `square`: the means of their squares, for narrower bounds. `ranges`: the draws are from 0 to so much; 1 if None.
-    `both_ways`: the draws are row sums of a symmetric matrix ("Both ways" above), divided by so much.
 
-    >>> half_widths(np.array([0.0, 0.5]), 100, 10_000, 1000, np.inf, 0.1).round(3).tolist()
+    >>> means, sample = np.array([0.0, 0.5]), Sample(100, 10_000, scores=1000, load=np.inf, delta=0.1)
+    >>> half_widths(means, sample).round(3).tolist()
     [0.094, 0.212]
-    >>> half_widths(np.array([0.0, 0.5]), 100, 100, 1000, np.inf, 0.1).tolist()
+    >>> half_widths(means, replace(sample, k=10_000)).tolist()
     [0.0, 0.0]
-    >>> half_widths(np.array([0.25]), 100, 10_000, 1000, np.inf, 0.1, ranges=np.array([0.5])).round(3).tolist()
+    >>> half_widths(np.array([0.25]), sample, ranges=np.array([0.5])).round(3).tolist()
     [0.106]
     """
-    if k <= 0 or k == N:
-        return np.full(len(mean), np.nan if k <= 0 else 0.0)
-    if ranges is not None:
-        widths = np.zeros(len(mean))
-        for most in np.unique(ranges[ranges > 0]):
-            of = ranges == most
-            squares = None if square is None else square[of] / most**2
-            R = None if both_ways is None else both_ways * float(most)
-            found = half_widths(mean[of] / most, k, N, scores, load / most, delta, squares, both_ways=R)
-            widths[of] = most * found
-        return widths
+    if sample.k <= 0 or sample.k == sample.N:
+        return np.full(len(mean), np.nan if sample.k <= 0 else 0.0)
+    if ranges is None:
+        return _unit_half_widths(mean, sample, square)
+    widths = np.zeros(len(mean))
+    for R in np.unique(ranges[ranges > 0]):
+        of = ranges == R
+        both_ways = None if sample.both_ways is None else sample.both_ways * float(R)
+        scaled = replace(sample, load=sample.load / R, both_ways=both_ways)
+        squares = None if square is None else square[of] / R**2
+        widths[of] = R * _unit_half_widths(mean[of] / R, scaled, squares)
+    return widths
+
+
+def _unit_half_widths(mean: Floats, sample: Sample, square: Floats | None) -> Floats:
+    """The same for draws from 0 to 1."""
     mean = np.clip(mean, 0.0, 1.0)
     if square is not None:
-        widths = half_widths(mean, k, N, scores, load, delta / 2, both_ways=both_ways)
+        half = replace(sample, delta=sample.delta / 2)  # the other half is for the bound by squares
+        widths = _unit_half_widths(mean, half, None)
         highest = np.argpartition(mean, -REFINED)[-REFINED:] if len(mean) > REFINED else np.arange(len(mean))
-        low, high = _interval(mean[highest], k, N, scores, load, delta, square[highest], both_ways)
+        low, high = _interval(mean[highest], half, square[highest])
         widths[highest] = np.maximum(high - mean[highest], mean[highest] - low)
         return widths
     if len(mean) <= GRID:
-        low, high = _interval(mean, k, N, scores, load, delta, None, both_ways)
+        low, high = _interval(mean, sample)
     else:
         points = float(mean.max()) * np.linspace(0.0, 1.0, GRID) ** 2
         points[-1] = max(points[-1], float(mean.max()))
-        low, high = _interval(points, k, N, scores, load, delta, None, both_ways)
+        low, high = _interval(points, sample)
         place = np.searchsorted(points, mean)  # the first point that is not below
         low, high = low[np.where(points[place] > mean, place - 1, place)], high[place]
     return np.asarray(np.maximum(high - mean, mean - low))
 
 
-def _interval(
-    mean: Floats,
-    k: int,
-    N: int,
-    scores: int,
-    load: float,
-    delta: float,
-    square: Floats | None = None,
-    both_ways: float | None = None,
-) -> tuple[Floats, Floats]:
+def _interval(mean: Floats, sample: Sample, square: Floats | None = None) -> tuple[Floats, Floats]:
     """The lowest and the highest p that such means, and means of squares, do not exclude."""
-    if square is not None:
-        delta /= 2
+    k, N = sample.k, sample.N
 
     def allowed(p: Floats) -> npt.NDArray[np.bool_]:
-        share = 1 / scores if math.isinf(load) else p / (2 * load) + 1 / (2 * scores)
         if 2 * k <= N:
             evidence = k * divergence(mean, p)
         else:
             rest = np.clip((N * p - k * mean) / (N - k), 0.0, 1.0)
             evidence = (N - k) * divergence(rest, p)
-        if both_ways is not None and (p > mean).any():
-            evidence = np.maximum(evidence, k * of_rows(mean, p, both_ways))
-        needed = np.log(2 / (delta * share))
+        if sample.both_ways is not None and (p > mean).any():
+            evidence = np.maximum(evidence, k * of_rows(mean, p, sample.both_ways))
+        needed = sample.needed(p)
         fits = np.asarray(evidence <= needed)
         return fits if square is None else fits & (best_bet(mean, square, k, p, needed) <= needed)
 

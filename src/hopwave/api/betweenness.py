@@ -27,6 +27,7 @@ from hopwave.api.weights import lengths
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.graph_arrays import arc_tails
 from hopwave.jobs import Floats, Integers, Job, Progress
 from hopwave.plan import Plan, PlanUsed
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
@@ -262,7 +263,7 @@ def edge_result(
     graph, engine, (sums, certificate) = request.graph, run.engine, found
     if not graph.directed:
         sums = sums + scaling.of_reverse_arcs(graph, sums)
-    arrays = request.scores(sums, normalized), scaling.tails(graph), graph.indices
+    arrays = request.scores(sums, normalized), arc_tails(graph), graph.indices
     scores, tails, heads = (to_input_device(graph, engine, array) for array in arrays)
     bounds = None if delta is None else bounds_of_sample(graph, request.job, sums, engine, delta, normalized)
     about = certificate, len(request.job.sources), run.plan_used, engine.name
@@ -286,15 +287,9 @@ class Request:
 
     def scores(self, sums: Floats, normalized: bool) -> Floats:
         """Sums over the sources of the job as scores, scaled as NetworkX scales them."""
-        return scaling.scale(
-            sums,
-            self.graph.n,
-            normalized=normalized,
-            directed=self.graph.directed,
-            endpoints=self.job.endpoints or self.job.edges,
-            sampled=self.drawn,
-            subset=self.subset,
-        )
+        directed, endpoints = self.graph.directed, self.job.endpoints or self.job.edges
+        how = {"normalized": normalized, "directed": directed, "endpoints": endpoints, "subset": self.subset}
+        return scaling.scale(sums, self.graph.n, sampled=self.drawn, **how)
 
 
 def check_request(

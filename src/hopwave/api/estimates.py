@@ -27,13 +27,12 @@ from hopwave.arrays import Deferred
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.jobs import Job, PathJob, PathSampling, Progress
+from hopwave.jobs import Floats, Job, PathJob, PathSampling, Progress
 from hopwave.plan import Plan, PlanUsed, Push
 from hopwave.results.betweenness import BetweennessResult
 from hopwave.rules import Always
 from hopwave.whole_numbers import is_whole
 
-Floats = npt.NDArray[np.float64]
 File = str | os.PathLike[str] | None
 
 # Names the method in results. It is no plan to choose by plan=: method= does that.

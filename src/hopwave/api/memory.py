@@ -124,7 +124,7 @@ def estimate(
         device = choice.choose_device("auto", graph, threads, count, weighted)
     ask = Ask(
         name, count, weighted, predecessors, path_counts, _are_whole(graph) if weighted else True,
-        name == "edge_betweenness_centrality", _plan(name, plan, graph, count, device), threads, memory_limit,
+        name == "edge_betweenness_centrality", _plan(name, plan, device), threads, memory_limit,
     )  # fmt: skip
     shape = _shape(graph, path_counts or name not in WITHOUT_A_SEARCH)
     return _estimated(ask, shape, device)
@@ -147,7 +147,7 @@ def _are_whole(graph: Graph) -> bool:
     return bool((np.floor(values) == values).all()) and (float(values.max(initial=0)) + 1) * (graph.n + 1) < 2**32 - 1
 
 
-def _plan(name: str, plan: str, graph: Graph, count: int, device: str) -> str | None:
+def _plan(name: str, plan: str, device: str) -> str | None:
     """The plan by name, or the CPU's own choice; None where the GPU chooses."""
     if plan != "auto":
         if name not in BETWEENNESS or plan not in KNOWN_PLANS:
@@ -156,11 +156,7 @@ def _plan(name: str, plan: str, graph: Graph, count: int, device: str) -> str | 
                 f"no memory is known of {name} by plan {plan!r}; leave plan= out, or for betweenness use {known}"
             )
         return plan
-    if name not in BETWEENNESS:
-        return None
-    if device == "cuda":
-        return None
-    return "hopwave-block"
+    return "hopwave-block" if name in BETWEENNESS and device == "cpu" else None
 
 
 def _shape(graph: Graph, searched: bool) -> Shape:

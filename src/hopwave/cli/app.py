@@ -47,7 +47,7 @@ INTERRUPTED = 130
 
 app = typer.Typer(
     name="hopwave",
-    help="Breadth-first search and betweenness centrality on the CPU and the GPU.",
+    help="Distances and centralities of large graphs: searches, shortest paths, betweenness, closeness, PageRank.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # main() prints the error
     rich_markup_mode="rich",

@@ -130,15 +130,9 @@ def bc(
     wall = time.perf_counter() - began
     write_files(result, out, plot)
     if as_json:
-        given: dict[str, Any] = {
-            "k": k,
-            "seed": seed,
-            "normalized": normalized,
-            "cutoff": cutoff,
-            "weights": weights,
-            "endpoints": endpoints,
-        }
-        given |= {"epsilon": epsilon, "delta": None if epsilon is None and k is None else delta, "method": method}
+        given = {name: arguments[name] for name in ("k", "seed", "normalized", "cutoff", "weights")}
+        risk = None if epsilon is None and k is None else delta
+        given |= {"endpoints": endpoints, "epsilon": epsilon, "delta": risk, "method": method}
         files = {"out": out, "plot": plot, "checkpoint": checkpoint}
         written = {name: path and str(path) for name, path in files.items()}
         terminal.emit({"file": str(file), **given, **record(result, top), "wall_seconds": wall, **written})

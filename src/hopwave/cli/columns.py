@@ -16,12 +16,12 @@ from hopwave.arrays import ScaledCounts
 from hopwave.atomic_file import replacing
 from hopwave.cli import terminal
 from hopwave.errors import FormatError
-from hopwave.graph import Graph
 from hopwave.graph_arrays import vertex_names
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 from hopwave.results.scores import VertexScores
 from hopwave.results.search import BFSResult
 from hopwave.results.shortest_paths import ShortestPaths
+from hopwave.results.tables import named
 
 Columns = dict[str, npt.NDArray[Any]]
 
@@ -59,7 +59,7 @@ def of_search(result: BFSResult) -> Columns:
     """
     columns: Columns = {"vertex": vertex_names(result.graph), "distance": result.distances}
     if result.predecessors is not None:
-        columns["predecessor"] = _named(result.graph, result.predecessors)
+        columns["predecessor"] = named(result.graph, result.predecessors)
     if isinstance(result.path_counts, ScaledCounts):
         columns["path_count_log2"] = result.path_counts.log2()
     elif result.path_counts is not None:
@@ -86,19 +86,12 @@ def of_betweenness(result: BetweennessResult | EdgeBetweennessResult) -> Columns
 def of_paths(result: ShortestPaths) -> Columns:
     """The columns vertex, distance and predecessor; a vertex without a path is infinitely far away."""
     names = vertex_names(result.graph)
-    return {"vertex": names, "distance": result.distances, "predecessor": _named(result.graph, result.predecessors)}
+    return {"vertex": names, "distance": result.distances, "predecessor": named(result.graph, result.predecessors)}
 
 
 def of_scores(result: VertexScores) -> Columns:
     """The columns vertex and what was scored."""
     return {"vertex": np.asarray(vertex_names(result.graph))[result.vertices], result.name: result.scores}
-
-
-def _named(graph: Graph, ids: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
-    if graph.labels is None:
-        return ids
-    names = np.array([*graph.labels.tolist(), None], dtype=object)  # the id -1 gives the last
-    return np.asarray(names[ids])
 
 
 def write(path: Path, columns: Columns) -> None:

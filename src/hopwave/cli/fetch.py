@@ -37,7 +37,7 @@ def fetch(
     """Download a graph of the SuiteSparse Matrix Collection, and print its path. A second call uses the cached file."""
     if listing:
         if name is not None:
-            raise typer.BadParameter("--list takes no NAME")
+            raise typer.BadParameter("--list takes no NAME; give one of the two")
         _list(as_json)
         return
     if name is None:

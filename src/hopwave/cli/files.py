@@ -95,7 +95,9 @@ def load(
     """
     given = parsed(options, "--read-option")
     if combine is not None and not weights:
-        raise typer.BadParameter(f"--combine {combine} says which weight to keep, and --no-weights leaves them all out")
+        raise typer.BadParameter(
+            f"--combine {combine} says which weight to keep, and --no-weights leaves them all out; give one of the two"
+        )
     if combine is not None:
         given["combine"] = str(combine)
     with warnings.catch_warnings(record=True) as told:

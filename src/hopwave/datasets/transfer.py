@@ -90,7 +90,8 @@ def _receive(url: str, part: Path, most: int, meter: Meter) -> bool:
         else:
             have = 0
         if max(total or 0, have) > most:
-            raise DownloadError(f"{url}: {amount(total or have)}, more than the {amount(most)} that such a graph needs")
+            size = amount(total or have)
+            raise DownloadError(f"{url}: {size}, more than the {amount(most)} such a graph needs; check the address")
         if not have:
             forget(part)
             with replacing(_note_file(part)) as stream:
@@ -113,7 +114,7 @@ def _copy(answer: Any, target: IO[bytes], have: int, total: int | None, most: in
         have += len(data)
         meter.update(have)
         if have > most:
-            raise DownloadError(f"{answer.url}: over {amount(most)}, more than such a graph needs")
+            raise DownloadError(f"{answer.url}: over {amount(most)}, more than such a graph needs; check the address")
 
 
 def _mark(answer: Any) -> str | None:

@@ -25,6 +25,7 @@ from hopwave.api.arguments import as_graph, check_hops, check_risk
 from hopwave.api.betweenness import Request, check_request, choose_run, edge_result
 from hopwave.api.estimates import Estimate, bounds_of_sample, check_epsilon, check_method, estimated
 from hopwave.api.weights import lengths
+from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.distributed.bfs import source_ids
 from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, choose_gpu, rank_threads
@@ -36,7 +37,6 @@ from hopwave.jobs import PathJob
 from hopwave.progress import Meter
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 
-MAX_WHOLE_VERTICES = 1 << 31  # a hopwave.Graph numbers its vertices with 31 bits
 BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the whole graph: rows, and one worker's state
 
 
@@ -134,7 +134,8 @@ def betweenness_centrality(
     split : {"auto", "sources", "graph"}, optional
         Whether ranks share out the sources, each with the whole graph, or the graph stays in parts.
     device, threads, memory_limit, progress, weights, epsilon, delta, method, top
-        As for `hopwave.betweenness_centrality`; `memory_limit` is per rank.
+        As for `hopwave.betweenness_centrality`; `memory_limit` is per rank. A graph that stays in parts is computed
+        with one CPU thread per rank.
 
     Returns
     -------
@@ -178,6 +179,11 @@ def betweenness_centrality(
                     f"{name}= needs a graph that every rank has whole, and split='graph' leaves it in parts; "
                     f"use split='sources'{instead}"
                 )
+        if split == "graph" and (threads is not None or device == "cuda"):
+            raise GraphError(
+                "split='graph' computes with one CPU thread per rank; leave out threads= and device=, or use "
+                "split='sources'"
+            )
         if isinstance(G, DistributedGraph) and weights is not None and weights is not False:
             raise GraphError(
                 "a DistributedGraph has no weights; give every rank the hopwave.Graph, or leave out weights="
@@ -270,9 +276,9 @@ def edge_betweenness_centrality(
         )
 
     request = joined.together(check)
+    workers = joined.together(lambda: rank_threads(joined, device, threads))
     if device == "cuda":
         joined.together(lambda: choose_gpu(joined))
-    workers = rank_threads(joined, threads) if device == "cpu" else None
     run = SplitSources(joined, choose_run(request.graph, request.job, device, "auto", workers))
     shown = progress if joined.rank == 0 else False
     found = run.add_up(request.job, "edge betweenness", shown)
@@ -303,7 +309,7 @@ def fits(G: DistributedGraph, memory_limit: int | None) -> bool:
         free = available_memory()
         limit = None if free is None else free // (2 * G.world.machine_size)
     need = BYTES_PER_VERTEX * G.n + BYTES_PER_ARC * G.m
-    here = G.n < MAX_WHOLE_VERTICES and (limit is None or need <= limit)
+    here = G.n <= LARGEST_VERTEX_COUNT and (limit is None or need <= limit)
     return all(G.world.allgather(here))
 
 
@@ -318,9 +324,9 @@ def _by_sources(
         endpoints=options.endpoints, weighted=options.weighted,
     )  # fmt: skip
     job = request.job
+    workers = joined.together(lambda: rank_threads(joined, device, threads))
     if device == "cuda":
         joined.together(lambda: choose_gpu(joined))
-    workers = rank_threads(joined, threads) if device == "cpu" else None
 
     def sourced(squares: bool) -> SplitSources:
         return SplitSources(joined, choose_run(graph, replace(job, squares=squares), device, "auto", workers))

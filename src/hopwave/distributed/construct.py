@@ -285,7 +285,7 @@ def _generated(
     joined: World, n: int, edges: int, draw: Callable[[int, int], Edges], directed: bool, **options: Any
 ) -> DistributedGraph:
     """A graph of random edges, if it fits into memory. draw(first, count): some of them, from number `first` on."""
-    joined.together(lambda: choose_device(joined, options["device"]))
+    joined.together(lambda: choose_device(joined, options["device"], options["threads"]))
     check_memory(joined, n, edges, directed, options["layout"], options["device"])
     begin, end = joined.rank * edges // joined.size, (joined.rank + 1) * edges // joined.size
 

@@ -64,7 +64,7 @@ class DistributedGraph:
         device: str = "cpu",
         threads: int | None = None,
     ) -> None:
-        world.together(lambda: choose_device(world, device))
+        world.together(lambda: choose_device(world, device, threads))
         columns = world.together(lambda: columns_for(layout, world.size, n))
         self.world, self.directed, self.device = world, directed, device
         if isinstance(layout, Layout):
@@ -110,7 +110,7 @@ class DistributedGraph:
             return CudaPart(out, into)
         from hopwave.engines.cpu.rank.part import Part
 
-        return Part(out, into, rank_threads(self.world, threads))
+        return Part(out, into, rank_threads(self.world, self.device, threads))
 
     def _count(self, tuples: Any) -> None:
         """Degrees of own vertices, the arcs of the whole graph, and a bitmap of own vertices without in-arcs."""
@@ -212,16 +212,21 @@ class DistributedGraph:
         return f"DistributedGraph(n={self.n:,}, m={self.m:,}, {kind}, {self.world.size} ranks, {shape})"
 
 
-def choose_device(world: World, device: str) -> None:
-    """Check the device= argument, and take a GPU if it is "cuda"."""
+def choose_device(world: World, device: str, threads: int | None) -> None:
+    """Check the arguments device= and threads=, and take a GPU if the device is "cuda"."""
     if device not in ("cpu", "cuda"):
         raise EngineError(f"device={device!r} cannot hold a rank's part of a graph; use 'cpu' or 'cuda'")
+    rank_threads(world, device, threads)
     if device == "cuda":
         choose_gpu(world)
 
 
-def rank_threads(world: World, threads: int | None) -> int:
-    """The number of threads of a rank on the CPU: as given, or its share of the machine's."""
+def rank_threads(world: World, device: str, threads: int | None) -> int | None:
+    """The number of threads of a rank on the CPU: as given, or its share of the machine's. On a GPU there are none."""
+    if device == "cuda" and threads is not None:
+        raise EngineError(f"threads={threads!r} are those of a CPU; leave them out, or use device='cpu'")
+    if device != "cpu":
+        return threads
     from hopwave.engines.cpu.crew import thread_count
 
     return int(thread_count(threads)) if threads is not None else max(1, int(thread_count()) // world.machine_size)

@@ -11,18 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hopwave.algorithms import brandes
 from hopwave.api.betweenness import Run
 from hopwave.distributed.work_queue import WorkQueue
 from hopwave.distributed.world import World
 from hopwave.engines import Engine
-from hopwave.jobs import Integers, Job, PathSampling, Progress
+from hopwave.jobs import Floats, Integers, Job, PathSampling, Progress
 from hopwave.plan import PlanUsed
 from hopwave.progress import Meter
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,8 @@ class SplitSources:
     def add_up(
         self, job: Job, title: str, progress: Progress, checkpoint: Any = None
     ) -> tuple[Floats, brandes.Certificate]:
-        """The sums over all sources of the job, checked. Progress is that of rank 0."""
+        """The sums over all sources of the job, checked. Progress is that of rank 0. There are no checkpoints."""
+        assert checkpoint is None
         graph = self.run.graph
         total = np.zeros(graph.m if job.edges else graph.n * (2 if job.squares else 1))
         worst, shown = 0.0, progress if isinstance(progress, bool | None) and self.world.rank == 0 else False

@@ -119,10 +119,9 @@ class Engine(Protocol):
     ) -> DirectSearch | None:
         """Searches of this graph by this plan as one function, with everything prepared.
 
-        None where there is none: load, start, run and fetch then do it. On a CPU it is for
-        graphs so small that a plan's rule costs more than it saves, and only for plans that the caller has not `named`;
-        on a GPU for plans that are one launch. The question's depth limit is given to the call.
-        Several threads may call it at once.
+        None where there is none: load, start, run and fetch then do it. On a CPU it is for graphs so small that a
+        plan's rule costs more than it saves, and only for plans that the caller has not `named`; on a GPU for plans
+        that are one launch. The question's depth limit is given to the call. Several threads may call it at once.
         """
 
     def load(self, graph: Graph, plan: Plan) -> Loaded:

@@ -102,6 +102,8 @@ def run(
         check_whole("roots", roots, 1, 1 << scale)
         if layout != "1d" and not ranks:
             raise GraphError(f"layout={layout!r} is for several ranks; start this with mpiexec, or leave it out")
+        if device == "cuda" and threads is not None:
+            raise GraphError(f"threads={threads!r} are those of a CPU; leave them out, or use device='cpu'")
         if plan != "auto":
             named_plan(plan)
         return check_seed(seed)

@@ -19,6 +19,7 @@ from hopwave.distributed.sides import GraphInParts
 from hopwave.generate import counter
 from hopwave.graph import Graph
 from hopwave.graph500.outcome import Searched
+from hopwave.graph_arrays import arc_tails
 from hopwave.linalg import Matrix
 
 STREAM = "graph500 lengths"
@@ -29,7 +30,7 @@ class ShortestPaths:
 
     def __init__(self, graph: Graph, tuples: Any, seed: int) -> None:
         self.graph, self.tuples = graph, tuples
-        self.tails = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
+        self.tails = arc_tails(graph)
         self.lengths = lengths(self.tails, graph.indices, graph.n, seed)
         self.matrix = Matrix.from_graph(graph, self.lengths)
 

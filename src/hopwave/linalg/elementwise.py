@@ -366,6 +366,8 @@ def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: A
             passed[there] = engine.binary(predicate)(values[there], others[places[there]]).astype(bool)
             return passed
         return engine.binary(predicate)(values, engine.xp.asarray(thunk)).astype(bool)
+    if thunk is not None:
+        raise LinalgError(f"a test of one value compares it with nothing else; leave out thunk={thunk!r}")
     if not isinstance(predicate, UnaryOp):
         predicate = UnaryOp.define(getattr(predicate, "__name__", "predicate"), predicate, "bool")
     return engine.unary(predicate)(values).astype(bool)

@@ -24,12 +24,13 @@ from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.jobs import Direction, Product
+from hopwave.linalg.arithmetic import arithmetic
 from hopwave.linalg.engine import choose, compiling
 from hopwave.linalg.explanation import Explanation, Ran, explained
 from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import places_of
 from hopwave.linalg.placing import assign, fill
-from hopwave.linalg.products import arithmetic, check_direction, check_threads
+from hopwave.linalg.products import check_direction, check_threads
 from hopwave.matrix import Matrix, as_matrix
 from hopwave.operators import binary
 from hopwave.rules import Growing, growing

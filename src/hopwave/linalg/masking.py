@@ -153,7 +153,9 @@ def mask_rows(how: Writing, shape: tuple[int, int], engine: Algebra) -> Rows | N
         return None
     m = as_matrix(how.mask).to(engine.name).checked()
     if m.shape != shape:
-        raise LinalgError(f"mask is {m.shape[0]} × {m.shape[1]}, the result {shape[0]} × {shape[1]}")
+        raise LinalgError(
+            f"mask is {m.shape[0]} × {m.shape[1]}, the result {shape[0]} × {shape[1]}; give one of that shape"
+        )
     if how.structural or not m.has_values:
         return m.rows._replace(values=None)
     true = m.stored_values().astype(bool)
@@ -166,7 +168,9 @@ def write_matrix(t: Matrix, how: Writing, mask: Rows | None, engine: Algebra) ->
     if out is None:
         return t
     if out.shape != t.shape:
-        raise LinalgError(f"out is {out.shape[0]} × {out.shape[1]}, the result {t.shape[0]} × {t.shape[1]}")
+        raise LinalgError(
+            f"out is {out.shape[0]} × {out.shape[1]}, the result {t.shape[0]} × {t.shape[1]}; give one of that shape"
+        )
     if how.accum is None and (mask is None or how.replace):
         return t.astype(out.dtype) if t.dtype != out.dtype else t
     xp, columns = engine.xp, t.shape[1]

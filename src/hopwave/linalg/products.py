@@ -11,33 +11,25 @@ array, and an array is pulled (section 6.3). The logarithm is that of a sort; ou
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
-import numpy as np
 import numpy.typing as npt
 
 from hopwave.engines import Algebra
 from hopwave.errors import EngineError, LinalgError
-from hopwave.jobs import Allowed, Direction, Product, Term
+from hopwave.jobs import Allowed, Direction
+from hopwave.linalg.arithmetic import arithmetic
 from hopwave.linalg.complement import check_places, rest_is_less_work
 from hopwave.linalg.engine import choose, compiling
 from hopwave.linalg.explanation import Explanation, Ran, explained
 from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import Writing, allowed_places, mask_rows, write, write_matrix, writing
 from hopwave.matrix import Matrix, as_matrix
-from hopwave.operators import checked_dtype
 from hopwave.rows import rest_of
 from hopwave.semiring import Semiring, semiring
 from hopwave.vector import Vector, as_vector
 
 DIRECTIONS = get_args(Direction)
-
-# What a term is, by the name of ⊗ (or the place it gives): for A ⊕.⊗ x, and for x ⊕.⊗ A.
-LEFT_MEANS: dict[str, Term] = {"pair": "one", "any": "a", "first": "a", "second": "x"}
-RIGHT_MEANS: dict[str, Term] = {"pair": "one", "any": "x", "first": "x", "second": "a"}
-LEFT_PLACES: dict[str, Term] = {"firsti": "out", "firstj": "inner", "secondi": "inner", "secondj": "zero"}
-RIGHT_PLACES: dict[str, Term] = {"firsti": "zero", "firstj": "inner", "secondi": "inner", "secondj": "out"}
 
 
 class Options(NamedTuple):
@@ -239,47 +231,6 @@ def visited(allowed: Allowed | None, n: int) -> Vector:
     """What a complemented mask shuts out, as the operand of a pull: x need not be converted then (section 5.4)."""
     assert allowed is not None, "check_reuse"
     return Vector.dense(allowed.bits, allowed.bits, None if allowed.count is None else n - allowed.count)
-
-
-def arithmetic(
-    ring: Semiring,
-    A: Matrix,
-    x: np.dtype[Any],
-    flip: bool,
-    dtype: npt.DTypeLike | None,
-    early_exit: bool,
-    structure_only: bool,
-) -> Product:
-    """The semiring as engines read it: what a term is, the type of sums, and which shortcuts are legal."""
-    kind = None if dtype is None else checked_dtype(dtype)
-    return _arithmetic(ring, A.dtype, A.has_values, x, flip, kind, early_exit, structure_only)
-
-
-@lru_cache(maxsize=1024)  # the same record for the same arithmetic: engines keep with it what they compiled
-def _arithmetic(
-    ring: Semiring,
-    a: np.dtype[Any],
-    has_values: bool,
-    x: np.dtype[Any],
-    flip: bool,
-    dtype: np.dtype[Any] | None,
-    early_exit: bool,
-    structure_only: bool,
-) -> Product:
-    multiply, add = ring.multiply, ring.add
-    if multiply.position:
-        term = (RIGHT_PLACES if flip else LEFT_PLACES)[multiply.position]
-    else:
-        term = (RIGHT_MEANS if flip else LEFT_MEANS).get(multiply.name, "both") if multiply.built_in else "both"
-    if dtype is None:
-        kind = add.sum_type(multiply.result_type(x, a) if flip else multiply.result_type(a, x))
-        if add.op.kind == "bool":
-            kind = np.dtype(np.bool_)
-    else:
-        kind = dtype
-    # Without structure_only, values of a pattern and of a list are read too: the paper's ablation (section 5.5).
-    skips = structure_only and (term not in ("a", "both") or not has_values)
-    return Product(add, multiply, term, flip, kind, early_exit and add.short_circuits, skips)
 
 
 def check_direction(direction: Direction) -> None:

@@ -21,8 +21,6 @@ from hopwave.memory.ledger import Ask, Ledger, Shape
 WAITING = 16  # bytes of an entry of a search along weights: vertex, key, the next one
 ENTRIES = 1.25  # of such a search for every vertex it reaches: how often a vertex is offered a shorter way; measured
 TIES = 0.18  # of all arcs: those by which a second shortest path comes in; measured
-
-
 EXTENDED = 44  # bytes per vertex of a worker whose path counts along weights have exponents of their own; measured
 SORTED_BY_SCIPY, TRANSPOSED_BY_SCIPY, TURNED = 23, 14, 5  # bytes per arc; measured
 

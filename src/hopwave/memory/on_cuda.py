@@ -12,7 +12,7 @@ from hopwave.engines.cuda.betweenness import regimes
 from hopwave.memory.ledger import Ask, Ledger, Shape
 
 CHUNK = 16  # bytes of a piece of a long list (search/workspace.py)
-BATCH_CHUNK, BATCH_LONG = 24, 12  # betweenness/lists.py
+BATCH_CHUNK = 24  # betweenness/lists.py
 PATH_CHUNK = 24  # paths/search.py
 SORTING, SORTING_WEIGHTED = 16, 44  # bytes per arc that is sorted (build.py)
 LEAST_ARCS, PARTS = 1 << 22, 8  # of a part of a build

@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 
 import hopwave as hw
+from hopwave.graph_arrays import arc_tails
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import serves
 from hopwave.networkx_backend.pays import Arguments
@@ -59,7 +60,7 @@ def transitivity(G: NetworkXGraph) -> Any:
 def _corners(G: NetworkXGraph) -> tuple[list[int], list[int]]:
     """Of every vertex, twice its triangles, and its ordered pairs of neighbours other than itself."""
     graph = G.graph
-    loops = graph.indices == np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
+    loops = graph.indices == arc_tails(graph)
     degrees = graph.degrees - np.bincount(graph.indices[loops], minlength=graph.n)
     return (2 * hw.triangles(graph).scores).tolist(), (degrees * (degrees - 1)).tolist()
 
@@ -85,7 +86,7 @@ def square_clustering(G: NetworkXGraph, nodes: Any = None) -> dict[Any, Any]:
 def core_number(G: NetworkXGraph) -> dict[Any, int]:
     """The largest k such that a vertex is in the k-core."""
     graph = G.graph
-    if bool((graph.indices == np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)).any()):
+    if bool((graph.indices == arc_tails(graph)).any()):
         raise nx.NetworkXNotImplemented(
             "Input graph has self loops which is not permitted; "
             "Consider using G.remove_edges_from(nx.selfloop_edges(G))."

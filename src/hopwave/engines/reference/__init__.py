@@ -28,8 +28,18 @@ from hopwave.plan import Plan, Pull, Step
 from hopwave.trace import Level
 
 
+def check_threads(threads: int | None) -> None:
+    """Raise an EngineError for a number of threads: this engine runs on one."""
+    if threads is not None:
+        raise EngineError(
+            f"threads={threads!r} is for device='cpu', and the reference engine runs on one; leave it out"
+        )
+
+
 @dataclass
 class Search:
+    """A search under way; the letters are those at the top of this file. `mu`: arcs out of unvisited vertices."""
+
     A: Any  # CSR by out-arcs
     AT: Any  # CSR by in-arcs
     question: Question
@@ -79,8 +89,7 @@ class Engine:
     def start(
         self, loaded: tuple[Any, Any], sources: tuple[int, ...], question: Question, threads: int | None = None
     ) -> Search:
-        if threads is not None:
-            raise EngineError(f"threads={threads!r} is for device='cpu'; the reference engine runs on one")
+        check_threads(threads)
         A, AT = loaded
         n = A.shape[0]
         q = np.unique(np.array(sources, np.int64))
@@ -153,8 +162,7 @@ class Engine:
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         if not job.weighted:
             raise EngineError(self.why_not_operation("sweep", graph))
-        if threads is not None:
-            raise EngineError(f"threads={threads!r} is for device='cpu'; the reference engine runs on one")
+        check_threads(threads)
         from hopwave.engines.reference.weighted import sweep
 
         return sweep(graph, job, poll)
@@ -166,8 +174,7 @@ class Engine:
         raise EngineError(self.why_not_operation("reach_bounds", graph))
 
     def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
-        if threads is not None:
-            raise EngineError(f"threads={threads!r} is for device='cpu'; the reference engine runs on one")
+        check_threads(threads)
         from hopwave.engines.reference.paths import PathSampling
 
         return PathSampling(self, graph, job)
@@ -178,8 +185,7 @@ class Engine:
         return None
 
     def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
-        if threads is not None:
-            raise EngineError(f"threads={threads!r} is for device='cpu'; the reference engine runs on one")
+        check_threads(threads)
         if reason := self.why_not(plan, job):
             raise EngineError(reason)
         from hopwave.engines.reference.betweenness import Accumulation as OneByOne

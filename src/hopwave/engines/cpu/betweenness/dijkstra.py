@@ -19,16 +19,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import INNER, ONE, U0, U1, U6, U8, U63, noinline, prefetch
-from hopwave.engines.cpu.many.waiting import (
-    LAST,
-    NONE,
-    bytes_of_waiting,
-    enter,
-    new_waiting,
-    next_bucket,
-    remove_root,
-)
+from hopwave.engines.cpu.intrinsics import INNER, ONE, U0, U1, U8, noinline, prefetch
+from hopwave.engines.cpu.many.waiting import NONE, bytes_of_waiting, enter, new_waiting, put, remove_root, take_bucket
 from hopwave.machine_code import njit
 
 PATHS, TOTAL, DELTA = range(3)  # columns of nodes: σ, λ, and δ, which is 0 until the way back
@@ -86,10 +78,8 @@ def search(A, own, source, target):
         if entry == NONE and size == U0:
             if filled == U0:
                 break
-            bucket = next_bucket(marks, bucket)
+            bucket, entry = take_bucket(first, marks, bucket)
             filled -= U1
-            entry = np.uint64(first[bucket & LAST])
-            first[bucket & LAST] = NONE
         if entry != NONE:
             u, here = vertex[entry], key[entry]
             entry = np.uint64(following[entry])
@@ -154,13 +144,8 @@ def search(A, own, source, target):
                 enter(keys, items, size, offer, v)
                 size += U1
                 continue
-            place = into & LAST
-            behind = np.uint64(first[place])
-            filled += np.uint64(behind == NONE)
-            marks[place >> U6] |= U1 << (place & U63)
             entries += U1
-            vertex[entries], key[entries], following[entries] = v, offer, behind
-            first[place] = entries
+            filled += put(first, marks, vertex, key, following, entries, v, offer, into)
     return settled, greatest, flat
 
 

@@ -19,9 +19,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
+from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
 from hopwave.machine_code import njit
 
 MAX_BITS = 480  # of a path count: the sum over all arcs of a product of two then stays below 2^1024

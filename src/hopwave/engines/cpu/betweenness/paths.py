@@ -7,7 +7,8 @@ import numpy as np
 from hopwave.engines.cpu.betweenness import path_kernels as kernels
 from hopwave.engines.cpu.betweenness.state import READY
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, new_control, run_workers, thread_count
+from hopwave.engines.cpu.crew import thread_count
+from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, run_workers
 from hopwave.engines.host_memory import available_memory
 from hopwave.errors import EngineError, amount
 

@@ -8,8 +8,9 @@ from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import source as kernels
 from hopwave.engines.cpu.betweenness import state
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, new_control, run_workers, thread_count
+from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.views import new_array
+from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, run_workers
 from hopwave.engines.host_memory import available_memory
 from hopwave.errors import EngineError, amount
 

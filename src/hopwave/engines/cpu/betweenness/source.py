@@ -6,7 +6,6 @@ from hopwave.engines.cpu.betweenness.backward import backward
 from hopwave.engines.cpu.betweenness.extended import extended_source
 from hopwave.engines.cpu.betweenness.forward import forward
 from hopwave.engines.cpu.betweenness.state import BEGINS, BLOCK_SIZE, BLOCKS, EXTENDED, LOCK, READY, SQUARES
-from hopwave.engines.cpu.crew import FAILED, FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
     INNER,
@@ -18,6 +17,7 @@ from hopwave.engines.cpu.intrinsics import (
     pause,
     uncounted,
 )
+from hopwave.engines.cpu.workers import FAILED, FINISHED, NEXT_BATCH, STOP
 from hopwave.machine_code import njit
 
 

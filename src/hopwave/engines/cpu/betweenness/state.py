@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from hopwave.engines.cpu.crew import CONTROL_CELLS
+from hopwave.engines.cpu.workers import CONTROL_CELLS
 
 # One worker's arrays. levels: one row per level, with the columns below; starts: where a vertex's successors begin;
 # gathered: what the vertices of a level that was pulled take from their successors.
@@ -28,9 +28,9 @@ SharedState = namedtuple("SharedState", "sources targets scores total certificat
 # Columns of levels: where the level begins in the queue, arcs that leave it, whether it was pulled, the shift of its σ̂.
 BEGINS, ARCS, IS_PULLED, SHIFT = range(4)
 
-# Cells of control, after those of every run (crew.py): who commits, sources counted the extended way, whether a cycle
-# of arcs that add nothing was met (then the source, and the ends of an arc), and one cell per row of scores that says
-# whether its block is done. FINISHED counts committed blocks.
+# Cells of control, after those of every run (workers.py): who commits, sources counted the extended way, whether a
+# cycle of arcs that add nothing was met (then the source, and the ends of an arc), and one cell per row of scores that
+# says whether its block is done. FINISHED counts committed blocks.
 LOCK, EXTENDED, CYCLE, READY = CONTROL_CELLS, CONTROL_CELLS + 16, CONTROL_CELLS + 20, CONTROL_CELLS + 32
 
 # Cells of limits. PULLS: 0 never, 1 by the rule, 2 always (policy.pulls_of). CACHED: the graph fits into a cache.

@@ -32,9 +32,9 @@ from hopwave.engines.cpu.betweenness.path_kernels import (
 from hopwave.engines.cpu.betweenness.paths import PathSampling
 from hopwave.engines.cpu.betweenness.weighted import TOO_MANY, check_cycle, rows_with_lengths
 from hopwave.engines.cpu.betweenness.weighted_extended import extended_counts, report_cycle, sequence
-from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.path_counts import two_to
+from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.uncountable import uncountable
 from hopwave.machine_code import njit
 

@@ -16,8 +16,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
 from hopwave.machine_code import njit
 
 CHECK = 128  # arcs between two looks at the bound

@@ -20,7 +20,6 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
     INNER,
@@ -37,6 +36,7 @@ from hopwave.engines.cpu.intrinsics import (
     trailing_zeros,
     uncounted,
 )
+from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
 from hopwave.machine_code import njit
 
 LANES = 64

@@ -8,7 +8,7 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, STOP, new_control, run_workers, thread_count
+from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
     INNER,
@@ -21,6 +21,7 @@ from hopwave.engines.cpu.intrinsics import (
     ordered_load,
 )
 from hopwave.engines.cpu.many.kernels import LANES
+from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
 from hopwave.machine_code import njit
 
 WorkerState = namedtuple("WorkerState", "place")  # of a vertex among the neighbours; -1 for others

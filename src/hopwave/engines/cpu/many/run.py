@@ -12,8 +12,9 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import new_control, run_workers, thread_count
+from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.many import kernels
+from hopwave.engines.cpu.workers import new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
 from hopwave.jobs import Swept
 from hopwave.prepared import Structure

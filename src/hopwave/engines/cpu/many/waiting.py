@@ -50,8 +50,8 @@ def bytes_of_waiting(m):
 
 
 @njit(**INNER)
-def next_bucket(marks, bucket):
-    """The next bucket that is not empty; its mark is cleared. At least one is not empty."""
+def take_bucket(first, marks, bucket):
+    """The next bucket that is not empty, and its first entry; it is empty then. At least one is not empty."""
     place = bucket & LAST
     w = place >> U6
     word = marks[w] & (ALL << (place & U63))
@@ -60,7 +60,20 @@ def next_bucket(marks, bucket):
         word = marks[w]
     found = (w << U6) + trailing_zeros(word)
     marks[w] &= ~(U1 << (found & U63))
-    return bucket + ((found - place) & LAST)
+    entry = np.uint64(first[found])
+    first[found] = NONE
+    return bucket + ((found - place) & LAST), entry
+
+
+@njit(**INNER)
+def put(first, marks, vertex, key, following, entry, u, distance, bucket):
+    """Put a vertex into a bucket, as that entry. Returns 1 if the bucket was empty, else 0."""
+    place = bucket & LAST
+    behind = np.uint64(first[place])
+    marks[place >> U6] |= U1 << (place & U63)
+    vertex[entry], key[entry], following[entry] = u, distance, behind
+    first[place] = entry
+    return np.uint64(behind == NONE)
 
 
 @njit(**INNER)

@@ -16,18 +16,11 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import FINISHED, NEXT_BATCH, STOP, new_control, run_workers, thread_count
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, U6, U63, atomic_add, noinline, ordered_load
-from hopwave.engines.cpu.many.waiting import (
-    LAST,
-    NONE,
-    bytes_of_waiting,
-    enter,
-    new_waiting,
-    next_bucket,
-    remove_root,
-)
+from hopwave.engines.cpu.crew import thread_count
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.many.waiting import NONE, bytes_of_waiting, enter, new_waiting, put, remove_root, take_bucket
 from hopwave.engines.cpu.views import unsigned_rows
+from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
 from hopwave.jobs import Swept
 from hopwave.machine_code import njit
@@ -64,10 +57,8 @@ def settle(A, d, own, source, limit):
         if entry == NONE and size == U0:
             if filled == U0:
                 break
-            bucket = next_bucket(marks, bucket)
+            bucket, entry = take_bucket(first, marks, bucket)
             filled -= U1
-            entry = np.uint64(first[bucket & LAST])
-            first[bucket & LAST] = NONE
         if entry != NONE:
             u, here = vertex[entry], key[entry]
             entry = np.uint64(following[entry])
@@ -95,13 +86,8 @@ def settle(A, d, own, source, limit):
                     enter(keys, items, size, offer, v)
                     size += U1
                     continue
-                place = into & LAST
-                before = np.uint64(first[place])
-                filled += np.uint64(before == NONE)
-                marks[place >> U6] |= U1 << (place & U63)
                 entries += U1
-                vertex[entries], key[entries], following[entries] = v, offer, before
-                first[place] = entries
+                filled += put(first, marks, vertex, key, following, entries, v, offer, into)
     return count
 
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, U6, U63, prefetch
-from hopwave.engines.cpu.many.waiting import LAST, NONE, next_bucket
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, prefetch
+from hopwave.engines.cpu.many.waiting import LAST, NONE, put, take_bucket
 from hopwave.engines.cpu.policy import CHAIN_DEGREE
 from hopwave.machine_code import njit
 
@@ -64,10 +64,8 @@ def search(A, d, waiting, source, limit):
         if entry == NONE:
             if filled == U0:
                 break
-            bucket = next_bucket(marks, bucket)
+            bucket, entry = take_bucket(first, marks, bucket)
             filled -= U1
-            entry = np.uint64(first[bucket & LAST])
-            first[bucket & LAST] = NONE
             after = entry
             while after != NONE:
                 prefetch(indptr, vertex[after])
@@ -92,15 +90,11 @@ def search(A, d, waiting, source, limit):
                 v, offer = walk(A, d, bucket, limit, u, v, offer)
                 if offer < 0.0:
                     continue
-            place = np.uint64(offer * A.per_length) & LAST
-            before = np.uint64(first[place])
-            filled += np.uint64(before == NONE)
-            marks[place >> U6] |= U1 << (place & U63)
             if free != NONE:
                 new = free
                 free = np.uint64(following[free])
             else:
                 entries += U1
                 new = entries
-            vertex[new], key[new], following[new] = v, offer, before
-            first[place] = new
+            into = np.uint64(offer * A.per_length)
+            filled += put(first, marks, vertex, key, following, new, v, offer, into)

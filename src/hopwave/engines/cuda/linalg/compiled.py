@@ -42,7 +42,7 @@ class ProductKernels:
 
 
 def kernels_of(here, product, part, x):
-    """The kernels of a product, kept with its record, which `linalg.products` uses again."""
+    """The kernels of a product, kept with its record, which `linalg.arithmetic` uses again."""
     a = None if part.values is None else part.values.dtype
     kept = product.prepared.record(ProductKernels).kernels
     key = here.device, part.indptr.dtype.char, None if a is None else a.char, x.char

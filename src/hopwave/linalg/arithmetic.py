@@ -1,0 +1,61 @@
+"""The semiring of a product as engines read it: what a term is, the type of sums, and which shortcuts are legal."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.jobs import Product, Term
+from hopwave.matrix import Matrix
+from hopwave.operators import checked_dtype
+from hopwave.semiring import Semiring
+
+# What a term is, by the name of ⊗ (or the place it gives): for A ⊕.⊗ x, and for x ⊕.⊗ A.
+LEFT_MEANS: dict[str, Term] = {"pair": "one", "any": "a", "first": "a", "second": "x"}
+RIGHT_MEANS: dict[str, Term] = {"pair": "one", "any": "x", "first": "x", "second": "a"}
+LEFT_PLACES: dict[str, Term] = {"firsti": "out", "firstj": "inner", "secondi": "inner", "secondj": "zero"}
+RIGHT_PLACES: dict[str, Term] = {"firsti": "zero", "firstj": "inner", "secondi": "inner", "secondj": "out"}
+
+
+def arithmetic(
+    ring: Semiring,
+    A: Matrix,
+    x: np.dtype[Any],
+    flip: bool,
+    dtype: npt.DTypeLike | None,
+    early_exit: bool,
+    structure_only: bool,
+) -> Product:
+    """The semiring as engines read it: what a term is, the type of sums, and which shortcuts are legal."""
+    kind = None if dtype is None else checked_dtype(dtype)
+    return _arithmetic(ring, A.dtype, A.has_values, x, flip, kind, early_exit, structure_only)
+
+
+@lru_cache(maxsize=1024)  # the same record for the same arithmetic: engines keep with it what they compiled
+def _arithmetic(
+    ring: Semiring,
+    a: np.dtype[Any],
+    has_values: bool,
+    x: np.dtype[Any],
+    flip: bool,
+    dtype: np.dtype[Any] | None,
+    early_exit: bool,
+    structure_only: bool,
+) -> Product:
+    multiply, add = ring.multiply, ring.add
+    if multiply.position:
+        term = (RIGHT_PLACES if flip else LEFT_PLACES)[multiply.position]
+    else:
+        term = (RIGHT_MEANS if flip else LEFT_MEANS).get(multiply.name, "both") if multiply.built_in else "both"
+    if dtype is None:
+        kind = add.sum_type(multiply.result_type(x, a) if flip else multiply.result_type(a, x))
+        if add.op.kind == "bool":
+            kind = np.dtype(np.bool_)
+    else:
+        kind = dtype
+    # Without structure_only, values of a pattern and of a list are read too: the paper's ablation (section 5.5).
+    skips = structure_only and (term not in ("a", "both") or not has_values)
+    return Product(add, multiply, term, flip, kind, early_exit and add.short_circuits, skips)
