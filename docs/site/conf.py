@@ -18,7 +18,7 @@ extensions = [
 ]
 source_suffix = {".md": "markdown"}
 root_doc = "index"
-smartquotes = False  # quotes in prose stay as they were written
+smartquotes_action = "D"  # -- becomes a dash; quotes stay as they were written
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
@@ -49,7 +49,7 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "show_toc_level": 2,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"papers": [], "**": ["page-toc"]},  # the tables of the papers need the room
     "footer_start": ["copyright"],
     "footer_end": [],
     "navigation_with_keys": False,
