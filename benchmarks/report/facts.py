@@ -29,6 +29,7 @@ PARAMETERS = {  # numbers that belong to the label of a row
 }
 NOT_IN_LABELS = {  # text that says how numbers were made
     *("part", "table", "method", "peer", "NetworkX", "its method", "verified", "options", "rule", "sizes", "transport"),
+    "remark",  # below the chart
     *(
         "degree",
         "degree max/mean/std",
