@@ -226,7 +226,8 @@ def graph_of(row: dict[str, Any], title: str, known: Collection[str]) -> str:
 def read(folder: Path) -> list[Chart]:
     """All charts of a folder: those of facts.FIRST, then the others by the names of their files."""
     place = {name: number for number, name in enumerate(facts.FIRST)}
-    files = sorted(folder.glob("*.jsonl"), key=lambda file: (place.get(file.stem, len(place)), file.stem))
+    files = [file for file in folder.glob("*.jsonl") if file.stem not in facts.NO_MEASUREMENTS]
+    files.sort(key=lambda file: (place.get(file.stem, len(place)), file.stem))
     rows = [row for file in files for row in newest_run(file).rows]
     known = {plain_graph(row["graph"]) for row in rows if isinstance(row.get("graph"), str)}
     return [chart for file in files for chart in charts_of(file, known)]
