@@ -18,6 +18,7 @@ from typing import Any
 
 from benchmarks.pages import MACHINE
 from benchmarks.report import facts
+from benchmarks.setting import remarks
 
 UNIT = re.compile(
     r"(?<![\w/'])(?P<unit>ms|s|µs|seconds|GTEPS|MTEPS|bytes|KB|MB|GB|words)(?P<per> (?:per|a) \w+)?(?![\w/]| over)"
@@ -25,6 +26,7 @@ UNIT = re.compile(
     re.IGNORECASE,
 )
 SPELLED = {"seconds": "s", "gteps": "GTEPS", "mteps": "MTEPS", "touched": "arcs"}
+LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")  # of Markdown, in a note
 STEP = re.compile(r"ms in (?P<step>(?:push|pull)\(.*\))$")
 KINDS = {
     "time": ("ms", "s", "µs"),
@@ -104,13 +106,13 @@ def newest_run(file: Path) -> Run:
     if "title" not in last and page.exists():
         title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
     where = last.get("where") or {key: last[key] for key in (*MACHINE, "machine", "cores") if key in last}
-    note = last.get("note", "")
-    if all("rows" in line for line in lines):
-        return Run(name, title, where, note, last["rows"])
-    rows = [row for line in lines for row in line.get("rows", [line])]
-    return Run(
-        name, title, where, note, [{key: row[key] for key in row if key not in {*where, "where"}} for row in rows]
-    )
+    whole = all("rows" in line for line in lines)
+    rows = last["rows"] if whole else [row for line in lines for row in line.get("rows", [line])]
+    about = remarks(row for row in rows if "name" in row or "graph" in row)
+    note = LINK.sub(r"\1", " ".join(filter(None, [last.get("note"), *about])))
+    if not whole:
+        rows = [{key: row[key] for key in row if key not in {*where, "where"}} for row in rows]
+    return Run(name, title, where, note, rows)
 
 
 def flat(row: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -224,7 +226,8 @@ def graph_of(row: dict[str, Any], title: str, known: Collection[str]) -> str:
 def read(folder: Path) -> list[Chart]:
     """All charts of a folder: those of facts.FIRST, then the others by the names of their files."""
     place = {name: number for number, name in enumerate(facts.FIRST)}
-    files = sorted(folder.glob("*.jsonl"), key=lambda file: (place.get(file.stem, len(place)), file.stem))
+    files = [file for file in folder.glob("*.jsonl") if file.stem not in facts.NO_MEASUREMENTS]
+    files.sort(key=lambda file: (place.get(file.stem, len(place)), file.stem))
     rows = [row for file in files for row in newest_run(file).rows]
     known = {plain_graph(row["graph"]) for row in rows if isinstance(row.get("graph"), str)}
     return [chart for file in files for chart in charts_of(file, known)]

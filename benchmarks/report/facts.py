@@ -27,8 +27,10 @@ PARAMETERS = {  # numbers that belong to the label of a row
     *("threads", "threads per rank", "threads a rank", "ranks", "scale", "edge factor", "entries", "epsilon", "edges"),
     *("sources", "layout", "millions", "share"),
 }
+NO_MEASUREMENTS = {"fuzz", "sanitizer"}  # what was tried, and whether it was right
 NOT_IN_LABELS = {  # text that says how numbers were made
     *("part", "table", "method", "peer", "NetworkX", "its method", "verified", "options", "rule", "sizes", "transport"),
+    "remark",  # below the chart
     *(
         "degree",
         "degree max/mean/std",

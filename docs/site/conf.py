@@ -18,7 +18,7 @@ extensions = [
 ]
 source_suffix = {".md": "markdown"}
 root_doc = "index"
-smartquotes = False  # quotes in prose stay as they were written
+smartquotes_action = "D"  # -- becomes a dash; quotes stay as they were written
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4

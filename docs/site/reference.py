@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -182,6 +183,15 @@ def page(group: Group) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def overview() -> str:
+    """Every page with a line about it, and links to its names."""
+    parts = ["| page | names |", "|---|---|", "| [The command](api/command.md) | `hopwave` and its subcommands |"]
+    for group in GROUPS:
+        names = ", ".join(f"{{py:obj}}`{name} <{group.module}.{name}>`" for name in group.names)
+        parts.append(f"| [{group.title}](api/{group.file}.md) | {names} |")
+    return "\n".join(parts)
+
+
 def command() -> str:
     """The page of the command: every subcommand with its arguments and options."""
     words = [
@@ -197,7 +207,23 @@ def command() -> str:
         "The command",
     ]
     page = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    return page.replace("```console\n$ ", "```sh\n")
+    return in_full(page.replace("```console\n$ ", "```sh\n"))
+
+
+def in_full(page: str) -> str:
+    """The page with its lists of subcommands in whole sentences: typer cuts them after a few words.
+
+    >>> in_full("* `bfs`: Hops from...\\n\\n## `hopwave bfs`\\n\\nHops from a source to all. More.\\n").splitlines()[0]
+    '* `bfs`: Hops from a source to all.'
+    """
+    sections = re.findall(r"^#+ `hopwave ([^`]+)`\n\n((?:.+\n)+)", page, re.MULTILINE)
+    sentences = {name.split()[-1]: re.split(r"\.\s", text)[0].replace("\n", " ") for name, text in sections}
+
+    def whole(found: re.Match[str]) -> str:
+        sentence = sentences.get(found[1], "")
+        return f"* `{found[1]}`: {sentence}." if sentence.startswith(found[2]) else found[0]
+
+    return re.sub(r"^\* `([^`]+)`: (.*)\.\.\.$", whole, page, flags=re.MULTILINE)
 
 
 def write(source: Path) -> None:
@@ -207,3 +233,5 @@ def write(source: Path) -> None:
     for group in GROUPS:
         (folder / f"{group.file}.md").write_text(page(group), encoding="utf-8")
     (folder / "command.md").write_text(command(), encoding="utf-8")
+    contents = source / "reference.md"
+    contents.write_text(contents.read_text(encoding="utf-8").replace("<!-- names -->", overview()), encoding="utf-8")

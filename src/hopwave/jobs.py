@@ -151,7 +151,7 @@ class Sweep:
     `weighted` measures distances along arcs by the graph's weights, none of them negative or infinite. `limit` is then
     a length, w(d) = d is in units of 2^-shift too, pairs at distance 0 have no 1/d and add nothing, and there is no
     histogram. Its columns are sums of floats: they are summed over `block` sources at a time, each block from 0, and
-    then over the blocks in order. So the same bits come out wherever a block is computed.
+    then over the blocks in order. So the same bits come out wherever a block is computed. `out_of` is as in Job.
     """
 
     sources: Integers
@@ -164,6 +164,12 @@ class Sweep:
     depth: int = 0
     weighted: bool = False
     block: int | None = None
+    out_of: int | None = None
+
+    @property
+    def planned_sources(self) -> int:
+        """The number of sources that launches are planned for."""
+        return len(self.sources) if self.out_of is None else self.out_of
 
 
 @dataclass(frozen=True)

@@ -255,7 +255,6 @@ def test_pauses_for_checkpoints_lose_no_block(
     "how, message",
     [
         ({"executor": 4}, r"executor=4 is not a concurrent.futures.Executor; give for example"),
-        ({"device": "cuda"}, r"executor= deals blocks of a job to CPU cores.*use device='cpu'"),
         ({"threads": 2}, r"threads=2 are those of one process.*leave out threads="),
     ],
 )

@@ -54,6 +54,7 @@ def test_real_graphs_have_the_published_counts(known, data):
 
 @pytest.mark.parametrize("field", ["pattern", "real", "integer"])
 @pytest.mark.parametrize("symmetry", ["general", "symmetric"])
+@pytest.mark.filterwarnings("ignore:The default value for .spmatrix. is changing")
 def test_matrix_market_agrees_with_scipy(field, symmetry, tmp_path):
     rng = np.random.default_rng(3)
     A = sp.random_array((30, 30), density=0.1, rng=rng)

@@ -254,6 +254,7 @@ def test_equal_graphs_give_equal_files(tmp_path):
     assert (tmp_path / "a.mtx.gz").read_bytes() == (tmp_path / "b.mtx.gz").read_bytes()
 
 
+@pytest.mark.filterwarnings("ignore:The default value for .spmatrix. is changing")
 def test_other_readers_understand_our_files(tmp_path):
     import networkx as nx
     import scipy.io

@@ -170,6 +170,7 @@ def test_combine_is_checked(tmp_path):
 # ---------------------------------------------------------------- what the formats say about weights
 
 
+@pytest.mark.filterwarnings("ignore:The default value for .spmatrix. is changing")
 def test_matrix_market_of_scipy(tmp_path):
     rng = np.random.default_rng(2)
     A = sp.random_array((40, 40), density=0.1, rng=rng)

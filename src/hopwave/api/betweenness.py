@@ -112,8 +112,8 @@ def betweenness_centrality(
         With `epsilon`: a sample of paths may end as soon as that many vertices are known to have the highest scores,
         in whatever order. `result.undecided` lists the vertices that are too close to tell.
     executor : concurrent.futures.Executor, optional
-        Whose workers compute, on their CPUs, in place of this process: see docs/executors.md. The result is the same,
-        bit for bit. Leave out `threads`.
+        Whose workers compute in place of this process, on their CPUs, or on their GPUs with device="cuda": see
+        docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
 
     Returns
     -------

@@ -101,10 +101,10 @@ def betweenness_engine(
 ) -> engines.Engine:
     """The engine for a betweenness run. "auto" is a GPU that can run the plan if sources × arcs are worth it.
 
-    With an executor, its workers run it on their CPUs.
+    With an executor, its workers run it on their CPUs, or on their GPUs for device="cuda".
     """
     if executor is not None:
-        return DealtEngine(engines.engine(check_executor(executor, device, threads)), executor)
+        return DealtEngine(engines.engine(_with_room(check_executor(executor, device, threads), graph)), executor)
     if device != "auto":
         return engines.engine(_with_room(device, graph))
     if plan == "auto" and job.weighted:

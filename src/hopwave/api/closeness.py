@@ -69,8 +69,8 @@ def closeness_centrality(
         first. Searches that cannot lead among them are cut off or skipped (Bergamini et al. 2019); `result.searches`
         says how many. In hops, and on the CPU.
     executor : concurrent.futures.Executor, optional
-        Whose workers compute, on their CPUs, in place of this process: see docs/executors.md. The result is the same,
-        bit for bit. Leave out `threads`.
+        Whose workers compute in place of this process, on their CPUs, or on their GPUs with device="cuda": see
+        docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
 
     Returns
     -------

@@ -49,8 +49,8 @@ def eccentricity(
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
     executor : concurrent.futures.Executor, optional
-        Whose workers compute, on their CPUs, in place of this process: see docs/executors.md. The result is the same,
-        bit for bit. Leave out `threads`.
+        Whose workers compute in place of this process, on their CPUs, or on their GPUs with device="cuda": see
+        docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
 
     Returns
     -------

@@ -43,8 +43,8 @@ def bfs_many(
         None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
         (sources done, all sources).
     executor : concurrent.futures.Executor, optional
-        Whose workers compute, on their CPUs, in place of this process: see docs/executors.md. The result is the same,
-        bit for bit. Leave out `threads`.
+        Whose workers compute in place of this process, on their CPUs, or on their GPUs with device="cuda": see
+        docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
 
     Returns
     -------

@@ -166,7 +166,7 @@ def _usage(error: Any) -> str:
         return ""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "hopwave"
-    return f"{message}; see '{command} --help'"
+    return f"{message} See '{command} --help'" if message.endswith("?") else f"{message}; see '{command} --help'"
 
 
 def _point_at_nothing(stream: Any) -> None:

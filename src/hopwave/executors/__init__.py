@@ -14,12 +14,14 @@ from __future__ import annotations
 from concurrent.futures import Executor
 from typing import Any
 
-from hopwave.errors import EngineError, GraphError
+from hopwave.errors import GraphError
 from hopwave.executors.engine import DealtEngine as DealtEngine
 
 
 def check_executor(executor: Any, device: str, threads: int | None) -> str:
-    """The device for workers of the executor; an error if executor=, device= and threads= do not fit together.
+    """The device for workers of the executor; an error if executor= and threads= do not fit together.
+
+    "auto" is the CPU: what a GPU here is worth says nothing about the workers.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with ThreadPoolExecutor(2) as pool:
@@ -30,11 +32,6 @@ def check_executor(executor: Any, device: str, threads: int | None) -> str:
         raise GraphError(
             f"executor={executor!r} is not a concurrent.futures.Executor; give for example a ProcessPoolExecutor, "
             "dask.distributed's client.get_executor(), or mpi4py.futures' MPIPoolExecutor"
-        )
-    if device == "cuda":
-        raise EngineError(
-            "executor= deals blocks of a job to CPU cores; the GPU engine adds each block to the sums before it, and "
-            "computes none apart; use device='cpu', or one MPI rank per GPU (hopwave.distributed)"
         )
     if threads is not None:
         raise GraphError(

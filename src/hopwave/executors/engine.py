@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
+from hopwave.arrays import uploaded
 from hopwave.engines.host_memory import check_memory
 from hopwave.executors import policy
 from hopwave.executors.deal import Deal
@@ -55,11 +56,11 @@ class DealtEngine:
         count = len(job.sources)
         if count < 2:  # one search is over before a message arrives
             return self.engine.sweep(graph, job, poll, threads)
-        size = policy.sources_per_block(job, graph.n)
+        size = policy.sources_per_block(job, graph.n, self.name)
         joined = Joined(job, graph.n)
 
         def block(number: int) -> SweepBlock:
-            return SweepBlock(replace(job, sources=job.sources[number * size : (number + 1) * size]))
+            return SweepBlock(replace(job, sources=job.sources[number * size : (number + 1) * size], out_of=count))
 
         done, deal = 0, self.deal(graph, block, 0, -(-count // size))
         with closed_on_error(deal):
@@ -68,7 +69,13 @@ class DealtEngine:
                     joined.add(found[1])
                     done = min((found[0] + 1) * size, count)
                 poll(done)
-        return joined.swept()
+        swept = joined.swept()
+        return replace(swept, rows=uploaded(swept.rows)) if self._table_on_gpu(graph, job) else swept
+
+    def _table_on_gpu(self, graph: Graph, job: Sweep) -> bool:
+        """Whether the engine alone would leave a table of distances on the GPU: graph or reverse came from there."""
+        came_from = graph.device, getattr(graph.__dict__.get("_reversed"), "device", None)
+        return job.keep == "rows" and self.name == "cuda" and "cuda" in came_from
 
     def deal(self, graph: Graph, block: Callable[[int], Block], first: int, count: int) -> Deal:
         """The blocks from number `first` to `count`, dealt to the executor."""
@@ -207,7 +214,7 @@ class DealtPaths:
         if until <= first:
             return first
         if self._deal is None or self._span[2] != until:
-            self._span = first, policy.pairs_per_block(until - first), until
+            self._span = first, policy.pairs_per_block(until - first, self._engine.name), until
             self._deal = self._engine.deal(self._graph, self._block, 0, -(-(until - first) // self._span[1]))
         begin, size, _ = self._span
         with closed_on_error(self._deal):

@@ -17,6 +17,7 @@ BLOCKS = 256  # into which searches are divided before blocks grow, so that work
 LANES = 64  # searches that share their steps, and the least that is worth a message
 ROW_BYTES = 1 << 26  # of distances in one reply
 PAIRS = 1 << 12  # of vertices, at least, between which one task draws paths
+ON_GPU = 16  # times as many searches or pairs per task: a GPU runs thousands at once
 
 
 def tasks_under_way(workers: int) -> int:
@@ -31,26 +32,28 @@ def tasks_under_way(workers: int) -> int:
     return max(FIRST_TASKS, TASKS_PER_WORKER * workers)
 
 
-def sources_per_block(job: Sweep, n: int) -> int:
+def sources_per_block(job: Sweep, n: int, device: str = "cpu") -> int:
     """Searches per task. Columns along weights have blocks of their own, which decide how they are rounded.
 
     >>> import numpy as np
     >>> many = Sweep(np.arange(100_000), "sums")
     >>> sources_per_block(many, 100_000), sources_per_block(Sweep(np.arange(99), "rows"), 1 << 22)
     (384, 4)
+    >>> sources_per_block(many, 100_000, "cuda")
+    6144
     """
     if job.weighted and job.keep == "columns":
         return job.block or len(job.sources)
-    size = max(1, len(job.sources) // (BLOCKS * LANES)) * LANES
+    size = max(1, len(job.sources) // (BLOCKS * LANES)) * LANES * (ON_GPU if device == "cuda" else 1)
     if job.keep == "rows":
         size = min(size, max(1, ROW_BYTES // ((8 if job.weighted else 4) * max(1, n))))
     return size
 
 
-def pairs_per_block(pairs: int) -> int:
+def pairs_per_block(pairs: int, device: str = "cpu") -> int:
     """Random pairs per task.
 
     >>> pairs_per_block(100), pairs_per_block(1 << 22)
     (4096, 16384)
     """
-    return max(PAIRS, pairs // BLOCKS)
+    return max(PAIRS, pairs // BLOCKS) * (ON_GPU if device == "cuda" else 1)

@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from hopwave.arrays import on_host
 from hopwave.engines import Engine, engine
 from hopwave.errors import HopwaveError
 from hopwave.executors import policy
@@ -59,7 +60,7 @@ class SweepBlock:
     def run(self, engine: Engine, graph: Graph, threads: int | None) -> Swept:
         """As algorithms/many_sources.py runs a job; no distance beyond the greatest is counted in the reply."""
         found = engine.sweep(graph, self.job, _ignore, threads)
-        return replace(found, histogram=np.trim_zeros(found.histogram, "b"))
+        return replace(found, histogram=np.trim_zeros(found.histogram, "b"), rows=on_host(found.rows))
 
 
 @dataclass(frozen=True)

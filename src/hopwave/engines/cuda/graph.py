@@ -53,7 +53,8 @@ class CudaGraph:
         self.given = None if graph._gpu is None or graph.order != "ascending" else graph._gpu[:2]
         turned = graph.__dict__.get("_reversed") if graph.directed else None
         self.turned = turned._prepared.find(CudaGraph) if turned is not None else None
-        self.follows = graph.device == "cuda" or (self.turned is not None and self.turned.follows)
+        # Answers stay here where the graph came from a GPU, or the graph whose reverse it is.
+        self.follows = "cuda" in (graph.device, "cpu" if turned is None else turned.device)
         self.offset = offset_type(graph.indptr if self.given is None else self.given[0])
         self.launch = kernels(self.offset)
 

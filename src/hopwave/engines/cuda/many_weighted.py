@@ -2,7 +2,7 @@
 
 Distances are the CPU engine's to the last bit, and so are sums over the sources of a target, which are added in the
 same order. Sums over the targets of a source carry along what rounding loses, in an order of their own that depends on
-the GPU alone.
+the GPU and the number of sources.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Run:
         here = replace(
             machine(), shared=0, threads=self.kernels.resident_threads(HEADER, "search_lengths", self._flags(1))
         )
-        self.shape = regimes.block_shape(n, loaded.m, max(1, k), probed_depth(loaded), here)
+        self.shape = regimes.block_shape(n, loaded.m, max(1, job.planned_sources), probed_depth(loaded), here)
         self.searches, self.at_once = self._fit(free_memory())
 
     def _new_rows(self):

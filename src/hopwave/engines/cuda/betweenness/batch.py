@@ -56,7 +56,7 @@ class Batches:
 
     def __init__(self, loaded, job, machine, depth, budget, lanes, block_regime):
         self.loaded, self.job, self.block_regime = loaded, job, block_regime
-        n, m, k = loaded.n, loaded.m, len(job.sources)
+        n, m, k = loaded.n, loaded.m, job.planned_sources
         at_once = regimes.batches_at_once(n, m, k, lanes, machine, job.edges)
         self.size = lanes * at_once * regimes.rounds(m, k, lanes * at_once)
         levels = min(depth, regimes.MAX_BATCH_LEVELS) + 2

@@ -58,6 +58,17 @@ def begin(loaded, job, runs):
     nvrtc.begin(HEADER, names)
 
 
+def begin_sums():
+    """Start to compile what adds the sums of two blocks."""
+    nvrtc.begin(HEADER, [expression(HEADER, "add_rows", "int")])
+
+
+def add(sums, total):
+    """total += sums"""
+    launch = kernels()
+    launch.exactly(HEADER, "add_rows", "int", (launch.grid(len(total), BLOCK),), BLOCK, (sums, 1, len(total), 0, total))
+
+
 class Blocks:
     """The block regime on one graph for one job.
 
@@ -68,7 +79,7 @@ class Blocks:
 
     def __init__(self, loaded, job, machine, depth, budget, numbers=None, at_once=None):
         self.loaded, self.job, self.numbers = loaded, job, numbers
-        n, m, k = loaded.n, loaded.m, at_once or len(job.sources)
+        n, m, k = loaded.n, loaded.m, at_once or job.planned_sources
         self.width = m if job.edges else n
         self.kernels = kernels()
         self.offset = offset_type(loaded.offsets)

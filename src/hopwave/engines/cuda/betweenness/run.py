@@ -3,6 +3,7 @@
 Whatever the regime, sources are taken in order, block by block, and no sum of fractions is made by atomics. So the same
 run on the same GPU gives the same bits, and so does one that was interrupted and resumed. Two things depend on the
 memory there is: the regime that is chosen, and the size of a batch that scores arcs. deterministic=True fixes both.
+The sums of a block begin at 0 and are then added to those before it: so they are the same wherever it is computed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from hopwave.engines.cuda import rows
 from hopwave.engines.cuda.answers import to_host
 from hopwave.engines.cuda.betweenness import batch, block, lists, regimes, weighted, wide
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
-from hopwave.engines.cuda.memory import copied, free_memory
+from hopwave.engines.cuda.memory import free_memory
 from hopwave.engines.cuda.renumber import neighbours_near, renumbered
 from hopwave.engines.cuda.search.distances import distances_from, probed_depth
 from hopwave.engines.cuda.search.workspace import NoCooperativeLaunch
@@ -71,7 +72,7 @@ def choose(loaded, job):
 
 def renumbered_if_worth(loaded, job, depth):
     """The graph with near vertices near in memory, or None where it would not pay; kept with the graph."""
-    if not regimes.worth_renumbering(loaded.n, loaded.m, len(job.sources), depth, memory_budget(job)):
+    if not regimes.worth_renumbering(loaded.n, loaded.m, job.planned_sources, depth, memory_budget(job)):
         return None
     with loaded.lock:  # a thread that came meanwhile would go on without new numbers, and round otherwise
         if "near" not in loaded.kept:
@@ -91,6 +92,8 @@ def begin(loaded, job, name):
     loaded.kept[key] = True
     if name == "wide":
         wide.begin(loaded.on_device.offset)
+        if job.planned_sources > regimes.rounds(loaded.m, job.planned_sources, 1):  # of several blocks
+            block.begin_sums()
     else:
         if name == "batch":
             batch.begin(job.edges)
@@ -111,13 +114,13 @@ def regime(loaded, job, name):
     here, depth = machine(), probed_depth(loaded)
 
     def blocks():
-        at_once = 1 if name == "wide" else len(job.sources)
+        at_once = 1 if name == "wide" else job.planned_sources
         return block.Blocks(loaded, job, here, depth, budget, renumbered_if_worth(loaded, job, depth), at_once)
 
     if name == "block" or depth > regimes.MAX_BATCH_LEVELS:
         return blocks()
     if name == "batch":
-        return batch.Batches(loaded, job, here, depth, budget, regimes.lanes_for(len(job.sources)), blocks())
+        return batch.Batches(loaded, job, here, depth, budget, regimes.lanes_for(job.planned_sources), blocks())
     try:
         return wide.Wide(loaded, job, blocks)
     except NoCooperativeLaunch:
@@ -159,8 +162,8 @@ class Accumulation:
     def advance(self, first, poll):
         """Blocks from number first on, until all are done or poll(done) says pause. Returns how many are done then."""
         with explained("adding up dependencies", self.loaded.graph, LESS_MEMORY), self.loaded.lock:
-            # A block adds to a copy of the sums, which replaces them once the block is done. So Ctrl-C finds either
-            # all of a block in the sums or nothing of it.
+            # A block has an array of its own, which replaces the sums once they are added to it. So Ctrl-C finds
+            # either all of a block in the sums or nothing of it.
             self._state = cupy.asarray(self.total) if first else None, first
             for number in range(first, self.blocks):
                 if number > first and poll(number):
@@ -169,9 +172,10 @@ class Accumulation:
         return self.done
 
     def _block(self, number):
-        sums = self._state[0]
-        total = cupy.zeros(self.width, np.float64) if sums is None else copied(sums)
+        sums, total = self._state[0], cupy.zeros(self.width, np.float64)
         begin = number * self.size
         end = min(begin + self.size, len(self.job.sources))
         self.certificate[begin:end] = self.regime.add(self.job.sources[begin:end], total)
+        if sums is not None:
+            block.add(sums, total)
         self._state = total, number + 1

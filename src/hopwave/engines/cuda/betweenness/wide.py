@@ -118,7 +118,7 @@ class Wide:
     """
 
     def __init__(self, loaded, job, block_regime):
-        n, m, k = loaded.n, loaded.m, len(job.sources)
+        n, m, k = loaded.n, loaded.m, job.planned_sources
         regimes.check_wide(n, m, loaded.directed, job.memory_limit)
         self.job, self._make_block_regime, self._block_regime = job, block_regime, None
         self.size = regimes.rounds(m, k, 1)

@@ -189,7 +189,7 @@ __global__ void scores(int n, int source, u64 finished, const int *S, const u8 *
     ends = targets ? targets[v] : 1;
     due = ends * (u64)(S[v] - 1);
     bc[v] += endpoints ? found + (double)ends : found;
-    if (squares) squares[v] += found * found;
+    if (squares) squares[v] = __dadd_rn(squares[v], found * found);  // rounded apart, as in a block of its own
   }
   block_scan(found, all_found);
   block_scan(due, all_due);
