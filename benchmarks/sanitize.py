@@ -26,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -192,7 +192,8 @@ def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
     pool = Pool(board, tools, tasks(given.parts), command, given.workers, ROOT)
     for tool in tools:
         pool.start(tool, "--control")
-    pool.run(deadline)
+    with suppress(SystemExit):  # ended from outside: what is done is kept
+        pool.run(deadline)
     return collected(board, tools, given.parts)
 
 
