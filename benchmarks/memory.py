@@ -33,6 +33,7 @@ GRAPHS: dict[str, Callable[[], Any]] = {
     "kron18": lambda: hw.generate.kronecker(18, 16, seed=1),
     "kron18 directed": lambda: hw.generate.kronecker(18, 16, seed=1, directed=True),
     "grid1000": lambda: hw.generate.grid(1000, 1000),
+    "smallworld19": lambda: hw.generate.smallworld(1 << 19, 10, 0.1, seed=1),
 }
 TITLE = "Memory, estimated and measured"
 NOTES = {
@@ -43,7 +44,7 @@ NOTES = {
     "*Estimated* is what `hw.estimate` says beforehand. *Pool* is by how much CuPy's pool grew; it keeps what "
     "earlier calls freed.",
 }
-ON_THE_CPU = ("kron18", "kron18 directed", "grid1000")  # large ones: pages are 2 MB
+ON_THE_CPU = ("kron18", "kron18 directed", "grid1000", "smallworld19")  # large ones: pages are 2 MB
 ON_A_GPU = ("kron17", "kron17 directed", "grid600", "smallworld17")
 
 

@@ -102,7 +102,7 @@ def estimate(
     >>> needed.parts["table of distances"]
     400000000
     """
-    name = what if isinstance(what, str) else what.__name__
+    name = what if isinstance(what, str) else getattr(what, "__name__", repr(what))
     if name not in WHAT:
         raise GraphError(f"no memory is known of {name!r}; use one of {', '.join(map(repr, WHAT))}")
     given = {
