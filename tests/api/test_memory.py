@@ -125,7 +125,7 @@ def test_a_graph_that_a_gpu_cannot_hold(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_vertices_that_are_offered_shorter_ways_are_entered_again() -> None:
-    """A star whose arms are joined by shorter ways round: each arm is first offered its own length, then a shorter one."""
+    """A star whose arms are joined by a ring: each arm is offered its own length first, then a shorter way."""
     from hopwave.api.memory import _entries
 
     arms = np.arange(1, 200)
