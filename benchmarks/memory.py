@@ -33,6 +33,7 @@ GRAPHS: dict[str, Callable[[], Any]] = {
     "kron18": lambda: hw.generate.kronecker(18, 16, seed=1),
     "kron18 directed": lambda: hw.generate.kronecker(18, 16, seed=1, directed=True),
     "grid1000": lambda: hw.generate.grid(1000, 1000),
+    "smallworld19": lambda: hw.generate.smallworld(1 << 19, 10, 0.1, seed=1),
 }
 TITLE = "Memory, estimated and measured"
 NOTES = {
@@ -43,7 +44,7 @@ NOTES = {
     "*Estimated* is what `hw.estimate` says beforehand. *Pool* is by how much CuPy's pool grew; it keeps what "
     "earlier calls freed.",
 }
-ON_THE_CPU = ("kron18", "kron18 directed", "grid1000")  # large ones: pages are 2 MB
+ON_THE_CPU = ("kron18", "kron18 directed", "grid1000", "smallworld19")  # large ones: pages are 2 MB
 ON_A_GPU = ("kron17", "kron17 directed", "grid600", "smallworld17")
 
 
@@ -51,18 +52,26 @@ def asks(graph: Any) -> dict[str, tuple[str, dict[str, Any]]]:
     """Questions by name: the function and its arguments."""
     hub = int(np.argmax(graph.degrees))
     some = np.random.default_rng(1).choice(graph.n, min(200, graph.n), replace=False).tolist()
+    vertices, edges = "betweenness_centrality", "edge_betweenness_centrality"
     return {
         "bfs": ("bfs", {"source": hub}),
         "bfs, distances only": ("bfs", {"source": hub, "predecessors": False}),
         "bfs, path counts": ("bfs", {"source": hub, "path_counts": True}),
         "bfs_many, 200 sources": ("bfs_many", {"sources": some}),
+        "bfs_many, 3 sources": ("bfs_many", {"sources": some[:3]}),
         "closeness, 200 sources": ("closeness_centrality", {"sources": some}),
+        "harmonic, 20 sources": ("harmonic_centrality", {"sources": some[:20]}),
         "closeness along weights, 8 sources": ("closeness_centrality", {"sources": some[:8], "weights": True}),
-        "betweenness, 1 source": ("betweenness_centrality", {"sources": [hub]}),
-        "betweenness, 64 sources": ("betweenness_centrality", {"sources": some[:64]}),
-        "betweenness along weights, 4 sources": ("betweenness_centrality", {"sources": some[:4], "weights": True}),
-        "edge betweenness, 8 sources": ("edge_betweenness_centrality", {"sources": some[:8]}),
+        "betweenness, 1 source": (vertices, {"sources": [hub]}),
+        "betweenness, 64 sources": (vertices, {"sources": some[:64]}),
+        "betweenness, 64 sources in 60 MB": (vertices, {"sources": some[:64], "memory_limit": 60_000_000}),
+        "betweenness by blocks, 20 sources": (vertices, {"sources": some[:20], "plan": "hopwave-block"}),
+        "betweenness along weights, 4 sources": (vertices, {"sources": some[:4], "weights": True}),
+        "edge betweenness, 8 sources": (edges, {"sources": some[:8]}),
+        "edge betweenness along weights, 2 sources": (edges, {"sources": some[:2], "weights": True}),
         "sssp": ("sssp", {"source": hub, "weights": True}),
+        "sssp, every arc 1": ("sssp", {"source": hub}),
+        "sssp_many, 8 sources": ("sssp_many", {"sources": some[:8], "weights": True}),
         "pagerank": ("pagerank", {}),
         "pagerank along weights": ("pagerank", {"weights": True}),
         "components": ("weakly_connected_components", {}),

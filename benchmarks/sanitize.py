@@ -4,8 +4,9 @@
 
 Everything is compiled first, and each part (sanitize_parts.py) runs once without a tool: compiling under a tool takes
 minutes. Then workers, which are processes under compute-sanitizer, take one part after another until all are done or
-the time is over. Each tool must also report a mistake that is made for it (sanitize_control.py). Grids are as large as
-on a GPU with MULTIPROCESSORS of them, since a tool's time goes with the threads.
+the time is over, those with most instances that their tool has not seen first. Each tool must also report a mistake
+that is made for it (sanitize_control.py). Grids are as large as on a GPU with MULTIPROCESSORS of them, since a tool's
+time goes with the threads.
 
 benchmarks/results/sanitizer.jsonl keeps one line per tool and part, the newest of each, as long as the kernels stay as
 they were; sanitizer.md is the table of kernels and tools that follows from it. A part without a tool:
@@ -25,21 +26,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
+from contextlib import nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from benchmarks import sanitize_control
-from benchmarks.sanitize_workers import Pool, claim, is_prepared, module, note, prepared
+from benchmarks.sanitize_page import TOOLS, page
+from benchmarks.sanitize_workers import Pool, claim, is_prepared, launched_by, module, most_wanted, note, prepared
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(os.environ.get("HOPWAVE_RESULTS", ROOT / "benchmarks" / "results"))
-TOOLS = ("racecheck", "memcheck", "initcheck", "synccheck")  # the slowest first
 PLAIN_ALLOCATOR = ("memcheck", "initcheck")  # every array is an allocation of its own: a pool would hide its ends
 MULTIPROCESSORS = 8
 ERROR = re.compile(r"^=+ +(?:Error: |Warning: |Invalid |Barrier error|Uninitialized |Program hit|Race reported)")
-OTHERS = "A vector's places without a value hold anything, and are copied with the others."
 PART = re.compile(r"^== (.+), (\d+) bits$")  # what a worker writes when it begins one
 KERNEL = re.compile(r"hopwave::[\w:]+")
 
@@ -66,43 +66,56 @@ def work(tool: str, label: str, given: argparse.Namespace, board: Path) -> int:
         cupy.cuda.set_allocator(None)
     with_few_multiprocessors()
     launches.record()
-    compiled = count_compilations()
+    compiled, seen = count_compilations(), set(json.loads((board / "seen").read_text()).get(tool, ()))
+    everything = tasks(given.parts)
     while time.time() < given.deadline:
-        left = [task for task in tasks(given.parts) if not (board / note(tool, *task)).exists()]
+        left = [task for task in everything if not (board / note(tool, *task)).exists()]
         ready = [task for task in left if tool == "none" or given.alone or is_prepared(board, *task)]
         if not left:
             return 0
         if not ready:
             time.sleep(0.2)
             continue
-        name, bits = ready[0]
+        name, bits = ready[0] if tool == "none" else most_wanted(board, tool, everything, ready, seen)
         if not claim(board, tool, name, bits):
             continue
-        few = given.few or tool == "racecheck" or bits == 64
-        sanitize_graphs.chosen[:] = sanitize_graphs.FEW if few else sanitize_graphs.GRAPHS
+        row: dict[str, Any] = {"tool": tool, "part": name, "offsets": bits}
+        planned = launched_by(board, name, bits)
+        if planned and planned <= seen:
+            enter(board, label, row | {"seen": True})
+            continue
+        sanitize_graphs.brief(tool == "none" and not given.few)
         print(f"== {name}, {bits} bits", flush=True)
         (board / f"{label}.now").write_text(json.dumps([tool, name, bits, time.time()]))
         launches.launched.clear()
         before, began = len(compiled), time.perf_counter()
-        row: dict[str, Any] = {"tool": tool, "part": name, "offsets": bits}
+        filled = sanitize_graphs.values_everywhere() if tool == "initcheck" else nullcontext()
         try:
-            with sanitize_graphs.offsets(bits):
+            with sanitize_graphs.offsets(bits), filled:
                 row["wrong"] = list(sanitize_parts.PARTS[name]())
         except (Exception, SystemExit) as error:
             row["failed"] = f"{type(error).__name__}: {error}"[:2000]
         row |= {"seconds": round(time.perf_counter() - began, 2), "launched": sorted(launches.launched)}
         row |= {"compiled": len(compiled) - before, "sources": sources(row["launched"])}
-        with (board / f"{label}.jsonl").open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps(row) + "\n")
+        enter(board, label, row)
         (board / f"{label}.now").unlink()
-        if tool == "none":
-            prepared(board, name, bits)
+        if tool == "none" and "failed" in row:  # it would fail under the tools, too
+            for other in TOOLS:
+                claim(board, other, name, bits)
+        elif tool == "none":
+            prepared(board, name, bits, row["launched"])
         print(f"   {row['seconds']} s, {row['compiled']} compiled {row.get('failed', row.get('wrong'))}", flush=True)
         if "failed" in row:
             return 1
         if given.alone and row["wrong"]:
             return 1
     return 0
+
+
+def enter(board: Path, label: str, row: dict[str, Any]) -> None:
+    """One more row of a worker."""
+    with (board / f"{label}.jsonl").open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(row) + "\n")
 
 
 def with_few_multiprocessors() -> None:
@@ -167,8 +180,7 @@ def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
     tools, deadline = given.tools.split(","), time.time() + given.seconds
     where = setting.gpu() | {"hopwave": setting.hw.__version__, "date": time.strftime("%Y-%m-%d")}
     (board / "about").write_text(", ".join(f"{name} {value}" for name, value in where.items()), encoding="utf-8")
-    if given.missing:
-        claim_finished(board, tools, tasks(given.parts))
+    (board / "seen").write_text(json.dumps(seen_before(tools) if given.missing else {}), encoding="utf-8")
     options = ["--board", str(board), "--deadline", str(deadline), "--parts", ",".join(given.parts)]
     options += ["--few"] * given.few
 
@@ -180,18 +192,20 @@ def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
     pool = Pool(board, tools, tasks(given.parts), command, given.workers, ROOT)
     for tool in tools:
         pool.start(tool, "--control")
-    pool.run(deadline)
+    with suppress(SystemExit):  # ended from outside: what is done is kept
+        pool.run(deadline)
     return collected(board, tools, given.parts)
 
 
-def claim_finished(board: Path, tools: list[str], wanted: list[tuple[str, int]]) -> None:
-    """Take what earlier runs finished, so that nobody else does; parts that all tools have seen are not prepared."""
-    rows = read(RESULTS / "sanitizer.jsonl")
-    done = {key(row) for row in rows if "launched" in row and "failed" not in row and is_current(row)}
-    for name, bits in wanted:
-        seen = [tool for tool in tools if (tool, name, bits) in done]
-        for tool in [*seen, "none"] if len(seen) == len(tools) else seen:
-            claim(board, tool, name, bits)
+def seen_before(tools: list[str]) -> dict[str, list[str]]:
+    """Tool → the instances that it has seen in earlier runs and found clean, as they are now."""
+    rows = [trimmed(row) for row in read(RESULTS / "sanitizer.jsonl")]
+    said = {key(row) for row in rows if "message" in row}
+    found: dict[str, list[str]] = {tool: [] for tool in tools}
+    for row in rows:
+        if row["tool"] in found and "launched" in row and "failed" not in row and key(row) not in said:
+            found[row["tool"]] += row["launched"]
+    return found
 
 
 def collected(board: Path, tools: list[str], parts: list[str]) -> list[dict[str, Any]]:
@@ -202,6 +216,7 @@ def collected(board: Path, tools: list[str], parts: list[str]) -> list[dict[str,
         for name, bits in tasks(parts):
             if (tool, name, bits) not in finished:
                 rows.append({"tool": tool, "part": name, "offsets": bits, "failed": "not finished in time"})
+    rows = [row for row in rows if "seen" not in row]
     said = [row for log in sorted(board.glob("*.log")) for row in complaints(log.stem.split("-")[0], log)]
     for tool in tools:
         reported = any(row["kernel"] == f"hopwave::control::{tool}" for row in said if row["tool"] == tool)
@@ -262,7 +277,25 @@ def merged(rows: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
     stands = {key(row) for row in before if row.get("launched")} - new
     kept = [row for row in before if key(row) in stands]
     kept += [trimmed(row) for row in rows if "failed" not in row or key(row) not in stands]
-    return sorted(kept, key=lambda row: (row["part"], row["offsets"], row["tool"]))
+    return sorted(with_use(kept), key=lambda row: (row["part"], row["offsets"], row["tool"]))
+
+
+def with_use(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without rows of parts that there are no more, unless these alone have seen an instance."""
+    from benchmarks.sanitize_parts import PARTS
+
+    def is_old(row: dict[str, Any]) -> bool:
+        return row["part"] not in (*PARTS, "control")
+
+    seen = {(row["tool"], name) for row in rows if not is_old(row) and "failed" not in row for name in ran(row)}
+    useless = {key(row) for row in rows if is_old(row) and all((row["tool"], name) in seen for name in ran(row))}
+    useful = {key(row) for row in rows if is_old(row)} - useless
+    return [row for row in rows if not is_old(row) or key(row) in useful]
+
+
+def ran(row: dict[str, Any]) -> list[str]:
+    """The instances of a row."""
+    return list(row.get("launched", ()))
 
 
 def trimmed(row: dict[str, Any]) -> dict[str, Any]:
@@ -279,69 +312,6 @@ def key(row: dict[str, Any]) -> tuple[str, str, int]:
     return row["tool"], row["part"], row["offsets"]
 
 
-# ---------------------------------------------------------------- the page
-
-
-def page(rows: list[dict[str, Any]]) -> str:
-    """sanitizer.md: kernels × tools."""
-    instances: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for row in rows:
-        for name in row.get("launched", ()) if "failed" not in row else ():
-            instances[name.split("<")[0]][row["tool"]].add(name)
-    messages: dict[tuple[str, str], int] = defaultdict(int)
-    for row in rows:
-        if "message" in row:
-            messages[row["kernel"], row["tool"]] += 1
-    tools = [tool for tool in TOOLS if any(row["tool"] == tool for row in rows)]
-    about = next((row for row in rows if "about" in row), {})
-    lines = ["# Every kernel under compute-sanitizer", "", about.get("about", ""), ""]
-    lines += [
-        "Instances of each kernel template that ran on the traps of `benchmarks/sanitize_parts.py` under each tool, "
-        "and what it reported. Made by `python -m benchmarks.sanitize`.",
-        "",
-        "| kernel | " + " | ".join(tools) + " |",
-        "|---|" + "---|" * len(tools),
-    ]
-    for name in sorted(name for name, some in instances.items() if any(some[tool] for tool in tools)):
-        kernel = name.split(": ")[1]
-        cells = []
-        for tool in tools:
-            count, said = len(instances[name][tool]), messages[kernel, tool]
-            cells.append(f"{count}: {'clean' if not said else f'**{said} messages**'}" if count else "–")
-        lines.append(f"| `{kernel}` | " + " | ".join(cells) + " |")
-    known = set(about.get("known", ()))
-    ran = {tool: {name for some in instances.values() for name in some[tool]} for tool in tools}
-    lines += ["", "| | " + " | ".join(tools) + " |", "|---|" + "---|" * len(tools)]
-    for title, of in (("kernels", lambda name: name.split("<")[0]), ("instances", str)):
-        everything = {of(name) for name in known}
-        cells = [f"{len({of(name) for name in ran[tool]})}" for tool in tools]
-        lines.append(f"| {title}, of {len(everything)} known | " + " | ".join(cells) + " |")
-    control = {row["tool"]: row["reported"] for row in rows if "reported" in row}
-    told = {True: "reported", False: "**not reported**", None: "–"}
-    lines.append("| a mistake made for the tool | " + " | ".join(told[control.get(tool)] for tool in tools) + " |")
-    seconds = {tool: sum(row.get("seconds", 0) for row in rows if row["tool"] == tool) for tool in tools}
-    lines.append("| seconds in parts | " + " | ".join(f"{seconds[tool]:.0f}" for tool in tools) + " |")
-    lines += ["", "Of products over semirings, known are the kernels; their instances are made for each semiring."]
-    for tool in tools:
-        seen = {name.split("<")[0] for name in ran[tool]}
-        if missing := sorted({name.split("<")[0] for name in known} - seen):
-            listed = ", ".join(f"`{name.split(': ')[1]}`" for name in missing)
-            lines += ["", f"{len(missing)} kernels not yet under {tool}: {listed}."]
-    for tool in tools:
-        others = Counter(
-            next((line.split(" at ")[1].split("+")[0] for line in row["message"] if " at " in line), "cudaMemcpy")
-            for row in rows
-            if row["tool"] == tool and "message" in row and not row["kernel"]
-        )
-        if others:
-            listed = ", ".join(f"`{name}` {count}" for name, count in sorted(others.items()))
-            lines += ["", f"Messages of {tool} about what is not a kernel of hopwave: {listed}. {OTHERS}"]
-    if left := [row for row in rows if "failed" in row and row["tool"] in tools]:
-        said = (f"{row['tool']}, {row['part']}, {row['offsets']} bits ({row['failed'][:80]})" for row in left)
-        lines += ["", f"Not finished: {'; '.join(said)}."]
-    return "\n".join(lines) + "\n"
-
-
 def main(argv: list[str] | None = None) -> int:
     """Run all workers, or be one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -349,8 +319,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=8, help="processes at the same time: more only wait for the GPU")
     parser.add_argument("--tools", default=",".join(TOOLS))
     parser.add_argument("--parts", default=[], type=lambda text: [part for part in text.split(",") if part])
-    parser.add_argument("--missing", action="store_true", help="only parts that earlier runs did not finish")
-    parser.add_argument("--few", action="store_true", help="three graphs, as racecheck always")
+    parser.add_argument("--missing", action="store_true", help="only parts with instances that a tool has not seen")
+    parser.add_argument("--few", action="store_true", help="three graphs without a tool too")
     parser.add_argument("--board", type=Path, help="the folder in which workers claim parts")
     parser.add_argument("--collect", action="store_true", help="only write what the workers of a board have found")
     parser.add_argument("--work", help="be a worker of this tool, or of 'none'")
@@ -364,6 +334,7 @@ def main(argv: list[str] | None = None) -> int:
     given.alone = given.board is None
     if given.work:
         with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "seen").write_text("{}", encoding="utf-8")
             return work(given.work, given.label or given.work, given, given.board or Path(folder))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     board = Path(given.board or tempfile.mkdtemp(prefix="sanitize-"))

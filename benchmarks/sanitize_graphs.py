@@ -20,8 +20,9 @@ GRAPHS: dict[str, Callable[[], hw.Graph]] = {  # none, short, long and very long
     "one vertex": lambda: generate.path(1),
     "path of 7": lambda: generate.path(7),
 }
-FEW = ("hub", "kronecker", "loops")  # for racecheck, which takes longest
+FEW = ("hub", "kronecker", "loops")  # what each further tool watches, after a run without one on all
 chosen = list(GRAPHS)
+repeats = [2]  # how often what has no other answer beside it is computed: under a tool once, which finds races itself
 
 
 def traps() -> dict[str, hw.Graph]:
@@ -65,9 +66,38 @@ def same(found: Any, right: Any, rtol: float = 1e-9) -> bool:
     return bool(np.allclose(found, right, rtol=rtol, atol=0, equal_nan=True))
 
 
-def twice(computations: dict[str, Callable[[], Any]], where: str) -> Iterator[str]:
-    """The names of those that differ between two runs."""
+def brief(full: bool) -> None:
+    """Watch everything on all graphs, or each kernel on few."""
+    chosen[:] = GRAPHS if full else FEW
+    repeats[0] = 2 if full else 1
+
+
+def repeated(computations: dict[str, Callable[[], Any]], where: str) -> Iterator[str]:
+    """The names of those that differ between runs."""
     for name, compute in computations.items():
-        once, again = (compute().to("cpu").to_dense(-1) for _ in range(2))
-        if not same(once, again):
+        answers = [compute().to("cpu").to_dense(-1) for _ in range(repeats[0])]
+        if not all(same(answer, answers[0]) for answer in answers):
             yield f"{name} on {where}"
+
+
+@contextmanager
+def values_everywhere() -> Iterator[None]:
+    """For initcheck: a vector's places without a value hold 0.
+
+    They hold anything otherwise, and CuPy's kernels copy them with the others. Messages about these copies are no
+    messages about hopwave's kernels, and a process that has written as many as it may would keep those back.
+    """
+    import cupy
+
+    from hopwave.vector import Vector
+
+    set_dense = Vector._set_dense
+
+    def filled(self: Any, values: Any, present: Any, count: Any) -> None:
+        if not isinstance(values, np.ndarray):
+            given, values = values, cupy.zeros_like(values)
+            values[present] = given[present]
+        set_dense(self, values, present, count)
+
+    with patch.object(Vector, "_set_dense", filled):
+        yield

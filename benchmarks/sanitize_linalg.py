@@ -2,81 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from benchmarks.sanitize_graphs import same, traps, twice
+import hopwave as hw
+from benchmarks.sanitize_graphs import repeated, same, traps
 from hopwave import linalg as la
 from hopwave.linalg import algorithms
 
-
-def ranks() -> Iterator[str]:
-    """Power iterations."""
-    for where, graph in traps().items():
-        W, A = la.Matrix.from_graph(graph, 1.0 + np.arange(graph.m) % 7), la.Matrix.from_graph(graph)
-        own, near = 1.0 + np.arange(graph.n) % 3, 0.05 / graph.n
-        start: dict[str, Any] = {"max_iter": 5000, "tol": 10 * near, "nstart": own, "device": "cuda"}
-        yield from twice(
-            {
-                "pagerank": lambda A=A, near=near: algorithms.pagerank(A, tol=near, device="cuda"),
-                "own pagerank": lambda W=W, o=own, near=near: algorithms.pagerank(
-                    W, 0.7, o, o[::-1], o, tol=near, device="cuda"
-                ),
-                "eigenvector": lambda A=A, s=start: algorithms.eigenvector_centrality(A, **s),
-                "weighted eigenvector": lambda W=W, s=start: algorithms.eigenvector_centrality(W, **s),
-                "katz": lambda W=W, o=own: algorithms.katz_centrality(W, 1e-4, o, device="cuda"),
-            },
-            where,
-        )
+Part = Callable[[], Iterator[str]]
 
 
-def waves() -> Iterator[str]:
-    """Sequences of masked products in one launch."""
-    for where, graph in traps().items():
-        A, n = la.Matrix.from_graph(graph), graph.n
-        ends = la.Vector.from_entries([0, n - 1] if n > 1 else [0], True, n).astype("int64")
+def power(*names: str) -> Part:
+    """Power iterations of these names."""
 
-        def hops(semiring: Any, A: Any = A, ends: Any = ends, **how: Any) -> Any:
-            levels, values = la.waves(ends, A, semiring, device="cuda", **how)
-            return levels if semiring.any_term else la.ewise_add(levels.astype("int64"), values, la.binary.times)
+    def part() -> Iterator[str]:
+        for where, graph in traps().items():
+            yield from repeated({name: compute for name, compute in powers(graph).items() if name in names}, where)
 
-        yield from twice(
-            {
-                "bfs": lambda A=A: la.bfs(A, 0, device="cuda"),
-                "waves": lambda h=hops: h(la.semiring.any_pair),
-                "waves, pushed": lambda h=hops: h(la.semiring.any_secondi, direction="push"),
-                "waves, pulled": lambda h=hops: h(la.semiring.any_first, direction="pull"),
-                "waves, some": lambda h=hops: h(la.semiring.any_first, depth_limit=2),
-                "path counts": lambda h=hops: h(la.semiring.plus_first, depth_limit=20),
-            },
-            where,
-        )
+    return part
 
 
-def products() -> Iterator[str]:
-    """Single products in both directions, with masks; and algorithms made of them."""
-    for where, graph in traps().items():
-        n = graph.n
-        A, W = la.Matrix.from_graph(graph), la.Matrix.from_graph(graph, 1 + np.arange(graph.m) % 7)
-        x = la.Vector.from_dense(np.arange(n) % 9, np.arange(n) % 3 == 0)
-        mask = la.Vector.from_entries([0, n - 1] if n > 1 else [0], True, n)
-        for ring in ("plus_second", "min_plus", "any_pair", "or_and"):
+def powers(graph: hw.Graph) -> dict[str, Callable[[], Any]]:
+    """Every power iteration, with few steps."""
+    W, A = la.Matrix.from_graph(graph, 1.0 + np.arange(graph.m) % 7), la.Matrix.from_graph(graph)
+    own, near = 1.0 + np.arange(graph.n) % 3, 0.05 / graph.n
+    start: dict[str, Any] = {"max_iter": 5000, "tol": 10 * near, "nstart": own, "device": "cuda"}
+    return {
+        "pagerank": lambda: algorithms.pagerank(A, tol=near, device="cuda"),
+        "own pagerank": lambda: algorithms.pagerank(W, 0.7, own, own[::-1], own, tol=near, device="cuda"),
+        "eigenvector": lambda: algorithms.eigenvector_centrality(A, **start),
+        "weighted eigenvector": lambda: algorithms.eigenvector_centrality(W, **start),
+        "katz": lambda: algorithms.katz_centrality(W, 1e-4, own, device="cuda"),
+    }
+
+
+def waves(*names: str) -> Part:
+    """Sequences of masked products in one launch: those of these names."""
+
+    def part() -> Iterator[str]:
+        for where, graph in traps().items():
+            yield from repeated({name: compute for name, compute in sequences(graph).items() if name in names}, where)
+
+    return part
+
+
+def sequences(graph: hw.Graph) -> dict[str, Callable[[], Any]]:
+    """Every kind of such a sequence."""
+    A, n = la.Matrix.from_graph(graph), graph.n
+    ends = la.Vector.from_entries([0, n - 1] if n > 1 else [0], True, n).astype("int64")
+
+    def hops(semiring: Any, **how: Any) -> Any:
+        levels, values = la.waves(ends, A, semiring, device="cuda", **how)
+        return levels if semiring.any_term else la.ewise_add(levels.astype("int64"), values, la.binary.times)
+
+    return {
+        "bfs": lambda: la.bfs(A, 0, device="cuda"),
+        "any": lambda: hops(la.semiring.any_pair),
+        "pushed": lambda: hops(la.semiring.any_secondi, direction="push"),
+        "pulled": lambda: hops(la.semiring.any_first, direction="pull"),
+        "some": lambda: hops(la.semiring.any_first, depth_limit=2),
+        "path counts": lambda: hops(la.semiring.plus_first, depth_limit=20),
+    }
+
+
+def products(ring: str) -> Part:
+    """Single products over a semiring, in both directions, with masks."""
+
+    def part() -> Iterator[str]:
+        for where, graph in traps().items():
+            n = graph.n
+            W = la.Matrix.from_graph(graph, 1 + np.arange(graph.m) % 7)
+            x = la.Vector.from_dense(np.arange(n) % 9, np.arange(n) % 3 == 0)
+            mask = la.Vector.from_entries([0, n - 1] if n > 1 else [0], True, n)
             for given in ({}, {"mask": mask}, {"mask": mask, "complement": True}):
                 right = la.mxv(W, x, la.semiring[ring], device="reference", **given).to_dense(-1)
                 for direction in ("push", "pull"):
                     y = la.mxv(W, x, la.semiring[ring], direction=direction, device="cuda", **given)
                     if not same(y.to("cpu").to_dense(-1), right):
                         yield f"{ring} by {direction} on {where}"
-        if not graph.directed:
-            yield from twice(
-                {
-                    "triangles": lambda A=A: algorithms.triangles(A, device="cuda"),
-                    "components": lambda A=A: algorithms.connected_components(A, device="cuda"),
-                },
-                where,
-            )
+
+    return part
+
+
+def made_of_products() -> Iterator[str]:
+    """Algorithms made of products."""
+    for where, graph in traps().items():
+        if graph.directed:
+            continue
+        A = la.Matrix.from_graph(graph)
+        yield from repeated(
+            {
+                "triangles": lambda A=A: algorithms.triangles(A, device="cuda"),
+                "components": lambda A=A: algorithms.connected_components(A, device="cuda"),
+            },
+            where,
+        )
 
 
 def matrices() -> Iterator[str]:

@@ -7,7 +7,6 @@ differ: that is what a race would show.
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -18,9 +17,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 import hopwave as hw
-from benchmarks.sanitize_graphs import lengths, same, traps
-from benchmarks.sanitize_linalg import matrices, products, ranks, waves
-from benchmarks.sanitize_searches import named, overflow, own_plans, searches, turbobc_overflow
+from benchmarks.sanitize_building import building, graph500, job_ranks, rank_kernels
+from benchmarks.sanitize_graphs import lengths, repeats, same, traps
+from benchmarks.sanitize_linalg import made_of_products, matrices, power, powers, products, sequences, waves
+from benchmarks.sanitize_searches import after_pulls, overflow, overflow_of_sums, own_plans, searches, without_tiles
 from hopwave import engines, generate
 from hopwave import linalg as la
 from hopwave.catalogue import CATALOGUE
@@ -63,12 +63,13 @@ def renumbered() -> Iterator[str]:
 
     rng = np.random.default_rng(1)
     order = rng.permutation(60 * 4)
+    always = {"worth_renumbering": lambda *given: True, "scattered": lambda *given: True}
     for directed in (False, True):
         u, v = generate.grid(60, 4).to_edges()
         graph = hw.Graph.from_edges(order[u], order[v], directed=directed)
         ones = np.ones(graph.m)
         for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
-            with patch.object(regimes, "MIN_ARCS_TO_RENUMBER", 0), patch.object(regimes, "MAX_ORDERED_VERTICES", 0):
+            with patch.multiple(regimes, **always):
                 found = ask(graph, sources=range(9), plan="hopwave-block", device="cuda").scores
             if not same(found, ask(graph, sources=range(9), weights=ones, device="reference").scores):
                 yield f"{ask.__name__} of a scattered grid, directed={directed}"
@@ -78,7 +79,7 @@ def teams() -> Iterator[str]:
     """Few sources of a graph with wide levels, hops and weights: several blocks for each; and without shared memory."""
     from hopwave.engines.cuda.betweenness import run
 
-    before, graph = run._machine, generate.uniform(8000, 2, seed=1)
+    before, graph = run._machine, generate.uniform(3000, 2, seed=1)
 
     def little(device: int) -> Any:
         return replace(before(device), shared=1024)
@@ -87,8 +88,9 @@ def teams() -> Iterator[str]:
         with patch.object(run, "_machine", machine):
             for sources in ([0, 7], range(12)):
                 for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
-                    found = [ask(graph, sources=sources, plan="hopwave-block", device="cuda").scores for _ in range(2)]
-                    if not np.array_equal(*found):
+                    options: dict[str, Any] = {"sources": sources, "plan": "hopwave-block", "device": "cuda"}
+                    found = [ask(graph, **options).scores for _ in range(repeats[0])]
+                    if not all(np.array_equal(found[0], other) for other in found):
                         yield f"{ask.__name__} of {len(sources)} sources differs from itself"
     for sources in ([0, 7], range(12)):
         hw.betweenness_centrality(graph, sources=sources, weights=np.ones(graph.m), device="cuda")
@@ -155,7 +157,8 @@ def many_weighted() -> Iterator[str]:
 def shortest_paths() -> Iterator[str]:
     """Along whole lengths, fractions and zeros, from two sources, with predecessors."""
     for where, graph in traps().items():
-        for weights in (1.0 + np.arange(graph.m) % 7, np.arange(graph.m) % 3 * 0.1, np.full(graph.m, 0.5, np.float32)):
+        whole = 1.0 + np.arange(graph.m) % 7
+        for weights in (whole, whole.astype(np.float32), whole % 3 * 0.1, np.full(graph.m, 0.5, np.float32)):
             A = la.Matrix.from_graph(graph, weights)
             found = hw.sssp(A, [0, graph.n - 1], device="cuda")
             matrix = csr_array((weights, graph.indices, graph.indptr), shape=(graph.n, graph.n))
@@ -171,92 +174,38 @@ def shortest_paths() -> Iterator[str]:
             yield f"method={method}"
 
 
-# ---------------------------------------------------------------- building, Graph500, ranks of a job
-
-
-def building() -> Iterator[str]:
-    """Rows from edges on the GPU: both types of ids and weights, every rule for repeats; transposes; by degree."""
-    import cupy
-
-    from hopwave.engines.cuda import build
-
-    rng = np.random.default_rng(3)
-    with patch.object(build, "LEAST_ARCS", 500):
-        for n, edges in ((1, 9), (700, 2000)):
-            u, v = (rng.integers(0, n, edges) ** 2 // n for _ in range(2))
-            w = rng.integers(1, 5, edges) / 3
-            for ids, kind in ((np.int32, np.float32), (np.int64, np.float64)):
-                a, b = cupy.asarray(u.astype(ids)), cupy.asarray(v.astype(ids))
-                for directed in (True, False):
-                    if hw.Graph.from_edges(a, b, n=n, directed=directed) != hw.Graph.from_edges(
-                        u, v, n=n, directed=directed, device="cpu"
-                    ):
-                        yield f"{edges} edges of {ids.__name__}"
-                for combine in ("min", "max", "sum", "first"):
-                    hw.Graph.from_edges(a, b, n=n, weights=cupy.asarray(w.astype(kind)), combine=combine)
-                hw.Graph.from_edges(a, b, n=n, weights=cupy.asarray(w.astype(kind)), repeats="keep")
-
-
-def graph500() -> Iterator[str]:
-    """Both searches of Graph500 with their validation, on one GPU; and edges of a graph that no GPU holds."""
-    from hopwave.engines.cuda.kronecker import edges
-    from hopwave.graph500.on_cuda import OnCuda, broken_rules
-
-    machine = OnCuda(7, 16, seed=1)
-    kernel = machine.shortest(4)
-    if machine.search(17).broken or kernel.search(17).broken:
-        yield "Graph500"
-    machine.distance[5] = 77
-    if not broken_rules(machine.graph, machine.distance, machine.parent, 17):
-        yield "a wrong answer is not noticed"
-    there = edges(36, 5, (1 << 39) + 7, 1000)
-    here = generate.kronecker_edges(36, seed=5, first=(1 << 39) + 7, count=1000)
-    if not all(np.array_equal(one.get(), other) for one, other in zip(there, here, strict=True)):
-        yield "edges of a huge graph"
-
-
-def job_ranks() -> Iterator[str]:
-    """The searches, shortest paths and validation of the ranks of an MPI job (started under mpiexec or alone)."""
-    if importlib.util.find_spec("mpi4py") is None:
-        raise SystemExit("mpi4py is not installed")
-    from hopwave.graph500.over_ranks import OverRanks
-
-    for layout in ("1d", "2d"):
-        machine = OverRanks(7, 8, "cuda", 1, layout, 1, "hopwave")
-        kernel = machine.shortest(4)
-        if machine.search(17).broken or kernel.search(17).broken:
-            yield f"{layout} from 17"
-
-
 def plans(task: str) -> list[Plan]:
     """The plans of a task that this engine runs."""
     return [plan for plan in CATALOGUE.values() if plan.task == task]
 
 
-PARTS: dict[str, Part] = {  # in the order in which they are taken: those that take longest first
-    "search: push-pull": searches(*named("pushpull")),
-    "power iterations": ranks,
-    "waves": waves,
+PARTS: dict[str, Part] = {  # a run without a tool takes them in this order, a tool those with most new kernels first
     "graph500": graph500,
-    "building": building,
+    "ranks": job_ranks(),
+    "ranks, wide slots": job_ranks(MAX_NARROW_SLOTS=0),
+    "rank kernels": rank_kernels,
+    **{f"building, {bits} bits": building(bits) for bits in (32, 64)},
     "shortest paths": shortest_paths,
-    **{f"betweenness: {plan.name}": between(plan.name) for plan in reversed(plans("betweenness"))},
-    "steps: pull": own_plans(Pull),
-    "steps: push": own_plans(Push),
-    "products": products,
+    **{f"power: {name}": power(name) for name in powers(generate.path(2))},
+    **{f"waves: {name}": waves(name) for name in sequences(generate.path(2))},
+    **{f"products: {ring}": products(ring) for ring in ("plus_second", "min_plus", "any_pair", "or_and")},
+    "made of products": made_of_products,
     "matrices": matrices,
-    "search: xbfs": searches(*named("xbfs")),
-    "search: turbobfs, top-down": searches(*named("turbobfs-td-")),
+    **{f"betweenness: {plan.name}": between(plan.name) for plan in reversed(plans("betweenness"))},
+    **{f"overflow: {name}": overflow(name) for name in ("hopwave-paths", "turbobfs-td-sccsc")},
+    **{f"overflow: {name}": overflow_of_sums(name) for name in ("hopwave-block", "hopwave-wide", "brandes-dijkstra")},
+    "overflow: turbobc-sccsc": overflow_of_sums("turbobc-sccsc"),
+    **{f"overflow: {name}": overflow_of_sums(name, wider=False) for name in ("turbobc-sccooc", "turbobc-vecsc")},
+    **{f"steps: push, {mapping}": own_plans(Push, mapping) for mapping in ("thread", "warp", "block", "twc", "merge")},
+    **{f"steps: pull, {word}": own_plans(Pull, word) for word in ("thread", "warp", "merge", "compacted")},
+    "steps: in turn": after_pulls,
+    **{f"search: {plan.name}": searches(plan.name) for plan in plans("search") if plan.name != "hopwave"},
+    "search: push-pull without tiles": without_tiles("pushpull-baseline", "pushpull"),
     "many": many,
     "many, weighted": many_weighted,
-    "ranks": job_ranks,
     "teams": teams,
-    "overflow": overflow,
-    "overflow, turbobc": turbobc_overflow,
-    "search: hiragushi, merrill": searches("hiragushi-hybrid", "merrill"),
-    "search: hopwave": searches("hopwave-gpu", "hopwave-paths"),
-    "search: turbobfs, others": searches(*named("turbobfs-bu"), "turbobfs-tdbu"),
     "sampled paths": sampled_paths,
     "renumbered": renumbered,
 }
-NO_OFFSETS = ("building", "graph500", "ranks")  # their kernels are no templates of the type of offsets
+# Their kernels are no templates of the type of offsets.
+NO_OFFSETS = ("building, 32 bits", "building, 64 bits", "graph500", "ranks", "ranks, wide slots", "rank kernels")

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 import hopwave as hw
-from benchmarks.sanitize_graphs import layers, same, traps
+from benchmarks.sanitize_graphs import layers, repeats, same, traps
 from hopwave import generate
 from hopwave.catalogue import CATALOGUE
 from hopwave.jobs import Question
 from hopwave.plan import Plan, Pull, Push
-from hopwave.rules import XBFS, Always
+from hopwave.rules import Always, Beamer
 
 Part = Callable[[], Iterator[str]]
 
@@ -24,13 +25,25 @@ def searches(*names: str) -> Part:
     return lambda: searched([hw.plan(name) for name in names], traps())
 
 
+def without_tiles(*names: str) -> Part:
+    """The same where no frontier is small enough for one tile: keys are sorted by all of the GPU."""
+
+    def part() -> Iterator[str]:
+        from hopwave.engines.cuda.search import steps
+
+        with patch.object(steps, "FEW_ARCS", 0), patch.object(steps, "FEW_LISTS", 0):
+            yield from searched([hw.plan(name) for name in names], traps())
+
+    return part
+
+
 def searched(wanted: list[Plan], graphs: dict[str, hw.Graph]) -> Iterator[str]:
     """What these plans find, beside the reference."""
     for where, graph in graphs.items():
         expected = hw.bfs(graph, 0, path_counts=True, device="reference")
         for plan in wanted:
             counting = plan.why_not(Question(path_counts=True)) is None
-            asked: list[dict[str, Any]] = [{}, {"predecessors": False}]
+            asked: list[dict[str, Any]] = [{}, {"predecessors": False}][: repeats[0]]
             for options in [*asked, {"path_counts": True}] if counting else asked:
                 found = hw.bfs(graph, 0, plan=plan, device="cuda", **options)
                 right = np.array_equal(found.distances, expected.distances)
@@ -45,20 +58,37 @@ def named(prefix: str) -> tuple[str, ...]:
     return tuple(plan.name for plan in CATALOGUE.values() if plan.task == "search" and plan.name.startswith(prefix))
 
 
-def own_plans(*kinds: type) -> Part:
-    """Every step that the engine has a kernel for, alone; and early vertices of a pull beside a push."""
+def own_plans(kind: type, *words: str) -> Part:
+    """Every step of a kind that the engine has a kernel for, alone: those whose mapping or rows is one of the words."""
 
     def part() -> Iterator[str]:
         from hopwave.engines.cuda.search import steps
 
-        some = [Plan(str(step), "", "", "", (step,), Always()) for kind in kinds for step in every_step(kind)]
+        some = [Plan(str(step), "", "", "", (step,), Always()) for step in every_step(kind) if word_of(step) in words]
         some = [plan for plan in some if steps.why_not(plan) is None]
-        if Pull in kinds:
-            mixed = (Push("block"), Push("warp", "scan", "benign"), CATALOGUE["xbfs"].steps[2], Push("thread", "reuse"))
-            some.append(Plan("mixed", "", "", "", mixed, XBFS(0.02)))
         yield from searched(some, {"kronecker": generate.kronecker(7, edge_factor=8)})
 
     return part
+
+
+def word_of(step: Any) -> str:
+    """What own_plans divides steps by."""
+    return "compacted" if getattr(step, "rows", "") == "compacted" else step.mapping
+
+
+def after_pulls() -> Iterator[str]:
+    """Pulls and pushes in turn: pushes take up the queue of a pull, and the vertices that it found early."""
+    pull = CATALOGUE["xbfs"].steps[2]
+    some = [
+        Plan(f"pull, then push({mapping}, {output})", "", "", "", (Push(mapping, output), pull), IN_TURN)
+        for mapping, output in product(("thread", "warp", "block", "twc"), ("queue", "reuse"))
+    ]
+    # Vertex 2 looks through a long row before it meets 999, which the same pull has found meanwhile.
+    late = hw.Graph.from_edges([0, 0, 2, *[2] * 900], [1, 999, 999, *range(3, 903)])
+    yield from searched(some, {**traps(), "found early": late})
+
+
+IN_TURN = Beamer(1e9, 1e-9)  # any frontier is large enough for a pull, and small enough for a push after one
 
 
 def every_step(kind: type) -> Iterator[Any]:
@@ -77,27 +107,38 @@ def every_step(kind: type) -> Iterator[Any]:
 OPERANDS = ("frontier", "visited")
 
 
-def overflow() -> Iterator[str]:
-    """Path counts beyond float64: scaled levels, then a mantissa and an exponent."""
-    deep = layers(32, 220)
-    for plan in ("hopwave-paths", "turbobfs-td-sccsc"):
-        found = hw.bfs(deep, 0, plan=plan, path_counts=True, device="cuda")
-        if found.depth != 219:
-            yield f"{plan} on layers"
+def spread(count: int = 420) -> hw.Graph:
+    """Layers beside a path as long: its vertices are in one level with some that have 2^2000 times as many paths."""
+    deep = layers(32, count)
     u, v = deep.to_edges()
-    path = np.r_[0, deep.n + np.arange(218), deep.n - 1]  # a single path beside 2^1090: too far apart for one scale
-    spread = hw.Graph.from_edges(np.r_[u, path[:-1]], np.r_[v, path[1:]])
-    for plan in ("hopwave-paths", "turbobfs-td-sccsc"):
-        hw.bfs(spread, 0, plan=plan, path_counts=True, device="cuda")
-    for sources in ([0], range(10)):  # several blocks for one source, and one block for each
-        for options in ({"plan": "hopwave-block"}, {"weights": np.ones(spread.m)}):
-            hw.betweenness_centrality(spread, sources=sources, device="cuda", progress=False, **options)
+    path = np.r_[0, deep.n + np.arange(count - 2), deep.n - 1]
+    return hw.Graph.from_edges(np.r_[u, path[:-1]], np.r_[v, path[1:]])
 
 
-def turbobc_overflow() -> Iterator[str]:
-    """TurboBC's plans on the same graphs; a level too far apart for one scale is left to the CPU."""
-    deep = layers(32, 220)
-    for plan in ("turbobc-sccsc", "turbobc-sccooc", "turbobc-vecsc"):
-        scores = hw.betweenness_centrality(deep, sources=[0], plan=plan, device="cuda", progress=False).scores
-        if not np.isfinite(scores).all():
-            yield f"{plan} on layers"
+def overflow(plan: str) -> Part:
+    """Path counts of a search beyond float64: scaled levels, then a mantissa and an exponent."""
+
+    def part() -> Iterator[str]:
+        for graph in (layers(32, 220), spread()):
+            found = hw.bfs(graph, 0, plan=plan, path_counts=True, device="cuda")
+            if found.distances[graph.n - 1] < 0:
+                yield f"{plan} on layers"
+
+    return part
+
+
+def overflow_of_sums(plan: str, wider: bool = True) -> Part:
+    """Path counts of betweenness beyond float64, of one source and of several; wider: and beyond one scale per level.
+
+    TurboBC leaves such a source to the CPU engine, which is first compiled: one plan shows it.
+    """
+
+    def part() -> Iterator[str]:
+        for graph in (layers(32, 220), spread())[: 1 + wider]:
+            weights = {"weights": np.ones(graph.m)} if plan == "brandes-dijkstra" else {}
+            for sources in ([0], range(10))[: 1 if plan.startswith("turbobc") else 2]:
+                found = hw.betweenness_centrality(graph, sources=sources, plan=plan, device="cuda", **weights)
+                if not np.isfinite(found.scores).all():
+                    yield f"{plan} on layers"
+
+    return part

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -36,14 +36,30 @@ def claim(board: Path, tool: str, name: str, bits: int) -> bool:
     return True
 
 
-def prepared(board: Path, name: str, bits: int) -> None:
+def prepared(board: Path, name: str, bits: int, launched: Iterable[str] = ()) -> None:
     """Everything that a part launches is compiled: the tools may take it."""
-    (board / note("prepared", name, bits)).touch()
+    (board / note("prepared", name, bits)).write_text(json.dumps(sorted(launched)), encoding="utf-8")
 
 
 def is_prepared(board: Path, name: str, bits: int) -> bool:
     """Whether the tools may take a part."""
     return (board / note("prepared", name, bits)).exists()
+
+
+def launched_by(board: Path, name: str, bits: int) -> set[str]:
+    """The instances that a part launched when it was prepared."""
+    try:
+        return set(json.loads((board / note("prepared", name, bits)).read_text(encoding="utf-8")))
+    except (FileNotFoundError, ValueError):
+        return set()
+
+
+def most_wanted(board: Path, tool: str, all_tasks: list[Task], ready: list[Task], seen: set[str]) -> Task:
+    """The part with most instances that the tool has not seen, neither before nor in a part that somebody has taken."""
+    for task in all_tasks:
+        if (board / note(tool, *task)).exists():
+            seen = seen | launched_by(board, *task)
+    return max(ready, key=lambda task: len(launched_by(board, *task) - seen))
 
 
 # ---------------------------------------------------------------- compute-sanitizer
@@ -68,7 +84,7 @@ def under(tool: str, line: list[str]) -> list[str]:
     """A command under a tool, or as it is."""
     if tool == "none":
         return line
-    options = ["--tool", tool, "--error-exitcode", "9", "--print-limit", "30"]
+    options = ["--tool", tool, "--error-exitcode", "9", "--print-limit", "100"]
     if tool in FILTERED and (only := filter_option()):
         options += [only, "kns=hopwave"]
     return [sanitizer(), *options, *line]

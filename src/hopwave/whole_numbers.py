@@ -19,6 +19,16 @@ def is_whole(value: Any) -> bool:
     return type(value) is int or (isinstance(value, int | np.integer) and not isinstance(value, bool))
 
 
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number of Python or NumPy. True, False and NaN are not.
+
+    >>> is_number(3), is_number(np.float32(0.5)), is_number(True), is_number("3"), is_number(float("nan"))
+    (True, True, False, False, False)
+    """
+    known = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return known and bool(value == value)
+
+
 def whole_numbers(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     """A column as integers, or a GraphError that names the column and the value that is not one.
 

@@ -203,3 +203,42 @@ def test_the_temporary_file_of_a_killed_process_is_removed_by_the_next_write(tmp
         assert target.read_bytes() == b"first"
     assert target.read_bytes() == b"whole"
     assert [path.name.startswith(".graph.txt.") for path in tmp_path.glob(".*.part")] == [True]
+
+
+NOT_A_NUMBER: list[Any] = ["x", None, [1], np.array([0.5, 0.5]), object(), 1j]
+
+
+@pytest.mark.parametrize(
+    ("call", "values"),
+    [
+        (lambda G, x: hw.sssp(G, 0, delta=x), [*NOT_A_NUMBER[:1], *NOT_A_NUMBER[2:], np.nan, -1]),
+        (lambda G, x: hw.pagerank(G, tol=x), [*NOT_A_NUMBER, np.nan, -1]),
+        (lambda G, x: hw.pagerank(G, alpha=x), [*NOT_A_NUMBER, np.nan, -1]),
+        (lambda G, x: hw.katz_centrality(G, alpha=x), [*NOT_A_NUMBER, np.nan]),
+        (lambda G, x: hw.katz_centrality(G, beta=x), ["x", object(), 1j]),
+        (lambda G, x: hw.label_propagation(G, seed=x), ["x", 0.5, -1, object()]),
+        (lambda G, x: hw.maximal_independent_set(G, seed=x), ["x", 0.5, -1, object()]),
+        (lambda G, x: hw.estimate(G, x), [None, 3, object()]),
+        (lambda G, x: hw.distance_blocks(G, block_bytes=x), ["x", 0.5, -1, np.array([5, 5])]),
+        (lambda G, x: hw.bfs_each(G, x), [None, 0, "abc", np.array(0), 1j]),
+        (lambda G, x: hw.sssp_each(G, x), [None, 0, "abc", np.array(0), 1j]),
+        (lambda G, x: hw.bfs_many(G, x), [0, np.array(0)]),
+        (lambda G, x: hw.bfs(G, 0, device=x), [None, ["cpu"], {"cpu": 1}, np.array(["cpu", "cuda"])]),
+        (lambda G, x: hw.betweenness_centrality(G, device=x), [None, ["cpu"], np.array(["cpu", "cuda"])]),
+    ],
+)
+def test_arguments_of_a_wrong_type_are_errors_of_ours(call: Any, values: list[Any]) -> None:
+    graph = hw.generate.path(5)
+    for value in values:
+        with pytest.raises(hw.HopwaveError, match=r"give|use|must be"):
+            call(graph, value)
+
+
+def test_numbers_of_any_type_and_size_are_taken_as_numbers() -> None:
+    """A float32 is not compiled for, and as many vertices as no graph has are all of them."""
+    graph = hw.Graph.from_edges([0, 1], [1, 2], weights=[1.5, 2.0])
+    assert hw.sssp(graph, 0, delta=np.float32(0.5)).distances.tolist() == [0.0, 1.5, 3.5]
+    assert hw.nearest(graph, 0, k=2**70) == {0: 0.0, 1: 1.5, 2: 3.5}
+    labelled = hw.Graph.from_edges(["a", "b"], ["b", "c"])
+    with pytest.raises(hw.GraphError, match=r"give \['abc'\]"):  # not three searches, from a, b and c
+        hw.bfs_each(labelled, "abc")

@@ -320,3 +320,14 @@ def test_dask(tmp_path: Path) -> None:
         found = CALLS["vertices"](executor=client.get_executor(), progress=progress)
         assert killed and found.tobytes() == CALLS["vertices"]().tobytes()
         assert CALLS["closeness"](executor=client.get_executor()).tobytes() == CALLS["closeness"]().tobytes()
+
+
+def test_an_executor_that_returns_something_else() -> None:
+    class Other(Executor):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+            future: Future[str] = Future()
+            future.set_result("done")
+            return future
+
+    with pytest.raises(hw.ExecutorError, match=r"failed on 3 workers .* TypeError: a worker returned 'done'; see"):
+        hw.closeness_centrality(hw.generate.path(9), device="cpu", executor=Other())

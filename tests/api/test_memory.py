@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from benchmarks import memory as measured
 
@@ -121,3 +122,19 @@ def test_a_graph_that_a_gpu_cannot_hold(monkeypatch: pytest.MonkeyPatch) -> None
         choice.choose_device("cuda", graph, None)
     monkeypatch.setattr(room, "free_on_gpu", lambda: 10**9)
     assert choice.choose_device("auto", graph, None) == choice.choose_device("cuda", graph, None) == "cuda"
+
+
+def test_vertices_that_are_offered_shorter_ways_are_entered_again() -> None:
+    """A star whose arms are joined by a ring: each arm is offered its own length first, then a shorter way."""
+    from hopwave.api.memory import _entries
+
+    arms = np.arange(1, 200)
+    star = hw.Graph.from_edges(np.zeros(199, int), arms, weights=np.ones(199))
+    assert _entries(star) == pytest.approx(1.0, abs=0.01)
+    ways = np.concatenate([[1.0], np.full(198, 500.0), np.ones(198)])  # along the ring from arm 1, each one longer
+    ring = hw.Graph.from_edges(
+        np.concatenate([np.zeros(199, int), arms[:-1]]), np.concatenate([arms, arms[1:]]), weights=ways
+    )
+    assert _entries(ring) == pytest.approx(2.0, abs=0.05)
+    said = [hw.estimate(G, "closeness_centrality", sources=[0], weights=True, device="cpu") for G in (star, ring)]
+    assert said[1].parts["workers"] > said[0].parts["workers"]

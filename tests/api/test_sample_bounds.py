@@ -209,3 +209,12 @@ def test_samples_are_those_of_networkx_and_travel() -> None:
         found.bound  # noqa: B018
     with pytest.raises(hw.GraphError, match="delta=0 is not a risk"):
         hw.edge_betweenness_centrality(generate.path(3), k=1, delta=0)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("edges", [([], []), ([0], [1]), ([0, 2, 4], [1, 3, 5])])
+def test_no_path_has_an_inner_vertex(edges: Any) -> None:
+    for directed in (False, True):
+        graph = hw.Graph.from_edges(*edges, n=7, directed=directed)
+        found = hw.betweenness_centrality(graph, k=3, seed=1, device="cpu")
+        assert not found.scores.any() and not np.nan_to_num(found.bounds).any()

@@ -323,3 +323,13 @@ def test_the_command(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["fetch", "karate"]) == main(["fetch"]) == main(["fetch", NAME, "--to", "npz"]) == 2
     assert main(["fetch", "email"]) == 3
     assert main(["fetch", "Zoo/ape", "--url", "http://127.0.0.1:9"]) == 4
+
+
+@pytest.mark.parametrize(
+    "url", ["", "x", "file:///etc/passwd", "http://", "http://[::1", "http://a b/", "http://\n", 5]
+)
+def test_an_address_that_is_none(url: Any, tmp_path: Path) -> None:
+    """Also an empty one: the collection's own server is not asked instead."""
+    with pytest.raises(hw.GraphError, match="is not an address; give one that begins with https:// or http://"):
+        hw.datasets.fetch("Group/x", url=url, cache=tmp_path, progress=False)
+    assert not list(tmp_path.iterdir())

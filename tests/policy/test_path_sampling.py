@@ -320,3 +320,14 @@ def test_auto_continues_from_a_checkpoint(
 def test_refused(asked: dict[str, Any], message: str) -> None:
     with pytest.raises(hw.HopwaveError, match=message):
         hw.betweenness_centrality(generate.path(5), **asked)
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_epsilon_by_which_no_score_can_be_off() -> None:
+    """p ± epsilon is no probability for any p: shares of the risk are even, and a first look is enough."""
+    plan = path_sampling.schedule(np.array([40, 45, 50]), 100, path_sampling.Goal(0.9, 0.5))
+    assert np.isfinite(plan.shares).all() and plan.first <= 64
+    graph = generate.cycle(12)
+    found = hw.betweenness_centrality(graph, epsilon=0.9, delta=0.5, method="paths", seed=1, device="cpu")
+    exact = hw.betweenness_centrality(graph, device="cpu").scores
+    assert (np.abs(found.scores - exact) <= 0.9).all()

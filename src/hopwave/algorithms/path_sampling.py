@@ -212,7 +212,8 @@ def divide(guess: Floats, many: Integers, size: int, epsilon: float) -> Floats:
     entropy between p and p ± epsilon. Shares are in proportion to that; a part is divided evenly.
     """
     rate = np.minimum(_entropy(guess, guess + epsilon), _entropy(guess, guess - epsilon))
-    weight = np.exp(-size * (rate - rate.min()))
+    least = rate.min(initial=np.inf)
+    weight = np.exp(-size * (rate - least)) if least < np.inf else np.ones(len(rate))  # none can be off by epsilon
     return np.asarray((1 - EVEN) * weight / (2 * (weight @ many)) + EVEN / (2 * many.sum()))
 
 

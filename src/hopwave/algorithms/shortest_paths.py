@@ -25,6 +25,7 @@ from hopwave.linalg.algorithms.operands import check_lengths
 from hopwave.matrix import Matrix
 from hopwave.plan import PlanUsed
 from hopwave.trace import BucketTrace
+from hopwave.whole_numbers import is_number
 
 MethodName = Literal["auto", "dijkstra", "delta-stepping", "near-far", "bellman-ford"]
 
@@ -52,8 +53,9 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
         raise GraphError(f"method={method!r} is not known; use 'auto', {', '.join(map(repr, METHODS))}")
     if delta is not None and method not in ("auto", *WITH_BUCKETS):
         raise GraphError("delta= is the width of Δ-stepping's buckets; leave it out, or use method='delta-stepping'")
-    if delta is not None and not 0 < delta < math.inf:
-        raise GraphError(f"delta={delta} is not a bucket width; give a number above 0, or leave it out")
+    if delta is not None and not (is_number(delta) and 0 < delta < math.inf):
+        raise GraphError(f"delta={delta!r} is not a bucket width; give a number above 0, or leave it out")
+    delta = None if delta is None else float(delta)
     chosen, why = method, "asked for"
     if method == "auto":
         options = {"delta": delta is not None, "threads": threads is not None, "trace": trace}

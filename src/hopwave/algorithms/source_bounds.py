@@ -146,7 +146,7 @@ def ranges_of(graph: Graph, job: Job, reach: npt.NDArray[np.int64], most: int) -
         ends = graph.degrees < 2 if not graph.directed else (graph.degrees == 0) | (graph.in_degrees == 0)
         ranges[ends] = 0.0
     largest = float(ranges.max(initial=0.0))
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # where a range is 0, or all are
         halvings = np.floor(np.log2(largest / ranges))
     return np.where(ranges > 0, largest * np.exp2(-halvings), 0.0)
 

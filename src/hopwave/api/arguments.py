@@ -42,9 +42,13 @@ def in_direction(graph: Graph, direction: str) -> Graph:
 
 def vertex_ids(graph: Graph, vertices: Iterable[Any] | None) -> Integers:
     """The ids of a list of vertices in the order given, with repeats; None stands for all vertices."""
-    if vertices is None:
-        return np.arange(graph.n, dtype=np.int64)
-    if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable):
+    return np.arange(graph.n, dtype=np.int64) if vertices is None else listed_vertices(graph, vertices)
+
+
+def listed_vertices(graph: Graph, vertices: Iterable[Any]) -> Integers:
+    """The same where there must be a list."""
+    is_one = isinstance(vertices, np.ndarray) and not vertices.ndim
+    if isinstance(vertices, str | bytes) or is_one or not isinstance(vertices, Iterable):
         raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")
     if isinstance(vertices, np.ma.MaskedArray):
         vertices = vertices.tolist(None)  # a masked vertex is None, which is no vertex

@@ -45,7 +45,7 @@ def choose_device(device: str, graph: Graph, threads: int | None, searches: int 
     GPU busy: only many are worth it, however large the graph is. A graph that a GPU cannot hold is left to the CPU, or
     refused where the GPU is named.
     """
-    if device != "auto":
+    if not isinstance(device, str) or device != "auto":
         return _with_room(device, graph)
     if weighted:
         worth = searches * graph.m >= MIN_WEIGHTED_ARCS_FOR_GPU
@@ -55,7 +55,9 @@ def choose_device(device: str, graph: Graph, threads: int | None, searches: int 
 
 
 def _with_room(device: str, graph: Graph) -> str:
-    """The device, or an EngineError where a GPU cannot hold the graph."""
+    """The device, or an EngineError if it is none, or is a GPU that cannot hold the graph."""
+    if not isinstance(device, str):
+        raise EngineError(f"device {device!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
     if device == "cuda" and has_gpu() and (reason := room.why_not_on_gpu(graph)):
         raise EngineError(reason)
     return device
@@ -105,7 +107,7 @@ def betweenness_engine(
     """
     if executor is not None:
         return DealtEngine(engines.engine(_with_room(check_executor(executor, device, threads), graph)), executor)
-    if device != "auto":
+    if not isinstance(device, str) or device != "auto":
         return engines.engine(_with_room(device, graph))
     if plan == "auto" and job.weighted:
         plan = WEIGHTED_PLAN

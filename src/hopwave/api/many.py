@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms import many_sources as _many
-from hopwave.api.arguments import as_graph, check_distance, check_hops, in_direction, vertex_ids
+from hopwave.api.arguments import as_graph, check_bytes, check_distance, check_hops, in_direction, vertex_ids
 from hopwave.api.choice import distance_engine
 from hopwave.api.weights import as_lengths, own_lengths
 from hopwave.jobs import Floats, Integers, Progress, Sweep
@@ -208,6 +208,8 @@ def distance_blocks(
     graph, weighted = as_lengths(G, weights)
     graph = in_direction(graph, direction)
     ids, limit = vertex_ids(graph, sources), check_distance("depth_limit", depth_limit, weighted)
+    if check_bytes("block_bytes", block_bytes) is None:
+        block_bytes = _many.BLOCK_BYTES
     engine = distance_engine(weighted, device, graph, threads, len(ids), executor)
     return _many.distance_blocks(engine, graph, ids, threads, limit, block_bytes, weighted)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hopwave.api import choice
 from hopwave.api.search import bfs
+from hopwave.api.shortest_paths import sssp
 from hopwave.api.weights import lengths
 from hopwave.csr import offset_type
 from hopwave.errors import GraphError
@@ -42,6 +44,7 @@ KNOWN_PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide", "brandes-dijkst
 BY_WEIGHTS = ("sssp", "pagerank")  # a graph's own weights count unless weights=False
 NEAR = 8192  # numbers apart (engines/cuda/policy.py: POWER.near)
 ARCS_LOOKED_AT = 1 << 16  # to see which share of them leads one level further
+VERTICES_LOOKED_AT = 1024  # to see how often a search along weights enters one
 
 
 def estimate(
@@ -62,7 +65,8 @@ def estimate(
 ) -> MemoryEstimate:
     """The memory that a question would take at its peak; the question is not asked.
 
-    Questions about many sources and betweenness begin with one search, which tells how deep the graph is.
+    Questions about many sources and betweenness begin with one search, which tells how deep the graph is; along weights
+    with one more.
 
     Parameters
     ----------
@@ -102,7 +106,7 @@ def estimate(
     >>> needed.parts["table of distances"]
     400000000
     """
-    name = what if isinstance(what, str) else what.__name__
+    name = what if isinstance(what, str) else getattr(what, "__name__", repr(what))
     if name not in WHAT:
         raise GraphError(f"no memory is known of {name!r}; use one of {', '.join(map(repr, WHAT))}")
     given = {
@@ -127,6 +131,8 @@ def estimate(
         name == "edge_betweenness_centrality", _plan(name, plan, device), threads, memory_limit,
     )  # fmt: skip
     shape = _shape(graph, path_counts or name not in WITHOUT_A_SEARCH)
+    if weighted and device == "cpu" and name not in WITHOUT_A_SEARCH and graph.m and not graph.directed:
+        shape = replace(shape, entries=max(shape.entries, _entries(graph)))
     return _estimated(ask, shape, device)
 
 
@@ -182,6 +188,23 @@ def _searched(graph: Graph) -> tuple[int, float]:
     distances: Any = np.asarray(found.distances)
     tails, heads = _some_arcs(graph)
     return int(found.depth), float(np.mean(distances[heads] == distances[tails] + 1))
+
+
+def _entries(graph: Graph) -> float:
+    """How often a search along weights enters a vertex: how many of its neighbours' offers, in the order in which the
+    neighbours are settled, are the shortest so far. From the vertex of highest degree, for some of those it reaches."""
+    lengths = np.asarray(graph.weights)
+    far: Any = np.asarray(sssp(graph, int(np.argmax(np.diff(graph.indptr))), device="cpu").distances)
+    reached = np.flatnonzero(np.isfinite(far))
+    some = reached[:: max(1, len(reached) // VERTICES_LOOKED_AT)]
+    entered = 0
+    for v in some.tolist():
+        row = slice(graph.indptr[v], graph.indptr[v + 1])
+        before = far[graph.indices[row]]
+        settled = np.argsort(before, kind="stable")[: int(np.count_nonzero(before <= far[v]))]
+        shortest = np.minimum.accumulate((before + lengths[row])[settled])
+        entered += len(shortest[:1]) + int(np.count_nonzero(np.diff(shortest)))
+    return entered / len(some)
 
 
 def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEstimate:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.algorithms import bfs as _bfs
-from hopwave.api.arguments import as_graph, check_hops, in_direction, required_hops, source_ids
+from hopwave.api.arguments import as_graph, check_hops, in_direction, listed_vertices, required_hops, source_ids
 from hopwave.api.choice import choose_device, choose_plan
 from hopwave.graph import Graph
 from hopwave.jobs import Question
@@ -143,7 +143,7 @@ def bfs_each(
     graph = as_graph(G)
     followed = in_direction(graph, direction)
     limit = check_hops("depth_limit", depth_limit)
-    ids = [(graph.index(source),) for source in sources]
+    ids = [(vertex,) for vertex in listed_vertices(graph, sources).tolist()]
     searcher = _searcher(followed, predecessors, path_counts, plan, device, threads, trace=False)
     return searcher.ahead(followed, ids, limit)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from hopwave.algorithms import shortest_paths as _paths
 from hopwave.algorithms.shortest_paths import MethodName
-from hopwave.api.arguments import check_distance, source_ids
+from hopwave.api.arguments import check_distance, listed_vertices, source_ids
 from hopwave.api.choice import choose_device
 from hopwave.api.weights import weighted
 from hopwave.arrays import Deferred
@@ -160,7 +160,7 @@ def sssp_each(
     [[0.0, 1.5, 3.5], [3.5, 2.0, 0.0]]
     """
     graph, A = weighted(G, weights, parallel="min")
-    ids = [(graph.index(source),) for source in sources]
+    ids = [(vertex,) for vertex in listed_vertices(graph, sources).tolist()]
     device = _device(G, graph, A, method, device, threads)
     return map(_searcher(graph, A, method, delta, limit, device, threads, False), ids)
 
@@ -243,7 +243,8 @@ def nearest(
         raise GraphError("nearest needs k= or limit=, or both; for the distance of every vertex call sssp")
     if k is not None and (not is_whole(k) or k < 1):
         raise GraphError(f"k={k!r} is not a number of vertices; give a whole number from 1, or None for all")
-    ids, lengths = _paths.nearest(A, PathSearch(sources, _longest(limit), most=None if k is None else int(k)))
+    most = None if k is None else min(int(k), graph.n)
+    ids, lengths = _paths.nearest(A, PathSearch(sources, _longest(limit), most=most))
     return dict(zip(map(graph.label, ids.tolist()), lengths.tolist(), strict=True))
 
 

@@ -20,6 +20,7 @@ from hopwave.graph import Graph
 from hopwave.progress import Meter
 from hopwave.user_folder import cache_folder
 
+ADDRESS = re.compile(r"https?://([^/\s@]+@)?([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?(/[^\s]*)?$")  # a mirror
 URL = "https://suitesparse-collection-website.herokuapp.com/MM"
 NAME = re.compile(r"[A-Za-z0-9][\w.+-]*/[A-Za-z0-9][\w.+-]*", re.ASCII)
 BYTES_PER_ARC = 64  # two ids of up to 10 digits and a value of up to 25 characters: a line is shorter
@@ -124,9 +125,10 @@ def download(
     PosixPath('/home/ann/.cache/hopwave/SNAP/email-Enron.mtx')
     """
     full = _full_name(name)
-    base = (url or os.environ.get("HOPWAVE_MIRROR") or URL).rstrip("/")
-    if not base.startswith(("https://", "http://")):
+    base = os.environ.get("HOPWAVE_MIRROR") or URL if url is None else url
+    if not isinstance(base, str) or not ADDRESS.match(base):
         raise GraphError(f"url={base!r} is not an address; give one that begins with https:// or http://")
+    base = base.rstrip("/")
     group, _, stem = full.partition("/")
     folder = (Path(cache) if cache is not None else cache_folder()) / group
     file = folder / f"{stem}.mtx"

@@ -107,6 +107,8 @@ class Deal:
             self._release()
         try:
             reply = future.result()
+            if not isinstance(reply, Reply):
+                raise TypeError(f"a worker returned {reply!r:.80}")
         except BrokenExecutor as error:
             raise self._stopped(error) from error
         except Exception as error:

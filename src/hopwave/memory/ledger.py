@@ -63,7 +63,8 @@ class Shape:
 
     `depth`: levels of a search from its hub. `tree`: the share of its arcs that lead one level further in that search.
     `greatest`: the longest row. `transposed`: whether its arcs are there by head already. `near`: the share of its arcs
-    between near numbers.
+    between near numbers. `entries`: how often a search along weights enters a vertex, which is when it is offered a
+    shorter way.
     """
 
     n: int
@@ -75,6 +76,7 @@ class Shape:
     tree: float = 0.5
     transposed: bool = False
     near: float = 1.0
+    entries: float = 1.25  # measured
 
     @property
     def mean(self) -> float:

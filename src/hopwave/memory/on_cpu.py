@@ -19,7 +19,7 @@ from hopwave.engines.cpu.views import ASKED_FOR, HUGE_PAGE, WORTH_ONE
 from hopwave.memory.ledger import Ask, Ledger, Shape
 
 WAITING = 16  # bytes of an entry of a search along weights: vertex, key, the next one
-ENTRIES = 1.25  # of such a search for every vertex it reaches: how often a vertex is offered a shorter way; measured
+ENTRIES_AT_ONCE = 1.25  # of a search on one core that uses its entries again, for every vertex; measured
 TIES = 0.18  # of all arcs: those by which a second shortest path comes in; measured
 EXTENDED = 44  # bytes per vertex of a worker whose path counts along weights have exponents of their own; measured
 SORTED_BY_SCIPY, TRANSPOSED_BY_SCIPY, TURNED = 23, 14, 5  # bytes per arc; measured
@@ -144,7 +144,7 @@ def sweep_weighted(run: Ledger, shape: Shape, ask: Ask) -> None:
     table = ask.what == "sssp_many"
     if table:
         run.take("table of distances", 8 * n * k)
-    run.take("workers", workers * ((4 if table else 12) * n + WAITING * ENTRIES * n))
+    run.take("workers", workers * ((4 if table else 12) * n + WAITING * shape.entries * n))
 
 
 # ---------------------------------------------------------------- betweenness
@@ -185,7 +185,7 @@ def worker_bytes(shape: Shape, ask: Ask) -> int:
     if ask.weighted:
         ties = TIES * m * (12 if ask.edges else 8)
         extended = EXTENDED * n if counts_outgrow_float64(shape) else 0
-        return int(44 * n + WAITING * ENTRIES * n + ties + extended + (4 * n if ask.edges else 0))
+        return int(44 * n + WAITING * shape.entries * n + ties + extended + (4 * n if ask.edges else 0))
     return int(paged(8 * n) * 2 + paged(4 * n) * 2 + n // 4 + 4 * shape.tree * m)
 
 
@@ -198,7 +198,7 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask) -> None:
     workers = min(thread_count(ask.threads), policy.path_threads(m))
     run.take("distances", 8 * n)
     if ask.weighted and policy.one_core_is_faster(m / max(1, n), workers):
-        run.take("search", 4 * n + WAITING * ENTRIES * n)
+        run.take("search", 4 * n + WAITING * ENTRIES_AT_ONCE * n)
     else:
         run.take("bins", 64 * 12 * policy.first_blocks(n, ask.sources, workers))
     if ask.predecessors:  # computed when they are first read

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.linalg.algorithms.operands import loopless, square
+from hopwave.linalg.algorithms.operands import generator, loopless, square
 from hopwave.linalg.elementwise import apply, ewise_add, select
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxv, vxm
@@ -59,7 +59,7 @@ def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -
     """
     A = loopless(square(A, device))
     n = A.shape[0]
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     chosen = Vector(n, "bool").to(A.device)
     candidates = np.arange(n, dtype=np.int32)
     while len(candidates):

@@ -29,6 +29,7 @@ from hopwave.linalg.algorithms.power import (
     weighted_square,
 )
 from hopwave.vector import Vector
+from hopwave.whole_numbers import is_number
 
 
 def katz_centrality(
@@ -88,8 +89,8 @@ def katz_centrality(
     """
     A = weighted_square(A, device)
     check_rounds(tol, max_iter)
-    if not math.isfinite(alpha):
-        raise GraphError(f"alpha={alpha} is no factor per arc; give a number below 1 / the greatest eigenvalue")
+    if not is_number(alpha) or not math.isfinite(alpha):
+        raise GraphError(f"alpha={alpha!r} is no factor per arc; give a number below 1 / the greatest eigenvalue")
     n = A.shape[0]
     if n == 0:
         return Vector(0)

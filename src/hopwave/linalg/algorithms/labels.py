@@ -11,12 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from hopwave.arrays import module_of
 from hopwave.csr import Rows
 from hopwave.errors import GraphError
-from hopwave.linalg.algorithms.operands import loopless, square
+from hopwave.linalg.algorithms.operands import generator, loopless, square
 from hopwave.linalg.products import mxm
 from hopwave.linalg.reduction import reduce
 from hopwave.matrix import Matrix
@@ -72,7 +70,7 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     A = loopless(square(A, device))
     n = A.shape[0]
     xp = module_of(A.rows.indices)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     order = xp.asarray(rng.permutation(n))  # of labels: the later, the better
     label_at = xp.argsort(order)
     f = xp.arange(n, dtype=xp.int32)

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from hopwave.engines import algebra
 from hopwave.errors import GraphError, LinalgError
 from hopwave.linalg.elementwise import select
@@ -38,6 +40,16 @@ def square(A: Any, device: str = "auto", weights: bool = False) -> Matrix:
         raise LinalgError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
     algebra(device)  # says what is missing, if it cannot run
     return matrix.to(device)
+
+
+def generator(seed: Any) -> np.random.Generator:
+    """NumPy's generator for a seed, or one that is given."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise LinalgError(
+            f"seed={seed!r} is not a seed; give a whole number from 0, a NumPy generator, or None"
+        ) from None
 
 
 def place(A: Matrix, vertex: Any, what: str = "source") -> int:

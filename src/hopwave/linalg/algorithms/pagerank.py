@@ -41,6 +41,7 @@ from hopwave.matrix import Matrix
 from hopwave.operators import binary, monoid, unary
 from hopwave.semiring import semiring
 from hopwave.vector import Vector
+from hopwave.whole_numbers import is_number
 
 SMALLEST = 1e-200  # sum of weights that can be divided by without loss of precision
 Step = Callable[..., Vector]  # of the ranks, and a mask or nothing
@@ -103,8 +104,8 @@ def pagerank(
     check_weights(A, "rank", finite=True)
     n = A.shape[0]
     check_rounds(tol, max_iter)
-    if not 0 <= alpha <= 1:
-        raise GraphError(f"alpha={alpha} is no probability; give a number from 0 to 1")
+    if not is_number(alpha) or not 0 <= alpha <= 1:
+        raise GraphError(f"alpha={alpha!r} is no probability; give a number from 0 to 1")
     if n == 0:
         return Vector(0)
     alpha = float(alpha)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hopwave.arrays import Array, module_of
 from hopwave.engines import algebra
@@ -22,7 +23,7 @@ from hopwave.linalg.products import vxm
 from hopwave.matrix import Matrix
 from hopwave.semiring import semiring
 from hopwave.vector import Vector
-from hopwave.whole_numbers import is_whole
+from hopwave.whole_numbers import is_number, is_whole
 
 LARGEST = 1e100  # weights × vertices up to which no sum or square of them leaves the range of float64
 
@@ -72,8 +73,8 @@ def not_settled(rounds: int, left: float, enough: float, what: str, remedy: str)
 
 def check_rounds(tol: float, max_iter: int) -> None:
     """Raise an error unless these can end an iteration."""
-    if not tol >= 0 or not is_whole(max_iter) or max_iter < 1:
-        raise GraphError(f"tol={tol} must be at least 0, max_iter={max_iter} a whole number from 1")
+    if not is_number(tol) or tol < 0 or not is_whole(max_iter) or max_iter < 1:
+        raise GraphError(f"tol={tol!r} must be a number from 0, max_iter={max_iter!r} a whole number from 1")
 
 
 def weighted_square(A: Any, device: str) -> Matrix:
@@ -113,12 +114,20 @@ def placed(array: Array, A: Matrix) -> Array:
 def numbers(given: Any, what: str, A: Matrix) -> Array | float:
     """One finite number per vertex, an array on the device of the matrix; or one number for all."""
     n = A.shape[0]
-    array = np.asarray(given, np.float64)
+    array = floats(given, what)
     if array.shape not in ((), (n,)):
         raise GraphError(f"{what} has shape {array.shape}; give one number for each of the {n} vertices")
     if not np.isfinite(array).all():
         raise GraphError(f"{what} has a number that is not finite; give one for each vertex")
     return placed(array, A) if array.ndim else float(array)
+
+
+def floats(given: Any, what: str) -> npt.NDArray[np.float64]:
+    """An array of numbers, or an error of ours."""
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"{what}={given!r} is not made of numbers ({error}); give one for each vertex") from None
 
 
 def as_vector(given: Array | float, A: Matrix) -> Vector:
@@ -131,7 +140,7 @@ def shares(weights: Any, what: str, A: Matrix) -> Array | float:
     n = A.shape[0]
     if weights is None:
         return 1.0 / n
-    array = np.asarray(weights, np.float64)
+    array = floats(weights, what)
     if array.shape != (n,):
         raise GraphError(f"{what} has shape {array.shape}; give one weight for each of the {n} vertices")
     total = float(array.sum())

@@ -31,6 +31,7 @@ from hopwave.matrix import Matrix
 from hopwave.operators import binary, monoid
 from hopwave.semiring import semiring
 from hopwave.vector import Vector
+from hopwave.whole_numbers import is_number
 
 min_plus, least, less = semiring.min_plus, binary.min, binary.lt
 # A pull has no early exit here: it reads every arc. It pays once a push would read about as many.
@@ -126,9 +127,9 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
     """
     A, d, f = _begin(A, source, device)
     given = delta is not None
+    if delta is not None and not (is_number(delta) and 0 < delta < math.inf):
+        raise GraphError(f"delta={delta!r} is not a bucket width; give a number above 0, or leave it out")
     delta = default_delta(A) if delta is None else float(delta)
-    if not 0 < delta < math.inf:
-        raise GraphError(f"delta={delta} is not a bucket width; give a number above 0, or leave it out")
     L, H = split(A, delta)
     waiting = f  # the vertices whose distance has not been passed on
     while waiting.nnz:
