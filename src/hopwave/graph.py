@@ -150,7 +150,9 @@ class Graph(GraphEdges):
         graph undirected when the matrix is symmetric; `directed=False` adds the reverses, and `combine` says which
         weight is kept where A[u, v] and A[v, u] differ.
 
-        >>> Graph.from_scipy(sp.eye_array(3, k=1))
+        >>> import hopwave as hw
+        >>> import scipy.sparse as sp
+        >>> hw.Graph.from_scipy(sp.eye_array(3, k=1))
         Graph(n=3, m=2, directed, weighted)
         """
         rows, is_directed = construct.from_scipy(A, directed, weights, combine)

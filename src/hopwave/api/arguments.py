@@ -92,10 +92,10 @@ def check_distance(name: str, value: Any, weighted: bool, otherwise: str = ", or
     return float(value)
 
 
-def check_bytes(name: str, value: Any) -> int | None:
-    """A limit on memory: a number of bytes from 1, or None for no limit."""
-    if value is not None and (not is_whole(value) or value <= 0):
-        raise GraphError(f"{name}={value!r} is not a number of bytes; give a whole number, or None")
+def check_bytes(name: str, value: Any, least: int = 1) -> int | None:
+    """A limit on memory: a number of bytes from `least` on, or None for no limit."""
+    if value is not None and (not is_whole(value) or value < least):
+        raise GraphError(f"{name}={value!r} is not a number of bytes; give a whole number from {least}, or None")
     return None if value is None else int(value)
 
 

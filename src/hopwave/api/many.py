@@ -208,7 +208,7 @@ def distance_blocks(
     graph, weighted = as_lengths(G, weights)
     graph = in_direction(graph, direction)
     ids, limit = vertex_ids(graph, sources), check_distance("depth_limit", depth_limit, weighted)
-    if check_bytes("block_bytes", block_bytes) is None:
+    if check_bytes("block_bytes", block_bytes, least=0) is None:
         block_bytes = _many.BLOCK_BYTES
     engine = distance_engine(weighted, device, graph, threads, len(ids), executor)
     return _many.distance_blocks(engine, graph, ids, threads, limit, block_bytes, weighted)
