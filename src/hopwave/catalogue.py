@@ -183,7 +183,7 @@ _hopwave = Plan(
     "docs/plans.md",
     "the whole search in one call, with the rule inside; what plan='auto' picks on a CPU",
     (Push("merge", "queue", "atomic"), Pull("thread", "unvisited", "frontier")),
-    Growing(8, 18),
+    Growing(5, 18),
     loop="device",
     order="degree",
 )

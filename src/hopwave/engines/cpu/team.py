@@ -46,6 +46,7 @@ OFFER = 0  # odd while a leader's arguments can be borrowed
 WANTED = 1  # helpers that the leader wants
 ADDRESS = 2  # of the arguments
 LEAVE = 3  # not 0: the process ends
+EXPECTED = 4  # not 0: a leader has counted who is present and is about to make an offer
 READERS = 16  # who is copying the arguments
 CLAIMED = 32  # the numbers of helpers that have come so far, as bits
 PRESENT = 48  # helpers that are in compiled code
@@ -99,6 +100,7 @@ def open_offer(team, helpers):
     team[WANTED] = helpers
     team[CLAIMED] = 0
     ordered_store(team, OFFER, team[OFFER] + 1)
+    ordered_store(team, EXPECTED, 0)
 
 
 @njit(**INNER)
@@ -111,9 +113,11 @@ def close_offer(team):
 
 @njit(**INNER)
 def await_offer(team, last):
-    """Wait a moment for an offer other than `last`. Returns it, or -1; the caller is then counted in READERS."""
+    """Wait a moment for an offer other than `last`. Returns it, and the caller is then counted in READERS; or -1, and
+    it is no longer counted in PRESENT. Nobody leaves between a leader's count and its offer: it would not be missed.
+    """
     idle = np.int64(0)
-    while idle < LINGER and ordered_load(team, LEAVE) == 0:
+    while ordered_load(team, LEAVE) == 0:
         offer = ordered_load(team, OFFER)
         if offer & 1 and offer != last:
             ordered_add(team, READERS, 1)
@@ -121,10 +125,17 @@ def await_offer(team, last):
                 return offer
             ordered_add(team, READERS, -1)
         idle += 1
-        if idle > SPINS:
+        if idle > LINGER:
+            ordered_add(team, PRESENT, -1)
+            if ordered_load(team, EXPECTED) == 0:
+                return np.int64(-1)
+            ordered_add(team, PRESENT, 1)
+            idle = np.int64(0)
+        elif idle > SPINS:
             pause()
         else:
             relax()
+    ordered_add(team, PRESENT, -1)
     return np.int64(-1)
 
 
@@ -173,12 +184,14 @@ def helped(count, function, part, kind):
         else:
             team = np.zeros(TEAM_CELLS, np.int64)
             _teams.all.append(team)
+        team[EXPECTED] = 1
     missing = count - int(team[PRESENT])
     if missing > 0:
         crew.help(missing, function, *_empty(part), team, count)
     try:
         yield team
     finally:
+        team[EXPECTED] = 0  # had no offer been made
         with _teams.lock:
             idle.append(team)
 

@@ -1,12 +1,15 @@
-"""Betweenness from one source, the way back: dependencies δ, from the last level. See betweenness/state.py."""
+"""Betweenness from one source, the way back: dependencies δ, from the last level. See betweenness/state.py.
+
+Shares are kept with a minus sign. An arc leads at most one level further, and only levels further on have shares yet:
+"is a successor" is the sign, and no branch depends on it.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hopwave.engines.cpu.betweenness.state import ARCS, BEGINS, CACHED, EDGES, ENDPOINTS, IS_PULLED, SHIFT
-from hopwave.engines.cpu.intrinsics import INNER, ONE, U1, U4, U6, U8, U63, noinline, prefetch, prefetch_to_write
-from hopwave.engines.cpu.search.frontier import clear_words, set_bits
+from hopwave.engines.cpu.intrinsics import INNER, ONE, U1, U4, U8, U16, noinline, prefetch, prefetch_to_write
 from hopwave.machine_code import njit
 
 
@@ -25,11 +28,11 @@ def back_by_successors(own, begin, end, row, squares, extra, targets, cached):
         u = queue[i]
         gathered = 0.0
         for p in range(np.uint64(starts[i]), np.uint64(starts[i + U1])):
-            gathered += sigma[successors[p]]
+            gathered -= sigma[successors[p]]
         paths = sigma[u]
         delta = paths * gathered
         weight = 1.0 if targets.size == 0 else targets[u]
-        sigma[u] = (weight + delta) / paths
+        sigma[u] = -((weight + delta) / paths)
         row[u] += delta + extra * weight
         if squares.size:
             squares[u] += delta * delta
@@ -50,59 +53,54 @@ def back_by_arcs(A, own, begin, end, row, targets):
         gathered = 0.0
         for p in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
             j = successors[p]
-            flow = sigma[indices[j]]
+            flow = -sigma[indices[j]]
             row[j] += paths * flow
             gathered += flow
         total += paths * gathered
         weight = 1.0 if targets.size == 0 else targets[u]
-        sigma[u] = (weight + paths * gathered) / paths
+        sigma[u] = -((weight + paths * gathered) / paths)
     return total
 
 
 @njit(**INNER)
-def back_by_bitmap(A, own, begin, end, stop, gather, row, squares, extra, targets):
+def back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, targets):
     """δ of a level that was pulled, queue[begin:end]. Its successors are among the level behind it, queue[end:stop].
 
     gather: whether vertices gather from their successors; else successors scatter to them. Returns Σ δ.
     """
     noinline()
-    sigma, gathered, queue, front = own.sigma, own.gathered, own.queue, own.front
+    sigma, gathered, queue = own.sigma, own.gathered, own.queue
     total = 0.0
-    clear_words(front)
+    begin, end, stop = np.uint64(begin), np.uint64(end), np.uint64(stop)
     if gather:
         indptr, indices = A.indptr, A.indices
-        set_bits(front, queue, end, stop)
         for i in range(begin, end):
-            if i + 16 < end:
-                prefetch(indptr, queue[i + 16])
-                prefetch(indices, indptr[queue[i + 8]])
+            if i + U16 < end:
+                prefetch(indptr, queue[i + U16])
+                prefetch(indices, indptr[queue[i + U8]])
             u = queue[i]
             sum_ = 0.0
             for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
-                v = np.uint64(indices[j])
-                if (front[v >> U6] >> (v & U63)) & U1:
-                    sum_ += sigma[v]
+                share = sigma[indices[j]]
+                sum_ -= share if share < 0.0 else 0.0
             gathered[u] = sum_
     else:
         in_indptr, in_indices = A.in_indptr, A.in_indices
-        set_bits(front, queue, begin, end)
         for i in range(begin, end):
             gathered[queue[i]] = 0.0
         for i in range(end, stop):
-            if i + 16 < stop:
-                prefetch(in_indptr, queue[i + 16])
-                prefetch(in_indices, in_indptr[queue[i + 8]])
+            if i + U16 < stop:
+                prefetch(in_indptr, queue[i + U16])
+                prefetch(in_indices, in_indptr[queue[i + U8]])
             v = queue[i]
-            flow = sigma[v]
+            share = sigma[v]
             for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + ONE])):
-                u = np.uint64(in_indices[j])
-                if (front[u >> U6] >> (u & U63)) & U1:
-                    gathered[u] += flow
+                gathered[in_indices[j]] -= share  # also of other levels, which set it anew before they read it
     for i in range(begin, end):
         u = queue[i]
         delta = sigma[u] * gathered[u]
         weight = 1.0 if targets.size == 0 else targets[u]
-        sigma[u] = (weight + delta) / sigma[u]
+        sigma[u] = -((weight + delta) / sigma[u])
         row[u] += delta + extra * weight
         if squares.size:
             squares[u] += delta * delta
@@ -118,7 +116,7 @@ def last_level(own, begin, end, row, extra, targets):
     for i in range(begin, end):
         u = queue[i]
         weight = 1.0 if targets.size == 0 else targets[u]
-        sigma[u] = weight / sigma[u]
+        sigma[u] = -(weight / sigma[u])
         if extra != 0.0:
             row[u] += extra * weight
 
@@ -154,7 +152,7 @@ def backward(A, own, shared, count, row, squares):
             last_level(own, begin, end, row, extra, targets)
         elif levels[level, IS_PULLED]:
             stop, gather = levels[level + 2, BEGINS], levels[level, ARCS] <= levels[level + 1, ARCS]
-            found += back_by_bitmap(A, own, begin, end, stop, gather, row, squares, extra, targets)
+            found += back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, targets)
         else:
             found += back_by_successors(own, begin, end, row, squares, extra, targets, cached)
         if levels[level, SHIFT]:  # this level was scaled: the one before must see it in its own scale

@@ -112,11 +112,10 @@ class Accumulation:
         arc = np.uint32 if m < 2**32 else np.uint64
         return state.WorkerState(
             sigma=new_array(n, np.float64),
-            gathered=new_array(n, np.float64),
+            gathered=new_array(max(n, 64), np.float64),
             queue=new_array(n + 1, np.uint32),
             starts=new_array(n + 1, arc),
             successors=new_array(m + 1, arc),
             levels=np.empty((n + 3, 4), np.int64),
             visited=np.empty(words, np.uint64),
-            front=np.empty(words, np.uint64),
         )

@@ -5,10 +5,10 @@
 
 Encodings
     sigma[v]   0 before v is visited, -σ̂(v) while its level is being found, σ̂(v) afterwards: "is a successor" is one
-               comparison, and a search reads one number per neighbour. On the way back it becomes v's share,
-               (t(v) + δ(v)) / σ̂(v), of which each predecessor u of v takes σ̂(u) times.
+               comparison, and a search reads one number per neighbour. On the way back it becomes v's share with
+               a minus sign, -(t(v) + δ(v)) / σ̂(v), of which each predecessor u of v takes σ̂(u) times.
     successors of the vertices of pushed levels, in queue order, from the forward pass: the way back then reads nothing
-               else. Levels that were pulled have none, and are walked back by bitmap.
+               else. Levels that were pulled have none, and are walked back along their rows.
     scores     are added up block by block of sources, in order, so that the number of threads changes no bit of them.
 """
 
@@ -19,8 +19,8 @@ from collections import namedtuple
 from hopwave.engines.cpu.workers import CONTROL_CELLS
 
 # One worker's arrays. levels: one row per level, with the columns below; starts: where a vertex's successors begin;
-# gathered: what the vertices of a level that was pulled take from their successors.
-WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors levels visited front")
+# gathered: what the vertices of a pulled level take from their successors; on the way out, the sums of 64 vertices.
+WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors levels visited")
 # scores: one row per block in work, with Σ δ², where wanted, behind Σ δ; total: what is committed. targets is empty
 # where all vertices are targets; certificate: two numbers per source (algorithms/brandes.certify).
 SharedState = namedtuple("SharedState", "sources targets scores total certificate control rule limits")

@@ -109,8 +109,8 @@ def pull_counting(A, W, board, me, which):
                 paths = 0.0
                 for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
                     u = np.uint64(in_indices[j])
-                    if (front[u >> U6] >> (u & U63)) & U1:
-                        paths += sigma[u]
+                    there = sigma[u]
+                    paths += there if (front[u >> U6] >> (u & U63)) & U1 else 0.0
                 if paths > 0.0:
                     sigma[v] = paths
                     greatest = max(greatest, paths)
@@ -149,8 +149,8 @@ def count_found(A, W, board, me, end, size, which):
             paths = 0.0
             for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
                 u = np.uint64(in_indices[j])
-                if (front[u >> U6] >> (u & U63)) & U1:
-                    paths += sigma[u]
+                there = sigma[u]
+                paths += there if (front[u >> U6] >> (u & U63)) & U1 else 0.0
             sigma[v] = paths
             greatest = max(greatest, paths)
             atomic_or(new, v >> U6, U1 << (v & U63))
@@ -186,8 +186,8 @@ def gather_back(A, W, board, me, end, size, level, flags, which):
             if flags & 1:
                 for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + U1])):
                     v = np.uint64(indices[j])
-                    if (front[v >> U6] >> (v & U63)) & U1:
-                        gathered += sigma[v]
+                    share = sigma[v]
+                    gathered += share if (front[v >> U6] >> (v & U63)) & U1 else 0.0
             paths = sigma[u]
             delta = paths * gathered
             weight = 1.0 if targets.size == 0 else targets[u]
@@ -373,4 +373,3 @@ def take_part(A, W, board, source, limits, rule, certificate, done, team, helper
         if claimed:
             number = claimed
             assist(team, number, A, W, board)
-    ordered_add(team, PRESENT, -1)

@@ -250,4 +250,3 @@ def take_part(A, W, board, here, sources, steps, rule, limits, trace, clock, tea
         if claimed:
             number = claimed
             assist(team, number, A, W, board)
-    ordered_add(team, PRESENT, -1)
