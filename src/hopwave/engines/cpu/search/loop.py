@@ -30,7 +30,7 @@ from hopwave.engines.cpu.crew import (
 )
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U1, U6, U63, nanoseconds, noinline, ordered_add, uncounted
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
-from hopwave.engines.cpu.policy import CHUNK_SIZES, MANY_MARKS, SMALL_LEVEL
+from hopwave.engines.cpu.policy import CHUNK_SIZES, LARGE_SHARE, MANY_MARKS, SMALL_LEVEL
 from hopwave.engines.cpu.search.frontier import append_bits, choose, clear_bits, copy_words, mark_frontier, merge_words
 from hopwave.engines.cpu.search.state import (
     DEGREE_BITS,
@@ -106,7 +106,7 @@ def lead(A, W, board, here, sources, steps, rule, limits, trace, clock):
 
     nf, mf, mu, nf0, mf0 and last are what a rule looks at (hopwave/rules.py). The frontier is queue[begin:end], or
     bitmaps[which], or both. queue[:marked] is in the bitmap of visited vertices. early, early_edges: vertices that an
-    asynchronous pull found one level early, and the arcs that leave them.
+    asynchronous pull found one level early, and the arcs that leave them. queue[done:undone] has its distances.
     """
     noinline()
     parent, queue, visited, bitmaps, segments, sigma = W.parent, W.queue, W.visited, W.bitmaps, W.segments, W.sigma
@@ -127,7 +127,7 @@ def lead(A, W, board, here, sources, steps, rule, limits, trace, clock):
         findable += np.int64((A.closed[s >> U6] >> (s & U63)) & U1)  # visited, though no arc leads to it
     nf = reached = end = sources.size
     mu, nf0, mf0, last = m - mf, ZERO, ZERO, np.int64(-1)
-    depth = begin = which = marked = early = early_edges = bound = traced = ZERO
+    depth = begin = which = marked = early = early_edges = bound = traced = done = undone = ZERO
     has_queue, has_bitmap, has_visited, overflowed = True, False, False, False
     segments[0, 0], segments[0, 1], segments[0, 2] = 0, 0, 0
     count = np.int64(1)  # of segments
@@ -137,9 +137,12 @@ def lead(A, W, board, here, sources, steps, rule, limits, trace, clock):
         flags, front = steps[choice, STEP_FLAGS], bitmaps[which]
         if steps[choice, IS_PULL]:
             size = pull_chunk(words, threads)
-            if not has_visited and threads > 1 and nf > max(MANY_MARKS, begin):
-                by_regions(A, W, board, MARK_UP, words, size, ZERO, flags, which, threads)
+            if not has_visited and nf > max(begin, MANY_MARKS if threads > 1 else n // LARGE_SHARE):
+                as_far = np.int64(-1) if fill_now else depth
+                by_regions(A, W, board, MARK_UP, words, size, as_far, flags, which, threads)
                 clear_bits(front, queue, begin)
+                if not fill_now:
+                    done, undone = begin, end
             else:
                 if not has_visited:
                     # Vertices without in-arcs are never found, so they count as visited, unless a step looks for
@@ -205,7 +208,9 @@ def lead(A, W, board, here, sources, steps, rule, limits, trace, clock):
         reached += found
         depth += 1
     if not fill_now:
-        together(A, W, board, FILL, ZERO, end, copy_chunk(end, threads), ZERO, count, ZERO)
+        for first, last in ((ZERO, done), (undone, end)):
+            if first < last:
+                together(A, W, board, FILL, first, last, copy_chunk(last - first, threads), ZERO, count, ZERO)
     if reached < n:
         by_regions(A, W, board, MARK_UNREACHED, words, region_chunk(words, threads), ZERO, ZERO, ZERO, threads)
     here[DEPTH], here[NF], here[REACHED], here[SEGMENTS] = depth, nf, reached, count

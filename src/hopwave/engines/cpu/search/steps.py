@@ -333,6 +333,14 @@ def mark_unreached(parent, distance, begin, end):
 
 
 @njit(**INNER)
+def fill(distance, begin, end, depth):
+    """One distance for all. Most of what was visited is on the frontier; the rest is set after it."""
+    noinline()
+    for v in range(begin, end):
+        distance[v] = depth
+
+
+@njit(**INNER)
 def mark_up(parent, visited, front, closed, first, last):
     """Words of both bitmaps from the parents: what was visited at all, and so far also as the frontier."""
     noinline()
@@ -405,6 +413,8 @@ def work(A, W, board, me):
         elif kind == MARK_UP:
             closed = A.padding if flags & KEEPS_OPEN else A.closed
             mark_up(parent, W.visited, W.bitmaps[board[JOB_WHICH]], closed, begin, stop)
+            if depth >= 0:
+                fill(distance, first, last, depth)
         else:
             mark_unreached(parent, distance, first, last)
     while True:  # places in the queue
