@@ -65,15 +65,6 @@ def append_bits(words, queue, tail):
 
 
 @njit(**INNER)
-def clear_bits(words, queue, end):
-    """Take queue[:end] out of a bitmap."""
-    noinline()
-    for i in range(np.uint64(end)):
-        v = np.uint64(queue[i])
-        words[v >> U6] &= ~(U1 << (v & U63))
-
-
-@njit(**INNER)
 def merge_words(words, more):
     for w in range(np.uint64(words.size)):
         words[w] |= more[w]

@@ -31,7 +31,7 @@ from hopwave.engines.cpu.crew import (
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U1, U6, U63, nanoseconds, noinline, ordered_add, uncounted
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.policy import CHUNK_SIZES, LARGE_SHARE, MANY_MARKS, SMALL_LEVEL
-from hopwave.engines.cpu.search.frontier import append_bits, choose, clear_bits, copy_words, mark_frontier, merge_words
+from hopwave.engines.cpu.search.frontier import append_bits, choose, copy_words, mark_frontier, merge_words
 from hopwave.engines.cpu.search.state import (
     DEGREE_BITS,
     DEPTH,
@@ -140,7 +140,6 @@ def lead(A, W, board, here, sources, steps, rule, limits, trace, clock):
             if not has_visited and nf > max(begin, MANY_MARKS if threads > 1 else n // LARGE_SHARE):
                 as_far = np.int64(-1) if fill_now else depth
                 by_regions(A, W, board, MARK_UP, words, size, as_far, flags, which, threads)
-                clear_bits(front, queue, begin)
                 if not fill_now:
                     done, undone = begin, end
             else:

@@ -342,7 +342,10 @@ def fill(distance, begin, end, depth):
 
 @njit(**INNER)
 def mark_up(parent, visited, front, closed, first, last):
-    """Words of both bitmaps from the parents: what was visited at all, and so far also as the frontier."""
+    """Words of both bitmaps from the parents: what was visited at all, also as the frontier.
+
+    Vertices of earlier levels may stay in the frontier, since none has a neighbour that is still to be found.
+    """
     noinline()
     n = np.uint64(parent.size)
     for w in range(np.uint64(first), np.uint64(last)):
