@@ -72,6 +72,7 @@ SPARSE_FROM = 100  # a pull that finds fewer than one place in so many returns a
 
 # ------------------------------------------------------------------ how much at a time
 
+SCANNED_ARCS = 4  # looked at and left out while gathering along one takes as long: see spread_back in wide_kernels.py
 WIDE_SHARE = 4  # threads per source from which on all of them work on one source after the other
 WIDE_VERTICES = 1 << 19  # of a graph with hubs from which on two or three threads already do so with the only source
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources

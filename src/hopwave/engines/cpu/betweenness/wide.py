@@ -1,9 +1,9 @@
 """Betweenness with all threads on one source: where sources are fewer than threads, and on huge graphs.
 
-The way forward is a search that counts paths, the way back goes over its levels; in both, vertices gather along their
-own rows. Nothing is added up by atomics, so the number of threads changes no bit. Neither does the choice between this
-and one source per thread (betweenness/run.py) while path counts are below 2^53, where sums of them are exact in any
-order: `exact` makes sure of it and leaves other sources to one thread.
+The way forward is a search that counts paths, the way back goes over its levels. Nothing that is rounded is added up by
+atomics, so the number of threads changes no bit. Neither does the choice between this and one source per thread
+(betweenness/run.py) while path counts are below 2^53, where sums of them are exact in any order: `exact` makes sure of
+it and leaves other sources to one thread.
 """
 
 from __future__ import annotations
@@ -84,12 +84,12 @@ class WideAccumulation:
             parent=new_array(n, np.int32),
             queue=new_array(n, np.uint32),
             visited=np.empty(words, np.uint64),
-            scratch=np.empty(words, np.uint64),
             bitmaps=np.empty((2, words), np.uint64),
             buffers=np.empty((self.workers, BUFFER), np.uint32),
             sigma=new_array(n, np.float64),
+            gathered=new_array(n, np.float64),
             total=self.total,
             targets=np.empty(0) if targets is None else targets.astype(np.float64),
             sums=np.zeros((self.workers, kernels.SUM_COLUMNS)),
-            levels=np.empty((n + 3, 2), np.int64),
+            levels=np.empty((n + 3, kernels.LEVEL_COLUMNS), np.int64),
         )

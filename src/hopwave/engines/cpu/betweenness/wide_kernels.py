@@ -2,9 +2,15 @@
 
     A   the graph, an Adjacency        W   the arrays of this source, a WideState
 
+The way out pushes while that looks at fewer arcs. Path counts below 2^53 are exact in any order, so a push adds them up
+by atomics. Beyond, vertices that were found gather them along their rows, as they do in a pull.
+
+The way back gathers along rows. Where the level behind has far fewer arcs, every thread goes through all of these and
+adds up what belongs to its own part of the vertices.
+
 Two bitmaps take turns: one of the level whose values are gathered, one of the level that gathers them. On the way out
-the values are path counts σ̂, on the way back shares of dependencies, both in `sigma`. Every sum is in the order of its
-row, whichever thread makes it: the number of threads changes no bit.
+the values are path counts σ̂, on the way back shares of dependencies, both in `sigma`. Every sum that is rounded is in
+the order of its row, whichever thread makes it: the number of threads changes no bit.
 """
 
 from __future__ import annotations
@@ -34,24 +40,30 @@ from hopwave.engines.cpu.crew import (
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
     INNER,
+    ONE,
     U0,
     U1,
+    U4,
     U6,
     U8,
     U16,
     U63,
     atomic_add,
+    atomic_add_float,
     atomic_or,
+    compare_and_swap,
     noinline,
     ordered_add,
     prefetch,
+    prefetch_to_write,
     trailing_zeros,
     uncounted,
 )
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
-from hopwave.engines.cpu.search.frontier import choose, clear_words
+from hopwave.engines.cpu.policy import SCANNED_ARCS
+from hopwave.engines.cpu.search.frontier import choose, clear_words, set_bits
 from hopwave.engines.cpu.search.loop import gather_chunk, pull_chunk, push_chunk, region_chunk
-from hopwave.engines.cpu.search.steps import flush, mark_up, push_shared
+from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD, flush, mark_up, push_shared
 from hopwave.engines.cpu.team import (
     ADDRESS,
     PRESENT,
@@ -65,24 +77,74 @@ from hopwave.engines.cpu.team import (
 )
 from hopwave.machine_code import njit
 
-# parent, queue, buffers: as in a search (search/steps.py); scratch: a bitmap that nobody reads; sums: one row per
-# worker, with the columns below; levels: where each begins in the queue, and the shift of its σ̂.
-WideState = namedtuple("WideState", "parent queue visited scratch bitmaps buffers sigma total targets sums levels")
+# queue, buffers: as in a search (search/steps.py); parent: negative as there before a vertex is visited, then the level
+# of one that was pushed; gathered: what vertices take from their successors, where that is not added up along rows;
+# sums: one row per worker, with the columns below; levels: where each begins in the queue, its shift of σ̂, its arcs.
+WideState = namedtuple("WideState", "parent queue visited bitmaps buffers sigma gathered total targets sums levels")
 FOUND_SUM, DUE, COUNTED, GREATEST = range(4)
 SUM_COLUMNS = 16  # two cache lines
-BEGINS, SHIFT = range(2)
+BEGINS, SHIFT, ARCS = range(3)
+LEVEL_COLUMNS = 3
 
 # Cells of limits; EXACT: stop where a path count does not fit into the 53 bits of a float64.
 CUTOFF, THREADS, ENDPOINTS, DEGREE_BITS, FINDABLE, PULLS, EXACT = range(7)
 LIMIT_CELLS = 7
-MOST_EXACT = 2.0**53
+EXACT_BITS = 53
+MOST_EXACT = 2.0**EXACT_BITS
 
 # Cells of `done`: sources that are in the total, and how the last one ended.
 DONE, OUTCOME = range(2)
 ADDED, TOO_WIDE = np.int64(0), np.int64(1)
 
-INIT, PUSH, MARK, PULL, COUNT, BACK = (np.int64(kind) for kind in range(6))
+INIT, PUSH, MARK, PULL, COUNT, BACK, ADD, SPREAD = (np.int64(kind) for kind in range(8))
 ZERO = np.int64(0)
+
+# Flags of the way back: the level has successors; what it takes from them is in `gathered`; endpoints count.
+HAS_SUCCESSORS, IS_GATHERED, WITH_ENDPOINTS = 1, 2, 4
+
+
+@njit(**INNER)
+def push_adding(A, W, board, me, end, size, level):
+    """Chunks of the frontier until none is left; counts are added up by atomics. Exact while they are below 2^53.
+
+    What is noted as the greatest count is that of the frontier: that of the found level is not known yet.
+    """
+    noinline()
+    indptr, indices, parent, queue, buffer, sigma = A.indptr, A.indices, W.parent, W.queue, W.buffers[me], W.sigma
+    end, size, capacity, kept = np.uint64(end), np.uint64(size), np.uint64(buffer.size), U0
+    enough, last = indices.size >= NEIGHBOURS_AHEAD, np.uint64(indices.size - NEIGHBOURS_AHEAD)
+    level, edges, greatest = np.int32(level), 0, W.sums[me, GREATEST]
+    while True:
+        begin = np.uint64(atomic_add(board, NEXT_CHUNK, size))
+        if begin >= end:
+            break
+        for i in range(begin, min(begin + size, end)):
+            if enough and i + U16 < end:
+                prefetch(indptr, queue[i + U16])
+                prefetch(indices, indptr[queue[i + U8]])
+                first = min(np.uint64(indptr[queue[i + U4]]), last)
+                for j in range(np.uint64(NEIGHBOURS_AHEAD)):
+                    prefetch_to_write(parent, indices[first + j])
+            u = queue[i]
+            paths = sigma[u]
+            greatest = max(greatest, paths)
+            for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+                v = indices[j]
+                c = parent[v]
+                if c < 0:
+                    if compare_and_swap(parent, v, c, level):
+                        if kept == capacity:
+                            flush(buffer, kept, queue, board)
+                            kept = U0
+                        buffer[kept] = v
+                        kept += U1
+                        edges -= c + 1
+                    c = level  # or another thread has found it in this moment
+                if c == level:
+                    atomic_add_float(sigma, v, paths)
+    flush(buffer, kept, queue, board)
+    ordered_add(board, EDGES, edges)
+    W.sums[me, GREATEST] = greatest
 
 
 @njit(**INNER)
@@ -158,17 +220,46 @@ def count_found(A, W, board, me, end, size, which):
 
 
 @njit(**INNER)
+def spread_back(A, W, board, me, which):
+    """A level's vertices give their shares to all in-neighbours in a region of vertices, in the order of their numbers.
+
+    So every sum is made by one thread, in the order of its row. Vertices of other levels get something too; it is set
+    to 0 before it counts.
+    """
+    noinline()
+    in_indptr, in_indices, sigma, gathered = A.in_indptr, A.in_indices, W.sigma, W.gathered
+    front, n, region = W.bitmaps[which], np.uint64(W.parent.size), me
+    while True:
+        begin, stop, region = next_of_regions(board, region)
+        if region < 0:
+            break
+        first, last = np.uint64(begin) << U6, min(np.uint64(stop) << U6, n)
+        for u in range(first, last):
+            gathered[u] = 0.0
+        for w in range(np.uint64(front.size)):
+            asking = front[w]
+            base = w << U6
+            while asking != U0:
+                v = base + trailing_zeros(asking)
+                asking &= asking - U1
+                share = sigma[v]
+                for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
+                    u = np.uint64(in_indices[j])
+                    if u - first < last - first:
+                        gathered[u] += share
+
+
+@njit(**INNER)
 def gather_back(A, W, board, me, end, size, level, flags, which):
     """δ of a level is added to the total; sigma becomes what its predecessors take their share of. Bits are set.
 
-    flags: 1 where the level has successors, 2 for endpoints.
     """
     noinline()
-    indptr, indices, queue, sigma, total = A.indptr, A.indices, W.queue, W.sigma, W.total
+    indptr, indices, queue, sigma, total, taken = A.indptr, A.indices, W.queue, W.sigma, W.total, W.gathered
     front, new = W.bitmaps[which], W.bitmaps[1 - which]
     targets, shift = W.targets, W.levels[level, SHIFT]
     factor = 2.0 ** np.float64(-shift) if shift else 1.0
-    extra = 1.0 if flags & 2 else 0.0
+    extra = 1.0 if flags & WITH_ENDPOINTS else 0.0
     found, due, counted = 0.0, 0.0, 0.0
     last = np.uint64(end)
     while True:
@@ -183,7 +274,9 @@ def gather_back(A, W, board, me, end, size, level, flags, which):
                 prefetch(total, queue[i + U8])
             u = np.uint64(queue[i])
             gathered = 0.0
-            if flags & 1:
+            if flags & IS_GATHERED:
+                gathered = taken[u]
+            elif flags & HAS_SUCCESSORS:
                 for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + U1])):
                     v = np.uint64(indices[j])
                     share = sigma[v]
@@ -203,10 +296,12 @@ def gather_back(A, W, board, me, end, size, level, flags, which):
 
 
 @njit(**INNER)
-def forget(parent, unvisited, begin, end):
+def forget(parent, sigma, unvisited, begin, end):
     noinline()
     for v in range(begin, end):
         parent[v] = unvisited[v]
+    for v in range(begin, end):
+        sigma[v] = 0.0
 
 
 @njit(**INNER)
@@ -214,8 +309,12 @@ def work(A, W, board, me):
     """One worker's share of the open job."""
     noinline()
     kind, end, size, which = board[JOB_KIND], board[JOB_END], board[JOB_CHUNK], board[JOB_WHICH]
-    if kind == PUSH:
+    if kind == ADD:
+        push_adding(A, W, board, me, end, size, board[JOB_DEPTH])
+    elif kind == PUSH:
         push_shared(A, W, board, me, end, size)
+    elif kind == SPREAD:
+        spread_back(A, W, board, me, which)
     elif kind == PULL:
         pull_counting(A, W, board, me, which)
     elif kind == COUNT:
@@ -229,10 +328,10 @@ def work(A, W, board, me):
             if region < 0:
                 return
             if kind == MARK:
-                mark_up(W.parent, W.visited, W.scratch, A.closed, begin, stop)
+                mark_up(W.parent, W.visited, W.bitmaps[which], A.closed, begin, stop)
             else:
                 last = min(np.uint64(stop) << U6, np.uint64(W.parent.size))
-                forget(W.parent, A.unvisited, np.uint64(begin) << U6, last)
+                forget(W.parent, W.sigma, A.unvisited, np.uint64(begin) << U6, last)
 
 
 @njit(**INNER)
@@ -263,11 +362,12 @@ def way_out(A, W, board, source, limits, rule):
     by_regions(A, W, board, INIT, region_chunk(words, threads), ZERO, threads)
     sums[:, :] = 0.0
     nf, mf = np.int64(1), -np.int64(W.parent[source]) - 1
-    W.parent[source], W.sigma[source], queue[0] = np.int32(source), 1.0, np.uint32(source)
+    W.parent[source], W.sigma[source], queue[0] = 0, 1.0, np.uint32(source)
     v = np.uint64(source)
     clear_words(bitmaps[0])
     bitmaps[0, v >> U6] = U1 << (v & U63)
-    levels[0, BEGINS], levels[1, BEGINS], levels[0, SHIFT] = 0, 1, 0
+    levels[0, BEGINS], levels[1, BEGINS], levels[0, SHIFT], levels[0, ARCS] = 0, 1, 0, mf
+    has_bits, adds = True, True  # whether bitmaps[which] is the frontier; whether pushes still add
     mu, nf0, mf0, last, bound, marked, which = m - mf, ZERO, ZERO, np.int64(-1), ZERO, ZERO, ZERO
     findable = limits[FINDABLE] + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
     count = np.int64(1)
@@ -283,21 +383,29 @@ def way_out(A, W, board, source, limits, rule):
                 by_regions(A, W, board, MARK, size, which, threads)
             by_regions(A, W, board, PULL, size, which, threads)
         else:
-            together(A, W, board, PUSH, begin, end, push_chunk(nf, mf, threads), ZERO, ZERO, which)
+            adds = adds and (limits[EXACT] != 0 or bound + bits <= EXACT_BITS)
+            kind = ADD if adds else PUSH
+            together(A, W, board, kind, begin, end, push_chunk(nf, mf, threads), count, ZERO, which)
         tail, edges = board[TAIL], board[EDGES]
         nf0, mf0, last, nf, mf = nf, mf, choice, tail - end, edges
-        if nf == 0:
-            break
-        if choice:
-            marked = tail
-        else:
+        if nf and choice:
+            marked, has_bits = tail, True
+        elif nf and adds:
+            has_bits = False
+        elif nf:
+            if not has_bits:
+                clear_words(bitmaps[which])
+                set_bits(bitmaps[which], queue, begin, end)
             clear_words(bitmaps[1 - which])
             together(A, W, board, COUNT, end, tail, gather_chunk(nf, threads), ZERO, ZERO, which)
-        mu -= mf
-        bound += bits
-        levels[count, SHIFT] = 0
+            has_bits = True
         if limits[EXACT] and sums[:, GREATEST].max() >= MOST_EXACT:
             return ZERO
+        if nf == 0:
+            return count
+        mu -= mf
+        bound += bits
+        levels[count, SHIFT], levels[count, ARCS] = 0, mf
         if bound + bits > LARGEST:
             bound, shift = rescale_level(W.sigma, queue, end, tail, bits)
             if shift < 0:
@@ -306,6 +414,10 @@ def way_out(A, W, board, source, limits, rule):
         which = 1 - which
         count += 1
         levels[count, BEGINS] = tail
+    if limits[EXACT] and bound > EXACT_BITS and last == 0:  # nobody has looked at the counts of the last level
+        for i in range(levels[count - 1, BEGINS], levels[count, BEGINS]):
+            if W.sigma[queue[i]] >= MOST_EXACT:
+                return ZERO
     return count
 
 
@@ -316,7 +428,13 @@ def way_back(A, W, board, count, limits):
     levels, threads, endpoints, which = W.levels, limits[THREADS], limits[ENDPOINTS], ZERO
     for level in range(count - 1, 0, -1):
         begin, end = levels[level, BEGINS], levels[level + 1, BEGINS]
-        flags, size = np.int64(level < count - 1) | endpoints << 1, gather_chunk(end - begin, threads)
+        flags, size = WITH_ENDPOINTS * endpoints, gather_chunk(end - begin, threads)
+        if level < count - 1:
+            flags |= HAS_SUCCESSORS
+            if levels[level + 1, ARCS] * threads < SCANNED_ARCS * levels[level, ARCS]:
+                words = np.int64(W.visited.size)
+                by_regions(A, W, board, SPREAD, (words + threads - 1) // threads, which, threads)
+                flags |= IS_GATHERED
         clear_words(W.bitmaps[1 - which])
         together(A, W, board, BACK, begin, end, size, np.int64(level), flags, which)
         which = 1 - which
