@@ -72,7 +72,6 @@ SPARSE_FROM = 100  # a pull that finds fewer than one place in so many returns a
 
 # ------------------------------------------------------------------ how much at a time
 
-SCANNED_ARCS = 4  # looked at and left out while gathering along one takes as long: see spread_back in wide_kernels.py
 WIDE_SHARE = 4  # threads per source from which on all of them work on one source after the other
 WIDE_VERTICES = 1 << 19  # of a graph with hubs from which on two or three threads already do so with the only source
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
@@ -273,6 +272,17 @@ def region_chunk(words, threads):
 def copy_chunk(vertices, threads):
     """Vertices that a thread takes at a time where each costs one store."""
     return max(MIN_VERTICES_PER_CHUNK, vertices // (CHUNKS_PER_THREAD * threads))
+
+
+def worth_spreading(arcs, behind, threads):
+    """Whether betweenness goes back along the arcs of the level behind, all of which every thread looks at.
+
+    An arc costs 4 ns where it is gathered along, 6 where its share is added, and 1 for every thread that leaves it out.
+
+    >>> worth_spreading(6_700_000, 272_000, 16), worth_spreading(3_700_000, 3_900_000, 2)
+    (True, False)
+    """
+    return behind * (6 + threads) < 4 * arcs
 
 
 CHUNK_SIZES = (push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk)

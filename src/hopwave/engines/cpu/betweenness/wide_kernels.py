@@ -60,7 +60,7 @@ from hopwave.engines.cpu.intrinsics import (
     uncounted,
 )
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
-from hopwave.engines.cpu.policy import SCANNED_ARCS
+from hopwave.engines.cpu.policy import worth_spreading as _worth_spreading
 from hopwave.engines.cpu.search.frontier import choose, clear_words, set_bits
 from hopwave.engines.cpu.search.loop import gather_chunk, pull_chunk, push_chunk, region_chunk
 from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD, flush, mark_up, push_shared
@@ -98,6 +98,7 @@ ADDED, TOO_WIDE = np.int64(0), np.int64(1)
 
 INIT, PUSH, MARK, PULL, COUNT, BACK, ADD, SPREAD = (np.int64(kind) for kind in range(8))
 ZERO = np.int64(0)
+worth_spreading = njit(**INNER)(_worth_spreading)
 
 # Flags of the way back: the level has successors; what it takes from them is in `gathered`; endpoints count.
 HAS_SUCCESSORS, IS_GATHERED, WITH_ENDPOINTS = 1, 2, 4
@@ -431,7 +432,7 @@ def way_back(A, W, board, count, limits):
         flags, size = WITH_ENDPOINTS * endpoints, gather_chunk(end - begin, threads)
         if level < count - 1:
             flags |= HAS_SUCCESSORS
-            if levels[level + 1, ARCS] * threads < SCANNED_ARCS * levels[level, ARCS]:
+            if worth_spreading(levels[level, ARCS], levels[level + 1, ARCS], threads):
                 words = np.int64(W.visited.size)
                 by_regions(A, W, board, SPREAD, (words + threads - 1) // threads, which, threads)
                 flags |= IS_GATHERED
