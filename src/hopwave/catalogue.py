@@ -188,6 +188,13 @@ _hopwave = Plan(
     order="degree",
 )
 
+_dense = replace(
+    _hopwave,
+    name="hopwave-dense",
+    summary="the same, pulling sooner: what plan='auto' picks on a CPU for graphs of a mean degree from 16 on",
+    rule=Growing(12, 18),
+)
+
 _gpu = replace(
     _hopwave,
     name="hopwave-gpu",
@@ -308,7 +315,7 @@ _shortest_paths = [
 CATALOGUE: dict[str, Plan] = {
     plan.name: plan
     for plan in [
-        *(_hopwave, _gpu, _paths),
+        *(_hopwave, _dense, _gpu, _paths),
         *_turbobfs,
         *_hiragushi,
         *_xbfs_variants,

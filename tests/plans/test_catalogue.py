@@ -43,6 +43,7 @@ PUBLISHED = {
     catalogue.KEPNER: ["bellman-ford"],
     catalogue.OURS: [
         "hopwave",
+        "hopwave-dense",
         "hopwave-gpu",
         "hopwave-paths",
         "hopwave-block",

@@ -161,7 +161,7 @@ class Searcher:
     ) -> None:
         self._engine = engine = engines.engine(choose_device(device, graph, threads))
         self._question, self._threads, self._trace = question, threads, trace
-        self._plan, why = choose_plan(plan, question, engine)
+        self._plan, why = choose_plan(plan, question, graph, engine)
         self._direct = None if trace else engine.direct_search(graph, question, self._plan, plan != "auto", threads)
         self._ahead = AHEAD if self._direct and engine.name == "cuda" else 0
         self._used = PlanUsed(self._plan, why, engine.without(self._plan))

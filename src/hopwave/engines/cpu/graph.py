@@ -11,7 +11,7 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.intrinsics import COMPILED, ONE
-from hopwave.engines.cpu.search.state import BUFFER, Adjacency, Workspace
+from hopwave.engines.cpu.search.state import BUFFER_CELLS, Adjacency, Workspace
 from hopwave.engines.cpu.views import array_in, memory_for, new_array, offsets, read_only, unsigned
 from hopwave.machine_code import njit
 
@@ -104,7 +104,7 @@ class CpuGraph:
             parent, distance = self._answer(), self._answer()
         queue, visited, bitmaps, segments, buffers = kept
         if len(buffers) < threads:
-            buffers = np.empty((threads, BUFFER), np.uint32)
+            buffers = np.empty((threads, BUFFER_CELLS), np.uint32)
         yield Workspace(
             parent=parent,
             distance=distance,
@@ -138,7 +138,7 @@ class CpuGraph:
             np.empty(words, np.uint64),
             np.empty((4, words), np.uint64),
             np.empty((self.n + 3, 3), np.int64),  # as many segments as levels; untouched pages cost nothing
-            np.empty((0, BUFFER), np.uint32),
+            np.empty((0, BUFFER_CELLS), np.uint32),
         )
 
 

@@ -25,7 +25,7 @@ FIRST_SEARCHES, FIRST_SECONDS = 8, 1.0  # plain searches before the fast loop, s
 SECONDS_PER_PUSHED_ARC = 1e-8  # of such a plain search, about
 SMALL_JOB = 1 << 17  # betweenness sources × (vertices and arcs) up to which waking a worker costs more than it saves
 SPINS = 200  # looks at the board before a helper that waits yields its core at every further look
-LINGER = 700  # looks for another call before a helper goes to sleep: a few hundred microseconds
+LINGER = 5000  # looks for another call before a helper goes to sleep: a millisecond or two; waking all takes as long
 MAX_TEAM = 62  # helpers of one call
 POLL_SECONDS = 0.05  # how often a long run looks at Ctrl-C, progress and checkpoints
 
@@ -73,6 +73,7 @@ SPARSE_FROM = 100  # a pull that finds fewer than one place in so many returns a
 # ------------------------------------------------------------------ how much at a time
 
 WIDE_SHARE = 4  # threads per source from which on all of them work on one source after the other
+MANY_THREADS, WIDE_SHARE_OF_MANY = 16, 2  # the same of so many threads: with a source each, half of them would sleep
 WIDE_VERTICES = 1 << 19  # of a graph with hubs from which on two or three threads already do so with the only source
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
 MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
@@ -158,7 +159,7 @@ def few_sources(vertices, irregular, sources, threads):
     """
     if vertices <= CACHED_VERTICES or threads == 1 or block_size(sources) > 1:
         return False
-    if sources * WIDE_SHARE <= threads:
+    if sources * (WIDE_SHARE if threads < MANY_THREADS else WIDE_SHARE_OF_MANY) <= threads:
         return True
     return sources == 1 and (not irregular or vertices >= WIDE_VERTICES)
 

@@ -17,7 +17,7 @@ from hopwave.engines.cpu.betweenness import wide_kernels as kernels
 from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
-from hopwave.engines.cpu.search.state import BUFFER
+from hopwave.engines.cpu.search.state import BUFFER_CELLS
 from hopwave.engines.cpu.team import helped
 from hopwave.engines.cpu.views import new_array
 
@@ -85,7 +85,7 @@ class WideAccumulation:
             queue=new_array(n, np.uint32),
             visited=np.empty(words, np.uint64),
             bitmaps=np.empty((2, words), np.uint64),
-            buffers=np.empty((self.workers, BUFFER), np.uint32),
+            buffers=np.empty((self.workers, BUFFER_CELLS), np.uint32),
             sigma=new_array(n, np.float64),
             gathered=new_array(n, np.float64),
             total=self.total,

@@ -63,6 +63,7 @@ from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.policy import worth_spreading as _worth_spreading
 from hopwave.engines.cpu.search.frontier import choose, clear_words, set_bits
 from hopwave.engines.cpu.search.loop import gather_chunk, pull_chunk, push_chunk, region_chunk
+from hopwave.engines.cpu.search.state import BUFFER
 from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD, flush, mark_up, push_shared
 from hopwave.engines.cpu.team import (
     ADDRESS,
@@ -112,7 +113,7 @@ def push_adding(A, W, board, me, end, size, level):
     """
     noinline()
     indptr, indices, parent, queue, buffer, sigma = A.indptr, A.indices, W.parent, W.queue, W.buffers[me], W.sigma
-    end, size, capacity, kept = np.uint64(end), np.uint64(size), np.uint64(buffer.size), U0
+    end, size, capacity, kept = np.uint64(end), np.uint64(size), np.uint64(BUFFER), U0
     enough, last = indices.size >= NEIGHBOURS_AHEAD, np.uint64(indices.size - NEIGHBOURS_AHEAD)
     level, edges, greatest = np.int32(level), 0, W.sums[me, GREATEST]
     while True:
@@ -155,7 +156,7 @@ def pull_counting(A, W, board, me, which):
     in_indptr, in_indices, sigma = A.in_indptr, A.in_indices, W.sigma
     front, new = W.bitmaps[which], W.bitmaps[1 - which]
     visited, parent, queue, buffer = W.visited, W.parent, W.queue, W.buffers[me]
-    capacity, kept, edges, greatest = np.uint64(buffer.size), U0, 0, W.sums[me, GREATEST]
+    capacity, kept, edges, greatest = np.uint64(BUFFER), U0, 0, W.sums[me, GREATEST]
     region = me
     while True:
         begin, stop, region = next_of_regions(board, region)

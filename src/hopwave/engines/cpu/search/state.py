@@ -14,6 +14,8 @@ Adjacency = namedtuple("Adjacency", "indptr indices in_indptr in_indices hub ski
 Workspace = namedtuple("Workspace", "parent distance queue visited bitmaps buffers segments sigma")
 
 BUFFER = 4096  # found vertices a worker keeps before it makes room for them in the queue
+CANDIDATES = 64  # arcs that a worker looks at before it claims the vertices they lead to
+BUFFER_CELLS = BUFFER + 4 * CANDIDATES  # of a worker: found vertices, candidates, and the vertices they were seen from
 
 # ------------------------------------------------------------------ what a search is given
 
