@@ -40,6 +40,7 @@ class CpuGraph:
         self._adjacency = {}
         self._workspaces = []
         self._answers = []
+        self._spare = {}
         degrees = graph.degrees
         self.irregular = self.m > 0 and int(degrees.max()) > policy.IRREGULAR * self.m / self.n
         self.flat = not self.irregular and self.m <= policy.FLAT_DEGREE * self.n
@@ -117,6 +118,17 @@ class CpuGraph:
         )
         with self._lock:
             self._workspaces.append((queue, visited, bitmaps, segments, buffers))
+
+    def spare(self, kind):
+        """What an earlier run has left under that name, for this run alone; None if there is nothing."""
+        with self._lock:
+            return self._spare.pop(kind, None)
+
+    def leave(self, kind, value, size):
+        """Leave arrays of so many bytes to a later run, since their pages exist already, unless they are large."""
+        if size <= policy.BYTES_LEFT:
+            with self._lock:
+                self._spare[kind] = value
 
     def _answer(self):
         """An array that the caller may keep. One that no caller kept is used again: its pages exist already.

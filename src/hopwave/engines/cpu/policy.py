@@ -34,7 +34,7 @@ POLL_SECONDS = 0.05  # how often a long run looks at Ctrl-C, progress and checkp
 MAX_ROWS_PER_CHUNK = 4096
 CHUNKS_PER_THREAD = 8  # at least, where rows are about equal
 CHUNKS_PER_THREAD_OF_ROWS = 32  # at least, where rows of a matrix differ in length
-CHUNKS_PER_THREAD_OF_PUSH = 4  # at least, of a pushed level
+CHUNKS_PER_THREAD_OF_PUSH = 8  # at least, of a pushed level
 MIN_VERTICES_PER_CHUNK = 4096  # where a vertex costs one store
 MAX_WORDS_PER_CHUNK = 256  # of 64 vertices, pulled
 CHUNKS_PER_REGION = 4  # at least: what a thread has not begun when others are done, they take over
@@ -56,6 +56,8 @@ PULLS_BEFORE_HUBS = 3  # of one matrix
 IRREGULAR = 8.0  # greatest degree over mean degree from which pulls gain by arranged rows
 CACHED_VERTICES = 1 << 15  # up to so many, all that a search touches stays in a core's own cache
 SCATTERED = 64  # neighbours whose median distance in numbers is over n / 64 rarely share a cache line
+BYTES_LEFT = 1 << 28  # of workers' arrays that one betweenness run leaves to the next, with the graph
+BYTES_ANYWHERE = 1 << 26  # that a run takes without asking the system how much is free, which takes 0.1 ms
 ANSWERS_KEPT = 4  # arrays of distances or predecessors that wait to be used again
 
 # ------------------------------------------------------------------ which way

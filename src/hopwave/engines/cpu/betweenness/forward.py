@@ -33,7 +33,7 @@ from hopwave.engines.cpu.intrinsics import (
 )
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.search.frontier import choose, copy_words, set_bits
-from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD
+from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD
 from hopwave.machine_code import njit
 
 

@@ -21,11 +21,12 @@ class Accumulation:
     """A run over many sources that can stop after any block and go on. `total` is what the first blocks summed to."""
 
     kernel = property(lambda self: kernels.take_sources)
+    reuses = True  # whether workers' arrays are left with the graph, to another run
 
     def __init__(self, loaded, job, plan, threads):
         n, m = loaded.n, loaded.m
         width = m if job.edges else n * (2 if job.squares else 1)
-        self.job, self._n = job, n
+        self.job, self._loaded, self._n = job, loaded, n
         self.size = policy.block_size(job.planned_sources)
         self.blocks = -(-len(job.sources) // self.size)
         self.total = np.zeros(width)
@@ -63,10 +64,12 @@ class Accumulation:
     @classmethod
     def _fitting(cls, workers, n, m, width, limit):
         """As many workers as there is memory for."""
+        each = cls._bytes_per_worker(n, m, width)
+        if limit is None and each * workers <= policy.BYTES_ANYWHERE:
+            return max(1, workers)
         free = available_memory() if limit is None else limit
         if free is None:
             return max(1, workers)
-        each = cls._bytes_per_worker(n, m, width)
         usable = free if limit is not None else free * 3 // 4
         if each > usable:
             raise EngineError(
@@ -86,23 +89,40 @@ class Accumulation:
         shared = state.SharedState(
             sources=self.job.sources,
             targets=self._targets,
-            scores=np.zeros((rows, len(self.total))),
+            scores=self._empty_rows(rows),
             total=self.total,
             certificate=self.certificate,
             control=control,
             rule=self._rule,
             limits=self._limits,
         )
+        if not self._states:
+            self._states = (self.reuses and self._loaded.spare("workers")) or []
         while len(self._states) < self.workers:
             self._states.append(self._worker_state())
+        states = self._states[: self.workers]
         try:
             with compiling(self.kernel):
-                run_workers(self.kernel, self.A, self._states, shared, poll)
+                run_workers(self.kernel, self.A, states, shared, poll)
         finally:  # after Ctrl-C, too: workers finished their blocks, so that what is committed is whole
             self.done = int(control[FINISHED])
             self.extended += int(control[state.EXTENDED])
         self._check(control)
+        if self.reuses and self.done == self.blocks and self.job.memory_limit is None:
+            self._leave(shared.scores)
         return self.done
+
+    def _empty_rows(self, rows):
+        """Rows of zeros. Whoever commits a block sets its row back to zeros."""
+        kind = "scores", rows, len(self.total)
+        found = self._loaded.spare(kind)
+        return np.zeros(kind[1:]) if found is None else found
+
+    def _leave(self, scores):
+        """Leave all arrays to another run."""
+        states, self._states = self._states, []
+        self._loaded.leave("workers", states, sum(array.nbytes for one in states for array in one))
+        self._loaded.leave(("scores", *scores.shape), scores, scores.nbytes)
 
     def _check(self, control):
         """Raise an error if a worker found that the job cannot be done."""

@@ -138,6 +138,7 @@ class WeightedAccumulation(Accumulation):
     """As Accumulation, along the graph's weights."""
 
     kernel = property(lambda self: take_weighted_sources)
+    reuses = False
 
     def __init__(self, loaded, job, plan, threads):
         super().__init__(loaded, job, plan, threads)

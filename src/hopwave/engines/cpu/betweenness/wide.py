@@ -15,6 +15,7 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import wide_kernels as kernels
 from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation
+from hopwave.engines.cpu.betweenness.wide_levels import LEVEL_COLUMNS, SUM_COLUMNS, WideState
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
 from hopwave.engines.cpu.search.state import BUFFER_CELLS
@@ -54,12 +55,15 @@ class WideAccumulation:
             if number > first and poll(number):  # at least one source, so that a caller who always pauses advances
                 return number
             self._add(number)
+        if self._state is not None and self.job.memory_limit is None:
+            left, self._state = self._state._replace(total=np.empty(0), targets=np.empty(0)), None
+            self.loaded.leave(("wide", self.workers), left, sum(array.nbytes for array in left))
         return self.blocks
 
     def _add(self, number):
         A, kind = self.loaded.adjacency("any"), kernels.take_part
         if self._state is None:
-            self._state = self._new_state(A)
+            self._state = self._reused_state() or self._new_state(A)
         source, helpers = np.int64(self.job.sources[number]), self.workers - 1
         part = A, self._state, new_board(), source, self._limits, self._rule, self.certificate[number], self._done
         with compiling(kind), helped(helpers, kind, part, (A.indptr.itemsize, A.in_indptr.itemsize)) as team:
@@ -77,10 +81,18 @@ class WideAccumulation:
         self.total, self._done = self.total + run.total, np.array([number + 1, 0])
         self._state = self._state._replace(total=self.total)
 
+    def _reused_state(self):
+        """The arrays that an earlier run has left, or None."""
+        left = self.loaded.spare(("wide", self.workers))
+        return left and left._replace(total=self.total, targets=self._targets())
+
+    def _targets(self):
+        targets = self.job.targets
+        return np.empty(0) if targets is None else targets.astype(np.float64)
+
     def _new_state(self, A):
         n, words = self.loaded.n, len(A.padding)
-        targets = self.job.targets
-        return kernels.WideState(
+        return WideState(
             parent=new_array(n, np.int32),
             queue=new_array(n, np.uint32),
             visited=np.empty(words, np.uint64),
@@ -89,7 +101,7 @@ class WideAccumulation:
             sigma=new_array(n, np.float64),
             gathered=new_array(n, np.float64),
             total=self.total,
-            targets=np.empty(0) if targets is None else targets.astype(np.float64),
-            sums=np.zeros((self.workers, kernels.SUM_COLUMNS)),
-            levels=np.empty((n + 3, kernels.LEVEL_COLUMNS), np.int64),
+            targets=self._targets(),
+            sums=np.zeros((self.workers, SUM_COLUMNS)),
+            levels=np.empty((n + 3, LEVEL_COLUMNS), np.int64),
         )

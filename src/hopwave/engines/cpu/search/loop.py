@@ -32,6 +32,7 @@ from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U1, U6, U63, nanosec
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.policy import CHUNK_SIZES, LARGE_SHARE, MANY_MARKS, SMALL_LEVEL
 from hopwave.engines.cpu.search.frontier import append_bits, choose, copy_words, mark_frontier, merge_words
+from hopwave.engines.cpu.search.push import push_alone
 from hopwave.engines.cpu.search.state import (
     DEGREE_BITS,
     DEPTH,
@@ -61,7 +62,6 @@ from hopwave.engines.cpu.search.steps import (
     PULL_AHEAD,
     PUSH,
     fill_distances,
-    push_alone,
     work,
 )
 from hopwave.engines.cpu.team import (
