@@ -273,6 +273,8 @@ def test_as_many_workers_as_fit_into_memory(limit: int, workers: int) -> None:
 
 def test_the_memory_of_the_machine_is_not_all_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "available_memory", lambda: 4 * NEEDS)
+    assert Accumulation._fitting(8, 1000, 2000, 1000, None) == 8, "less than every machine has"
+    monkeypatch.setattr(policy, "BYTES_ANYWHERE", 0)
     assert Accumulation._fitting(8, 1000, 2000, 1000, None) == 3
     monkeypatch.setattr(run, "available_memory", lambda: None)
     assert Accumulation._fitting(8, 1000, 2000, 1000, None) == 8
@@ -315,7 +317,9 @@ def test_the_number_of_sources_changes_no_plan() -> None:
         (1 << 18, True, 1, 3, False),
         (1 << 18, True, 1, 4, True),
         (1 << 18, True, 4, 16, True),
-        (1 << 18, False, 5, 16, False),
+        (1 << 18, False, 3, 8, False),
+        (1 << 18, False, 8, 16, True),
+        (1 << 18, False, 9, 16, False),
         (policy.WIDE_VERTICES, True, 1, 2, True),
         (policy.WIDE_VERTICES, True, 2, 2, False),
     ],

@@ -156,7 +156,7 @@ def all_on_one_source(loaded, job, plan, threads):
 def few_sources(vertices, irregular, sources, threads):
     """Whether so many threads have too few sources to take one each.
 
-    >>> few_sources(1 << 18, True, 1, 2), few_sources(1 << 18, False, 1, 2), few_sources(1 << 18, True, 4, 16)
+    >>> few_sources(1 << 18, True, 1, 2), few_sources(1 << 18, False, 1, 2), few_sources(1 << 18, True, 8, 16)
     (False, True, True)
     """
     if vertices <= CACHED_VERTICES or threads == 1 or block_size(sources) > 1:

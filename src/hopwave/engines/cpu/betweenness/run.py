@@ -121,7 +121,10 @@ class Accumulation:
     def _leave(self, scores):
         """Leave all arrays to another run."""
         states, self._states = self._states, []
-        self._loaded.leave("workers", states, sum(array.nbytes for one in states for array in one))
+        one = states[0]  # of successors, only those of pushed levels were written
+        recorded = one.successors[: 0 if self._limits[state.PULLS] else None]
+        touched = one.sigma, one.gathered, one.queue, one.starts, recorded
+        self._loaded.leave("workers", states, len(states) * sum(array.nbytes for array in touched))
         self._loaded.leave(("scores", *scores.shape), scores, scores.nbytes)
 
     def _check(self, control):
