@@ -13,8 +13,11 @@ import pytest
 import hopwave as hw
 from hopwave import Graph, generate
 from hopwave.engines.cpu import policy, team
+from hopwave.engines.cpu.betweenness.run import Accumulation
+from hopwave.engines.cpu.betweenness.wide import WideAccumulation
 from hopwave.engines.cpu.search.small import FirstSearches, first_searches
 from hopwave.jobs import Question
+from hopwave.machine_code import njit
 from hopwave.validate import check
 
 KRONECKER = generate.kronecker(14, 8, seed=3)
@@ -88,15 +91,68 @@ def layers(count: int, width: int) -> Graph:
 @pytest.mark.parametrize("count", [10, 60])
 def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.MonkeyPatch, count: int):
     """Also where path counts do not fit into 53 bits, as in 60 layers."""
-    graph = layers(count, 8)
+    graph, used = layers(count, 8), []
     monkeypatch.setattr(policy, "SMALL_JOB", 0)
+    monkeypatch.setattr(policy, "CACHED_VERTICES", 0)
+    begin = WideAccumulation.__init__
+    monkeypatch.setattr(WideAccumulation, "__init__", lambda *given, **how: used.append(1) or begin(*given, **how))
 
     def scores(share: int) -> Any:
         monkeypatch.setattr(policy, "WIDE_SHARE", share)
         return hw.betweenness_centrality(graph, sources=[0, 9, 30], threads=2, device="cpu").scores
 
     together, apart = scores(0), scores(1000)
-    assert np.array_equal(together, apart) and together.max() > 0
+    assert np.array_equal(together, apart) and together.max() > 0 and used == [1]
+
+
+def test_rounded_path_counts_do_not_depend_on_threads():
+    """Counts of more than 53 bits are rounded, so that the order in which they are added up is seen."""
+    graph = layers(30, 150)
+    scores = [
+        hw.betweenness_centrality(graph, sources=[0, 2000], plan="hopwave-wide", threads=threads, device="cpu").scores
+        for threads in (1, 3)
+    ]
+    assert np.array_equal(*scores) and scores[0].max() > 0
+
+
+def test_the_next_call_uses_the_arrays_of_the_last(monkeypatch: pytest.MonkeyPatch):
+    """And gives the same scores; a caller who limits memory leaves nothing."""
+    graph, made = generate.smallworld(9_000, 10, 0.1, seed=8), []
+    make = Accumulation._worker_state
+    monkeypatch.setattr(Accumulation, "_worker_state", lambda self: made.append(1) or make(self))
+
+    def scores(**how: Any) -> Any:
+        return hw.betweenness_centrality(graph, sources=[5, 6, 7], threads=2, device="cpu", **how).scores
+
+    limited = scores(memory_limit=1 << 30)
+    assert len(made) == 2
+    again = [scores(), scores(), scores(cutoff=4, endpoints=True), scores()]
+    assert len(made) == 4
+    assert all(np.array_equal(limited, one) for one in (again[0], again[1], again[3]))
+    wide = [scores(plan="hopwave-wide"), scores(plan="hopwave-wide")]
+    assert all(np.array_equal(limited, one) for one in wide)
+
+
+@njit(nogil=True)
+def wait_for_an_offer(cells: Any) -> Any:
+    return team.await_offer(cells, np.int64(0))
+
+
+def test_no_helper_leaves_between_a_count_and_an_offer():
+    """It would not be missed, and the call would have one thread less."""
+    cells = np.zeros(team.TEAM_CELLS, np.int64)
+    wait_for_an_offer(cells)  # nobody comes: it leaves
+    assert cells[team.PRESENT] == -1
+    cells[team.PRESENT], cells[team.EXPECTED] = 1, 1
+    with ThreadPoolExecutor(1) as pool:
+        helper = pool.submit(wait_for_an_offer, cells)
+        time.sleep(0.2)
+        stayed = not helper.done()
+        cells[team.EXPECTED] = 0
+        assert helper.result(20) == -1 and stayed and cells[team.PRESENT] == 0
+        cells[team.PRESENT], cells[team.EXPECTED], cells[team.OFFER] = 1, 1, 1
+        assert pool.submit(wait_for_an_offer, cells).result(20) == 1
+    assert cells[team.PRESENT] == 1 and cells[team.READERS] == 1
 
 
 def test_the_first_searches_are_plain_ones(monkeypatch: pytest.MonkeyPatch):

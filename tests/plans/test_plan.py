@@ -151,6 +151,7 @@ def test_auto_picks_by_the_question() -> None:
     graph = hw.generate.path(3)
     assert hw.bfs(graph, 0).plan == "hopwave"
     assert hw.bfs(graph, 0, path_counts=True).plan == "hopwave-paths"
+    assert hw.bfs(hw.generate.complete(20), 0, device="cpu").plan == "hopwave-dense"
 
 
 def test_a_user_defined_plan_runs() -> None:
