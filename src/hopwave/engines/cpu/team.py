@@ -31,6 +31,7 @@ from hopwave.engines.cpu.crew import crew
 from hopwave.engines.cpu.intrinsics import (
     INNER,
     atomic_or,
+    nanoseconds,
     ordered_add,
     ordered_load,
     ordered_store,
@@ -116,7 +117,8 @@ def await_offer(team, last):
     """Wait a moment for an offer other than `last`. Returns it, and the caller is then counted in READERS; or -1, and
     it is no longer counted in PRESENT. Nobody leaves between a leader's count and its offer: it would not be missed.
     """
-    idle = np.int64(0)
+    idle, clock = np.int64(0), np.zeros(2, np.int64)
+    until = nanoseconds(clock) + LINGER
     while ordered_load(team, LEAVE) == 0:
         offer = ordered_load(team, OFFER)
         if offer & 1 and offer != last:
@@ -125,16 +127,15 @@ def await_offer(team, last):
                 return offer
             ordered_add(team, READERS, -1)
         idle += 1
-        if idle > LINGER:
+        if idle <= SPINS:
+            relax()
+            continue
+        pause()
+        if nanoseconds(clock) > until:
             ordered_add(team, PRESENT, -1)
             if ordered_load(team, EXPECTED) == 0:
                 return np.int64(-1)
             ordered_add(team, PRESENT, 1)
-            idle = np.int64(0)
-        elif idle > SPINS:
-            pause()
-        else:
-            relax()
     ordered_add(team, PRESENT, -1)
     return np.int64(-1)
 
