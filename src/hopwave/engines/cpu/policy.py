@@ -142,11 +142,11 @@ def worth_renumbering(loaded, job):
 def all_on_one_source(loaded, job, plan, threads):
     """Whether threads that all work on one source, and then on the next, are done sooner than with a source each.
 
-    Measured on 16 threads: with one source 4 to 10 times sooner, except on a graph of a few dozen thousand vertices
-    (1.2); from half as many sources as threads on, not at all. On meshes most levels are too small to share. On two
-    threads, with one source: 0.6 of the time on uniform 20 and on a small world, 0.8 on kron 20; 1.5 on kron 18, 4 on
-    mycielskian 15. Blocks of several sources are added up in another order, so they are left out: scores are the same
-    bit for bit either way.
+    Measured on 16 threads, kron 18 and a small world: eight sources take as long either way, on uniform 20 three
+    quarters; sixteen take twice as long. Four sources on 8 threads, or two on 4, take 1.2 times as long, one on 4 the
+    same. On meshes path counts pass 2^53, and most levels are too small to share. On two threads, with one source: 0.6
+    of the time on uniform 20, 1.05 on a small world, 1.5 on kron 18. Blocks of several sources are added up in another
+    order, so they are left out: scores are the same bit for bit either way.
     """
     if plan.regime != "block" or job.edges or job.squares or pulls_of(plan, loaded) == 0:
         return False
