@@ -157,7 +157,7 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
     prepare(run, shape, weighted=ask.weighted)
     few = policy.few_sources(n, irregular(shape), k, threads)
     if not ask.weighted and not ask.edges and (ask.plan == "hopwave-wide" or few):
-        run.take("queue, path counts, bitmaps", 2 * paged(4 * n) + paged(8 * n) + n // 2)
+        run.take("queue, path counts, shares, bitmaps", 2 * paged(4 * n) + 2 * paged(8 * n) + n // 2)
         run.take("sums", 8 * n)
         run.take("scores", 8 * n)
         return

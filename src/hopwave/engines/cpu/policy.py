@@ -35,7 +35,7 @@ MAX_ROWS_PER_CHUNK = 4096
 CHUNKS_PER_THREAD = 8  # at least, where rows are about equal
 CHUNKS_PER_THREAD_OF_ROWS = 32  # at least, where rows of a matrix differ in length
 CHUNKS_PER_THREAD_OF_PUSH = 8  # at least, of a pushed level
-MIN_VERTICES_PER_CHUNK = 4096  # where a vertex costs one store
+MIN_VERTICES_PER_CHUNK = 1024  # where a vertex costs one store
 MAX_WORDS_PER_CHUNK = 256  # of 64 vertices, pulled
 CHUNKS_PER_REGION = 4  # at least: what a thread has not begun when others are done, they take over
 MAX_VERTICES_PER_PUSH, ARCS_PER_PUSH = 2048, 4096  # few vertices where they are hubs, many where they are not
@@ -142,11 +142,11 @@ def worth_renumbering(loaded, job):
 def all_on_one_source(loaded, job, plan, threads):
     """Whether threads that all work on one source, and then on the next, are done sooner than with a source each.
 
-    Measured on 16 threads, kron 18 and a small world: eight sources take as long either way, on uniform 20 three
-    quarters; sixteen take twice as long. Four sources on 8 threads, or two on 4, take 1.2 times as long, one on 4 the
-    same. On meshes path counts pass 2^53, and most levels are too small to share. On two threads, with one source: 0.6
-    of the time on uniform 20, 1.05 on a small world, 1.5 on kron 18. Blocks of several sources are added up in another
-    order, so they are left out: scores are the same bit for bit either way.
+    Measured on 16 threads, kron 18 and a small world: eight sources take as long either way, sixteen take twice as
+    long. Four sources on 8 threads, or two on 4, take 1.2 times as long, one on 4 the same. On two threads, with one
+    source: 1.05 times on a small world, 1.5 on kron 18; on larger graphs, in an earlier state, 0.6 on uniform 20 and
+    0.8 on kron 20. On meshes path counts pass 2^53, and most levels are too small to share. Blocks of several sources
+    are added up in another order, so they are left out: scores are the same bit for bit either way.
     """
     if plan.regime != "block" or job.edges or job.squares or pulls_of(plan, loaded) == 0:
         return False

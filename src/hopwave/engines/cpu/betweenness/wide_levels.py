@@ -183,6 +183,7 @@ def spread_back(A, W, board, me, which):
             while asking != U0:
                 v = base + trailing_zeros(asking)
                 asking &= asking - U1
+                prefetch(in_indices, in_indptr[min(v + U16, n)])
                 share = sigma[v]
                 for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
                     u = np.uint64(in_indices[j])
