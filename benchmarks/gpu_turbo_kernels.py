@@ -1,6 +1,6 @@
 """Time and loads of every kernel of TurboBFS and TurboBC, counted by Nsight Compute.
 
-    PYTHONPATH=src:. python -m benchmarks.gpu_turbo_kernels [--graphs a,b] [--out FOLDER]
+    PYTHONPATH=src:. python -m benchmarks.gpu_turbo_kernels [--graphs a,b] [--go-on] [--out FOLDER]
 
 For three statements of the papers: products take up to 90% of the time, products of whole numbers are up to 2.7 times
 faster than those of floats, and veCSC's kernels load more than the memory's bandwidth. The program starts itself under
@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -102,12 +103,16 @@ def work(name: str, out: Path) -> None:
 
 
 def counted(ncu: str, name: str, folder: Path) -> list[dict[str, Any]]:
-    """The runs of one graph, with what ncu counted in their kernels."""
+    """The runs of one graph, with what ncu counted in their kernels. ncu writes its log when the program ends."""
     runs, log = folder / "runs", folder / "log"
     options = ["--profile-from-start", "off", "--clock-control", "none", "--csv", "--print-units", "base"]
     options += ["--metrics", ",".join(METRICS), "--log-file", str(log)]
     program = [sys.executable, "-m", "benchmarks.gpu_turbo_kernels", "--graphs", name, "--runs", str(runs)]
-    subprocess.run([ncu, *options, *program], check=True)
+    try:
+        subprocess.run([ncu, *options, *program], check=True)
+    except subprocess.CalledProcessError as failed:
+        print(f"{name}: left out, since {failed}", log.read_text(encoding="utf-8") if log.exists() else "", sep="\n")
+        return []
     listed = [json.loads(line) for line in runs.read_text(encoding="utf-8").splitlines()]
     return by_run(launches(log.read_text(encoding="utf-8")), listed)
 
@@ -116,6 +121,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--graphs", default=",".join(GRAPHS))
     parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--go-on", action="store_true", help="keep the lines of other graphs")
     parser.add_argument("--runs", type=Path, help="be the program under ncu, for one graph, and list the runs here")
     given = parser.parse_args()
     if given.runs:
@@ -125,14 +131,19 @@ def main() -> None:
     if ncu is None:
         raise SystemExit("there is no ncu; it comes with the CUDA toolkit")
     given.out.mkdir(parents=True, exist_ok=True)
-    lines: list[dict[str, Any]] = []
+    kept = given.out / "gpu-turbo-kernels.jsonl"
+    before = kept.read_text(encoding="utf-8").splitlines() if given.go_on and kept.exists() else []
+    lines: list[dict[str, Any]] = [json.loads(line) for line in before]
     for name in given.graphs.split(","):
         with tempfile.TemporaryDirectory() as folder:
-            lines += counted(ncu, name, Path(folder))
-        text = "".join(json.dumps(one) + "\n" for one in lines)
-        (given.out / "gpu-turbo-kernels.jsonl").write_text(text, encoding="utf-8")
+            began = time.perf_counter()
+            found = counted(ncu, name, Path(folder))
+        print(f"{name}: {len(found)} runs in {time.perf_counter() - began:.1f} s", flush=True)
+        if not found:
+            continue
+        lines = [one for one in lines if one["graph"] != name] + found
+        kept.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
         (given.out / "gpu-turbo-kernels.md").write_text(page(lines), encoding="utf-8")
-        print(f"{name}: {len(lines)} runs", flush=True)
 
 
 if __name__ == "__main__":

@@ -119,6 +119,7 @@ class Engine:
         if ahead.possible(plan):
             with explained("computing levels", search.loaded.graph):
                 return list(ahead.run(search, plan, trace))
+        search.timed = trace
         levels = by_levels(self, search, search.loaded.n, search.loaded.m, plan)
         if search.duplicates:
             with explained("counting the levels", search.loaded.graph):

@@ -60,6 +60,7 @@ class Search:
         self.parent = cupy.empty(self.n, np.int32) if question.predecessors else None
         self.sigma = self.counts = self.work = None
         self.ran_whole = False  # by one_launch.py
+        self.timed = True  # whether levels are timed by events: only a trace shows them (Engine.run)
         self.ahead = False  # whether levels are being launched before those before them are read (ahead.py)
         self.scaling, self.overflowed = None, False  # of path counts
         # A plan that scans the status array claims there; others keep a bitmap.

@@ -26,11 +26,14 @@ def advance(search, step, choice, run=None):
     """One level by that step, or by a function `run` in its place."""
     search.begin()
     began, ended = search.work.events(2)
-    began.record()
+    if search.timed:
+        began.record()
     (run or kind_of(step))(search, step)
-    ended.record()
+    if search.timed:
+        ended.record()
     counters = search.read_counters(1)[0]
-    level = entered(search, step, choice, counters, cupy.cuda.get_elapsed_time(began, ended) * 1e-3)
+    seconds = cupy.cuda.get_elapsed_time(began, ended) * 1e-3 if search.timed else 0.0
+    level = entered(search, step, choice, counters, seconds)
     if search.duplicates and search.nf > room(search):  # the queue is not whole: take the level from the status array
         search.has_queue = False
         search.need_queue()
@@ -259,7 +262,7 @@ def pull_queue(search, step):
     """XBFS's bottom-up: a sorted queue by double scan, rows dealt out, a look ahead where the limit allows it."""
     loaded = search.loaded
     length = search.n - search.reached + search.early  # what was not visited when this level began
-    waiting = unvisited_queue(search)
+    waiting = unvisited_queue(search) if length else None  # often the last level finds that everything is visited
     search.clear_counters()
     limit = search.question.depth_limit
     ahead = step.asynchronous and (limit is None or search.depth + 1 < limit)
