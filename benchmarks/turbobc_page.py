@@ -64,10 +64,10 @@ NOTE = (
     "was timed."
 )
 HUB = (
-    "hub17 is made like the mawi graphs of Table 2, which cannot be downloaded here: one vertex is joined to 88% of all "
-    "others, and the mean degree is 2. The paper finds scCOOC the fastest on such graphs (section 4.1), since a thread "
-    "or a warp that reads the column of that vertex keeps all others waiting. Here scCOOC takes {0:.3g} ms per source, "
-    "scCSC {1:.3g} and veCSC {2:.3g}."
+    "hub17 is made like the mawi graphs of Table 2, which cannot be downloaded here: one vertex is joined to 88% of "
+    "all others, and the mean degree is 2. The paper finds scCOOC the fastest on such graphs (section 4.1), since a "
+    "thread or a warp that reads the column of that vertex keeps all others waiting. Here scCOOC takes {0:.3g} ms per "
+    "source, scCSC {1:.3g} and veCSC {2:.3g}."
 )
 MEMORY = (
     "Megabytes that CuPy's memory pool holds for a run, × the paper's 7n + m words of 4 bytes. 9n + 2m words is what "
