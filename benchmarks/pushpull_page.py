@@ -123,11 +123,11 @@ or stay within the level. The rule (more than 1% of the vertices) turns to pulli
 NOTE_6 = """\
 Median, and from the tenth to the ninetieth percentile{sources}. The paper's oval: with a frontier of about
 {growing:,.0f} vertices that grows (iteration 3) a push takes {slow:.2g} ms, with one of {shrinking:,.0f} that shrinks
-(iteration 5) {quick:.2g} ms, because hubs are found first. Its backwards L: a pull takes {first:.2g} ms while nothing is visited,
-since rows are read to their end by one thread each, and {third:.2g} ms two iterations later. The faster direction of
-each iteration is {order}; in the paper push, push, pull, pull, pull, then either. The paper read 79 parents before it
-found a valid one, and 1.3 after two iterations; the last column also counts the parents of rows that found none, which
-are nearly all rows at first."""
+(iteration 5) {quick:.2g} ms, because hubs are found first. Its backwards L: a pull takes {first:.2g} ms while nothing
+is visited, since rows are read to their end by one thread each, and {third:.2g} ms two iterations later. The faster
+direction of each iteration is {order}; in the paper push, push, pull, pull, pull, then either. The paper read 79
+parents before it found a valid one, and 1.3 after two iterations; the last column also counts the parents of rows
+that found none, which are nearly all rows at first."""
 NOTE_REUSE = """\
 Why operand reuse gains little here ({gain:.2f} × in these searches, the paper 2.68 ×): a row finds the same parent
 whether it looks among the frontier or among all visited vertices, so the arcs checked are the same to the last one; the

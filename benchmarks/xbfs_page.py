@@ -252,8 +252,8 @@ little beside a launch on graphs of this size. On the deep graphs of Table 2, wh
 scan, XBFS gains {deep} ×. WB and Async: see Figures 14 and 15.""",
     "figure_12": """\
 The paper's baseline spends most of its time bottom-up, ours {baseline_up}. Each top-down level of the baseline makes
-its queue by two scans and a prefix sum, and on graphs of this size most levels are top-down and small. Without these scans
-(+ Ad) {ad_up} of the time is bottom-up, and the other two ideas change that little.""",
+its queue by two scans and a prefix sum, and on graphs of this size most levels are top-down and small. Without these
+scans (+ Ad) {ad_up} of the time is bottom-up, and the other two ideas change that little.""",
     "figure_13": """\
 What the levels of each way save against the same levels of the baseline, as a share of all that is saved. Scan-free
 saves most, and the sorted queue of bottom-up nothing, where the paper has 54.9%: the strided reads that it blames
