@@ -112,7 +112,7 @@ __global__ void pull_by_degree(const Offset *in_offsets, const int *in_neighbour
 
 
 def _launch(search: Any, name: str, blocks: int, *arguments: Any, shape: str = "") -> None:
-    search.launch.get(HEADER, name, shape, KERNELS)((blocks,), (BLOCK,), arguments)
+    search.launch(HEADER, name, blocks, *arguments, shape=shape, blocks=blocks, text=KERNELS)
 
 
 def strided_queue(search: Any, queue: Any, depth: int, bottom_up: bool) -> None:

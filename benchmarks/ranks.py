@@ -45,8 +45,10 @@ def run_job(ranks: int, module: str = "benchmarks.ranks", **settings: Any) -> di
     done = subprocess.run(command, capture_output=True, text=True, env=known, cwd=ROOT, check=False)
     if done.returncode:
         raise SystemExit(f"{ranks} ranks, {settings}: {done.stdout}{done.stderr}")
-    (printed,) = (line for line in done.stdout.splitlines() if line.startswith("{"))  # mpiexec may add lines
-    return dict(json.loads(printed))
+    printed = [line for line in done.stdout.splitlines() if line.startswith("{")]  # mpiexec may add lines
+    if len(printed) != 1:
+        raise SystemExit(f"{ranks} ranks, {settings}: no result; {done.stdout}{done.stderr}")
+    return dict(json.loads(printed[0]))
 
 
 def work(settings: dict[str, Any]) -> None:

@@ -32,8 +32,7 @@ def advance(search, step, choice, run=None):
     if search.timed:
         ended.record()
     counters = search.read_counters(1)[0]
-    seconds = cupy.cuda.get_elapsed_time(began, ended) * 1e-3 if search.timed else 0.0
-    level = entered(search, step, choice, counters, seconds)
+    level = entered(search, step, choice, counters, search.timed and cupy.cuda.get_elapsed_time(began, ended) * 1e-3)
     if search.duplicates and search.nf > room(search):  # the queue is not whole: take the level from the status array
         search.has_queue = False
         search.need_queue()
@@ -43,7 +42,7 @@ def advance(search, step, choice, run=None):
 
 
 def entered(search, step, choice, counters, seconds):
-    """The level that has these counters; the search goes on behind it."""
+    """The level that has these counters, or None where nobody looks at levels; the search goes on behind it."""
     sizes = search.nf, search.mf, search.mu
     early, early_edges = search.early, search.early_edges
     if isinstance(step, Push) and step.output == "scan":  # the scan also counted what had been found early
@@ -57,6 +56,8 @@ def entered(search, step, choice, counters, seconds):
     search.reached += found
     if search.sigma is not None:
         search.rescale()
+    if not search.timed:
+        return None
     return Level(search.depth, choice, str(step), *sizes, found, counters[CHECKED], seconds, counters[AHEAD])
 
 
