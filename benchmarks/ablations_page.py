@@ -75,7 +75,8 @@ and large hubs.""",
 *Operand reuse* gains {reuse:.2f} ×, the paper 2.68 ×. It saves making a dense frontier where a search turns to pulling,
 here a bitmap, in about 20 µs; arcs checked are the same to the last one ([gpu-pushpull.md](gpu-pushpull.md)). By the
 paper's own GTEPS it saved 7 ms of 11.5 on a K40c, where writing a vector of two million values takes well under 0.1 ms;
-what else it saved there, the paper does not say.""",
+what else it saved there, the paper does not say. It also costs something here: all visited vertices are read while new
+ones are found, so that these are merged by a launch of their own after every pull.""",
 ]
 KRON = "kron21e44"  # the graph of the paper's Table 2
 SHORT = {"structure only": "structure", "change of direction": "direction", "masking": "masking", "early exit": "exit",

@@ -164,11 +164,10 @@ AUTHORS: dict[str, tuple[float | None, float | str | None, float | None, float, 
 AUTHORS_NOTE = """\
 Milliseconds. *Ours* are whole calls of `hw.bfs` by the host's clock / the levels alone by the GPU's, in a second call
 with a trace; medians over up to {sources} sources of the largest component, distances only; of TurboBFS's six
-algorithms the fastest. *Theirs* were
-measured on the same GPU model and graph families before hopwave was written, the median of 6 other sources, and not
-again: XBFS is the time of its kernels alone, which is to be compared with our levels; kron, rmat, uniform and meshes
-were drawn with other random numbers. *Theirs / ours* above 1 means that our rendering is faster: for TurboBFS and
-GraphBLAST by whole calls, for XBFS by levels."""
+algorithms the fastest. *Theirs* were measured on the same GPU model and graph families before hopwave was written, the
+median of 6 other sources, and not again: XBFS is the time of its kernels alone, which is to be compared with our
+levels; kron, rmat, uniform and meshes were drawn with other random numbers. *Theirs / ours* above 1 means that our
+rendering is faster: for TurboBFS and GraphBLAST by whole calls, for XBFS by levels."""
 AUTHORS_SLOWER = """\
 Slower than its authors' program: {names}."""
 AUTHORS_HOST = """\

@@ -99,7 +99,8 @@ def tables(by_name: dict[str, dict[str, Any]]) -> str:
     if "hub17" in by_name:
         text.append(HUB.format(*(by_name["hub17"][plan]["ms"] for plan in PLANS)))
     text += ["## Memory (Figures 3-5)", table(map(memory_row, records)), MEMORY]
-    text += ["## The scale-free metric (equation 5)", table(scf_rows(records)), SCF]
+    if scf := scf_rows(records):
+        text += ["## The scale-free metric (equation 5)", table(scf), SCF]
     text += ["## Big graphs (Table 4)", table(big_rows()), BIG_NOTE]
     exact = [exact_row(one) for one in records if one["name"] in (*EXACT, *MESHES)]
     if exact:
