@@ -45,7 +45,8 @@ def page(lines: list[Record]) -> str:
     graphs = list(dict.fromkeys(line["graph"] for line in lines))
     where = ", ".join(f"{key} {lines[-1][key]}" for key in MACHINE)
     text = ["# What each idea of the papers gains", where, ABOUT, *remarks(lines)]
-    text += ["## Push-pull, Table 2: GTEPS (gain over the column before)", push_pull(cells, graphs), *PUSH_PULL]
+    text += ["## Push-pull, Table 2: GTEPS (gain over the column before)", push_pull(cells, graphs)]
+    text += paragraphs(cells, graphs)
     return "\n\n".join(part for part in text if part) + "\n"
 
 
@@ -56,23 +57,48 @@ reached part over that time. Every search was compared with the distances of `ho
 [gpu-pushpull.md](gpu-pushpull.md), Hiragushi's on [gpu-hiragushi.md](gpu-hiragushi.md)."""
 PUSH_PULL = [
     """\
-*Structure only* gains 1.17 × on kron 21, the paper 1.62 ×. Both sorts here are by log M bits and take three passes; one
-moves keys and values, the other keys alone. The rest of a push, gathering neighbours before the sort and reducing and
-masking after it, is the same for both, which bounds the gain. On small graphs a level is a dozen launches, whatever
-they move.""",
+*Structure only* gains {structure:.2f} × on kron 21, the paper 1.62 ×. Both sorts here are by log M bits and take three
+passes; one moves keys and values, the other keys alone. The rest of a push, gathering neighbours before the sort and
+reducing and masking after it, is the same for both, which bounds the gain. On small graphs a level is a few launches,
+whatever they move.""",
     """\
-*Change of direction* gains 1.63 ×, the paper 1.08 ×. The unmasked product reads all arcs, in equal shares, at every
-pull: on an H200 that is far cheaper than to sort the frontier's arcs. It gains on every graph. (With one thread per
-row, as it was here before, it was 0.17 × on kron 21: a thread alone read a hub's 199,000 arcs.)""",
+*Change of direction* gains {direction:.2f} ×, the paper 1.08 ×. The unmasked product reads all arcs, in equal shares,
+at every pull: on an H200 that is far cheaper than to sort the frontier's arcs. It loses on: {direction_loses}. (With
+one thread per row, as it was here before, it was 0.17 × on kron 21: a thread alone read a hub's 199,000 arcs.)""",
     """\
-*Masking* gains 2.47 ×, the paper 2.58 ×: agreement. On graphs with few levels and large hubs it loses up to half
-(cnr-2000, mycielskian15, ego-Twitter): the masked product is the paper's Algorithm 2, one thread per row, and the
-unmasked one is balanced.""",
+*Masking* gains {masking:.2f} ×, the paper 2.58 ×. It loses a tenth or more on: {masking_loses}. The masked product is
+the paper's Algorithm 2, one thread per row, and the unmasked one is balanced, which counts where there are few levels
+and large hubs.""",
     """\
-*Early exit* gains 2.58 ×, the paper 4.02 ×: the same in kind; it is the largest gain on kron 21 here as there.""",
+*Early exit* gains {exit:.2f} ×, the paper 4.02 ×, the greatest gain there; here it is that of {greatest}.""",
     """\
-*Operand reuse* gains 1.13 ×, the paper 2.68 ×. It saves making a dense frontier where a search turns to pulling, here a
-bitmap, in about 20 µs; arcs checked are the same to the last one ([gpu-pushpull.md](gpu-pushpull.md)). By the paper's
-own GTEPS it saved 7 ms of 11.5 on a K40c, where writing a vector of two million values takes well under 0.1 ms; what
-else it saved there, the paper does not say.""",
+*Operand reuse* gains {reuse:.2f} ×, the paper 2.68 ×. It saves making a dense frontier where a search turns to pulling,
+here a bitmap, in about 20 µs; arcs checked are the same to the last one ([gpu-pushpull.md](gpu-pushpull.md)). By the
+paper's own GTEPS it saved 7 ms of 11.5 on a K40c, where writing a vector of two million values takes well under 0.1 ms;
+what else it saved there, the paper does not say. It also costs something here: all visited vertices are read while new
+ones are found, so that these are merged by a launch of their own after every pull.""",
 ]
+KRON = "kron21e44"  # the graph of the paper's Table 2
+SHORT = {"structure only": "structure", "change of direction": "direction", "masking": "masking", "early exit": "exit",
+         "operand reuse": "reuse"}  # fmt: skip
+
+
+def gains(cells: dict[tuple[str, str], Record], graph: str) -> dict[str, float]:
+    """What each optimisation gains over the row before, by its name."""
+    times = [cells[graph, plan]["ms"] for plan in PLANS]
+    names = [what for what, *_ in TABLE_2.values()]
+    return {what: before / after for what, before, after in zip(names[1:], times, times[1:], strict=False)}
+
+
+def paragraphs(cells: dict[tuple[str, str], Record], graphs: list[str]) -> list[str]:
+    """A paragraph on each optimisation, where the paper's graph was measured."""
+    if KRON not in graphs:
+        return []
+    here = gains(cells, KRON)
+    said: Record = {SHORT[what]: gain for what, gain in here.items()} | {
+        "greatest": max(here, key=lambda one: here[one])
+    }
+    for what, least in (("change of direction", 1.0), ("masking", 0.9)):
+        some = [f"{graph} ({gain:.2f})" for graph in graphs if (gain := gains(cells, graph)[what]) < least]
+        said[f"{SHORT[what]}_loses"] = ", ".join(some) or "no graph"
+    return [paragraph.format(**said) for paragraph in PUSH_PULL]

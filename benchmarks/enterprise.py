@@ -112,7 +112,7 @@ __global__ void pull_by_degree(const Offset *in_offsets, const int *in_neighbour
 
 
 def _launch(search: Any, name: str, blocks: int, *arguments: Any, shape: str = "") -> None:
-    search.launch.get(HEADER, name, shape, KERNELS)((blocks,), (BLOCK,), arguments)
+    search.launch(HEADER, name, blocks, *arguments, shape=shape, blocks=blocks, text=KERNELS)
 
 
 def strided_queue(search: Any, queue: Any, depth: int, bottom_up: bool) -> None:
@@ -149,9 +149,10 @@ def push(search: Any, step: Any) -> None:
 
 
 def pull(search: Any, step: Any) -> None:
-    """Bottom-up: a strided queue, rows by degree."""
+    """Bottom-up: a strided queue, rows by degree. Nothing is scanned where every vertex is visited, as in our XBFS."""
     waiting = search.work.take("waiting", search.n, np.int32)
-    strided_queue(search, waiting, search.depth, bottom_up=True)
+    if search.reached < search.n:
+        strided_queue(search, waiting, search.depth, bottom_up=True)
     _pull_by_degree(search, waiting)
     search.set_forms()
 
@@ -159,7 +160,7 @@ def pull(search: Any, step: Any) -> None:
 def pull_double_scan(search: Any, step: Any) -> None:
     """The same after XBFS's queue by double scan: the figure's second bar."""
     waiting = search.n - search.reached
-    _pull_by_degree(search, steps.unvisited_queue(search))
+    _pull_by_degree(search, steps.unvisited_queue(search) if waiting else None)
     search.set_forms(waiting=waiting)
 
 

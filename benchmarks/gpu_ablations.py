@@ -1,10 +1,11 @@
 """Push-pull's Table 2 on many graphs, on one GPU.
 
-    PYTHONPATH=src:. python -m benchmarks.gpu_ablations [--data FOLDER] [--graphs x,y] [--sources 16]
+    PYTHONPATH=src:. python -m benchmarks.gpu_ablations [--data FOLDER] [--graphs x,y] [--sources 16] [--go-on]
 
 Every search is compared with the distances of `hopwave-gpu`, and those of the first source, on smaller graphs, with
 SciPy's. Times are inside the levels, by the GPU's events; median over sources. Writes one line for each plan and graph,
-and gpu-ablations.md from them (ablations_page.py). XBFS's figures are on gpu-xbfs.md.
+and gpu-ablations.md from them (ablations_page.py); --go-on keeps the lines of other graphs. XBFS's figures are on
+gpu-xbfs.md.
 """
 
 from __future__ import annotations
@@ -84,22 +85,28 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the .mtx.gz files")
     parser.add_argument("--graphs", default=",".join(GRAPHS))
     parser.add_argument("--sources", type=int, default=16)
+    parser.add_argument("--go-on", action="store_true", help="keep the lines of other graphs")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
     engine, about = engines.engine("cuda"), head()
-    rows: list[dict[str, Any]] = []
     given.out.mkdir(parents=True, exist_ok=True)
+    kept = given.out / "gpu-ablations.jsonl"
+    before = kept.read_text(encoding="utf-8").splitlines() if given.go_on else []
+    by_graph: dict[str, list[dict[str, Any]]] = {}
+    for line in map(json.loads, before):
+        by_graph.setdefault(line["graph"], []).append(line)
     for name in given.graphs.split(","):
         path = given.data / f"{name}.mtx.gz"
         if name not in GENERATED and not path.exists():
             print(f"{name}: {path} does not exist; left out")
             continue
         graph = (GENERATED[name]() if name in GENERATED else hw.read(path)).to("cuda")
-        rows += measure(engine, name, graph, max(given.sources, GRAPH500 * name.startswith("kron")))
+        measured = measure(engine, name, graph, max(given.sources, GRAPH500 * name.startswith("kron")))
+        by_graph[name] = [about | row for row in measured]
         graph._prepared.clear()
         cupy.get_default_memory_pool().free_all_blocks()
-        lines = [about | row for row in rows]
-        (given.out / "gpu-ablations.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+        lines = [line for one in GRAPHS for line in by_graph.get(one, [])]
+        kept.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
         (given.out / "gpu-ablations.md").write_text(page(lines), encoding="utf-8")
 
 

@@ -42,7 +42,16 @@ MOST_ON_HOST = 500_000_000  # arcs of a graph that is verified by the CPU engine
 CHUNK = 1 << 27  # arcs that CuPy works on at a time
 
 
+def one_hub(n: int) -> Graph:
+    """Like the paper's mawi graphs: one vertex is joined to 88% of all, and the mean degree is 2."""
+    random = np.random.default_rng(1)
+    spokes = 1 + random.permutation(n - 1)[: int(0.88 * n)]
+    u, v = random.integers(0, n, (2, int(0.15 * n)))
+    return Graph.from_edges(np.concatenate([np.zeros_like(spokes), u]), np.concatenate([spokes, v]), n=n)
+
+
 MADE: dict[str, Callable[[], Graph]] = {
+    "hub17": lambda: one_hub(1 << 17),
     "smallworld": lambda: generate.smallworld(100_000, 10, 0.1, seed=1),
     **{f"mycielskian{k}": lambda k=k: mycielskian(k) for k in range(15, 20)},  # type: ignore[misc]
     **{f"kron{scale}": lambda scale=scale: kronecker(scale, 48) for scale in (18, 19, 20, 21)},  # type: ignore[misc]

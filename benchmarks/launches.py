@@ -32,10 +32,11 @@ class Recorded:
 def record() -> None:
     """From now on, note every launch of an instance that is loaded later."""
     from hopwave.engines.cuda import nvrtc
-    from hopwave.engines.cuda.prepared_launch import PreparedLaunch
+    from hopwave.engines.cuda.prepared_launch import PackedLaunch, PreparedLaunch
 
     load: Any = nvrtc.loaded.get
     call: Callable[..., Any] = PreparedLaunch.__call__
+    packed_call: Callable[..., Any] = PackedLaunch.__call__
     by_handle: dict[int, str] = {}
 
     def loaded(header: str, name: str, *more: Any) -> Recorded:
@@ -47,8 +48,13 @@ def record() -> None:
         launched.setdefault(by_handle[self.handle], now[0])
         call(self, **changed)
 
+    def packed(self: Any, *arguments: Any) -> None:
+        launched.setdefault(by_handle[self.handle], now[0])
+        packed_call(self, *arguments)
+
     nvrtc.loaded.get = loaded
     PreparedLaunch.__call__ = prepared
+    PackedLaunch.__call__ = packed
 
 
 # ---------------------------------------------------------------- the plugin

@@ -162,20 +162,21 @@ AUTHORS: dict[str, tuple[float | None, float | str | None, float | None, float, 
     "osm-netherlands-cities": (20.9, 39, 100, 71, 15.4),
 }
 AUTHORS_NOTE = """\
-Milliseconds. *Ours* are whole calls of `hw.bfs` by the host's clock / the levels alone by the GPU's, medians over up
-to {sources} sources of the largest component, distances only; of TurboBFS's six algorithms the fastest. *Theirs* were
-measured on the same GPU model and graph families before hopwave was written, the median of 6 other sources, and not
-again: XBFS is the time of its kernels alone, which is to be compared with our levels; kron, rmat, uniform and meshes
-were drawn with other random numbers. *Theirs / ours* above 1 means that our rendering is faster: for TurboBFS and
-GraphBLAST by whole calls, for XBFS by levels."""
+Milliseconds. *Ours* are whole calls of `hw.bfs` by the host's clock / the levels alone by the GPU's, in a second call
+with a trace; medians over up to {sources} sources of the largest component, distances only; of TurboBFS's six
+algorithms the fastest. *Theirs* were measured on the same GPU model and graph families before hopwave was written, the
+median of 6 other sources, and not again: XBFS is the time of its kernels alone, which is to be compared with our
+levels; kron, rmat, uniform and meshes were drawn with other random numbers. *Theirs / ours* above 1 means that our
+rendering is faster: for TurboBFS and GraphBLAST by whole calls, for XBFS by levels."""
 AUTHORS_SLOWER = """\
 Slower than its authors' program: {names}."""
 AUTHORS_HOST = """\
 What a whole call takes beyond its levels is the host's time: {rule} ms in the median of the calls of XBFS and
 push-pull above, {ahead} ms of TurboBFS's algorithms but for tdbu. Python checks the arguments, begins the search, and
-launches every kernel; launches also lie between the kernels of a level. After each level of a plan with a rule (XBFS,
-push-pull) the host reads the counters and asks the rule. TurboBFS's algorithms, but for tdbu, need nothing from the
-host between levels, so that their levels are launched ahead."""
+launches every kernel; launches also lie between the kernels of a level, and a level of few arcs takes as long as its
+launches. After each level of a plan with a rule (XBFS, push-pull) the host reads the counters, for which it waits 12
+µs, and asks the rule. TurboBFS's algorithms, but for tdbu, need nothing from the host between levels, so that their
+levels are launched ahead."""
 OTHERS = "Other programs on the same GPU model, of which there is no plan, beside hopwave's own: milliseconds."
 
 

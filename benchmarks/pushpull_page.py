@@ -102,13 +102,13 @@ def page(lines: list[Record]) -> str:
         text += [
             f"## Figure 6: only push, only pull; {one['sources']} sources of {one['graph']}",
             iterations(one),
-            NOTE_6,
+            note_6(one),
         ]
     if "reuse" in parts:
-        text += ["## 5.4: what operand reuse saves", reuse(parts["reuse"]), NOTE_REUSE]
+        text += ["## 5.4: what operand reuse saves", reuse(parts["reuse"]), note_reuse(parts["reuse"])]
     graphs = [one for one in lines if one["part"] == "whole"]
     left_out = [name for graph, name in SAME.items() if graph not in {one["graph"] for one in graphs}]
-    text += ["## Table 3 and Figure 7: whole searches", whole(graphs), NOTE_7]
+    text += ["## Table 3 and Figure 7: whole searches", whole(graphs), note_7(graphs)]
     text += [f"Not measured in this run: {', '.join(left_out)}."] if left_out else []
     return "\n\n".join(part for part in text if part) + "\n"
 
@@ -121,18 +121,43 @@ NOTE_5 = """\
 As in the paper's figure, two iterations have few vertices, and then two have nearly all arcs, most of which lead back
 or stay within the level. The rule (more than 1% of the vertices) turns to pulling at the third iteration."""
 NOTE_6 = """\
-Median, and from the tenth to the ninetieth percentile. The paper took 1,000 sources. Its oval: with a frontier of about
-55,000 vertices that grows (iteration 3) a push takes 3.5 ms, with one of 120,000 that shrinks (iteration 5) 0.22 ms,
-because hubs are found first. Its backwards L: a pull takes 26 ms while nothing is visited, since rows are read to their
-end by one thread each, and 0.14 ms two iterations later. Push, push, pull, pull, pull, then either is fastest here too.
-The paper read 79 parents before it found a valid one, and 1.3 after two iterations; the last column also counts the
-parents of rows that found none, which are nearly all rows at first."""
+Median, and from the tenth to the ninetieth percentile{sources}. The paper's oval: with a frontier of about
+{growing:,.0f} vertices that grows (iteration 3) a push takes {slow:.2g} ms, with one of {shrinking:,.0f} that shrinks
+(iteration 5) {quick:.2g} ms, because hubs are found first. Its backwards L: a pull takes {first:.2g} ms while nothing
+is visited, since rows are read to their end by one thread each, and {third:.2g} ms two iterations later. The faster
+direction of each iteration is {order}; in the paper push, push, pull, pull, pull, then either. The paper read 79
+parents before it found a valid one, and 1.3 after two iterations; the last column also counts the parents of rows
+that found none, which are nearly all rows at first."""
 NOTE_REUSE = """\
-Why operand reuse gains little here (1.13 × in Table 2, the paper 2.68 ×): a row finds the same parent whether it looks
-among the frontier or among all visited vertices, so the arcs checked are the same to the last one; the visited bitmap
-is there anyway, as it is the mask; and a bitmap of the frontier is made once per search, by one pass over its queue."""
+Why operand reuse gains little here ({gain:.2f} × in these searches, the paper 2.68 ×): a row finds the same parent
+whether it looks among the frontier or among all visited vertices, so the arcs checked are the same to the last one; the
+visited bitmap is there anyway, as it is the mask; and a bitmap of the frontier is made once per search, by one pass
+over its queue."""
 NOTE_7 = """\
 The mean of 16 sources (the paper: of 10 runs). The kron and rmat graphs have the paper's sizes and are drawn anew. The
 other seven are not to be had: six cannot be downloaded here, and a random geometric graph of 2^24 vertices takes the
-host too long to make. The paper's GPU was a K40c, so only ratios can be compared: push-pull is 8 to 10 × faster than
-its push-only baseline, in the paper 27 × on kron 21."""
+host too long to make. The paper's GPU was a K40c, so only ratios can be compared: push-pull is {least:.0f} to
+{most:.0f} × faster than its push-only baseline, in the paper 27 × on kron 21."""
+
+
+def note_6(one: Record) -> str:
+    """The paragraph below Figure 6: medians of its iterations."""
+    push, pull = one["push"], one["pull"]
+    if min(len(push), len(pull)) < 5:
+        return ""
+    pairs = [(there["ms"][1], back["ms"][1]) for there, back in zip(push[:6], pull, strict=False)]
+    order = ", ".join("push" if there < back else "pull" for there, back in pairs)
+    return NOTE_6.format(
+        sources="" if one["sources"] >= 1000 else ". The paper took 1,000 sources", order=order,
+        growing=push[2]["frontier"][1], slow=push[2]["ms"][1], shrinking=push[4]["frontier"][1], quick=push[4]["ms"][1],
+        first=pull[0]["ms"][1], third=pull[2]["ms"][1],
+    )  # fmt: skip
+
+
+def note_reuse(one: Record) -> str:
+    return NOTE_REUSE.format(gain=one["pushpull-exit"]["ms"] / one["pushpull"]["ms"])
+
+
+def note_7(graphs: list[Record]) -> str:
+    ratios = [one["pushpull-baseline"] / one["pushpull"] for one in graphs]
+    return NOTE_7.format(least=min(ratios), most=max(ratios))

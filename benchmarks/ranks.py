@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,7 @@ import numpy as np
 from benchmarks.setting import RESULTS, ROOT, publish
 
 RANKS = (1, 2, 4)
+RESULT = re.compile(r"\{.*\}")  # what rank 0 prints: mpiexec may add lines, and colours on the same line
 # Open MPI must be told twice before it runs as root, and once before it starts more ranks than cores; MPICH need not.
 OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -45,8 +47,10 @@ def run_job(ranks: int, module: str = "benchmarks.ranks", **settings: Any) -> di
     done = subprocess.run(command, capture_output=True, text=True, env=known, cwd=ROOT, check=False)
     if done.returncode:
         raise SystemExit(f"{ranks} ranks, {settings}: {done.stdout}{done.stderr}")
-    (printed,) = (line for line in done.stdout.splitlines() if line.startswith("{"))  # mpiexec may add lines
-    return dict(json.loads(printed))
+    printed = RESULT.findall(done.stdout)
+    if len(printed) != 1:
+        raise SystemExit(f"{ranks} ranks, {settings}: no result; {done.stdout}{done.stderr}")
+    return dict(json.loads(printed[0]))
 
 
 def work(settings: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ ROLES = {  # which kernels are products; all others only prepare or mask
     **dict.fromkeys(("scatter", "pull", "forward_arcs", "forward_columns", "forward_warps"), FORWARD),
     **dict.fromkeys(("backward_arcs", "backward_columns", "backward_warps"), BACKWARD),
 }
+BANDWIDTH = 4800  # GB/s of the H200's memory, by its data sheet
 KINDS = {"unsigned": "whole numbers", "double": "float64"}
 
 
@@ -72,8 +73,8 @@ def page(lines: list[Record]) -> str:
     text += ["## What the products take", table(map(share_row, lines)), shares(lines)]
     text += ["## Whole numbers beside float64 (TurboBC 3.4)", table(type_rows(lines)), types(lines)]
     loads = load_rows(lines)
-    text += ["## Load throughput (TurboBC, Figures 5b and 5c)", table(loads), LOADS]
-    return "\n\n".join(text) + "\n"
+    text += ["## Load throughput (TurboBC, Figures 5b and 5c)", table(loads), LOADS, throughput(lines)]
+    return "\n\n".join(filter(None, text)) + "\n"
 
 
 def spent(one: Record, role: str = "") -> float:
@@ -139,6 +140,17 @@ def load_rows(lines: list[Record]) -> list[Record]:
         row["MTEPS in kernels"] = round(one["m"] / spent(one))
         rows.append(row | {"paper's MTEPS": paper and paper.mteps})
     return rows
+
+
+def throughput(lines: list[Record]) -> str:
+    """The sentence about the paper's 60%."""
+    rows = load_rows(lines)
+    if not rows:
+        return ""
+    forward, backward = (max(row[f"{role}, GB/s loaded"] for row in rows) / BANDWIDTH for role in (FORWARD, BACKWARD))
+    return (
+        f"Here: up to {forward:.1f} (forward) and {backward:.1f} times (back) the memory's bandwidth; there 1.6 times."
+    )
 
 
 ABOUT = """\

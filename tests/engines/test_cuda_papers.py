@@ -257,3 +257,31 @@ def test_a_column_product_is_one_launch_or_several(
             assert distances[parent] == distances[vertex] - 1 and vertex in graph.neighbors(parent)
     if counted:
         assert result.path_counts.tolist() == oracle.path_counts(graph, [0])
+
+
+@on_gpu
+@pytest.mark.parametrize("plan", ["xbfs", "pushpull", "hiragushi-hybrid"])
+def test_levels_are_timed_for_a_trace_alone(plan: str) -> None:
+    graph, engine = TRAPS["kronecker-directed"](), engines.engine("cuda")
+    for trace in (True, False):
+        search = engine.start(engine.load(graph, hw.plan(plan)), (0,), Question())
+        levels = engine.run(search, hw.plan(plan), trace)
+        assert bool(levels) is trace and all(level.seconds > 0 for level in levels)
+
+
+@on_gpu
+def test_xbfs_scans_nothing_where_every_vertex_is_visited() -> None:
+    """The last level of a search that reaches everything looks for unvisited vertices, and there are none."""
+    graph, engine, plan = generate.complete(300), engines.engine("cuda"), hw.plan("xbfs")
+    search: Any = engine.start(engine.load(graph, plan), (0,), Question())
+    search.begin()
+    launch, scans = search.launch, []
+
+    def counted(header: str, name: str, *arguments: Any, **options: Any) -> None:
+        scans.append(name == "scan_segments")
+        launch(header, name, *arguments, **options)
+
+    search.launch = counted
+    levels = engine.run(search, plan, True)
+    assert [level.direction for level in levels] == ["push", "pull"] and not any(scans)
+    assert values(engine.fetch(search)["distances"]) == oracle.distances(graph, [0])

@@ -76,3 +76,44 @@ def test_a_name_that_is_no_parameter_is_refused(launched: list[list[bytes]]) -> 
     with pytest.raises(KeyError):
         launch(e=1)
     assert launched == []
+
+
+class Array:
+    """Stands for an array of CuPy at some address."""
+
+    def __init__(self, address: int) -> None:
+        self.data = SimpleNamespace(ptr=address)
+
+
+def test_packed_launches_write_every_argument_and_keep_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays, numbers of 4 and 8 bytes, negative ones, floats, the greatest of 64 bits; grids as Kernels makes them."""
+    seen: list[Any] = []
+
+    def launch(handle: int, *arguments: Any) -> None:
+        *shape, stream, listed, extra = arguments
+        addresses = (ctypes.c_void_p * 6).from_address(listed)
+        seen.append((handle, shape, stream, extra, [ctypes.string_at(address, 8) for address in addresses]))
+
+    stream = SimpleNamespace(ptr=9)
+    cuda = SimpleNamespace(get_current_stream=lambda: stream)
+    monkeypatch.setattr(prepared_launch, "driver", SimpleNamespace(launchKernel=launch))
+    monkeypatch.setattr(prepared_launch, "cupy", SimpleNamespace(ndarray=Array, cuda=cuda))
+    asked: list[Any] = []
+
+    def get(*key: str) -> Any:
+        asked.append(key)
+        return SimpleNamespace(ptr=77)
+
+    launches = prepared_launch.PackedLaunches(SimpleNamespace(get=get, grid=None, blocks=100))
+    launches.begin()
+    first = Array(1 << 40), np.int32(-3), np.uint64(2**64 - 1), np.float64(2.5), np.float32(0.5), np.uint32(2**32 - 1)
+    launches("steps/push.cuh", "push", 1000, *first, shape="true")
+    launches("steps/push.cuh", "push", 10**9, *first[::-1][1:], np.int32(7), shape="true")
+    launches("steps/push.cuh", "push", 10**9, *first, shape="true", blocks=3)
+    launches("steps/push.cuh", "push", 0, *first, shape="true")
+    packed = [value.tobytes() for value in (np.uint64(1 << 40), *first[1:])]
+    assert asked == [("steps/push.cuh", "push", "true", "")]
+    assert [one[:4] for one in seen] == [(77, [blocks, 1, 1, 256, 1, 1, 0], 9, 0) for blocks in (4, 100, 3)]
+    for _, _, _, _, read in (seen[0], seen[2]):
+        assert [there[: len(right)] for there, right in zip(read, packed, strict=True)] == packed
+    assert seen[1][4][0][:4] == first[4].tobytes() and seen[1][4][4] == packed[0] and seen[1][4][5][:4] == b"\7\0\0\0"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from unittest.mock import patch
+
 import numpy as np
 from rank_setup import WORLD
 
 import hopwave as hw
 from graphs import TRAPS
 from hopwave import distributed as hd
+from hopwave.distributed.sides import allgather_values, reduce_to_owners
+from hopwave.engines.cpu.rank import part
 
 GRAPHS = {name: TRAPS[name] for name in ("kronecker", "kronecker-directed")}
 
@@ -69,3 +74,17 @@ def check_time_spent_waiting() -> None:
     assert all(0 <= level.waiting <= level.seconds for level in found.trace)
     assert (sum(level.waiting for level in found.trace) > 0) == (WORLD.size > 1)
     assert ("ms waiting" in str(found.trace)) == (WORLD.size > 1)
+
+
+def check_rows_sorted_by_in_degree() -> None:
+    """Hiragushi, section 3.4: the tails of every row by descending in-degree, some rows at a time."""
+    for make in GRAPHS.values():
+        parts = hd.spread(make())
+        with patch.object(part, "SORTED_TOGETHER", 16):
+            parts.sort_rows()
+        in_degrees = reduce_to_owners(parts, parts.pull_heads, np.diff(parts.part.in_offsets))
+        weight = allgather_values(parts, parts.pull_tails, in_degrees, unused=0)
+        offsets, tails = parts.part.in_offsets, parts.part.tails
+        for begin, end in pairwise(offsets.tolist()):
+            right = sorted(tails[begin:end].tolist(), key=lambda tail: (-weight[tail], tail))
+            assert parts.part.sorted_tails[begin:end].tolist() == right

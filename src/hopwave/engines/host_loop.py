@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from hopwave.jobs import Question
 from hopwave.plan import Plan, Step
-from hopwave.rules import Sizes
+from hopwave.rules import FUNCTIONS
 from hopwave.trace import Level
 
 
@@ -39,15 +39,22 @@ class Stepwise(Protocol):
         """One level, computed by that step, which is the rule's choice of that number."""
 
 
-def by_levels(engine: Stepwise, search: Search, n: int, m: int, plan: Plan) -> list[Level]:
-    """One level after another of a graph with n vertices and m arcs; before each, the plan's rule chooses its step."""
+def by_levels(engine: Stepwise, search: Search, n: int, m: int, plan: Plan, trace: bool = True) -> list[Level]:
+    """One level after another of a graph with n vertices and m arcs; before each, the plan's rule chooses its step.
+
+    Returns the levels, or nothing without a trace. The rule is called as `Rule.choose` calls it, but without a record
+    of the sizes: small levels on a GPU take no longer than such a record.
+    """
     levels: list[Level] = []
+    rule, (a, b) = FUNCTIONS[plan.rule.code], plan.rule.parameters()
     depth_limit = search.question.depth_limit
     nf0 = mf0 = 0
     last = -1
     while search.nf and (depth_limit is None or search.depth < depth_limit):
         nf, mf = search.nf, search.mf
-        last = plan.rule.choose(Sizes(n, m, nf, mf, search.mu, nf0, mf0, last))
-        levels.append(engine.advance(search, plan.steps[last], last))
+        last = rule(a, b, n, m, nf, mf, search.mu, nf0, mf0, last)
+        level = engine.advance(search, plan.steps[last], last)
+        if trace:
+            levels.append(level)
         nf0, mf0 = nf, mf
     return levels

@@ -114,16 +114,14 @@ class Engine:
         levels = self._one_launch(search, plan, trace)
         if levels is not None:
             return levels
-        from hopwave.engines.cuda.search import ahead, duplicates
+        from hopwave.engines.cuda.search import ahead, duplicates, steps
 
-        if ahead.possible(plan):
-            with explained("computing levels", search.loaded.graph):
+        with explained("computing levels", search.loaded.graph):
+            if ahead.possible(plan):
                 return list(ahead.run(search, plan, trace))
-        levels = by_levels(self, search, search.loaded.n, search.loaded.m, plan)
-        if search.duplicates:
-            with explained("counting the levels", search.loaded.graph):
-                return list(duplicates.recounted(search, levels))
-        return levels
+            search.timed = trace
+            levels = by_levels(steps, search, search.loaded.n, search.loaded.m, plan, trace)
+            return list(duplicates.recounted(search, levels)) if search.duplicates else levels
 
     def advance(self, search: Any, step: Step, choice: int) -> Level:
         """One level of a search."""

@@ -72,6 +72,7 @@ def _launch(search, step, count, recorded, trace):
         events[1].record()
     search.ahead = False
     search.take_row(0)
+    search.next_row = MOST_AHEAD  # these levels count in the rows
     search.depth = begun
     pairs = list(pairwise(events))
     together = count // len(pairs)  # levels between two events

@@ -12,7 +12,7 @@ from hopwave.engines.cuda.search.by_level import CLASSES, HEADER
 
 def recounted(search, levels):
     """The levels with the vertices and arcs that they really had; arcs that were checked twice stay counted twice."""
-    if not levels:
+    if not search.depth:
         return levels
     count = search.depth + 1
     bins, arcs = cupy.zeros(CLASSES * count, np.uint32), cupy.zeros(count, np.int64)

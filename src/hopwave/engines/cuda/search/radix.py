@@ -37,9 +37,13 @@ def sort(search, count, keys, values=None):
         words = passes * DIGITS * (1 + tiles) + passes
         counts = search.work.take("digit counts", words, np.uint64)
         counts.data.memset_async(0, 8 * words)
-        totals, said = counts[passes:], counts[passes * (1 + DIGITS) :]
+
+        def place(word):
+            """The address of a number: a slice of the array takes longer to make than a launch to pack."""
+            return np.uint64(counts.data.ptr + 8 * word)
+
         search.launch(
-            HEADER, "digit_totals", count, arrays[keys], size, np.int32(bits), np.int32(width), totals,
+            HEADER, "digit_totals", count, arrays[keys], size, np.int32(bits), np.int32(width), place(passes),
             blocks=min(tiles, search.on_device.device.blocks),
         )  # fmt: skip
         for number in range(passes):
@@ -47,8 +51,8 @@ def sort(search, count, keys, values=None):
             nothing = [NULL] * (values is None)
             search.launch(
                 HEADER, "digit_scatter", count, *(arrays[name] for name in names), *nothing, size,
-                np.int32(number * width), np.uint32((1 << width) - 1), totals[number * DIGITS :], counts[number:],
-                said[number * DIGITS * tiles :], *sorted_, *nothing, shape=pairs, blocks=tiles,
+                np.int32(number * width), np.uint32((1 << width) - 1), place(passes + number * DIGITS), place(number),
+                place(passes * (1 + DIGITS) + number * DIGITS * tiles), *sorted_, *nothing, shape=pairs, blocks=tiles,
             )  # fmt: skip
             for name in names:
                 arrays[name], arrays[f"sorted {name}"] = arrays[f"sorted {name}"], arrays[name]

@@ -13,20 +13,24 @@ from hopwave.engines.cuda import scaling
 from hopwave.engines.cuda.counters import COUNTERS
 from hopwave.engines.cuda.launch import BLOCK, NULL
 from hopwave.engines.cuda.memory import NamedBuffers
+from hopwave.engines.cuda.prepared_launch import PackedLaunches
 from hopwave.plan import Push
 
 HEADER = "steps/state.cuh"
 COUNTER_BYTES = 8 * COUNTERS
-MOST_AHEAD = 64  # levels whose counters are read together, at most
+MOST_AHEAD = 64  # levels whose counters are read together, at most; there is a row of counters for each
 NO_LEVEL = np.uint64(0)  # a null pointer for the counters of the level before
 BENIGN = Push("twc", "queue", "benign")  # made once: a step checks its words, which takes longer than a small level
 
 
 class SearchBuffers(NamedBuffers):
-    """What one search works in, and where its counters arrive on the host."""
+    """What one search works in, how it launches kernels, and where its counters arrive on the host."""
 
-    def __init__(self):
+    def __init__(self, kernels):
         super().__init__()
+        self.launch = PackedLaunches(kernels)
+        self.counters = self.take("counters", COUNTERS * MOST_AHEAD, np.uint64)
+        self.rows = [self.counters[first : first + COUNTERS] for first in range(0, COUNTERS * MOST_AHEAD, COUNTERS)]
         self.made_events = []
         self.pinned = cupy.cuda.alloc_pinned_memory(COUNTER_BYTES * MOST_AHEAD)
         self.host = np.frombuffer(self.pinned, np.uint64, COUNTERS * MOST_AHEAD).reshape(MOST_AHEAD, COUNTERS)
@@ -60,6 +64,7 @@ class Search:
         self.parent = cupy.empty(self.n, np.int32) if question.predecessors else None
         self.sigma = self.counts = self.work = None
         self.ran_whole = False  # by one_launch.py
+        self.timed = True  # whether levels are timed by events: only a trace shows them (Engine.run)
         self.ahead = False  # whether levels are being launched before those before them are read (ahead.py)
         self.scaling, self.overflowed = None, False  # of path counts
         # A plan that scans the status array claims there; others keep a bitmap.
@@ -88,10 +93,12 @@ class Search:
         try:
             self.work = self.on_device.workspaces.pop()
         except IndexError:  # this is the first search, or searches in other threads have them all
-            self.work = SearchBuffers()
-        n, take = self.n, self.work.take
-        self.all_counters = take("counters", COUNTERS * MOST_AHEAD, np.uint64)  # one row for each level that is ahead
+            self.work = SearchBuffers(self.launch)
+        n, take, self.launch = self.n, self.work.take, self.work.launch
+        self.launch.begin()
+        self.all_counters = self.work.counters
         self.take_row(0)
+        self.next_row = MOST_AHEAD
         # Pulls and products over all arcs need no queue; the sources are written to one.
         self.queue = take("queue", n if self.queues else self.nf, np.int32)
         self.next_queue = take("next queue", n, np.int32) if self.queues else None
@@ -127,20 +134,27 @@ class Search:
     # ---------------------------------------------------------------- counters
 
     def clear_counters(self):
-        if not self.ahead:
-            self.counters.data.memset_async(0, COUNTER_BYTES)
+        """From now on count in the next row. Rows are cleared together, which takes no longer than to clear one."""
+        if self.ahead:
+            return
+        if self.next_row == MOST_AHEAD:
+            self.all_counters.data.memset_async(0, COUNTER_BYTES * MOST_AHEAD)
+            self.next_row = 0
+        self.counters = self.work.rows[self.next_row]
+        self.next_row += 1
 
     def read_counters(self, levels):
-        """Waits for that many levels to end."""
+        """Waits for that many levels to end: those that were launched ahead, or the one just computed."""
         stream = cupy.cuda.get_current_stream()
-        self.all_counters.data.copy_to_host_async(self.work.host_address, COUNTER_BYTES * levels, stream)
+        counters = self.counters if levels == 1 else self.all_counters
+        counters.data.copy_to_host_async(self.work.host_address, COUNTER_BYTES * levels, stream)
         stream.synchronize()
         return self.work.host[:levels].tolist()
 
     def take_row(self, number):
         """From now on count in that row of the counters, which is clear; `before` is the row of the level before."""
         self.before = self.counters if number else NO_LEVEL
-        self.counters = self.all_counters[number * COUNTERS : (number + 1) * COUNTERS]
+        self.counters = self.work.rows[number]
 
     # ---------------------------------------------------------------- the forms of a frontier
 

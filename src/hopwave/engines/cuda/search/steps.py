@@ -26,11 +26,13 @@ def advance(search, step, choice, run=None):
     """One level by that step, or by a function `run` in its place."""
     search.begin()
     began, ended = search.work.events(2)
-    began.record()
+    if search.timed:
+        began.record()
     (run or kind_of(step))(search, step)
-    ended.record()
+    if search.timed:
+        ended.record()
     counters = search.read_counters(1)[0]
-    level = entered(search, step, choice, counters, cupy.cuda.get_elapsed_time(began, ended) * 1e-3)
+    level = entered(search, step, choice, counters, search.timed and cupy.cuda.get_elapsed_time(began, ended) * 1e-3)
     if search.duplicates and search.nf > room(search):  # the queue is not whole: take the level from the status array
         search.has_queue = False
         search.need_queue()
@@ -40,7 +42,7 @@ def advance(search, step, choice, run=None):
 
 
 def entered(search, step, choice, counters, seconds):
-    """The level that has these counters; the search goes on behind it."""
+    """The level that has these counters, or None where nobody looks at levels; the search goes on behind it."""
     sizes = search.nf, search.mf, search.mu
     early, early_edges = search.early, search.early_edges
     if isinstance(step, Push) and step.output == "scan":  # the scan also counted what had been found early
@@ -54,6 +56,8 @@ def entered(search, step, choice, counters, seconds):
     search.reached += found
     if search.sigma is not None:
         search.rescale()
+    if not search.timed:
+        return None
     return Level(search.depth, choice, str(step), *sizes, found, counters[CHECKED], seconds, counters[AHEAD])
 
 
@@ -259,7 +263,7 @@ def pull_queue(search, step):
     """XBFS's bottom-up: a sorted queue by double scan, rows dealt out, a look ahead where the limit allows it."""
     loaded = search.loaded
     length = search.n - search.reached + search.early  # what was not visited when this level began
-    waiting = unvisited_queue(search)
+    waiting = unvisited_queue(search) if length else None  # often the last level finds that everything is visited
     search.clear_counters()
     limit = search.question.depth_limit
     ahead = step.asynchronous and (limit is None or search.depth + 1 < limit)
