@@ -225,6 +225,17 @@ def test_reduce(device: str) -> None:
         (lambda x: la.Vector.from_entries([3], 1, n=3), "outside"),
         (lambda x: la.Vector.from_dense([1 + 2j]), "complex128 is not a type"),
         (lambda x: la.mxm(np.eye(3), np.eye(3)), "from_scipy takes"),
+        (lambda x: la.Matrix.from_edges([0.5], [1], shape=3), "rows has type float64"),
+        (lambda x: la.Matrix.from_edges([0], ["b"], shape=3), "columns has type"),
+        (lambda x: la.Matrix.from_dense([1, 2]), "1 dimension"),
+        (lambda x: la.Matrix.from_dense([[1, 2]], present=[[True]]), "give one bit per value"),
+        (lambda x: la.Matrix.from_dense(np.eye(3)).to("abacus"), "'abacus' is not known; use 'cpu' or 'cuda'"),
+        (lambda x: x.to("abacus"), "'abacus' is not known; use 'cpu' or 'cuda'"),
+        (lambda x: la.Vector.from_entries([1], 2.0, n=3)[0.5], "0.5 is not a place"),
+        (lambda x: x["a"], "'a' is not a place"),
+        (lambda x: la.mxv(la.Matrix.from_dense(np.eye(3)), x, "plus_times"), "use linalg.semiring.plus_times"),
+        (lambda x: la.waves(x, la.Matrix.from_dense(np.eye(3)), min), "is not a semiring"),
+        (lambda x: la.reduce(x, "plus"), "is not a monoid"),
     ],
 )
 def test_errors_say_what_to_do(call: Any, message: str) -> None:

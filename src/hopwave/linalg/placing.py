@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.arrays import checked_places
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.jobs import Allowed
@@ -104,9 +105,7 @@ def _places(indices: Any, n: int, engine: Algebra) -> Any:
     if indices is None:
         return None
     xp = engine.xp
-    places = xp.asarray(indices.indices if isinstance(indices, Vector) else indices)
-    if places.ndim != 1 or (len(places) and places.dtype.kind not in "iu"):
-        raise LinalgError(f"indices has type {places.dtype}, shape {places.shape}; give a list of whole numbers")
+    places = checked_places(indices.indices if isinstance(indices, Vector) else indices, "indices", xp)
     if len(places) and not (int(places.min()) >= 0 and int(places.max()) < n):
         raise LinalgError(f"indices run from {int(places.min())} to {int(places.max())}; places are 0 to {n - 1}")
     return places.astype(xp.int32, copy=False)
