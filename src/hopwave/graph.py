@@ -49,12 +49,12 @@ class Graph(GraphEdges):
     """
 
     @classmethod
-    def _made(cls, made: construct.Made, directed: bool) -> Graph:
+    def _from_parts(cls, parts: construct.GraphParts, directed: bool) -> Graph:
         """The graph of parts that `construct` put together."""
         graph = cls.__new__(cls)
-        on_gpu = made.device == "cuda"
-        rows = made.rows if on_gpu else Rows(*(None if part is None else part.view() for part in made.rows))
-        graph._set(None if on_gpu else rows, rows if on_gpu else None, directed, made.labels, made.home)
+        on_gpu = parts.device == "cuda"
+        rows = parts.rows if on_gpu else Rows(*(None if part is None else part.view() for part in parts.rows))
+        graph._set(None if on_gpu else rows, rows if on_gpu else None, directed, parts.labels, parts.home)
         return graph
 
     def _with(self, rows: Rows, *, labels: Any = ..., order: Order = "ascending") -> Graph:
@@ -114,8 +114,8 @@ class Graph(GraphEdges):
         >>> Graph.from_edges([0, 1], [1, 0], weights=[3, 2], combine="min").weights.tolist()
         [2.0, 2.0]
         """
-        made = construct.from_edges(src, dst, n, directed, weights, combine, repeats, labels, device)
-        return cls._made(made, directed)
+        parts = construct.from_edges(src, dst, n, directed, weights, combine, repeats, labels, device)
+        return cls._from_parts(parts, directed)
 
     @classmethod
     def from_csr(
@@ -138,7 +138,7 @@ class Graph(GraphEdges):
         >>> Graph.from_csr([0, 1, 2], [1, 0], directed=False).m
         2
         """
-        return cls._made(construct.from_csr(indptr, indices, directed, weights, combine, labels, check), directed)
+        return cls._from_parts(construct.from_csr(indptr, indices, directed, weights, combine, labels, check), directed)
 
     @classmethod
     def from_scipy(
