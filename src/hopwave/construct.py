@@ -136,13 +136,8 @@ def from_csr(
             )
         except Conflict as conflict:
             raise explained(conflict, names) from None
-    if check and not directed and not is_symmetric(rows):
-        if values is not None and is_symmetric(Rows(rows.indptr, rows.indices)):
-            raise GraphError(
-                "directed=False, but some edge has two different weights, one per direction; pass directed=True, "
-                "or make them equal"
-            )
-        raise GraphError("directed=False, but some arc has no reverse; pass directed=True, or add the reverses")
+    if check and not directed:
+        check_symmetric(rows)
     if home == "cuda":
         usable = fits and indices.dtype == np.int32 and indptr.dtype in (offsets.dtype, np.dtype(np.int64))
         usable = usable and (weights is None or (is_on_gpu(weights) and weights.dtype == values.dtype))  # type: ignore[union-attr]
@@ -223,6 +218,18 @@ def check_combine(combine: str | None, weighted: bool, repeats: str) -> None:
         raise GraphError(f"combine={combine!r} says what to do with weights, and there are none; leave it out")
     if repeats == "keep":
         raise GraphError(f"combine={combine!r} merges repeated edges, repeats='keep' keeps them; give one of the two")
+
+
+def check_symmetric(rows: Rows) -> None:
+    """Raise a GraphError unless every arc has its reverse, of the same weight, as in an undirected graph."""
+    if is_symmetric(rows):
+        return
+    if rows.values is not None and is_symmetric(Rows(rows.indptr, rows.indices)):
+        raise GraphError(
+            "directed=False, but some edge has two different weights, one per direction; pass directed=True, "
+            "or make them equal"
+        )
+    raise GraphError("directed=False, but some arc has no reverse; pass directed=True, or add the reverses")
 
 
 def choose_home(device: str, on_gpu: bool) -> Home:

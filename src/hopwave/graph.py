@@ -264,10 +264,11 @@ class Graph(GraphEdges):
         >>> Graph.from_edges([0, 1], [1, 2], directed=True).with_weights([2, 3]).weights.tolist()
         [2.0, 3.0]
         """
-        made = construct.from_csr(
-            self.indptr, self.indices, self._directed, weights, None, self._labels, self._order == "ascending"
-        )
-        return self._with(made.rows, order=self._order)
+        values = construct.arc_weights(weights, self.m).copy()  # the caller may change theirs
+        rows = self._rows._replace(values=values)
+        if not self._directed and self._order == "ascending":
+            construct.check_symmetric(rows)
+        return self._with(rows, order=self._order)
 
     def subgraph(self, vertices: Iterable[Any]) -> Graph:
         """The vertices given (by label or id, in this graph's order) and the edges between them.
@@ -381,6 +382,4 @@ class Graph(GraphEdges):
         return other
 
     def _ascending(self) -> Graph:
-        if self._order == "ascending":
-            return self
-        return Graph.from_csr(self.indptr, self.indices, self._directed, weights=self.weights, labels=self._labels)
+        return self if self._order == "ascending" else self._with(reshape.by_number(self._rows))

@@ -43,16 +43,29 @@ def without_loops(rows: Rows) -> Rows:
     return selected(rows, sources(rows) != rows.indices)
 
 
+def by_number(rows: Rows) -> Rows:
+    """Every row's neighbours in ascending order; parallel arcs stay in theirs."""
+    return _sorted(rows, rows.indices)
+
+
 def by_degree(rows: Rows, in_degrees: npt.NDArray[Any]) -> Rows:
     """Every row's neighbours in descending order of in-degree, ties by number (Hiragushi, section 3.4)."""
     n = len(rows.indptr) - 1
     order = np.argsort(-in_degrees.astype(np.int64), kind="stable").astype(np.int32)
     rank = np.empty_like(order)
     rank[order] = np.arange(n, dtype=np.int32)
-    values = np.ones(len(rows.indices), np.bool_) if rows.values is None else rows.values.copy()
-    ranked = sp.csr_array((values, rank[rows.indices], rows.indptr.copy()), shape=(n, n))
-    ranked.sort_indices()
-    return Rows(rows.indptr, order[ranked.indices], None if rows.values is None else ranked.data)
+    if rows.values is not None:
+        return _sorted(rows, rank[rows.indices])
+    ones = np.ones(len(rows.indices), np.bool_)
+    ranked = sp.csr_array((ones, rank[rows.indices], rows.indptr.copy()), shape=(n, n))
+    ranked.sort_indices()  # faster, but weights of parallel arcs would not stay in order
+    return Rows(rows.indptr, order[ranked.indices])
+
+
+def _sorted(rows: Rows, keys: npt.NDArray[np.int32]) -> Rows:
+    """Every row's neighbours and weights by their keys; equal ones stay in their order."""
+    order = np.lexsort((keys, sources(rows)))
+    return Rows(rows.indptr, rows.indices[order], None if rows.values is None else rows.values[order])
 
 
 def largest_component(rows: Rows, directed: bool) -> npt.NDArray[np.int64]:
