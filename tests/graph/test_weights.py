@@ -272,6 +272,17 @@ def test_the_callers_weights_stay_their_own() -> None:
     assert heavier.weights is not None and heavier.weights.tolist() == [1.0] * 4
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_parallel_arcs_become_edges_of_a_multigraph(directed: bool) -> None:
+    nx = pytest.importorskip("networkx")
+    ends, weights = ([0, 0, 1, 2, 2], [1, 1, 2, 2, 2]), [1.0, 2.0, 3.0, 4.0, 5.0]
+    g = Graph.from_edges(*ends, weights=weights, repeats="keep", directed=directed).to_networkx()
+    assert type(g) is (nx.MultiDiGraph if directed else nx.MultiGraph)
+    assert sorted(g.edges(data="weight")) == sorted(zip(*ends, weights, strict=True))
+    merged = Graph.from_edges(*ends, directed=directed)
+    assert type(merged.to_networkx()) is (nx.DiGraph if directed else nx.Graph)
+
+
 def test_many_parallel_arcs_are_arranged_in_their_order() -> None:
     ends = [0] * 90 + [1, 2], [1, 2, 3] * 30 + [3, 3]  # 3 has the highest in-degree: it comes first
     graph = Graph.from_edges(*ends, weights=np.arange(92), repeats="keep", directed=True)
