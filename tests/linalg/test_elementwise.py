@@ -201,6 +201,17 @@ def test_reduce(device: str) -> None:
     assert counts.to_dict() == {i: c for i, c in enumerate(np.diff(A.rows.indptr).tolist()) if c}
 
 
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_a_bound_value_that_does_not_fit_widens_the_result(device: str) -> None:
+    whole, single = (la.Vector.from_dense(np.array([1, 2], kind)) for kind in (np.int32, np.float32))
+    wide = la.apply(whole, la.binary.plus, right=2**40, device=device)
+    assert wide.values.tolist() == [2**40 + 1, 2**40 + 2] and wide.dtype == "int64"
+    assert la.apply(whole, la.binary.plus, right=2**30, device=device).dtype == "int32"
+    large = la.apply(single, la.binary.times, left=1e300, device=device)
+    assert large.values.tolist() == [1e300, 2e300] and large.dtype == "float64"
+    assert la.apply(single, la.binary.times, left=np.inf, device=device).dtype == "float32"
+
+
 @pytest.mark.parametrize(
     "call, message",
     [
@@ -236,6 +247,8 @@ def test_reduce(device: str) -> None:
         (lambda x: la.mxv(la.Matrix.from_dense(np.eye(3)), x, "plus_times"), "use linalg.semiring.plus_times"),
         (lambda x: la.waves(x, la.Matrix.from_dense(np.eye(3)), min), "is not a semiring"),
         (lambda x: la.reduce(x, "plus"), "is not a monoid"),
+        (lambda x: la.apply(x, la.binary.plus, right="a"), "'a' is not a number"),
+        (lambda x: la.apply(x, la.binary.plus, left=2**70), "is not a number of 64 bits"),
     ],
 )
 def test_errors_say_what_to_do(call: Any, message: str) -> None:
