@@ -22,9 +22,9 @@ EVERY_NODE = "Where `nstart`, if given, names every node."
 ORDER = "Counted in hops, in NetworkX's order."
 PAIR = "Runs where the graph has been converted before; otherwise NetworkX's own search finishes sooner."
 HOPS = "Counted in hops; all sources at once, 64 per machine word."
-LENGTHS = "In hops, 64 sources per machine word, or along an edge attribute, one source per thread (on the CPU)."
+LENGTHS = "In hops, 64 sources per machine word, or along an edge attribute, one source per thread."
 CHECKED = "Path counts never overflow; every run is checked against an identity of exact scores."
-CERTIFIED = "In hops, or along an edge attribute (on the CPU). " + CHECKED
+CERTIFIED = "In hops, or along an edge attribute. " + CHECKED
 BRANDES = CERTIFIED + " Samples (k, seed) are those that NetworkX draws."
 
 # name: (family, what to add to NetworkX's page, additional keywords)
@@ -153,7 +153,7 @@ def get_info() -> dict[str, Any]:
         "backend_name": "hopwave",
         "project": "hopwave",
         "package": "hopwave",
-        "short_summary": "Searches, betweenness and everything that hop counts answer, on the CPU and the GPU.",
+        "short_summary": "Searches, shortest paths, betweenness and other centralities, on the CPU and the GPU.",
         "description": "Breadth-first search and betweenness centrality at the speed of the hardware.",
         "functions": {
             name: {key: value for key, value in (("additional_docs", docs), ("additional_parameters", extra)) if value}

@@ -1,15 +1,15 @@
-"""Arrays of NumPy or CuPy: where they are, those fetched when first read, and counts that cannot overflow."""
+"""Arrays of NumPy or CuPy: where they are, places in them, those fetched when first read, counts beyond float64."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.errors import EngineError, amount
+from hopwave.errors import EngineError, LinalgError, amount
 
 Array = Any  # of NumPy or CuPy
 
@@ -38,6 +38,26 @@ def masked_place(values: Any) -> int | None:
     if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
         return None
     return int(np.flatnonzero(np.ma.getmaskarray(values))[0])
+
+
+# Where the arrays of each engine are.
+_HOMES: dict[Any, Literal["cpu", "cuda"]] = {"cpu": "cpu", "reference": "cpu", "cuda": "cuda"}
+
+
+def home_of(device: str) -> Literal["cpu", "cuda"]:
+    """Where a vector or a matrix goes that is wanted on this device."""
+    home = _HOMES.get(device)
+    if home is None:
+        raise LinalgError(f"device {device!r} is not known; use 'cpu' or 'cuda'")
+    return home
+
+
+def checked_places(given: Any, name: str, xp: Any = np) -> Array:
+    """Places given by a caller as one array of whole numbers."""
+    places = xp.asarray(given)
+    if places.ndim != 1 or (len(places) and places.dtype.kind not in "iu"):
+        raise LinalgError(f"{name} has type {places.dtype}, shape {places.shape}; give a list of whole numbers")
+    return places
 
 
 def uploaded(array: npt.NDArray[Any]) -> Array:

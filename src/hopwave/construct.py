@@ -44,7 +44,7 @@ MIN_EDGES_FOR_GPU = 1 << 22
 
 
 @dataclass(frozen=True)
-class Made:
+class GraphParts:
     """The parts of a graph, its rows on the host or on the GPU."""
 
     rows: Rows
@@ -63,7 +63,7 @@ def from_edges(
     repeats: str,
     labels: Any,
     device: str,
-) -> Made:
+) -> GraphParts:
     """What `Graph.from_edges` makes a graph of."""
     if repeats not in ("merge", "keep"):
         raise GraphError(f"repeats={repeats!r} is not known; use 'merge' or 'keep'")
@@ -102,12 +102,12 @@ def from_edges(
         )
     except Conflict as conflict:
         raise explained(conflict, labels_kept) from None
-    return Made(rows, labels_kept, place, home)
+    return GraphParts(rows, labels_kept, place, home)
 
 
 def from_csr(
     indptr: Any, indices: Any, directed: bool, weights: Any, combine: str | None, labels: Any, check: bool
-) -> Made:
+) -> GraphParts:
     """What `Graph.from_csr` makes a graph of; arrays that fit are taken as they are."""
     check_combine(combine, weights is not None, "merge")
     home: Home = "cuda" if is_on_gpu(indptr) and is_on_gpu(indices) else "cpu"
@@ -136,19 +136,14 @@ def from_csr(
             )
         except Conflict as conflict:
             raise explained(conflict, names) from None
-    if check and not directed and not is_symmetric(rows):
-        if values is not None and is_symmetric(Rows(rows.indptr, rows.indices)):
-            raise GraphError(
-                "directed=False, but some edge has two different weights, one per direction; pass directed=True, "
-                "or make them equal"
-            )
-        raise GraphError("directed=False, but some arc has no reverse; pass directed=True, or add the reverses")
+    if check and not directed:
+        check_symmetric(rows)
     if home == "cuda":
         usable = fits and indices.dtype == np.int32 and indptr.dtype in (offsets.dtype, np.dtype(np.int64))
         usable = usable and (weights is None or (is_on_gpu(weights) and weights.dtype == values.dtype))  # type: ignore[union-attr]
         if usable:
-            return Made(Rows(indptr, indices, weights), names, "cuda", home)
-    return Made(rows, names, "cpu", home)
+            return GraphParts(Rows(indptr, indices, weights), names, "cuda", home)
+    return GraphParts(rows, names, "cpu", home)
 
 
 def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str | None) -> tuple[Rows, bool]:
@@ -223,6 +218,18 @@ def check_combine(combine: str | None, weighted: bool, repeats: str) -> None:
         raise GraphError(f"combine={combine!r} says what to do with weights, and there are none; leave it out")
     if repeats == "keep":
         raise GraphError(f"combine={combine!r} merges repeated edges, repeats='keep' keeps them; give one of the two")
+
+
+def check_symmetric(rows: Rows) -> None:
+    """Raise a GraphError unless every arc has its reverse, of the same weight, as in an undirected graph."""
+    if is_symmetric(rows):
+        return
+    if rows.values is not None and is_symmetric(Rows(rows.indptr, rows.indices)):
+        raise GraphError(
+            "directed=False, but some edge has two different weights, one per direction; pass directed=True, "
+            "or make them equal"
+        )
+    raise GraphError("directed=False, but some arc has no reverse; pass directed=True, or add the reverses")
 
 
 def choose_home(device: str, on_gpu: bool) -> Home:

@@ -147,18 +147,24 @@ class GraphEdges(GraphArrays):
     def to_networkx(self) -> nx.Graph[Any]:
         """A NetworkX Graph or DiGraph with the same vertices (labels where there are any), edges and weights.
 
+        Parallel edges, if they were kept, make it a MultiGraph or MultiDiGraph.
+
         >>> import hopwave as hw
         >>> hw.Graph.from_edges(["a"], ["b"]).to_networkx().edges()
         EdgeView([('a', 'b')])
         """
         networkx = optional("networkx", "to_networkx")
-        g = networkx.DiGraph() if self._directed else networkx.Graph()
-        g.add_nodes_from(self)
-        if self.is_weighted:
-            g.add_weighted_edges_from(self.edges())
-        else:
-            g.add_edges_from(self.edges())
-        return g
+        edges = self.edges()
+
+        def made(g: Any) -> Any:
+            g.add_nodes_from(self)
+            (g.add_weighted_edges_from if self.is_weighted else g.add_edges_from)(edges)
+            return g
+
+        simple = made(networkx.DiGraph() if self._directed else networkx.Graph())
+        if simple.number_of_edges() == len(edges):
+            return simple
+        return made(networkx.MultiDiGraph() if self._directed else networkx.MultiGraph())
 
     def to_igraph(self) -> Any:
         """An igraph Graph with the same vertices, edges and weights; labels become the vertex attribute "name".

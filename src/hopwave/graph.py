@@ -49,12 +49,12 @@ class Graph(GraphEdges):
     """
 
     @classmethod
-    def _made(cls, made: construct.Made, directed: bool) -> Graph:
+    def _from_parts(cls, parts: construct.GraphParts, directed: bool) -> Graph:
         """The graph of parts that `construct` put together."""
         graph = cls.__new__(cls)
-        on_gpu = made.device == "cuda"
-        rows = made.rows if on_gpu else Rows(*(None if part is None else part.view() for part in made.rows))
-        graph._set(None if on_gpu else rows, rows if on_gpu else None, directed, made.labels, made.home)
+        on_gpu = parts.device == "cuda"
+        rows = parts.rows if on_gpu else Rows(*(None if part is None else part.view() for part in parts.rows))
+        graph._set(None if on_gpu else rows, rows if on_gpu else None, directed, parts.labels, parts.home)
         return graph
 
     def _with(self, rows: Rows, *, labels: Any = ..., order: Order = "ascending") -> Graph:
@@ -114,8 +114,8 @@ class Graph(GraphEdges):
         >>> Graph.from_edges([0, 1], [1, 0], weights=[3, 2], combine="min").weights.tolist()
         [2.0, 2.0]
         """
-        made = construct.from_edges(src, dst, n, directed, weights, combine, repeats, labels, device)
-        return cls._made(made, directed)
+        parts = construct.from_edges(src, dst, n, directed, weights, combine, repeats, labels, device)
+        return cls._from_parts(parts, directed)
 
     @classmethod
     def from_csr(
@@ -138,7 +138,7 @@ class Graph(GraphEdges):
         >>> Graph.from_csr([0, 1, 2], [1, 0], directed=False).m
         2
         """
-        return cls._made(construct.from_csr(indptr, indices, directed, weights, combine, labels, check), directed)
+        return cls._from_parts(construct.from_csr(indptr, indices, directed, weights, combine, labels, check), directed)
 
     @classmethod
     def from_scipy(
@@ -264,10 +264,11 @@ class Graph(GraphEdges):
         >>> Graph.from_edges([0, 1], [1, 2], directed=True).with_weights([2, 3]).weights.tolist()
         [2.0, 3.0]
         """
-        made = construct.from_csr(
-            self.indptr, self.indices, self._directed, weights, None, self._labels, self._order == "ascending"
-        )
-        return self._with(made.rows, order=self._order)
+        values = construct.arc_weights(weights, self.m).copy()  # the caller may change theirs
+        rows = self._rows._replace(values=values)
+        if not self._directed and self._order == "ascending":
+            construct.check_symmetric(rows)
+        return self._with(rows, order=self._order)
 
     def subgraph(self, vertices: Iterable[Any]) -> Graph:
         """The vertices given (by label or id, in this graph's order) and the edges between them.
@@ -381,6 +382,4 @@ class Graph(GraphEdges):
         return other
 
     def _ascending(self) -> Graph:
-        if self._order == "ascending":
-            return self
-        return Graph.from_csr(self.indptr, self.indices, self._directed, weights=self.weights, labels=self._labels)
+        return self if self._order == "ascending" else self._with(reshape.by_number(self._rows))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from hopwave.arrays import Array, module_of, on_gpu, uploaded
+from hopwave.arrays import Array, checked_places, home_of, module_of, on_gpu, uploaded
 from hopwave.csr import LARGEST_VERTEX_COUNT, Rows, is_ascending, offset_type
 from hopwave.errors import GraphError, LinalgError
 from hopwave.graph import Graph
@@ -130,7 +130,7 @@ class Matrix:
         [[0, 5], [0, 0]]
         """
         refuse_masked(rows=rows, columns=columns, values=values)
-        i, j = np.asarray(rows), np.asarray(columns)
+        i, j = checked_places(rows, "rows"), checked_places(columns, "columns")
         if shape is None:
             shape = (int(i.max(initial=-1)) + 1, int(j.max(initial=-1)) + 1)
         elif isinstance(shape, int):
@@ -151,7 +151,11 @@ class Matrix:
         """
         refuse_masked(values=values, present=present)
         table = np.asarray(values)
+        if table.ndim != 2:
+            raise LinalgError(f"values has {table.ndim} dimensions; a matrix has two")
         bits = table != 0 if present is None else np.asarray(present, np.bool_)
+        if bits.shape != table.shape:
+            raise LinalgError(f"present has shape {bits.shape}, values {table.shape}; give one bit per value")
         i, j = np.nonzero(bits)
         indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(bits, axis=1))]).astype(offset_type(len(i)))
         return cls.from_rows(Rows(indptr, j.astype(np.int32), _fitting(table[bits])), (table.shape[0], table.shape[1]))
@@ -280,10 +284,10 @@ class Matrix:
 
     def to(self, device: str) -> Matrix:
         """The matrix on "cpu" or "cuda"; itself where it is there already."""
-        place = "cuda" if device == "cuda" else "cpu"
-        if place == self.device:
+        home = home_of(device)
+        if home == self.device:
             return self
-        if place == "cpu":
+        if home == "cpu":
             part = Rows(*(None if array is None else array.get() for array in self.rows))
             return Matrix.from_rows(part, self.shape)
         store = self._store

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from hopwave.csr import Rows, offset_type
+from hopwave.csr import Rows, is_ascending, offset_type
 
 
 def sources(rows: Rows) -> npt.NDArray[np.int32]:
@@ -43,16 +43,34 @@ def without_loops(rows: Rows) -> Rows:
     return selected(rows, sources(rows) != rows.indices)
 
 
+def by_number(rows: Rows) -> Rows:
+    """Every row's neighbours in ascending order; parallel arcs stay in theirs."""
+    return _sorted(rows, rows.indices)
+
+
 def by_degree(rows: Rows, in_degrees: npt.NDArray[Any]) -> Rows:
     """Every row's neighbours in descending order of in-degree, ties by number (Hiragushi, section 3.4)."""
     n = len(rows.indptr) - 1
     order = np.argsort(-in_degrees.astype(np.int64), kind="stable").astype(np.int32)
     rank = np.empty_like(order)
     rank[order] = np.arange(n, dtype=np.int32)
+    if rows.values is not None and not is_ascending(rows.indptr, rows.indices):
+        return _sorted(rows, rank[rows.indices])  # parallel arcs, which SciPy's sort does not keep in order
     values = np.ones(len(rows.indices), np.bool_) if rows.values is None else rows.values.copy()
     ranked = sp.csr_array((values, rank[rows.indices], rows.indptr.copy()), shape=(n, n))
     ranked.sort_indices()
     return Rows(rows.indptr, order[ranked.indices], None if rows.values is None else ranked.data)
+
+
+def _sorted(rows: Rows, keys: npt.NDArray[np.int32]) -> Rows:
+    """Every row's neighbours and weights by their keys, below n; equal ones stay in their order.
+
+    By two transposes: each is a counting sort, which is stable.
+    """
+    n, m = len(rows.indptr) - 1, len(keys)
+    places = np.arange(m, dtype=offset_type(m))
+    order = sp.csr_array((places, keys, rows.indptr), shape=(n, n)).tocsc().tocsr().data
+    return Rows(rows.indptr, rows.indices[order], None if rows.values is None else rows.values[order])
 
 
 def largest_component(rows: Rows, directed: bool) -> npt.NDArray[np.int64]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arrays import Array, module_of, on_gpu, uploaded
+from hopwave.arrays import Array, checked_places, home_of, module_of, on_gpu, uploaded
 from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.errors import LinalgError
 from hopwave.operators import checked_dtype, refuse_masked
@@ -60,9 +60,7 @@ class Vector:
         """
         xp = module_of(indices)
         refuse_masked(indices=indices, values=values)
-        places = xp.asarray(indices)
-        if places.ndim != 1 or (len(places) and places.dtype.kind not in "iu"):
-            raise LinalgError(f"indices has type {places.dtype}, shape {places.shape}; give a list of whole numbers")
+        places = checked_places(indices, "indices", xp)
         n = checked_length(n)
         found = xp.asarray(values)
         found = found.astype(checked_dtype(dtype if dtype is not None else _nearest(found.dtype)), copy=False)
@@ -242,8 +240,8 @@ class Vector:
         return dict(zip(places.tolist(), values.tolist(), strict=True))
 
     def __getitem__(self, place: int) -> Any:
-        if not 0 <= place < self.n:
-            raise LinalgError(f"place {place} is outside 0 … {self.n - 1}; a vector has no negative places")
+        if not is_whole(place) or not 0 <= place < self.n:
+            raise LinalgError(f"{place!r} is not a place of this vector; its places are 0 to {self.n - 1}")
         if self._present is not None:
             return self._values[place].item() if bool(self._present[place]) else None
         found = module_of(self._indices).flatnonzero(self._indices == place)
@@ -315,10 +313,10 @@ class Vector:
 
     def to(self, device: str) -> Vector:
         """The vector on "cpu" or "cuda"; itself where it is there already."""
-        place = "cuda" if device == "cuda" else "cpu"
-        if place == self.device:
+        home = home_of(device)
+        if home == self.device:
             return self
-        move = _mover(place)
+        move = _mover(home)
         if self._present is None:
             twin = Vector.sparse(self.n, move(self._indices), move(self._values), ascending=self._ascending)
         else:

@@ -219,6 +219,16 @@ def test_results_can_be_pickled() -> None:
 # ---------------------------------------------------------------- how they were computed
 
 
+@pytest.mark.parametrize("k", [-1, 1.5, "all", None, True])
+def test_a_number_of_the_highest_that_is_none_is_refused(k: Any) -> None:
+    graph = hw.generate.star(4)
+    for scores in (hw.closeness_centrality, hw.betweenness_centrality, hw.edge_betweenness_centrality):
+        found = scores(graph, device="cpu")
+        assert found.top(0) == [] and len(found.top(np.int64(2))) == 2
+        with pytest.raises(GraphError, match="is not a number of the highest scores; give a whole number from 0"):
+            found.top(k)
+
+
 def test_plan_used() -> None:
     ran = hw.bfs(NAMED, "ann", plan="xbfs", device="reference").plan
     assert ran == "xbfs" and ran != "xbfs-sync" and ran.name == "xbfs"

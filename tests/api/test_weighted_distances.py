@@ -248,6 +248,15 @@ def test_tables_of_graphs_without_weights_count_hops() -> None:
     assert hw.sssp_many(path, []).shape == (0, 4)
 
 
+def test_a_graph_without_edges_has_lengths_too() -> None:
+    """No edge lacks the attribute: distances are lengths, as for every other graph."""
+    for graph, weights in ((nx.empty_graph(2), "km"), (Graph.from_edges([], [], n=2, weights=[]), True)):
+        ((_, rows),) = hw.distance_blocks(graph, weights=weights)
+        assert rows.dtype == np.float64 and rows.tolist() == [[0.0, math.inf], [math.inf, 0.0]]
+        assert hw.eccentricity(nx.empty_graph(1), weights="km").scores.dtype == np.float64
+        assert hw.betweenness_centrality(graph, weights=weights).plan.name == "brandes-dijkstra"
+
+
 def test_graphs_that_are_not_connected_are_refused() -> None:
     apart = Graph.from_edges([0, 2], [1, 3], weights=[0.5, 0.5])
     for ask in (hw.diameter, hw.barycenter, hw.average_shortest_path_length):

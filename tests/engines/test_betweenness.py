@@ -344,6 +344,15 @@ def test_names_lead_in_and_out(device: str) -> None:
 
 
 @machines
+@pytest.mark.parametrize("directed", [False, True])
+def test_edges_of_an_arranged_graph_are_those_of_the_graph(device: str, directed: bool) -> None:
+    """Its arcs are in another order: those of an edge's two directions must still be added to each other."""
+    graph = generate.kronecker(6, 4, seed=1, directed=directed)
+    plain, arranged = (hw.edge_betweenness_centrality(G, device=device).to_dict() for G in (graph, graph.arranged()))
+    assert arranged == pytest.approx(plain)
+
+
+@machines
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_graphs_of_up_to_two_vertices(device: str, n: int) -> None:
     graph = Graph.from_edges([], [], n=n)

@@ -12,7 +12,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import hopwave as hw
 from hopwave import Graph, GraphError, SparseIdsWarning, csr, csr_compiled
+from hopwave.linalg import Matrix
 
 RULES: dict[str, Any] = {"min": min, "max": max, "first": lambda values: values[0]}
 
@@ -257,6 +259,48 @@ def test_dense_ids_and_given_n_stay_numbers() -> None:
 
 
 # ---------------------------------------------------------------- what people expect of a graph
+
+
+def test_the_callers_weights_stay_their_own() -> None:
+    """A graph does not change when the caller's array does, and the caller may change it."""
+    graph = Graph.from_edges([0, 1], [1, 2])
+    weights = np.ones(graph.m)
+    heavier = graph.with_weights(weights)
+    hw.betweenness_centrality(graph, weights=weights)
+    hw.closeness_centrality(graph, weights=weights)
+    weights[:] = 5.0
+    assert heavier.weights is not None and heavier.weights.tolist() == [1.0] * 4
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_parallel_arcs_become_edges_of_a_multigraph(directed: bool) -> None:
+    nx = pytest.importorskip("networkx")
+    ends, weights = ([0, 0, 1, 2, 2], [1, 1, 2, 2, 2]), [1.0, 2.0, 3.0, 4.0, 5.0]
+    g = Graph.from_edges(*ends, weights=weights, repeats="keep", directed=directed).to_networkx()
+    assert type(g) is (nx.MultiDiGraph if directed else nx.MultiGraph)
+    assert sorted(g.edges(data="weight")) == sorted(zip(*ends, weights, strict=True))
+    merged = Graph.from_edges(*ends, directed=directed)
+    assert type(merged.to_networkx()) is (nx.DiGraph if directed else nx.Graph)
+
+
+def test_many_parallel_arcs_are_arranged_in_their_order() -> None:
+    ends = [0] * 90 + [1, 2], [1, 2, 3] * 30 + [3, 3]  # 3 has the highest in-degree: it comes first
+    graph = Graph.from_edges(*ends, weights=np.arange(92), repeats="keep", directed=True)
+    assert graph.arranged().subgraph(range(4)) == graph
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_parallel_arcs_stay_in_graphs_made_of_others(directed: bool) -> None:
+    graph = Graph.from_edges([0, 0, 1, 2], [1, 1, 2, 2], weights=[1, 2, 3, 4], repeats="keep", directed=directed)
+    assert graph.with_weights(graph.weights) == graph
+    assert graph.without_weights().with_weights(graph.weights) == graph
+    arranged = graph.arranged()
+    assert arranged.subgraph([0, 1, 2]) == graph and arranged.largest_component() == graph
+    assert arranged.remove_self_loops() == graph.remove_self_loops() and graph.remove_self_loops().m == graph.m - 1
+    assert arranged.reverse().m == graph.m and arranged.reverse().subgraph([0, 1, 2]) == graph.reverse()
+    assert Matrix.from_graph(arranged).stored_values().tolist() == graph.weights.tolist()  # type: ignore[union-attr]
+    with pytest.raises(GraphError, match="weights has 2 entries for"):
+        graph.with_weights([1.0, 2.0])
 
 
 def test_container_methods() -> None:

@@ -201,6 +201,17 @@ def test_reduce(device: str) -> None:
     assert counts.to_dict() == {i: c for i, c in enumerate(np.diff(A.rows.indptr).tolist()) if c}
 
 
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_a_bound_value_that_does_not_fit_widens_the_result(device: str) -> None:
+    whole, single = (la.Vector.from_dense(np.array([1, 2], kind)) for kind in (np.int32, np.float32))
+    wide = la.apply(whole, la.binary.plus, right=2**40, device=device)
+    assert wide.values.tolist() == [2**40 + 1, 2**40 + 2] and wide.dtype == "int64"
+    assert la.apply(whole, la.binary.plus, right=2**30, device=device).dtype == "int32"
+    large = la.apply(single, la.binary.times, left=1e300, device=device)
+    assert large.values.tolist() == [1e300, 2e300] and large.dtype == "float64"
+    assert la.apply(single, la.binary.times, left=np.inf, device=device).dtype == "float32"
+
+
 @pytest.mark.parametrize(
     "call, message",
     [
@@ -212,6 +223,10 @@ def test_reduce(device: str) -> None:
         (lambda x: la.select(x, lambda value: value > 0, 3), "leave out thunk=3"),
         (lambda x: la.select(la.Matrix.from_dense(np.eye(3)), la.unary.abs, 0), "leave out thunk=0"),
         (lambda x: la.assign(x, 1, [3]), "places are 0 to 2"),
+        (lambda x: la.assign(x, "a"), "'a' is not a number"),
+        (lambda x: la.assign(la.Vector(3, "int32"), 2**40), "1099511627776 does not fit int32"),
+        (lambda x: la.assign(la.Vector(3, "int32"), 2**40, mask=x), "1099511627776 does not fit int32"),
+        (lambda x: la.assign(la.Vector(3, "int64"), np.nan, [0]), "nan does not fit int64"),
         (lambda x: la.assign(x, 1, [0.5]), "whole numbers"),
         (lambda x: la.ewise_add(x, x, la.binary.secondi), "no operator on two values"),
         (lambda x: la.apply(x, la.unary.abs, complement=True), "without a mask"),
@@ -225,6 +240,19 @@ def test_reduce(device: str) -> None:
         (lambda x: la.Vector.from_entries([3], 1, n=3), "outside"),
         (lambda x: la.Vector.from_dense([1 + 2j]), "complex128 is not a type"),
         (lambda x: la.mxm(np.eye(3), np.eye(3)), "from_scipy takes"),
+        (lambda x: la.Matrix.from_edges([0.5], [1], shape=3), "rows has type float64"),
+        (lambda x: la.Matrix.from_edges([0], ["b"], shape=3), "columns has type"),
+        (lambda x: la.Matrix.from_dense([1, 2]), "1 dimension"),
+        (lambda x: la.Matrix.from_dense([[1, 2]], present=[[True]]), "give one bit per value"),
+        (lambda x: la.Matrix.from_dense(np.eye(3)).to("abacus"), "'abacus' is not known; use 'cpu' or 'cuda'"),
+        (lambda x: x.to("abacus"), "'abacus' is not known; use 'cpu' or 'cuda'"),
+        (lambda x: la.Vector.from_entries([1], 2.0, n=3)[0.5], "0.5 is not a place"),
+        (lambda x: x["a"], "'a' is not a place"),
+        (lambda x: la.mxv(la.Matrix.from_dense(np.eye(3)), x, "plus_times"), "use linalg.semiring.plus_times"),
+        (lambda x: la.waves(x, la.Matrix.from_dense(np.eye(3)), min), "is not a semiring"),
+        (lambda x: la.reduce(x, "plus"), "is not a monoid"),
+        (lambda x: la.apply(x, la.binary.plus, right="a"), "'a' is not a number"),
+        (lambda x: la.apply(x, la.binary.plus, left=2**70), "is not a number of 64 bits"),
     ],
 )
 def test_errors_say_what_to_do(call: Any, message: str) -> None:

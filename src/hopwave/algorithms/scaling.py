@@ -73,6 +73,17 @@ def scale_subset(
 def of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
     """For every arc of an undirected graph, the value of its reverse.
 
-    Sorted by (target, source), the arcs are the reverses of the arcs in their own order.
+    Sorted by (head, tail), arcs are the reverses of those sorted by (tail, head), which is their own order in a graph
+    that is not arranged.
+
+    >>> graph = Graph.from_edges([0, 1, 1], [1, 2, 3])  # arcs 0 → 1, 1 → 0, 1 → 2, 1 → 3, 2 → 1, 3 → 1
+    >>> of_reverse_arcs(graph, np.arange(6.0)).tolist()
+    [1.0, 0.0, 4.0, 5.0, 2.0, 3.0]
     """
-    return values[np.lexsort((arc_tails(graph), graph.indices))]
+    tails, heads = arc_tails(graph), graph.indices
+    backward = values[np.lexsort((tails, heads))]
+    if graph.order == "ascending":
+        return backward
+    found = np.empty_like(values)
+    found[np.lexsort((heads, tails))] = backward
+    return found

@@ -23,7 +23,7 @@ from hopwave.api import estimates
 from hopwave.api.arguments import check_bytes, check_distance, check_risk, order_of_nodes, source_ids
 from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, to_input_device
 from hopwave.api.estimates import Estimate, File, bounds_of_sample, check_epsilon, check_method, estimated
-from hopwave.api.weights import lengths
+from hopwave.api.weights import as_lengths
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -159,7 +159,7 @@ def betweenness_centrality(
     >>> hw.betweenness_centrality(detour, normalized=False, weights=True).scores.tolist()
     [0.0, 1.0, 0.0]
     """
-    graph, weighted = lengths(G, weights)
+    graph, weighted = as_lengths(G, weights)
     check_risk(delta)
     check_method(method, top, epsilon, k)
     if epsilon is not None:
@@ -245,7 +245,7 @@ def edge_betweenness_centrality(
     >>> hw.edge_betweenness_centrality(hw.generate.path(4), normalized=False).to_dict()
     {(0, 1): 3.0, (1, 2): 4.0, (2, 3): 3.0}
     """
-    graph, weighted = lengths(G, weights)
+    graph, weighted = as_lengths(G, weights)
     check_risk(delta)
     request = check_request(
         graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, edges=True,

@@ -11,7 +11,7 @@ import numpy as np
 from hopwave.api import choice
 from hopwave.api.search import bfs
 from hopwave.api.shortest_paths import sssp
-from hopwave.api.weights import lengths
+from hopwave.api.weights import as_lengths
 from hopwave.csr import offset_type
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -142,7 +142,7 @@ def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
         graph = as_graph(G)
         own = graph.weights is not None and weights is not False
         return graph, own or (weights is not None and weights is not False)
-    return lengths(G, weights)
+    return as_lengths(G, weights)
 
 
 def _are_whole(graph: Graph) -> bool:

@@ -76,7 +76,7 @@ def as_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
     elif is_networkx(G) and isinstance(weights, bool | str):
         graph = _from_networkx(G, weights, "min")
         if not graph.is_weighted:  # it has no edges
-            return graph, False
+            graph = graph.with_weights(np.empty(0))
     else:
         graph, matrix = weighted(G, weights, "min")
         if weights is not True:
@@ -199,11 +199,3 @@ def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] |
             f"{what} has shape {array.shape}, type {array.dtype}; give a mapping, or {graph.n} numbers in vertex order"
         )
     return array.astype(np.float64)
-
-
-def lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
-    """The graph, and whether its weights are the lengths of its arcs; also of a graph that has no arcs."""
-    graph, weighted = as_lengths(G, weights)
-    if weighted or weights is None or not weights:
-        return graph, weighted
-    return graph.with_weights(np.empty(0)), True

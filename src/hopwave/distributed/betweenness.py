@@ -24,7 +24,7 @@ from hopwave.api import estimates
 from hopwave.api.arguments import as_graph, check_hops, check_risk
 from hopwave.api.betweenness import Request, check_request, choose_run, edge_result
 from hopwave.api.estimates import Estimate, bounds_of_sample, check_epsilon, check_method, estimated
-from hopwave.api.weights import lengths
+from hopwave.api.weights import as_lengths
 from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.distributed.bfs import source_ids
 from hopwave.distributed.dependencies import Dependencies
@@ -191,7 +191,7 @@ def betweenness_centrality(
 
     joined.together(check)
     distributed = isinstance(G, DistributedGraph)
-    graph, weighted = (G, False) if distributed else joined.together(lambda: lengths(G, weights))
+    graph, weighted = (G, False) if distributed else joined.together(lambda: as_lengths(G, weights))
     options = Options(
         k, sources, targets, seed, cutoff, bool(normalized), bool(endpoints), progress, weighted, epsilon, delta,
         method, top,
@@ -270,7 +270,7 @@ def edge_betweenness_centrality(
         _check_seed(joined, seed, k is not None)
         if isinstance(G, DistributedGraph):
             raise GraphError("edges are scored on a graph that every rank has whole; give every rank the hopwave.Graph")
-        graph, weighted = lengths(G, weights)
+        graph, weighted = as_lengths(G, weights)
         return check_request(
             graph, k, sources, targets, seed, cutoff, memory_limit, False, edges=True, weighted=weighted
         )

@@ -33,6 +33,8 @@ def from_edges(
 ) -> DistributedGraph:
     """A graph of the edges of all ranks: each rank gives its own share, possibly none. Ids are whole numbers from 0.
 
+    Repeated edges are merged.
+
     Parameters
     ----------
     source, target : array of int
@@ -298,7 +300,8 @@ def _generated(
 def spread(graph: Any, **options: Any) -> DistributedGraph:
     """A hopwave.Graph that every rank has (or only one rank, the others giving None), split into one part per rank.
 
-    A distributed graph has no weights, so a weighted graph is refused: give `graph.without_weights()`.
+    A distributed graph has no weights, so a weighted graph is refused: give `graph.without_weights()`. Nor has it
+    parallel edges: those that the graph keeps (`repeats="keep"`) are merged, and count as one path.
 
     Parameters
     ----------

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.errors import LinalgError
 from hopwave.jobs import Product, Term
 from hopwave.matrix import Matrix
 from hopwave.operators import checked_dtype
-from hopwave.semiring import Semiring
+from hopwave.semiring import Semiring, semiring
 
 # What a term is, by the name of ⊗ (or the place it gives): for A ⊕.⊗ x, and for x ⊕.⊗ A.
 LEFT_MEANS: dict[str, Term] = {"pair": "one", "any": "a", "first": "a", "second": "x"}
@@ -30,6 +31,10 @@ def arithmetic(
     structure_only: bool,
 ) -> Product:
     """The semiring as engines read it: what a term is, the type of sums, and which shortcuts are legal."""
+    given: Any = ring
+    if not isinstance(given, Semiring):
+        known = f"linalg.semiring.{given}" if isinstance(given, str) and given in semiring else "one of linalg.semiring"
+        raise LinalgError(f"{given!r} is not a semiring; use {known}, or make one with Semiring.define")
     kind = None if dtype is None else checked_dtype(dtype)
     return _arithmetic(ring, A.dtype, A.has_values, x, flip, kind, early_exit, structure_only)
 

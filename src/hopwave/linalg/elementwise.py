@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arrays import module_of
+from hopwave.arrays import module_of, on_gpu
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.linalg.engine import choose, compiling
@@ -236,9 +236,7 @@ def apply(
         two = engine.binary(op)
 
         def function(values: Any) -> Any:
-            bound = engine.xp.asarray(left if right is None else right)
-            if bound.dtype.kind == values.dtype.kind or values.dtype.kind == "f":
-                bound = bound.astype(values.dtype)
+            bound = engine.xp.asarray(_in_type(left if right is None else right, values.dtype))
             return two(bound, values) if right is None else two(values, bound)
 
     def changed(values: Any) -> Any:
@@ -253,6 +251,20 @@ def apply(
     u = as_vector(u, len(u), "u").to(engine.name)
     allowed = allowed_places(how, u.n, engine)
     return write(let_through(_mapped(u, changed), allowed, engine), how, allowed, engine)
+
+
+def _in_type(value: Any, dtype: np.dtype[Any]) -> Any:
+    """The other side of a binary operator, in the type of the values if it fits there: it does not widen the result."""
+    bound = value if on_gpu(value) else np.asarray(value)
+    if bound.dtype.kind not in "biuf":
+        raise LinalgError(f"{value!r} is not a number of 64 bits; give left= or right= as one")
+    if bound.dtype.kind != dtype.kind and dtype.kind != "f":
+        return bound
+    with np.errstate(over="ignore"):
+        cast = bound.astype(dtype)
+    xp = module_of(bound)
+    fits = xp.isfinite(cast) == xp.isfinite(bound) if dtype.kind == "f" else cast == bound
+    return cast if bool(fits.all()) else bound
 
 
 def _mapped(u: Vector, function: Any) -> Vector:

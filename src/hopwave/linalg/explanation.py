@@ -50,7 +50,7 @@ class Explanation:
         )
 
 
-class Ran(NamedTuple):
+class VectorProduct(NamedTuple):
     """A vector product that was computed: what its Explanation is made of."""
 
     operation: str
@@ -65,27 +65,27 @@ class Ran(NamedTuple):
     touched: Touched
 
 
-def explained(ran: Ran, why: str) -> Explanation:
+def explained(done: VectorProduct, why: str) -> Explanation:
     """What a product was, and why it went that way."""
-    (rows, inner), allowed, xp = ran.A.shape, ran.allowed, ran.engine.xp
+    (rows, inner), allowed, xp = done.A.shape, done.allowed, done.engine.xp
     count = None
     if allowed is not None:
         count = int(xp.count_nonzero(allowed.as_bits(rows, xp))) if allowed.count is None else allowed.count
-    d = ran.A.nnz / max(rows if ran.pull else inner, 1)
-    expected = d * ((rows if count is None else count) if ran.pull else ran.nnz)
+    d = done.A.nnz / max(rows if done.pull else inner, 1)
+    expected = d * ((rows if count is None else count) if done.pull else done.nnz)
     return Explanation(
-        operation=ran.operation,
-        semiring=ran.ring.name,
-        engine=ran.engine.name,
-        direction="pull" if ran.pull else "push",
-        product=("by rows" if ran.pull else "by columns") + (", masked" if allowed is not None else ""),
+        operation=done.operation,
+        semiring=done.ring.name,
+        engine=done.engine.name,
+        direction="pull" if done.pull else "push",
+        product=("by rows" if done.pull else "by columns") + (", masked" if allowed is not None else ""),
         why=why,
-        nnz_x=ran.nnz,
+        nnz_x=done.nnz,
         nnz_mask=count,
         expected=round(expected),
-        touched=ran.touched.count(),
-        early_exit=ran.product.early_exit and ran.pull,
-        operand_reuse=ran.reused,
-        structure_only=ran.product.structure_only,
-        notes=tuple(ran.touched.notes),
+        touched=done.touched.count(),
+        early_exit=done.product.early_exit and done.pull,
+        operand_reuse=done.reused,
+        structure_only=done.product.structure_only,
+        notes=tuple(done.touched.notes),
     )

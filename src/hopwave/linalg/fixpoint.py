@@ -26,7 +26,7 @@ from hopwave.errors import LinalgError
 from hopwave.jobs import Direction, Product
 from hopwave.linalg.arithmetic import arithmetic
 from hopwave.linalg.engine import choose, compiling
-from hopwave.linalg.explanation import Explanation, Ran, explained
+from hopwave.linalg.explanation import Explanation, VectorProduct, explained
 from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import places_of
 from hopwave.linalg.placing import assign, fill
@@ -205,7 +205,7 @@ def _one_by_one(
         if explain:
             why = "as asked" if direction != "auto" else str(arcs) if arcs else f"f holds {f.nnz / n:.2%} of its places"
             explanations.append(
-                explained(Ran("vxm", ring, engine, A, product, missing, pull, pull, f.nnz, touched), why)
+                explained(VectorProduct("vxm", ring, engine, A, product, missing, pull, pull, f.nnz, touched), why)
             )
         f = found.follow(f)
         d += 1

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.arrays import checked_places, on_gpu
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.jobs import Allowed
@@ -80,11 +81,21 @@ def assign(
         w.replace(w.to(engine.name))
     allowed = allowed_places(how, w.n, engine)
     scalar = not isinstance(value, Vector) and np.ndim(value) == 0
+    if scalar and not on_gpu(value):
+        _check_number(value, w.dtype)
     if scalar and indices is None and how.accum is None and not how.replace and allowed is not None:
         return _fill(w, value, allowed, engine)
     places = _places(indices, w.n, engine)
     u = _values(value, scalar, places, w, engine)
     return _assign_list(w, u, places, how, allowed, engine)
+
+
+def _check_number(value: Any, dtype: np.dtype[Any]) -> None:
+    """Raise a LinalgError unless a value is a number that the type holds, rounded towards 0 if it holds whole ones."""
+    if np.asarray(value).dtype.kind not in "biuf":
+        raise LinalgError(f"{value!r} is not a number of 64 bits; give one, or a vector")
+    if dtype.kind == "i" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
+        raise LinalgError(f"{value!r} does not fit {dtype}; give a smaller number, or a vector of another type")
 
 
 def fill(w: Vector, value: Any, f: Vector, engine: Algebra) -> Vector:
@@ -104,9 +115,7 @@ def _places(indices: Any, n: int, engine: Algebra) -> Any:
     if indices is None:
         return None
     xp = engine.xp
-    places = xp.asarray(indices.indices if isinstance(indices, Vector) else indices)
-    if places.ndim != 1 or (len(places) and places.dtype.kind not in "iu"):
-        raise LinalgError(f"indices has type {places.dtype}, shape {places.shape}; give a list of whole numbers")
+    places = checked_places(indices.indices if isinstance(indices, Vector) else indices, "indices", xp)
     if len(places) and not (int(places.min()) >= 0 and int(places.max()) < n):
         raise LinalgError(f"indices run from {int(places.min())} to {int(places.max())}; places are 0 to {n - 1}")
     return places.astype(xp.int32, copy=False)

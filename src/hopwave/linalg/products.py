@@ -21,7 +21,7 @@ from hopwave.jobs import Allowed, Direction
 from hopwave.linalg.arithmetic import arithmetic
 from hopwave.linalg.complement import check_places, rest_is_less_work
 from hopwave.linalg.engine import choose, compiling
-from hopwave.linalg.explanation import Explanation, Ran, explained
+from hopwave.linalg.explanation import Explanation, VectorProduct, explained
 from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import Writing, allowed_places, mask_rows, write, write_matrix, writing
 from hopwave.matrix import Matrix, as_matrix
@@ -224,7 +224,9 @@ def _product(
     if not options.explain:
         return result
     why = "as asked" if options.direction != "auto" else f"x holds {nnz / max(inner, 1):.2%} of its places"
-    return result, explained(Ran(operation, ring, engine, A, product, allowed, pull, reused, nnz, touched), why)
+    return result, explained(
+        VectorProduct(operation, ring, engine, A, product, allowed, pull, reused, nnz, touched), why
+    )
 
 
 def visited(allowed: Allowed | None, n: int) -> Vector:

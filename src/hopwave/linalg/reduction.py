@@ -12,7 +12,7 @@ from hopwave.linalg.engine import choose, compiling
 from hopwave.linalg.formats import arrays, listed
 from hopwave.linalg.products import mxv
 from hopwave.matrix import Matrix, as_matrix
-from hopwave.operators import BinaryOp, binary, monoid
+from hopwave.operators import BinaryOp, Monoid, binary, monoid
 from hopwave.semiring import Semiring
 from hopwave.vector import Vector
 
@@ -61,6 +61,8 @@ def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: s
         if known is None or known.op is not add:
             raise LinalgError(f"{add.name} has no known identity; give a Monoid, such as Monoid({add.name}, 0)")
         add = known
+    if not isinstance(add, Monoid):
+        raise LinalgError(f"{add!r} is not a monoid; use one of linalg.monoid, such as linalg.monoid.plus")
     engine = choose(device, u)
     if axis is not None:
         if not is_table(u):

@@ -16,7 +16,7 @@ from hopwave.graph_arrays import vertex_names
 from hopwave.optional import optional
 from hopwave.plan import PlanUsed
 from hopwave.results.score_plots import plot_scores
-from hopwave.results.tables import SHOWN, by_vertex
+from hopwave.results.tables import SHOWN, by_vertex, highest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,8 +81,7 @@ class BetweennessResult(Deferring):
         [(1, 1.0)]
         """
         scores = on_host(self.scores)
-        best = np.argsort(-scores, kind="stable")[:k].tolist()
-        return [(self.graph.label(v), float(scores[v])) for v in best]
+        return [(self.graph.label(v), float(scores[v])) for v in highest(scores, k)]
 
     def to_dict(self) -> dict[Any, float]:
         """The score of every vertex, by label or id, as NetworkX returns it."""
@@ -195,8 +194,8 @@ class EdgeBetweennessResult(Deferring):
     def top(self, k: int = 10) -> list[tuple[tuple[Any, Any], float]]:
         """The k edges with the highest scores, highest first."""
         source, target, scores = self._once()
-        best = np.argsort(-scores, kind="stable")[:k]
-        return [((self.graph.label(int(source[j])), self.graph.label(int(target[j]))), float(scores[j])) for j in best]
+        label = self.graph.label
+        return [((label(int(source[j])), label(int(target[j]))), float(scores[j])) for j in highest(scores, k)]
 
     def to_dict(self) -> dict[tuple[Any, ...], float]:
         """The score of every edge (u, v), as NetworkX returns it. An undirected edge appears once, with u before v.

@@ -10,6 +10,7 @@ import numpy as np
 from hopwave import drawing
 from hopwave.arrays import on_host
 from hopwave.errors import GraphError
+from hopwave.results.tables import highest
 from hopwave.whole_numbers import is_whole
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def plot_scores(
     if top is None:
         drawing.distribution(axes, scores, name)
         return axes
-    best = np.argsort(-scores, kind="stable")[:top]
+    best = highest(scores, top)
     off = np.zeros(len(best)) if bounds is None else on_host(bounds)[best]
-    drawing.highest(axes, [label(i) for i in best.tolist()], scores[best], off, name)
+    drawing.highest(axes, [label(i) for i in best], scores[best], off, name)
     return axes

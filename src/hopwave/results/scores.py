@@ -15,7 +15,7 @@ from hopwave.graph import Graph
 from hopwave.graph_arrays import vertex_names
 from hopwave.optional import optional
 from hopwave.results.score_plots import plot_scores
-from hopwave.results.tables import SHOWN, by_vertex
+from hopwave.results.tables import SHOWN, by_vertex, highest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,8 +63,7 @@ class VertexScores(Deferring):
     def top(self, k: int = 10) -> list[tuple[Any, Any]]:
         """The k vertices with the highest scores, by label or id, highest first. Ties are in vertex order."""
         scores = on_host(self.scores)
-        best = np.argsort(-scores, kind="stable")[:k]
-        return [(self.graph.label(int(self.vertices[i])), scores[i].item()) for i in best]
+        return [(self.graph.label(int(self.vertices[i])), scores[i].item()) for i in highest(scores, k)]
 
     def to_dict(self) -> dict[Any, Any]:
         """The score of every vertex, by label or id, as NetworkX returns it."""
