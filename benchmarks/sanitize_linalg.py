@@ -104,13 +104,7 @@ def made_of_products() -> Iterator[str]:
 
 
 def matrices() -> Iterator[str]:
-    """Products of matrices by dots and by all terms, with long rows; assignments whose places repeat; functions."""
-    long = la.mxm(
-        la.Matrix.from_dense([[2.0]]), la.Matrix.from_dense(np.ones((1, 1300))), direction="push", device="cuda"
-    )
-    roots = la.apply(la.Vector.full(70, 4.0), la.unary.sqrt, device="cuda")
-    if long.nnz != 1300 or roots.to("cpu").to_dense().sum() != 140:
-        yield "a long row, or roots"
+    """Products of matrices by dots and by all terms, with long rows; assignments whose places repeat."""
     for where, graph in traps().items():
         W, ones = la.Matrix.from_graph(graph, 1.0 + np.arange(graph.m) % 7), np.ones((2, graph.n))
         ends, corners = la.Matrix.from_dense(ones), la.Matrix.from_dense(np.ones((2, 2)))
@@ -130,3 +124,12 @@ def matrices() -> Iterator[str]:
             w = la.assign(la.Vector.full(graph.n, 9.0), la.Vector.full(5, 2.0), [0] * 5, accum=accum, device="cuda")
             if w.to("cpu")[0] != (19.0 if accum is la.binary.plus else -1.0):
                 yield f"repeated places with {accum}"
+
+
+def long_row_and_function() -> Iterator[str]:
+    """A product by all terms with a row that is cut into pieces, and a function of each value."""
+    two, row = la.Matrix.from_dense(np.array([[2.0]])), la.Matrix.from_dense(np.ones((1, 1300)))
+    if la.mxm(two, row, direction="push", device="cuda").nnz != 1300:
+        yield "a long row"
+    if la.apply(la.Vector.full(70, 4.0), la.unary.sqrt, device="cuda").to("cpu").to_dense().sum() != 140:
+        yield "square roots"

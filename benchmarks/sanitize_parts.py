@@ -19,7 +19,16 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 import hopwave as hw
 from benchmarks.sanitize_building import building, graph500, job_ranks, rank_kernels
 from benchmarks.sanitize_graphs import lengths, repeats, same, traps
-from benchmarks.sanitize_linalg import made_of_products, matrices, power, powers, products, sequences, waves
+from benchmarks.sanitize_linalg import (
+    long_row_and_function,
+    made_of_products,
+    matrices,
+    power,
+    powers,
+    products,
+    sequences,
+    waves,
+)
 from benchmarks.sanitize_searches import (
     after_pulls,
     filled,
@@ -201,6 +210,7 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order, a t
     **{f"products: {ring}": products(ring) for ring in ("plus_second", "min_plus", "any_pair", "or_and")},
     "made of products": made_of_products,
     "matrices": matrices,
+    "long row and function": long_row_and_function,
     **{f"betweenness: {plan.name}": between(plan.name) for plan in reversed(plans("betweenness"))},
     **{f"overflow: {name}": overflow(name) for name in ("hopwave-paths", "turbobfs-td-sccsc")},
     **{f"overflow: {name}": overflow_of_sums(name) for name in ("hopwave-block", "hopwave-wide", "brandes-dijkstra")},
