@@ -64,7 +64,7 @@ def asks(graph: Any) -> dict[str, tuple[str, dict[str, Any]]]:
         "closeness along weights, 8 sources": ("closeness_centrality", {"sources": some[:8], "weights": True}),
         "betweenness, 1 source": (vertices, {"sources": [hub]}),
         "betweenness, 64 sources": (vertices, {"sources": some[:64]}),
-        "betweenness, 64 sources in 60 MB": (vertices, {"sources": some[:64], "memory_limit": 60_000_000}),
+        "betweenness, 64 sources in 100 MB": (vertices, {"sources": some[:64], "memory_limit": 100_000_000}),
         "betweenness by blocks, 20 sources": (vertices, {"sources": some[:20], "plan": "hopwave-block"}),
         "betweenness along weights, 4 sources": (vertices, {"sources": some[:4], "weights": True}),
         "edge betweenness, 8 sources": (edges, {"sources": some[:8]}),

@@ -20,6 +20,7 @@ from hopwave.memory.ledger import Ask, Ledger, Shape
 
 WAITING = 16  # bytes of an entry of a search along weights: vertex, key, the next one
 ENTRIES_AT_ONCE = 1.25  # of a search on one core that uses its entries again, for every vertex; measured
+PUSHED_FROM_A_HUB = 0.25  # of the arcs to the next level, in a graph with hubs: the others are pulled; measured
 TIES = 0.18  # of all arcs: those by which a second shortest path comes in; measured
 EXTENDED = 44  # bytes per vertex of a worker whose path counts along weights have exponents of their own; measured
 SORTED_BY_SCIPY, TRANSPOSED_BY_SCIPY, TURNED = 23, 14, 5  # bytes per arc; measured
@@ -56,6 +57,11 @@ def prepare(run: Ledger, shape: Shape, name: str = "prepared", weighted: bool = 
 def irregular(shape: Shape) -> bool:
     """As CpuGraph.irregular."""
     return shape.greatest > policy.IRREGULAR * shape.mean
+
+
+def flat(shape: Shape) -> bool:
+    """As CpuGraph.flat: betweenness never pulls."""
+    return not irregular(shape) and shape.m <= policy.FLAT_DEGREE * shape.n
 
 
 def transpose(run: Ledger, shape: Shape, weighted: bool = False) -> None:
@@ -160,6 +166,8 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.take("queue, path counts, bitmaps", 2 * paged(4 * n) + paged(8 * n) + n // 2)
         run.take("sums", 8 * n)
         run.take("scores", 8 * n)
+        if counts_outgrow_float64(shape):
+            run.take("sums of sources counted again", paged(8 * n))
         return
     width = m if ask.edges else n
     renumbered = irregular(shape) and n > policy.CACHED_VERTICES and k >= policy.SOURCES_BEFORE_RENUMBERING
@@ -173,10 +181,16 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
     each = worker_bytes(shape, ask)
     workers = max(1, min(threads, blocks))
     if ask.memory_limit is not None:
-        workers = max(1, min(workers, ask.memory_limit // max(1, each + 16 * width)))
+        most = each + 16 * width if ask.weighted else reserved(n, m, width)
+        workers = max(1, min(workers, ask.memory_limit // max(1, most)))
     run.take("sums", 8 * width)
     run.take("scores of blocks", 8 * width * max(2, min(2 * workers, blocks)))
     run.take("workers", workers * each)
+
+
+def reserved(n: int, m: int, width: int) -> int:
+    """As betweenness/run.Accumulation: what one worker is taken to need at most, to compare with a limit."""
+    return 32 * n + 4 * m + 16 * width
 
 
 def worker_bytes(shape: Shape, ask: Ask) -> int:
@@ -186,7 +200,9 @@ def worker_bytes(shape: Shape, ask: Ask) -> int:
         ties = TIES * m * (12 if ask.edges else 8)
         extended = EXTENDED * n if counts_outgrow_float64(shape) else 0
         return int(44 * n + WAITING * shape.entries * n + ties + extended + (4 * n if ask.edges else 0))
-    return int(paged(8 * n) * 2 + paged(4 * n) * 2 + n // 4 + 4 * shape.tree * m)
+    gathered = 0 if flat(shape) else paged(8 * n) + n // 4  # of levels that are pulled
+    stored = PUSHED_FROM_A_HUB if irregular(shape) and ask.sources == 1 else 1.0
+    return int(paged(8 * n) + gathered + paged(4 * n) * 2 + 4 * stored * shape.tree * m)
 
 
 # ---------------------------------------------------------------- shortest paths, PageRank
