@@ -68,7 +68,7 @@ def asks(graph: Any) -> dict[str, tuple[str, dict[str, Any]]]:
         "betweenness by blocks, 20 sources": (vertices, {"sources": some[:20], "plan": "hopwave-block"}),
         "betweenness along weights, 4 sources": (vertices, {"sources": some[:4], "weights": True}),
         "edge betweenness, 8 sources": (edges, {"sources": some[:8]}),
-        "edge betweenness along weights, 2 sources": (edges, {"sources": some[:2], "weights": True}),
+        "edge betweenness along weights, 4 sources": (edges, {"sources": some[:4], "weights": True}),
         "sssp": ("sssp", {"source": hub, "weights": True}),
         "sssp, every arc 1": ("sssp", {"source": hub}),
         "sssp_many, 8 sources": ("sssp_many", {"sources": some[:8], "weights": True}),

@@ -97,7 +97,7 @@ def teams() -> Iterator[str]:
     """Few sources of a graph with wide levels, hops and weights: several blocks for each; and without shared memory."""
     from hopwave.engines.cuda.betweenness import run
 
-    before, graph = run._machine, generate.uniform(3000, 2, seed=1)
+    before, graph = run._machine, generate.uniform(8000, 2, seed=1)
 
     def little(device: int) -> Any:
         return replace(before(device), shared=1024)

@@ -127,6 +127,14 @@ def spread(count: int) -> hw.Graph:
     return hw.Graph.from_edges(np.r_[u, path[:-1]], np.r_[v, path[1:]])
 
 
+def ladder(links: int) -> hw.Graph:
+    """A chain of diamonds beside a path as long: 2^links paths and one in the same level, with few arcs."""
+    chain = generate.diamonds(links)
+    u, v = chain.to_edges()
+    path = np.r_[0, chain.n + np.arange(2 * links - 1), chain.n - 1]
+    return hw.Graph.from_edges(np.r_[u, path[:-1]], np.r_[v, path[1:]])
+
+
 @contextmanager
 def beyond(bits: int) -> Iterator[list[hw.Graph]]:
     """Graphs with path counts beyond 2^bits in one level, then in the same level as counts below 2^-bits of these.
@@ -172,7 +180,7 @@ def overflow_of_sums(plan: str) -> Part:
     """The same of betweenness, whose kernels know themselves what is too much."""
 
     def part() -> Iterator[str]:
-        graph = spread(420)
+        graph = ladder(2000)
         weights = {"weights": np.ones(graph.m)} if plan == "brandes-dijkstra" else {}
         for sources in ([0], range(10))[: repeats[0]]:
             found = hw.betweenness_centrality(graph, sources=sources, plan=plan, device="cuda", **weights)

@@ -19,7 +19,8 @@ from hopwave.engines.cpu.views import ASKED_FOR, HUGE_PAGE, WORTH_ONE
 from hopwave.memory.ledger import Ask, Ledger, Shape
 
 WAITING = 16  # bytes of an entry of a search along weights: vertex, key, the next one
-ENTRIES_AT_ONCE = 1.25  # of a search on one core that uses its entries again, for every vertex; measured
+ENTRIES_AT_ONCE, ENTRIES_ON_MESHES = 1.0, 0.05  # of a search that uses its entries again, per vertex; measured
+BLOCKS_FILLED = 0.5  # of the bins that Δ-stepping begins with; on meshes, hardly any; measured
 PUSHED_FROM_A_HUB = 0.25  # of the arcs to the next level, in a graph with hubs: the others are pulled; measured
 TIES = 0.18  # of all arcs: those by which a second shortest path comes in; measured
 EXTENDED = 44  # bytes per vertex of a worker whose path counts along weights have exponents of their own; measured
@@ -214,9 +215,9 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask) -> None:
     workers = min(thread_count(ask.threads), policy.path_threads(m))
     run.take("distances", 8 * n)
     if ask.weighted and policy.one_core_is_faster(m / max(1, n), workers):
-        run.take("search", 4 * n + WAITING * ENTRIES_AT_ONCE * n)
-    else:
-        run.take("bins", 64 * 12 * policy.first_blocks(n, ask.sources, workers))
+        run.take("search", WAITING * (ENTRIES_ON_MESHES if flat(shape) else ENTRIES_AT_ONCE) * n)
+    elif not flat(shape):
+        run.take("bins", BLOCKS_FILLED * 64 * 12 * policy.first_blocks(n, ask.sources, workers))
     if ask.predecessors:  # computed when they are first read
         run.passing("looking for predecessors", 17 * m)
         run.take("predecessors", 4 * n)
