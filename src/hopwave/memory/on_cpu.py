@@ -23,6 +23,7 @@ ENTRIES_AT_ONCE, ENTRIES_ON_MESHES = 1.0, 0.05  # of a search that uses its entr
 BLOCKS_FILLED = 0.5  # of the bins that Δ-stepping begins with; on meshes, hardly any; measured
 PUSHED_FROM_A_HUB = 0.25  # of the arcs to the next level, in a graph with hubs: the others are pulled; measured
 TIES = 0.18  # of all arcs: those by which a second shortest path comes in; measured
+FEW_BYTES = 1 << 16
 EXTENDED = 44  # bytes per vertex of a worker whose path counts along weights have exponents of their own; measured
 SORTED_BY_SCIPY, TRANSPOSED_BY_SCIPY, TURNED = 23, 14, 5  # bytes per arc; measured
 
@@ -38,8 +39,15 @@ def needs(shape: Shape, ask: Ask) -> Ledger:
 
 
 def paged(size: int) -> int:
-    """An array from engines/cpu/views.new_array: large ones are in whole pages of 2 MB."""
-    return size if size < WORTH_ONE else -(-size // HUGE_PAGE) * HUGE_PAGE
+    """An array from engines/cpu/views.new_array: large ones are in whole pages of 2 MB, but for a few bytes at the end.
+
+    >>> paged(1 << 18), paged(3 << 20), paged((1 << 21) + 4)
+    (262144, 4194304, 2097156)
+    """
+    if size < WORTH_ONE:
+        return size
+    pages, rest = divmod(size, HUGE_PAGE)
+    return pages * HUGE_PAGE + (HUGE_PAGE if rest > FEW_BYTES else rest)
 
 
 def prepare(run: Ledger, shape: Shape, name: str = "prepared", weighted: bool = False) -> None:
