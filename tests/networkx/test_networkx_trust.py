@@ -115,9 +115,7 @@ def test_an_undirected_view_whose_edges_have_two_weights_is_left_to_networkx() -
     directed.add_weighted_edges_from([(0, 1, 1), (1, 0, 5), (1, 2, 2), (2, 3, 1), (3, 0, 2), (3, 2, 4)])
     for view in (directed.to_undirected(as_view=True), directed.to_undirected(as_view=True).subgraph([0, 1, 2, 3])):
         for call in (nx.pagerank, nx.hits):
-            with pytest.raises(
-                NotImplementedError, match="not implemented by 'hopwave' backend"
-            ):
+            with pytest.raises(NotImplementedError, match="not implemented by 'hopwave' backend"):
                 call(view, backend="hopwave")
         found = nx.single_source_dijkstra_path_length(view, 0, backend="hopwave")
         assert found == nx.single_source_dijkstra_path_length(view, 0)
