@@ -120,3 +120,13 @@ def test_an_undirected_view_whose_edges_have_two_weights_is_left_to_networkx() -
         found = nx.single_source_dijkstra_path_length(view, 0, backend="hopwave")
         assert found == nx.single_source_dijkstra_path_length(view, 0)
     assert nx.pagerank(directed, backend="hopwave") == pytest.approx(nx.pagerank(directed), abs=1e-6)
+
+
+def test_an_edge_whose_weight_is_none_does_not_weigh_one() -> None:
+    """NetworkX leaves it out of shortest paths; hopwave says so, and counts hops all the same."""
+    G = nx.Graph([(0, 1, {"weight": None}), (0, 2, {"weight": 1.0}), (2, 1, {"weight": 5.0}), (1, 3)])
+    for call in (hw.Graph.from_networkx, lambda g: hw.sssp(g, 0), lambda g: hw.closeness_centrality(g, weights=True)):
+        with pytest.raises(hw.GraphError, match="edge attribute 'weight' is None somewhere, which is not a number"):
+            call(G)
+    assert hw.bfs(G, 0).distances.tolist() == [0, 1, 1, 2]
+    assert nx.single_source_dijkstra_path_length(G, 0) == {0: 0, 2: 1.0, 1: 6.0, 3: 7.0}
