@@ -180,7 +180,9 @@ def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
     tools, deadline = given.tools.split(","), time.time() + given.seconds
     where = setting.gpu() | {"hopwave": setting.hw.__version__, "date": time.strftime("%Y-%m-%d")}
     (board / "about").write_text(", ".join(f"{name} {value}" for name, value in where.items()), encoding="utf-8")
-    (board / "seen").write_text(json.dumps(seen_before(tools) if given.missing else {}), encoding="utf-8")
+    seen = seen_before(tools) if given.missing else {}
+    (board / "seen").write_text(json.dumps(seen), encoding="utf-8")
+    leave_out(board, seen, tasks(given.parts))
     options = ["--board", str(board), "--deadline", str(deadline), "--parts", ",".join(given.parts)]
     options += ["--few"] * given.few
 
@@ -206,6 +208,18 @@ def seen_before(tools: list[str]) -> dict[str, list[str]]:
         if row["tool"] in found and "launched" in row and "failed" not in row and key(row) not in said:
             found[row["tool"]] += row["launched"]
     return found
+
+
+def leave_out(board: Path, seen: dict[str, list[str]], wanted: list[tuple[str, int]]) -> None:
+    """Take the parts of which all tools have seen every instance, so that nobody else does."""
+    launched = {key(row): set(ran(row)) for row in read(RESULTS / "sanitizer.jsonl") if is_current(row)}
+    all_seen = set.intersection(*map(set, seen.values())) if seen else set()
+    for name, bits in wanted:
+        planned = launched.get(("none", name, bits))
+        if planned and planned <= all_seen:
+            for tool in (*seen, "none"):
+                claim(board, tool, name, bits)
+                enter(board, f"{tool}-left-out", {"tool": tool, "part": name, "offsets": bits, "seen": True})
 
 
 def collected(board: Path, tools: list[str], parts: list[str]) -> list[dict[str, Any]]:

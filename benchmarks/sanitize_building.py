@@ -122,7 +122,7 @@ def one_level(part: Any, graph: hw.Graph, root: int) -> Iterator[str]:
     """One level from a vertex, pushed and pulled, and claimed with both types of ids."""
     import cupy
 
-    words, near = -(-graph.n // 64), np.sort(graph.neighbours(root))
+    words, near = -(-graph.n // 64), np.sort(graph.indices[graph.indptr[root] : graph.indptr[root + 1]])
     start = cupy.zeros(words, np.uint64)
     start[root // 64] = np.uint64(1 << root % 64)
     heads, tails = part.push(cupy.array([root]), start.copy())

@@ -19,8 +19,26 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 import hopwave as hw
 from benchmarks.sanitize_building import building, graph500, job_ranks, rank_kernels
 from benchmarks.sanitize_graphs import lengths, repeats, same, traps
-from benchmarks.sanitize_linalg import made_of_products, matrices, power, powers, products, sequences, waves
-from benchmarks.sanitize_searches import after_pulls, overflow, overflow_of_sums, own_plans, searches, without_tiles
+from benchmarks.sanitize_linalg import (
+    long_row_and_function,
+    made_of_products,
+    matrices,
+    power,
+    powers,
+    products,
+    sequences,
+    waves,
+)
+from benchmarks.sanitize_searches import (
+    after_pulls,
+    filled,
+    overflow,
+    overflow_of_sums,
+    overflow_of_turbobc,
+    own_plans,
+    searches,
+    without_tiles,
+)
 from hopwave import engines, generate
 from hopwave import linalg as la
 from hopwave.catalogue import CATALOGUE
@@ -79,7 +97,7 @@ def teams() -> Iterator[str]:
     """Few sources of a graph with wide levels, hops and weights: several blocks for each; and without shared memory."""
     from hopwave.engines.cuda.betweenness import run
 
-    before, graph = run._machine, generate.uniform(3000, 2, seed=1)
+    before, graph = run._machine, generate.uniform(8000, 2, seed=1)
 
     def little(device: int) -> Any:
         return replace(before(device), shared=1024)
@@ -179,6 +197,7 @@ def plans(task: str) -> list[Plan]:
     return [plan for plan in CATALOGUE.values() if plan.task == task]
 
 
+TURBOBC = ("sccsc", "sccooc", "vecsc")
 PARTS: dict[str, Part] = {  # a run without a tool takes them in this order, a tool those with most new kernels first
     "graph500": graph500,
     "ranks": job_ranks(),
@@ -191,15 +210,16 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order, a t
     **{f"products: {ring}": products(ring) for ring in ("plus_second", "min_plus", "any_pair", "or_and")},
     "made of products": made_of_products,
     "matrices": matrices,
+    "long row and function": long_row_and_function,
     **{f"betweenness: {plan.name}": between(plan.name) for plan in reversed(plans("betweenness"))},
     **{f"overflow: {name}": overflow(name) for name in ("hopwave-paths", "turbobfs-td-sccsc")},
     **{f"overflow: {name}": overflow_of_sums(name) for name in ("hopwave-block", "hopwave-wide", "brandes-dijkstra")},
-    "overflow: turbobc-sccsc": overflow_of_sums("turbobc-sccsc"),
-    **{f"overflow: {name}": overflow_of_sums(name, wider=False) for name in ("turbobc-sccooc", "turbobc-vecsc")},
+    **{f"overflow: turbobc-{name}": overflow_of_turbobc(f"turbobc-{name}", name == "sccsc") for name in TURBOBC},
     **{f"steps: push, {mapping}": own_plans(Push, mapping) for mapping in ("thread", "warp", "block", "twc", "merge")},
     **{f"steps: pull, {word}": own_plans(Pull, word) for word in ("thread", "warp", "merge", "compacted")},
     "steps: in turn": after_pulls,
     **{f"search: {plan.name}": searches(plan.name) for plan in plans("search") if plan.name != "hopwave"},
+    "search: hopwave-gpu, filled": filled,
     "search: push-pull without tiles": without_tiles("pushpull-baseline", "pushpull"),
     "many": many,
     "many, weighted": many_weighted,

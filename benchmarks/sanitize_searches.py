@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import product
 from typing import Any
 from unittest.mock import patch
@@ -25,6 +26,15 @@ def searches(*names: str) -> Part:
     return lambda: searched([hw.plan(name) for name in names], traps())
 
 
+def filled() -> Iterator[str]:
+    """Searches in one launch whose first pull writes every answer, as on graphs with many vertices."""
+    from hopwave.engines.cuda.policy import LevelSplit
+    from hopwave.engines.cuda.search import workspace
+
+    with patch.object(workspace, "level_split", lambda m: LevelSplit(fill=0)):
+        yield from searched([hw.plan("hopwave-gpu")], traps())
+
+
 def without_tiles(*names: str) -> Part:
     """The same where no frontier is small enough for one tile: keys are sorted by all of the GPU."""
 
@@ -43,7 +53,9 @@ def searched(wanted: list[Plan], graphs: dict[str, hw.Graph]) -> Iterator[str]:
         expected = hw.bfs(graph, 0, path_counts=True, device="reference")
         for plan in wanted:
             counting = plan.why_not(Question(path_counts=True)) is None
-            asked: list[dict[str, Any]] = [{}, {"predecessors": False}][: repeats[0]]
+            asked: list[dict[str, Any]] = [{}, {"predecessors": False}]
+            if plan.loop == "host":  # whose kernels are the same without predecessors
+                asked = asked[: repeats[0]]
             for options in [*asked, {"path_counts": True}] if counting else asked:
                 found = hw.bfs(graph, 0, plan=plan, device="cuda", **options)
                 right = np.array_equal(found.distances, expected.distances)
@@ -107,38 +119,72 @@ def every_step(kind: type) -> Iterator[Any]:
 OPERANDS = ("frontier", "visited")
 
 
-def spread(count: int = 420) -> hw.Graph:
-    """Layers beside a path as long: its vertices are in one level with some that have 2^2000 times as many paths."""
+def spread(count: int) -> hw.Graph:
+    """Layers beside a path as long: its vertices are in one level with some that have 32^level times as many paths."""
     deep = layers(32, count)
     u, v = deep.to_edges()
     path = np.r_[0, deep.n + np.arange(count - 2), deep.n - 1]
     return hw.Graph.from_edges(np.r_[u, path[:-1]], np.r_[v, path[1:]])
 
 
+def ladder(links: int) -> hw.Graph:
+    """A chain of diamonds beside a path as long: 2^links paths and one in the same level, with few arcs."""
+    chain = generate.diamonds(links)
+    u, v = chain.to_edges()
+    path = np.r_[0, chain.n + np.arange(2 * links - 1), chain.n - 1]
+    return hw.Graph.from_edges(np.r_[u, path[:-1]], np.r_[v, path[1:]])
+
+
+@contextmanager
+def beyond(bits: int) -> Iterator[list[hw.Graph]]:
+    """Graphs with path counts beyond 2^bits in one level, then in the same level as counts below 2^-bits of these.
+
+    Under a tool, the host takes much less for too much, so that a tenth of the levels is enough.
+    """
+    from hopwave.engines.cuda import scaling
+
+    if repeats[0] > 1:
+        yield [layers(32, bits // 5 + 20), spread(2 * (bits // 5) + 20)]
+        return
+    with patch.multiple(scaling, LARGEST=bits // 10, SMALLEST=-(bits // 10)):
+        yield [layers(32, bits // 50 + 5), spread(2 * (bits // 50) + 10)]
+
+
 def overflow(plan: str) -> Part:
     """Path counts of a search beyond float64: scaled levels, then a mantissa and an exponent."""
 
     def part() -> Iterator[str]:
-        for graph in (layers(32, 220), spread()):
-            found = hw.bfs(graph, 0, plan=plan, path_counts=True, device="cuda")
-            if found.distances[graph.n - 1] < 0:
-                yield f"{plan} on layers"
+        with beyond(1000) as graphs:
+            for graph in graphs:
+                found = hw.bfs(graph, 0, plan=plan, path_counts=True, device="cuda")
+                if found.distances[graph.n - 1] < 0:
+                    yield f"{plan} on layers"
 
     return part
 
 
-def overflow_of_sums(plan: str, wider: bool = True) -> Part:
-    """Path counts of betweenness beyond float64, of one source and of several; wider: and beyond one scale per level.
-
-    TurboBC leaves such a source to the CPU engine, which is first compiled: one plan shows it.
-    """
+def overflow_of_turbobc(plan: str, wider: bool) -> Part:
+    """The same of TurboBC, which leaves what is too wide for one scale to the CPU engine: one plan shows it."""
 
     def part() -> Iterator[str]:
-        for graph in (layers(32, 220), spread())[: 1 + wider]:
-            weights = {"weights": np.ones(graph.m)} if plan == "brandes-dijkstra" else {}
-            for sources in ([0], range(10))[: 1 if plan.startswith("turbobc") else 2]:
-                found = hw.betweenness_centrality(graph, sources=sources, plan=plan, device="cuda", **weights)
+        with beyond(1000) as graphs:
+            for graph in graphs[: 1 + wider]:
+                found = hw.betweenness_centrality(graph, sources=[0], plan=plan, device="cuda")
                 if not np.isfinite(found.scores).all():
                     yield f"{plan} on layers"
+
+    return part
+
+
+def overflow_of_sums(plan: str) -> Part:
+    """The same of betweenness, whose kernels know themselves what is too much."""
+
+    def part() -> Iterator[str]:
+        graph = ladder(2000)
+        weights = {"weights": np.ones(graph.m)} if plan == "brandes-dijkstra" else {}
+        for sources in ([0], range(10))[: repeats[0]]:
+            found = hw.betweenness_centrality(graph, sources=sources, plan=plan, device="cuda", **weights)
+            if not np.isfinite(found.scores).all():
+                yield f"{plan} on layers"
 
     return part

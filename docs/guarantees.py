@@ -89,6 +89,8 @@ def _counts(one: Promise, runs: dict[str, dict[str, Any]], results: Path) -> str
     said = []
     for run in (runs[name] for name in _names(one.fuzzer) if name in runs):
         name, count = run["fuzzer"], f"{run['inputs']:,} inputs, {run['wrong']} wrong, {run['minutes']:g} minutes"
+        if "whole" in run:
+            count += f", {run['whole']} of {run['of']} questions to their end"
         said.append(f"fuzzer {name}: {count}")
     for name in _names(one.results):
         if (results / f"{name}.md").exists():

@@ -172,12 +172,16 @@ def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str
     return edges.rows, False
 
 
+MISSING = object()  # an attribute that an edge does not have
+
+
 def networkx_columns(
     g: Any, weight: str | None
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64] | None, Any, int]:
     """Source, target, weights, labels and the number of nodes of a NetworkX graph.
 
-    Weights are None where no edge has the attribute; an edge without it weighs 1 beside others that have it.
+    Weights are None where no edge has the attribute; an edge without it weighs 1 beside others that have it. One whose
+    attribute is None has no weight: NetworkX leaves such an edge out of shortest paths.
     """
     nodes = list(g)
     n = len(nodes)
@@ -186,19 +190,19 @@ def networkx_columns(
     count = g.number_of_edges()
     values: list[Any] | None = None
     if weight is not None:
-        values = [value for *_, value in g.edges(data=weight)]
-        if all(value is None for value in values):
+        values = [value for *_, value in g.edges(data=weight, default=MISSING)]
+        if all(value is MISSING for value in values):
             values = None
     ends = np.fromiter(
         (v if number is None else number[v] for edge in g.edges() for v in edge[:2]), dtype=np.int64, count=2 * count
     )
     weights = None
     if values is not None:
-        given = [1.0 if value is None else value for value in values]
-        wrong = next((value for value in given if not isinstance(value, int | float | np.number)), None)
-        if wrong is not None:
+        given = [1.0 if value is MISSING else value for value in values]
+        wrong = [value for value in given if not isinstance(value, int | float | np.number)]
+        if wrong:
             raise GraphError(
-                f"edge attribute {weight!r} is {wrong!r} somewhere, which is not a number; "
+                f"edge attribute {weight!r} is {wrong[0]!r} somewhere, which is not a number; "
                 f"name another attribute, or leave the weights out"
             )
         weights = np.array(given, np.float64)

@@ -131,9 +131,10 @@ class Graph(GraphEdges):
     ) -> Graph:
         """The graph of a compressed-sparse-row pattern; nothing is copied when the arrays already fit.
 
-        `weights` hold one number per stored arc, in the order of `indices`. `check=False` skips the tests for range,
-        order, repeats and (undirected) symmetry: the arrays must then be int32 neighbours, ascending and unique in each
-        row. Repeated neighbours are merged; what becomes of different weights is said by `combine`, as in `from_edges`.
+        Such arrays must not be changed afterwards: they are checked once, here. `weights` hold one number per stored
+        arc, in the order of `indices`. `check=False` skips the tests for range, order, repeats and (undirected)
+        symmetry: the arrays must then be int32 neighbours, ascending and unique in each row. Repeated neighbours are
+        merged; what becomes of different weights is said by `combine`, as in `from_edges`.
 
         >>> Graph.from_csr([0, 1, 2], [1, 0], directed=False).m
         2

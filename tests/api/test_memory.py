@@ -138,3 +138,14 @@ def test_vertices_that_are_offered_shorter_ways_are_entered_again() -> None:
     assert _entries(ring) == pytest.approx(2.0, abs=0.05)
     said = [hw.estimate(G, "closeness_centrality", sources=[0], weights=True, device="cpu") for G in (star, ring)]
     assert said[1].parts["workers"] > said[0].parts["workers"]
+
+
+def test_a_limit_leaves_as_many_workers_as_the_engine_starts() -> None:
+    from hopwave.engines.cpu.betweenness.run import Accumulation
+
+    assert on_cpu.reserved(10, 100, 7) == Accumulation._bytes_per_worker(10, 100, 7)
+    one, two = (
+        on_cpu.needs(MESH, Ask("betweenness_centrality", 64, threads=2, memory_limit=limit)).at_peak["workers"]
+        for limit in (100_000_000, 150_000_000)
+    )
+    assert two == 2 * one

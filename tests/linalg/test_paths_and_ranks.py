@@ -168,9 +168,13 @@ def test_lengths_too_different_to_be_added_end_all_the_same() -> None:
     assert hw.sssp(graph, 0, weights).path_to(5) == [0, 1, 2, 3, 4, 5]
 
 
+@pytest.mark.filterwarnings("error")
 def test_infinite_lengths_are_refused_and_infinite_sums_are_no_path() -> None:
     graph = hw.generate.path(4, directed=True)
+    even = hw.generate.path(5, directed=True)
     for method in METHODS:
+        found = hw.sssp(even, 0, [1e308] * 4, method)
+        assert found.distances[2] == math.inf and found.predecessors.tolist() == [0, 0, -1, -1, -1]
         with pytest.raises(GraphError, match="a weight is infinite; leave out an arc that no path can take"):
             hw.sssp(graph, 0, [2.0, math.inf, 1.0], method)
         assert hw.sssp(graph, 0, [1e308] * 3, method).distances.tolist() == [0.0, 1e308, math.inf, math.inf]

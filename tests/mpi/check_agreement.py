@@ -110,3 +110,17 @@ def check_other_graphs() -> None:
     with pytest.raises(GraphError):
         hd.betweenness_centrality("no graph" if WORLD.rank == ODD else GRID)
     assert np.allclose(hd.betweenness_centrality(GRID).scores, hw.betweenness_centrality(GRID).scores)
+
+
+def check_what_is_no_graph_and_no_number() -> None:
+    """The same mistake on all ranks: a sentence, and the next call works."""
+    G = hd.spread(GRID)
+    for call, message in (
+        (lambda: hd.bfs(GRID, 0), "is not a DistributedGraph; make one with hopwave.distributed.spread"),  # type: ignore[arg-type]
+        (lambda: hd.spread("grid"), "'grid' is not a hopwave.Graph; make one of it"),
+        (lambda: hd.betweenness_centrality(G, memory_limit="1 GB"), "memory_limit='1 GB' is not a number of bytes"),
+        (lambda: hd.bfs(G, [[0, 1]]), r"\[0, 1\] is not a vertex of this graph"),
+    ):
+        with pytest.raises(GraphError, match=message):
+            call()
+    assert hd.bfs(G, np.array(3)).reached == G.n

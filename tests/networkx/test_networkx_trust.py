@@ -107,3 +107,26 @@ def test_a_sample_without_a_seed_has_no_checkpoint(tmp_path: Any) -> None:
             function(G, k=5, checkpoint=tmp_path / "a.npz", device="cpu")
         function(G, k=5, seed=1, checkpoint=tmp_path / f"{function.__name__}.npz", device="cpu")
         function(G, k=25, checkpoint=tmp_path / f"{function.__name__}, all.npz", device="cpu")  # all: nothing is drawn
+
+
+def test_an_undirected_view_whose_edges_have_two_weights_is_left_to_networkx() -> None:
+    """PageRank and HITS make a matrix of it edge by edge; what follows arcs from vertex to vertex sees both weights."""
+    directed = nx.DiGraph()
+    directed.add_weighted_edges_from([(0, 1, 1), (1, 0, 5), (1, 2, 2), (2, 3, 1), (3, 0, 2), (3, 2, 4)])
+    for view in (directed.to_undirected(as_view=True), directed.to_undirected(as_view=True).subgraph([0, 1, 2, 3])):
+        for call in (nx.pagerank, nx.hits):
+            with pytest.raises(NotImplementedError, match="not implemented by 'hopwave' backend"):
+                call(view, backend="hopwave")
+        found = nx.single_source_dijkstra_path_length(view, 0, backend="hopwave")
+        assert found == nx.single_source_dijkstra_path_length(view, 0)
+    assert nx.pagerank(directed, backend="hopwave") == pytest.approx(nx.pagerank(directed), abs=1e-6)
+
+
+def test_an_edge_whose_weight_is_none_does_not_weigh_one() -> None:
+    """NetworkX leaves it out of shortest paths; hopwave says so, and counts hops all the same."""
+    G = nx.Graph([(0, 1, {"weight": None}), (0, 2, {"weight": 1.0}), (2, 1, {"weight": 5.0}), (1, 3)])
+    for call in (hw.Graph.from_networkx, lambda g: hw.sssp(g, 0), lambda g: hw.closeness_centrality(g, weights=True)):
+        with pytest.raises(hw.GraphError, match="edge attribute 'weight' is None somewhere, which is not a number"):
+            call(G)
+    assert hw.bfs(G, 0).distances.tolist() == [0, 1, 1, 2]
+    assert nx.single_source_dijkstra_path_length(G, 0) == {0: 0, 2: 1.0, 1: 6.0, 3: 7.0}

@@ -118,7 +118,8 @@ def distances(A: Matrix, search: PathSearch, way: Way) -> Found:
     if way.method == "delta-stepping" and way.device == "cpu":
         matrix = A.to("cpu")
         check_lengths(matrix)
-        found = engines.algebra("cpu").delta_stepping(matrix, search, way.delta, way.trace, way.threads)
+        with np.errstate(over="ignore"):  # a mean of lengths that float64 cannot hold is infinite
+            found = engines.algebra("cpu").delta_stepping(matrix, search, way.delta, way.trace, way.threads)
         if found.on_one_core:
             ran = PlanUsed(CATALOGUE[ON_ONE_CORE], "one core that follows no arc twice is faster here than Δ-stepping")
         return Found(found.distances, BucketTrace(found.buckets) if way.trace else None, ran)

@@ -132,7 +132,7 @@ def estimate(
     )  # fmt: skip
     shape = _shape(graph, path_counts or name not in WITHOUT_A_SEARCH)
     if weighted and device == "cpu" and name not in WITHOUT_A_SEARCH and graph.m and not graph.directed:
-        shape = replace(shape, entries=max(shape.entries, _entries(graph)))
+        shape = replace(shape, entries=_entries(graph))
     return _estimated(ask, shape, device)
 
 
@@ -192,7 +192,7 @@ def _searched(graph: Graph) -> tuple[int, float]:
 
 def _entries(graph: Graph) -> float:
     """How often a search along weights enters a vertex: how many of its neighbours' offers, in the order in which the
-    neighbours are settled, are the shortest so far. From the vertex of highest degree, for some of those it reaches."""
+    neighbours are settled, are the shortest so far. From the vertex of highest degree, for some vertices."""
     lengths = np.asarray(graph.weights)
     far: Any = np.asarray(sssp(graph, int(np.argmax(np.diff(graph.indptr))), device="cpu").distances)
     reached = np.flatnonzero(np.isfinite(far))
@@ -204,7 +204,7 @@ def _entries(graph: Graph) -> float:
         settled = np.argsort(before, kind="stable")[: int(np.count_nonzero(before <= far[v]))]
         shortest = np.minimum.accumulate((before + lengths[row])[settled])
         entered += len(shortest[:1]) + int(np.count_nonzero(np.diff(shortest)))
-    return entered / len(some)
+    return entered / len(some) * len(reached) / graph.n
 
 
 def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEstimate:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from hopwave.algorithms import brandes, sampling, scaling
 from hopwave.algorithms.method import Method
 from hopwave.api import estimates
-from hopwave.api.arguments import as_graph, check_hops, check_risk
+from hopwave.api.arguments import as_graph, check_bytes, check_hops, check_risk
 from hopwave.api.betweenness import Request, check_request, choose_run, edge_result
 from hopwave.api.estimates import Estimate, bounds_of_sample, check_epsilon, check_method, estimated
 from hopwave.api.weights import as_lengths
@@ -169,6 +169,7 @@ def betweenness_centrality(
         if split not in ("auto", "sources", "graph"):
             raise GraphError(f"split={split!r} is not known; use 'auto', 'sources' or 'graph'")
         check_risk(delta)
+        check_bytes("memory_limit", memory_limit)
         check_method(method, top, epsilon, k)
         if epsilon is not None:
             check_epsilon(epsilon, k, sources, targets, endpoints, None, method, seed)

@@ -121,6 +121,10 @@ def bfs(
     >>> distributed.bfs(distributed.kronecker(5), 3).trace[0].vertices
     1
     """
+    if not isinstance(G, DistributedGraph):
+        raise GraphError(
+            f"{G!r:.60} is not a DistributedGraph; make one with hopwave.distributed.spread, or call hopwave.bfs"
+        )
     if isinstance(source, Iterator):
         source = list(source)
     options = {"predecessors": predecessors, "depth_limit": depth_limit, "plan": plan, "compress": compress}
@@ -158,10 +162,12 @@ def choose_plan(plan: str | Plan) -> tuple[Plan, str]:
 def source_ids(G: DistributedGraph, source: Any) -> tuple[int, ...]:
     """One source or several, as ids of this graph."""
     several = isinstance(source, Iterable) and not isinstance(source, str | bytes)
-    found = tuple(dict.fromkeys(source if several else [source]))
+    if isinstance(source, np.ndarray) and not source.ndim:
+        source, several = source[()], False
+    found = list(source) if several else [source]
     if not found:
         raise GraphError("the list of sources is empty; a search needs at least one vertex to start from")
     for one in found:
         if not is_whole(one) or not 0 <= one < G.n:
             raise GraphError(f"{one!r} is not a vertex of this graph; its vertices are the numbers 0 to {G.n - 1}")
-    return tuple(int(one) for one in found)
+    return tuple(dict.fromkeys(int(one) for one in found))

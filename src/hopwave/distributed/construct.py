@@ -18,6 +18,7 @@ from hopwave.distributed.world import World, plain, world
 from hopwave.errors import FormatError, GraphError
 from hopwave.generate.randoms import uniform_edges
 from hopwave.generate.recursive import kronecker_edges
+from hopwave.graph import Graph
 
 
 def from_edges(
@@ -351,5 +352,7 @@ def _first_giver(given: list[Any]) -> int:
 
 
 def _check_unweighted(graph: Any) -> None:
+    if graph is not None and not isinstance(graph, Graph):
+        raise GraphError(f"{graph!r:.60} is not a hopwave.Graph; make one of it, for example with Graph.from_networkx")
     if graph is not None and graph.is_weighted:
         raise GraphError("a distributed graph has no weights; leave them out with spread(G.without_weights())")

@@ -19,8 +19,11 @@ from hopwave.engines.cpu.views import ASKED_FOR, HUGE_PAGE, WORTH_ONE
 from hopwave.memory.ledger import Ask, Ledger, Shape
 
 WAITING = 16  # bytes of an entry of a search along weights: vertex, key, the next one
-ENTRIES_AT_ONCE = 1.25  # of a search on one core that uses its entries again, for every vertex; measured
+ENTRIES_AT_ONCE, ENTRIES_ON_MESHES = 1.0, 0.05  # of a search that uses its entries again, per vertex; measured
+BLOCKS_FILLED = 0.5  # of the bins that Δ-stepping begins with; on meshes, hardly any; measured
+PUSHED_FROM_A_HUB = 0.25  # of the arcs to the next level, in a graph with hubs: the others are pulled; measured
 TIES = 0.18  # of all arcs: those by which a second shortest path comes in; measured
+FEW_BYTES = 1 << 16
 EXTENDED = 44  # bytes per vertex of a worker whose path counts along weights have exponents of their own; measured
 SORTED_BY_SCIPY, TRANSPOSED_BY_SCIPY, TURNED = 23, 14, 5  # bytes per arc; measured
 
@@ -36,8 +39,15 @@ def needs(shape: Shape, ask: Ask) -> Ledger:
 
 
 def paged(size: int) -> int:
-    """An array from engines/cpu/views.new_array: large ones are in whole pages of 2 MB."""
-    return size if size < WORTH_ONE else -(-size // HUGE_PAGE) * HUGE_PAGE
+    """An array from engines/cpu/views.new_array: large ones are in whole pages of 2 MB, but for a few bytes at the end.
+
+    >>> paged(1 << 18), paged(3 << 20), paged((1 << 21) + 4)
+    (262144, 4194304, 2097156)
+    """
+    if size < WORTH_ONE:
+        return size
+    pages, rest = divmod(size, HUGE_PAGE)
+    return pages * HUGE_PAGE + (HUGE_PAGE if rest > FEW_BYTES else rest)
 
 
 def prepare(run: Ledger, shape: Shape, name: str = "prepared", weighted: bool = False) -> None:
@@ -56,6 +66,11 @@ def prepare(run: Ledger, shape: Shape, name: str = "prepared", weighted: bool = 
 def irregular(shape: Shape) -> bool:
     """As CpuGraph.irregular."""
     return shape.greatest > policy.IRREGULAR * shape.mean
+
+
+def flat(shape: Shape) -> bool:
+    """As CpuGraph.flat: betweenness never pulls."""
+    return not irregular(shape) and shape.m <= policy.FLAT_DEGREE * shape.n
 
 
 def transpose(run: Ledger, shape: Shape, weighted: bool = False) -> None:
@@ -160,6 +175,8 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.take("queue, path counts, shares, bitmaps", 2 * paged(4 * n) + 2 * paged(8 * n) + n // 2)
         run.take("sums", 8 * n)
         run.take("scores", 8 * n)
+        if counts_outgrow_float64(shape):
+            run.take("sums of sources counted again", paged(8 * n))
         return
     width = m if ask.edges else n
     renumbered = irregular(shape) and n > policy.CACHED_VERTICES and k >= policy.SOURCES_BEFORE_RENUMBERING
@@ -173,10 +190,16 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
     each = worker_bytes(shape, ask)
     workers = max(1, min(threads, blocks))
     if ask.memory_limit is not None:
-        workers = max(1, min(workers, ask.memory_limit // max(1, each + 16 * width)))
+        most = each + 16 * width if ask.weighted else reserved(n, m, width)
+        workers = max(1, min(workers, ask.memory_limit // max(1, most)))
     run.take("sums", 8 * width)
     run.take("scores of blocks", 8 * width * max(2, min(2 * workers, blocks)))
     run.take("workers", workers * each)
+
+
+def reserved(n: int, m: int, width: int) -> int:
+    """As betweenness/run.Accumulation: what one worker is taken to need at most, to compare with a limit."""
+    return 32 * n + 4 * m + 16 * width
 
 
 def worker_bytes(shape: Shape, ask: Ask) -> int:
@@ -186,7 +209,9 @@ def worker_bytes(shape: Shape, ask: Ask) -> int:
         ties = TIES * m * (12 if ask.edges else 8)
         extended = EXTENDED * n if counts_outgrow_float64(shape) else 0
         return int(44 * n + WAITING * shape.entries * n + ties + extended + (4 * n if ask.edges else 0))
-    return int(paged(8 * n) * 2 + paged(4 * n) * 2 + n // 4 + 4 * shape.tree * m)
+    gathered = 0 if flat(shape) else paged(8 * n) + n // 4  # of levels that are pulled
+    stored = PUSHED_FROM_A_HUB if irregular(shape) and ask.sources == 1 else 1.0
+    return int(paged(8 * n) + gathered + paged(4 * n) * 2 + 4 * stored * shape.tree * m)
 
 
 # ---------------------------------------------------------------- shortest paths, PageRank
@@ -198,9 +223,9 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask) -> None:
     workers = min(thread_count(ask.threads), policy.path_threads(m))
     run.take("distances", 8 * n)
     if ask.weighted and policy.one_core_is_faster(m / max(1, n), workers):
-        run.take("search", 4 * n + WAITING * ENTRIES_AT_ONCE * n)
-    else:
-        run.take("bins", 64 * 12 * policy.first_blocks(n, ask.sources, workers))
+        run.take("search", WAITING * (ENTRIES_ON_MESHES if flat(shape) else ENTRIES_AT_ONCE) * n)
+    elif not flat(shape):
+        run.take("bins", BLOCKS_FILLED * 64 * 12 * policy.first_blocks(n, ask.sources, workers))
     if ask.predecessors:  # computed when they are first read
         run.passing("looking for predecessors", 17 * m)
         run.take("predecessors", 4 * n)

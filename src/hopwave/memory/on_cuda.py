@@ -286,6 +286,7 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine
     whole = ask.whole_lengths or not ask.weighted
     if ask.weighted:
         run.take("values", 8 * m)
+        run.passing("looking at values", LOOKING * m)
         if whole:
             run.take("lengths", 4 * m)
     split = policy.path_split(m / max(1, n))

@@ -104,7 +104,8 @@ class ShortestPaths(Deferring):
             return chosen
         part = self.matrix.to("cpu").rows
         d, length = self.distances, 1 if part.values is None else part.values
-        tight = kept(part, d[row_of_each(part, np)] + length == d[part.indices], np)
+        with np.errstate(over="ignore"):  # a sum that float64 cannot hold is no path
+            tight = kept(part, d[row_of_each(part, np)] + length == d[part.indices], np)
         on_paths = Graph.from_csr(tight.indptr, tight.indices, directed=True, check=False)
         found, _ = bfs.search(engines.engine("cpu"), on_paths, self.sources, Question(), CATALOGUE["hopwave"])
         return np.where(self._has_path, found["predecessors"], np.int32(-1))
