@@ -237,6 +237,7 @@ def numbered(case: Case) -> Case:
 
 
 @pytest.mark.hypothesis
+@pytest.mark.filterwarnings(r"ignore:\s*bfs_predecessors is deprecated:DeprecationWarning")  # by NetworkX 3.7
 @pytest.mark.parametrize("name", sorted(INSTALLED - SEVERAL_RIGHT))
 def test_equals_networkx(name: str) -> None:
     function = nx.utils.backends._registered_algorithms[name]

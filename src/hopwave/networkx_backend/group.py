@@ -25,12 +25,15 @@ def group_betweenness_centrality(
     lost = {node for group in groups for node in group if node not in G}
     if lost:
         raise nx.NodeNotFound(f"The node(s) {lost} are in C but not in G.")
+    if SINCE_3_7 and len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
     scores = []
     for group in groups:
         score = through_group(G.out_rows, [G.number[node] for node in group], bool(endpoints))
         rest = len(G) if endpoints and SINCE_3_7 else len(G) - len(group)
         if normalized:
-            score *= 1 / (rest * (rest - 1))
+            pairs = rest * (rest - 1)
+            score = score / pairs if SINCE_3_7 else score * (1 / pairs)
         elif not G.directed:
             score /= 2
         scores.append(score)
