@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")  # those of the classifiers
 EXTRAS = "networkx,io,plot,igraph"
 TEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "polars")
-TESTS = ("plans", "graph", "policy", "io")  # folders that need no other tool
+TESTS = ("plans", "graph", "policy", "io", "networkx")  # folders that need no other tool
 INSIDE = ("hopwave/", "hopwave-", "_hopwave_nx_info.py")  # how names in the wheel begin
 
 

@@ -79,8 +79,8 @@ FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
     ),
     "group_betweenness_centrality": (
         "group",
-        "Unweighted. By the definition, where NetworkX's own values differ from it: for some groups of three and more, "
-        "and in directed graphs that are not strongly connected.",
+        "Unweighted. By the definition, where NetworkX's own values before 3.7 differ from it: for some groups of "
+        "three and more, and in directed graphs that are not strongly connected.",
         {},
     ),
     "newman_betweenness_centrality": ("betweenness", "Unweighted load centrality.", {}),
@@ -97,6 +97,7 @@ FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
     "center": ("distance_measures", LENGTHS, PLACE),
     "periphery": ("distance_measures", LENGTHS, PLACE),
     "barycenter": ("distance_measures", LENGTHS, PLACE),
+    "centroid": ("distance_measures", "The name of `barycenter` since NetworkX 3.7.", PLACE),
     "harmonic_diameter": ("distance_measures", LENGTHS, PLACE),
     "wiener_index": ("distance_measures", LENGTHS, PLACE),
     "hyper_wiener_index": ("distance_measures", LENGTHS, PLACE),

@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 import hopwave as hw
-from hopwave import EngineError, Graph, GraphError, generate
+from hopwave import EngineError, Graph, GraphError, engines, generate
 from hopwave.algorithms import many_sources
+from hopwave.api import choice
 from hopwave.engines.cpu import policy as cpu_policy
 from hopwave.engines.cpu.betweenness.by_degree import RenumberedGraph
 from hopwave.errors import ExecutorError
@@ -331,3 +332,38 @@ def test_an_executor_that_returns_something_else() -> None:
 
     with pytest.raises(hw.ExecutorError, match=r"failed on 3 workers .* TypeError: a worker returned 'done'; see"):
         hw.closeness_centrality(hw.generate.path(9), device="cpu", executor=Other())
+
+
+# ---------------------------------------------------------------- workers with GPUs, and none here
+
+
+@pytest.fixture
+def gpus_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No GPU here. On a worker, device="cuda" is the CPU engine in disguise."""
+    monkeypatch.setattr(choice, "has_gpu", lambda: False)
+    monkeypatch.setattr(worker, "engine", lambda name: engines.engine("cpu" if name == "cuda" else name))
+
+
+@every_call
+def test_a_process_without_gpu_asks_a_worker(
+    call: str, gpus_elsewhere: None, monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]
+) -> None:
+    monkeypatch.setattr(policy, "ON_GPU", 1)
+    expected, found = CALLS[call](), CALLS[call](device="cuda", executor=Cluster(monkeypatch))
+    assert (expected.dtype, expected.tobytes()) == (found.dtype, found.tobytes())
+
+
+def test_what_no_worker_computes_is_named(gpus_elsewhere: None, threads: Executor) -> None:
+    found = choice.distance_engine(False, "cuda", MESH, None, executor=threads)
+    with pytest.raises(EngineError, match=r"device='cuda' cannot run in this process.* 'local_efficiencies'.*'cpu'"):
+        found.local_efficiencies(MESH, print)
+
+
+def test_workers_without_gpu_say_so(monkeypatch: pytest.MonkeyPatch, threads: Executor) -> None:
+    def missing(name: str) -> Any:
+        raise EngineError(f"device={name!r} found no GPU here")
+
+    monkeypatch.setattr(choice, "has_gpu", lambda: False)
+    monkeypatch.setattr(worker, "engine", missing)
+    with pytest.raises(EngineError, match="device='cuda' found no GPU here"):
+        hw.betweenness_centrality(MESH, device="cuda", executor=threads)

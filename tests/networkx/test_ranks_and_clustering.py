@@ -12,6 +12,7 @@ from test_backend import Case, outcome, same
 from test_weighted import roads
 
 from hopwave.networkx_backend import backend
+from hopwave.networkx_backend.dispatch import SINCE_3_7
 
 Calls = list[Callable[[Case], dict[str, Any]]]
 EXACT = {"tol": 1e-9, "max_iter": 400}
@@ -63,7 +64,8 @@ def test_hubs_and_authorities_are_those_of_networkx() -> None:
             for right, found in zip(theirs, mine, strict=True):
                 assert list(found) == list(right) and type(found[0]) is float
                 sign = 1 if right[0] >= 0 else -1  # that of a singular vector is SciPy's choice
-                assert list(found.values()) == pytest.approx([sign * x for x in right.values()], abs=1e-9)
+                close = 1e-7 if SINCE_3_7 else 1e-9  # (NetworkX 3.7 stops when a step changes less than 1e-8)
+                assert list(found.values()) == pytest.approx([sign * x for x in right.values()], abs=close)
     for G, options, error in (
         (nx.path_graph(5), {"max_iter": 0}, nx.PowerIterationFailedConvergence),
         (nx.path_graph(50), {"max_iter": 1}, nx.PowerIterationFailedConvergence),

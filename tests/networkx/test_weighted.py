@@ -43,7 +43,7 @@ ARGUMENTS: dict[str, list[Callable[[Case], dict[str, Any]]]] = {
     "radius": EXTREME,
     "center": EXTREME,
     "periphery": EXTREME,
-    "barycenter": [lambda c: KM],
+    "centroid" if dispatch.SINCE_3_7 else "barycenter": [lambda c: KM],
     "average_shortest_path_length": [
         lambda c: KM,
         lambda c: KM | {"method": "unweighted"},

@@ -10,7 +10,7 @@ from hopwave import engines
 from hopwave.catalogue import CATALOGUE
 from hopwave.catalogue import plan as named_plan
 from hopwave.errors import EngineError, PlanError
-from hopwave.executors import DealtEngine, check_executor
+from hopwave.executors import DealtEngine, RemoteEngine, check_executor
 from hopwave.graph import Graph
 from hopwave.jobs import Job, Question
 from hopwave.memory import room
@@ -64,6 +64,14 @@ def _with_room(device: str, graph: Graph) -> str:
     return device
 
 
+def _dealt_engine(executor: Executor, device: str, graph: Graph, threads: int | None) -> DealtEngine:
+    """The engine of an executor's workers. Where there is no GPU here, a worker decides what needs one."""
+    device = _with_room(check_executor(executor, device, threads), graph)
+    elsewhere = device == "cuda" and not has_gpu()
+    engine: Any = RemoteEngine(device, executor, graph) if elsewhere else engines.engine(device)
+    return DealtEngine(engine, executor)
+
+
 def engine_for(
     operation: engines.Operation,
     device: str,
@@ -75,8 +83,10 @@ def engine_for(
     """The engine for an operation that takes that many searches: the one that device= names, or for "auto" the best
     one that offers the operation. With an executor, it is computed there."""
     if executor is not None:
-        device = check_executor(executor, device, threads)
-        return DealtEngine(engine_for(operation, device, graph, threads, searches), executor)
+        dealt = _dealt_engine(executor, device, graph, threads)
+        if reason := dealt.why_not_operation(operation, graph):
+            raise EngineError(reason)
+        return dealt
     weighted = operation == "weighted_sweep"
     engine = engines.engine(choose_device(device, graph, threads, searches, weighted))
     reason = engine.why_not_operation(operation, graph)
@@ -107,7 +117,7 @@ def betweenness_engine(
     With an executor, its workers run it on their CPUs, or on their GPUs for device="cuda".
     """
     if executor is not None:
-        return DealtEngine(engines.engine(_with_room(check_executor(executor, device, threads), graph)), executor)
+        return _dealt_engine(executor, device, graph, threads)
     if not isinstance(device, str) or device != "auto":
         return engines.engine(_with_room(device, graph))
     if plan == "auto" and job.weighted:

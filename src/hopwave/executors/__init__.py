@@ -2,6 +2,7 @@
 
     worker.py   what runs on a worker: one block of a job, on a graph that the worker keeps
     deal.py     deals blocks to workers as they become free, and collects their results in order
+    remote.py   the engine of the workers, for a process that cannot run it itself
     policy.py   how large a block is, and how many are under way
 
 `DealtEngine` is an engine. It deals what runs over many sources and leaves everything else to the engine it is made of.
@@ -16,6 +17,7 @@ from typing import Any
 
 from hopwave.errors import GraphError
 from hopwave.executors.engine import DealtEngine as DealtEngine
+from hopwave.executors.remote import RemoteEngine as RemoteEngine
 
 
 def check_executor(executor: Any, device: str, threads: int | None) -> str:

@@ -8,6 +8,7 @@ in pays.py.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -18,6 +19,7 @@ import networkx as nx
 from hopwave.networkx_backend.pays import BY_ARGUMENTS, BY_NAME, MANY_SEARCHES, Arguments, Pays, pays
 from hopwave.plan import Plan
 
+SINCE_3_7 = tuple(map(int, re.findall(r"\d+", nx.__version__)[:2])) >= (3, 7)
 WhyNot = Callable[[Arguments], str | None]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -77,8 +79,29 @@ class Served:
         """From which size on its calls pay, if that is the same for all of them."""
         return None if self.name in BY_ARGUMENTS else BY_NAME.get(self.name, MANY_SEARCHES)
 
+    @cached_property
+    def newer(self) -> Arguments:
+        """The keywords that a newer NetworkX has and the function does not, with their defaults."""
+        registered = nx.utils.backends._registered_algorithms.get(self.name)
+        if registered is None:  # by the installed version, which has another name for it
+            return {}
+        theirs, mine = inspect.signature(registered.orig_func).parameters.values(), self.signature.parameters
+        return {one.name: one.default for one in theirs if one.kind is one.KEYWORD_ONLY and one.name not in mine}
+
+    def known(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The keywords of a call. Those of a newer NetworkX are left out where they say the default."""
+        newer = self.newer
+        if not newer:
+            return kwargs
+        return {name: value for name, value in kwargs.items() if name not in newer or value != newer[name]}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The answer to a call, as NetworkX makes it: with every keyword that it has."""
+        return self.function(*args, **self.known(kwargs))
+
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         """The arguments of a call by name, defaults filled in; a TypeError where they do not fit the signature."""
+        kwargs = self.known(kwargs)
         positional, defaults, names = self._names
         found = {**defaults, **kwargs}
         found.update(zip(positional, args, strict=False))

@@ -12,7 +12,7 @@ import numpy as np
 import hopwave as hw
 from hopwave.networkx_backend.components import reaches_each_other
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import Place, named_weights, serves
+from hopwave.networkx_backend.dispatch import SINCE_3_7, Place, named_weights, serves
 from hopwave.networkx_backend.hops import Measured, blocks, chosen, measured, sums
 from hopwave.networkx_backend.order import search
 from hopwave.networkx_backend.pays import Arguments
@@ -48,6 +48,8 @@ def by_search(arguments: Arguments) -> str | None:
 @serves(can_run=without_distances)
 def eccentricity(G: NetworkXGraph, v: Any = None, sp: Any = None, weight: Any = None, **place: Unpack[Place]) -> Any:
     """The distance to the farthest vertex: of one vertex, of some, or of all."""
+    if SINCE_3_7:
+        check_not_null(G)
     nodes = chosen(G, v)
     by = measured(G, weight)
     found = sums(by, [G.number[node] for node in nodes], **place)
@@ -63,8 +65,16 @@ def unreached(G: NetworkXGraph) -> str:
     return f"Found infinite path length because the {kind}"
 
 
+def check_not_null(G: NetworkXGraph) -> None:
+    """Raises NetworkX's error, since its version 3.7, for a graph without vertices."""
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Cannot compute eccentricity of a null graph.")
+
+
 def check_connected(G: NetworkXGraph, usebounds: Any) -> None:
     """Raises NetworkX's errors where eccentricities have no least or greatest value."""
+    if SINCE_3_7 and (G.directed or usebounds is not True):
+        check_not_null(G)
     if len(G) == 0:
         max({}.values())  # Python's own message, which changes between versions
     if not reaches_each_other(G):
@@ -96,7 +106,7 @@ def radius(
     """The least eccentricity."""
     if e is not None:
         return min(e.values())
-    if len(G) == 0 and (G.directed or usebounds is not True):
+    if len(G) == 0 and (G.directed or usebounds is not True) and not SINCE_3_7:
         min({}.values())
     check_connected(G, usebounds)
     return extreme(hw.radius, measured(G, weight), place)
@@ -125,7 +135,7 @@ def center(
         return [node for node in e if e[node] == least]
     if len(G) == 0 and not G.directed and usebounds is not True and weight is None:
         raise nx.NetworkXPointlessConcept("G has no nodes.")  # NetworkX first tests whether it is a tree
-    if len(G) == 0 and (G.directed or usebounds is not True):
+    if len(G) == 0 and (G.directed or usebounds is not True) and not SINCE_3_7:
         min({}.values())
     check_connected(G, usebounds)
     by = measured(G, weight)
@@ -135,6 +145,7 @@ def center(
 # ------------------------------------------------------------------ sums of distances
 
 
+@serves("centroid", can_run=without_attribute)  # its name since NetworkX 3.7
 @serves(can_run=without_attribute)
 def barycenter(
     G: NetworkXGraph, weight: Any = None, attr: Any = None, sp: Any = None, **place: Unpack[Place]

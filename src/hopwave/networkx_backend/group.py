@@ -1,7 +1,7 @@
 """Betweenness of groups of vertices (networkx.algorithms.centrality.group), by the definition.
 
-NetworkX's own values differ from it for some groups of three and more, and in directed graphs that are not strongly
-connected, where NetworkX counts paths back that do not exist.
+Before NetworkX 3.7, its own values differ from it for some groups of three and more, and in directed graphs that are
+not strongly connected, where it counts paths back that do not exist. With endpoints, 3.7 scales by all vertices.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import networkx as nx
 
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import serves, unweighted
+from hopwave.networkx_backend.dispatch import SINCE_3_7, serves, unweighted
 from hopwave.networkx_backend.order import through_group
 
 
@@ -25,12 +25,15 @@ def group_betweenness_centrality(
     lost = {node for group in groups for node in group if node not in G}
     if lost:
         raise nx.NodeNotFound(f"The node(s) {lost} are in C but not in G.")
+    if SINCE_3_7 and len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
     scores = []
     for group in groups:
         score = through_group(G.out_rows, [G.number[node] for node in group], bool(endpoints))
-        rest = len(G) - len(group)
+        rest = len(G) if endpoints and SINCE_3_7 else len(G) - len(group)
         if normalized:
-            score *= 1 / (rest * (rest - 1))
+            pairs = rest * (rest - 1)
+            score = score / pairs if SINCE_3_7 else score * (1 / pairs)
         elif not G.directed:
             score /= 2
         scores.append(score)

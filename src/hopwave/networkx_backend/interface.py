@@ -79,7 +79,7 @@ class Backend:
         served = dispatch.FUNCTIONS.get(name)
         if served is None:
             raise AttributeError(f"hopwave does not serve {name!r}; nx.config.fallback_to_nx=True lets NetworkX run it")
-        return served.function
+        return served if served.newer else served.function
 
 
 backend = Backend()

@@ -17,7 +17,7 @@ import hopwave as hw
 from hopwave.errors import ConvergenceError, GraphError
 from hopwave.graph import Graph
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import named_weights, serves
+from hopwave.networkx_backend.dispatch import SINCE_3_7, named_weights, serves
 from hopwave.networkx_backend.pays import Arguments
 
 
@@ -124,14 +124,22 @@ def katz_centrality(
 def hits(
     G: NetworkXGraph, max_iter: Any = 100, tol: Any = 1.0e-8, nstart: Any = None, normalized: Any = True
 ) -> tuple[dict[Any, float], dict[Any, float]]:
-    """Hubs and authorities. Where several solutions exist, the one nearest to the start; NetworkX's is random."""
+    """Hubs and authorities. Where several solutions exist, the one nearest to the start.
+
+    NetworkX before 3.7 returns a random one of them. Since then `normalized=False` scales the greatest number to 1.
+    """
     if len(G) == 0:
         return {}, {}
+    if SINCE_3_7 and nstart is not None and (missing := set(G.nodes) - nstart.keys()):
+        raise nx.NetworkXError(f"nstart must have a value for every node; missing: {missing}")
     if len(G) == 1 or len(G.out_rows[1]) == 0:
         raise NotImplementedError("SciPy, which NetworkX calls here, has no answer for so small a matrix")
     with _errors_of_networkx(max_iter):
         hubs, authorities = hw.hits(G.weighted("weight"), max_iter, tol, _per_vertex(G, nstart), bool(normalized))
-    return G.by_node(hubs.scores), G.by_node(authorities.scores)
+    both = hubs.scores, authorities.scores
+    if SINCE_3_7 and not normalized:
+        both = both[0] / both[0].max(), both[1] / both[1].max()
+    return G.by_node(both[0]), G.by_node(both[1])
 
 
 def _graph(G: NetworkXGraph, weight: Any) -> Graph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
@@ -11,8 +12,13 @@ import networkx as nx
 import numpy as np
 
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows
-from hopwave.networkx_backend.dispatch import serves, unsorted
+from hopwave.networkx_backend.dispatch import SINCE_3_7, serves, unsorted
 from hopwave.networkx_backend.order import Search, search
+
+DEPRECATED = (  # as NetworkX 3.7 says it
+    "\n\nbfs_predecessors is deprecated and will be removed in NetworkX 3.9\n"
+    "Use ``(t, s) for (s, t) in bfs_edges`` instead"
+)
 
 
 def start(G: NetworkXGraph, source: Any) -> int:
@@ -66,6 +72,8 @@ def bfs_predecessors(
     G: NetworkXGraph, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
     """(vertex, its predecessor), in the order of the search."""
+    if SINCE_3_7:
+        warnings.warn(DEPRECATED, DeprecationWarning, stacklevel=2)
     for parent, child in tree_edges(G, tree(G, source, depth_limit=depth_limit)):
         yield child, parent
 

@@ -1,0 +1,140 @@
+"""The engine of the workers, for a process that cannot run it: on a login node without a GPU, whose workers have some.
+
+What an engine decides for a whole run (the regime, the size of a block, what it cannot do) is asked of one worker.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave import engines
+from hopwave.errors import EngineError
+from hopwave.executors.deal import Deal
+from hopwave.executors.worker import Block, SweepBlock
+from hopwave.graph import Graph
+from hopwave.jobs import (
+    PATH_SUMS,
+    Accumulation,
+    Integers,
+    Job,
+    PathJob,
+    PathSampling,
+    Poll,
+    Question,
+    Sweep,
+    Swept,
+)
+from hopwave.plan import Plan
+
+
+@dataclass(frozen=True)
+class Call:
+    """A method of the worker's engine and its arguments; the graph comes first if `of_graph`."""
+
+    method: str
+    arguments: tuple[Any, ...]
+    of_graph: bool
+
+    def run(self, engine: engines.Engine, graph: Graph, threads: int | None) -> Any:
+        """What the method returns."""
+        return getattr(engine, self.method)(*((graph,) if self.of_graph else ()), *self.arguments)
+
+
+@dataclass(frozen=True)
+class WhyNotOperation:
+    """Whether the worker's engine has an operation."""
+
+    operation: engines.Operation
+
+    def run(self, engine: engines.Engine, graph: Graph, threads: int | None) -> str | None:
+        """None, or why not."""
+        return engine.why_not_operation(self.operation, graph)
+
+
+@dataclass(frozen=True)
+class PlanRun:
+    """How the worker's engine would run a betweenness job: sources per block, blocks, and how many sums there are."""
+
+    job: Job
+    plan: Plan
+
+    def run(self, engine: engines.Engine, graph: Graph, threads: int | None) -> tuple[int, int, int]:
+        """Makes the run, and does not start it."""
+        planned = engine.accumulation(graph, self.job, self.plan, threads)
+        return planned.size, planned.blocks, len(planned.total)
+
+
+@dataclass
+class Planned:
+    """See hopwave.jobs.Accumulation and PathSampling: sums that are 0. Workers compute them (engine.py)."""
+
+    size: int = 0
+    blocks: int = 0
+    total: Any = None
+    certificate: Any = None
+    counts: Any = None
+    sums: Any = None
+    done: int = 0
+
+    def advance(self, first: int, poll: Any) -> int:
+        """Never called: its blocks are dealt."""
+        raise NotImplementedError
+
+
+class RemoteEngine:
+    """See hopwave.engines.Engine. What is not dealt to all workers is computed by one of them."""
+
+    def __init__(self, name: str, executor: Executor, graph: Graph) -> None:
+        self.name, self._executor, self._graph = name, executor, graph
+
+    def _ask(self, graph: Graph, block: Block) -> Any:
+        deal = Deal(self._executor, graph, self.name, lambda number: block, 0, 1)
+        return next(found[1] for found in deal if found is not None)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise EngineError(
+            f"device={self.name!r} cannot run in this process, and an executor's workers do not compute {name!r}; use "
+            "device='cpu'"
+        )
+
+    def why_not(self, plan: Plan, job: Question | Job) -> str | None:
+        reason: str | None = self._ask(self._graph, Call("why_not", (plan, job), False))
+        return reason
+
+    def without(self, plan: Plan) -> tuple[str, ...]:
+        choices: tuple[str, ...] = self._ask(self._graph, Call("without", (plan,), False))
+        return choices
+
+    def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
+        reason: str | None = self._ask(graph, WhyNotOperation(operation))
+        return reason
+
+    def regime(self, graph: Graph, job: Job, plan: Plan) -> tuple[str, str] | None:
+        found: tuple[str, str] | None = self._ask(graph, Call("regime", (job, plan), True))
+        return found
+
+    def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
+        size, blocks, width = self._ask(graph, PlanRun(job, plan))
+        return Planned(size, blocks, np.zeros(width), np.zeros((len(job.sources), 2)))
+
+    def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
+        return Planned(counts=np.zeros(graph.n, np.int64), sums=np.zeros(len(PATH_SUMS), np.int64))
+
+    def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
+        swept: Swept = self._ask(graph, SweepBlock(job))
+        return swept
+
+    def reach_bounds(self, graph: Graph) -> tuple[Integers, Integers]:
+        bounds: tuple[Integers, Integers] = self._ask(graph, Call("reach_bounds", (), True))
+        return bounds
+
+    def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
+        numbers: npt.NDArray[np.int32] = self._ask(graph, Call("components", (strong,), True))
+        return numbers
