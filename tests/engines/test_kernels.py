@@ -122,7 +122,8 @@ def test_what_is_compiled_ahead_is_what_there_is(offset: str, monkeypatch: pytes
         monkeypatch.setattr(module, "kernels", lambda offset: there)
     for sources in (1, 100, 1000):
         many.begin(offset, sources)
-    one_launch.begin(offset, Question(path_counts=True))
+    for n in (34, 1 << 24):
+        one_launch.begin(offset, n, Question(path_counts=True))
     for header in launch.TOGETHER:
         there.begin(header)
     for edges in (False, True):

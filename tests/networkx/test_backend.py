@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import _hopwave_nx_info as info
 from hopwave.networkx_backend import backend
-from hopwave.networkx_backend.dispatch import Served, no_reason
+from hopwave.networkx_backend.dispatch import SINCE_3_7, Served, no_reason
 
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 LABELS = st.one_of(
@@ -226,7 +226,9 @@ def same(mine: Any, theirs: Any) -> bool:
     return bool(mine == theirs)
 
 
-INSTALLED = info.FUNCTIONS.keys() & nx.utils.backends._registered_algorithms.keys()  # (versions differ in some names)
+LATER = set() if SINCE_3_7 else {"centroid"}  # functions that this NetworkX does not have, or that are others there
+LISTED = {name: about for name, about in info.FUNCTIONS.items() if name not in LATER}
+INSTALLED = LISTED.keys() & nx.utils.backends._registered_algorithms.keys()
 
 
 def numbered(case: Case) -> Case:
@@ -259,8 +261,8 @@ def test_equals_networkx(name: str) -> None:
 
 
 def test_the_list_for_networkx_is_the_list_served() -> None:
-    assert set(info.FUNCTIONS) == set(backend.functions)
-    assert {name: family for name, (family, _, _) in info.FUNCTIONS.items()} == {
+    assert set(LISTED) == set(backend.functions)
+    assert {name: family for name, (family, _, _) in LISTED.items()} == {
         name: served.family for name, served in backend.functions.items()
     }
     assert len(backend.functions) >= 60

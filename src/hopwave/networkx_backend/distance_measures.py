@@ -145,7 +145,6 @@ def center(
 # ------------------------------------------------------------------ sums of distances
 
 
-@serves("centroid", can_run=without_attribute)  # its name since NetworkX 3.7
 @serves(can_run=without_attribute)
 def barycenter(
     G: NetworkXGraph, weight: Any = None, attr: Any = None, sp: Any = None, **place: Unpack[Place]
@@ -168,6 +167,10 @@ def barycenter(
         level[walk.order] = walk.level
         least = least[np.argsort(level[least])]
     return G.names(least)
+
+
+if SINCE_3_7:  # before, `centroid` was that of a tree
+    serves("centroid", can_run=without_attribute)(barycenter)
 
 
 @serves(can_run=by_search)
