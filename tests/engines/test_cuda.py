@@ -221,11 +221,11 @@ def test_out_of_memory_is_one_sentence_and_the_next_call_works(little_memory: An
 def test_a_launch_that_fails_is_one_sentence_and_the_next_call_works(
     cupy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hopwave.engines.cuda import launch
+    from hopwave.engines.cuda import prepared_launch
 
     graph = fresh(TRAPS["kronecker"]())
     with monkeypatch.context() as broken:
-        broken.setattr(launch, "BLOCK", 4096)  # more threads than a block may have
+        broken.setattr(prepared_launch, "BLOCK", 4096)  # more threads than a block may have
         with pytest.raises(EngineError, match=r"CUDA failed.*device='cpu'"):
             hw.bfs(graph, 0, plan="xbfs", device="cuda")
     assert hw.bfs(graph, 0, plan="xbfs", device="cuda").distances.tolist() == oracle.distances(graph, [0])

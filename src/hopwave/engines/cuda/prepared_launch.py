@@ -19,6 +19,12 @@ from hopwave.engines.cuda.launch import BLOCK
 ALIGNMENT = 16  # bytes: the strictest of any argument
 
 
+def find_gpu():
+    """Make the GPU known to a new thread: the driver's calls, unlike the runtime's, do not find it by themselves."""
+    if not driver.ctxGetCurrent():
+        runtime.setDevice(runtime.getDevice())
+
+
 class PreparedLaunch:
     """One kernel with its grid and its arguments by name, in the order of its parameters. Several threads may use it.
 
@@ -52,8 +58,7 @@ class PreparedLaunch:
         with self._lock:
             for name, value in changed.items():
                 words[place[name]] = value
-            if not driver.ctxGetCurrent():  # a new thread: only calls of the runtime find the GPU by themselves
-                runtime.setDevice(runtime.getDevice())
+            find_gpu()
             stream, listed = cupy.cuda.get_current_stream().ptr, self._list_address
             shape = self.handle, self.blocks, 1, 1, self.threads, 1, 1, self.shared
             if self.cooperative:
@@ -105,6 +110,7 @@ class PackedLaunches:
 
     def begin(self):
         """Launch into the current stream from now on."""
+        find_gpu()
         self._stream = cupy.cuda.get_current_stream().ptr
 
     def __call__(self, header, name, work, *arguments, shape="", blocks=None, text=""):
