@@ -60,7 +60,7 @@ fuzz: $(VENV)/.test
 oldest:
 	$(PYTHON) tests/oldest.py .venv-oldest
 
-# Known vulnerabilities of what the demo and the extras install. Asks pypi.org, and says so where it cannot.
+# Known vulnerabilities of what the demo and the extras install. Asks the package index, and says so where it cannot.
 audit: $(VENV)/.test
 	$(PYTHON) tests/audit.py .venv-audit $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 

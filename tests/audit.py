@@ -2,8 +2,8 @@
 
     python tests/audit.py FOLDER SITE-PACKAGES     (`make audit`)
 
-pip-audit asks pypi.org. Where it gets no answer it leaves a package out and ends as if all were well; here, that is a
-failure.
+pip-audit asks the package index. Where it gets no answer it leaves a package out and ends as if all were well; here,
+that is a failure.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 OURS = "hopwave"
-NO_NETWORK = "no audit was made: {}; run `make audit` where pypi.org can be reached"
+NO_NETWORK = "no audit was made: {}; run `make audit` where the package index can be reached"
 
 
 def verdict(report: dict[str, Any]) -> tuple[int, str]:

@@ -35,6 +35,7 @@ MAX_ROWS_PER_CHUNK = 4096
 CHUNKS_PER_THREAD = 8  # at least, where rows are about equal
 CHUNKS_PER_THREAD_OF_ROWS = 32  # at least, where rows of a matrix differ in length
 CHUNKS_PER_THREAD_OF_PUSH = 8  # at least, of a pushed level
+NOTING_DEGREE = 8  # mean degree from which on threads that push together note new vertices before they claim them
 MIN_VERTICES_PER_CHUNK = 1024  # where a vertex costs one store
 MAX_WORDS_PER_CHUNK = 256  # of 64 vertices, pulled
 CHUNKS_PER_REGION = 4  # at least: what a thread has not begun when others are done, they take over

@@ -20,6 +20,7 @@ from hopwave.engines.cpu.intrinsics import (
     prefetch,
     prefetch_to_write,
 )
+from hopwave.engines.cpu.policy import NOTING_DEGREE
 from hopwave.engines.cpu.search.state import BUFFER, CANDIDATES
 from hopwave.machine_code import njit
 
@@ -92,14 +93,14 @@ def push_shared(A, W, board, me, end, size):
     """Chunks of the frontier until none is left; a vertex belongs to the worker that swaps its parent first.
 
     A swap waits for its cache line and lets nothing pass. So the vertices that look new are noted first, without a
-    branch, and claimed some dozens at a time, their lines requested ahead.
+    branch, and claimed some dozens at a time, their lines requested ahead. Where rows are short, noting costs more.
     """
     noinline()
     indptr, indices, parent, queue, buffer = A.indptr, A.indices, W.parent, W.queue, W.buffers[me]
     new, seen_from = W.buffers[me, BUFFER : BUFFER + 2 * CANDIDATES], W.buffers[me, BUFFER + 2 * CANDIDATES :]
     end, size, kept, noted, many = np.uint64(end), np.uint64(size), U0, U0, np.uint64(CANDIDATES)
     enough, last = indices.size >= NEIGHBOURS_AHEAD, np.uint64(indices.size - NEIGHBOURS_AHEAD)
-    edges = 0
+    noting, edges = indices.size >= NOTING_DEGREE * (indptr.size - 1), 0
     while True:
         begin = np.uint64(atomic_add(board, NEXT_CHUNK, size))
         if begin >= end:
@@ -113,6 +114,18 @@ def push_shared(A, W, board, me, end, size):
                     prefetch_to_write(parent, indices[first + ahead])
             u = queue[i]
             j, row_end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
+            if not noting:
+                for place in range(j, row_end):
+                    v = indices[place]
+                    c = parent[v]
+                    if c < 0 and compare_and_swap(parent, v, c, u):
+                        if kept == np.uint64(BUFFER):
+                            flush(buffer, kept, queue, board)
+                            kept = U0
+                        buffer[kept] = v
+                        kept += U1
+                        edges -= c + 1
+                j = row_end
             while j < row_end:
                 for place in range(j, min(j + many, row_end)):
                     v = indices[place]
