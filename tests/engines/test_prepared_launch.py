@@ -96,7 +96,10 @@ def test_packed_launches_write_every_argument_and_keep_a_kernel(monkeypatch: pyt
 
     stream = SimpleNamespace(ptr=9)
     cuda = SimpleNamespace(get_current_stream=lambda: stream)
-    monkeypatch.setattr(prepared_launch, "driver", SimpleNamespace(launchKernel=launch))
+    found: list[int] = []
+    runtime = SimpleNamespace(getDevice=lambda: 5, setDevice=found.append)
+    monkeypatch.setattr(prepared_launch, "runtime", runtime)
+    monkeypatch.setattr(prepared_launch, "driver", SimpleNamespace(launchKernel=launch, ctxGetCurrent=lambda: 0))
     monkeypatch.setattr(prepared_launch, "cupy", SimpleNamespace(ndarray=Array, cuda=cuda))
     asked: list[Any] = []
 
@@ -106,6 +109,7 @@ def test_packed_launches_write_every_argument_and_keep_a_kernel(monkeypatch: pyt
 
     launches = prepared_launch.PackedLaunches(SimpleNamespace(get=get, grid=None, blocks=100))
     launches.begin()
+    assert found == [5], "the driver does not find the GPU of a new thread by itself"
     first = Array(1 << 40), np.int32(-3), np.uint64(2**64 - 1), np.float64(2.5), np.float32(0.5), np.uint32(2**32 - 1)
     launches("steps/push.cuh", "push", 1000, *first, shape="true")
     launches("steps/push.cuh", "push", 10**9, *first[::-1][1:], np.int32(7), shape="true")
