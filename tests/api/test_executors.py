@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import hopwave as hw
+from dealing import noted_deals
 from hopwave import EngineError, Graph, GraphError, engines, generate
 from hopwave.algorithms import many_sources
 from hopwave.api import choice
@@ -71,14 +72,7 @@ every_call = pytest.mark.parametrize("call", CALLS)
 @pytest.fixture
 def deals(monkeypatch: pytest.MonkeyPatch) -> list[deal.Deal]:
     """Every deal that is made. Blocks are small, so that there are several."""
-    made: list[deal.Deal] = []
-    begin = deal.Deal.__init__
-
-    def noted(self: deal.Deal, *arguments: Any) -> None:
-        begin(self, *arguments)
-        made.append(self)
-
-    monkeypatch.setattr(deal.Deal, "__init__", noted)
+    made = noted_deals(monkeypatch)
     monkeypatch.setattr(many_sources, "block_rows", lambda n, block=0, weighted=False: 16)
     monkeypatch.setattr(policy, "FIRST_TASKS", 4)  # however many cores there are
     monkeypatch.setattr(policy, "LANES", 16)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import hopwave as hw
+from dealing import noted_deals
 from hopwave import EngineError, Graph, generate
 from hopwave.algorithms import many_sources
 from hopwave.engines.cuda.betweenness import regimes
@@ -68,14 +69,7 @@ def processes() -> Iterator[Executor]:
 @pytest.fixture
 def deals(monkeypatch: pytest.MonkeyPatch) -> list[deal.Deal]:
     """Every deal that is made. Blocks are small here, where they are planned, so that there are several."""
-    made: list[deal.Deal] = []
-    begin = deal.Deal.__init__
-
-    def noted(self: deal.Deal, *arguments: Any) -> None:
-        begin(self, *arguments)
-        made.append(self)
-
-    monkeypatch.setattr(deal.Deal, "__init__", noted)
+    made = noted_deals(monkeypatch)
     monkeypatch.setattr(regimes, "MAX_ROUNDS", 1)
     monkeypatch.setattr(regimes, "MAX_BATCHES", 1)
     monkeypatch.setattr(regimes, "block_size", lambda k, *more: min(k, 300))
