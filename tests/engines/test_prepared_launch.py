@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("cupy")
-from hopwave.engines.cuda import prepared_launch
+from hopwave.engines.cuda import context, prepared_launch
 
 RECORD = np.dtype([("a", np.uint64), ("b", np.int32)], align=True)
 
@@ -32,8 +32,9 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[list[bytes]]:
         assert extra == 0
         launch(*others)
 
-    driver = SimpleNamespace(launchCooperativeKernel=launch, launchKernel=plainly, ctxGetCurrent=lambda: 1)
+    driver = SimpleNamespace(launchCooperativeKernel=launch, launchKernel=plainly)
     monkeypatch.setattr(prepared_launch, "driver", driver)
+    monkeypatch.setattr(context, "driver", SimpleNamespace(ctxGetCurrent=lambda: 1))
     monkeypatch.setattr(
         prepared_launch,
         "cupy",
@@ -98,8 +99,9 @@ def test_packed_launches_write_every_argument_and_keep_a_kernel(monkeypatch: pyt
     cuda = SimpleNamespace(get_current_stream=lambda: stream)
     found: list[int] = []
     runtime = SimpleNamespace(getDevice=lambda: 5, setDevice=found.append)
-    monkeypatch.setattr(prepared_launch, "runtime", runtime)
-    monkeypatch.setattr(prepared_launch, "driver", SimpleNamespace(launchKernel=launch, ctxGetCurrent=lambda: 0))
+    monkeypatch.setattr(context, "runtime", runtime)
+    monkeypatch.setattr(context, "driver", SimpleNamespace(ctxGetCurrent=lambda: 0))
+    monkeypatch.setattr(prepared_launch, "driver", SimpleNamespace(launchKernel=launch))
     monkeypatch.setattr(prepared_launch, "cupy", SimpleNamespace(ndarray=Array, cuda=cuda))
     asked: list[Any] = []
 

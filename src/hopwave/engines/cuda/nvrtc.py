@@ -174,14 +174,6 @@ def is_kept(header, name):
 # ---------------------------------------------------------------- loading
 
 
-def need_context():
-    """Make the GPU's context current: the driver finds none in a new thread, unlike the runtime."""
-    from cupy_backends.cuda.api import driver, runtime
-
-    if not driver.ctxGetCurrent():
-        runtime.setDevice(runtime.getDevice())
-
-
 class Kernel:
     """One instance on one GPU, as CuPy's function and the driver's handle; its launches are cooperative or not."""
 
@@ -197,14 +189,18 @@ class Kernel:
         """Registers per thread."""
         from cupy_backends.cuda.api import driver
 
-        need_context()
+        from hopwave.engines.cuda.context import find_gpu
+
+        find_gpu()
         return driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS, self.handle)
 
     def allow_shared(self, size):
         """Let blocks use that many bytes of shared memory: more than PLAIN_SHARED must be asked for."""
         from cupy_backends.cuda.api import driver
 
-        need_context()
+        from hopwave.engines.cuda.context import find_gpu
+
+        find_gpu()
         driver.funcSetAttribute(self.handle, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, size)
 
 
@@ -265,7 +261,9 @@ def resident_blocks(kernel, block):
     import cupy
     from cupy_backends.cuda.api import driver
 
-    need_context()
+    from hopwave.engines.cuda.context import find_gpu
+
+    find_gpu()
     fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.handle, block, 0)
     return fit * cupy.cuda.Device().attributes["MultiProcessorCount"]
 

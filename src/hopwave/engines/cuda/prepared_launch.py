@@ -12,17 +12,12 @@ import threading
 
 import cupy
 import numpy as np
-from cupy_backends.cuda.api import driver, runtime
+from cupy_backends.cuda.api import driver
 
+from hopwave.engines.cuda.context import find_gpu
 from hopwave.engines.cuda.launch import BLOCK
 
 ALIGNMENT = 16  # bytes: the strictest of any argument
-
-
-def find_gpu():
-    """Make the GPU known to a new thread: the driver's calls, unlike the runtime's, do not find it by themselves."""
-    if not driver.ctxGetCurrent():
-        runtime.setDevice(runtime.getDevice())
 
 
 class PreparedLaunch:
