@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -59,24 +60,39 @@ def levels_of(engine: Any, graph: Graph, plan: Plan, source: int, right: Any) ->
     return levels
 
 
+def in_turn(
+    engine: Any, graph: Graph, plans: Iterable[str], sources: list[int], right: list[Any]
+) -> dict[str, list[list[Any]]]:
+    """The levels of every search, by plan.
+
+    From each source all plans search in turn: levels include the host's time between launches, which drifts.
+    """
+    records = {name: hw.plan(name) for name in plans}
+    for plan in records.values():
+        levels_of(engine, graph, plan, sources[0], right[0])  # compiles, uploads, makes the buffers
+    runs: dict[str, list[list[Any]]] = {name: [] for name in records}
+    for source, one in zip(sources, right, strict=True):
+        for name, plan in records.items():
+            runs[name].append(levels_of(engine, graph, plan, source, one))
+    return runs
+
+
 def measure(engine: Any, name: str, graph: Graph, count: int) -> list[dict[str, Any]]:
     """One line for each plan."""
     sources, right = verified_searches(graph, count)
     degrees = cupy.asarray(graph.degrees)
     arcs = [int(degrees[one >= 0].sum()) for one in right]
     rows = []
-    for plan in map(hw.plan, PLANS):
-        levels_of(engine, graph, plan, sources[0], right[0])  # compiles, uploads, makes the buffers
-        runs = [levels_of(engine, graph, plan, s, one) for s, one in zip(sources, right, strict=True)]
+    for plan, runs in in_turn(engine, graph, PLANS, sources, right).items():
         ms = [sum(level.seconds for level in run) * 1e3 for run in runs]
         up = [sum(level.seconds for level in run if level.direction == "pull") * 1e3 for run in runs]
         rows.append({
-            "graph": name, "n": graph.n, "m": graph.m, "plan": plan.name, "sources": len(runs),
+            "graph": name, "n": graph.n, "m": graph.m, "plan": plan, "sources": len(runs),
             "levels": int(np.median([int(one.max()) for one in right])), "ms": float(np.median(ms)),
             "ms in pulls": float(np.median(up)), "gteps": float(np.median(np.array(arcs) / np.array(ms))) / 1e6,
             "checked": float(np.median([sum(level.checked for level in run) for run in runs])),
         })  # fmt: skip
-        print(name, plan.name, f"{rows[-1]['ms']:.3f} ms", flush=True)
+        print(name, plan, f"{rows[-1]['ms']:.3f} ms", flush=True)
     return rows
 
 

@@ -1,11 +1,11 @@
 """Push-pull's Figures 5 to 7 and Table 3 on one GPU, and what operand reuse saves.
 
-    PYTHONPATH=src:. python -m benchmarks.gpu_pushpull [--sources 1000] [--graphs kron21e44,rmat22e64] [--go-on]
+    PYTHONPATH=src:. python -m benchmarks.gpu_pushpull [--sources 1000] [--graphs kron21e44,rmat22e64]
+        [--parts whole,kinds,reuse,iterations] [--go-on]
 
 Figures 5 and 6 are of the first graph: a search that only pushes and one that only pulls, iteration by iteration.
 Every search is compared with the distances of `hopwave-gpu`. Times are inside the levels, by the GPU's events. Writes
-one line for each part, and gpu-pushpull.md from them (pushpull_page.py). --go-on keeps the lines of other graphs, and
-measures no figure again.
+one line for each part, and gpu-pushpull.md from them (pushpull_page.py). --go-on keeps the other lines.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import cupy
 import numpy as np
 
 from benchmarks import enterprise, pushpull_page
-from benchmarks.gpu_ablations import levels_of
+from benchmarks.gpu_ablations import GRAPH500, in_turn, levels_of
 from benchmarks.gpu_graphs import LARGE, verified_searches
 from benchmarks.gpu_search import GENERATED, head
 from benchmarks.setting import RESULTS, hw
@@ -32,7 +32,8 @@ from hopwave.plan import Plan
 from hopwave.rules import Always
 
 GRAPHS = ["kron21e44", *LARGE]
-FEW = 16  # sources of Figure 5 and Table 3
+PARTS = ["whole", "kinds", "reuse", "iterations"]
+FEW = 16  # sources of Table 3
 SHARES = (10, 50, 90)  # percentiles of Figure 6
 
 
@@ -77,6 +78,11 @@ def by_iteration(engine: Any, graph: Graph, sources: list[int], right: list[Any]
     return found
 
 
+def median_ms(runs: list[list[Any]]) -> float:
+    """Milliseconds of all levels of a search: the median over searches."""
+    return float(np.median([sum(level.seconds for level in run) * 1e3 for run in runs]))
+
+
 def reuse(engine: Any, graph: Graph, sources: list[int], right: list[Any]) -> dict[str, Any]:
     """What operand reuse saves: making a bitmap of the frontier where a search turns to pulling."""
     spent: list[tuple[float, int]] = []
@@ -93,32 +99,31 @@ def reuse(engine: Any, graph: Graph, sources: list[int], right: list[Any]) -> di
         if waits:
             spent.append((cupy.cuda.get_elapsed_time(*events) * 1e3, search.nf))
 
-    plan, same = hw.plan("pushpull-exit"), hw.plan("pushpull")
+    plan = hw.plan("pushpull-exit")
     loop = enterprise.Levels({1: pull})
     for source in sources:
         search = engine.start(engine.load(graph, plan), (source,), Question(predecessors=False))
         by_levels(loop, search, graph.n, graph.m, plan)
         engine.fetch(search)
     both = {}
-    for one in (plan, same):
-        runs = [levels_of(engine, graph, one, s, expected) for s, expected in zip(sources, right, strict=True)]
-        pulls = [level for run in runs for level in run if level.direction == "pull"]
-        both[one.name] = {"ms": float(np.median([sum(level.seconds for level in run) * 1e3 for run in runs])),
-                          "checked": sum(level.checked for level in pulls)}  # fmt: skip
+    for name, runs in in_turn(engine, graph, ("pushpull-exit", "pushpull"), sources, right).items():
+        pushes, pulls = ([[level for level in run if level.direction == way] for run in runs]
+                         for way in ("push", "pull"))  # fmt: skip
+        both[name] = {
+            "ms": median_ms(runs), "ms in pushes": median_ms(pushes), "ms in pulls": median_ms(pulls),
+            "pulls": float(np.median([len(run) for run in pulls])),
+            "checked": sum(level.checked for run in pulls for level in run),
+        }  # fmt: skip
     times, sizes = zip(*spent, strict=True)
     return {"conversions": len(spent), "µs": float(np.median(times)), "vertices": int(np.median(sizes)), **both}
 
 
-def whole(engine: Any, graph: Graph) -> dict[str, Any]:
+def whole(engine: Any, graph: Graph, sources: list[int], right: list[Any]) -> dict[str, Any]:
     """Table 3 and Figure 7: one graph, by the paper's plan, its baseline and ours."""
-    sources, right = verified_searches(graph, FEW)
     degrees = cupy.asarray(graph.degrees)
     found: dict[str, Any] = {"n": graph.n, "m": graph.m, "degree": int(degrees.max())}
     found["levels"] = int(np.median([int(one.max()) for one in right]))
-    for name in ("pushpull-baseline", "pushpull"):
-        plan = hw.plan(name)
-        levels_of(engine, graph, plan, sources[0], right[0])
-        runs = [levels_of(engine, graph, plan, s, one) for s, one in zip(sources, right, strict=True)]
+    for name, runs in in_turn(engine, graph, ("pushpull-baseline", "pushpull"), sources, right).items():
         found[name] = float(np.mean([sum(level.seconds for level in run) * 1e3 for run in runs]))
     own = []
     for source in sources * 2:  # the first round warms up
@@ -132,32 +137,41 @@ def whole(engine: Any, graph: Graph) -> dict[str, Any]:
     return found
 
 
+def measured(part: str, engine: Any, graph: Graph, sources: list[int], right: list[Any]) -> dict[str, Any]:
+    """One part of the page."""
+    if part == "kinds":
+        return {"rows": kinds(graph, right[0])}
+    if part == "iterations":
+        return {"sources": len(sources), **by_iteration(engine, graph, sources, right)}
+    few = FEW if part == "whole" else GRAPH500
+    return (whole if part == "whole" else reuse)(engine, graph, sources[:few], right[:few])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sources", type=int, default=1000, help="of Figure 6")
     parser.add_argument("--graphs", default=",".join(GRAPHS))
-    parser.add_argument("--go-on", action="store_true", help="keep the lines of other graphs, and the figures")
+    parser.add_argument("--parts", default=",".join(PARTS), help="all but whole are of the first graph")
+    parser.add_argument("--go-on", action="store_true", help="keep the other lines")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
-    engine, names = engines.engine("cuda"), given.graphs.split(",")
+    engine, names, parts = engines.engine("cuda"), given.graphs.split(","), given.parts.split(",")
     given.out.mkdir(parents=True, exist_ok=True)
-    before = (given.out / "gpu-pushpull.jsonl").read_text().splitlines() if given.go_on else []
-    lines = [one for one in map(json.loads, before) if one["part"] != "whole" or one["graph"] not in names]
+    kept = given.out / "gpu-pushpull.jsonl"
+    before = kept.read_text(encoding="utf-8").splitlines() if given.go_on else []
+    lines: dict[tuple[str, str], dict[str, Any]] = {(one["part"], one["graph"]): one for one in map(json.loads, before)}
     for name in names:
         graph = (LARGE | GENERATED)[name]().to("cuda")
-        lines.append({"part": "whole", "graph": name, "where": head(), **whole(engine, graph)})
-        print(lines[-1], flush=True)
-        if name == names[0] and not given.go_on:
-            sources, right = verified_searches(graph, given.sources)
-            parts = {"kinds": {"rows": kinds(graph, right[0])}}
-            parts["reuse"] = reuse(engine, graph, sources[:64], right[:64])
-            parts["iterations"] = by_iteration(engine, graph, sources, right)
-            for part, found in parts.items():
-                lines.append({"part": part, "graph": name, "sources": len(sources), "where": head(), **found})
-                print(lines[-1], flush=True)
-            del sources, right
-        (given.out / "gpu-pushpull.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
-        (given.out / "gpu-pushpull.md").write_text(pushpull_page.page(lines), encoding="utf-8")
+        wanted = parts if name == names[0] else [part for part in parts if part == "whole"]
+        sources, right = verified_searches(graph, given.sources if "iterations" in wanted else GRAPH500)
+        for part in wanted:
+            found = measured(part, engine, graph, sources, right)
+            lines[part, name] = {"part": part, "graph": name, "where": head(), **found}
+            print(lines[part, name], flush=True)
+        del sources, right
+        ordered = sorted(lines.values(), key=lambda one: (PARTS.index(one["part"]), GRAPHS.index(one["graph"])))
+        kept.write_text("".join(json.dumps(one) + "\n" for one in ordered), encoding="utf-8")
+        (given.out / "gpu-pushpull.md").write_text(pushpull_page.page(ordered), encoding="utf-8")
         graph._prepared.clear()
         del graph
         cupy.get_default_memory_pool().free_all_blocks()
