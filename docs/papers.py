@@ -6,6 +6,7 @@ A row of the data has
     code      FILE::NAME, a list                     test     FILE::NAME, a list
     verdict   one of VERDICTS                        note     how it differs and why, or what is missing
 
+A number that we measured is written as {name} in a note; docs/papers_values.py finds it in benchmarks/results.
 Files of code are below src/hopwave, kernels (.cuh) below its kernels/, benchmarks/ below the repository, tests below
 tests/. A name in catalogue.py is a plan. tests/api/test_docs.py checks that all of them exist.
 """
@@ -19,6 +20,8 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from docs.papers_values import values
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(__file__).with_suffix(".toml")
@@ -162,7 +165,8 @@ def markdown() -> str:
         for row in paper.rows:
             code = "<br>".join(_link(place, code_file(place)) for place in row.code)
             test = "<br>".join(_link(place, test_file(place)) for place in row.test)
-            part, what, note = (text.replace("|", "\\|") for text in (row.part, row.what, row.note))
+            note = row.note.format_map(values())
+            part, what, note = (text.replace("|", "\\|") for text in (row.part, row.what, note))
             lines.append(f"| {part} | {what} | {code} | {test} | {row.verdict} | {note} |")
     return "\n".join(lines)
 

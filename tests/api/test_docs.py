@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from docs import __main__ as docs
-from docs import measured, papers, picture, speed
+from docs import measured, papers, papers_values, picture, speed
 
 import hopwave as hw
 
@@ -72,6 +72,25 @@ def test_a_new_run_changes_the_times(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_papers_name_code_and_tests_that_exist() -> None:
     assert not (wrong := papers.wrong(papers.read())), "\n".join(wrong)
+
+
+def test_the_numbers_of_notes_are_those_of_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    notes = " ".join(row.note for paper in papers.read() for row in paper.rows)
+    assert set(re.findall(r"{(\w+)}", notes)) == set(papers_values.values()), "each is used, and each is known"
+    assert doctest.testmod(papers_values).failed == 0
+    before, lines = papers_values.pushpull(), papers_values.lines
+    assert before["table_2"].count(",") == 3 and before["table_2"].split()[-2] == "and"
+    twice = {"pushpull": 2}
+    monkeypatch.setattr(
+        papers_values,
+        "lines",
+        lambda name: [
+            one | {"ms": one["ms"] * twice.get(one["plan"], 1)} if name == "gpu-ablations" else one
+            for one in lines(name)
+        ],
+    )
+    changed = {name for name, value in papers_values.pushpull().items() if value != before[name]}
+    assert changed == {"table_2"}, "a new run changes the number that follows from it"
 
 
 def test_rows_that_name_nothing_are_found() -> None:
