@@ -108,7 +108,9 @@ def main() -> None:
     if not rows:
         raise SystemExit("no graph of the papers could be had; nothing was measured")
     larger = len({name for _, name, *_ in ROWS if arcs_of(name) > given.most})
-    note = NOTE.format(trials=given.trials) + f" Left out: {larger} graphs of over {given.most:,} arcs"
+    note = (
+        NOTE.format(trials=given.trials) + f" Left out: {larger} graph{'s' * (larger != 1)} of over {given.most:,} arcs"
+    )
     note += f", and {', '.join(sorted(missing))}, which could not be had." if missing else "."
     publish(f"papers-{given.device}", "The tables of TurboBFS and TurboBC", rows, note, gpu(given.device))
 

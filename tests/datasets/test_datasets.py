@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import re
 import stat
+import sys
 import tarfile
 import threading
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from benchmarks import papers, setting
 
 import hopwave as hw
 from hopwave import datasets
@@ -181,6 +184,37 @@ def test_a_graph_of_another_size_than_stated_is_refused(site: Site) -> None:
     site.files["/Newman/astro-ph.tar.gz"] = archive("astro-ph/astro-ph.mtx")
     with pytest.raises(hw.FormatError, match=r"3,001 vertices, not 16,706; 6,000 arcs, not 242,502, as TurboBFS"):
         datasets.fetch("astro-ph")
+
+
+def test_the_papers_tables_on_their_own_graphs(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`make papers`, from a server that has one of three graphs."""
+    G = hw.generate.mycielskian(12)
+    hw.write(tmp_path / "graph.mtx", G)
+    site.files["/Mycielski/mycielskian12.tar.gz"] = archive(
+        "mycielskian12/mycielskian12.mtx", (tmp_path / "graph.mtx").read_bytes()
+    )
+    rows = (
+        ("TurboBFS I", "Newman/astro-ph", 10, 808),
+        ("TurboBFS II", "Mycielski/mycielskian12", 3, 2036),
+        ("TurboBFS II", "Mycielski/mycielskian13", 3, 4092),
+        ("TurboBC 3", "Mycielski/mycielskian12", 3, 1000),
+    )
+    monkeypatch.setattr(papers, "ROWS", rows)
+    monkeypatch.setattr(setting, "RESULTS", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["papers", "--most", "1000000", "--trials", "2", "--seconds", "0.1"])
+    papers.main()
+    (line,) = (tmp_path / "papers-cpu.jsonl").read_text(encoding="utf-8").splitlines()
+    found = json.loads(line)["rows"]
+    assert [(row["table"], row["n"], row["arcs"], row["d"], row["paper's d"]) for row in found] == [
+        (table, G.n, G.m, 3, 3) for table in ("TurboBFS II", "TurboBC 3")
+    ]
+    assert [row["plan"].partition("-")[0] for row in found] == ["turbobfs", "turbobc"]
+    shown = capsys.readouterr().out
+    assert f"{setting.LEFT_OUT}Newman/astro-ph; " in shown and "mycielskian13;" not in shown
+    page = (tmp_path / "papers-cpu.md").read_text(encoding="utf-8")
+    assert "Left out: 1 graph of over 1,000,000 arcs, and Newman/astro-ph, which could not be had." in page
 
 
 # ---------------------------------------------------------------- downloads
