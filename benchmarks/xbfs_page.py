@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.before import PEERS
-from benchmarks.setting import table
+from benchmarks.setting import remarks, table
 
 Record = dict[str, Any]
 
@@ -63,8 +63,7 @@ def table_2(records: list[Record]) -> str:
          "Ligra ms": ms[4], "XBFS is × faster than Enterprise": ratio(ms[1] / ms[0])}
         for name, ms in TABLE_2.items()
     ]  # fmt: skip
-    remarks = "".join(f"\n\n{one['graph']}: {one['remark']}." for one in records if "remark" in one)
-    return f"{table(rows)}{remarks}\n\nThe paper's, on a Quadro P6000:\n\n{table(paper)}"
+    return f"{table(rows)}\n\nThe paper's, on a Quadro P6000:\n\n{table(paper)}"
 
 
 def figure_5(rows: list[Record]) -> str:
@@ -205,7 +204,7 @@ def page(records: list[Record]) -> str:
     """gpu-xbfs.md."""
     graphs = [one for one in records if "XBFS" in one]
     where = ", ".join(f"{key} {value}" for key, value in records[-1]["where"].items())
-    text = ["# XBFS's tables and figures", where, ABOUT]
+    text = ["# XBFS's tables and figures", where, ABOUT, *remarks(graphs)]
     queues = next((one for one in records if one["graph"] == "queues"), None)
     if queues:
         text += ["## Figure 5: a queue by atomic operations or prefix sums", figure_5(queues["rows"]), NOTE_5]
@@ -264,10 +263,10 @@ that a thread reads lie in one line of its cache.""",
     "figure_14": """\
 Rows of bottom-up by degree (a block, a warp or a thread), as in Enterprise, against the paper's three ways and its work
 donation. To give rows to threads regardless of their degree gains where rows are many and end early (Kronecker and
-uniform graphs: up to {static:.1f} ×). It loses a tenth or more on {static_loses}, as on the paper's DB, since a thread
-reads a long row alone that a block or a warp would share. Fetching rows one by one is slowest on kron 21: every row is
-an atomic operation on one counter. Work donation takes {donate} × as long as warps without it; in the paper it
-is 1 to 5% slower.""",
+uniform graphs: up to {static:.1f} ×). It loses a tenth or more on {static_loses}, as on the paper's DB; there a thread
+reads a long row alone that a block or a warp would share, which may be why. Fetching rows one by one is slowest on
+kron 21: every row is an atomic operation on one counter. Work donation takes {donate} × as long as warps without it; in
+the paper it is 1 to 5% slower.""",
     "figure_15": """\
 Counted over bottom-up levels alone, all sources together. Fewer arcs are saved than in the paper because fewer vertices
 are found ahead (Figure 10), and none where bottom-up takes one level. The time does not change.""",
