@@ -155,7 +155,7 @@ for which an H200 takes 1/{sorts:.0f} of the K40c's time; of push-pull's time it
 iterations move few bytes: they are launches, and the host reads counters after each. And the mean is that of sources
 which differ: a frontier of less than 1% of the vertices is pushed, also where it has hubs, and its arcs are sorted
 (Figure 6, iteration 3: {few:,.0f} vertices, {sorting:.2g} ms). On kron 21 the median of 64 sources is {median:.2g} ms;
-16 other sources, on 16 November 2026 an hour before these, had a mean of 0.64 ms, and push-pull was 12.6 × faster."""
+16 other sources, earlier on 16 November 2026, had a mean of 0.64 ms, and push-pull was 12.6 × faster."""
 
 
 def note_6(one: Record) -> str:

@@ -98,7 +98,10 @@ def pushpull() -> dict[str, str]:
     (enron,) = (one for one in lines("gpu-authors") if one["name"] == "email-Enron")
     (ranks,) = (row for row in last_run("gpu-ranks") if row["graph"].startswith("email-Enron"))
     (figure_6,) = (one for one in lines("gpu-pushpull") if one["part"] == "iterations")
+    (saved,) = (one for one in lines("gpu-pushpull") if one["part"] == "reuse")
+    reuse = [saved["pushpull-exit"][key] / saved["pushpull"][key] for key in ("ms", "ms in pulls")]
     return {
+        "reuse": f"{reuse[0]:.2f}", "reuse_pulls": f"{reuse[1]:.2f}",
         "table_2": f"{', '.join(most)} and {last}", "table_2_more": str(len({graph for graph, _ in cells}) - 1),
         "direction": f"{gains['change of direction']:.2f}",
         "power_rows": powers[0], "power_rows_masked": powers[1], "power_columns": f"{powers[2]} and {powers[3]}",
