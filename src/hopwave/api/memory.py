@@ -132,7 +132,8 @@ def estimate(
     )  # fmt: skip
     shape = _shape(graph, path_counts or name not in WITHOUT_A_SEARCH)
     if weighted and device == "cpu" and name not in WITHOUT_A_SEARCH and graph.m and not graph.directed:
-        shape = replace(shape, entries=_entries(graph))
+        entries, ties = _offers(graph)
+        shape = replace(shape, entries=entries, ties=ties)
     return _estimated(ask, shape, device)
 
 
@@ -190,21 +191,25 @@ def _searched(graph: Graph) -> tuple[int, float]:
     return int(found.depth), float(np.mean(distances[heads] == distances[tails] + 1))
 
 
-def _entries(graph: Graph) -> float:
+def _offers(graph: Graph) -> tuple[float, float]:
     """How often a search along weights enters a vertex: how many of its neighbours' offers, in the order in which the
-    neighbours are settled, are the shortest so far. From the vertex of highest degree, for some vertices."""
+    neighbours are settled, are the shortest so far. And which share of all arcs offers one as short as the shortest so
+    far. From the vertex of highest degree, for some vertices."""
     lengths = np.asarray(graph.weights)
     far: Any = np.asarray(sssp(graph, int(np.argmax(np.diff(graph.indptr))), device="cpu").distances)
     reached = np.flatnonzero(np.isfinite(far))
     some = reached[:: max(1, len(reached) // VERTICES_LOOKED_AT)]
-    entered = 0
+    entered = ties = 0
     for v in some.tolist():
         row = slice(graph.indptr[v], graph.indptr[v + 1])
         before = far[graph.indices[row]]
         settled = np.argsort(before, kind="stable")[: int(np.count_nonzero(before <= far[v]))]
-        shortest = np.minimum.accumulate((before + lengths[row])[settled])
+        offers = (before + lengths[row])[settled]
+        shortest = np.minimum.accumulate(offers)
         entered += len(shortest[:1]) + int(np.count_nonzero(np.diff(shortest)))
-    return entered / len(some) * len(reached) / graph.n
+        ties += int(np.count_nonzero(offers[1:] == shortest[:-1]))
+    share = len(reached) / len(some)
+    return entered * share / graph.n, ties * share / graph.m
 
 
 def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEstimate:
