@@ -75,6 +75,34 @@ def between(name: str) -> Part:
     return part
 
 
+def extended(name: str) -> Part:
+    """The same with all path counts kept as mantissa and exponent, which otherwise only graphs with very many paths and
+    levels are: too many levels for racecheck."""
+
+    def part() -> Iterator[str]:
+        from hopwave.engines.cuda.betweenness import block, weighted
+
+        blocks = block.Blocks if name == "hopwave-block" else weighted.WeightedBlocks
+        run = blocks._run
+
+        def run_extended(self: Any, results: Any, which: Any, count: int, at_once: int, *kind: Any) -> None:
+            run(self, results, which, count, at_once, block.EXTENDED, 0, 1)
+
+        with patch.object(blocks, "_run", run_extended):
+            yield from between(name)()
+
+    return part
+
+
+def without_shared_memory() -> Iterator[str]:
+    """The same in blocks on a machine that has no shared memory for their bitmaps."""
+    from hopwave.engines.cuda.betweenness import run
+
+    before = run._machine
+    with patch.object(run, "_machine", lambda device: replace(before(device), shared=0)):
+        yield from between("hopwave-block")()
+
+
 def renumbered() -> Iterator[str]:
     """A deep graph whose numbers are scattered: it is renumbered first."""
     from hopwave.engines.cuda.betweenness import regimes
@@ -224,6 +252,8 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order, a t
     "matrices": matrices,
     "long row and function": long_row_and_function,
     **{f"betweenness: {plan.name}": between(plan.name) for plan in reversed(plans("betweenness"))},
+    **{f"extended: {name}": extended(name) for name in ("hopwave-block", "brandes-dijkstra")},
+    "without shared memory": without_shared_memory,
     **{f"overflow: {name}": overflow(name) for name in ("hopwave-paths", "turbobfs-td-sccsc")},
     **{f"overflow: {name}": overflow_of_sums(name) for name in ("hopwave-block", "hopwave-wide", "brandes-dijkstra")},
     **{f"overflow: turbobc-{name}": overflow_of_turbobc(f"turbobc-{name}", name == "sccsc") for name in TURBOBC},
