@@ -292,7 +292,7 @@ class Graph(GraphEdges):
         >>> H.labels.tolist(), list(H.edges())
         ([1, 2, 4], [(1, 2)])
         """
-        if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable):
+        if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable) or getattr(vertices, "ndim", 1) == 0:
             raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")
         ids = np.unique(np.fromiter((self.index(vertex) for vertex in vertices), np.int64))
         return self._induced(ids)

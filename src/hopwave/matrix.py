@@ -142,6 +142,8 @@ class Matrix:
             shape = (int(shape), int(shape))
         if not (isinstance(shape, tuple | list) and len(shape) == 2 and all(is_whole(size) for size in shape)):
             raise LinalgError(f"shape={shape!r} is not a shape; give (rows, columns), one number for both, or None")
+        if max(shape) > LARGEST_VERTEX_COUNT:
+            raise LinalgError(f"a matrix of shape {shape}; 32-bit indices reach up to {LARGEST_VERTEX_COUNT}")
         given = None if values is None else np.asarray(values)
         if given is not None and given.shape not in ((), (1,), i.shape):
             raise LinalgError(

@@ -36,8 +36,9 @@ def checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
         found = None if dtype is None else np.dtype(dtype)
     except (TypeError, ValueError):
         found = None
-    if found not in DTYPES:
-        raise LinalgError(f"dtype={dtype!r} is not a type of linalg; use {', '.join(map(str, DTYPES))}")
+    if found is None or found not in DTYPES:  # NumPy takes None for float64
+        shown = f"dtype={dtype!r}" if found is None else found
+        raise LinalgError(f"{shown} is not a type of linalg; use {', '.join(map(str, DTYPES))}")
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hopwave.api import choice
+from hopwave.api.arguments import check_bytes, sample_size, vertex_ids
 from hopwave.api.search import bfs
 from hopwave.api.shortest_paths import sssp
 from hopwave.api.weights import as_lengths
@@ -18,6 +19,7 @@ from hopwave.graph import Graph
 from hopwave.inputs import as_graph, source_ids
 from hopwave.memory import room
 from hopwave.memory.ledger import Ask, Shape
+from hopwave.options import check_thread_count, flag
 from hopwave.results.memory import MemoryEstimate
 
 MANY = ("k", "sources", "threads", "weights")
@@ -109,6 +111,11 @@ def estimate(
     name = what if isinstance(what, str) else getattr(what, "__name__", repr(what))
     if name not in WHAT:
         raise GraphError(f"no memory is known of {name!r}; use one of {', '.join(map(repr, WHAT))}")
+    predecessors, path_counts = flag("predecessors", predecessors), flag("path_counts", path_counts)
+    directed, memory_limit = flag("directed", directed), check_bytes("memory_limit", memory_limit)
+    check_thread_count(threads)
+    if not isinstance(plan, str):
+        raise GraphError(f"plan={plan!r} is not the name of a plan; give one, or leave plan= out")
     given = {
         "source": source, "sources": sources, "k": k, "weights": weights, "threads": threads,
         "memory_limit": memory_limit, "plan": None if plan == "auto" else plan, "path_counts": path_counts or None,
@@ -123,7 +130,8 @@ def estimate(
     graph, weighted = _weighted(G, name, weights)
     if source is not None:
         source_ids(graph, source)  # which one it is does not matter, only that it is one
-    count = 1 if name in ONE_SOURCE else k if k is not None else graph.n if sources is None else len(list(sources))
+    drawn = sample_size(graph, k, sources, 0.1)
+    count = 1 if name in ONE_SOURCE else drawn or len(vertex_ids(graph, sources))
     if isinstance(device, str) and device == "auto":
         device = choice.choose_device("auto", graph, threads, count, weighted)
     ask = Ask(

@@ -311,7 +311,7 @@ def hits(
 
 def _explained(A: Matrix, device: str) -> AbstractContextManager[Any]:
     """Where rounds run on a GPU: a block whose CUDA errors become EngineErrors. Rounds also compute on whole arrays."""
-    if "cuda" not in (A.device, device):
+    if A.device != "cuda" and not (isinstance(device, str) and device == "cuda"):
         return nullcontext()
     from hopwave.engines.cuda.errors import explained
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from hopwave.algorithms import shortest_paths as _paths
 from hopwave.algorithms.shortest_paths import MethodName
@@ -17,7 +17,6 @@ from hopwave.api.arguments import check_distance, listed_vertices, source_ids
 from hopwave.api.choice import choose_device
 from hopwave.api.weights import weighted
 from hopwave.arrays import Deferred
-from hopwave.engines import NAMES
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
 from hopwave.jobs import PathSearch
@@ -257,7 +256,9 @@ def _fetched(compute: Callable[[], Any], to_host: Callable[[Any], Any]) -> Any:
 
 def _device(G: Any, graph: Graph, A: Matrix, method: str, device: str, threads: int | None) -> str:
     """Where to search: as device= says, or the best place for the method."""
-    one_of("device", device, ("auto", *NAMES), EngineError)
+    one_of("method", method, get_args(MethodName))
+    if not isinstance(device, str):
+        raise EngineError(f"device {device!r} is not known; use 'auto', 'cuda' or 'cpu'")
     if device != "auto":
         return device
     if method in ("dijkstra", "near-far"):
