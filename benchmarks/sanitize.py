@@ -200,9 +200,9 @@ def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
 
 
 def seen_before(tools: list[str]) -> dict[str, list[str]]:
-    """Tool → the instances that it has seen in earlier runs and found clean, as they are now."""
+    """Tool → the instances that it has seen in earlier runs, clean and with right answers, as they are now."""
     rows = [trimmed(row) for row in read(RESULTS / "sanitizer.jsonl")]
-    said = {key(row) for row in rows if "message" in row}
+    said = {key(row) for row in rows if "message" in row or row.get("wrong")}
     found: dict[str, list[str]] = {tool: [] for tool in tools}
     for row in rows:
         if row["tool"] in found and "launched" in row and "failed" not in row and key(row) not in said:

@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import breadth_first_order
 
 import hopwave as hw
 from hopwave import generate
+from hopwave.arrays import on_host
 
 Part = Callable[[], Iterator[str]]
 
@@ -119,21 +120,21 @@ def rank_kernels() -> Iterator[str]:
 
 
 def one_level(part: Any, graph: hw.Graph, root: int) -> Iterator[str]:
-    """One level from a vertex, pushed and pulled, and claimed with both types of ids."""
-    import cupy
-
-    words, near = -(-graph.n // 64), np.sort(graph.indices[graph.indptr[root] : graph.indptr[root + 1]])
-    start = cupy.zeros(words, np.uint64)
+    """One level from a vertex, pushed and pulled, and claimed with both types of ids. `part`: of any engine."""
+    xp, words = part.xp, -(-graph.n // 64)
+    near = np.sort(graph.indices[graph.indptr[root] : graph.indptr[root + 1]])
+    near = near[near != root]  # which is visited already
+    start = xp.zeros(words, np.uint64)
     start[root // 64] = np.uint64(1 << root % 64)
-    heads, tails = part.push(cupy.array([root]), start.copy())
-    if not (np.array_equal(np.sort(heads.get()), near) and (tails.get() == root).all()):
-        yield f"pushed, {part.slot}"
-    found, _ = part.pull(0, start.copy(), start, cupy.zeros(64 * words, part.tails.dtype))
+    heads, tails = (on_host(array) for array in part.push(xp.array([root]), start.copy()))
+    if not (np.array_equal(np.sort(heads), near) and (tails == root).all()):
+        yield f"pushed, {heads.dtype}"
+    found, _ = part.pull(0, start.copy(), start, xp.zeros(64 * words, part.tails.dtype))
     if found != len(near):
-        yield f"pulled, {part.slot}"
+        yield f"pulled, {heads.dtype}"
     for kind in (np.int32, np.int64):
-        ids = cupy.asarray(near.astype(np.int64))
-        parent = cupy.full(graph.n, -1, kind)
-        kept = part.claim(ids, cupy.full(len(near), root, kind), start.copy(), parent)
-        if not np.array_equal(np.sort(kept.get()), near) or int((parent == root).sum()) != len(near):
-            yield f"claimed, {kind}"
+        ids = xp.asarray(near.astype(np.int64))
+        parent = xp.full(graph.n, -1, kind)
+        kept = part.claim(ids, xp.full(len(near), root, kind), start.copy(), parent)
+        if not np.array_equal(np.sort(on_host(kept)), near) or int((parent == root).sum()) != len(near):
+            yield f"claimed, {np.dtype(kind)}"

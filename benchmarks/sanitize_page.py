@@ -65,6 +65,9 @@ def page(rows: list[dict[str, Any]]) -> str:
         if others:
             listed = ", ".join(f"`{name}` {count}" for name, count in sorted(others.items()))
             lines += ["", f"Messages of {tool} about what is not a kernel of hopwave: {listed}. {OTHERS}"]
+    if wrong := [row for row in rows if row.get("wrong")]:
+        said = (f"{row['tool']}, {row['part']}, {row['offsets']} bits ({'; '.join(row['wrong'])})" for row in wrong)
+        lines += ["", f"**Wrong answers**: {', '.join(said)}."]
     if left := [row for row in rows if "failed" in row and row["tool"] in tools]:
         said = (f"{row['tool']}, {row['part']}, {row['offsets']} bits ({row['failed'][:80]})" for row in left)
         lines += ["", f"Not finished: {'; '.join(said)}."]

@@ -75,6 +75,34 @@ def between(name: str) -> Part:
     return part
 
 
+def extended(name: str) -> Part:
+    """The same with all path counts kept as mantissa and exponent, which otherwise only graphs with very many paths and
+    levels are: too many levels for racecheck."""
+
+    def part() -> Iterator[str]:
+        from hopwave.engines.cuda.betweenness import block, weighted
+
+        blocks = block.Blocks if name == "hopwave-block" else weighted.WeightedBlocks
+        run = blocks._run
+
+        def run_extended(self: Any, results: Any, which: Any, count: int, at_once: int, *kind: Any) -> None:
+            run(self, results, which, count, at_once, block.EXTENDED, 0, 1)
+
+        with patch.object(blocks, "_run", run_extended):
+            yield from between(name)()
+
+    return part
+
+
+def without_shared_memory() -> Iterator[str]:
+    """The same in blocks on a machine that has no shared memory for their bitmaps."""
+    from hopwave.engines.cuda.betweenness import run
+
+    before = run._machine
+    with patch.object(run, "_machine", lambda device: replace(before(device), shared=0)):
+        yield from between("hopwave-block")()
+
+
 def renumbered() -> Iterator[str]:
     """A deep graph whose numbers are scattered: it is renumbered first."""
     from hopwave.engines.cuda.betweenness import regimes
@@ -94,13 +122,13 @@ def renumbered() -> Iterator[str]:
 
 
 def teams() -> Iterator[str]:
-    """Few sources of a graph with wide levels, hops and weights: several blocks for each; and without shared memory."""
+    """Few sources of a graph with wide levels: several blocks for each; and without shared memory."""
     from hopwave.engines.cuda.betweenness import run
 
-    before, graph = run._machine, generate.uniform(8000, 2, seed=1)
+    before, graph = run._machine, wide_levels()
 
     def little(device: int) -> Any:
-        return replace(before(device), shared=1024)
+        return replace(before(device), shared=256)
 
     for machine in (before, little):
         with patch.object(run, "_machine", machine):
@@ -110,9 +138,21 @@ def teams() -> Iterator[str]:
                     found = [ask(graph, **options).scores for _ in range(repeats[0])]
                     if not all(np.array_equal(found[0], other) for other in found):
                         yield f"{ask.__name__} of {len(sources)} sources differs from itself"
-    for sources in ([0, 7], range(12)):
+
+
+def teams_along_weights() -> Iterator[str]:
+    """The same along weights."""
+    graph = wide_levels()
+    A = csr_array((np.ones(graph.m), graph.indices, graph.indptr), shape=(graph.n, graph.n))
+    for sources in ([0, 7], list(range(12))):
         hw.betweenness_centrality(graph, sources=sources, weights=np.ones(graph.m), device="cuda")
-        hw.sssp_many(graph, list(sources), np.ones(graph.m), device="cuda")
+        if not same(hw.sssp_many(graph, sources, np.ones(graph.m), device="cuda"), dijkstra(A, indices=sources)):
+            yield f"lengths from {len(sources)} sources"
+
+
+def wide_levels() -> hw.Graph:
+    """Levels so wide that few sources get several blocks each; under a tool few levels, too."""
+    return generate.uniform(8000, 2, seed=1) if repeats[0] > 1 else generate.uniform(4000, 8, seed=1)
 
 
 def sampled_paths() -> Iterator[str]:
@@ -212,6 +252,8 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order, a t
     "matrices": matrices,
     "long row and function": long_row_and_function,
     **{f"betweenness: {plan.name}": between(plan.name) for plan in reversed(plans("betweenness"))},
+    **{f"extended: {name}": extended(name) for name in ("hopwave-block", "brandes-dijkstra")},
+    "without shared memory": without_shared_memory,
     **{f"overflow: {name}": overflow(name) for name in ("hopwave-paths", "turbobfs-td-sccsc")},
     **{f"overflow: {name}": overflow_of_sums(name) for name in ("hopwave-block", "hopwave-wide", "brandes-dijkstra")},
     **{f"overflow: turbobc-{name}": overflow_of_turbobc(f"turbobc-{name}", name == "sccsc") for name in TURBOBC},
@@ -224,6 +266,7 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order, a t
     "many": many,
     "many, weighted": many_weighted,
     "teams": teams,
+    "teams along weights": teams_along_weights,
     "sampled paths": sampled_paths,
     "renumbered": renumbered,
 }

@@ -127,12 +127,14 @@ def spread(count: int) -> hw.Graph:
     return hw.Graph.from_edges(np.r_[u, path[:-1]], np.r_[v, path[1:]])
 
 
-def ladder(links: int) -> hw.Graph:
-    """A chain of diamonds beside a path as long: 2^links paths and one in the same level, with few arcs."""
-    chain = generate.diamonds(links)
-    u, v = chain.to_edges()
-    path = np.r_[0, chain.n + np.arange(2 * links - 1), chain.n - 1]
-    return hw.Graph.from_edges(np.r_[u, path[:-1]], np.r_[v, path[1:]])
+def ladder(bits: int, ways: int) -> hw.Graph:
+    """Joints in a row, each with that many ways to the next, beside a path as long: 2^bits paths and one in the same
+    level. With more ways there are fewer levels, each of which costs a tool as many barriers."""
+    links = -(-bits // int(np.log2(ways)))
+    joint, last = np.repeat(np.arange(links), ways), links + 1 + links * ways
+    between = links + 1 + np.arange(links * ways)
+    path = np.r_[0, last + np.arange(2 * links - 1), links]
+    return hw.Graph.from_edges(np.r_[joint, between, path[:-1]], np.r_[between, joint + 1, path[1:]])
 
 
 @contextmanager
@@ -180,7 +182,7 @@ def overflow_of_sums(plan: str) -> Part:
     """The same of betweenness, whose kernels know themselves what is too much."""
 
     def part() -> Iterator[str]:
-        graph = ladder(2000)
+        graph = ladder(2000, 2 if repeats[0] > 1 else 128)
         weights = {"weights": np.ones(graph.m)} if plan == "brandes-dijkstra" else {}
         for sources in ([0], range(10))[: repeats[0]]:
             found = hw.betweenness_centrality(graph, sources=sources, plan=plan, device="cuda", **weights)

@@ -84,6 +84,7 @@ FLOORS = (  # from top to bottom: the one place that says which room is on which
             "statistics",
             "arrays",
             "whole_numbers",
+            "options",
         ),
     ),
     Floor(

@@ -46,7 +46,7 @@ _HOMES: dict[Any, Literal["cpu", "cuda"]] = {"cpu": "cpu", "reference": "cpu", "
 
 def home_of(device: str) -> Literal["cpu", "cuda"]:
     """Where a vector or a matrix goes that is wanted on this device."""
-    home = _HOMES.get(device)
+    home = _HOMES.get(device) if isinstance(device, str) else None
     if home is None:
         raise LinalgError(f"device {device!r} is not known; use 'cpu' or 'cuda'")
     return home
@@ -54,6 +54,8 @@ def home_of(device: str) -> Literal["cpu", "cuda"]:
 
 def checked_places(given: Any, name: str, xp: Any = np) -> Array:
     """Places given by a caller as one array of whole numbers."""
+    if (place := masked_place(given)) is not None:
+        raise LinalgError(f"{name}[{place}] is masked; leave such places out")
     places = xp.asarray(given)
     if places.ndim != 1 or (len(places) and places.dtype.kind not in "iu"):
         raise LinalgError(f"{name} has type {places.dtype}, shape {places.shape}; give a list of whole numbers")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from hopwave.arrays import Array, is_on_gpu
+from hopwave.arrays import Array, is_on_gpu, masked_place
 from hopwave.csr import (
     COMBINE,
     LARGEST_VERTEX_COUNT,
@@ -32,6 +32,7 @@ from hopwave.csr import (
 )
 from hopwave.errors import EngineError, GraphError, SparseIdsWarning
 from hopwave.graph_arrays import Home
+from hopwave.options import one_of
 from hopwave.reshape import sources
 from hopwave.rows import check_sparse
 from hopwave.whole_numbers import is_whole, whole_numbers
@@ -65,8 +66,7 @@ def from_edges(
     device: str,
 ) -> GraphParts:
     """What `Graph.from_edges` makes a graph of."""
-    if repeats not in ("merge", "keep"):
-        raise GraphError(f"repeats={repeats!r} is not known; use 'merge' or 'keep'")
+    one_of("repeats", repeats, ("merge", "keep"))
     check_combine(combine, weights is not None, repeats)
     given_on_gpu = is_on_gpu(src) and is_on_gpu(dst)
     home = choose_home(device, given_on_gpu)
@@ -216,12 +216,26 @@ def check_combine(combine: str | None, weighted: bool, repeats: str) -> None:
     """A rule for repeated edges is one of four, and there are weights to apply it to."""
     if combine is None:
         return
-    if combine not in COMBINE:
-        raise GraphError(f"combine={combine!r} is not known; use 'min', 'max', 'sum' or 'first'")
+    one_of("combine", combine, COMBINE)
     if not weighted:
         raise GraphError(f"combine={combine!r} says what to do with weights, and there are none; leave it out")
     if repeats == "keep":
         raise GraphError(f"combine={combine!r} merges repeated edges, repeats='keep' keeps them; give one of the two")
+
+
+def check_attribute_name(name: Any, combine: Any) -> None:
+    """A name that edge attributes can have, or None; and a rule for repeated edges, should they have it."""
+    check_combine(combine, True, "merge")
+    if isinstance(name, bool | np.bool_) or not isinstance(name, Hashable):
+        raise GraphError(f"weight={name!r} is not the name of an edge attribute; give a name, or None for no weights")
+
+
+def check_attribute(name: Any, known: Callable[[], Iterable[Any]]) -> None:
+    """Raise a GraphError about an attribute that no edge has, unless it is the usual one or None."""
+    if name is None or name == "weight":
+        return
+    found = ", ".join(sorted(map(repr, known()))) or "none"
+    raise GraphError(f"no edge has the attribute {name!r}; theirs are {found}: name one of them, or give weight=None")
 
 
 def check_symmetric(rows: Rows) -> None:
@@ -238,8 +252,7 @@ def check_symmetric(rows: Rows) -> None:
 
 def choose_home(device: str, on_gpu: bool) -> Home:
     """Where a graph lives: "cuda" where its columns are, or where the caller wants it."""
-    if device not in ("auto", "cpu", "cuda"):
-        raise GraphError(f"device={device!r} is not known; use 'auto', 'cpu' or 'cuda'")
+    one_of("device", device, ("auto", "cpu", "cuda"))
     return "cuda" if device == "cuda" or (device == "auto" and on_gpu) else "cpu"
 
 
@@ -324,6 +337,8 @@ def check_labels(labels: Any) -> npt.NDArray[Any] | None:
         return None
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
         raise GraphError(f"labels={labels!r} is not a list of names; give exactly one per vertex")
+    if (place := masked_place(labels)) is not None:
+        raise GraphError(f"labels[{place}] is masked; give every vertex a name")
     array = labels.copy() if isinstance(labels, np.ndarray) else object_array(list(labels))
     if array.ndim == 1 and array.dtype.kind in "iu" and bool((array[1:] > array[:-1]).all()):
         array.setflags(write=False)  # ascending numbers differ: nothing to look up
@@ -334,6 +349,8 @@ def check_labels(labels: Any) -> npt.NDArray[Any] | None:
         raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
     if array.ndim != 1 or different != len(array):
         raise GraphError("two vertices have the same label; labels must differ")
+    if array.dtype.kind in "fcmMO" and any(label != label for label in array.tolist()):
+        raise GraphError("a label is NaN, which no vertex can be found by; give every vertex a name")
     array.setflags(write=False)
     return array
 

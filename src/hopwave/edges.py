@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from hopwave.errors import GraphError
 from hopwave.graph_arrays import GraphArrays, arc_tails, vertex_names
 from hopwave.optional import optional
 
@@ -138,6 +139,10 @@ class GraphEdges(GraphArrays):
         >>> hw.Graph.from_edges([0], [1]).to_scipy().toarray().astype(int).tolist()
         [[0, 1], [1, 0]]
         """
+        try:
+            np.dtype(dtype)
+        except (TypeError, ValueError):
+            raise GraphError(f"dtype={dtype!r} is not a type of NumPy; give one, or None") from None
         if self.weights is None:
             values: npt.NDArray[Any] = np.ones(self.m, np.bool_ if dtype is None else dtype)
         else:

@@ -25,6 +25,7 @@ from hopwave.csr import Combine, Rows, builders, object_array
 from hopwave.edges import GraphEdges
 from hopwave.errors import GraphError
 from hopwave.graph_arrays import Order
+from hopwave.options import flag, flag_or_none, one_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -114,6 +115,7 @@ class Graph(GraphEdges):
         >>> Graph.from_edges([0, 1], [1, 0], weights=[3, 2], combine="min").weights.tolist()
         [2.0, 2.0]
         """
+        directed = flag("directed", directed)
         parts = construct.from_edges(src, dst, n, directed, weights, combine, repeats, labels, device)
         return cls._from_parts(parts, directed)
 
@@ -139,6 +141,7 @@ class Graph(GraphEdges):
         >>> Graph.from_csr([0, 1, 2], [1, 0], directed=False).m
         2
         """
+        directed, check = flag("directed", directed), flag("check", check)
         return cls._from_parts(construct.from_csr(indptr, indices, directed, weights, combine, labels, check), directed)
 
     @classmethod
@@ -156,6 +159,7 @@ class Graph(GraphEdges):
         >>> hw.Graph.from_scipy(sp.eye_array(3, k=1))
         Graph(n=3, m=2, directed, weighted)
         """
+        directed, weights = flag_or_none("directed", directed), flag_or_none("weights", weights)
         rows, is_directed = construct.from_scipy(A, directed, weights, combine)
         return cls(rows.indptr, rows.indices, weights=rows.values, directed=is_directed)
 
@@ -165,8 +169,8 @@ class Graph(GraphEdges):
 
         Nodes that are exactly 0 … n−1 keep their numbers; any others become labels, in NetworkX's order. The edge
         attribute `weight` becomes the weights, if any edge has it; an edge without it then weighs 1, as in NetworkX.
-        `weight=None` leaves weights out. Other attributes are left behind. Parallel edges are merged: `combine` says
-        which weight is kept.
+        `weight=None` leaves weights out. A name other than "weight" that no edge has is refused. Other attributes are
+        left behind. Parallel edges are merged: `combine` says which weight is kept.
 
         >>> import networkx as nx
         >>> Graph.from_networkx(nx.path_graph(["a", "b", "c"])).labels.tolist()
@@ -174,7 +178,10 @@ class Graph(GraphEdges):
         """
         if not (hasattr(g, "is_directed") and hasattr(g, "edges")):
             raise GraphError(f"from_networkx takes a NetworkX graph, not {type(g).__name__}; use from_edges")
+        construct.check_attribute_name(weight, combine)
         source, target, weights, labels, n = construct.networkx_columns(g, weight)
+        if weights is None and len(source):
+            construct.check_attribute(weight, lambda: {name for *_, data in g.edges(data=True) for name in data})
         return cls.from_edges(
             source, target, n, g.is_directed(), weights=weights, labels=labels,
             combine=combine if weights is not None else None,
@@ -210,14 +217,19 @@ class Graph(GraphEdges):
     def from_igraph(cls, g: Any, weight: str | None = "weight", *, combine: Combine | None = None) -> Graph:
         """The graph of an igraph Graph; the vertex attribute "name" becomes the labels, the edge attribute the weights.
 
+        `weight` and `combine` are as in `from_networkx`.
+
         >>> import igraph
         >>> Graph.from_igraph(igraph.Graph([(0, 1), (1, 2)]))
         Graph(n=3, m=4, undirected)
         """
         if not (hasattr(g, "get_edgelist") and hasattr(g, "vs")):
             raise GraphError(f"from_igraph takes an igraph Graph, not {type(g).__name__}; use from_edges")
+        construct.check_attribute_name(weight, combine)
         ends = np.array(g.get_edgelist(), np.int64).reshape(-1, 2)
         weights = g.es[weight] if weight is not None and weight in g.es.attributes() else None
+        if weights is None and len(ends):
+            construct.check_attribute(weight, g.es.attributes)
         labels = g.vs["name"] if "name" in g.vs.attributes() else None
         return cls.from_edges(
             ends[:, 0], ends[:, 1], g.vcount(), g.is_directed(), weights=weights, labels=labels,
@@ -232,8 +244,7 @@ class Graph(GraphEdges):
         >>> Graph.from_edges([0], [1]).to("cpu").device
         'cpu'
         """
-        if device not in ("cpu", "cuda"):
-            raise GraphError(f"device={device!r} is not known; use 'cpu' or 'cuda'")
+        one_of("device", device, ("cpu", "cuda"))
         if device == self._device:
             return self
         gpu = self._gpu
@@ -281,7 +292,7 @@ class Graph(GraphEdges):
         >>> H.labels.tolist(), list(H.edges())
         ([1, 2, 4], [(1, 2)])
         """
-        if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable):
+        if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable) or getattr(vertices, "ndim", 1) == 0:
             raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")
         ids = np.unique(np.fromiter((self.index(vertex) for vertex in vertices), np.int64))
         return self._induced(ids)

@@ -12,9 +12,11 @@ from hopwave.arrays import Array, checked_places, home_of, module_of, on_gpu, up
 from hopwave.csr import LARGEST_VERTEX_COUNT, Rows, is_ascending, offset_type
 from hopwave.errors import GraphError, LinalgError
 from hopwave.graph import Graph
-from hopwave.operators import checked_dtype, refuse_masked
+from hopwave.operators import checked_dtype, one_value, refuse_masked
+from hopwave.options import flag
 from hopwave.prepared import Prepared
 from hopwave.rows import check_sparse, transposed
+from hopwave.whole_numbers import is_whole
 
 
 class _Store:
@@ -75,6 +77,9 @@ class Matrix:
         >>> Matrix.from_graph(Graph.from_edges([0], [1], weights=[2.5])).to_dense().tolist()
         [[0.0, 2.5], [2.5, 0.0]]
         """
+        if not isinstance(G, Graph):
+            raise LinalgError(f"{type(G).__name__} is not a hopwave.Graph; use Matrix.from_scipy for a sparse matrix")
+        weights = flag("weights", weights, LinalgError)
         if G.order != "ascending":
             if values is not None:
                 raise LinalgError("this graph's rows are arranged by degree; give values to the graph it was made from")
@@ -133,9 +138,18 @@ class Matrix:
         i, j = checked_places(rows, "rows"), checked_places(columns, "columns")
         if shape is None:
             shape = (int(i.max(initial=-1)) + 1, int(j.max(initial=-1)) + 1)
-        elif isinstance(shape, int):
-            shape = (shape, shape)
-        data = np.ones(len(i), np.bool_) if values is None else np.broadcast_to(np.asarray(values), i.shape)
+        elif isinstance(shape, int | np.integer):
+            shape = (int(shape), int(shape))
+        if not (isinstance(shape, tuple | list) and len(shape) == 2 and all(is_whole(size) for size in shape)):
+            raise LinalgError(f"shape={shape!r} is not a shape; give (rows, columns), one number for both, or None")
+        if max(shape) > LARGEST_VERTEX_COUNT:
+            raise LinalgError(f"a matrix of shape {shape}; 32-bit indices reach up to {LARGEST_VERTEX_COUNT}")
+        given = None if values is None else np.asarray(values)
+        if given is not None and given.shape not in ((), (1,), i.shape):
+            raise LinalgError(
+                f"values has shape {given.shape}; give one for each of the {len(i)} entries, or one number"
+            )
+        data = np.ones(len(i), np.bool_) if given is None else np.broadcast_to(given, i.shape)
         try:
             found = cls.from_scipy(sp.coo_array((data, (i, j)), shape=shape).tocsr(), check=False)
         except ValueError as error:
@@ -278,7 +292,7 @@ class Matrix:
         [[False, True], [False, False]]
         """
         A = self.to("cpu")
-        table = np.full(self.shape, missing, self.dtype)
+        table = np.full(self.shape, one_value("missing", missing, self.dtype), self.dtype)
         table[np.repeat(np.arange(self.shape[0]), np.diff(A.rows.indptr)), A.rows.indices] = A.stored_values()
         return table
 

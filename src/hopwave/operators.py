@@ -32,10 +32,25 @@ def refuse_masked(**arrays: Any) -> None:
 
 def checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     """The dtype, if it is one of the five that linalg has."""
-    found = np.dtype(dtype)
-    if found not in DTYPES:
-        raise LinalgError(f"{found} is not a type of linalg; use {', '.join(map(str, DTYPES))}")
+    try:
+        found = None if dtype is None else np.dtype(dtype)
+    except (TypeError, ValueError):
+        found = None
+    if found is None or found not in DTYPES:  # NumPy takes None for float64
+        shown = f"dtype={dtype!r}" if found is None else found
+        raise LinalgError(f"{shown} is not a type of linalg; use {', '.join(map(str, DTYPES))}")
     return found
+
+
+def one_value(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
+    """A single number as one of that type, or a LinalgError."""
+    refuse_masked(**{name: value})
+    try:
+        if np.ndim(value) == 0:
+            return dtype.type(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise LinalgError(f"{name}={value!r} is not a number of type {dtype}; give one")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from hopwave.errors import GraphError
+from hopwave.options import flag_or_none
 
 PATIENCE = 2.0  # seconds before anything is shown
 SECONDS_PER_LINE = 5.0  # without a terminal
@@ -46,8 +47,12 @@ class Meter:
     """
 
     def __init__(self, title: str, total: int | None, show: bool | None) -> None:
-        if show not in (None, True, False):
-            raise GraphError(f"progress={show!r} is not known; use None, True, False or a function of (done, all)")
+        try:
+            show = flag_or_none("progress", show)
+        except GraphError:
+            raise GraphError(
+                f"progress={show!r} is not known; use None, True, False or a function of (done, all)"
+            ) from None
         self._title = title
         self._total = total
         self._done = 0

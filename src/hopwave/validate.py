@@ -25,6 +25,7 @@ from hopwave.csr import as_column
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.inputs import as_graph, source_ids
+from hopwave.options import one_of
 from hopwave.whole_numbers import is_whole, whole_numbers
 
 Array = npt.NDArray[Any]
@@ -145,8 +146,7 @@ def validate(
     """
     if distances is None and predecessors is None:
         raise GraphError("distances and predecessors are both None, so there is nothing to validate; give at least one")
-    if direction not in ("out", "in"):
-        raise GraphError(f"direction={direction!r} is not known; give 'out' or 'in'")
+    one_of("direction", direction, ("out", "in"))
     if depth_limit is not None and (not is_whole(depth_limit) or depth_limit < 0):
         raise GraphError(f"depth_limit={depth_limit!r} is no limit; give a whole number from 0, or None")
     graph = as_graph(graph)

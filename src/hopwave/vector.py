@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hopwave.arrays import Array, checked_places, home_of, module_of, on_gpu, uploaded
 from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.errors import LinalgError
-from hopwave.operators import checked_dtype, refuse_masked
+from hopwave.operators import checked_dtype, one_value, refuse_masked
 from hopwave.rules import Ratio, Rule, Sizes
 from hopwave.whole_numbers import is_whole
 
@@ -117,6 +117,9 @@ class Vector:
         >>> Vector.full(3, 0.5).values.tolist()
         [0.5, 0.5, 0.5]
         """
+        if np.ndim(value):
+            raise LinalgError(f"value={value!r} is not one number; for different ones use from_dense")
+        refuse_masked(value=value)
         kind = checked_dtype(dtype if dtype is not None else _nearest(np.asarray(value).dtype))
         n = checked_length(n)
         return cls.dense(np.full(n, value, kind), np.ones(n, np.bool_), n).to(device)
@@ -232,7 +235,7 @@ class Vector:
         [-1, 7, -1]
         """
         values, present = self.arrays()
-        return module_of(values).where(present, values, values.dtype.type(missing))
+        return module_of(values).where(present, values, one_value("missing", missing, values.dtype))
 
     def to_dict(self) -> dict[int, Any]:
         """Places and values, as Python numbers."""

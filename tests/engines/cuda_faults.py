@@ -1,9 +1,9 @@
 """The GPU's faults, one at a time: an allocation, a launch or a compilation that fails at one moment of a call.
 
-    python tests/engines/cuda_faults.py [--seconds 60] [--share 0/4] [--first 9] [--record FILE]
+    python tests/engines/cuda_faults.py [--seconds 60] [--share 0/4] [--first 9] [--events 0/8] [--record FILE]
 
-lets every event of every question fail once, or of every fourth question, or of those from number 9 on, and adds a row
-to FILE. The tests (test_cuda_faults.py) take some of them.
+lets every event of every question fail once, or of every fourth question, or of those from number 9 on, or every eighth
+event, and adds a row to FILE. The tests (test_cuda_faults.py) take some of them.
 """
 
 from __future__ import annotations
@@ -165,9 +165,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--share", default="0/1", help="which of how many shares of the questions")
     parser.add_argument("--first", type=int, default=0, help="leave out the questions before this one")
+    parser.add_argument("--events", default="0/1", help="which of how many shares of the events of each question")
     parser.add_argument("--record", type=Path, help="a file of rows, to which this run is added")
     given = parser.parse_args()
     share, shares = map(int, given.share.split("/"))
+    part, parts = map(int, given.events.split("/"))
     every = [(name, kind) for name in mixed.QUESTIONS for kind in KINDS]
     cases = [case for number, case in enumerate(every) if number % shares == share and number >= given.first]
     began, tried, wrong, whole = time.monotonic(), 0, [], 0
@@ -176,7 +178,7 @@ def main() -> int:
         if time.monotonic() > deadline:
             break
         with KINDS[kind]() as events:
-            some, found = troubles(name, events, lambda number: True, deadline)
+            some, found = troubles(name, events, lambda number: number % parts == part, deadline)
         tried, wrong = tried + some, wrong + [f"{name}, {kind} {one}" for one in found]
         whole += time.monotonic() < deadline
     minutes, asked = round((time.monotonic() - began) / 60, 2), len(cases)

@@ -170,7 +170,16 @@ def test_networkx_weights() -> None:
     graph = Graph.from_networkx(g)
     assert list(graph.edges()) == [("a", "b", 3.0), ("b", "c", 1.0)]
     assert graph.to_networkx()["a"]["b"]["weight"] == 3.0
-    assert not Graph.from_networkx(g, weight=None).is_weighted and not Graph.from_networkx(g, weight="km").is_weighted
+    assert not Graph.from_networkx(g, weight=None).is_weighted
+    with pytest.raises(GraphError, match="no edge has the attribute 'km'; theirs are 'weight': name one of them"):
+        Graph.from_networkx(g, weight="km")
+    assert Graph.from_networkx(nx.empty_graph(3), weight="km").n == 3  # there is no edge that could have it
+    assert not Graph.from_networkx(nx.path_graph(3)).is_weighted  # the usual name is not asked for
+    for name in (False, np.True_, ["weight"]):  # NetworkX takes False for "without data"
+        with pytest.raises(GraphError, match="is not the name of an edge attribute"):
+            Graph.from_networkx(g, weight=name)  # type: ignore[arg-type]
+    with pytest.raises(GraphError, match="combine='least' is not known"):
+        Graph.from_networkx(nx.path_graph(3), combine="least")  # type: ignore[arg-type]
     g["a"]["b"]["weight"] = "heavy"
     with pytest.raises(GraphError, match="'weight' is 'heavy' somewhere"):
         Graph.from_networkx(g)

@@ -14,13 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 import pytest
 from benchmarks import sanitize, sanitize_parts, sanitize_workers
+from benchmarks.sanitize_building import one_level
+from benchmarks.sanitize_searches import ladder
 from docs import __main__ as docs
 from docs import guarantees
 
 import audit
-from hopwave import machine_code, operators
+from hopwave import bfs, generate, machine_code, operators
+from hopwave.engines.cpu.rank.part import Part
 from hopwave.user_folder import why_not_trusted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -203,7 +207,8 @@ def test_what_the_sanitizer_says_is_in_the_table(tmp_path: Path) -> None:
     assert (
         "| `hopwave::many::search_many` | – | 1: **1 messages** |" in page and "Not finished: racecheck, many" in page
     )
-    assert "1: clean" in sanitize.page([ran])
+    assert "1: clean" in sanitize.page([ran]) and "Wrong" not in sanitize.page([ran])
+    assert "**Wrong answers**: memcheck, many, 32 bits (sums)." in sanitize.page([{**ran, "wrong": ["sums"]}])
     file = tmp_path / "sanitizer.jsonl"
     file.write_text(json.dumps(ran) + "\n" + json.dumps(said) + "\n" + json.dumps(late) + "\n")
     again = {**ran, "failed": "not finished in time"}
@@ -234,6 +239,26 @@ def test_a_part_of_another_name_counts_while_it_alone_has_seen_a_kernel(
     said = {"tool": "memcheck", "part": "gone", "offsets": 32, "kernel": "", "message": ["..."]}
     (tmp_path / "sanitizer.jsonl").write_text(json.dumps(old) + "\n" + json.dumps(said) + "\n")
     assert sanitize.seen_before(["memcheck"]) == {"memcheck": []}  # it must run again
+    (tmp_path / "sanitizer.jsonl").write_text(json.dumps({**old, "wrong": ["sums"]}) + "\n")
+    assert sanitize.seen_before(["memcheck"]) == {"memcheck": []}  # so must this
+
+
+def test_what_the_sanitizer_compares_a_level_of_a_rank_with_is_right() -> None:
+    """On the CPU's part, from a vertex with a loop: it is visited, and not found again."""
+    graph = generate.kronecker(6, edge_factor=8)
+    root, offsets = int(graph.degrees.argmax()), graph.indptr.astype(np.int64)
+    assert root in graph.indices[offsets[root] : offsets[root + 1]]
+    rows = offsets, graph.indices.astype(np.uint32)
+    assert list(one_level(Part(rows, rows, 1), graph, root)) == []
+
+
+def test_a_graph_for_overflow_has_as_many_paths_as_it_says() -> None:
+    for bits, ways in ((6, 2), (7, 4)):
+        graph = ladder(bits, ways)
+        found = bfs(graph, 0, path_counts=True, device="cpu")
+        last = int(np.argmax(found.distances))
+        assert int(found.path_counts[last]) == 2 ** (-(-bits // (ways.bit_length() - 1)) * (ways.bit_length() - 1)) + 1
+        assert np.count_nonzero(found.distances == found.distances[last] - 2) == 2  # a joint, and the path beside it
 
 
 def test_tools_take_parts_with_most_new_kernels_first(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_bad_arguments_of_centralities_are_refused() -> None:
     for ask, options, why in (
         (eigenvector, {"tol": -1}, "tol=-1"),
         (eigenvector, {"max_iter": 0}, "max_iter=0"),
-        (eigenvector, {"max_iter": 2.5}, r"max_iter=2.5 a whole number"),
+        (eigenvector, {"max_iter": 2.5}, r"max_iter=2.5 is not a number of rounds"),
         (eigenvector, {"tol": 0, "max_iter": 3}, "after 3 rounds the centralities still change.*larger max_iter"),
         (eigenvector, {"nstart": [0, 0, 0]}, "adds up to 0"),
         (eigenvector, {"weights": [1, -1]}, "weight -1 is negative"),

@@ -42,6 +42,8 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str], graph: Graph, job: Job, plan: str) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise FormatError(f"checkpoint={path!r} is not the name of a file; give a path, or None")
         self.path = Path(path)
         if not self.path.resolve().parent.is_dir():  # an error now is better than after the first minute of work
             raise FormatError(f"there is no folder {self.path.parent} for the checkpoint; make it first", self.path)

@@ -27,7 +27,7 @@ def draw_sources(n: int, k: int | None, seed: Any) -> Integers | None:
     >>> draw_sources(10, 3, seed=1).tolist()
     [2, 1, 4]
     """
-    if k is None or k == n:
+    if k is None or (is_whole(k) and k == n):
         return None
     if not is_whole(k) or not 0 <= k <= n:
         raise GraphError(

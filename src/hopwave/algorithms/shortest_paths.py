@@ -23,6 +23,7 @@ from hopwave.jobs import PathSearch, Settled
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.operands import check_lengths
 from hopwave.matrix import Matrix
+from hopwave.options import check_thread_count, one_of
 from hopwave.plan import PlanUsed
 from hopwave.trace import BucketTrace
 from hopwave.whole_numbers import is_number
@@ -49,8 +50,8 @@ class Way:
 
 def choose(graph: Graph, method: str, delta: float | None, device: str, threads: int | None, trace: bool) -> Way:
     """The way to search that these arguments ask for, or a GraphError that names what to use instead."""
-    if method != "auto" and method not in METHODS:
-        raise GraphError(f"method={method!r} is not known; use 'auto', {', '.join(map(repr, METHODS))}")
+    one_of("method", method, ("auto", *METHODS))
+    check_thread_count(threads)
     if delta is not None and method not in ("auto", *WITH_BUCKETS):
         raise GraphError("delta= is the width of Δ-stepping's buckets; leave it out, or use method='delta-stepping'")
     if delta is not None and not (is_number(delta) and 0 < delta < math.inf):

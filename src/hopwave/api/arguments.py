@@ -14,6 +14,7 @@ from hopwave.inputs import as_graph as as_graph
 from hopwave.inputs import is_networkx as is_networkx
 from hopwave.inputs import source_ids as source_ids
 from hopwave.jobs import Integers
+from hopwave.options import one_of
 from hopwave.whole_numbers import is_whole
 
 # ------------------------------------------------------------------ graphs
@@ -32,8 +33,8 @@ def order_of_nodes(G: Any, graph: Graph) -> Integers | None:
 
 def in_direction(graph: Graph, direction: str) -> Graph:
     """The graph whose out-arcs a search in that direction follows: itself for "out", its reverse for "in"."""
-    if direction not in ("out", "in"):
-        raise GraphError(f"direction={direction!r} is not known; use 'out' or 'in'")
+    if direction.__class__ is not str or direction not in ("out", "in"):
+        one_of("direction", direction, ("out", "in"))
     return graph.reversed() if direction == "in" else graph
 
 

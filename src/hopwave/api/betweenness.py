@@ -29,6 +29,7 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph_arrays import arc_tails
 from hopwave.jobs import Floats, Integers, Job, Progress
+from hopwave.options import flag
 from hopwave.plan import Plan, PlanUsed
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 
@@ -160,16 +161,17 @@ def betweenness_centrality(
     [0.0, 1.0, 0.0]
     """
     graph, weighted = as_lengths(G, weights)
+    normalized, endpoints = flag("normalized", normalized), flag("endpoints", endpoints)
     check_risk(delta)
     check_method(method, top, epsilon, k)
     if epsilon is not None:
         check_epsilon(epsilon, k, sources, targets, endpoints, checkpoint, method, seed)
     request = check_request(
-        graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, endpoints=bool(endpoints),
+        graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, endpoints=endpoints,
         weighted=weighted, checkpoint=checkpoint, order=order_of_nodes(G, graph),
     )  # fmt: skip
     if epsilon is not None:
-        asked = Estimate(graph, request.job, epsilon, delta, method, top, seed, bool(normalized))
+        asked = Estimate(graph, request.job, epsilon, delta, method, top, seed, normalized)
 
         def sourced(squares: bool) -> Run:
             return choose_run(graph, replace(request.job, squares=squares), device, plan, threads, executor)
@@ -246,6 +248,7 @@ def edge_betweenness_centrality(
     {(0, 1): 3.0, (1, 2): 4.0, (2, 3): 3.0}
     """
     graph, weighted = as_lengths(G, weights)
+    normalized = flag("normalized", normalized)
     check_risk(delta)
     request = check_request(
         graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, edges=True,
@@ -332,7 +335,7 @@ def check_request(
         endpoints=endpoints,
         edges=edges,
         memory_limit=check_bytes("memory_limit", memory_limit),
-        deterministic=deterministic,
+        deterministic=flag("deterministic", deterministic),
         weighted=weighted,
     )
     return Request(graph, job, drawn, subset)

@@ -14,6 +14,7 @@ from hopwave.executors import DealtEngine, RemoteEngine, check_executor
 from hopwave.graph import Graph
 from hopwave.jobs import Job, Question
 from hopwave.memory import room
+from hopwave.options import check_thread_count
 from hopwave.plan import Plan
 
 # From these sizes on, a GPU repays the upload of the graph.
@@ -46,6 +47,7 @@ def choose_device(device: str, graph: Graph, threads: int | None, searches: int 
     GPU busy: only many are worth it, however large the graph is. A graph that a GPU cannot hold is left to the CPU, or
     refused where the GPU is named.
     """
+    check_thread_count(threads)
     if not isinstance(device, str) or device != "auto":
         return _with_room(device, graph)
     if weighted:
@@ -118,6 +120,9 @@ def betweenness_engine(
     """
     if executor is not None:
         return _dealt_engine(executor, device, graph, threads)
+    check_thread_count(threads)
+    if not isinstance(plan, str):
+        plan = named_plan(plan)
     if not isinstance(device, str) or device != "auto":
         return engines.engine(_with_room(device, graph))
     if plan == "auto" and job.weighted:
@@ -149,7 +154,7 @@ def path_engine(
 
 def choose_plan(plan: str | Plan, question: Question, graph: Graph, engine: engines.Engine) -> tuple[Plan, str]:
     """The plan for a search and why it was chosen, or a PlanError that names what to use instead."""
-    if plan == "auto":
+    if isinstance(plan, str) and plan == "auto":
         if question.path_counts:
             return CATALOGUE["hopwave-paths"], "path counts need every term"
         if engine.name == "cuda":

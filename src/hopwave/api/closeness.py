@@ -19,6 +19,7 @@ from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.jobs import CentralityScore, Integers, Progress, Sweep
+from hopwave.options import flag
 from hopwave.results.scores import VertexScores
 from hopwave.whole_numbers import is_whole
 
@@ -95,6 +96,7 @@ def closeness_centrality(
     {0: 1.0}
     """
     graph, weighted = as_lengths(G, weights)
+    wf_improved = flag("wf_improved", wf_improved)
     if top is not None:
         check_risk(delta)
         check_top(top, weighted, executor, sources=sources, k=k)

@@ -28,6 +28,7 @@ from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.jobs import Floats, Job, PathJob, PathSampling, Progress
+from hopwave.options import one_of
 from hopwave.plan import Plan, PlanUsed, Push
 from hopwave.results.betweenness import BetweennessResult
 from hopwave.rules import Always
@@ -106,8 +107,7 @@ class Estimate:
 
 def check_method(method: Any, top: Any, epsilon: Any, k: Any) -> None:
     """Raise a GraphError if method= or top= is unknown, or does not fit the arguments beside it."""
-    if method not in _method.METHODS:
-        raise GraphError(f"method={method!r} is not known; use {', '.join(map(repr, _method.METHODS))}")
+    one_of("method", method, _method.METHODS)
     if epsilon is None and (method == "paths" or (method == "sources" and k is None)):
         raise GraphError(
             f"method={method!r} samples until scores are within ± epsilon; give epsilon=, for example 0.01"
@@ -119,7 +119,7 @@ def check_method(method: Any, top: Any, epsilon: Any, k: Any) -> None:
     if not is_whole(top) or top < 1:
         raise GraphError(f"top={top!r} is not a number of vertices; give a whole number from 1, or None")
     if epsilon is None:
-        raise GraphError("top= ends a sample early, and equal scores are never apart: give epsilon=, too, as a limit")
+        raise GraphError("top= ends a sample early, and equal scores are never apart; give epsilon=, too, as a limit")
     if method in ("sources", "exact"):
         raise GraphError(f"top= ends a sample of paths early; use method='paths' or 'auto' instead of {method!r}")
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hopwave.api import choice
+from hopwave.api.arguments import check_bytes, sample_size, vertex_ids
 from hopwave.api.search import bfs
 from hopwave.api.shortest_paths import sssp
 from hopwave.api.weights import as_lengths
@@ -18,6 +19,7 @@ from hopwave.graph import Graph
 from hopwave.inputs import as_graph, source_ids
 from hopwave.memory import room
 from hopwave.memory.ledger import Ask, Shape
+from hopwave.options import check_thread_count, flag
 from hopwave.results.memory import MemoryEstimate
 
 MANY = ("k", "sources", "threads", "weights")
@@ -86,8 +88,8 @@ def estimate(
     Returns
     -------
     MemoryEstimate
-        `bytes` at the peak, `parts` by name, and whether it `fits`. It was within 15% of what was measured
-        (benchmarks/results/memory-cpu.md, memory-cuda.md).
+        `bytes` at the peak, `parts` by name, and whether it `fits`. It was within 15% of what was measured, or within
+        4 MB of it on a CPU, whose pages may have 2 MB (benchmarks/results/memory-cpu.md, memory-cuda.md).
 
     Raises
     ------
@@ -109,6 +111,11 @@ def estimate(
     name = what if isinstance(what, str) else getattr(what, "__name__", repr(what))
     if name not in WHAT:
         raise GraphError(f"no memory is known of {name!r}; use one of {', '.join(map(repr, WHAT))}")
+    predecessors, path_counts = flag("predecessors", predecessors), flag("path_counts", path_counts)
+    directed, memory_limit = flag("directed", directed), check_bytes("memory_limit", memory_limit)
+    check_thread_count(threads)
+    if not isinstance(plan, str):
+        raise GraphError(f"plan={plan!r} is not the name of a plan; give one, or leave plan= out")
     given = {
         "source": source, "sources": sources, "k": k, "weights": weights, "threads": threads,
         "memory_limit": memory_limit, "plan": None if plan == "auto" else plan, "path_counts": path_counts or None,
@@ -123,8 +130,9 @@ def estimate(
     graph, weighted = _weighted(G, name, weights)
     if source is not None:
         source_ids(graph, source)  # which one it is does not matter, only that it is one
-    count = 1 if name in ONE_SOURCE else k if k is not None else graph.n if sources is None else len(list(sources))
-    if device == "auto":
+    drawn = sample_size(graph, k, sources, 0.1)
+    count = 1 if name in ONE_SOURCE else drawn or len(vertex_ids(graph, sources))
+    if isinstance(device, str) and device == "auto":
         device = choice.choose_device("auto", graph, threads, count, weighted)
     ask = Ask(
         name, count, weighted, predecessors, path_counts, _are_whole(graph) if weighted else True,
@@ -132,7 +140,8 @@ def estimate(
     )  # fmt: skip
     shape = _shape(graph, path_counts or name not in WITHOUT_A_SEARCH)
     if weighted and device == "cpu" and name not in WITHOUT_A_SEARCH and graph.m and not graph.directed:
-        shape = replace(shape, entries=_entries(graph))
+        entries, ties = _offers(graph)
+        shape = replace(shape, entries=entries, ties=ties)
     return _estimated(ask, shape, device)
 
 
@@ -190,21 +199,25 @@ def _searched(graph: Graph) -> tuple[int, float]:
     return int(found.depth), float(np.mean(distances[heads] == distances[tails] + 1))
 
 
-def _entries(graph: Graph) -> float:
+def _offers(graph: Graph) -> tuple[float, float]:
     """How often a search along weights enters a vertex: how many of its neighbours' offers, in the order in which the
-    neighbours are settled, are the shortest so far. From the vertex of highest degree, for some vertices."""
+    neighbours are settled, are the shortest so far. And which share of all arcs offers one as short as the shortest so
+    far. From the vertex of highest degree, for some vertices."""
     lengths = np.asarray(graph.weights)
     far: Any = np.asarray(sssp(graph, int(np.argmax(np.diff(graph.indptr))), device="cpu").distances)
     reached = np.flatnonzero(np.isfinite(far))
     some = reached[:: max(1, len(reached) // VERTICES_LOOKED_AT)]
-    entered = 0
+    entered = ties = 0
     for v in some.tolist():
         row = slice(graph.indptr[v], graph.indptr[v + 1])
         before = far[graph.indices[row]]
         settled = np.argsort(before, kind="stable")[: int(np.count_nonzero(before <= far[v]))]
-        shortest = np.minimum.accumulate((before + lengths[row])[settled])
+        offers = (before + lengths[row])[settled]
+        shortest = np.minimum.accumulate(offers)
         entered += len(shortest[:1]) + int(np.count_nonzero(np.diff(shortest)))
-    return entered / len(some) * len(reached) / graph.n
+        ties += int(np.count_nonzero(offers[1:] == shortest[:-1]))
+    share = len(reached) / len(some)
+    return entered * share / graph.n, ties * share / graph.m
 
 
 def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEstimate:
@@ -212,14 +225,14 @@ def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEst
         n, edges = (int(number) for number in size)
     except (TypeError, ValueError):
         raise GraphError(f"{size!r} is no size; for 'from_edges' give (vertices, edges)") from None
-    device = "cpu" if device == "auto" else device
+    device = "cpu" if isinstance(device, str) and device == "auto" else device
     offset = np.dtype(offset_type(edges * (1 if directed else 2))).itemsize
     ask = Ask("from_edges", weighted=weights is not None and weights is not False)
     return _estimated(ask, Shape(n, edges, directed, offset), device)
 
 
 def _estimated(ask: Ask, shape: Shape, device: str) -> MemoryEstimate:
-    if device not in ("cpu", "cuda"):
+    if not isinstance(device, str) or device not in ("cpu", "cuda"):
         raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
     run, free = room.account(ask, shape, device, device == "cuda" and choice.has_gpu())
     parts = dict(sorted(run.at_peak.items(), key=lambda part: -part[1]))

@@ -155,7 +155,7 @@ def all_shortest_paths(
 
 def _lengths(graph: Graph, device: str) -> Matrix:
     """The matrix with the graph's weights, for searches that run on the CPU."""
-    if device not in ("auto", "cpu"):
+    if not isinstance(device, str) or device not in ("auto", "cpu"):
         raise EngineError(
             f"paths with weights between two vertices run on the CPU, not on {device!r}; use device='cpu'"
         )

@@ -7,17 +7,16 @@ the matrix is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
-
-import numpy as np
 
 from hopwave.api.algebra import vertex_scores
 from hopwave.api.weights import per_vertex, weighted
 from hopwave.linalg import algorithms
 from hopwave.matrix import Matrix
+from hopwave.options import flag
 from hopwave.results.scores import HubsAndAuthorities, VertexScores
+from hopwave.whole_numbers import is_number
 
 
 def pagerank(
@@ -99,7 +98,7 @@ def pagerank(
             per_vertex(graph, nstart, "nstart"),
             tol,
             max_iter,
-            adaptive=adaptive,
+            adaptive=flag("adaptive", adaptive),
             device=device,
         )
     return vertex_scores("pagerank", found, graph)
@@ -231,7 +230,8 @@ def katz_centrality(
     [1.0, 1.5, 1.75]
     """
     graph, A = weighted(G, weights, parallel="sum")
-    own = beta if np.ndim(beta) == 0 and not isinstance(beta, Mapping) else per_vertex(graph, beta, "beta")
+    own = beta if is_number(beta) else per_vertex(graph, beta, "beta")
+    normalized = flag("normalized", normalized)
     start = per_vertex(graph, nstart, "nstart")
     with _explained(A, device):
         found = algorithms.katz_centrality(A, alpha, own, max_iter, tol, start, normalized, device=device)
@@ -303,6 +303,7 @@ def hits(
     """
     graph, A = weighted(G, weights, parallel="sum")
     start = per_vertex(graph, nstart, "nstart")
+    normalized = flag("normalized", normalized)
     with _explained(A, device):
         hubs, authorities = algorithms.hits(A, max_iter, tol, start, normalized, device=device)
     return HubsAndAuthorities(vertex_scores("hub", hubs, graph), vertex_scores("authority", authorities, graph))
@@ -310,7 +311,7 @@ def hits(
 
 def _explained(A: Matrix, device: str) -> AbstractContextManager[Any]:
     """Where rounds run on a GPU: a block whose CUDA errors become EngineErrors. Rounds also compute on whole arrays."""
-    if "cuda" not in (A.device, device):
+    if A.device != "cuda" and not (isinstance(device, str) and device == "cuda"):
         return nullcontext()
     from hopwave.engines.cuda.errors import explained
 

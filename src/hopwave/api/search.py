@@ -16,6 +16,7 @@ from hopwave.api.arguments import as_graph, check_hops, in_direction, listed_ver
 from hopwave.api.choice import choose_device, choose_plan
 from hopwave.graph import Graph
 from hopwave.jobs import Question
+from hopwave.options import flag
 from hopwave.plan import Plan, PlanUsed
 from hopwave.results.search import BFSResult
 from hopwave.trace import Level, Trace
@@ -159,6 +160,7 @@ class Searcher:
     def __init__(
         self, graph: Graph, question: Question, plan: str | Plan, device: str, threads: int | None, trace: bool
     ) -> None:
+        trace = flag("trace", trace)
         self._engine = engine = engines.engine(choose_device(device, graph, threads))
         self._question, self._threads, self._trace = question, threads, trace
         self._plan, why = choose_plan(plan, question, graph, engine)
@@ -213,14 +215,16 @@ def _searcher(
 ) -> Searcher:
     """The searcher for these choices: the one kept with the graph, or a new one."""
     kept = graph._prepared.record(Searchers)
-    chosen = (bool(predecessors), bool(path_counts), plan, device, threads, bool(trace))
+    chosen = (predecessors, path_counts, plan, device, threads, trace)
+    hashable = True
     try:
         found = kept.get(chosen)
     except TypeError:  # a user's plan with a list in it cannot be looked up
-        return Searcher(graph, Question(predecessors, path_counts), plan, device, threads, trace)
+        found, hashable = None, False
     if found is None:
-        found = Searcher(graph, Question(predecessors, path_counts), plan, device, threads, trace)
-        if len(kept) < Searchers.MOST:
+        question = Question(flag("predecessors", predecessors), flag("path_counts", path_counts))
+        found = Searcher(graph, question, plan, device, threads, trace)
+        if hashable and len(kept) < Searchers.MOST:
             kept[chosen] = found
     return found
 

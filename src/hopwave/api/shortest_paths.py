@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from hopwave.algorithms import shortest_paths as _paths
 from hopwave.algorithms.shortest_paths import MethodName
@@ -17,10 +17,11 @@ from hopwave.api.arguments import check_distance, listed_vertices, source_ids
 from hopwave.api.choice import choose_device
 from hopwave.api.weights import weighted
 from hopwave.arrays import Deferred
-from hopwave.errors import GraphError
+from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
 from hopwave.jobs import PathSearch
 from hopwave.matrix import Matrix
+from hopwave.options import flag, one_of
 from hopwave.results.shortest_paths import ShortestPaths
 from hopwave.whole_numbers import is_whole
 
@@ -176,7 +177,7 @@ def _searcher(
     trace: bool,
 ) -> Callable[[tuple[int, ...]], ShortestPaths]:
     """Check and choose once. Returns a function that searches from some sources and wraps what it found."""
-    way = _paths.choose(graph, method, delta, device, threads, trace)
+    way = _paths.choose(graph, method, delta, device, threads, flag("trace", trace))
     longest = _longest(limit)
 
     def search(sources: tuple[int, ...]) -> ShortestPaths:
@@ -255,6 +256,9 @@ def _fetched(compute: Callable[[], Any], to_host: Callable[[Any], Any]) -> Any:
 
 def _device(G: Any, graph: Graph, A: Matrix, method: str, device: str, threads: int | None) -> str:
     """Where to search: as device= says, or the best place for the method."""
+    one_of("method", method, get_args(MethodName))
+    if not isinstance(device, str):
+        raise EngineError(f"device {device!r} is not known; use 'auto', 'cuda' or 'cpu'")
     if device != "auto":
         return device
     if method in ("dijkstra", "near-far"):

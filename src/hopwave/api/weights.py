@@ -21,6 +21,7 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.matrix import Matrix
 from hopwave.operators import DTYPES
+from hopwave.whole_numbers import is_number
 
 Parallel = Literal["min", "sum"]  # what parallel edges of a NetworkX multigraph amount to
 
@@ -189,6 +190,8 @@ def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] |
     if isinstance(given, Mapping):
         found = np.zeros(graph.n)
         for vertex, value in given.items():
+            if not is_number(value):
+                raise GraphError(f"{what}[{vertex!r}] is {value!r}, which is not a number; give one, or leave it out")
             found[graph.index(vertex)] = value
         return found
     if (place := masked_place(given)) is not None:

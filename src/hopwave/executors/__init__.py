@@ -40,4 +40,4 @@ def check_executor(executor: Any, device: str, threads: int | None) -> str:
             f"threads={threads!r} are those of one process, and every worker of an executor runs on one thread; give "
             "the executor one worker per core, and leave out threads="
         )
-    return "cpu" if device == "auto" else device
+    return "cpu" if isinstance(device, str) and device == "auto" else device

@@ -17,6 +17,7 @@ from hopwave.errors import GraphError
 from hopwave.generate import counter
 from hopwave.generate.parameters import LARGEST_N, check_memory, check_seed, check_whole
 from hopwave.graph import Graph
+from hopwave.options import flag
 
 Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
@@ -156,7 +157,7 @@ def kronecker_edges(
     True
     """
     scale, n, draws = _size(scale, edge_factor, initiator)
-    seed = check_seed(seed)
+    seed, permute = check_seed(seed), flag("permute", permute)
     first = check_whole("first", first, 0, draws)
     count = check_whole("count", draws - first if count is None else count, 0, draws - first)
     k, thresholds = cell_borders(initiator)

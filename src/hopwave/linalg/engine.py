@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from hopwave.engines import Algebra, algebra
-from hopwave.errors import LinalgError
+from hopwave.errors import EngineError, LinalgError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -15,6 +15,8 @@ R = TypeVar("R")
 
 def choose(device: str, *operands: Any) -> Algebra:
     """The engine for these operands: where they are, unless a device is named."""
+    if not isinstance(device, str):
+        raise EngineError(f"device {device!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
     if device == "auto":
         device = "cuda" if any(getattr(operand, "device", None) == "cuda" for operand in operands) else "cpu"
     return algebra(device)

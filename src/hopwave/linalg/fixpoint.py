@@ -30,7 +30,7 @@ from hopwave.linalg.explanation import Explanation, VectorProduct, explained
 from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import places_of
 from hopwave.linalg.placing import assign, fill
-from hopwave.linalg.products import check_direction, check_threads
+from hopwave.linalg.products import check_direction, check_flags, check_threads
 from hopwave.matrix import Matrix, as_matrix
 from hopwave.operators import binary
 from hopwave.rules import Growing, growing
@@ -130,6 +130,7 @@ def waves(
     ([0, 1, 2, 1, 2, 3], [1, 1, 1, 1, 2, 3])
     """
     check_direction(direction)
+    check_flags(explain=explain)
     if depth_limit is not None and not (is_whole(depth_limit) and depth_limit >= 0):
         raise LinalgError(f"depth_limit={depth_limit!r} is no number of products; give 0 or more, or None")
     if depth_limit is not None and depth_limit > LARGEST_VERTEX_COUNT:  # more products than any search needs

@@ -18,6 +18,7 @@ from hopwave.jobs import Allowed
 from hopwave.linalg.formats import arrays, convert, writable
 from hopwave.matrix import Matrix, as_matrix
 from hopwave.operators import BinaryOp, Monoid
+from hopwave.options import flag
 from hopwave.rows import from_keys, inside, keys_of, union
 from hopwave.vector import Vector, as_vector
 
@@ -35,6 +36,10 @@ class Writing(NamedTuple):
 
 def writing(out: Any, mask: Any, complement: bool, structural: bool, accum: Any, replace: bool) -> Writing:
     """The keywords, checked against each other: what would be ignored is an error."""
+    complement, structural = flag("complement", complement, LinalgError), flag("structural", structural, LinalgError)
+    replace = flag("replace", replace, LinalgError)
+    if out is not None and not isinstance(out, Vector | Matrix):
+        raise LinalgError(f"out={out!r:.60} is neither a Vector nor a Matrix; give one to write into, or None")
     if mask is None and (complement or structural):
         word = "complement" if complement else "structural"
         raise LinalgError(f"{word}=True without a mask means nothing; give mask=, or leave it out")
@@ -82,6 +87,8 @@ def write(t: Vector, how: Writing, allowed: Allowed | None, engine: Algebra) -> 
     out: Vector | None = how.out
     if out is None:
         return t
+    if not isinstance(out, Vector):
+        raise LinalgError("the result is a vector, and out is a matrix; give a Vector")
     if out.n != t.n:
         raise LinalgError(f"out has {out.n} places, the result {t.n}; give one of the same length")
     if out.device != t.device:
@@ -167,6 +174,8 @@ def write_matrix(t: Matrix, how: Writing, mask: Rows | None, engine: Algebra) ->
     out: Matrix | None = how.out
     if out is None:
         return t
+    if not isinstance(out, Matrix):
+        raise LinalgError("the result is a matrix, and out is a vector; give a Matrix")
     if out.shape != t.shape:
         raise LinalgError(
             f"out is {out.shape[0]} × {out.shape[1]}, the result {t.shape[0]} × {t.shape[1]}; give one of that shape"

@@ -16,7 +16,7 @@ from hopwave.linalg.engine import choose
 from hopwave.linalg.formats import arrays, writable
 from hopwave.linalg.masking import Writing, allowed_places, let_through, places_of, write, write_entries, writing
 from hopwave.matrix import Matrix, as_matrix
-from hopwave.operators import BinaryOp
+from hopwave.operators import BinaryOp, refuse_masked
 from hopwave.rows import keys_of
 from hopwave.vector import Vector, as_vector
 
@@ -92,6 +92,7 @@ def assign(
 
 def _check_number(value: Any, dtype: np.dtype[Any]) -> None:
     """Raise a LinalgError unless a value is a number that the type holds, rounded towards 0 if it holds whole ones."""
+    refuse_masked(value=value)
     if np.asarray(value).dtype.kind not in "biuf":
         raise LinalgError(f"{value!r} is not a number of 64 bits; give one, or a vector")
     if dtype.kind == "i" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:

@@ -25,6 +25,7 @@ from hopwave.linalg.explanation import Explanation, VectorProduct, explained
 from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import Writing, allowed_places, mask_rows, write, write_matrix, writing
 from hopwave.matrix import Matrix, as_matrix
+from hopwave.options import check_thread_count, flag, one_of
 from hopwave.rows import rest_of
 from hopwave.semiring import Semiring, semiring
 from hopwave.vector import Vector, as_vector
@@ -199,6 +200,10 @@ def _product(
 ) -> Any:
     """Both vector products: A's rows are the places of the result."""
     check_direction(options.direction)
+    check_flags(
+        early_exit=options.early_exit, operand_reuse=options.operand_reuse, structure_only=options.structure_only,
+        explain=options.explain,
+    )  # fmt: skip
     rows, inner = A.shape
     x = as_vector(x, inner, "x")
     engine = choose(options.device, x, A)
@@ -237,12 +242,18 @@ def visited(allowed: Allowed | None, n: int) -> Vector:
 
 def check_direction(direction: Direction) -> None:
     """A direction that is one."""
-    if direction not in DIRECTIONS:
-        raise LinalgError(f"direction={direction!r} is not known; use 'auto', 'push' or 'pull'")
+    one_of("direction", direction, DIRECTIONS, LinalgError)
+
+
+def check_flags(**given: Any) -> None:
+    """Flags that are True or False."""
+    for name, value in given.items():
+        flag(name, value, LinalgError)
 
 
 def check_threads(threads: int | None, engine: Algebra) -> None:
     """Only the CPU engine takes a number of threads."""
+    check_thread_count(threads)
     if threads is not None and engine.name != "cpu":
         raise EngineError(
             f"threads={threads!r} is for device='cpu', not {engine.name!r}; leave it out, or change device="
@@ -324,6 +335,7 @@ def mxm(
     4
     """
     check_direction(direction)
+    check_flags(early_exit=early_exit, structure_only=structure_only, explain=explain)
     how = writing(out, mask, complement, structural, accum, replace)
     left, right = as_matrix(A).checked(), as_matrix(B).checked()
     if left.shape[1] != right.shape[0]:

@@ -18,14 +18,15 @@ from hopwave.engines.cpu.search.state import BUFFER
 from hopwave.engines.cpu.views import ASKED_FOR, HUGE_PAGE, WORTH_ONE
 from hopwave.memory.ledger import Ask, Ledger, Shape
 
-WAITING = 16  # bytes of an entry of a search along weights: vertex, key, the next one
+ENTRY = 16  # bytes of an entry of a search along weights: vertex, key, the next one
 ENTRIES_AT_ONCE, ENTRIES_ON_MESHES = 1.0, 0.05  # of a search that uses its entries again, per vertex; measured
 BLOCKS_FILLED = 0.5  # of the bins that Δ-stepping begins with; on meshes, hardly any; measured
 PUSHED_FROM_A_HUB = 0.25  # of the arcs to the next level, in a graph with hubs: the others are pulled; measured
-TIES = 0.18  # of all arcs: those by which a second shortest path comes in; measured
 FEW_BYTES = 1 << 16
 EXTENDED = 44  # bytes per vertex of a worker whose path counts along weights have exponents of their own; measured
-SORTED_BY_SCIPY, TRANSPOSED_BY_SCIPY, TURNED = 23, 14, 5  # bytes per arc; measured
+SORTED_BY_SCIPY, TURNED = 23, 5  # bytes per arc; measured
+TRANSPOSED_BY_SCIPY, WITH_WEIGHTS = 10, 32  # bytes per arc: one per value or 8 of its place, twice; heads, twice
+BOTH_WAYS, SCALED = 20, 12  # bytes per arc: to find each arc's reverse; to scale sums and name the arcs' tails
 
 
 def needs(shape: Shape, ask: Ask) -> Ledger:
@@ -50,10 +51,23 @@ def paged(size: int) -> int:
     return pages * HUGE_PAGE + (HUGE_PAGE if rest > FEW_BYTES else rest)
 
 
+def filled(part: float, whole: float) -> int:
+    """The first `part` bytes of an array of NumPy's of `whole` bytes. For large ones NumPy asks the system for pages of
+    2 MB. They begin anywhere in the array, so that the last one holds half a page more, on average.
+
+    >>> filled(1000, 1 << 20), filled(3 << 20, 8 << 20), filled(7 << 20, (7 << 20) + 100)
+    (1000, 4194304, 7340132)
+    """
+    if whole < ASKED_FOR:
+        return int(part)
+    more = HUGE_PAGE / 2 if part >= HUGE_PAGE else part - part * part / (2 * HUGE_PAGE)
+    return int(min(whole, part + more))
+
+
 def prepare(run: Ledger, shape: Shape, name: str = "prepared", weighted: bool = False) -> None:
-    """Degrees, what is not visited yet, bitmaps; offsets in huge pages; arcs by head."""
+    """Degrees, what is not visited yet, bitmaps; offsets in huge pages, unless along weights; arcs by head."""
     n, offset = shape.n, shape.offset
-    copied = paged(offset * (n + 1)) if WORTH_ONE <= offset * (n + 1) < ASKED_FOR else 0
+    copied = paged(offset * (n + 1)) if WORTH_ONE <= offset * (n + 1) < ASKED_FOR and not weighted else 0
     if shape.directed and not shape.transposed and name == "prepared":
         transpose(run, shape, weighted)
         run.take("in-degrees", offset * n)
@@ -77,7 +91,7 @@ def transpose(run: Ledger, shape: Shape, weighted: bool = False) -> None:
     """csr.transposed; weights go with their arcs."""
     weight = 8 if weighted else 0
     if shape.m < COMPILED_FROM:
-        run.passing("SciPy's transpose", (TRANSPOSED_BY_SCIPY + weight) * shape.m)
+        run.passing("SciPy's transpose", (WITH_WEIGHTS if weighted else TRANSPOSED_BY_SCIPY) * shape.m + 8 * shape.n)
         run.take("arcs by head", shape.rows + weight * shape.m)
         return
     run.take("row of each arc", 4 * shape.m)
@@ -111,9 +125,11 @@ def search(run: Ledger, shape: Shape, ask: Ask) -> None:
             run.take("mantissas and exponents", 32 * n)
 
 
-def counts_outgrow_float64(shape: Shape) -> bool:
-    """Whether path counts, which grow by about half the mean degree in every level, pass 2^LARGEST."""
-    return shape.depth * math.log2(max(1.0, shape.mean / 2)) > LARGEST
+def counts_outgrow_float64(shape: Shape, weighted: bool = False) -> bool:
+    """Whether path counts pass 2^LARGEST. In every level they grow by about half the mean degree; along weights by the
+    arcs on shortest paths into a vertex."""
+    ways = 1 + shape.ties * shape.mean if weighted else shape.mean / 2
+    return shape.depth * math.log2(max(1.0, ways)) > LARGEST
 
 
 def components(run: Ledger, shape: Shape, ask: Ask) -> None:
@@ -159,7 +175,12 @@ def sweep_weighted(run: Ledger, shape: Shape, ask: Ask) -> None:
     table = ask.what == "sssp_many"
     if table:
         run.take("table of distances", 8 * n * k)
-    run.take("workers", workers * ((4 if table else 12) * n + WAITING * shape.entries * n))
+    run.take("workers", workers * ((4 if table else 12) * n + waiting(shape)))
+
+
+def waiting(shape: Shape) -> int:
+    """Entries of a search along weights (many/waiting.py): vertex, key, the next one; there is room for all arcs."""
+    return sum(filled(size * shape.entries * shape.n, size * shape.m) for size in (4, 8, 4))
 
 
 # ---------------------------------------------------------------- betweenness
@@ -195,6 +216,17 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
     run.take("sums", 8 * width)
     run.take("scores of blocks", 8 * width * max(2, min(2 * workers, blocks)))
     run.take("workers", workers * each)
+    if ask.edges:
+        edge_scores(run, shape, ask, workers * each)
+
+
+def edge_scores(run: Ledger, shape: Shape, ask: Ask, workers: int) -> None:
+    """Sums of arcs as scores of edges. Meanwhile the graph keeps workers' arrays for the next run, unless they are
+    large (betweenness/run.Accumulation._leave)."""
+    for name, size in (("workers", workers), ("scores of blocks", run.held["scores of blocks"])):
+        if ask.weighted or ask.memory_limit is not None or size > policy.BYTES_LEFT:
+            run.drop(name)
+    run.passing("edges from arcs", (SCALED if shape.directed else BOTH_WAYS) * shape.m)
 
 
 def reserved(n: int, m: int, width: int) -> int:
@@ -206,12 +238,13 @@ def worker_bytes(shape: Shape, ask: Ask) -> int:
     """One worker's own arrays, beside scores."""
     n, m = shape.n, shape.m
     if ask.weighted:
-        ties = TIES * m * (12 if ask.edges else 8)
-        extended = EXTENDED * n if counts_outgrow_float64(shape) else 0
-        return int(44 * n + WAITING * shape.entries * n + ties + extended + (4 * n if ask.edges else 0))
+        ties = sum(filled(4 * shape.ties * m, 4 * m) for _ in range(3 if ask.edges else 2))
+        extended = EXTENDED * n if counts_outgrow_float64(shape, weighted=True) else 0
+        return 44 * n + waiting(shape) + ties + extended + (4 * n if ask.edges else 0)
     gathered = 0 if flat(shape) else paged(8 * n) + n // 4  # of levels that are pulled
     stored = PUSHED_FROM_A_HUB if irregular(shape) and ask.sources == 1 else 1.0
-    return int(paged(8 * n) + gathered + paged(4 * n) * 2 + 4 * stored * shape.tree * m)
+    levels = filled(32 * shape.depth, 32 * n)
+    return paged(8 * n) + gathered + paged(4 * n) * 2 + filled(4 * stored * shape.tree * m, 4 * m) + levels
 
 
 # ---------------------------------------------------------------- shortest paths, PageRank
@@ -223,7 +256,7 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask) -> None:
     workers = min(thread_count(ask.threads), policy.path_threads(m))
     run.take("distances", 8 * n)
     if ask.weighted and policy.one_core_is_faster(m / max(1, n), workers):
-        run.take("search", WAITING * (ENTRIES_ON_MESHES if flat(shape) else ENTRIES_AT_ONCE) * n)
+        run.take("search", ENTRY * (ENTRIES_ON_MESHES if flat(shape) else ENTRIES_AT_ONCE) * n)
     elif not flat(shape):
         run.take("bins", BLOCKS_FILLED * 64 * 12 * policy.first_blocks(n, ask.sources, workers))
     if ask.predecessors:  # computed when they are first read

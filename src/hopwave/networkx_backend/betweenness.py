@@ -82,7 +82,7 @@ def scores_of(
     hopwave normalises samples. Scores from all sources are scaled by NetworkX's own operations (see `normalize`).
     """
     graph, weighted = countable(G, weight)
-    by_hopwave = normalized and k is not None
+    by_hopwave = bool(normalized) and k is not None
     options |= {"k": k, "seed": as_generator(seed), "weights": weighted}
     result = score(graph, normalized=by_hopwave, progress=False, **options, **place)
     if by_hopwave or not normalized:
@@ -111,7 +111,9 @@ def betweenness_centrality(
 ) -> Scores:
     """How many shortest paths lead through every vertex."""
     check_sample(len(G), k, endpoints)
-    return G.by_node(scores_of(hw.betweenness_centrality, G, k, normalized, weight, seed, place, endpoints=endpoints))
+    return G.by_node(
+        scores_of(hw.betweenness_centrality, G, k, normalized, weight, seed, place, endpoints=bool(endpoints))
+    )
 
 
 @serves(can_run=without_keys)

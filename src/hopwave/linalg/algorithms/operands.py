@@ -34,9 +34,9 @@ def square(A: Any, device: str = "auto", weights: bool = False) -> Matrix:
     rows, columns = matrix.shape
     if rows != columns:
         raise LinalgError(f"the matrix is {rows} × {columns}; a graph's has one row and one column per vertex")
-    if device == "auto":
+    if isinstance(device, str) and device == "auto":
         return matrix
-    if device not in ("cpu", "cuda"):
+    if not isinstance(device, str) or device not in ("cpu", "cuda"):
         raise LinalgError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
     algebra(device)  # says what is missing, if it cannot run
     return matrix.to(device)

@@ -73,8 +73,10 @@ def not_settled(rounds: int, left: float, enough: float, what: str, remedy: str)
 
 def check_rounds(tol: float, max_iter: int) -> None:
     """Raise an error unless these can end an iteration."""
-    if not is_number(tol) or tol < 0 or not is_whole(max_iter) or max_iter < 1:
-        raise GraphError(f"tol={tol!r} must be a number from 0, max_iter={max_iter!r} a whole number from 1")
+    if not is_number(tol) or tol < 0:
+        raise GraphError(f"tol={tol!r} is not a tolerance; give a number from 0")
+    if not is_whole(max_iter) or max_iter < 1:
+        raise GraphError(f"max_iter={max_iter!r} is not a number of rounds; give a whole number from 1")
 
 
 def weighted_square(A: Any, device: str) -> Matrix:

@@ -1,0 +1,142 @@
+"""Options with values that they cannot have: every public function, every flag, word and number of threads."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import Graph, generate
+from hopwave import linalg as la
+
+SQUARE = generate.grid(2, 2)
+RING = generate.cycle(4, directed=True)
+MATRIX = la.Matrix.from_graph(SQUARE)
+VECTOR = la.Vector.from_entries([0, 2], [1.0, 2.0], 4)
+TWO = np.array([1, 0])
+BAD_FLAGS = ("no", "", 2, float("nan"), TWO, [True], np.ma.masked)
+BAD_WORDS = ("misspelt", 3, TWO, ["cpu"], None)
+BAD_THREADS = ("2", "", 2.5, 2.0, True, 0, -1, TWO, np.ma.masked)
+WORDS = ("device", "direction", "method", "plan", "repeats", "combine")
+NONE_IS_KNOWN = {"combine"}
+
+
+def required(function: Callable[..., Any]) -> dict[str, Any]:
+    """Arguments that a function must have, and good ones for them."""
+    known = {
+        "G": SQUARE, "graph": SQUARE, "A": MATRIX, "B": MATRIX, "x": VECTOR, "u": VECTOR, "v": VECTOR, "w": VECTOR,
+        "source": 0, "target": 3, "vertex": 0, "sources": [0], "what": "bfs", "d": 1, "k": 3, "op": la.unary.negate,
+        "value": 1.0, "predicate": "tril", "src": [0, 1], "dst": [1, 2], "indptr": [0, 1, 2], "indices": [1, 0],
+        "n": 5, "scale": 3, "rows": 2, "columns": 2, "g": SQUARE,
+    }  # fmt: skip
+    needed = [p for p in inspect.signature(function).parameters.values() if p.default is inspect.Parameter.empty]
+    return {p.name: known[p.name] for p in needed if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
+
+
+def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    for module in (hw, la, generate):
+        for name in module.__all__:
+            if inspect.isfunction(function := getattr(module, name)) and name not in ("read", "write"):
+                yield f"{module.__name__}.{name}", function
+    for name in ("from_edges", "from_csr"):
+        yield f"Graph.{name}", getattr(Graph, name)
+
+
+def cases() -> Iterator[Any]:
+    """Every option of every function that is a flag, one of several words, or a number of threads."""
+    for name, function in functions():
+        for option in inspect.signature(function).parameters.values():
+            kind = str(option.annotation)
+            if option.name == "threads":
+                values: tuple[Any, ...] = BAD_THREADS
+            elif kind in ("bool", "bool | None"):
+                values = BAD_FLAGS
+            elif option.name in WORDS:
+                values = tuple(v for v in BAD_WORDS if v is not None or option.name not in NONE_IS_KNOWN)
+            else:
+                continue
+            yield pytest.param(function, option.name, values, id=f"{name} {option.name}")
+
+
+@pytest.mark.parametrize(("function", "option", "values"), list(cases()))
+def test_a_value_that_it_cannot_have(function: Callable[..., Any], option: str, values: tuple[Any, ...]) -> None:
+    """An error of ours that names the value and a remedy: neither a guess nor an error of NumPy."""
+    given = required(function)
+    if option == "complement":
+        given["mask"] = VECTOR
+    if function is hw.estimate and option == "directed":
+        given |= {"G": (3, 4), "what": "from_edges"}
+    if "strong" in function.__name__ or "weak" in function.__name__:
+        given["G"] = RING
+    for value in values:
+        with pytest.raises(hw.HopwaveError) as error:
+            found = function(**given | {option: value})
+            list(found) if hasattr(found, "__next__") else None
+        assert "; " in str(error.value) or " use " in str(error.value), error.value
+
+
+@pytest.mark.parametrize("value", [1, 0, np.True_, np.False_, np.int8(1), 1.0])
+def test_numbers_and_bools_of_numpy_are_flags(value: Any) -> None:
+    assert Graph.from_edges([0], [1], directed=value).directed is bool(value)
+    scores = [hw.betweenness_centrality(SQUARE, normalized=flag).scores.tolist() for flag in (value, bool(value))]
+    assert scores[0] == scores[1]
+    assert (hw.bfs(SQUARE, 0, path_counts=value, device="cpu").path_counts is not None) is bool(value)
+
+
+def test_masked_arrays_are_refused() -> None:
+    """Their hidden entries would be taken for places, values and names."""
+    places, number = np.ma.array([1, 2], mask=[True, False]), np.ma.masked
+    with pytest.raises(hw.LinalgError, match=r"indices\[0\] is masked; leave such places out"):
+        la.assign(VECTOR.copy(), 9.0, places)
+    with pytest.raises(hw.LinalgError, match=r"indices\[0\] is masked"):
+        la.extract(VECTOR, places)
+    with pytest.raises(hw.LinalgError, match="value is masked"):
+        la.assign(VECTOR.copy(), number)
+    with pytest.raises(hw.LinalgError, match="missing is masked"):
+        VECTOR.to_dense(number)
+    with pytest.raises(hw.GraphError, match=r"labels\[0\] is masked; give every vertex a name"):
+        Graph.from_edges([0], [1], labels=np.ma.array(["a", "b"], mask=[True, False]))
+    for names in ([float("nan"), 1.0], np.array([1.0, np.nan])):
+        with pytest.raises(hw.GraphError, match="a label is NaN, which no vertex can be found by"):
+            Graph.from_edges([0], [1], labels=names)
+
+
+def test_what_is_written_into_and_its_type() -> None:
+    for out in (3, "x", TWO, [1.0]):
+        with pytest.raises(hw.LinalgError, match="is neither a Vector nor a Matrix; give one to write into"):
+            la.mxv(MATRIX, VECTOR, out=out)  # type: ignore[arg-type]
+    with pytest.raises(hw.LinalgError, match="the result is a vector, and out is a matrix"):
+        la.mxv(MATRIX, VECTOR, out=MATRIX)  # type: ignore[arg-type]
+    with pytest.raises(hw.LinalgError, match="the result is a matrix, and out is a vector"):
+        la.mxm(MATRIX, MATRIX, out=VECTOR)  # type: ignore[arg-type]
+    for kind in ("misspelt", 3, TWO, "complex128"):
+        for call in (VECTOR.astype, MATRIX.astype, lambda kind: la.Vector.from_dense([1.0], dtype=kind)):
+            with pytest.raises(hw.LinalgError, match="is not a type of linalg; use bool, int32"):
+                call(kind)
+    with pytest.raises(hw.LinalgError, match="is not one number; for different ones use from_dense"):
+        la.Vector.full(3, [1, 2])
+    with pytest.raises(hw.LinalgError, match="Graph; use Matrix"):
+        la.Matrix.from_graph(3)  # type: ignore[arg-type]
+    with pytest.raises(hw.LinalgError, match="is not a shape"):
+        la.Matrix.from_edges([0], [1], shape=2.5)  # type: ignore[arg-type]
+    with pytest.raises(hw.LinalgError, match="values has shape"):
+        la.Matrix.from_edges([0, 1], [1, 0], [1.0, 2.0, 3.0])
+
+
+def test_numbers_that_are_none() -> None:
+    with pytest.raises(hw.GraphError, match="tol='x' is not a tolerance; give a number from 0"):
+        hw.pagerank(SQUARE, tol="x")  # type: ignore[arg-type]
+    with pytest.raises(hw.GraphError, match="max_iter=0 is not a number of rounds"):
+        hw.hits(SQUARE, max_iter=0)
+    for beta in ("2", np.datetime64("2020-01-01"), np.ma.masked, {0: "x"}):
+        with pytest.raises(hw.GraphError, match="beta"):
+            hw.katz_centrality(SQUARE, beta=beta)
+    with pytest.raises(hw.FormatError, match="checkpoint=7 is not the name of a file"):
+        hw.betweenness_centrality(SQUARE, checkpoint=7)  # type: ignore[arg-type]
+    for wrong in ({"k": 0}, {"k": "x"}, {"sources": [99]}, {"memory_limit": -1}):
+        with pytest.raises(hw.GraphError, match=next(iter(wrong)) if "sources" not in wrong else "99"):
+            hw.estimate(SQUARE, "betweenness_centrality", device="cpu", **wrong)  # type: ignore[arg-type]
