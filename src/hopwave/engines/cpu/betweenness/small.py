@@ -83,14 +83,12 @@ def sum_dependencies(
                 for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
                     v = indices[j]
                     there = depth[v]
-                    if there >= level:
-                        if there > level:
-                            depth[v] = level
-                            sigma[v] = paths
-                            queue[tail] = v
-                            tail += U1
-                        else:
-                            sigma[v] += paths
+                    if there >= level:  # whether v is new is decided without a branch: it is hard to predict
+                        new = there > level
+                        depth[v] = level
+                        sigma[v] = (0.0 if new else sigma[v]) + paths
+                        queue[tail] = v
+                        tail += np.uint64(new)
                         successors[used] = np.uint32(j) if edges else v
                         used += U1
             begin, end = end, tail
