@@ -7,7 +7,8 @@ CuPy have it under the same name) and as a C expression in x and y (for CUDA). A
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any, Literal
 
 import numpy as np
@@ -53,6 +54,31 @@ def one_value(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
     raise LinalgError(f"{name}={value!r} is not a number of type {dtype}; give one")
 
 
+def constants_of(function: Any) -> tuple[Any, ...]:
+    """The values that a function reads besides its arguments, when it is defined: they are compiled into its code.
+
+    1, 1.0 and True are equal but compile to different code, and so do 0.0 and -0.0.
+    """
+    names, codes = [], [function.__code__]
+    for code in codes:  # those of functions inside it too
+        names += code.co_names
+        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    values = [cell.cell_contents for cell in function.__closure__ or ()]
+    values += [*(function.__defaults__ or ()), function.__kwdefaults__]
+    values += [function.__globals__.get(name) for name in names]
+    return tuple((type(value), repr(value) if isinstance(value, float) else value) for value in values)
+
+
+def known_constants(function: Any) -> tuple[Any, ...]:
+    """The same of a function that is plain Python and reads nothing that may change; of any other nothing."""
+    try:
+        found = constants_of(function)
+        hash(found)
+    except (AttributeError, TypeError, ValueError):
+        return ()
+    return found
+
+
 @dataclass(frozen=True)
 class BinaryOp:
     """A function of two scalars.
@@ -74,6 +100,7 @@ class BinaryOp:
     position: Position | None = None
     built_in: bool = False
     python: str | None = None  # its text, which the CPU engine writes into kernels
+    constants: tuple[Any, ...] = field(default=(), repr=False)  # outside the function, when it was defined
 
     @classmethod
     def define(
@@ -85,7 +112,7 @@ class BinaryOp:
         """A user's operator: any function of two numbers that Numba can compile."""
         if not callable(function):
             raise LinalgError(f"{function!r} is not a function of two numbers; give one, such as lambda x, y: x + y")
-        return cls(name, function, kind=kind)
+        return cls(name, function, kind=kind, constants=known_constants(function))
 
     def __call__(self, x: Scalar, y: Scalar) -> Scalar:
         return self.function(x, y)
@@ -129,6 +156,7 @@ class UnaryOp:
     expression: str | None = None
     kind: Literal["same", "bool", "float"] = "same"
     built_in: bool = False
+    constants: tuple[Any, ...] = field(default=(), repr=False)
 
     @classmethod
     def define(
@@ -137,7 +165,7 @@ class UnaryOp:
         """A user's operator: any function of one number that Numba can compile."""
         if not callable(function):
             raise LinalgError(f"{function!r} is not a function of one number; give one, such as lambda x: 2 * x")
-        return cls(name, function, kind=kind)
+        return cls(name, function, kind=kind, constants=known_constants(function))
 
     def __call__(self, x: Scalar) -> Scalar:
         return self.function(x)

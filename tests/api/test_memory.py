@@ -150,3 +150,32 @@ def test_a_limit_leaves_as_many_workers_as_the_engine_starts() -> None:
         for limit in (100_000_000, 150_000_000)
     )
     assert two == 2 * one
+
+
+def test_the_most_shortest_paths_along_weights() -> None:
+    """A chain of diamonds with equal lengths has 2^k; with one way shorter in every diamond, one."""
+    from hopwave.api.memory import _path_bits
+
+    chain = hw.generate.diamonds(40)
+    u, v = chain.to_edges()
+    assert _path_bits(chain.with_weights(np.ones(chain.m)), 0) == pytest.approx(40)
+    lengths = np.ones(len(u))
+    lengths[np.unique(u, return_index=True)[1]] = 0.5  # the first arc listed from every vertex
+    uneven = hw.Graph.from_edges(u, v, weights=lengths)
+    assert _path_bits(uneven, 0) < 40
+    assert _path_bits(hw.Graph.from_edges([0, 1], [1, 2], n=4, weights=[1.0, 2.0]), 3) == 0.0  # no arc leads on
+
+
+def test_what_is_held_while_arcs_become_edges() -> None:
+    """Workers' arrays stay with the graph meanwhile, unless they are large or memory is limited."""
+    small, large = (Shape(n, 20 * n, False, depth=6, greatest=50) for n in (10_000, 10**7))
+    ask = Ask("edge_betweenness_centrality", 8, edges=True, plan="hopwave-block", threads=2)
+    kept, limited, dropped = (
+        on_cpu.needs(shape, replace(ask, memory_limit=limit)).at_peak
+        for shape, limit in ((small, None), (small, 10**9), (large, None))
+    )
+    assert "workers" in kept and "edges from arcs" in kept and kept["edges from arcs"] == 20 * small.m
+    assert "edges from arcs" not in limited and "edges from arcs" not in dropped
+    run = Ledger()
+    on_cpu.transpose(run, Shape(1000, 10_000, True), weighted=True)
+    assert run.peak == 32 * 10_000 + 8 * 1000

@@ -295,3 +295,21 @@ def test_arrays_longer_than_the_entries_are_cut() -> None:
     assert hw.Graph.from_scipy(S).m == 2
     trusted = la.Matrix.from_scipy(S, check=False)
     assert trusted.to_dense().tolist() == [[0, 1], [2, 0]]
+
+
+FACTOR = 1.0
+
+
+def times_factor(x: float, y: float = 1.0) -> float:
+    return x * y * FACTOR
+
+
+def test_a_number_outside_a_function_that_changed_is_not_compiled_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled code has it as a constant: what was compiled for another number must not serve again."""
+    A, x = la.Matrix.from_edges([0], [1], [5.0], shape=2), la.Vector.from_dense([1.0, 2.0])
+    found = []
+    for factor in (1.0, 3.0):
+        monkeypatch.setattr(sys.modules[__name__], "FACTOR", factor)
+        ring = la.Semiring.define("scaled", la.binary.plus, times_factor)
+        found.append((la.mxv(A, x, ring).to_dict(), la.apply(x, times_factor).to_dict()))
+    assert found == [({0: 10.0}, {0: 1.0, 1: 2.0}), ({0: 30.0}, {0: 3.0, 1: 6.0})]

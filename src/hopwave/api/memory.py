@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -14,8 +15,10 @@ from hopwave.api.search import bfs
 from hopwave.api.shortest_paths import sssp
 from hopwave.api.weights import as_lengths
 from hopwave.csr import offset_type
+from hopwave.engines.cpu.path_counts import LARGEST
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.graph_arrays import arc_tails
 from hopwave.inputs import as_graph, source_ids
 from hopwave.memory import room
 from hopwave.memory.ledger import Ask, Shape
@@ -47,6 +50,8 @@ BY_WEIGHTS = ("sssp", "pagerank")  # a graph's own weights count unless weights=
 NEAR = 8192  # numbers apart (engines/cuda/policy.py: POWER.near)
 ARCS_LOOKED_AT = 1 << 16  # to see which share of them leads one level further
 VERTICES_LOOKED_AT = 1024  # to see how often a search along weights enters one
+SOURCES_LOOKED_AT = 4  # to see how many shortest paths along weights there are
+ARCS_FOLLOWED = 1 << 24  # at most, for that
 
 
 def estimate(
@@ -131,7 +136,8 @@ def estimate(
     if source is not None:
         source_ids(graph, source)  # which one it is does not matter, only that it is one
     drawn = sample_size(graph, k, sources, 0.1)
-    count = 1 if name in ONE_SOURCE else drawn or len(vertex_ids(graph, sources))
+    ids = vertex_ids(graph, sources)
+    count = 1 if name in ONE_SOURCE else drawn or len(ids)
     if isinstance(device, str) and device == "auto":
         device = choice.choose_device("auto", graph, threads, count, weighted)
     ask = Ask(
@@ -142,6 +148,9 @@ def estimate(
     if weighted and device == "cpu" and name not in WITHOUT_A_SEARCH and graph.m and not graph.directed:
         entries, ties = _offers(graph)
         shape = replace(shape, entries=entries, ties=ties)
+        if name in BETWEENNESS and graph.m <= ARCS_FOLLOWED and shape.depth * math.log2(shape.greatest + 1) > LARGEST:
+            looked_at = ids[:: max(1, len(ids) // SOURCES_LOOKED_AT)][:SOURCES_LOOKED_AT]
+            shape = replace(shape, path_bits=max((_path_bits(graph, int(s)) for s in looked_at), default=0.0))
     return _estimated(ask, shape, device)
 
 
@@ -218,6 +227,27 @@ def _offers(graph: Graph) -> tuple[float, float]:
         ties += int(np.count_nonzero(offers[1:] == shortest[:-1]))
     share = len(reached) / len(some)
     return entered * share / graph.n, ties * share / graph.m
+
+
+def _path_bits(graph: Graph, source: int) -> float:
+    """log2 of the greatest number of shortest paths along weights from a source to a vertex."""
+    far: Any = np.asarray(sssp(graph, graph.label(source), device="cpu").distances)
+    tails, heads = arc_tails(graph), graph.indices
+    tight = np.flatnonzero(np.isfinite(far[tails]) & (far[tails] + np.asarray(graph.weights) == far[heads]))
+    if not len(tight):
+        return 0.0
+    tight = tight[np.lexsort((heads[tight], far[heads[tight]]))]
+    tails, heads = tails[tight], heads[tight]
+    begins = np.flatnonzero(np.append(True, heads[1:] != heads[:-1]))  # of the arcs into one vertex
+    found = far[heads[begins]]
+    levels = np.flatnonzero(np.append(True, found[1:] != found[:-1]))  # of the vertices at one distance
+    bits = np.full(graph.n, -np.inf)
+    bits[source] = 0.0
+    for level, following in zip(levels, np.append(levels[1:], len(begins)), strict=True):
+        first, last = begins[level], begins[following] if following < len(begins) else len(heads)
+        here = begins[level:following]
+        bits[heads[here]] = np.logaddexp2.reduceat(bits[tails[first:last]], here - first)
+    return float(bits.max())
 
 
 def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEstimate:

@@ -64,7 +64,8 @@ class Shape:
     `depth`: levels of a search from its hub. `tree`: the share of its arcs that lead one level further in that search.
     `greatest`: the longest row. `transposed`: whether its arcs are there by head already. `near`: the share of its arcs
     between near numbers. `entries`: how often a search along weights enters a vertex, which is when it is offered a
-    shorter way. `ties`: the share of arcs that then offer one as short.
+    shorter way. `ties`: the share of arcs that then offer one as short. `path_bits`: log2 of the most
+    shortest paths along weights to a vertex.
     """
 
     n: int
@@ -78,6 +79,7 @@ class Shape:
     near: float = 1.0
     entries: float = 1.25  # measured
     ties: float = 0.18  # measured
+    path_bits: float = 0.0
 
     @property
     def mean(self) -> float:

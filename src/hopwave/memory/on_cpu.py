@@ -126,10 +126,10 @@ def search(run: Ledger, shape: Shape, ask: Ask) -> None:
 
 
 def counts_outgrow_float64(shape: Shape, weighted: bool = False) -> bool:
-    """Whether path counts pass 2^LARGEST. In every level they grow by about half the mean degree; along weights by the
-    arcs on shortest paths into a vertex."""
-    ways = 1 + shape.ties * shape.mean if weighted else shape.mean / 2
-    return shape.depth * math.log2(max(1.0, ways)) > LARGEST
+    """Whether path counts pass 2^LARGEST. Without weights they grow by about half the mean degree in every level."""
+    if weighted:
+        return shape.path_bits > LARGEST
+    return shape.depth * math.log2(max(1.0, shape.mean / 2)) > LARGEST
 
 
 def components(run: Ledger, shape: Shape, ask: Ask) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +32,7 @@ from hopwave.jobs import (
 )
 from hopwave.machine_code import njit
 from hopwave.matrix import Matrix
-from hopwave.operators import BinaryOp, UnaryOp
+from hopwave.operators import BinaryOp, UnaryOp, constants_of
 from hopwave.rows import Place
 from hopwave.trace import Bucket
 from hopwave.vector import Vector
@@ -329,21 +328,6 @@ def loop_over(function: Callable[..., Any], operands: int) -> Any:
             _loops.pop(next(iter(_loops)))
         _loops[key] = _looped(callable_from_compiled(function), operands)
     return _loops[key]
-
-
-def constants_of(function: Any) -> tuple[Any, ...]:
-    """The values that a function reads besides its arguments: Numba compiles them into its code.
-
-    1, 1.0 and True are equal but compile to different code, and so do 0.0 and -0.0.
-    """
-    names, codes = [], [function.__code__]
-    for code in codes:  # those of functions inside it too
-        names += code.co_names
-        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-    values = [cell.cell_contents for cell in function.__closure__ or ()]
-    values += [*(function.__defaults__ or ()), function.__kwdefaults__]
-    values += [function.__globals__.get(name) for name in names]
-    return tuple((type(value), repr(value) if isinstance(value, float) else value) for value in values)
 
 
 def _looped(one: Any, operands: int) -> Any:

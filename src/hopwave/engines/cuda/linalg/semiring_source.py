@@ -81,7 +81,7 @@ def unary_text(op, x, result):
     """z = op(x)."""
     expression = op.expression
     if expression is None:
-        expression, _ = translated(op.name, op.function, KIND[np.dtype(x).kind])
+        expression, _ = translated(op.name, op.function, KIND[np.dtype(x).kind], op.constants)
         inner = _wide(x)
     else:
         inner = c_type(result if op.kind == "float" else x)
@@ -93,7 +93,7 @@ def unary_result(op, x):
     """The type of a unary operator's results; that of a user's function follows from its translation."""
     if op.built_in or op.kind != "same":
         return op.result_type(x)
-    _, kind = translated(op.name, op.function, KIND[x.kind])
+    _, kind = translated(op.name, op.function, KIND[x.kind], op.constants)
     if kind == KIND[x.kind] or (kind == "i" and x.kind in "if"):
         return x
     return np.dtype({"b": np.bool_, "i": np.int64, "f": np.float64}[kind])
@@ -103,7 +103,7 @@ def _function(name, op, x, y, result):
     """A binary operator as a static function; operands in the type that NumPy computes in."""
     x, y, result = np.dtype(x), np.dtype(y), np.dtype(result)
     if op.expression is None:
-        expression, _ = translated(op.name, op.function, KIND[x.kind] + KIND[y.kind])
+        expression, _ = translated(op.name, op.function, KIND[x.kind] + KIND[y.kind], op.constants)
         wide = "double" if "f" in (x.kind, y.kind) and not x == y == np.float32 else None
         first, second = ((wide if wide and t.kind == "f" else None) or _wide(t) for t in (x, y))
     else:

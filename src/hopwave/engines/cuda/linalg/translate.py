@@ -286,8 +286,10 @@ class Path:
 
 
 @lru_cache(maxsize=256)
-def translated(name, function, kinds):
+def translated(name, function, kinds, constants=()):
     """A function of numbers of these kinds, called x and y: its C++ expression and its result's kind.
+
+    `constants`: the operator's, since they are written into the expression.
 
     >>> translated("clipped", lambda x, y: min(x + y, 10), "ii")
     ('(((10LL) < (x + y)) ? (10LL) : (x + y))', 'i')
