@@ -53,7 +53,7 @@ def graph500() -> Iterator[str]:
 
     with patch.object(rank, "LONG_CHECKED_ROW", 20):
         machine = OnCuda(6, 8, seed=1)
-        root = int(machine.graph.degrees.argmax())
+        root = int(machine.graph.ids[0])
         if machine.search(root).broken or machine.shortest(4).search(root).broken:
             yield "Graph500"
         machine.distance[5] = 77
@@ -101,11 +101,6 @@ def rank_kernels() -> Iterator[str]:
     parents[parents < 0] = -1
     for slot in rank.SLOTS:
         tails = cupy.asarray(graph.indices.astype(slot))
-        for kind in rank.WEIGHTS:
-            rows = tails.copy()
-            rank.hubs_first(offsets, rows, cupy.asarray(np.minimum(graph.degrees, 255).astype(kind)))
-            if not np.array_equal(np.sort(rows.get()), np.sort(graph.indices)):
-                yield f"hubs first, {slot} and {kind}"
         with patch.object(rank, "LONG_CHECKED_ROW", 20):
             for kind in rank.LEVELS:
                 levels = cupy.asarray(distances.astype(kind))
@@ -116,6 +111,10 @@ def rank_kernels() -> Iterator[str]:
                 if not rank.check(*given, rank.long_rows(offsets))[:, 0].any():
                     yield f"a wrong answer is not noticed, {slot} and {kind}"
         if slot != np.int32:
+            rows = tails.copy()
+            rank.hubs_first(offsets, rows, cupy.asarray(np.minimum(graph.degrees, 255).astype(np.uint8)))
+            if not np.array_equal(np.sort(rows.get()), np.sort(graph.indices)):
+                yield f"hubs first, {slot}"
             yield from one_level(rank.Part((offsets, tails), (offsets, tails)), graph, root)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,15 +26,17 @@ def test_a_gpu_finds_what_the_cpu_finds(scale: int, edge_factor: int) -> None:
         assert (one.root, one.edges, one.depth) == (other.root, other.edges, other.depth)
 
 
-def test_the_rows_hold_every_input_edge() -> None:
+@pytest.mark.parametrize("by_degree", [True, False])
+def test_the_rows_hold_every_input_edge(by_degree: bool) -> None:
     from hopwave.engines.cuda.kronecker import Rows
 
-    rows = Rows(9, 16, seed=3)
+    rows = Rows(9, 16, seed=3, by_degree=by_degree)
     rows.check()
     u, v = hw.generate.kronecker_edges(9, seed=3)
     right = sorted(zip([*u.tolist(), *v.tolist()], [*v.tolist(), *u.tolist()], strict=True))
-    tails = np.repeat(np.arange(rows.n), np.diff(rows.offsets.get()))
-    assert sorted(zip(tails.tolist(), rows.neighbours.get().tolist(), strict=True)) == right
+    ids = rows.ids.get() if by_degree else np.arange(rows.n)
+    tails, heads = np.repeat(ids, np.diff(rows.offsets.get())), ids[rows.neighbours.get()]
+    assert sorted(zip(tails.tolist(), heads.tolist(), strict=True)) == right
     rows.neighbours[0] ^= 1
     with pytest.raises(hw.errors.EngineError, match="not the one"):
         rows.check()
@@ -62,6 +65,37 @@ def test_shortest_paths_are_those_of_the_cpu() -> None:
         found = kernel.paths.distance.get()
         right = hw.sssp(matrix, root, device="cpu").distances
         np.testing.assert_array_equal(np.where(found == NEVER, np.inf, found / UNIT), right)
+
+
+@pytest.mark.parametrize(("scale", "edge_factor"), [(1, 3), (2, 40), (9, 2), (13, 16)])
+def test_searches_of_numbered_vertices_answer_by_id(scale: int, edge_factor: int) -> None:
+    """From up to five vertices with an edge. A vertex without one must not be reached, whichever of them it is."""
+    import cupy
+
+    from hopwave.engines.cuda.kronecker import Rows, Searches
+    from hopwave.graph500.on_cuda import broken_rules
+    from hopwave.jobs import Question
+
+    rows, graph = Rows(scale, edge_factor, 3), hw.generate.kronecker(scale, edge_factor, seed=3)
+    offsets, neighbours = rows.offsets.get(), rows.neighbours.get()
+    lengths = np.diff(offsets)
+    assert (np.diff(lengths) <= 0).all() and rows.n == min(rows.vertices, np.count_nonzero(lengths) + 1)
+    assert all((np.diff(neighbours[begin:end]) >= 0).all() for begin, end in pairwise(offsets.tolist()))
+    searches, plan = Searches(rows), hw.plan("hopwave-gpu")
+    tails, _ = hw.generate.kronecker_edges(scale, edge_factor, seed=3)
+    distance, parent = (cupy.empty(rows.vertices, np.int32) for _ in range(2))
+    for root in np.flatnonzero(graph.degrees)[:: max(1, graph.n // 5)].tolist():
+        right = hw.bfs(graph, root, device="reference").distances
+        for predecessors in (False, True):
+            distance.fill(7)
+            searches.launch(distance, parent if predecessors else None, root, Question(predecessors), plan)
+            np.testing.assert_array_equal(distance.get(), right)
+        assert broken_rules(rows, distance, parent, root) == ()
+        assert rows.edges_within(distance >= 0) == np.count_nonzero(right[tails] >= 0)
+    if lengths[-1] == 0:
+        alone = int(cupy.flatnonzero(rows.numbering.numbers == rows.n - 1)[-1])
+        distance[alone], parent[alone] = 1, root
+        assert broken_rules(rows, distance, parent, root) == ("links",)
 
 
 @pytest.mark.parametrize("rule", ["edges", "levels", "span", "roots", "links"])

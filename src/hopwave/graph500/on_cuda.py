@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,6 @@ import numpy.typing as npt
 from hopwave.catalogue import CATALOGUE
 from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.jobs import Question
-from hopwave.rules import Growing
-
-# Less than half of the plan's alpha: these rows have only their first neighbour in place, so that a pull whose frontier
-# is small looks through many of them to the end.
-RULE = Growing(5, 18)
 
 
 class OnCuda:
@@ -27,58 +21,56 @@ class OnCuda:
     def __init__(self, scale: int, edge_factor: int, seed: int) -> None:
         import cupy
 
-        from hopwave.engines.cuda.kronecker import Rows
-        from hopwave.engines.cuda.search.workspace import Workspace
+        from hopwave.engines.cuda.kronecker import Rows, Searches
 
-        self.cp, self.plan = cupy, replace(CATALOGUE["hopwave-gpu"], rule=RULE)
-        warm = Rows(4, edge_factor, seed)  # compiles everything, so that it is not part of any timed kernel
-        warm.check()
-        self._warm_up(Workspace(warm), warm)
-        del warm
+        self.cp, self.plan = cupy, CATALOGUE["hopwave-gpu"]
+        self.drawn = scale, edge_factor, seed
+        self._warm_up(Rows(4, edge_factor, seed))  # compiles everything, so that it is not part of any timed kernel
         began = time.perf_counter()
-        self.graph = Rows(scale, edge_factor, seed)
-        self.workspace = Workspace(self.graph)
-        self.workspace.prepared(True, self.plan)  # the kernel is loaded here, not in the first search's time
+        self.graph: Any = Rows(scale, edge_factor, seed)
+        self.searches = Searches(self.graph)
+        self.searches.workspace.prepared(True, self.plan)  # the kernel is loaded here, not in the first search's time
         cupy.cuda.get_current_stream().synchronize()
         self.construction_seconds = time.perf_counter() - began
         self.graph.check()
-        self.distance = cupy.empty(self.graph.n, np.int32)
-        self.parent = cupy.empty(self.graph.n, np.int32)
+        self.distance = cupy.empty(self.graph.vertices, np.int32)
+        self.parent = cupy.empty(self.graph.vertices, np.int32)
         free, total = cupy.cuda.runtime.memGetInfo()
         name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())["name"].decode()
         self.about: dict[str, Any] = {"device": f"cuda ({name})", "ranks": 1, "device_bytes_used": total - free}
 
-    def _warm_up(self, workspace: Any, graph: Any) -> None:
-        distance, parent = self.cp.empty(graph.n, np.int32), self.cp.empty(graph.n, np.int32)
-        workspace.launch(distance, parent, (0,), Question(), self.plan)
+    def _warm_up(self, graph: Any) -> None:
+        from hopwave.engines.cuda.kronecker import Searches
+
+        graph.check()
+        distance, parent = (self.cp.empty(graph.vertices, np.int32) for _ in range(2))
+        Searches(graph).launch(distance, parent, 0, Question(), self.plan)
         broken_rules(graph, distance, parent, 0)
 
     def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Which vertices have an edge to another one."""
         answer = np.zeros(len(vertices), bool)
-        for number, vertex in enumerate(vertices.tolist()):
-            begin, end = self.graph.offsets[vertex : vertex + 2].tolist()
-            answer[number] = bool((self.graph.neighbours[begin:end] != vertex).any())
+        for i, row in enumerate(self.graph.numbering.numbers[self.cp.asarray(vertices)].tolist()):
+            begin, end = self.graph.offsets[row : row + 2].tolist()
+            answer[i] = bool((self.graph.neighbours[begin:end] != row).any())
         return answer
 
     def shortest(self, seed: int) -> Kernel:
-        """The third kernel, as over ranks, with the whole graph in one part."""
+        """The third kernel, as over ranks, with the whole graph in one part. Lengths go by ids, so its rows do too."""
+        from hopwave.engines.cuda.kronecker import Rows
         from hopwave.graph500.shortest import InParts
 
-        return InParts(OnePart(self.graph), self._edges_within, seed)
-
-    def _edges_within(self, reached: Any) -> int:
-        return int((self.graph.degrees * reached).sum(dtype=np.int64)) // 2
+        return InParts(OnePart(Rows(*self.drawn, by_degree=False)), self.graph.edges_within, seed)
 
     def search(self, root: int) -> Searched:
         """Distances and predecessors from one root, on the GPU. The host measures the time, from launch to end."""
         self.cp.cuda.get_current_stream().synchronize()
         began = time.perf_counter()
-        self.workspace.launch(self.distance, self.parent, (root,), Question(), self.plan)
+        self.searches.launch(self.distance, self.parent, root, Question(), self.plan)
         self.cp.cuda.get_current_stream().synchronize()
         seconds = time.perf_counter() - began
-        standing = self.workspace.standing()
-        edges = self._edges_within(self.distance >= 0)
+        standing = self.searches.workspace.standing()
+        edges = self.graph.edges_within(self.distance >= 0)
         broken = broken_rules(self.graph, self.distance, self.parent, root)
         from hopwave.engines.cuda.search.standing import deepest
 
@@ -116,16 +108,13 @@ def broken_rules(graph: Any, distance: Any, parent: Any, root: int) -> tuple[str
     """The names of the rules that a search on a graph of engines.cuda.kronecker.Rows broke; computed on the GPU."""
     import cupy as cp
 
-    from hopwave.engines.cuda.rank.part import check
-
-    n, deepest = graph.n, int(distance.max())
+    n, deepest = graph.vertices, int(distance.max())
     kind = np.int8 if deepest < 1 << 7 else np.int16 if deepest < 1 << 15 else np.int32
     levels = distance.astype(kind)
-    linked = cp.zeros(n, np.uint8)
     ids = cp.arange(n, dtype=np.int32)
     itself = parent == ids
     parents = cp.where(itself, -1, parent).astype(np.int64)
-    wrong = check(graph.offsets, graph.neighbours, levels, levels, parents, linked, graph.longs)[:, 0].tolist()
+    wrong, linked = graph.check_answer(levels, parents)
     del parents
     at_root, reached = ids == root, distance >= 0
     found = {

@@ -175,18 +175,25 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
     return rows
 
 
-def by_degree(offsets, neighbours):
-    """Every row's neighbours in descending order of the length of their own rows, equal ones by number.
-
-    (Hiragushi, section 3.4: in-neighbours of high degree are found early.)
-    """
+def ranks_by_degree(offsets):
+    """The vertices in descending order of the length of their rows, equal ones by number; and each one's rank."""
     n, kind = len(offsets) - 1, IDS[offsets.dtype]
     keys = cupy.empty(n, np.uint64)
     order, rank = cupy.empty(n, np.int32), cupy.empty(n, np.int32)
     launch("degree_keys", kind, grid_for(n, BLOCK), offsets, np.uint64(n), keys)
     keys.sort()
     launch("ranks", kind, grid_for(n, BLOCK), keys, np.uint64(n), order, rank)
-    arranged = cupy.empty_like(neighbours)
+    return order, rank
+
+
+def by_degree(offsets, neighbours, out=None):
+    """Every row's neighbours in descending order of the length of their own rows, equal ones by number.
+
+    (Hiragushi, section 3.4: in-neighbours of high degree are found early.) out: where to; may be `neighbours`.
+    """
+    kind = IDS[offsets.dtype]
+    order, rank = ranks_by_degree(offsets)
+    arranged = cupy.empty_like(neighbours) if out is None else out
     for first, last, begin, end in stretches(offsets, len(neighbours)):
         keys = cupy.empty(end - begin, np.uint64)
         rows = (np.int64(first), np.int64(last))
@@ -202,10 +209,10 @@ def stretches(offsets, arcs):
     rows, size = len(offsets) - 1, policy.SORTED_ARCS
     if arcs <= size:
         return [(0, rows, 0, arcs)]
-    starts = cupy.asnumpy(offsets)
-    cuts = np.searchsorted(starts, np.arange(size, arcs, size)).tolist()
-    pairs = pairwise(dict.fromkeys([0, *cuts, rows]))
-    return [(first, last, int(starts[first]), int(starts[last])) for first, last in pairs]
+    cuts = cupy.searchsorted(offsets, cupy.arange(size, arcs, size, dtype=offsets.dtype)).tolist()
+    cuts = list(dict.fromkeys([0, *cuts, rows]))
+    starts = offsets[cupy.asarray(cuts)].tolist()
+    return [(*pair, *where) for pair, where in zip(pairwise(cuts), pairwise(starts), strict=True)]
 
 
 def parts(arcs_in, arcs):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from hopwave.engines.cuda import build, components, kronecker, many, many_weighted, renumber, rows
+from hopwave.engines.cuda import build, components, kronecker, many, many_weighted, numbering, renumber, rows
 from hopwave.engines.cuda.betweenness import paths as sampled_paths
 from hopwave.engines.cuda.betweenness import run, turbobc
 from hopwave.engines.cuda.linalg import power
@@ -28,6 +28,7 @@ def all_instances() -> dict[str, list[str]]:
         *lengths.instances(),
         *path_lengths.instances(),
         *kronecker.instances(),
+        *numbering.instances(),
         *build.instances(),
     ):
         found[header].append(name)

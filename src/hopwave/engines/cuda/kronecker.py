@@ -1,7 +1,8 @@
 """Kronecker graphs drawn and built on the GPU: the edges of hopwave.generate.kronecker, bit for bit.
 
 Edges are drawn twice instead of kept, so that a graph of 2^29 vertices and 2^34 arcs is built in the memory that it
-takes. Rows keep loops and repeats, as Graph500 lists them, and begin with their neighbour of highest degree.
+takes. Rows keep loops and repeats, as Graph500 lists them. For searches vertices are numbered by degree (numbering.py),
+which is the order of the rows and of the neighbours in them; answers are by id all the same.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import build, memory
-from hopwave.engines.cuda.launch import WARP, expression, kernels
+from hopwave.engines.cuda import build, memory, policy
+from hopwave.engines.cuda.launch import NULL, WARP, expression, kernels
+from hopwave.engines.cuda.numbering import ByDegree
 from hopwave.engines.cuda.rank import part
 from hopwave.engines.cuda.records import record
+from hopwave.engines.cuda.search.workspace import Workspace
 from hopwave.errors import EngineError
 from hopwave.generate import counter
 from hopwave.generate.recursive import GRAPH500, cell_borders
@@ -24,7 +27,8 @@ IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 MOST_SCALE = 30  # ids have 31 bits, and one more number is needed for the end
 # Bytes that rows, a search with predecessors and its validation take together at most.
 BYTES_PER_ARC = 4.1  # a neighbour, and lists of the pieces that long rows are cut into
-BYTES_PER_VERTEX = 52  # offset 8, degree 6, hub 4, queue 4, answer 8, bitmaps 1, validation 20
+BYTES_PER_VERTEX = 72  # offset 8, degree 6, hub 4, queue 4, number and id 8, answer 16, bitmaps 1, validation 25
+BUILDING = 48, 24  # bytes per vertex, and per arc of those that are sorted at a time, until the rows are sorted
 
 
 def instances():
@@ -59,18 +63,24 @@ def bytes_needed(scale, edge_factor):
     """Of the GPU's memory, to build such a graph, search it with predecessors, and validate that.
 
     >>> [round(bytes_needed(scale, 16) / 2**30) for scale in (26, 29, 30)]
-    [11, 92, 183]
+    [14, 102, 203]
     """
-    return int(2 * (edge_factor << scale) * BYTES_PER_ARC + (1 << scale) * BYTES_PER_VERTEX)
+    n, arcs = 1 << scale, 2 * edge_factor << scale
+    building = BUILDING[0] * n + BUILDING[1] * min(arcs, policy.SORTED_ARCS)
+    return int(arcs * BYTES_PER_ARC) + max(building, BYTES_PER_VERTEX * n)
 
 
 class Rows:
-    """A Graph500 graph on the GPU, with the fields that search/workspace.Workspace reads; rows are columns too."""
+    """A Graph500 graph on the GPU, with the fields that search/workspace.Workspace reads; rows are columns too.
+
+    vertices: those of the edge list, 2^scale. n: rows; vertices without arcs share one.
+    by_degree: False for one row per vertex, in the order of ids, with its neighbours in any order.
+    """
 
     graph = None
     directed = False
 
-    def __init__(self, scale, edge_factor, seed):
+    def __init__(self, scale, edge_factor, seed, by_degree=True):
         n, count = 1 << scale, edge_factor << scale
         if scale > MOST_SCALE:
             raise EngineError(
@@ -82,15 +92,22 @@ class Rows:
             "use a smaller scale, or several GPUs (mpiexec -n 4 hopwave graph500 ...)",
         )  # fmt: skip
         made = recipe(scale, seed)
-        self.n, self.m, self.edges = n, 2 * count, count
+        self.vertices, self.m, self.edges = n, 2 * count, count
         self.degrees = build.zeros(n, np.uint32)
         _launch("count_ends", count, made, np.int64(count), self.degrees)
-        self.offsets = build.offsets_of(self.degrees, n, np.int64)
+        self.numbering, numbers, self.ids = None, NULL, NULL
+        if by_degree:
+            self.numbering = ByDegree(self.degrees)
+            numbers, self.ids = self.numbering.numbers, self.numbering.ids
+            self.degrees = self.degrees[self.ids]
+        self.n = len(self.degrees)
+        self.offsets = build.offsets_of(self.degrees, self.n, np.int64)
         self.neighbours = cupy.empty(self.m, np.int32)
-        filled = build.zeros(n, np.uint32)
-        _launch("fill_rows", count, made, np.int64(count), self.offsets, filled, self.neighbours)
+        filled = build.zeros(self.n, np.uint32)
+        _launch("fill_rows", count, made, np.int64(count), numbers, self.offsets, filled, self.neighbours)
         del filled
-        part.hubs_first(self.offsets, self.neighbours, self.degrees)
+        if by_degree:
+            build.by_degree(self.offsets, self.neighbours, out=self.neighbours)
         cupy.cuda.get_current_stream().synchronize()
         self.in_offsets, self.in_neighbours = self.offsets, self.neighbours
         self.longs = part.long_rows(self.offsets)
@@ -101,10 +118,45 @@ class Rows:
         """That the rows hold every edge of the list, as often as it is listed, and nothing else."""
         sums = cupy.zeros(2, np.uint64)
         _launch("sum_edges", self.edges, self._recipe, np.int64(self.edges), sums)
-        _launch("sum_rows", WARP * self.n, self.offsets, self.neighbours, np.int64(self.n), sums[1:])
+        _launch("sum_rows", WARP * self.n, self.offsets, self.neighbours, self.ids, np.int64(self.n), sums[1:])
         listed, stored = sums.tolist()
         if listed != stored:
             raise EngineError("the graph on the GPU is not the one that was drawn; please report this")
+
+    def edges_within(self, reached):
+        """How many input edges join vertices that were reached (True or False, by id)."""
+        return int((self.degrees * reached[self.ids]).sum(dtype=np.int64)) // 2
+
+    def check_answer(self, levels, parents):
+        """rank.part.check of an answer by id: how often each rule is broken, and which vertices have their parent."""
+        linked, mine = cupy.zeros(self.vertices, np.uint8), cupy.zeros(self.n, np.uint8)
+        levels, parents = levels[self.ids], self.numbering.numbers_of(parents[self.ids])
+        wrong = part.check(self.offsets, self.neighbours, levels, levels, parents, mine, self.longs)
+        linked[self.ids] = mine
+        return wrong[:, 0].tolist(), linked
+
+
+class Searches:
+    """Searches of such a graph, one at a time; the answers are by id."""
+
+    def __init__(self, rows):
+        self.numbering, self.workspace = rows.numbering, Workspace(rows)
+        self.found = cupy.empty(rows.n, np.int32), cupy.empty(rows.n, np.int32)
+
+    def launch(self, distance, parent, root, question, plan):
+        """Put one search into the current stream, as Workspace.launch; root: a vertex with an arc."""
+        distances, parents = self.found[0], None if parent is None else self.found[1]
+        number = self.numbering.numbers[root : root + 1]
+        ending = self.workspace.launch(distances, parents, number, question, plan)
+        self.numbering.spread(distances, distance)
+        if parents is not None:
+            self.numbering.spread(parents, parent, are_numbers=True)
+        return ending
+
+    @property
+    def bytes(self):
+        """Device memory held, without the rows."""
+        return sum(array.nbytes for array in self.found) + self.workspace.bytes + self.numbering.bytes
 
 
 def _launch(name, work, *arguments):

@@ -15,18 +15,16 @@ HEADER = "rank/part.cuh"
 SLOTS = {np.dtype(np.uint32): "unsigned int", np.dtype(np.uint64): "unsigned long long", np.dtype(np.int32): "int"}
 IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 LEVELS = {np.dtype(np.int8): "signed char", np.dtype(np.int16): "short", np.dtype(np.int32): "int"}
-WEIGHTS = {np.dtype(np.uint8): "unsigned char", np.dtype(np.uint32): "unsigned int"}
 
 
 def instances():
     """Every kernel there is: header and name expression."""
     for slot in SLOTS.values():
-        for weight in WEIGHTS.values():
-            yield HEADER, expression(HEADER, "hubs_first", slot, weight)
         for level in LEVELS.values():
             yield HEADER, expression(HEADER, "check", slot, level)
             yield HEADER, expression(HEADER, "check_long", slot, level)
         if slot != "int":
+            yield HEADER, expression(HEADER, "hubs_first", slot, "unsigned char")
             yield HEADER, expression(HEADER, "push", slot)
             yield HEADER, expression(HEADER, "pull", slot)
     for identity in IDS.values():
@@ -34,8 +32,8 @@ def instances():
 
 
 def hubs_first(offsets, neighbours, weight):
-    """Every row's heaviest neighbour to its front."""
-    rows, shape = len(offsets) - 1, f"{SLOTS[neighbours.dtype]}, {WEIGHTS[weight.dtype]}"
+    """Every row's heaviest neighbour to its front; weights are bytes."""
+    rows, shape = len(offsets) - 1, f"{SLOTS[neighbours.dtype]}, unsigned char"
     kernels()(HEADER, "hubs_first", WARP * rows, offsets, neighbours, np.int64(rows), weight, shape=shape)
 
 

@@ -55,12 +55,14 @@ __global__ void count_ends(const __grid_constant__ Recipe recipe, i64 edges, u32
   }
 }
 
+// `numbers`: of every vertex, where rows are not in the order of ids; else null.
 template <class Id>
-__global__ void fill_rows(const __grid_constant__ Recipe recipe, i64 edges, const i64 *offsets, u32 *filled,
-                          Id *neighbours) {
+__global__ void fill_rows(const __grid_constant__ Recipe recipe, i64 edges, const int *numbers, const i64 *offsets,
+                          u32 *filled, Id *neighbours) {
   for (i64 i = signed_thread_number(); i < edges; i += signed_thread_count()) {
     u64 u, v;
     draw(i, recipe, u, v);
+    if (numbers) u = numbers[u], v = numbers[v];
     neighbours[offsets[u] + atomicAdd(filled + u, 1u)] = (Id)v;
     neighbours[offsets[v] + atomicAdd(filled + v, 1u)] = (Id)u;
   }
@@ -80,12 +82,15 @@ __global__ void sum_edges(const __grid_constant__ Recipe recipe, i64 edges, u64 
   if (lane() == 0) atomicAdd(sum, mine);
 }
 
+// `ids`: of every number, where rows are not in the order of ids; else null.
 template <class Id>
-__global__ void sum_rows(const i64 *offsets, const Id *neighbours, i64 n, u64 *sum) {
+__global__ void sum_rows(const i64 *offsets, const Id *neighbours, const int *ids, i64 rows, u64 *sum) {
   u64 mine = 0;
-  for (i64 v = signed_thread_number() / 32; v < n; v += signed_thread_count() / 32)
-    for (i64 e = offsets[v] + lane(); e < offsets[v + 1]; e += 32)
-      mine += splitmix(splitmix(v + WEYL) + (u64)neighbours[e]);
+  for (i64 row = signed_thread_number() / 32; row < rows; row += signed_thread_count() / 32) {
+    const u64 mixed = splitmix((ids ? ids[row] : row) + WEYL);
+    for (i64 e = offsets[row] + lane(); e < offsets[row + 1]; e += 32)
+      mine += splitmix(mixed + (u64)(ids ? ids[neighbours[e]] : neighbours[e]));
+  }
   mine = warp_sum(mine);
   if (lane() == 0) atomicAdd(sum, mine);
 }

@@ -1,0 +1,50 @@
+"""Vertices numbered by descending degree.
+
+Most vertices that a pull finds look up one bit: that of their neighbour of highest degree. These bits then lie side by
+side, and are found in the caches. Vertices without arcs, half of a Kronecker graph, share the last number, so bitmaps
+and answers by number have no place for each of them.
+"""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from hopwave.engines.cuda import build
+from hopwave.engines.cuda.launch import NULL, expression, kernels
+
+HEADER = "build/numbering.cuh"
+
+
+def instances():
+    """Every kernel there is: header and name expression."""
+    yield HEADER, expression(HEADER, "spread", "int")
+
+
+class ByDegree:
+    """`numbers` of all vertices, and `ids` of all numbers; that of a shared number is one of its vertices."""
+
+    def __init__(self, degrees):
+        n = len(degrees)
+        order, self.numbers = build.ranks_by_degree(build.offsets_of(degrees, n, np.int64))
+        last = min(n - 1, int(cupy.count_nonzero(degrees)))
+        cupy.minimum(self.numbers, np.int32(last), out=self.numbers)
+        self.ids = order[: last + 1].copy()
+
+    def numbers_of(self, vertices):
+        """The numbers of these vertices, as int64; -1 for an id that no vertex has."""
+        known = (vertices >= 0) & (vertices < len(self.numbers))
+        return cupy.where(known, self.numbers[cupy.where(known, vertices, 0)], -1).astype(np.int64)
+
+    def spread(self, values, out, are_numbers=False):
+        """One value per number, written to an array by id; values that are numbers themselves become ids.
+
+        On a graph of 2^28 vertices distances took 0.8 ms and predecessors 1.25; both in one kernel took 3.3.
+        """
+        n, ids = len(self.numbers), self.ids if are_numbers else NULL
+        kernels()(HEADER, "spread", -(-n // 4), self.numbers, values, ids, np.int64(n), out, shape="int")
+
+    @property
+    def bytes(self):
+        """Device memory held."""
+        return self.numbers.nbytes + self.ids.nbytes
