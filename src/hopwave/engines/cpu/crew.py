@@ -170,9 +170,12 @@ FOUND, EDGES, CHECKED, AHEAD, EDGES_AHEAD = range(80, 85)  # sums over all who w
 JOB_KIND, JOB_END, JOB_CHUNK, JOB_DEPTH, JOB_FLAGS, JOB_WHICH, JOB_REGIONS = range(96, 103)  # what to do
 POOL_NEXT = 113  # the first block of a pool that nobody has taken yet (paths/bins.py)
 NEXT_WORKER = 112  # numbers threads as they join, for kernels in which each needs arrays of its own
-REGIONS = 128  # from here, a cache line or two apart: where the next chunk of each region begins (see open_regions)
+REGIONS = 128  # from here on one row of cells per thread, some cache lines apart, with the columns below
 REGION_CELLS = 16
 MOST_REGIONS = 63
+# The part of a job that a thread begins with: where its next chunk begins, where it ends. Then what the thread appended
+# to a queue in its last job, from where to where.
+CURSOR, STOP, APPENDED_FROM, APPENDED_TO = range(4)
 BOARD_CELLS = REGIONS + REGION_CELLS * MOST_REGIONS
 
 
@@ -182,8 +185,8 @@ def new_board():
 
 
 @njit(**INNER)
-def open_job(board, kind, begin, end, size, depth, flags, which):
-    """Post a job over [begin, end) in chunks of that size."""
+def describe_job(board, kind, begin, end, size, depth, flags, which):
+    """Write down a job over [begin, end) in chunks of that size; nobody joins before it is opened."""
     board[JOB_KIND] = kind
     board[JOB_END] = end
     board[JOB_CHUNK] = size
@@ -194,27 +197,60 @@ def open_job(board, kind, begin, end, size, depth, flags, which):
     board[CHUNKS] = (end - begin + size - 1) // size
     for cell in range(FOUND, EDGES_AHEAD + 1):
         board[cell] = 0
+
+
+@njit(**INNER)
+def open_job(board, kind, begin, end, size, depth, flags, which):
+    """Post a job over [begin, end) in chunks of that size."""
+    describe_job(board, kind, begin, end, size, depth, flags, which)
     ordered_store(board, EPOCH, board[EPOCH] + 1)
 
 
 @njit(**INNER)
-def open_regions(board, kind, end, size, depth, flags, which, regions):
-    """Post a job over [0, end) in as many regions as there are threads, each begun by a thread of its own.
+def divide(board, begin, end, regions):
+    """Divide a job over [begin, end) among so many threads: each begins with a region of its own, then helps others.
 
     A thread then touches about the same vertices in every job of a kind, and finds them in its own cache.
     """
-    for r in range(regions):
-        board[REGIONS + REGION_CELLS * r] = end * r // regions
     board[JOB_REGIONS] = regions
-    open_job(board, kind, np.int64(0), end, size, depth, flags, which)
+    for r in range(regions):
+        row = REGIONS + REGION_CELLS * r
+        board[row + CURSOR] = begin + (end - begin) * r // regions
+        board[row + STOP] = begin + (end - begin) * (r + 1) // regions
+
+
+@njit(**INNER)
+def divide_by_owner(board, begin, end, regions):
+    """The same for queue[begin:end]: each begins with what it appended itself, if what all appended is that range."""
+    known = np.int64(0)
+    for r in range(regions):
+        row = REGIONS + REGION_CELLS * r
+        if board[row + APPENDED_FROM] >= begin:
+            known += board[row + APPENDED_TO] - board[row + APPENDED_FROM]
+    if known != end - begin:
+        divide(board, begin, end, regions)
+        return
+    board[JOB_REGIONS] = regions
+    for r in range(regions):
+        row = REGIONS + REGION_CELLS * r
+        board[row + CURSOR] = board[row + APPENDED_FROM]
+        board[row + STOP] = board[row + APPENDED_TO] if board[row + APPENDED_FROM] >= begin else 0
+
+
+@njit(**INNER)
+def note_appended(board, me, begin, end):
+    """Thread `me` has put queue[begin:end] there."""
+    row = REGIONS + REGION_CELLS * me
+    board[row + APPENDED_FROM], board[row + APPENDED_TO] = begin, end
 
 
 @njit(**INNER)
 def next_of_regions(board, region):
     """A chunk [begin, stop) of the first region from `region` on that has one; that region, or -1 if none has."""
-    regions, end, size = board[JOB_REGIONS], board[JOB_END], board[JOB_CHUNK]
+    regions, size = board[JOB_REGIONS], board[JOB_CHUNK]
     for _ in range(regions):
-        place, stop = REGIONS + REGION_CELLS * region, end * (region + 1) // regions
+        place = REGIONS + REGION_CELLS * region
+        stop = board[place + STOP]
         if board[place] < stop:
             begin = ordered_add(board, place, size)
             if begin < stop:

@@ -77,6 +77,8 @@ SPARSE_FROM = 100  # a pull that finds fewer than one place in so many returns a
 
 WIDE_SHARE = 4  # threads per source from which on all of them work on one source after the other
 MANY_THREADS, WIDE_SHARE_OF_MANY = 16, 2  # the same of so many threads: with a source each, half of them would sleep
+FEW_SOURCES = 8  # of a mesh, up to which all threads may work on one
+SORTED_SHARE = 8  # betweenness has room to sort one arc in so many, 12 bytes each
 WIDE_VERTICES = 1 << 19  # of a graph with hubs from which on two or three threads already do so with the only source
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
 MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
@@ -149,9 +151,38 @@ def all_on_one_source(loaded, job, plan, threads):
     0.8 on kron 20. On meshes path counts pass 2^53, and most levels are too small to share. Blocks of several sources
     are added up in another order, so they are left out: scores are the same bit for bit either way.
     """
-    if plan.regime != "block" or job.edges or job.squares or pulls_of(plan, loaded) == 0:
+    if plan.regime != "block" or job.edges or job.squares:
+        return False
+    if not adds_along_rows(loaded.n, loaded.flat, job.planned_sources):
         return False
     return few_sources(loaded.n, loaded.irregular, job.planned_sources, threads)
+
+
+def adds_along_rows(vertices, flat, sources):
+    """Whether betweenness adds up path counts that are rounded in the order of rows, whichever way it goes.
+
+    Then threads may share a source, and no bit depends on their number. One thread adds in the order in which it finds
+    vertices and must add again: a tenth of its time on a Delaunay mesh, whose counts pass 2^53 half way. Elsewhere they
+    hardly ever do.
+
+    >>> adds_along_rows(1 << 18, True, 8), adds_along_rows(1 << 18, True, 9), adds_along_rows(1 << 18, False, 100)
+    (True, False, True)
+    """
+    return vertices > CACHED_VERTICES and (not flat or sources <= FEW_SOURCES)
+
+
+def bucket_bits(vertices):
+    """A bucket has 2^bits vertices: at most 128 buckets, each within a core's own cache.
+
+    >>> bucket_bits(1 << 18), bucket_bits(100), bucket_bits(1)
+    (11, 0, 0)
+    """
+    return max(0, (vertices - 1).bit_length() - 7)
+
+
+def sorted_arcs(arcs):
+    """Room for arcs that betweenness sorts on the way back: levels with more of them are gathered along."""
+    return 1024 + arcs // SORTED_SHARE
 
 
 def few_sources(vertices, irregular, sources, threads):
@@ -278,15 +309,15 @@ def copy_chunk(vertices, threads):
     return max(MIN_VERTICES_PER_CHUNK, vertices // (CHUNKS_PER_THREAD * threads))
 
 
-def worth_spreading(arcs, behind, threads):
-    """Whether betweenness goes back along the arcs of the level behind, all of which every thread looks at.
+def worth_sorting(arcs, fewer, vertices):
+    """Whether a level of betweenness, whose rows have so many arcs, adds up along the fewer arcs of a level next to it.
 
-    An arc costs 4 ns where it is gathered along, 6 where its share is added, and 1 for every thread that leaves it out.
+    An arc costs 2 ns where it is gathered along, 10 where it is sorted; to go through all vertices, 1 per vertex.
 
-    >>> worth_spreading(6_700_000, 272_000, 16), worth_spreading(3_700_000, 3_900_000, 2)
+    >>> worth_sorting(6_700_000, 272_000, 1 << 18), worth_sorting(3_700_000, 3_900_000, 1 << 18)
     (True, False)
     """
-    return behind * (6 + threads) < 4 * arcs
+    return 10 * fewer + vertices < 2 * arcs
 
 
 CHUNK_SIZES = (push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk)

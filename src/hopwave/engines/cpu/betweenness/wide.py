@@ -1,9 +1,9 @@
 """Betweenness with all threads on one source: where sources are fewer than threads, and on huge graphs.
 
-The way forward is a search that counts paths, the way back goes over its levels. Nothing that is rounded is added up by
-atomics, so the number of threads changes no bit. Neither does the choice between this and one source per thread
-(betweenness/run.py) while path counts are below 2^53, where sums of them are exact in any order: `exact` makes sure of
-it and leaves other sources to one thread.
+The way forward is a search that counts paths, the way back goes over its levels. Every sum that is rounded is in the
+order of a row, so the number of threads changes no bit. Neither does the choice between this and one source per thread
+(betweenness/run.py), which adds in that order, too, where path counts pass 2^53 and sources may be few
+(policy.adds_along_rows).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hopwave.engines.cpu.views import new_array
 class WideAccumulation:
     """As Accumulation; every block is one source."""
 
-    def __init__(self, loaded, job, plan, threads, exact=False):
+    def __init__(self, loaded, job, plan, threads):
         n = loaded.n
         self.loaded, self.job, self.plan = loaded, job, plan
         self.blocks, self.size, self.extended = len(job.sources), 1, 0
@@ -43,7 +43,7 @@ class WideAccumulation:
         self._limits[kernels.DEGREE_BITS] = loaded.degree_bits
         self._limits[kernels.FINDABLE] = loaded.findable
         self._limits[kernels.PULLS] = policy.pulls_of(plan, loaded)
-        self._limits[kernels.EXACT] = exact
+        self._limits[kernels.BUCKET_BITS] = policy.bucket_bits(n)
         self._rule = np.array([plan.rule.code, *plan.rule.parameters()])
         self._state = None
 
@@ -92,16 +92,21 @@ class WideAccumulation:
 
     def _new_state(self, A):
         n, words = self.loaded.n, len(A.padding)
+        sorted_ = policy.sorted_arcs(self.loaded.m) if self.job.memory_limit is None else 0
+        buckets = 1 + (n - 1 >> policy.bucket_bits(n))
         return WideState(
             parent=new_array(n, np.int32),
             queue=new_array(n, np.uint32),
             visited=np.empty(words, np.uint64),
-            bitmaps=np.empty((2, words), np.uint64),
             buffers=np.empty((self.workers, BUFFER_CELLS), np.uint32),
-            sigma=new_array(n, np.float64),
-            gathered=new_array(n, np.float64),
+            sigma=new_array(2 * n, np.float64).reshape(2, n),
             total=self.total,
             targets=self._targets(),
             sums=np.zeros((self.workers, SUM_COLUMNS)),
             levels=np.empty((n + 3, LEVEL_COLUMNS), np.int64),
+            getters=new_array(sorted_, np.uint32),
+            values=new_array(sorted_, np.float64),
+            runs=np.empty((buckets, buckets + 1), np.int64),
+            cursors=np.empty((self.workers, buckets), np.int64),
+            gathered=new_array(n, np.float64),
         )
