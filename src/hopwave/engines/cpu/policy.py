@@ -59,7 +59,7 @@ CACHED_VERTICES = 1 << 15  # up to so many, all that a search touches stays in a
 SCATTERED = 64  # neighbours whose median distance in numbers is over n / 64 rarely share a cache line
 BYTES_LEFT = 1 << 28  # of workers' arrays that one betweenness run leaves to the next, with the graph
 BYTES_ANYWHERE = 1 << 26  # that a run takes without asking the system how much is free, which takes 0.1 ms
-ANSWERS_KEPT = 4  # arrays of distances or predecessors that wait to be used again
+ANSWERS_KEPT = 4  # arrays of distances or predecessors, and of scores, that wait to be used again
 
 # ------------------------------------------------------------------ which way
 

@@ -33,7 +33,7 @@ class WideAccumulation:
         Accumulation._fitting(1, n, 0, n, job.memory_limit)  # or an error
         worth = n // policy.VERTICES_PER_THREAD + loaded.m // policy.ARCS_PER_WIDE_THREAD
         self.workers = max(1, min(thread_count(threads), worth, policy.MAX_TEAM + 1))
-        self.total = np.zeros(n)
+        self.total = np.zeros(n) if job.memory_limit is not None else loaded.sums()
         self.certificate = np.zeros((self.blocks, 2))
         self._done = np.zeros(2, np.int64)  # counted by compiled code, so that Ctrl-C finds it and the total agreeing
         self._limits = np.zeros(kernels.LIMIT_CELLS, np.int64)
