@@ -88,10 +88,11 @@ def layers(count: int, width: int) -> Graph:
     return Graph.from_edges(source.ravel(), target.ravel())
 
 
-@pytest.mark.parametrize("count", [10, 60])
-def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.MonkeyPatch, count: int):
-    """Also where path counts do not fit into 53 bits, as in 60 layers."""
-    graph, used = layers(count, 8), []
+@pytest.mark.parametrize("graph", [layers(10, 8), layers(60, 8), generate.grid(45, 45)], ids=["10", "60", "grid"])
+def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.MonkeyPatch, graph: Graph):
+    """Also where path counts do not fit into 53 bits, as in 60 layers and on the grid."""
+    used: list[int] = []
+    monkeypatch.setattr(policy, "VERTICES_PER_THREAD", 16)
     monkeypatch.setattr(policy, "SMALL_JOB", 0)
     monkeypatch.setattr(policy, "CACHED_VERTICES", 0)
     begin = WideAccumulation.__init__
@@ -113,6 +114,18 @@ def test_rounded_path_counts_do_not_depend_on_threads():
         for threads in (1, 3)
     ]
     assert np.array_equal(*scores) and scores[0].max() > 0
+
+
+@pytest.mark.parametrize("room", [0, 300, 3000, 10**6])
+def test_room_for_sorted_arcs_changes_no_bit(monkeypatch: pytest.MonkeyPatch, room: int):
+    """Arcs into a level may be more than those that leave it, by which the level is judged: then there is no room."""
+    graph = Graph(DIRECTED.indptr.copy(), DIRECTED.indices.copy(), directed=True)
+    monkeypatch.setattr(policy, "sorted_arcs", lambda arcs: room)
+
+    def scores(graph: Graph, plan: str) -> Any:
+        return hw.betweenness_centrality(graph, sources=[5, 6, 700], plan=plan, threads=3, device="cpu").scores
+
+    assert np.array_equal(scores(graph, "hopwave-wide"), scores(DIRECTED, "hopwave-block"))
 
 
 def test_the_next_call_uses_the_arrays_of_the_last(monkeypatch: pytest.MonkeyPatch):
