@@ -88,9 +88,17 @@ def layers(count: int, width: int) -> Graph:
     return Graph.from_edges(source.ravel(), target.ravel())
 
 
-@pytest.mark.parametrize("graph", [layers(10, 8), layers(60, 8), generate.grid(45, 45)], ids=["10", "60", "grid"])
+def braid(count: int, width: int, strands: int) -> Graph:
+    """Layers of which every vertex is joined to some of the next, at random: their path counts are all different."""
+    random = np.random.default_rng(count)
+    tails = np.repeat(np.arange((count - 1) * width), strands)
+    heads = (tails // width + 1) * width + random.integers(0, width, tails.size)
+    return Graph.from_edges(tails, heads)
+
+
+@pytest.mark.parametrize("graph", [layers(10, 8), braid(90, 12, 3), braid(60, 30, 8)], ids=["few", "flat", "many"])
 def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.MonkeyPatch, graph: Graph):
-    """Also where path counts do not fit into 53 bits, as in 60 layers and on the grid."""
+    """Also where path counts do not fit into 53 bits, as in the braids: the order in which they are added is seen."""
     used: list[int] = []
     monkeypatch.setattr(policy, "VERTICES_PER_THREAD", 16)
     monkeypatch.setattr(policy, "SMALL_JOB", 0)
