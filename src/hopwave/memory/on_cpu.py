@@ -193,7 +193,10 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
     prepare(run, shape, weighted=ask.weighted)
     few = policy.few_sources(n, irregular(shape), k, threads) and policy.adds_along_rows(n, flat(shape), k)
     if not ask.weighted and not ask.edges and (ask.plan == "hopwave-wide" or few):
-        run.take("queue, path counts, shares, bitmap", 2 * paged(4 * n) + 3 * paged(8 * n) + n // 8)
+        teams = policy.sources_at_once(flat(shape), k, threads) if ask.memory_limit is None else 1
+        run.take("queue, path counts, shares, bitmap", teams * (2 * paged(4 * n) + 3 * paged(8 * n) + n // 8))
+        if teams > 1:
+            run.take("sums of teams", teams * paged(8 * n))
         if irregular(shape) and ask.memory_limit is None:
             run.take("sorted arcs", 12 * policy.sorted_arcs(m) // 2)
         run.take("sums", 8 * n)

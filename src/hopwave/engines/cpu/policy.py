@@ -78,6 +78,7 @@ SPARSE_FROM = 100  # a pull that finds fewer than one place in so many returns a
 WIDE_SHARE = 4  # threads per source from which on all of them work on one source after the other
 MANY_THREADS, WIDE_SHARE_OF_MANY = 16, 2  # the same of so many threads: with a source each, half of them would sleep
 FEW_SOURCES = 8  # of a mesh, up to which all threads may work on one
+TEAM_OF_MESH = 2  # threads at least, that work on one of several sources
 SORTED_SHARE = 8  # betweenness has room to sort one arc in so many, 12 bytes each
 WIDE_VERTICES = 1 << 19  # of a graph with hubs from which on two or three threads already do so with the only source
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
@@ -169,6 +170,18 @@ def adds_along_rows(vertices, flat, sources):
     (True, False, True)
     """
     return vertices > CACHED_VERTICES and (not flat or sources <= FEW_SOURCES)
+
+
+def sources_at_once(flat, sources, threads):
+    """How many sources of betweenness threads work on at a time, a team of them on each.
+
+    Levels of a mesh are small: two threads of a team wait less for each other than sixteen do. Elsewhere levels are
+    large, and one graph's arrays in all caches are read faster than eight.
+
+    >>> sources_at_once(True, 4, 16), sources_at_once(True, 9, 16), sources_at_once(False, 4, 16)
+    (4, 8, 1)
+    """
+    return max(1, min(sources, threads // TEAM_OF_MESH)) if flat else 1
 
 
 def bucket_bits(vertices):

@@ -261,6 +261,14 @@ def way_back(A, W, board, count, limits):
         by_level(A, W, board, BACK, level_, flags, W.levels[level, ARCS], limits[THREADS])
 
 
+@njit(**COMPILED)
+def commit(total, row, done):
+    """Add what a source has summed up in a row of its own."""
+    for v in range(total.size):
+        total[v] += row[v]
+    done[DONE] += 1
+
+
 @njit(**INNER)
 def assist(team, me, A, W, board):
     """A helper's part in one source. A, W and board tell only the types."""
