@@ -11,6 +11,7 @@ from hopwave.engines.cpu.intrinsics import (
     INNER,
     U0,
     U1,
+    U4,
     U6,
     U8,
     U16,
@@ -21,7 +22,7 @@ from hopwave.engines.cpu.intrinsics import (
     prefetch_to_write,
     trailing_zeros,
 )
-from hopwave.engines.cpu.search.push import finish_push, flush, push_chunk
+from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD, finish_push, flush, push_chunk
 from hopwave.engines.cpu.search.state import BUFFER
 from hopwave.machine_code import njit
 
@@ -78,11 +79,14 @@ def count_vertices(A, sigma, vertices, begin, end, level):
     """σ̂ of vertices[begin:end], all of that level: the sum over the in-neighbours one level up."""
     noinline()
     in_indptr, in_indices, before, counted = A.in_indptr, A.in_indices, sigma[1 - level % 2], sigma[level % 2]
-    begin, end = np.uint64(begin), np.uint64(end)
+    begin, end, last = np.uint64(begin), np.uint64(end), np.uint64(max(0, in_indices.size - NEIGHBOURS_AHEAD))
     for i in range(begin, end):
-        if i + U16 < end:
+        if last and i + U16 < end:  # as in search/push.py
             prefetch(in_indptr, vertices[i + U16])
             prefetch(in_indices, in_indptr[vertices[i + U8]])
+            first = min(np.uint64(in_indptr[vertices[i + U4]]), last)
+            for j in range(np.uint64(NEIGHBOURS_AHEAD)):
+                prefetch(before, in_indices[first + j])
         v = np.uint64(vertices[i])
         paths = 0.0
         for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
@@ -274,11 +278,16 @@ def finish_vertices(A, W, vertices, begin, end, level, flags, me):
     factor = 2.0 ** np.float64(-shift) if shift else 1.0
     extra = 1.0 if flags & WITH_ENDPOINTS else 0.0
     found, counted = 0.0, 0.0
-    begin, end = np.uint64(begin), np.uint64(end)
+    begin, end, last = np.uint64(begin), np.uint64(end), np.uint64(max(0, indices.size - NEIGHBOURS_AHEAD))
+    gathers = last and flags & (HAS_SUCCESSORS | IS_GATHERED) == HAS_SUCCESSORS
     for i in range(begin, end):
         if i + U16 < end:
-            prefetch(indptr, vertices[i + U16])
-            prefetch(indices, indptr[vertices[i + U8]])
+            if gathers:
+                prefetch(indptr, vertices[i + U16])
+                prefetch(indices, indptr[vertices[i + U8]])
+                first = min(np.uint64(indptr[vertices[i + U4]]), last)
+                for j in range(np.uint64(NEIGHBOURS_AHEAD)):
+                    prefetch(later, indices[first + j])
             prefetch_to_write(sigma, vertices[i + U8])
             prefetch_to_write(total, vertices[i + U8])
         u = np.uint64(vertices[i])
