@@ -33,7 +33,17 @@ from queue import SimpleQueue
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, nap, ordered_add, ordered_load, ordered_store, pause, relax
+from hopwave.engines.cpu.intrinsics import (
+    COMPILED,
+    INNER,
+    atomic_add,
+    nap,
+    ordered_add,
+    ordered_load,
+    ordered_store,
+    pause,
+    relax,
+)
 from hopwave.errors import EngineError
 from hopwave.machine_code import njit
 
@@ -170,12 +180,9 @@ FOUND, EDGES, CHECKED, AHEAD, EDGES_AHEAD = range(80, 85)  # sums over all who w
 JOB_KIND, JOB_END, JOB_CHUNK, JOB_DEPTH, JOB_FLAGS, JOB_WHICH, JOB_REGIONS = range(96, 103)  # what to do
 POOL_NEXT = 113  # the first block of a pool that nobody has taken yet (paths/bins.py)
 NEXT_WORKER = 112  # numbers threads as they join, for kernels in which each needs arrays of its own
-REGIONS = 128  # from here on one row of cells per thread, some cache lines apart, with the columns below
+REGIONS = 128  # from here, a cache line or two apart: where the next chunk of each region begins (see open_regions)
 REGION_CELLS = 16
 MOST_REGIONS = 63
-# The part of a job that a thread begins with: where its next chunk begins, where it ends. Then what the thread appended
-# to a queue in its last job, from where to where.
-CURSOR, STOP, APPENDED_FROM, APPENDED_TO = range(4)
 BOARD_CELLS = REGIONS + REGION_CELLS * MOST_REGIONS
 
 
@@ -201,56 +208,37 @@ def describe_job(board, kind, begin, end, size, depth, flags, which):
 
 @njit(**INNER)
 def open_job(board, kind, begin, end, size, depth, flags, which):
-    """Post a job over [begin, end) in chunks of that size."""
+    """Post such a job."""
     describe_job(board, kind, begin, end, size, depth, flags, which)
     ordered_store(board, EPOCH, board[EPOCH] + 1)
 
 
 @njit(**INNER)
-def divide(board, begin, end, regions):
-    """Divide a job over [begin, end) among so many threads: each begins with a region of its own, then helps others.
+def next_chunk(board):
+    """The next chunk [begin, stop) of a job without regions; begin is at or past its end if none is left."""
+    end, size = board[JOB_END], board[JOB_CHUNK]
+    begin = atomic_add(board, NEXT_CHUNK, size)
+    return begin, min(begin + size, end)
+
+
+@njit(**INNER)
+def open_regions(board, kind, end, size, depth, flags, which, regions):
+    """Post a job over [0, end) in as many regions as there are threads, each begun by a thread of its own.
 
     A thread then touches about the same vertices in every job of a kind, and finds them in its own cache.
     """
+    for r in range(regions):
+        board[REGIONS + REGION_CELLS * r] = end * r // regions
     board[JOB_REGIONS] = regions
-    for r in range(regions):
-        row = REGIONS + REGION_CELLS * r
-        board[row + CURSOR] = begin + (end - begin) * r // regions
-        board[row + STOP] = begin + (end - begin) * (r + 1) // regions
-
-
-@njit(**INNER)
-def divide_by_owner(board, begin, end, regions):
-    """The same for queue[begin:end]: each begins with what it appended itself, if what all appended is that range."""
-    known = np.int64(0)
-    for r in range(regions):
-        row = REGIONS + REGION_CELLS * r
-        if board[row + APPENDED_FROM] >= begin:
-            known += board[row + APPENDED_TO] - board[row + APPENDED_FROM]
-    if known != end - begin:
-        divide(board, begin, end, regions)
-        return
-    board[JOB_REGIONS] = regions
-    for r in range(regions):
-        row = REGIONS + REGION_CELLS * r
-        board[row + CURSOR] = board[row + APPENDED_FROM]
-        board[row + STOP] = board[row + APPENDED_TO] if board[row + APPENDED_FROM] >= begin else 0
-
-
-@njit(**INNER)
-def note_appended(board, me, begin, end):
-    """Thread `me` has put queue[begin:end] there."""
-    row = REGIONS + REGION_CELLS * me
-    board[row + APPENDED_FROM], board[row + APPENDED_TO] = begin, end
+    open_job(board, kind, np.int64(0), end, size, depth, flags, which)
 
 
 @njit(**INNER)
 def next_of_regions(board, region):
     """A chunk [begin, stop) of the first region from `region` on that has one; that region, or -1 if none has."""
-    regions, size = board[JOB_REGIONS], board[JOB_CHUNK]
+    regions, end, size = board[JOB_REGIONS], board[JOB_END], board[JOB_CHUNK]
     for _ in range(regions):
-        place = REGIONS + REGION_CELLS * region
-        stop = board[place + STOP]
+        place, stop = REGIONS + REGION_CELLS * region, end * (region + 1) // regions
         if board[place] < stop:
             begin = ordered_add(board, place, size)
             if begin < stop:

@@ -35,6 +35,7 @@ from hopwave.engines.cpu.betweenness.wide_levels import (
     add_sorted,
     count_and_push,
     count_by_words,
+    finish_by_words,
     finish_level,
     forget,
     pull_counting,
@@ -50,12 +51,11 @@ from hopwave.engines.cpu.crew import (
     close_job,
     describe_job,
     dismiss,
-    divide,
-    divide_by_owner,
     join_job,
     leave_job,
     next_of_regions,
     open_job,
+    open_regions,
 )
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U1, U6, U63, noinline, ordered_add, uncounted
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
@@ -104,6 +104,8 @@ def work(A, W, board, me):
         count_and_push(A, W, board, me, level, flags)
     elif kind == PULL:
         pull_counting(A, W, board, me, level)
+    elif kind == BACK and flags & BY_WORDS:
+        finish_by_words(A, W, board, me, level, flags)
     elif kind == BACK:
         finish_level(A, W, board, me, level, flags)
     elif kind == SORT:
@@ -127,8 +129,7 @@ def work(A, W, board, me):
 def divided(A, W, board, kind, end, size, level, flags, threads):
     """A job over [0, end), words or buckets, each thread its own part first."""
     noinline()
-    divide(board, ZERO, end, threads)
-    open_job(board, kind, ZERO, end, size, level, flags, ZERO)
+    open_regions(board, kind, end, size, level, flags, ZERO, threads)
     work(A, W, board, ZERO)
     close_job(board)
 
@@ -145,15 +146,10 @@ def by_level(A, W, board, kind, level, flags, arcs, threads):
         divided(A, W, board, kind, words, size, level, flags | BY_WORDS, threads)
         return
     size = push_chunk(end - begin, arcs, threads)
-    if end - begin <= size:
-        divide(board, begin, end, ONE_EACH)
+    if end - begin <= size:  # nothing to share
         describe_job(board, kind, begin, end, size, level, flags, ZERO)
         work(A, W, board, ZERO)
         return
-    if kind == OUT:
-        divide_by_owner(board, begin, end, threads)
-    else:
-        divide(board, begin, end, threads)
     open_job(board, kind, begin, end, size, level, flags, ZERO)
     work(A, W, board, ZERO)
     close_job(board)

@@ -6,7 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.crew import EDGES, FOUND, TAIL, next_of_regions
+from hopwave.engines.cpu.crew import EDGES, FOUND, JOB_END, TAIL, next_chunk, next_of_regions
 from hopwave.engines.cpu.intrinsics import (
     INNER,
     U0,
@@ -22,7 +22,7 @@ from hopwave.engines.cpu.intrinsics import (
     prefetch_to_write,
     trailing_zeros,
 )
-from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD, finish_push, flush, push_chunk
+from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD, flush, push_chunk
 from hopwave.engines.cpu.search.state import BUFFER
 from hopwave.machine_code import njit
 
@@ -98,10 +98,10 @@ def count_vertices(A, sigma, vertices, begin, end, level):
 def count_and_push(A, W, board, me, level, flags):
     """Chunks of a level in the queue: count their paths, find their successors, or both."""
     noinline()
-    kept, edges, region = U0, 0, me
+    kept, edges, end = U0, 0, board[JOB_END]
     while True:
-        begin, stop, region = next_of_regions(board, region)
-        if region < 0:
+        begin, stop = next_chunk(board)
+        if begin >= end:
             break
         if flags & COUNTS:
             count_vertices(A, W.sigma, W.queue, begin, stop, level)
@@ -109,7 +109,8 @@ def count_and_push(A, W, board, me, level, flags):
             kept, more = push_chunk(A, W, board, me, begin, stop, kept, level + 1)
             edges += more
     if flags & PUSHES:
-        finish_push(W, board, me, kept, edges)
+        flush(W.buffers[me], kept, W.queue, board)
+        ordered_add(board, EDGES, edges)
 
 
 @njit(**INNER)
@@ -312,15 +313,23 @@ def finish_vertices(A, W, vertices, begin, end, level, flags, me):
 
 @njit(**INNER)
 def finish_level(A, W, board, me, level, flags):
-    """Chunks of a level, going back; vertices gather from their successors."""
+    """Chunks of a level in the queue, going back; vertices gather from their successors."""
+    noinline()
+    while True:
+        begin, stop = next_chunk(board)
+        if begin >= board[JOB_END]:
+            return
+        finish_vertices(A, W, W.queue, begin, stop, level, flags, me)
+
+
+@njit(**INNER)
+def finish_by_words(A, W, board, me, level, flags):
+    """The same for a large level, region by region."""
     noinline()
     buffer, n, region = W.buffers[me], np.uint64(W.parent.size), me
     while True:
         begin, stop, region = next_of_regions(board, region)
         if region < 0:
             return
-        if flags & BY_WORDS:
-            found = collect(W.parent, level, np.uint64(begin) << U6, min(np.uint64(stop) << U6, n), buffer)
-            finish_vertices(A, W, buffer, 0, found, level, flags, me)
-        else:
-            finish_vertices(A, W, W.queue, begin, stop, level, flags, me)
+        found = collect(W.parent, level, np.uint64(begin) << U6, min(np.uint64(stop) << U6, n), buffer)
+        finish_vertices(A, W, buffer, 0, found, level, flags, me)

@@ -23,11 +23,10 @@ from hopwave.engines.cpu.crew import (
     TAIL,
     close_job,
     dismiss,
-    divide,
-    divide_by_owner,
     join_job,
     leave_job,
     open_job,
+    open_regions,
 )
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U1, U6, U63, nanoseconds, noinline, ordered_add, uncounted
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
@@ -96,8 +95,7 @@ def together(A, W, board, kind, begin, end, size, depth, flags, which):
 def by_regions(A, W, board, kind, words, size, depth, flags, which, threads):
     """The same for a job over all words of 64 vertices."""
     noinline()
-    divide(board, ZERO, words, threads)
-    open_job(board, kind, ZERO, words, size, depth, flags, which)
+    open_regions(board, kind, words, size, depth, flags, which, threads)
     work(A, W, board, ZERO)
     close_job(board)
 
@@ -181,7 +179,6 @@ def lead(A, W, board, here, sources, steps, rule, limits, trace, clock):
             first = append_bits(bitmaps[2 + which], queue, end) if early else end
             if threads > 1 and mf + nf >= SMALL_LEVEL:
                 board[TAIL] = first
-                divide_by_owner(board, begin, end, threads)
                 together(A, W, board, PUSH, begin, end, push_chunk(nf, mf, threads), depth + 1, flags, which)
                 tail, edges = board[TAIL], board[EDGES]
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.crew import EDGES, JOB_END, TAIL, next_of_regions, note_appended
+from hopwave.engines.cpu.crew import EDGES, JOB_END, TAIL, next_chunk
 from hopwave.engines.cpu.intrinsics import (
     INNER,
     ONE,
@@ -60,11 +60,10 @@ def push_alone(indptr, indices, parent, queue, begin, end, tail):
 
 @njit(**INNER)
 def flush(buffer, kept, queue, board):
-    """Move a worker's found vertices into the queue, all at once. Returns where they begin there."""
+    """Move a worker's found vertices into the queue, all at once."""
     place = np.uint64(atomic_add(board, TAIL, kept))
     for i in range(kept):
         queue[place + i] = buffer[i]
-    return place
 
 
 @njit(**INNER)
@@ -144,19 +143,12 @@ def push_chunk(A, W, board, me, begin, stop, kept, level):
 def push_shared(A, W, board, me):
     """Chunks of the frontier until none is left."""
     noinline()
-    kept, edges, region = U0, 0, me
+    kept, edges, end = U0, 0, board[JOB_END]
     while True:
-        begin, stop, region = next_of_regions(board, region)
-        if region < 0:
+        begin, stop = next_chunk(board)
+        if begin >= end:
             break
         kept, more = push_chunk(A, W, board, me, begin, stop, kept, -1)
         edges += more
-    finish_push(W, board, me, kept, edges)
-
-
-@njit(**INNER)
-def finish_push(W, board, me, kept, edges):
-    """The rest of a worker's finds go into the queue. Where that is all it found, it begins there in the next level."""
-    place = flush(W.buffers[me], kept, W.queue, board)
-    note_appended(board, me, np.int64(place), np.int64(place + kept))
+    flush(W.buffers[me], kept, W.queue, board)
     ordered_add(board, EDGES, edges)
