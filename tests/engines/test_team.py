@@ -106,11 +106,11 @@ def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.Mon
     begin = WideAccumulation.__init__
     monkeypatch.setattr(WideAccumulation, "__init__", lambda *given, **how: used.append(1) or begin(*given, **how))
 
-    def scores(share: int) -> Any:
-        monkeypatch.setattr(policy, "WIDE_SHARE", share)
-        return hw.betweenness_centrality(graph, sources=[0, 9, 30], threads=2, device="cpu").scores
+    def scores(few: bool) -> Any:
+        monkeypatch.setattr(policy, "few_sources", lambda *given: few)
+        return hw.betweenness_centrality(graph, sources=[0, 9, 30], threads=4, device="cpu").scores
 
-    together, apart = scores(0), scores(1000)
+    together, apart = scores(True), scores(False)
     assert np.array_equal(together, apart) and together.max() > 0 and used == [1]
 
 

@@ -191,7 +191,8 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
     n, m, k = shape.n, shape.m, ask.sources
     threads = thread_count(ask.threads)
     prepare(run, shape, weighted=ask.weighted)
-    few = policy.few_sources(n, irregular(shape), k, threads) and policy.adds_along_rows(n, flat(shape), k)
+    few = policy.few_sources(n, irregular(shape), flat(shape), k, threads)
+    few = few and policy.adds_along_rows(n, m, flat(shape), k)
     if not ask.weighted and not ask.edges and (ask.plan == "hopwave-wide" or few):
         teams = policy.sources_at_once(flat(shape), k, threads) if ask.memory_limit is None else 1
         run.take("queue, path counts, shares, bitmap", teams * (2 * paged(4 * n) + 3 * paged(8 * n) + n // 8))

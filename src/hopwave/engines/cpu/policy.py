@@ -77,7 +77,9 @@ SPARSE_FROM = 100  # a pull that finds fewer than one place in so many returns a
 
 WIDE_SHARE = 4  # threads per source from which on all of them work on one source after the other
 MANY_THREADS, WIDE_SHARE_OF_MANY = 16, 2  # the same of so many threads: with a source each, half of them would sleep
-FEW_SOURCES = 8  # of a mesh, up to which all threads may work on one
+FEW_SOURCES = 4  # of a mesh, up to which threads share them
+SHARED_MESH_DEGREE = 5.0  # mean degree of such a mesh
+PULL_WIDE = 6  # threads that share a source pull once the frontier has one in so many of the arcs that are left
 TEAM_OF_MESH = 2  # threads at least, that work on one of several sources
 SORTED_SHARE = 8  # betweenness has room to sort one arc in so many, 12 bytes each
 WIDE_VERTICES = 1 << 19  # of a graph with hubs from which on two or three threads already do so with the only source
@@ -144,32 +146,36 @@ def worth_renumbering(loaded, job):
 
 
 def all_on_one_source(loaded, job, plan, threads):
-    """Whether threads that all work on one source, and then on the next, are done sooner than with a source each.
+    """Whether threads that share a source are done sooner than with a source each.
 
-    Measured on 16 threads, kron 18 and a small world: eight sources take as long either way, sixteen take twice as
-    long. Four sources on 8 threads, or two on 4, take 1.2 times as long, one on 4 the same. On two threads, with one
-    source: 1.05 times on a small world, 1.5 on kron 18; on larger graphs, in an earlier state, 0.6 on uniform 20 and
-    0.8 on kron 20. On meshes path counts pass 2^53, and most levels are too small to share. Blocks of several sources
-    are added up in another order, so they are left out: scores are the same bit for bit either way.
+    Measured on 16 threads, ms per source beside a source each: 2.4 against 4.6 with eight sources of kron 18, 1.3
+    against 1.4 on a small world; sixteen sources take longer. With one source of Delaunay 18: 19 ms on two threads, 12
+    on four and 8 on sixteen, against 27 on one. On two threads, with one source, in an earlier state: 1.05 times as
+    long on a small world, 1.5 on kron 18, 0.6 on uniform 20 and 0.8 on kron 20.
+
+    Blocks of several sources are added up in another order, so they are left out: scores are the same bit for bit
+    either way.
     """
     if plan.regime != "block" or job.edges or job.squares:
         return False
-    if not adds_along_rows(loaded.n, loaded.flat, job.planned_sources):
+    if not adds_along_rows(loaded.n, loaded.m, loaded.flat, job.planned_sources):
         return False
-    return few_sources(loaded.n, loaded.irregular, job.planned_sources, threads)
+    return few_sources(loaded.n, loaded.irregular, loaded.flat, job.planned_sources, threads)
 
 
-def adds_along_rows(vertices, flat, sources):
+def adds_along_rows(vertices, arcs, flat, sources):
     """Whether betweenness adds up path counts that are rounded in the order of rows, whichever way it goes.
 
     Then threads may share a source, and no bit depends on their number. One thread adds in the order in which it finds
-    vertices and must add again: a tenth of its time on a Delaunay mesh, whose counts pass 2^53 half way. Elsewhere they
-    hardly ever do.
+    vertices and must add again where counts pass 2^53: 15% of its time on a Delaunay mesh, hardly ever elsewhere. On a
+    grid it does not pay: its levels are so small that eight threads take nine tenths of the time of one.
 
-    >>> adds_along_rows(1 << 18, True, 8), adds_along_rows(1 << 18, True, 9), adds_along_rows(1 << 18, False, 100)
-    (True, False, True)
+    >>> [adds_along_rows(1 << 18, degree << 18, True, 4) for degree in (4, 6)], adds_along_rows(1 << 18, 0, False, 100)
+    ([False, True], True)
     """
-    return vertices > CACHED_VERTICES and (not flat or sources <= FEW_SOURCES)
+    if vertices <= CACHED_VERTICES:
+        return False
+    return not flat or (sources <= FEW_SOURCES and arcs >= SHARED_MESH_DEGREE * vertices)
 
 
 def sources_at_once(flat, sources, threads):
@@ -198,15 +204,18 @@ def sorted_arcs(arcs):
     return 1024 + arcs // SORTED_SHARE
 
 
-def few_sources(vertices, irregular, sources, threads):
+def few_sources(vertices, irregular, flat, sources, threads):
     """Whether so many threads have too few sources to take one each.
 
-    >>> few_sources(1 << 18, True, 1, 2), few_sources(1 << 18, False, 1, 2), few_sources(1 << 18, True, 8, 16)
-    (False, True, True)
+    >>> few_sources(1 << 18, True, False, 1, 2), few_sources(1 << 18, False, False, 1, 2)
+    (False, True)
+    >>> few_sources(1 << 18, True, False, 8, 16), few_sources(1 << 18, False, True, 2, 4)
+    (True, True)
     """
     if vertices <= CACHED_VERTICES or threads == 1 or block_size(sources) > 1:
         return False
-    if sources * (WIDE_SHARE if threads < MANY_THREADS else WIDE_SHARE_OF_MANY) <= threads:
+    share = TEAM_OF_MESH if flat else WIDE_SHARE if threads < MANY_THREADS else WIDE_SHARE_OF_MANY
+    if sources * share <= threads:
         return True
     return sources == 1 and (not irregular or vertices >= WIDE_VERTICES)
 

@@ -59,7 +59,7 @@ from hopwave.engines.cpu.crew import (
 )
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U1, U6, U63, noinline, ordered_add, uncounted
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
-from hopwave.engines.cpu.policy import LARGE_SHARE
+from hopwave.engines.cpu.policy import LARGE_SHARE, PULL_WIDE
 from hopwave.engines.cpu.policy import worth_sorting as _worth_sorting
 from hopwave.engines.cpu.search.frontier import choose
 from hopwave.engines.cpu.search.loop import pull_chunk, push_chunk, region_chunk
@@ -208,6 +208,7 @@ def way_out(A, W, board, source, limits, rule):
         choice, is_new = limits[PULLS] // 2, counted < level
         if limits[PULLS] == 1:
             choice = choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
+            choice = np.int64(choice != 0 or mf * PULL_WIDE > mu)  # what a push finds must still be counted
         if choice:
             if is_new:
                 by_level(A, W, board, OUT, level, COUNTS, mf, threads)
