@@ -194,7 +194,8 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
     few = policy.few_sources(n, irregular(shape), flat(shape), k, threads)
     few = few and policy.adds_along_rows(n, m, flat(shape), k)
     if not ask.weighted and not ask.edges and (ask.plan == "hopwave-wide" or few):
-        teams = policy.sources_at_once(flat(shape), k, threads) if ask.memory_limit is None else 1
+        together = ask.plan == "hopwave-wide" or ask.memory_limit is not None
+        teams = 1 if together else policy.sources_at_once(flat(shape), k, threads)
         run.take("queue, path counts, shares, bitmap", teams * (2 * paged(4 * n) + 3 * paged(8 * n) + n // 8))
         if teams > 1:
             run.take("sums of teams", teams * paged(8 * n))

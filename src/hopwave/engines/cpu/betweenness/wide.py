@@ -41,7 +41,8 @@ class WideAccumulation:
             thread_count(threads),
             n // policy.VERTICES_PER_THREAD + loaded.m // policy.ARCS_PER_WIDE_THREAD,
         )
-        self.teams = policy.sources_at_once(loaded.flat, self.blocks, threads) if job.memory_limit is None else 1
+        together = plan.regime == "wide" or job.memory_limit is not None
+        self.teams = 1 if together else policy.sources_at_once(loaded.flat, self.blocks, threads)
         self.workers = max(1, min(threads // self.teams, worth, policy.MAX_TEAM + 1))
         self.total = np.zeros(n) if job.memory_limit is not None else loaded.sums()
         self.certificate = np.zeros((self.blocks, 2))
