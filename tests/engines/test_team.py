@@ -88,20 +88,29 @@ def layers(count: int, width: int) -> Graph:
     return Graph.from_edges(source.ravel(), target.ravel())
 
 
-@pytest.mark.parametrize("count", [10, 60])
-def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.MonkeyPatch, count: int):
-    """Also where path counts do not fit into 53 bits, as in 60 layers."""
-    graph, used = layers(count, 8), []
+def braid(count: int, width: int, strands: int) -> Graph:
+    """Layers of which every vertex is joined to some of the next, at random: their path counts are all different."""
+    random = np.random.default_rng(count)
+    tails = np.repeat(np.arange((count - 1) * width), strands)
+    heads = (tails // width + 1) * width + random.integers(0, width, tails.size)
+    return Graph.from_edges(tails, heads)
+
+
+@pytest.mark.parametrize("graph", [layers(10, 8), braid(90, 12, 3), braid(60, 30, 8)], ids=["few", "flat", "many"])
+def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.MonkeyPatch, graph: Graph):
+    """Also where path counts do not fit into 53 bits, as in the braids: the order in which they are added is seen."""
+    used: list[int] = []
+    monkeypatch.setattr(policy, "VERTICES_PER_THREAD", 16)
     monkeypatch.setattr(policy, "SMALL_JOB", 0)
     monkeypatch.setattr(policy, "CACHED_VERTICES", 0)
     begin = WideAccumulation.__init__
     monkeypatch.setattr(WideAccumulation, "__init__", lambda *given, **how: used.append(1) or begin(*given, **how))
 
-    def scores(share: int) -> Any:
-        monkeypatch.setattr(policy, "WIDE_SHARE", share)
-        return hw.betweenness_centrality(graph, sources=[0, 9, 30], threads=2, device="cpu").scores
+    def scores(few: bool) -> Any:
+        monkeypatch.setattr(policy, "few_sources", lambda *given: few)
+        return hw.betweenness_centrality(graph, sources=[0, 9, 30], threads=4, device="cpu").scores
 
-    together, apart = scores(0), scores(1000)
+    together, apart = scores(True), scores(False)
     assert np.array_equal(together, apart) and together.max() > 0 and used == [1]
 
 
@@ -113,6 +122,18 @@ def test_rounded_path_counts_do_not_depend_on_threads():
         for threads in (1, 3)
     ]
     assert np.array_equal(*scores) and scores[0].max() > 0
+
+
+@pytest.mark.parametrize("room", [0, 300, 3000, 10**6])
+def test_room_for_sorted_arcs_changes_no_bit(monkeypatch: pytest.MonkeyPatch, room: int):
+    """Arcs into a level may be more than those that leave it, by which the level is judged: then there is no room."""
+    graph = Graph(DIRECTED.indptr.copy(), DIRECTED.indices.copy(), directed=True)
+    monkeypatch.setattr(policy, "sorted_arcs", lambda arcs: room)
+
+    def scores(graph: Graph, plan: str) -> Any:
+        return hw.betweenness_centrality(graph, sources=[5, 6, 700], plan=plan, threads=3, device="cpu").scores
+
+    assert np.array_equal(scores(graph, "hopwave-wide"), scores(DIRECTED, "hopwave-block"))
 
 
 def test_the_next_call_uses_the_arrays_of_the_last(monkeypatch: pytest.MonkeyPatch):

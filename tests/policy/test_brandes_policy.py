@@ -73,7 +73,7 @@ def test_a_subset_of_all_is_scaled_like_all(n: int, normalized: bool, directed: 
     """Naming all sources changes nothing. (With fewer than two other vertices, nothing is scaled.)"""
     how = {"normalized": normalized, "directed": directed, "endpoints": endpoints}
     sums = np.arange(1.0, n + 1) if (n if endpoints else n - 1) >= 2 else np.zeros(n)
-    np.testing.assert_allclose(scale_subset(sums, n, **how), scale(sums, n, **how), rtol=1e-14)
+    np.testing.assert_allclose(scale_subset(sums.copy(), n, **how), scale(sums, n, **how), rtol=1e-14)
 
 
 # ---------------------------------------------------------------- sources, as NetworkX draws them
@@ -309,25 +309,26 @@ def test_the_number_of_sources_changes_no_plan() -> None:
 
 
 @pytest.mark.parametrize(
-    ("vertices", "irregular", "sources", "threads", "together"),
+    ("vertices", "irregular", "flat", "sources", "threads", "together"),
     [
-        (policy.CACHED_VERTICES, False, 1, 16, False),
-        (1 << 18, False, 1, 1, False),
-        (1 << 18, False, 1, 2, True),
-        (1 << 18, True, 1, 3, False),
-        (1 << 18, True, 1, 4, True),
-        (1 << 18, True, 4, 16, True),
-        (1 << 18, False, 3, 8, False),
-        (1 << 18, False, 8, 16, True),
-        (1 << 18, False, 9, 16, False),
-        (policy.WIDE_VERTICES, True, 1, 2, True),
-        (policy.WIDE_VERTICES, True, 2, 2, False),
+        (policy.CACHED_VERTICES, False, False, 1, 16, False),
+        (1 << 18, False, False, 1, 1, False),
+        (1 << 18, False, False, 1, 2, True),
+        (1 << 18, True, False, 1, 3, False),
+        (1 << 18, True, False, 1, 4, True),
+        (1 << 18, True, False, 4, 16, True),
+        (1 << 18, False, False, 3, 8, False),
+        (1 << 18, False, True, 3, 8, True),
+        (1 << 18, False, False, 8, 16, True),
+        (1 << 18, False, False, 9, 16, False),
+        (policy.WIDE_VERTICES, True, False, 1, 2, True),
+        (policy.WIDE_VERTICES, True, False, 2, 2, False),
     ],
 )
 def test_few_sources_on_a_large_graph_get_all_threads(
-    vertices: int, irregular: bool, sources: int, threads: int, together: bool
+    vertices: int, irregular: bool, flat: bool, sources: int, threads: int, together: bool
 ) -> None:
-    assert policy.few_sources(vertices, irregular, sources, threads) == together
+    assert policy.few_sources(vertices, irregular, flat, sources, threads) == together
 
 
 @pytest.mark.parametrize(

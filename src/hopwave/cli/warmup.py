@@ -56,8 +56,9 @@ def betweenness() -> None:
 
 
 def wide() -> None:
-    """Betweenness with all threads on one source."""
+    """Betweenness with all threads on one source, and with teams of two, as on a large mesh."""
     hw.betweenness_centrality(hw.generate.grid(8, 8), plan="hopwave-wide", device="cpu")
+    hw.betweenness_centrality(hw.generate.smallworld(40_000, 6, 0.1, seed=1), sources=[0, 1], threads=4, device="cpu")
 
 
 def distances() -> None:

@@ -191,9 +191,16 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
     n, m, k = shape.n, shape.m, ask.sources
     threads = thread_count(ask.threads)
     prepare(run, shape, weighted=ask.weighted)
-    few = policy.few_sources(n, irregular(shape), k, threads)
+    few = policy.few_sources(n, irregular(shape), flat(shape), k, threads)
+    few = few and policy.adds_along_rows(n, m, flat(shape), k)
     if not ask.weighted and not ask.edges and (ask.plan == "hopwave-wide" or few):
-        run.take("queue, path counts, shares, bitmaps", 2 * paged(4 * n) + 2 * paged(8 * n) + n // 2)
+        together = ask.plan == "hopwave-wide" or ask.memory_limit is not None
+        teams = 1 if together else policy.sources_at_once(flat(shape), k, threads)
+        run.take("queue, path counts, shares, bitmap", teams * (2 * paged(4 * n) + 3 * paged(8 * n) + n // 8))
+        if teams > 1:
+            run.take("sums of teams", teams * paged(8 * n))
+        if irregular(shape) and ask.memory_limit is None:
+            run.take("sorted arcs", 12 * policy.sorted_arcs(m) // 2)
         run.take("sums", 8 * n)
         run.take("scores", 8 * n)
         if counts_outgrow_float64(shape):

@@ -185,7 +185,7 @@ class Engine:
             if policy.all_on_one_source(loaded, job, plan, thread_count(threads)):
                 from hopwave.engines.cpu.betweenness.wide import WideAccumulation
 
-                return WideAccumulation(loaded, job, plan, threads, exact=True)
+                return WideAccumulation(loaded, job, plan, threads)
             return Accumulation(loaded, job, plan, threads)
         prepared = loaded.graph._prepared
         renumbered = prepared.find(RenumberedGraph) or prepared.keep(RenumberedGraph(loaded.graph))

@@ -33,7 +33,17 @@ from queue import SimpleQueue
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, nap, ordered_add, ordered_load, ordered_store, pause, relax
+from hopwave.engines.cpu.intrinsics import (
+    COMPILED,
+    INNER,
+    atomic_add,
+    nap,
+    ordered_add,
+    ordered_load,
+    ordered_store,
+    pause,
+    relax,
+)
 from hopwave.errors import EngineError
 from hopwave.machine_code import njit
 
@@ -182,8 +192,8 @@ def new_board():
 
 
 @njit(**INNER)
-def open_job(board, kind, begin, end, size, depth, flags, which):
-    """Post a job over [begin, end) in chunks of that size."""
+def describe_job(board, kind, begin, end, size, depth, flags, which):
+    """Write down a job over [begin, end) in chunks of that size; nobody joins before it is opened."""
     board[JOB_KIND] = kind
     board[JOB_END] = end
     board[JOB_CHUNK] = size
@@ -194,7 +204,21 @@ def open_job(board, kind, begin, end, size, depth, flags, which):
     board[CHUNKS] = (end - begin + size - 1) // size
     for cell in range(FOUND, EDGES_AHEAD + 1):
         board[cell] = 0
+
+
+@njit(**INNER)
+def open_job(board, kind, begin, end, size, depth, flags, which):
+    """Post such a job."""
+    describe_job(board, kind, begin, end, size, depth, flags, which)
     ordered_store(board, EPOCH, board[EPOCH] + 1)
+
+
+@njit(**INNER)
+def next_chunk(board):
+    """The next chunk [begin, stop) of a job without regions; begin is at or past its end if none is left."""
+    end, size = board[JOB_END], board[JOB_CHUNK]
+    begin = atomic_add(board, NEXT_CHUNK, size)
+    return begin, min(begin + size, end)
 
 
 @njit(**INNER)

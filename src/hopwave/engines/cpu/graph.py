@@ -39,7 +39,7 @@ class CpuGraph:
         self._lock = threading.Lock()
         self._adjacency = {}
         self._workspaces = []
-        self._answers = []
+        self._answers = {4: [], 8: []}  # by the size of an entry
         self._spare = {}
         degrees = graph.degrees
         self.irregular = self.m > 0 and int(degrees.max()) > policy.IRREGULAR * self.m / self.n
@@ -102,7 +102,7 @@ class CpuGraph:
         """A workspace that no other search uses, with fresh arrays for the answer."""
         with self._lock:
             kept = self._workspaces.pop() if self._workspaces else self._new_workspace()
-            parent, distance = self._answer(), self._answer()
+            parent, distance = self._answer(np.int32), self._answer(np.int32)
         queue, visited, bitmaps, segments, buffers = kept
         if len(buffers) < threads:
             buffers = np.empty((threads, BUFFER_CELLS), np.uint32)
@@ -130,18 +130,27 @@ class CpuGraph:
             with self._lock:
                 self._spare[kind] = value
 
-    def _answer(self):
+    def sums(self):
+        """Zeros, one per vertex, in an array that the caller may keep."""
+        with self._lock:
+            found = self._answer(np.float64)
+        found.fill(0.0)
+        return found
+
+    def _answer(self, dtype):
         """An array that the caller may keep. One that no caller kept is used again: its pages exist already.
 
         Whoever holds an answer, or a view of one, holds a reference to its memory: that is how it is told.
         """
-        for memory in self._answers:
+        size = np.dtype(dtype).itemsize
+        kept = self._answers[size]
+        for memory in kept:
             if sys.getrefcount(memory) == UNSHARED:
-                return array_in(memory, self.n, np.int32)
-        memory = memory_for(4 * self.n)
-        if len(self._answers) < policy.ANSWERS_KEPT:
-            self._answers.append(memory)
-        return array_in(memory, self.n, np.int32)
+                return array_in(memory, self.n, dtype)
+        memory = memory_for(size * self.n)
+        if len(kept) < policy.ANSWERS_KEPT:
+            kept.append(memory)
+        return array_in(memory, self.n, dtype)
 
     def _new_workspace(self):
         words = len(self._padding)

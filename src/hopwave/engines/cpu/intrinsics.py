@@ -144,7 +144,6 @@ def _read_modify_write(operation, ordering):
 # The relaxed form is for counters. The ordered one also publishes what was written before it.
 atomic_add = _read_modify_write("add", "monotonic")
 atomic_or = _read_modify_write("or", "monotonic")
-atomic_add_float = _read_modify_write("fadd", "monotonic")
 ordered_add = _read_modify_write("add", "seq_cst")
 
 

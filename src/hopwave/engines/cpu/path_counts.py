@@ -17,6 +17,7 @@ from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, noinline
 from hopwave.machine_code import njit
 
 LARGEST, SMALLEST = 1000, -900
+EXACT_BITS = 53  # sums up to 2^53 are exact in any order
 
 
 @njit(**INNER)

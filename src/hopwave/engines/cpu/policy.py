@@ -35,8 +35,8 @@ MAX_ROWS_PER_CHUNK = 4096
 CHUNKS_PER_THREAD = 8  # at least, where rows are about equal
 CHUNKS_PER_THREAD_OF_ROWS = 32  # at least, where rows of a matrix differ in length
 CHUNKS_PER_THREAD_OF_PUSH = 8  # at least, of a pushed level
-NOTING_DEGREE = 8  # mean degree from which on threads that push together note new vertices before they claim them
-MIN_VERTICES_PER_CHUNK = 1024  # where a vertex costs one store
+NOTING_DEGREE = 16  # mean degree from which on threads that push together note new vertices before they claim them
+MIN_VERTICES_PER_CHUNK = 256  # where a vertex costs one store
 MAX_WORDS_PER_CHUNK = 256  # of 64 vertices, pulled
 CHUNKS_PER_REGION = 4  # at least: what a thread has not begun when others are done, they take over
 MAX_VERTICES_PER_PUSH, ARCS_PER_PUSH = 2048, 4096  # few vertices where they are hubs, many where they are not
@@ -59,7 +59,7 @@ CACHED_VERTICES = 1 << 15  # up to so many, all that a search touches stays in a
 SCATTERED = 64  # neighbours whose median distance in numbers is over n / 64 rarely share a cache line
 BYTES_LEFT = 1 << 28  # of workers' arrays that one betweenness run leaves to the next, with the graph
 BYTES_ANYWHERE = 1 << 26  # that a run takes without asking the system how much is free, which takes 0.1 ms
-ANSWERS_KEPT = 4  # arrays of distances or predecessors that wait to be used again
+ANSWERS_KEPT = 4  # arrays of distances or predecessors, and of scores, that wait to be used again
 
 # ------------------------------------------------------------------ which way
 
@@ -77,6 +77,11 @@ SPARSE_FROM = 100  # a pull that finds fewer than one place in so many returns a
 
 WIDE_SHARE = 4  # threads per source from which on all of them work on one source after the other
 MANY_THREADS, WIDE_SHARE_OF_MANY = 16, 2  # the same of so many threads: with a source each, half of them would sleep
+FEW_SOURCES = 4  # of a mesh, up to which threads share them
+SHARED_MESH_DEGREE = 5.0  # mean degree of such a mesh
+PULL_WIDE = 6  # threads that share a source pull once the frontier has one in so many of the arcs that are left
+TEAM_OF_MESH = 2  # threads at least, that work on one of several sources
+SORTED_SHARE = 8  # betweenness has room to sort one arc in so many, 12 bytes each
 WIDE_VERTICES = 1 << 19  # of a graph with hubs from which on two or three threads already do so with the only source
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
 MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
@@ -141,28 +146,76 @@ def worth_renumbering(loaded, job):
 
 
 def all_on_one_source(loaded, job, plan, threads):
-    """Whether threads that all work on one source, and then on the next, are done sooner than with a source each.
+    """Whether threads that share a source are done sooner than with a source each.
 
-    Measured on 16 threads, kron 18 and a small world: eight sources take as long either way, sixteen take twice as
-    long. Four sources on 8 threads, or two on 4, take 1.2 times as long, one on 4 the same. On two threads, with one
-    source: 1.05 times on a small world, 1.5 on kron 18; on larger graphs, in an earlier state, 0.6 on uniform 20 and
-    0.8 on kron 20. On meshes path counts pass 2^53, and most levels are too small to share. Blocks of several sources
-    are added up in another order, so they are left out: scores are the same bit for bit either way.
+    Measured on 16 threads, ms per source beside a source each: 2.4 against 4.6 with eight sources of kron 18, 1.3
+    against 1.4 on a small world; sixteen sources take longer. With one source of Delaunay 18: 19 ms on two threads, 12
+    on four and 8 on sixteen, against 27 on one. On two threads, with one source, in an earlier state: 1.05 times as
+    long on a small world, 1.5 on kron 18, 0.6 on uniform 20 and 0.8 on kron 20.
+
+    Blocks of several sources are added up in another order, so they are left out: scores are the same bit for bit
+    either way.
     """
-    if plan.regime != "block" or job.edges or job.squares or pulls_of(plan, loaded) == 0:
+    if plan.regime != "block" or job.edges or job.squares:
         return False
-    return few_sources(loaded.n, loaded.irregular, job.planned_sources, threads)
+    if not adds_along_rows(loaded.n, loaded.m, loaded.flat, job.planned_sources):
+        return False
+    return few_sources(loaded.n, loaded.irregular, loaded.flat, job.planned_sources, threads)
 
 
-def few_sources(vertices, irregular, sources, threads):
+def adds_along_rows(vertices, arcs, flat, sources):
+    """Whether betweenness adds up path counts that are rounded in the order of rows, whichever way it goes.
+
+    Then threads may share a source, and no bit depends on their number. One thread adds in the order in which it finds
+    vertices and must add again where counts pass 2^53: 15% of its time on a Delaunay mesh, hardly ever elsewhere. On a
+    grid it does not pay: its levels are so small that eight threads take nine tenths of the time of one.
+
+    >>> [adds_along_rows(1 << 18, degree << 18, True, 4) for degree in (4, 6)], adds_along_rows(1 << 18, 0, False, 100)
+    ([False, True], True)
+    """
+    if vertices <= CACHED_VERTICES:
+        return False
+    return not flat or (sources <= FEW_SOURCES and arcs >= SHARED_MESH_DEGREE * vertices)
+
+
+def sources_at_once(flat, sources, threads):
+    """How many sources of betweenness threads work on at a time, a team of them on each.
+
+    Levels of a mesh are small: two threads of a team wait less for each other than sixteen do. Elsewhere levels are
+    large, and one graph's arrays in all caches are read faster than eight.
+
+    >>> sources_at_once(True, 4, 16), sources_at_once(True, 9, 16), sources_at_once(False, 4, 16)
+    (4, 8, 1)
+    """
+    return max(1, min(sources, threads // TEAM_OF_MESH)) if flat else 1
+
+
+def bucket_bits(vertices):
+    """A bucket has 2^bits vertices: at most 128 buckets, each within a core's own cache.
+
+    >>> bucket_bits(1 << 18), bucket_bits(100), bucket_bits(1)
+    (11, 0, 0)
+    """
+    return max(0, (vertices - 1).bit_length() - 7)
+
+
+def sorted_arcs(arcs):
+    """Room for arcs that betweenness sorts on the way back: levels with more of them are gathered along."""
+    return 1024 + arcs // SORTED_SHARE
+
+
+def few_sources(vertices, irregular, flat, sources, threads):
     """Whether so many threads have too few sources to take one each.
 
-    >>> few_sources(1 << 18, True, 1, 2), few_sources(1 << 18, False, 1, 2), few_sources(1 << 18, True, 8, 16)
-    (False, True, True)
+    >>> few_sources(1 << 18, True, False, 1, 2), few_sources(1 << 18, False, False, 1, 2)
+    (False, True)
+    >>> few_sources(1 << 18, True, False, 8, 16), few_sources(1 << 18, False, True, 2, 4)
+    (True, True)
     """
     if vertices <= CACHED_VERTICES or threads == 1 or block_size(sources) > 1:
         return False
-    if sources * (WIDE_SHARE if threads < MANY_THREADS else WIDE_SHARE_OF_MANY) <= threads:
+    share = TEAM_OF_MESH if flat else WIDE_SHARE if threads < MANY_THREADS else WIDE_SHARE_OF_MANY
+    if sources * share <= threads:
         return True
     return sources == 1 and (not irregular or vertices >= WIDE_VERTICES)
 
@@ -278,15 +331,15 @@ def copy_chunk(vertices, threads):
     return max(MIN_VERTICES_PER_CHUNK, vertices // (CHUNKS_PER_THREAD * threads))
 
 
-def worth_spreading(arcs, behind, threads):
-    """Whether betweenness goes back along the arcs of the level behind, all of which every thread looks at.
+def worth_sorting(arcs, fewer, vertices):
+    """Whether a level of betweenness, whose rows have so many arcs, adds up along the fewer arcs of a level next to it.
 
-    An arc costs 4 ns where it is gathered along, 6 where its share is added, and 1 for every thread that leaves it out.
+    An arc costs 2 ns where it is gathered along, 10 where it is sorted; to go through all vertices, 1 per vertex.
 
-    >>> worth_spreading(6_700_000, 272_000, 16), worth_spreading(3_700_000, 3_900_000, 2)
+    >>> worth_sorting(6_700_000, 272_000, 1 << 18), worth_sorting(3_700_000, 3_900_000, 1 << 18)
     (True, False)
     """
-    return behind * (6 + threads) < 4 * arcs
+    return 10 * fewer + vertices < 2 * arcs
 
 
 CHUNK_SIZES = (push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk)

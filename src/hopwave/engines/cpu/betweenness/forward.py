@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.betweenness.state import (
+    ALONG_ROWS,
     ARCS,
     BEGINS,
     CACHED,
@@ -31,7 +32,7 @@ from hopwave.engines.cpu.intrinsics import (
     prefetch_to_write,
     trailing_zeros,
 )
-from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
+from hopwave.engines.cpu.path_counts import EXACT_BITS, LARGEST, rescale_level
 from hopwave.engines.cpu.search.frontier import choose, copy_words, set_bits
 from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD
 from hopwave.machine_code import njit
@@ -135,20 +136,44 @@ def pull_counting(A, own, end):
 
 
 @njit(**INNER)
+def count_along_rows(A, own, begin, end):
+    """Add up the σ̂ of a pushed level, queue[begin:end], again: in the order of rows, as threads do that share a source.
+
+    Predecessors are the in-neighbours with a positive σ̂, as in a pull.
+    """
+    noinline()
+    in_indptr, in_indices, queue, sigma = A.in_indptr, A.in_indices, own.queue, own.sigma
+    end = np.uint64(end)
+    for i in range(np.uint64(begin), end):
+        if i + U16 < end:
+            prefetch(in_indptr, queue[i + U16])
+            prefetch(in_indices, in_indptr[queue[i + U8]])
+        v = queue[i]
+        total = 0.0
+        for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + ONE])):
+            paths = sigma[in_indices[j]]
+            total += paths if paths > 0.0 else 0.0
+        sigma[v] = -total
+
+
+@njit(**INNER)
 def settle(A, own, begin, end, counting_arcs):
-    """The level queue[begin:end] is complete: its σ̂ become positive. Returns how many arcs leave it, if wanted."""
+    """The level queue[begin:end] is complete: its σ̂ become positive. Returns how many arcs leave it, if wanted, and
+    the greatest σ̂."""
     noinline()
     indptr, queue, sigma = A.indptr, own.queue, own.sigma
-    begin, end = np.uint64(begin), np.uint64(end)
+    begin, end, greatest = np.uint64(begin), np.uint64(end), 0.0
     for i in range(begin, end):
         if i + U8 < end:
             prefetch_to_write(sigma, queue[i + U8])
-        sigma[queue[i]] = -sigma[queue[i]]
+        paths = -sigma[queue[i]]
+        sigma[queue[i]] = paths
+        greatest = paths if paths > greatest else greatest
     total = np.int64(0)
     if counting_arcs:
         for i in range(begin, end):
             total += np.int64(indptr[queue[i] + ONE]) - np.int64(indptr[queue[i]])
-    return total
+    return total, greatest
 
 
 @njit(**INNER)
@@ -159,7 +184,8 @@ def forward(A, own, shared, source):
     m = np.int64(indptr[n])
     bits, pulls, arcs = shared.limits[DEGREE_BITS], shared.limits[PULLS], shared.limits[EDGES] != 0
     own.sigma[source], queue[0] = -1.0, np.uint32(source)
-    nf, mf = 1, settle(A, own, 0, 1, True)
+    nf, along_rows, exact = 1, shared.limits[ALONG_ROWS] != 0, 2.0 ** np.float64(EXACT_BITS - bits)
+    mf, greatest = settle(A, own, 0, 1, True)
     mu = m - mf
     nf0, mf0, last, marked, used, bound = 0, 0, -1, 0, np.int64(0), 0
     levels[0, BEGINS], levels[0, ARCS], levels[0, SHIFT], levels[1, BEGINS] = 0, mf, 0, 1
@@ -186,7 +212,10 @@ def forward(A, own, shared, source):
         nf = tail - end
         if nf == 0:
             break
-        mf = settle(A, own, end, tail, pulls != 0)
+        if along_rows and greatest > exact and choice == 0:
+            count_along_rows(A, own, end, tail)
+        mf, largest = settle(A, own, end, tail, pulls != 0)
+        greatest = largest if greatest <= exact else np.inf  # once rounded, counts may be fractions
         mu -= mf
         levels[count, ARCS], levels[count, SHIFT] = mf, 0
         bound += bits

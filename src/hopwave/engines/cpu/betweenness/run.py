@@ -45,6 +45,7 @@ class Accumulation:
         self._limits[state.FINDABLE] = loaded.findable
         self._limits[state.PULLS] = 0 if job.edges else policy.pulls_of(plan, loaded)
         self._limits[state.CACHED] = n <= policy.CACHED_VERTICES
+        self._limits[state.ALONG_ROWS] = policy.adds_along_rows(n, m, loaded.flat, job.planned_sources)
         self._rule = np.array([plan.rule.code, *plan.rule.parameters()])
         self._targets = np.empty(0) if job.targets is None else job.targets.astype(np.float64)
         self._states = []

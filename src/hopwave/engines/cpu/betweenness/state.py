@@ -34,5 +34,6 @@ BEGINS, ARCS, IS_PULLED, SHIFT = range(4)
 LOCK, EXTENDED, CYCLE, READY = CONTROL_CELLS, CONTROL_CELLS + 16, CONTROL_CELLS + 20, CONTROL_CELLS + 32
 
 # Cells of limits. PULLS: 0 never, 1 by the rule, 2 always (policy.pulls_of). CACHED: the graph fits into a cache.
-CUTOFF, BLOCK_SIZE, BLOCKS, ENDPOINTS, EDGES, SQUARES, DEGREE_BITS, FINDABLE, PULLS, CACHED = range(10)
-LIMIT_CELLS = 10
+# ALONG_ROWS: rounded path counts are added up in the order of rows (policy.adds_along_rows).
+CUTOFF, BLOCK_SIZE, BLOCKS, ENDPOINTS, EDGES, SQUARES, DEGREE_BITS, FINDABLE, PULLS, CACHED, ALONG_ROWS = range(11)
+LIMIT_CELLS = 11

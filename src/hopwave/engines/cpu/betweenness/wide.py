@@ -1,13 +1,15 @@
-"""Betweenness with all threads on one source: where sources are fewer than threads, and on huge graphs.
+"""Betweenness with several threads on one source: where sources are fewer than threads, and on huge graphs.
 
-The way forward is a search that counts paths, the way back goes over its levels. Nothing that is rounded is added up by
-atomics, so the number of threads changes no bit. Neither does the choice between this and one source per thread
-(betweenness/run.py) while path counts are below 2^53, where sums of them are exact in any order: `exact` makes sure of
-it and leaves other sources to one thread.
+All threads share one source after another, or, on meshes, whose levels are small, teams of them have a source each.
+The way forward is a search that counts paths, the way back goes over its levels. Every sum that is rounded is in the
+order of a row, so the number of threads changes no bit. Neither does the choice between this and one source per thread
+(betweenness/run.py), which adds in that order, too, where path counts pass 2^53 and sources may be few
+(policy.adds_along_rows).
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
 from dataclasses import replace
 
 import numpy as np
@@ -21,19 +23,28 @@ from hopwave.engines.cpu.crew import new_board, thread_count
 from hopwave.engines.cpu.search.state import BUFFER_CELLS
 from hopwave.engines.cpu.team import helped
 from hopwave.engines.cpu.views import new_array
+from hopwave.engines.cpu.workers import FINISHED, new_control, run_workers
+
+NOTHING = np.empty(0)
+Shared = namedtuple("Shared", "control")  # see workers.run_workers
 
 
 class WideAccumulation:
     """As Accumulation; every block is one source."""
 
-    def __init__(self, loaded, job, plan, threads, exact=False):
+    def __init__(self, loaded, job, plan, threads):
         n = loaded.n
         self.loaded, self.job, self.plan = loaded, job, plan
         self.blocks, self.size, self.extended = len(job.sources), 1, 0
         Accumulation._fitting(1, n, 0, n, job.memory_limit)  # or an error
-        worth = n // policy.VERTICES_PER_THREAD + loaded.m // policy.ARCS_PER_WIDE_THREAD
-        self.workers = max(1, min(thread_count(threads), worth, policy.MAX_TEAM + 1))
-        self.total = np.zeros(n)
+        threads, worth = (
+            thread_count(threads),
+            n // policy.VERTICES_PER_THREAD + loaded.m // policy.ARCS_PER_WIDE_THREAD,
+        )
+        together = plan.regime == "wide" or job.memory_limit is not None
+        self.teams = 1 if together else policy.sources_at_once(loaded.flat, self.blocks, threads)
+        self.workers = max(1, min(threads // self.teams, worth, policy.MAX_TEAM + 1))
+        self.total = np.zeros(n) if job.memory_limit is not None else loaded.sums()
         self.certificate = np.zeros((self.blocks, 2))
         self._done = np.zeros(2, np.int64)  # counted by compiled code, so that Ctrl-C finds it and the total agreeing
         self._limits = np.zeros(kernels.LIMIT_CELLS, np.int64)
@@ -43,33 +54,62 @@ class WideAccumulation:
         self._limits[kernels.DEGREE_BITS] = loaded.degree_bits
         self._limits[kernels.FINDABLE] = loaded.findable
         self._limits[kernels.PULLS] = policy.pulls_of(plan, loaded)
-        self._limits[kernels.EXACT] = exact
+        self._limits[kernels.BUCKET_BITS] = policy.bucket_bits(n)
         self._rule = np.array([plan.rule.code, *plan.rule.parameters()])
-        self._state = None
+        self._targets = NOTHING if job.targets is None else job.targets.astype(np.float64)
+        self._states = []
 
     done = property(lambda self: int(self._done[kernels.DONE]))
 
     def advance(self, first, poll):
         self._done[kernels.DONE] = first
-        for number in range(first, self.blocks):
+        if first < self.blocks and not self._states:
+            self._states = self.loaded.spare(self._kind) or self._new_states()
+        while self.done < self.blocks:
+            number = self.done
             if number > first and poll(number):  # at least one source, so that a caller who always pauses advances
                 return number
-            self._add(number)
-        if self._state is not None and self.job.memory_limit is None:
-            left, self._state = self._state._replace(total=np.empty(0), targets=np.empty(0)), None
-            self.loaded.leave(("wide", self.workers), left, sum(array.nbytes for array in left))
+            if self.teams == 1:
+                self._add(number)
+            else:
+                self._add_at_once(number, poll)
+        if self._states and self.job.memory_limit is None:
+            states, self._states = self._states, []
+            self.loaded.leave(self._kind, states, len(states) * sum(array.nbytes for array in states[0]))
         return self.blocks
 
     def _add(self, number):
-        A, kind = self.loaded.adjacency("any"), kernels.take_part
-        if self._state is None:
-            self._state = self._reused_state() or self._new_state(A)
-        source, helpers = np.int64(self.job.sources[number]), self.workers - 1
-        part = A, self._state, new_board(), source, self._limits, self._rule, self.certificate[number], self._done
+        """Add one source to the total, all threads on it."""
+        state = self._states[0]._replace(total=self.total, targets=self._targets)
+        if not self._work_on(number, state, self._done):
+            self._add_by_one(number)
+
+    def _add_at_once(self, number, poll):
+        """Add as many sources as there are teams, each by its own; sums are added to the total in their order."""
+        numbers = range(number, min(number + self.teams, self.blocks))
+        states = [state._replace(targets=self._targets) for state in self._states]
+        counted, control = [False] * len(numbers), new_control()
+        control[FINISHED] = number
+
+        def lead(A, i, shared):
+            states[i].total.fill(0.0)
+            counted[i] = self._work_on(numbers[i], states[i], np.zeros(2, np.int64))
+
+        run_workers(lead, None, range(len(numbers)), Shared(control), poll)
+        for i, one in enumerate(numbers):
+            if counted[i]:
+                kernels.commit(self.total, states[i].total, self._done)
+            else:
+                self._add_by_one(one)
+
+    def _work_on(self, number, state, done):
+        """One team's source, in compiled code. Returns whether its path counts are small enough for this way."""
+        A, kind, helpers = self.loaded.adjacency("any"), kernels.take_part, self.workers - 1
+        source = np.int64(self.job.sources[number])
+        part = A, state, new_board(), source, self._limits, self._rule, self.certificate[number], done
         with compiling(kind), helped(helpers, kind, part, (A.indptr.itemsize, A.in_indptr.itemsize)) as team:
             kind(*part, team, helpers, 0)
-        if self._done[kernels.OUTCOME] == kernels.TOO_WIDE:
-            self._add_by_one(number)
+        return done[kernels.OUTCOME] != kernels.TOO_WIDE
 
     def _add_by_one(self, number):
         """Path counts are too large for this way: the source is left to one worker, which knows others."""
@@ -79,29 +119,33 @@ class WideAccumulation:
         self.certificate[number] = run.certificate[0]
         self.extended += run.extended
         self.total, self._done = self.total + run.total, np.array([number + 1, 0])
-        self._state = self._state._replace(total=self.total)
 
-    def _reused_state(self):
-        """The arrays that an earlier run has left, or None."""
-        left = self.loaded.spare(("wide", self.workers))
-        return left and left._replace(total=self.total, targets=self._targets())
+    @property
+    def _kind(self):
+        """Under which name the arrays of all teams are left to another run."""
+        return "wide", self.teams, self.workers
 
-    def _targets(self):
-        targets = self.job.targets
-        return np.empty(0) if targets is None else targets.astype(np.float64)
+    def _new_states(self):
+        A = self.loaded.adjacency("any")
+        return [self._new_state(A) for _ in range(self.teams)]
 
     def _new_state(self, A):
         n, words = self.loaded.n, len(A.padding)
+        sorted_ = policy.sorted_arcs(self.loaded.m) if self.job.memory_limit is None else 0
+        buckets = 1 + (n - 1 >> policy.bucket_bits(n))
         return WideState(
             parent=new_array(n, np.int32),
             queue=new_array(n, np.uint32),
             visited=np.empty(words, np.uint64),
-            bitmaps=np.empty((2, words), np.uint64),
             buffers=np.empty((self.workers, BUFFER_CELLS), np.uint32),
-            sigma=new_array(n, np.float64),
-            gathered=new_array(n, np.float64),
-            total=self.total,
-            targets=self._targets(),
+            sigma=new_array(2 * n, np.float64).reshape(2, n),
+            total=NOTHING if self.teams == 1 else new_array(n, np.float64),
+            targets=NOTHING,
             sums=np.zeros((self.workers, SUM_COLUMNS)),
             levels=np.empty((n + 3, LEVEL_COLUMNS), np.int64),
+            getters=new_array(sorted_, np.uint32),
+            values=new_array(sorted_, np.float64),
+            runs=np.empty((buckets, buckets + 1), np.int64),
+            cursors=np.empty((self.workers, buckets), np.int64),
+            gathered=new_array(n, np.float64),
         )

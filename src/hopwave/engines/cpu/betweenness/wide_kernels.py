@@ -2,15 +2,17 @@
 
     A   the graph, an Adjacency        W   the arrays of this source, a WideState
 
-The way out pushes while that looks at fewer arcs. Path counts below 2^53 are exact in any order, so a push adds them up
-by atomics. Beyond, vertices that were found gather them along their rows, as they do in a pull.
+Path counts σ̂ of even levels are in one row of `sigma`, those of odd levels in the other; elsewhere a row is 0. So a
+vertex that adds up the counts of all its in-neighbours in the other row adds up those of its predecessors alone: of all
+that are counted, none is closer to the source than they are, and those further away are not counted yet. On the way
+back a share with a minus sign takes the place of σ̂, and the sign tells successors from predecessors. No level is looked
+up, and no thread writes what others read.
 
-The way back gathers along rows. Where the level behind has far fewer arcs, every thread goes through all of these and
-adds up what belongs to its own part of the vertices.
+The way out pushes while that looks at fewer arcs. A pushed level is counted when it is pushed in turn, or before it is
+pulled from. The way back gathers along rows, or, where the level behind has far fewer arcs, sorts those by the vertices
+they come from. Large levels are gone through in the order of vertices, each thread its own part.
 
-Two bitmaps take turns: one of the level whose values are gathered, one of the level that gathers them. On the way out
-the values are path counts σ̂, on the way back shares of dependencies, both in `sigma`. Every sum that is rounded is in
-the order of its row, whichever thread makes it: the number of threads changes no bit.
+Every sum is in the order of its row, whichever thread makes it: the number of threads changes no bit.
 """
 
 from __future__ import annotations
@@ -20,31 +22,34 @@ import numpy as np
 from hopwave.engines.cpu.betweenness.wide_levels import (
     ARCS,
     BEGINS,
+    BY_WORDS,
     COUNTED,
+    COUNTS,
     DUE,
     FOUND_SUM,
-    GREATEST,
     HAS_SUCCESSORS,
-    IS_GATHERED,
+    OUTWARDS,
+    PUSHES,
     SHIFT,
     WITH_ENDPOINTS,
-    count_found,
+    add_sorted,
+    count_and_push,
+    count_by_words,
+    finish_by_words,
+    finish_level,
     forget,
-    gather_back,
     pull_counting,
-    push_adding,
-    spread_back,
+    sort_arcs,
 )
 from hopwave.engines.cpu.crew import (
     EDGES,
-    JOB_CHUNK,
+    FOUND,
     JOB_DEPTH,
-    JOB_END,
     JOB_FLAGS,
     JOB_KIND,
-    JOB_WHICH,
     TAIL,
     close_job,
+    describe_job,
     dismiss,
     join_job,
     leave_job,
@@ -52,21 +57,13 @@ from hopwave.engines.cpu.crew import (
     open_job,
     open_regions,
 )
-from hopwave.engines.cpu.intrinsics import (
-    COMPILED,
-    INNER,
-    U1,
-    U6,
-    U63,
-    noinline,
-    ordered_add,
-    uncounted,
-)
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U1, U6, U63, noinline, ordered_add, uncounted
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
-from hopwave.engines.cpu.policy import worth_spreading as _worth_spreading
-from hopwave.engines.cpu.search.frontier import choose, clear_words, set_bits
-from hopwave.engines.cpu.search.loop import gather_chunk, pull_chunk, push_chunk, region_chunk
-from hopwave.engines.cpu.search.push import push_shared
+from hopwave.engines.cpu.policy import LARGE_SHARE, PULL_WIDE
+from hopwave.engines.cpu.policy import worth_sorting as _worth_sorting
+from hopwave.engines.cpu.search.frontier import choose
+from hopwave.engines.cpu.search.loop import pull_chunk, push_chunk, region_chunk
+from hopwave.engines.cpu.search.state import BUFFER
 from hopwave.engines.cpu.search.steps import mark_up
 from hopwave.engines.cpu.team import (
     ADDRESS,
@@ -81,38 +78,40 @@ from hopwave.engines.cpu.team import (
 )
 from hopwave.machine_code import njit
 
-# Cells of limits; EXACT: stop where a path count does not fit into the 53 bits of a float64.
-CUTOFF, THREADS, ENDPOINTS, DEGREE_BITS, FINDABLE, PULLS, EXACT = range(7)
+# Cells of limits. BUCKET_BITS: a bucket of vertices, by which arcs are sorted, has so many of them, a power of two.
+CUTOFF, THREADS, ENDPOINTS, DEGREE_BITS, FINDABLE, PULLS, BUCKET_BITS = range(7)
 LIMIT_CELLS = 7
-EXACT_BITS = 53
-MOST_EXACT = 2.0**EXACT_BITS
 
 # Cells of `done`: sources that are in the total, and how the last one ended.
 DONE, OUTCOME = range(2)
 ADDED, TOO_WIDE = np.int64(0), np.int64(1)
 
-INIT, PUSH, MARK, PULL, COUNT, BACK, ADD, SPREAD = (np.int64(kind) for kind in range(8))
-ZERO = np.int64(0)
-worth_spreading = njit(**INNER)(_worth_spreading)
+INIT, OUT, MARK, PULL, BACK, SORT, ADD_SORTED = (np.int64(kind) for kind in range(7))
+ZERO, ONE_EACH = np.int64(0), np.int64(1)
+FLAG_BITS, FLAGS = 4, 15  # of jobs over sorted arcs; the bits above them are BUCKET_BITS
+WORDS_COLLECTED = np.int64(BUFFER // 64)  # at most, so that a worker's buffer holds their vertices
+worth_sorting = njit(**INNER)(_worth_sorting)
 
 
 @njit(**INNER)
 def work(A, W, board, me):
     """One worker's share of the open job."""
     noinline()
-    kind, end, size, which = board[JOB_KIND], board[JOB_END], board[JOB_CHUNK], board[JOB_WHICH]
-    if kind == ADD:
-        push_adding(A, W, board, me, end, size, board[JOB_DEPTH])
-    elif kind == PUSH:
-        push_shared(A, W, board, me, end, size)
-    elif kind == SPREAD:
-        spread_back(A, W, board, me, which)
+    kind, level, flags = board[JOB_KIND], board[JOB_DEPTH], board[JOB_FLAGS]
+    if kind == OUT and flags & BY_WORDS:
+        count_by_words(A, W, board, me, level)
+    elif kind == OUT:
+        count_and_push(A, W, board, me, level, flags)
     elif kind == PULL:
-        pull_counting(A, W, board, me, which)
-    elif kind == COUNT:
-        count_found(A, W, board, me, end, size, which)
+        pull_counting(A, W, board, me, level)
+    elif kind == BACK and flags & BY_WORDS:
+        finish_by_words(A, W, board, me, level, flags)
     elif kind == BACK:
-        gather_back(A, W, board, me, end, size, board[JOB_DEPTH], board[JOB_FLAGS], which)
+        finish_level(A, W, board, me, level, flags)
+    elif kind == SORT:
+        sort_arcs(A, W, board, me, level, flags & FLAGS, flags >> FLAG_BITS)
+    elif kind == ADD_SORTED:
+        add_sorted(A, W, board, me, level, flags & FLAGS, flags >> FLAG_BITS)
     else:
         region = me
         while True:
@@ -120,96 +119,129 @@ def work(A, W, board, me):
             if region < 0:
                 return
             if kind == MARK:
-                mark_up(W.parent, W.visited, W.bitmaps[which], A.closed, begin, stop)
+                mark_up(W.parent, W.visited, W.visited, A.closed, begin, stop)
             else:
                 last = min(np.uint64(stop) << U6, np.uint64(W.parent.size))
                 forget(W.parent, W.sigma, A.unvisited, np.uint64(begin) << U6, last)
 
 
 @njit(**INNER)
-def together(A, W, board, kind, begin, end, size, depth, flags, which):
-    """A job, from its opening to its end."""
+def divided(A, W, board, kind, end, size, level, flags, threads):
+    """A job over [0, end), words or buckets, each thread its own part first."""
     noinline()
-    open_job(board, kind, begin, end, size, depth, flags, which)
+    open_regions(board, kind, end, size, level, flags, ZERO, threads)
     work(A, W, board, ZERO)
     close_job(board)
 
 
 @njit(**INNER)
-def by_regions(A, W, board, kind, size, which, threads):
-    """The same for a job over all words of 64 vertices."""
+def by_level(A, W, board, kind, level, flags, arcs, threads):
+    """A job over the vertices of a level: over the queue, or over all words where that is nearly as few."""
     noinline()
-    open_regions(board, kind, np.int64(W.visited.size), size, ZERO, ZERO, which, threads)
+    begin, end, n = W.levels[level, BEGINS], W.levels[level + 1, BEGINS], W.parent.size
+    pushes = kind == OUT and flags & PUSHES != 0
+    if (end - begin) * LARGE_SHARE >= n and not pushes:
+        words = np.int64(W.visited.size)
+        size = min(WORDS_COLLECTED, region_chunk(words, threads))
+        divided(A, W, board, kind, words, size, level, flags | BY_WORDS, threads)
+        return
+    size = push_chunk(end - begin, arcs, threads)
+    if end - begin <= size:  # nothing to share
+        describe_job(board, kind, begin, end, size, level, flags, ZERO)
+        work(A, W, board, ZERO)
+        return
+    open_job(board, kind, begin, end, size, level, flags, ZERO)
     work(A, W, board, ZERO)
     close_job(board)
+
+
+@njit(**INNER)
+def by_sorted_arcs(A, W, board, from_level, level, flags, limits):
+    """Give what one level has to a level next to it, by the sorted arcs of the former. Returns whether that was worth
+    it and there was room for them."""
+    noinline()
+    levels, buckets, threads = W.levels, np.int64(W.runs.shape[0]), limits[THREADS]
+    arcs, fewer = levels[level, ARCS], levels[from_level, ARCS]
+    if fewer > W.getters.size or not worth_sorting(arcs, fewer, W.parent.size):
+        return False
+    flags |= limits[BUCKET_BITS] << FLAG_BITS
+    board[TAIL] = 0
+    divided(A, W, board, SORT, buckets, ONE_EACH, from_level, flags, threads)
+    if board[FOUND]:
+        return False
+    divided(A, W, board, ADD_SORTED, buckets, ONE_EACH, level, flags, threads)
+    return True
+
+
+@njit(**INNER)
+def settle(W, level, bound, bits):
+    """A level is counted: scale it down if its successors might overflow. Returns what bounds the exponents of its
+    counts, -1 if it is too wide. As in betweenness/forward.py, so that the same sources are counted the other way."""
+    if bound + 2 * bits <= LARGEST:
+        return bound + bits
+    begin, end = W.levels[level, BEGINS], W.levels[level + 1, BEGINS]
+    bound, shift = rescale_level(W.sigma[level % 2], W.queue, begin, end, bits)
+    W.levels[level, SHIFT] = shift
+    return bound if shift >= 0 else np.int64(-1)
 
 
 @njit(**INNER)
 def way_out(A, W, board, source, limits, rule):
     """Path counts, level after level. Returns how many levels there are; 0 where a level is too wide."""
     noinline()
-    queue, levels, sums, bitmaps = W.queue, W.levels, W.sums, W.bitmaps
-    n, words, threads, bits = W.parent.size, W.visited.size, limits[THREADS], limits[DEGREE_BITS]
+    queue, levels, sums = W.queue, W.levels, W.sums
+    n, words, threads, bits = W.parent.size, np.int64(W.visited.size), limits[THREADS], limits[DEGREE_BITS]
     m = np.int64(A.indptr[n])
-    by_regions(A, W, board, INIT, region_chunk(words, threads), ZERO, threads)
+    divided(A, W, board, INIT, words, region_chunk(words, threads), ZERO, ZERO, threads)
     sums[:, :] = 0.0
     nf, mf = np.int64(1), -np.int64(W.parent[source]) - 1
-    W.parent[source], W.sigma[source], queue[0] = 0, 1.0, np.uint32(source)
+    W.parent[source], W.sigma[0, source], queue[0] = 0, 1.0, np.uint32(source)
     v = np.uint64(source)
-    clear_words(bitmaps[0])
-    bitmaps[0, v >> U6] = U1 << (v & U63)
     levels[0, BEGINS], levels[1, BEGINS], levels[0, SHIFT], levels[0, ARCS] = 0, 1, 0, mf
-    has_bits, adds = True, True  # whether bitmaps[which] is the frontier; whether pushes still add
-    mu, nf0, mf0, last, bound, marked, which = m - mf, ZERO, ZERO, np.int64(-1), ZERO, ZERO, ZERO
+    mu, nf0, mf0, last, bound, marked, counted = m - mf, ZERO, ZERO, np.int64(-1), ZERO, ZERO, ZERO
     findable = limits[FINDABLE] + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
-    count = np.int64(1)
+    count = np.int64(1)  # of levels; counted: the last one whose paths are counted
     while count <= limits[CUTOFF] and levels[count, BEGINS] < findable:
-        begin, end = levels[count - 1, BEGINS], levels[count, BEGINS]
-        choice = limits[PULLS] // 2
+        level, end = count - 1, levels[count, BEGINS]
+        if counted < level and by_sorted_arcs(A, W, board, level - 1, level, OUTWARDS, limits):
+            counted, bound = level, settle(W, level, bound, bits)
+        choice, is_new = limits[PULLS] // 2, counted < level
         if limits[PULLS] == 1:
             choice = choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
-        board[TAIL] = end
+            choice = np.int64(choice != 0 or mf * PULL_WIDE > mu)  # what a push finds must still be counted
         if choice:
+            if is_new:
+                by_level(A, W, board, OUT, level, COUNTS, mf, threads)
+                counted, bound = level, settle(W, level, bound, bits)
             size = pull_chunk(words, threads)
             if marked != end:
-                by_regions(A, W, board, MARK, size, which, threads)
-            by_regions(A, W, board, PULL, size, which, threads)
+                divided(A, W, board, MARK, words, size, ZERO, ZERO, threads)
+            board[TAIL] = end
+            divided(A, W, board, PULL, words, size, count, ZERO, threads)
         else:
-            adds = adds and (limits[EXACT] != 0 or bound + bits <= EXACT_BITS)
-            kind = ADD if adds else PUSH
-            together(A, W, board, kind, begin, end, push_chunk(nf, mf, threads), count, ZERO, which)
+            board[TAIL] = end
+            by_level(A, W, board, OUT, level, PUSHES | COUNTS if is_new else PUSHES, mf, threads)
+            if is_new:
+                counted, bound = level, settle(W, level, bound, bits)
         tail, edges = board[TAIL], board[EDGES]
         nf0, mf0, last, nf, mf = nf, mf, choice, tail - end, edges
-        if nf and choice:
-            marked, has_bits = tail, True
-        elif nf and adds:
-            has_bits = False
-        elif nf:
-            if not has_bits:
-                clear_words(bitmaps[which])
-                set_bits(bitmaps[which], queue, begin, end)
-            clear_words(bitmaps[1 - which])
-            together(A, W, board, COUNT, end, tail, gather_chunk(nf, threads), ZERO, ZERO, which)
-            has_bits = True
-        if limits[EXACT] and sums[:, GREATEST].max() >= MOST_EXACT:
+        if bound < 0:
             return ZERO
         if nf == 0:
             return count
+        levels[count, SHIFT], levels[count, ARCS], levels[count + 1, BEGINS] = 0, mf, tail
+        if choice:
+            marked, counted, bound = tail, count, settle(W, count, bound, bits)
+            if bound < 0:
+                return ZERO
         mu -= mf
-        bound += bits
-        levels[count, SHIFT], levels[count, ARCS] = 0, mf
-        if bound + bits > LARGEST:
-            bound, shift = rescale_level(W.sigma, queue, end, tail, bits)
-            if shift < 0:
-                return ZERO
-            levels[count, SHIFT] = shift
-        which = 1 - which
         count += 1
-        levels[count, BEGINS] = tail
-    if limits[EXACT] and bound > EXACT_BITS and last == 0:  # nobody has looked at the counts of the last level
-        for i in range(levels[count - 1, BEGINS], levels[count, BEGINS]):
-            if W.sigma[queue[i]] >= MOST_EXACT:
-                return ZERO
+    level = count - 1
+    if counted < level:
+        if not by_sorted_arcs(A, W, board, level - 1, level, OUTWARDS, limits):
+            by_level(A, W, board, OUT, level, COUNTS, mf, threads)
+        if settle(W, level, bound, bits) < 0:
+            return ZERO
     return count
 
 
@@ -217,19 +249,21 @@ def way_out(A, W, board, source, limits, rule):
 def way_back(A, W, board, count, limits):
     """From the last level to the first behind the source."""
     noinline()
-    levels, threads, endpoints, which = W.levels, limits[THREADS], limits[ENDPOINTS], ZERO
     for level in range(count - 1, 0, -1):
-        begin, end = levels[level, BEGINS], levels[level + 1, BEGINS]
-        flags, size = WITH_ENDPOINTS * endpoints, gather_chunk(end - begin, threads)
+        level_, flags = np.int64(level), WITH_ENDPOINTS * limits[ENDPOINTS]
         if level < count - 1:
             flags |= HAS_SUCCESSORS
-            if worth_spreading(levels[level, ARCS], levels[level + 1, ARCS], threads):
-                words = np.int64(W.visited.size)
-                by_regions(A, W, board, SPREAD, (words + threads - 1) // threads, which, threads)
-                flags |= IS_GATHERED
-        clear_words(W.bitmaps[1 - which])
-        together(A, W, board, BACK, begin, end, size, np.int64(level), flags, which)
-        which = 1 - which
+            if by_sorted_arcs(A, W, board, level_ + 1, level_, flags, limits):
+                continue
+        by_level(A, W, board, BACK, level_, flags, W.levels[level, ARCS], limits[THREADS])
+
+
+@njit(**COMPILED)
+def commit(total, row, done):
+    """Add what a source has summed up in a row of its own."""
+    for v in range(total.size):
+        total[v] += row[v]
+    done[DONE] += 1
 
 
 @njit(**INNER)

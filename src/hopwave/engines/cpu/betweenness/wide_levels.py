@@ -6,97 +6,133 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.crew import EDGES, NEXT_CHUNK, next_of_regions
+from hopwave.engines.cpu.crew import EDGES, FOUND, JOB_END, TAIL, next_chunk, next_of_regions
 from hopwave.engines.cpu.intrinsics import (
     INNER,
-    ONE,
     U0,
     U1,
     U4,
     U6,
     U8,
     U16,
-    U63,
     atomic_add,
-    atomic_add_float,
-    atomic_or,
-    compare_and_swap,
     noinline,
     ordered_add,
     prefetch,
     prefetch_to_write,
     trailing_zeros,
 )
-from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD, flush
+from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD, flush, push_chunk
 from hopwave.engines.cpu.search.state import BUFFER
 from hopwave.machine_code import njit
 
-# queue, buffers: as in a search (search/steps.py); parent: negative as there before a vertex is visited, then the level
-# of one that was pushed; gathered: what vertices take from their successors, where that is not added up along rows;
-# sums: one row per worker, with the columns below; levels: where each begins in the queue, its shift of σ̂, its arcs.
-WideState = namedtuple("WideState", "parent queue visited bitmaps buffers sigma gathered total targets sums levels")
-FOUND_SUM, DUE, COUNTED, GREATEST = range(4)
+# parent: negative as in a search (search/steps.py) before a vertex is visited, then its level; queue, buffers: as
+# there; sigma: two rows, of even and of odd levels (see wide_kernels.py); sums: one row per worker, with these columns;
+# levels: where each begins in the queue, its shift of σ̂, its arcs. The others are for sorted arcs: getters and values,
+# one entry per arc; runs, one row per bucket of givers; cursors, one row per worker; gathered: sums of values.
+WideState = namedtuple(
+    "WideState", "parent queue visited buffers sigma total targets sums levels getters values runs cursors gathered"
+)
+FOUND_SUM, DUE, COUNTED = range(3)
 SUM_COLUMNS = 16  # two cache lines
 BEGINS, SHIFT, ARCS = range(3)
 LEVEL_COLUMNS = 3
 
+# Flags of the way out: σ̂ of the level is still to be counted; it is to be pushed.
+COUNTS, PUSHES = 1, 2
 # Flags of the way back: the level has successors; what it takes from them is in `gathered`; endpoints count.
 HAS_SUCCESSORS, IS_GATHERED, WITH_ENDPOINTS = 1, 2, 4
+# Of both: the job is not over places in the queue but over words of 64 vertices, of which some are in the level.
+BY_WORDS = 8
+# Of sorted arcs: values go from a level to the next.
+OUTWARDS = 8
 
 
 @njit(**INNER)
-def push_adding(A, W, board, me, end, size, level):
-    """Chunks of the frontier until none is left; counts are added up by atomics. Exact while they are below 2^53.
-
-    What is noted as the greatest count is that of the frontier: that of the found level is not known yet.
-    """
+def forget(parent, sigma, unvisited, begin, end):
     noinline()
-    indptr, indices, parent, queue, buffer, sigma = A.indptr, A.indices, W.parent, W.queue, W.buffers[me], W.sigma
-    end, size, capacity, kept = np.uint64(end), np.uint64(size), np.uint64(BUFFER), U0
-    enough, last = indices.size >= NEIGHBOURS_AHEAD, np.uint64(indices.size - NEIGHBOURS_AHEAD)
-    level, edges, greatest = np.int32(level), 0, W.sums[me, GREATEST]
+    even, odd = sigma[0], sigma[1]
+    for v in range(begin, end):
+        parent[v] = unvisited[v]
+    for v in range(begin, end):
+        even[v] = 0.0
+    for v in range(begin, end):
+        odd[v] = 0.0
+
+
+@njit(**INNER)
+def collect(parent, level, begin, end, found):
+    """The vertices of a level among [begin, end), ascending. Returns how many there are."""
+    noinline()
+    count, level = U0, np.int32(level)
+    for v in range(np.uint64(begin), np.uint64(end)):
+        found[count] = np.uint32(v)
+        count += np.uint64(parent[v] == level)
+    return count
+
+
+# ------------------------------------------------------------------ out
+
+
+@njit(**INNER)
+def count_vertices(A, sigma, vertices, begin, end, level):
+    """σ̂ of vertices[begin:end], all of that level: the sum over the in-neighbours one level up."""
+    noinline()
+    in_indptr, in_indices, before, counted = A.in_indptr, A.in_indices, sigma[1 - level % 2], sigma[level % 2]
+    begin, end, last = np.uint64(begin), np.uint64(end), np.uint64(max(0, in_indices.size - NEIGHBOURS_AHEAD))
+    for i in range(begin, end):
+        if last and i + U16 < end:  # as in search/push.py
+            prefetch(in_indptr, vertices[i + U16])
+            prefetch(in_indices, in_indptr[vertices[i + U8]])
+            first = min(np.uint64(in_indptr[vertices[i + U4]]), last)
+            for j in range(np.uint64(NEIGHBOURS_AHEAD)):
+                prefetch(before, in_indices[first + j])
+        v = np.uint64(vertices[i])
+        paths = 0.0
+        for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
+            paths += before[in_indices[j]]
+        counted[v] = paths
+
+
+@njit(**INNER)
+def count_and_push(A, W, board, me, level, flags):
+    """Chunks of a level in the queue: count their paths, find their successors, or both."""
+    noinline()
+    kept, edges, end = U0, 0, board[JOB_END]
     while True:
-        begin = np.uint64(atomic_add(board, NEXT_CHUNK, size))
+        begin, stop = next_chunk(board)
         if begin >= end:
             break
-        for i in range(begin, min(begin + size, end)):
-            if enough and i + U16 < end:
-                prefetch(indptr, queue[i + U16])
-                prefetch(indices, indptr[queue[i + U8]])
-                first = min(np.uint64(indptr[queue[i + U4]]), last)
-                for j in range(np.uint64(NEIGHBOURS_AHEAD)):
-                    prefetch_to_write(parent, indices[first + j])
-            u = queue[i]
-            paths = sigma[u]
-            greatest = max(greatest, paths)
-            for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
-                v = indices[j]
-                c = parent[v]
-                if c < 0:
-                    if compare_and_swap(parent, v, c, level):
-                        if kept == capacity:
-                            flush(buffer, kept, queue, board)
-                            kept = U0
-                        buffer[kept] = v
-                        kept += U1
-                        edges -= c + 1
-                    c = level  # or another thread has found it in this moment
-                if c == level:
-                    atomic_add_float(sigma, v, paths)
-    flush(buffer, kept, queue, board)
-    ordered_add(board, EDGES, edges)
-    W.sums[me, GREATEST] = greatest
+        if flags & COUNTS:
+            count_vertices(A, W.sigma, W.queue, begin, stop, level)
+        if flags & PUSHES:
+            kept, more = push_chunk(A, W, board, me, begin, stop, kept, level + 1)
+            edges += more
+    if flags & PUSHES:
+        flush(W.buffers[me], kept, W.queue, board)
+        ordered_add(board, EDGES, edges)
 
 
 @njit(**INNER)
-def pull_counting(A, W, board, me, which):
-    """Unvisited vertices add up the counts of their in-neighbours in the frontier."""
+def count_by_words(A, W, board, me, level):
+    """Paths to a level that a push has found, region by region."""
     noinline()
-    in_indptr, in_indices, sigma = A.in_indptr, A.in_indices, W.sigma
-    front, new = W.bitmaps[which], W.bitmaps[1 - which]
+    buffer, n, region = W.buffers[me], np.uint64(W.parent.size), me
+    while True:
+        begin, stop, region = next_of_regions(board, region)
+        if region < 0:
+            break
+        found = collect(W.parent, level, np.uint64(begin) << U6, min(np.uint64(stop) << U6, n), buffer)
+        count_vertices(A, W.sigma, buffer, 0, found, level)
+
+
+@njit(**INNER)
+def pull_counting(A, W, board, me, level):
+    """Unvisited vertices add up the counts of their in-neighbours; those of the level before alone have any."""
+    noinline()
+    in_indptr, in_indices, before, counted = A.in_indptr, A.in_indices, W.sigma[1 - level % 2], W.sigma[level % 2]
     visited, parent, queue, buffer = W.visited, W.parent, W.queue, W.buffers[me]
-    capacity, kept, edges, greatest = np.uint64(BUFFER), U0, 0, W.sums[me, GREATEST]
-    region = me
+    capacity, kept, edges, mark, region = np.uint64(BUFFER), U0, 0, np.int32(level), me
     while True:
         begin, stop, region = next_of_regions(board, region)
         if region < 0:
@@ -111,134 +147,189 @@ def pull_counting(A, W, board, me, which):
                 v = base + bit
                 paths = 0.0
                 for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
-                    u = np.uint64(in_indices[j])
-                    there = sigma[u]
-                    paths += there if (front[u >> U6] >> (u & U63)) & U1 else 0.0
+                    paths += before[in_indices[j]]
                 if paths > 0.0:
-                    sigma[v] = paths
-                    greatest = max(greatest, paths)
+                    counted[v] = paths
                     edges -= parent[v] + 1
-                    parent[v] = 0
+                    parent[v] = mark
                     fresh |= U1 << bit
                     if kept == capacity:
                         flush(buffer, kept, queue, board)
                         kept = U0
                     buffer[kept] = np.uint32(v)
                     kept += U1
-            new[w] = fresh
             visited[w] |= fresh
     flush(buffer, kept, queue, board)
     ordered_add(board, EDGES, edges)
-    W.sums[me, GREATEST] = greatest
+
+
+# ------------------------------------------------------------------ sorted arcs
 
 
 @njit(**INNER)
-def count_found(A, W, board, me, end, size, which):
-    """The same for vertices that a push has found; their bits are set."""
-    noinline()
-    in_indptr, in_indices, queue, sigma = A.in_indptr, A.in_indices, W.queue, W.sigma
-    front, new = W.bitmaps[which], W.bitmaps[1 - which]
-    greatest = W.sums[me, GREATEST]
-    last = np.uint64(end)
-    while True:
-        begin = atomic_add(board, NEXT_CHUNK, size)
-        if begin >= end:
-            break
-        for i in range(np.uint64(begin), np.uint64(min(begin + size, end))):
-            if i + U16 < last:
-                prefetch(in_indptr, queue[i + U16])
-                prefetch(in_indices, in_indptr[queue[i + U8]])
-            v = np.uint64(queue[i])
-            paths = 0.0
-            for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
-                u = np.uint64(in_indices[j])
-                there = sigma[u]
-                paths += there if (front[u >> U6] >> (u & U63)) & U1 else 0.0
-            sigma[v] = paths
-            greatest = max(greatest, paths)
-            atomic_or(new, v >> U6, U1 << (v & U63))
-    W.sums[me, GREATEST] = greatest
+def sort_arcs(A, W, board, me, level, flags, bucket_bits):
+    """The values of a level's vertices, once for every arc to a vertex of the next level, or of the one before on the
+    way back, sorted by the bucket of that vertex, which gets it.
 
-
-@njit(**INNER)
-def spread_back(A, W, board, me, which):
-    """A level's vertices give their shares to all in-neighbours in a region of vertices, in the order of their numbers.
-
-    So every sum is made by one thread, in the order of its row. Vertices of other levels get something too; it is set
-    to 0 before it counts.
+    A bucket is a range of vertices. What the vertices of one bucket give to another lies together, in the order of the
+    givers: where it begins is in `runs`. If there is no room for all, the job counts as having FOUND something.
     """
     noinline()
-    in_indptr, in_indices, sigma, gathered = A.in_indptr, A.in_indices, W.sigma, W.gathered
-    front, n, region = W.bitmaps[which], np.uint64(W.parent.size), me
+    indptr, indices, sign = A.in_indptr, A.in_indices, -1.0
+    if flags & OUTWARDS:
+        indptr, indices, sign = A.indptr, A.indices, 1.0
+    getters, values, buffer, cursor, given = W.getters, W.values, W.buffers[me], W.cursors[me], W.sigma[level % 2]
+    n, buckets, bits, region = np.uint64(W.parent.size), W.runs.shape[0], np.uint64(bucket_bits), me
     while True:
-        begin, stop, region = next_of_regions(board, region)
+        bucket, _, region = next_of_regions(board, region)
         if region < 0:
-            break
-        first, last = np.uint64(begin) << U6, min(np.uint64(stop) << U6, n)
-        for u in range(first, last):
-            gathered[u] = 0.0
-        for w in range(np.uint64(front.size)):
-            asking = front[w]
-            base = w << U6
-            while asking != U0:
-                v = base + trailing_zeros(asking)
-                asking &= asking - U1
-                prefetch(in_indices, in_indptr[min(v + U16, n)])
-                share = sigma[v]
-                for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
-                    u = np.uint64(in_indices[j])
-                    if u - first < last - first:
-                        gathered[u] += share
+            return
+        runs, first = W.runs[bucket], np.uint64(bucket) << bits
+        last = min(first + (U1 << bits), n)
+        cursor[:] = 0
+        for begin in range(first, last, np.uint64(BUFFER)):
+            found = collect(W.parent, level, begin, min(begin + np.uint64(BUFFER), last), buffer)
+            count_arcs(indptr, indices, buffer, found, cursor, bits)
+        total = np.int64(0)
+        for b in range(buckets):
+            total += cursor[b]
+        place = np.int64(atomic_add(board, TAIL, total))
+        if place + total > getters.size:
+            ordered_add(board, FOUND, 1)
+            continue
+        for b in range(buckets):
+            runs[b] = place
+            place += cursor[b]
+            cursor[b] = runs[b]
+        runs[buckets] = place
+        for begin in range(first, last, np.uint64(BUFFER)):
+            found = collect(W.parent, level, begin, min(begin + np.uint64(BUFFER), last), buffer)
+            place_arcs(indptr, indices, buffer, found, cursor, bits, given, sign, getters, values)
 
 
 @njit(**INNER)
-def gather_back(A, W, board, me, end, size, level, flags, which):
-    """δ of a level is added to the total; sigma becomes what its predecessors take their share of. Bits are set."""
+def count_arcs(indptr, indices, vertices, count, cursor, bits):
+    """How many arcs lead into each bucket."""
     noinline()
-    indptr, indices, queue, sigma, total, taken = A.indptr, A.indices, W.queue, W.sigma, W.total, W.gathered
-    front, new = W.bitmaps[which], W.bitmaps[1 - which]
-    targets, shift = W.targets, W.levels[level, SHIFT]
+    for i in range(count):
+        if i + U16 < count:
+            prefetch(indptr, vertices[i + U16])
+            prefetch(indices, indptr[vertices[i + U8]])
+        v = np.uint64(vertices[i])
+        for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + U1])):
+            cursor[np.uint64(indices[j]) >> bits] += 1
+
+
+@njit(**INNER)
+def place_arcs(indptr, indices, vertices, count, cursor, bits, given, sign, getters, values):
+    """Write every arc to its place."""
+    noinline()
+    for i in range(count):
+        if i + U16 < count:
+            prefetch(indices, indptr[vertices[i + U8]])
+            prefetch(given, vertices[i + U8])
+        v = np.uint64(vertices[i])
+        value = sign * given[v]
+        for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + U1])):
+            u = np.uint64(indices[j])
+            place = np.uint64(cursor[u >> bits])
+            getters[place] = np.uint32(u)
+            values[place] = value
+            cursor[u >> bits] += 1
+
+
+@njit(**INNER)
+def add_sorted(A, W, board, me, level, flags, bucket_bits):
+    """A level's vertices get what was sorted: path counts, or on the way back shares, with which they are finished.
+
+    Vertices of other levels get something, too; nobody reads it.
+    """
+    noinline()
+    getters, values, runs, gathered, buffer = W.getters, W.values, W.runs, W.gathered, W.buffers[me]
+    counted, n, bits, region = W.sigma[level % 2], np.uint64(W.parent.size), np.uint64(bucket_bits), me
+    while True:
+        bucket, _, region = next_of_regions(board, region)
+        if region < 0:
+            return
+        b, first = np.uint64(bucket), np.uint64(bucket) << bits
+        last = min(first + (U1 << bits), n)
+        for u in range(first, last):
+            gathered[u] = 0.0
+        for givers in range(np.uint64(runs.shape[0])):
+            for place in range(np.uint64(runs[givers, b]), np.uint64(runs[givers, b + U1])):
+                gathered[getters[place]] += values[place]
+        for begin in range(first, last, np.uint64(BUFFER)):
+            found = collect(W.parent, level, begin, min(begin + np.uint64(BUFFER), last), buffer)
+            if flags & OUTWARDS:
+                for i in range(found):
+                    counted[buffer[i]] = gathered[buffer[i]]
+            else:
+                finish_vertices(A, W, buffer, 0, found, level, flags | IS_GATHERED, me)
+
+
+# ------------------------------------------------------------------ back
+
+
+@njit(**INNER)
+def finish_vertices(A, W, vertices, begin, end, level, flags, me):
+    """δ of vertices of a level is added to the total; sigma becomes what their predecessors take their share of."""
+    noinline()
+    indptr, indices, total, gathered, targets = A.indptr, A.indices, W.total, W.gathered, W.targets
+    sigma, later, shift = W.sigma[level % 2], W.sigma[1 - level % 2], W.levels[level, SHIFT]
     factor = 2.0 ** np.float64(-shift) if shift else 1.0
     extra = 1.0 if flags & WITH_ENDPOINTS else 0.0
-    found, due, counted = 0.0, 0.0, 0.0
-    last = np.uint64(end)
-    while True:
-        begin = atomic_add(board, NEXT_CHUNK, size)
-        if begin >= end:
-            break
-        for i in range(np.uint64(begin), np.uint64(min(begin + size, end))):
-            if i + U16 < last:
-                prefetch(indptr, queue[i + U16])
-                prefetch(indices, indptr[queue[i + U8]])
-                prefetch(sigma, queue[i + U8])
-                prefetch(total, queue[i + U8])
-            u = np.uint64(queue[i])
-            gathered = 0.0
-            if flags & IS_GATHERED:
-                gathered = taken[u]
-            elif flags & HAS_SUCCESSORS:
-                for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + U1])):
-                    v = np.uint64(indices[j])
-                    share = sigma[v]
-                    gathered += share if (front[v >> U6] >> (v & U63)) & U1 else 0.0
-            paths = sigma[u]
-            delta = paths * gathered
-            weight = 1.0 if targets.size == 0 else targets[u]
-            sigma[u] = (weight + delta) / paths * factor
-            total[u] += delta + extra * weight
-            found += delta
-            due += (level - 1) * weight
-            counted += weight
-            atomic_or(new, u >> U6, U1 << (u & U63))
+    found, counted = 0.0, 0.0
+    begin, end, last = np.uint64(begin), np.uint64(end), np.uint64(max(0, indices.size - NEIGHBOURS_AHEAD))
+    gathers = last and flags & (HAS_SUCCESSORS | IS_GATHERED) == HAS_SUCCESSORS
+    for i in range(begin, end):
+        if i + U16 < end:
+            if gathers:
+                prefetch(indptr, vertices[i + U16])
+                prefetch(indices, indptr[vertices[i + U8]])
+                first = min(np.uint64(indptr[vertices[i + U4]]), last)
+                for j in range(np.uint64(NEIGHBOURS_AHEAD)):
+                    prefetch(later, indices[first + j])
+            prefetch_to_write(sigma, vertices[i + U8])
+            prefetch_to_write(total, vertices[i + U8])
+        u = np.uint64(vertices[i])
+        taken = 0.0
+        if flags & IS_GATHERED:
+            taken = gathered[u]
+        elif flags & HAS_SUCCESSORS:
+            for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + U1])):
+                share = later[indices[j]]
+                taken -= share if share < 0.0 else 0.0
+        paths = sigma[u]
+        delta = paths * taken
+        weight = 1.0 if targets.size == 0 else targets[u]
+        sigma[u] = -((weight + delta) / paths * factor)
+        total[u] += delta + extra * weight
+        found += delta
+        counted += weight
     W.sums[me, FOUND_SUM] += found
-    W.sums[me, DUE] += due
+    W.sums[me, DUE] += (level - 1) * counted
     W.sums[me, COUNTED] += counted
 
 
 @njit(**INNER)
-def forget(parent, sigma, unvisited, begin, end):
+def finish_level(A, W, board, me, level, flags):
+    """Chunks of a level in the queue, going back; vertices gather from their successors."""
     noinline()
-    for v in range(begin, end):
-        parent[v] = unvisited[v]
-    for v in range(begin, end):
-        sigma[v] = 0.0
+    while True:
+        begin, stop = next_chunk(board)
+        if begin >= board[JOB_END]:
+            return
+        finish_vertices(A, W, W.queue, begin, stop, level, flags, me)
+
+
+@njit(**INNER)
+def finish_by_words(A, W, board, me, level, flags):
+    """The same for a large level, region by region."""
+    noinline()
+    buffer, n, region = W.buffers[me], np.uint64(W.parent.size), me
+    while True:
+        begin, stop, region = next_of_regions(board, region)
+        if region < 0:
+            return
+        found = collect(W.parent, level, np.uint64(begin) << U6, min(np.uint64(stop) << U6, n), buffer)
+        finish_vertices(A, W, buffer, 0, found, level, flags, me)

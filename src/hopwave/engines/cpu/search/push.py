@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.crew import EDGES, NEXT_CHUNK, TAIL
+from hopwave.engines.cpu.crew import EDGES, JOB_END, TAIL, next_chunk
 from hopwave.engines.cpu.intrinsics import (
     INNER,
     ONE,
@@ -89,8 +89,9 @@ def claim_noted(parent, new, seen_from, noted, buffer, kept, queue, board):
 
 
 @njit(**INNER)
-def push_shared(A, W, board, me, end, size):
-    """Chunks of the frontier until none is left; a vertex belongs to the worker that swaps its parent first.
+def push_chunk(A, W, board, me, begin, stop, kept, level):
+    """Push queue[begin:stop]; a vertex belongs to the worker that swaps its parent first, for the vertex it was seen
+    from, or for a level that is at least 0. Returns how many the buffer keeps, and the arcs that leave what was found.
 
     A swap waits for its cache line and lets nothing pass. So the vertices that look new are noted first, without a
     branch, and claimed some dozens at a time, their lines requested ahead. Where rows are short, noting costs more.
@@ -98,47 +99,56 @@ def push_shared(A, W, board, me, end, size):
     noinline()
     indptr, indices, parent, queue, buffer = A.indptr, A.indices, W.parent, W.queue, W.buffers[me]
     new, seen_from = W.buffers[me, BUFFER : BUFFER + 2 * CANDIDATES], W.buffers[me, BUFFER + 2 * CANDIDATES :]
-    end, size, kept, noted, many = np.uint64(end), np.uint64(size), U0, U0, np.uint64(CANDIDATES)
+    end, noted, many = np.uint64(board[JOB_END]), U0, np.uint64(CANDIDATES)
     enough, last = indices.size >= NEIGHBOURS_AHEAD, np.uint64(indices.size - NEIGHBOURS_AHEAD)
     noting, edges = indices.size >= NOTING_DEGREE * (indptr.size - 1), 0
+    for i in range(np.uint64(begin), np.uint64(stop)):
+        if enough and i + U16 < end:
+            prefetch(indptr, queue[i + U16])
+            prefetch(indices, indptr[queue[i + U8]])
+            first = min(np.uint64(indptr[queue[i + U4]]), last)
+            for ahead in range(np.uint64(NEIGHBOURS_AHEAD)):
+                prefetch_to_write(parent, indices[first + ahead])
+        u = queue[i]
+        mark = u if level < 0 else np.uint32(level)
+        j, row_end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
+        if not noting:
+            for place in range(j, row_end):
+                v = indices[place]
+                c = parent[v]
+                if c < 0 and compare_and_swap(parent, v, c, mark):
+                    if kept == np.uint64(BUFFER):
+                        flush(buffer, kept, queue, board)
+                        kept = U0
+                    buffer[kept] = v
+                    kept += U1
+                    edges -= c + 1
+            j = row_end
+        while j < row_end:
+            for place in range(j, min(j + many, row_end)):
+                v = indices[place]
+                new[noted] = v
+                seen_from[noted] = mark
+                noted += np.uint64(parent[v] < 0)
+            j += many
+            if noted >= many:
+                kept, more = claim_noted(parent, new, seen_from, noted, buffer, kept, queue, board)
+                edges += more
+                noted = U0
+    kept, more = claim_noted(parent, new, seen_from, noted, buffer, kept, queue, board)
+    return kept, edges + more
+
+
+@njit(**INNER)
+def push_shared(A, W, board, me):
+    """Chunks of the frontier until none is left."""
+    noinline()
+    kept, edges, end = U0, 0, board[JOB_END]
     while True:
-        begin = np.uint64(atomic_add(board, NEXT_CHUNK, size))
+        begin, stop = next_chunk(board)
         if begin >= end:
             break
-        for i in range(begin, min(begin + size, end)):
-            if enough and i + U16 < end:
-                prefetch(indptr, queue[i + U16])
-                prefetch(indices, indptr[queue[i + U8]])
-                first = min(np.uint64(indptr[queue[i + U4]]), last)
-                for ahead in range(np.uint64(NEIGHBOURS_AHEAD)):
-                    prefetch_to_write(parent, indices[first + ahead])
-            u = queue[i]
-            j, row_end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
-            if not noting:
-                for place in range(j, row_end):
-                    v = indices[place]
-                    c = parent[v]
-                    if c < 0 and compare_and_swap(parent, v, c, u):
-                        if kept == np.uint64(BUFFER):
-                            flush(buffer, kept, queue, board)
-                            kept = U0
-                        buffer[kept] = v
-                        kept += U1
-                        edges -= c + 1
-                j = row_end
-            while j < row_end:
-                for place in range(j, min(j + many, row_end)):
-                    v = indices[place]
-                    new[noted] = v
-                    seen_from[noted] = u
-                    noted += np.uint64(parent[v] < 0)
-                j += many
-                if noted >= many:
-                    kept, more = claim_noted(parent, new, seen_from, noted, buffer, kept, queue, board)
-                    edges += more
-                    noted = U0
-        kept, more = claim_noted(parent, new, seen_from, noted, buffer, kept, queue, board)
+        kept, more = push_chunk(A, W, board, me, begin, stop, kept, -1)
         edges += more
-        noted = U0
-    flush(buffer, kept, queue, board)
+    flush(W.buffers[me], kept, W.queue, board)
     ordered_add(board, EDGES, edges)

@@ -317,7 +317,7 @@ def work(A, W, board, me):
     noinline()
     kind, end, size = board[JOB_KIND], board[JOB_END], board[JOB_CHUNK]
     if kind == PUSH:
-        push_shared(A, W, board, me, end, size)
+        push_shared(A, W, board, me)
         return
     if kind in (PULL, PULL_AHEAD):
         pull_chunks(A, W, board, me)
