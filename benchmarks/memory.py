@@ -156,8 +156,8 @@ def on_cpu(folder: str, directed: bool, names: list[str]) -> dict[str, int]:
         for small in (hw.generate.grid(120, 120), hw.generate.kronecker(13, 16, directed=directed)):
             what, options = asks(small)[name]
             call(fresh(small, options), what, options, "cpu", small.to_edges())
-            if options.get("sources") and len(options["sources"]) == 1:  # as all threads do on a large graph
-                call(fresh(small, options), what, {**options, "plan": "hopwave-wide"}, "cpu")
+            if own := plan_of_large_graphs(what, options):
+                call(fresh(small, options), what, {**options, "plan": own}, "cpu")
         what, options = asks(graph)[name]
         edges, asked = graph.to_edges() if name == "from_edges" else None, fresh(graph, options)
         gc.collect()
@@ -167,6 +167,13 @@ def on_cpu(folder: str, directed: bool, names: list[str]) -> dict[str, int]:
         peaks[name] = resident("VmHWM") - before
         del answer, asked, edges
     return peaks
+
+
+def plan_of_large_graphs(what: str, options: dict[str, Any]) -> str | None:
+    """What runs on a large graph, if a small one has a way of its own: a small one must be told to compile it."""
+    if what == "bfs":
+        return "hopwave-paths" if options.get("path_counts") else "hopwave"
+    return "hopwave-wide" if what == "betweenness_centrality" and len(options.get("sources", ())) == 1 else None
 
 
 def in_a_process(graph: Any, names: list[str]) -> dict[str, int]:
