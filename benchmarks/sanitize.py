@@ -2,11 +2,11 @@
 
     PYTHONPATH=src python -m benchmarks.sanitize [--seconds 150] [--workers 8] [--tools memcheck,…] [--parts many,…]
 
-Everything is compiled first, and each part (sanitize_parts.py) runs once without a tool: compiling under a tool takes
-minutes. Then workers, which are processes under compute-sanitizer, take one part after another until all are done or
-the time is over, those with most instances that their tool has not seen first. Each tool must also report a mistake
-that is made for it (sanitize_control.py). Grids are as large as on a GPU with MULTIPROCESSORS of them, since a tool's
-time goes with the threads.
+Everything is compiled first, unless parts are named, and each part (sanitize_parts.py) runs once without a tool:
+compiling under a tool takes minutes. Then workers, which are processes under compute-sanitizer, take one part after
+another until all are done or the time is over, those with most instances that their tool has not seen first. Each tool
+must also report a mistake that is made for it (sanitize_control.py). Grids are as large as on a GPU with
+MULTIPROCESSORS of them, since a tool's time goes with the threads.
 
 benchmarks/results/sanitizer.jsonl keeps one line per tool and part, the newest of each, as long as the kernels stay as
 they were; sanitizer.md is the table of kernels and tools that follows from it. A part without a tool:
@@ -189,7 +189,8 @@ def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
     def command(tool: str, label: str) -> list[str]:
         return module("benchmarks.sanitize", "--work", tool, "--label", label, *options)
 
-    subprocess.run(module("hopwave", "warmup", "--device", "cuda"), timeout=given.seconds, check=False, cwd=ROOT)
+    if not given.parts:  # else the run without a tool compiles what they need
+        subprocess.run(module("hopwave", "warmup", "--device", "cuda"), timeout=given.seconds, check=False, cwd=ROOT)
     print(f"compiled {time.time() - deadline + given.seconds:.0f} s", flush=True)
     pool = Pool(board, tools, tasks(given.parts), command, given.workers, ROOT)
     for tool in tools:
