@@ -144,8 +144,8 @@ the sizes of every level, and the rule replayed. *Best before* is the best exist
 same graph families. These times were collected before the project began and not measured again; for XBFS they are
 kernel time alone. Made by `benchmarks/gpu_hopwave.py --time --publish`."""
 HOPWAVE_DEEP = """\
-Microseconds per level, where the time of each source is divided by its own number of levels. They are of an earlier run,
-in which these four searches took up to 2% less; of the last one only the medians above were kept:"""
+Microseconds per level, where the time of each source is divided by its own number of levels. They are of an earlier
+run, in which these four searches took up to 2% less; of the last one only the medians above were kept:"""
 HOPWAVE_TRIED = """\
 What was tried and did not help: middle teams of 8, 24, 32 or 64 blocks; 256 or 512 working threads per block; pieces of
 two arcs; a warp that arrives at the barrier before its block's results are written; acquire and release fences instead
