@@ -41,26 +41,26 @@ NOTES = {
     "cpu-gapbs": AIMS,
     "cpu-gapbs-16": f"""\
 Both programs in one visit to the 16 cores of the H200's host, one after the other, graph by graph. {AIMS} What logs of
-every job, made on the same machine, say about those that are missed:
+every job, from three visits to this machine, say about those that are missed:
 
 - Barriers are short. All fifteen helpers join a level within 4 µs, and it is closed half a microsecond after the last
   of them ends.
-- Small world, a search: 0.1 ms are Python before and after it. Four pushes take 0.15 ms; the last looks at 160,132
-  arcs, 8.5 ns per arc and thread, since cores take the cache lines of `parent` from each other. Three pulls take
-  0.09 ms.
+- Small world, a search: 0.1 ms are Python before and after it. Four pushes take 0.15 to 0.2 ms; the last looks at
+  160,132 arcs, 8.5 to 10 ns per arc and thread, since cores take the cache lines of `parent` from each other. Three
+  pulls take 0.1 ms.
 - Delaunay 18, a search: 185 levels of 1,409 vertices, 12 µs each, of which 9 are work, 14 ns per arc and thread. The
   levels of the grid are smaller. Tried without gain: chunks half or twice as large (3.9 to 4.4 ms instead of 3.5), and
   threads that begin with the vertices they found themselves (15 µs per level).
-- Delaunay 18, betweenness of one source: 208 levels, 19 µs each on the way out and 14 on the way back. More threads no
-  longer help: 27 ms on one, 19 on two, 12 on four, 8.5 on eight, 8.0 on sixteen.
-- The grid, betweenness: a source stays on one thread. Its levels have 500 vertices; shared, a source takes 57 ms on
+- Delaunay 18, betweenness of one source: 208 levels, 18 µs each on the way out and 12 on the way back, and 1 ms on one
+  thread. More threads hardly help: in an earlier visit 27 ms on one, 19 on two, 12 on four, 8.5 on eight, 8.0 on
+  sixteen. Four sources have a team of four threads each, and take 16 ms together. Eight have one thread each, and the
+  other eight have nothing to do.
+- The grid, betweenness of one source: it stays on one thread. Levels have 500 vertices; shared, a source took 57 ms on
   two threads, 39 on four, 36 on eight and 43 on sixteen, beside 42 on one.
-- One source of kron 18: 0.9 of 3.2 ms are on one thread: Python, clearing the sums, their check and scaling them. A
-  push of 640,706 arcs takes 0.5 ms, counting along them 0.7 (by atomics it was 1.6 in all), and going back along
-  272,140 arcs 0.5 (1.9, when every thread looked at all of them).
-- kron 20: one level has 24 of 31 million arcs. Counting, or going back, along it takes 4.5 of 12 ms, 2.9 ns per arc
-  and thread. What is on one thread takes 2.9 ms of a call.
-- Small world, betweenness: of 1.7 ms per source, 0.4 ms are on one thread. Levels of 16,000 to 55,000 vertices take
+- One source of kron 18: 1.0 of 3.4 ms are on one thread: Python, clearing the sums, their check and scaling them. A
+  push of 640,706 arcs takes 0.5 ms and counting along them 0.55 (by atomics it was 1.6 in all), going back along
+  272,140 arcs 0.5 (it was 1.9, when every thread looked at all of them).
+- Small world, betweenness: of 1.6 ms with one source, 0.7 are on one thread. Levels of 16,000 to 55,000 vertices take
   0.07 to 0.17 ms each, 4 to 6 ns per arc and thread, three on the way out and three back.
 """,
 }
