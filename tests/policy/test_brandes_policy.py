@@ -395,10 +395,10 @@ def test_endpoints_is_true_or_false(yes: Any) -> None:
 
 @pytest.mark.skipif("hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points")
 def test_the_backend_takes_any_truth_value_as_networkx_does() -> None:
-    karate = nx.karate_club_graph()
-    for given in ({"endpoints": "yes"}, {"endpoints": None}, {"normalized": 2}, {"normalized": []}):
-        found = nx.betweenness_centrality(karate, **given, backend="hopwave")
-        assert found == pytest.approx(nx.betweenness_centrality(karate, **given, backend="networkx"), rel=1e-12)
+    for how in ({"endpoints": "yes"}, {"endpoints": None}, {"normalized": 2}, {"normalized": []}):
+        karate = nx.karate_club_graph()
+        found = nx.betweenness_centrality(karate, **how, backend="hopwave")
+        assert found == pytest.approx(nx.betweenness_centrality(karate, **how, backend="networkx"), rel=1e-12)
 
 
 def test_graphs_of_other_libraries() -> None:
