@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -140,3 +141,25 @@ def test_numbers_that_are_none() -> None:
     for wrong in ({"k": 0}, {"k": "x"}, {"sources": [99]}, {"memory_limit": -1}):
         with pytest.raises(hw.GraphError, match=next(iter(wrong)) if "sources" not in wrong else "99"):
             hw.estimate(SQUARE, "betweenness_centrality", device="cpu", **wrong)  # type: ignore[arg-type]
+
+
+def test_files(tmp_path: Path) -> None:
+    name = tmp_path / "square.npz"
+    hw.write(name, SQUARE)
+    for wrong in ({"directed": "no"}, {"labels": 3}, {"weights": None}, {"progress": "yes"}, {"combine": TWO}):
+        with pytest.raises(hw.GraphError, match=f"{next(iter(wrong))}="):
+            hw.read(name, **wrong)  # type: ignore[arg-type]
+    for wrong in ({"labels": "no"}, {"weights": TWO}):
+        with pytest.raises(hw.GraphError, match="is neither True nor False"):
+            hw.write(name, SQUARE, **wrong)  # type: ignore[arg-type]
+    for format in ("misspelt", 3, TWO, ["npz"]):
+        with pytest.raises(hw.FormatError, match="is not known; use one of"):
+            hw.read(name, format=format)  # type: ignore[arg-type]
+    for path in (3, None, b"square.npz", ["square.npz"]):
+        with pytest.raises(hw.FormatError, match="is not the name of a file"):
+            hw.read(path)  # type: ignore[arg-type]
+        with pytest.raises(hw.FormatError, match="is not the name of a file"):
+            hw.write(path, SQUARE)  # type: ignore[arg-type]
+    text = tmp_path / "edges.txt"
+    text.write_text("0 1\n1 2\n")
+    assert hw.read(text, n=np.int64(9)).n == 9

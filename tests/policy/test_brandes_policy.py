@@ -382,14 +382,23 @@ def test_refused_arguments(asked: dict[str, Any], words: str) -> None:
         hw.betweenness_centrality(generate.path(4), **asked)
 
 
-@pytest.mark.parametrize("yes", [1, 2, -1, "yes", [0]])
-def test_endpoints_accepts_any_truth_value(yes: Any) -> None:
+@pytest.mark.parametrize("yes", [1, 1.0, np.True_])
+def test_endpoints_is_true_or_false(yes: Any) -> None:
     graph = generate.grid(3, 4)
     for plan in ("hopwave-block", "hopwave-wide"):
         found = hw.betweenness_centrality(graph, endpoints=yes, plan=plan).scores
         assert np.array_equal(found, hw.betweenness_centrality(graph, endpoints=True, plan=plan).scores)
-    no = hw.betweenness_centrality(graph, endpoints=None).scores  # type: ignore[arg-type]
-    assert np.array_equal(no, hw.betweenness_centrality(graph).scores)
+    for neither in (2, -1, "yes", [0], None):
+        with pytest.raises(GraphError, match="is neither True nor False; give one of the two"):
+            hw.betweenness_centrality(graph, endpoints=neither)  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif("hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points")
+def test_the_backend_takes_any_truth_value_as_networkx_does() -> None:
+    for how in ({"endpoints": "yes"}, {"endpoints": None}, {"normalized": 2}, {"normalized": []}):
+        karate = nx.karate_club_graph()
+        found = nx.betweenness_centrality(karate, **how, backend="hopwave")
+        assert found == pytest.approx(nx.betweenness_centrality(karate, **how, backend="networkx"), rel=1e-12)
 
 
 def test_graphs_of_other_libraries() -> None:

@@ -15,7 +15,6 @@ from hopwave.api.search import bfs
 from hopwave.api.shortest_paths import sssp
 from hopwave.api.weights import as_lengths
 from hopwave.csr import offset_type
-from hopwave.engines.cpu.path_counts import LARGEST
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph_arrays import arc_tails
@@ -148,7 +147,7 @@ def estimate(
     if weighted and device == "cpu" and name not in WITHOUT_A_SEARCH and graph.m and not graph.directed:
         entries, ties = _offers(graph)
         shape = replace(shape, entries=entries, ties=ties)
-        if name in BETWEENNESS and graph.m <= ARCS_FOLLOWED and shape.depth * math.log2(shape.greatest + 1) > LARGEST:
+        if name in BETWEENNESS and graph.m <= ARCS_FOLLOWED and _may_outgrow_float64(shape):
             looked_at = ids[:: max(1, len(ids) // SOURCES_LOOKED_AT)][:SOURCES_LOOKED_AT]
             shape = replace(shape, path_bits=max((_path_bits(graph, int(s)) for s in looked_at), default=0.0))
     return _estimated(ask, shape, device)
@@ -227,6 +226,13 @@ def _offers(graph: Graph) -> tuple[float, float]:
         ties += int(np.count_nonzero(offers[1:] == shortest[:-1]))
     share = len(reached) / len(some)
     return entered * share / graph.n, ties * share / graph.m
+
+
+def _may_outgrow_float64(shape: Shape) -> bool:
+    """Whether so many levels could have more shortest paths than float64 holds."""
+    from hopwave.engines.cpu.path_counts import LARGEST
+
+    return shape.depth * math.log2(shape.greatest + 1) > LARGEST
 
 
 def _path_bits(graph: Graph, source: int) -> float:

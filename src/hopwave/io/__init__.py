@@ -14,7 +14,9 @@ from hopwave.graph import Graph
 from hopwave.io.detect import FORMATS, by_name, by_title, detect, unknown
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.source import Source
+from hopwave.options import flag, flag_or_none
 from hopwave.progress import Meter
+from hopwave.whole_numbers import is_whole
 
 __all__ = ["Format", "formats", "read", "replacing", "write"]
 
@@ -101,10 +103,11 @@ def read(
     ...     read(f"{folder}/path.mtx.gz")
     Graph(n=3, m=4, undirected)
     """
-    if n is not None and (isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= LARGEST_VERTEX_COUNT):
+    directed, labels, weights = flag_or_none("directed", directed), flag("labels", labels), flag("weights", weights)
+    if n is not None and not (is_whole(n) and 0 <= n <= LARGEST_VERTEX_COUNT):
         raise GraphError(f"n={n!r} is not a number of vertices; give a whole number up to {LARGEST_VERTEX_COUNT}")
     check_combine(combine, True, "merge")
-    place = Path(path)
+    place = _path(path)
     with Meter(f"reading {place.name}", None, progress) as meter:
         source = Source(place, meter)
         if source.size == 0:
@@ -161,7 +164,8 @@ def write(
     """
     if not isinstance(graph, Graph):
         raise TypeError(f"write(path, graph) takes a hopwave Graph, not {type(graph).__name__}; path comes first")
-    place = Path(path)
+    labels, weights = flag("labels", labels), flag("weights", weights)
+    place = _path(path)
     chosen = by_title(format) if format is not None else by_name(place)
     if chosen is None:
         raise unknown(place)
@@ -178,3 +182,10 @@ def write(
         raise FormatError(f"{chosen.title} cannot store weights; use {able}, or drop them with weights=False", place)
     with replacing(place, packed=place.name.lower().endswith(".gz")) as stream:
         chosen.write(Target(place, stream), graph, **options)
+
+
+def _path(given: Any) -> Path:
+    """The name of a file as a path."""
+    if not isinstance(given, str | os.PathLike):
+        raise FormatError(f"path={given!r} is not the name of a file; give a string or a path")
+    return Path(given)

@@ -70,7 +70,7 @@ def by_title(name: str) -> Format:
     ('.graph', '.metis')
     """
     for known in FORMATS:
-        if known.name == name:
+        if isinstance(name, str) and known.name == name:
             return known
     raise FormatError(f"format={name!r} is not known; use one of {', '.join(known.name for known in FORMATS)}")
 
