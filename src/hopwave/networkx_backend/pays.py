@@ -55,7 +55,8 @@ def count_arcs(adjacency: Any) -> int:
 # From every vertex. What is left to NetworkX here dispatches every one of its searches anew, which takes longer.
 MANY_SEARCHES = Pays(60, 20)
 STRONG = Pays(400, 100)  # NetworkX walks depth first, vertex by vertex
-MEANS = Pays(600, 200)  # one search, whose hops NetworkX adds up from lists of paths or by Dijkstra's algorithm
+ON_STRONG = Pays(100, 60)  # the same, and what is left to NetworkX dispatches each of its steps anew
+MEANS = Pays(450, 200)  # one search, whose hops NetworkX adds up from lists of paths or by Dijkstra's algorithm
 ONE_SEARCH = Pays(100_000, 1_500)  # takes NetworkX as long as a conversion; the next call is 4 to 8 × faster
 FOUND_BY_SEARCH = Pays(30_000, 1_500)  # the same, and NetworkX hands on every edge through a Python generator
 ONE_VERTEX = Pays(100_000, 3_000)  # closeness or eccentricity of one vertex, by functions that answer for many
@@ -108,10 +109,13 @@ BY_NAME = {
     **dict.fromkeys(
         (
             "strongly_connected_components", "number_strongly_connected_components", "is_strongly_connected",
-            "condensation", "attracting_components", "number_attracting_components", "is_attracting_component",
-            "is_semiconnected",
+            "condensation",
         ),
         STRONG,
+    ),
+    **dict.fromkeys(
+        ("attracting_components", "number_attracting_components", "is_attracting_component", "is_semiconnected"),
+        ON_STRONG,
     ),
     **dict.fromkeys(
         (
