@@ -43,7 +43,7 @@ def push_counting(A, own, begin, end, used, arcs):
     """One level forward, by the arcs that leave it. Its successors are recorded, as arc numbers where `arcs`.
 
     used: how many successors are recorded so far. Returns the new end of the queue, and of the successors. What the
-    vertices 4, 8 and 16 places ahead will need is prefetched, as in search/steps.push_alone.
+    vertices 4, 8 and 16 places ahead will need is prefetched, as in search/push.push_alone.
     """
     noinline()
     indptr, indices, sigma = A.indptr, A.indices, own.sigma
