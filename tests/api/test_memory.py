@@ -24,7 +24,10 @@ ASKED = ("bfs", "components")
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of resident memory is read from /proc")
 def test_the_peak_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """benchmarks/results/memory-cpu.md has all questions; here are some that take a second."""
+    """benchmarks/results/memory-cpu.md has all questions; here are some that take a second.
+
+    Where an array's last page of 2 MB begins is chance, and these graphs are small: so one such page more or less.
+    """
     monkeypatch.setenv("HOPWAVE_NUM_THREADS", "2")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     graph = hw.generate.kronecker(17, 8, seed=1)
@@ -32,7 +35,7 @@ def test_the_peak_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ASKED:
         what, options = measured.asks(graph)[name]
         said = int(hw.estimate(measured.fresh(graph, options), what, device="cpu", **options))
-        assert 0.85 < said / peaks[name] < 1.15, (name, said, peaks[name])
+        assert abs(said - peaks[name]) < 0.15 * peaks[name] + on_cpu.HUGE_PAGE, (name, said, peaks[name])
 
 
 def test_questions_are_those_of_both_devices_and_are_functions() -> None:
