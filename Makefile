@@ -62,7 +62,7 @@ oldest:
 
 # Known vulnerabilities of what the demo and the extras install. Asks the package index, and says so where it cannot.
 audit: $(VENV)/.test
-	$(PYTHON) tests/audit.py .venv-audit $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+	$(PYTHON) tests/vulnerabilities.py .venv-audit $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 
 lint: style
 	$(INSTALL) --editable '.[lint]'
@@ -93,7 +93,7 @@ report: $(VENV)/.demo
 
 # The tables of TurboBFS and TurboBC on the papers' own graphs of up to 5 million arcs; needs a network for the first run.
 papers: $(VENV)/.test
-	$(BIN)/python -m benchmarks.papers
+	$(BIN)/python -m benchmarks.papers.fetched
 
 docs: $(VENV)/.test
 	$(BIN)/python -m docs

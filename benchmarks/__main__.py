@@ -27,7 +27,7 @@ AT_ONCE = 2  # benchmarks of a quick run, whose times do not count
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A module of this folder, and its options in a whole and in a quick run."""
+    """A module below this folder, and its options in a whole and in a quick run."""
 
     name: str
     quick: str = ""
@@ -50,26 +50,26 @@ class Outcome:
 
 
 ORDER = (
-    Benchmark("importing"),
-    Benchmark("building", "--edges 500000 --vertices 50000 --rounds 2"),
-    Benchmark("reading", "--edges 200000 --repeats 2"),
-    Benchmark("cpu_search", "smallworld --sources 4"),
-    Benchmark("cpu_betweenness", "smallworld --sources 4"),
-    Benchmark("cpu_weighted_betweenness", "--graphs 'grid 64 x 64'"),
-    Benchmark("cpu_paths", "--graphs kron18"),
-    Benchmark("cpu_ranked", "smallworld"),
-    Benchmark("cpu_many"),
-    Benchmark("cpu_many_weighted"),
-    Benchmark("cpu_sssp", "smallworld --sources 2"),
-    Benchmark("cpu_busy", "smallworld"),
-    Benchmark("cpu_compile", "search"),
-    Benchmark("cpu_scaling", "--threads 1 2 --graphs smallworld", whole="--threads 1 2"),
-    Benchmark("linalg_products", "--scale 13 --repeats 3"),
-    Benchmark("linalg_search", "smallworld --sources 4"),
-    Benchmark("audit", "--graphs kron12,grid --ranks 2"),
-    Benchmark("ranks", "--ranks 1 2 --strong 13 --weak 0 --threads 1 --roots 4"),
-    Benchmark("linalg_algorithms", "--rounds 2"),
-    Benchmark("networkx_backend", "--sample 10"),
+    Benchmark("cpu.importing"),
+    Benchmark("graphs.beside_scipy", "--edges 500000 --vertices 50000 --rounds 2"),
+    Benchmark("graphs.reading", "--edges 200000 --repeats 2"),
+    Benchmark("cpu.search", "smallworld --sources 4"),
+    Benchmark("cpu.betweenness", "smallworld --sources 4"),
+    Benchmark("cpu.weighted_betweenness", "--graphs 'grid 64 x 64'"),
+    Benchmark("cpu.sampled_paths", "--graphs kron18"),
+    Benchmark("cpu.renumbered", "smallworld"),
+    Benchmark("cpu.many"),
+    Benchmark("cpu.many_weighted"),
+    Benchmark("cpu.sssp", "smallworld --sources 2"),
+    Benchmark("cpu.busy", "smallworld"),
+    Benchmark("cpu.compile", "search"),
+    Benchmark("cpu.scaling", "--threads 1 2 --graphs smallworld", whole="--threads 1 2"),
+    Benchmark("linalg.products", "--scale 13 --repeats 3"),
+    Benchmark("linalg.search", "smallworld --sources 4"),
+    Benchmark("papers.plans_checked", "--graphs kron12,grid --ranks 2"),
+    Benchmark("mpi.ranks", "--ranks 1 2 --strong 13 --weak 0 --threads 1 --roots 4"),
+    Benchmark("linalg.algorithms", "--rounds 2"),
+    Benchmark("peers.networkx_backend", "--sample 10"),
 )
 
 

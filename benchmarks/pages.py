@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import (
+from benchmarks import setting
+from benchmarks.before import BEST_SEARCH
+from benchmarks.papers import (
     ablations_page,
-    papers_pages,
     pushpull_page,
-    sanitize,
-    setting,
     turbo_kernels_page,
     turbobc_page,
     turbobfs_page,
     xbfs_page,
 )
-from benchmarks.before import BEST_SEARCH
+from benchmarks.papers import pages as papers_pages
+from benchmarks.sanitize import run as sanitize
 from benchmarks.setting import remarks, table
 
 Record = dict[str, Any]
@@ -142,7 +142,7 @@ Plan `hopwave-gpu`: device time of a whole search including its reset, distances
 largest component. Every graph was first checked against a simple kernel: three sources, with and without predecessors,
 the sizes of every level, and the rule replayed. *Best before* is the best existing code on the same GPU model and the
 same graph families. These times were collected before the project began and not measured again; for XBFS they are
-kernel time alone. Made by `benchmarks/gpu_hopwave.py --time --publish`."""
+kernel time alone. Made by `benchmarks/gpu/hopwave.py --time --publish`."""
 HOPWAVE_DEEP = """\
 Microseconds per level, where the time of each source is divided by its own number of levels. They are of an earlier
 run, in which these four searches took up to 2% less; of the last one only the medians above were kept:"""

@@ -8,7 +8,7 @@ A row of the data has
 
 A number that we measured is written as {name} in a note; docs/papers_values.py finds it in benchmarks/results.
 Files of code are below src/hopwave, kernels (.cuh) below its kernels/, benchmarks/ below the repository, tests below
-tests/. A name in catalogue.py is a plan. tests/api/test_docs.py checks that all of them exist.
+tests/. A name in catalogue.py is a plan. tests/house/test_docs.py checks that all of them exist.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def runs(file: Path, name: str) -> bool:
 
 def wrong(papers: list[Paper]) -> list[str]:
     """One sentence for every row that names something that does not exist, or says too little."""
-    from hopwave.catalogue import CATALOGUE
+    from hopwave.planning.catalogue import CATALOGUE
 
     sentences = []
     for paper in papers:
@@ -135,7 +135,7 @@ def wrong(papers: list[Paper]) -> list[str]:
             for kind, places, file_of in (("code", row.code, code_file), ("test", row.test, test_file)):
                 for place in places:
                     name = place.partition("::")[2]
-                    known = CATALOGUE.keys() if place.startswith("catalogue.py::") else None
+                    known = CATALOGUE.keys() if place.startswith("planning/catalogue.py::") else None
                     if not file_of(place).is_file():
                         sentences.append(f"{where}: there is no file for {kind} {place}")
                     elif name not in (names(file_of(place)) if known is None else known):

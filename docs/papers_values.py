@@ -9,8 +9,10 @@ import json
 from functools import cache
 from typing import Any
 
-from benchmarks import ablations_page, linalg_products, papers_pages, turbo_kernels_page, turbobc_page, turbobfs_page
+from benchmarks.linalg import products as linalg_products
 from benchmarks.pages import RESULTS
+from benchmarks.papers import ablations_page, turbo_kernels_page, turbobc_page, turbobfs_page
+from benchmarks.papers import pages as papers_pages
 
 from docs.speed import last_run
 

@@ -27,7 +27,7 @@ from hopwave.engines.cpu.search.small import FirstSearches
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# A slow machine must not add lines to the stderr that tests compare; tests/io/test_progress.py turns them on.
+# A slow machine must not add lines to the stderr that tests compare; tests/system/test_progress.py turns them on.
 os.environ.setdefault("HOPWAVE_PROGRESS", "0")
 
 FirstSearches.left = 0  # searches go the same way however much is compiled already

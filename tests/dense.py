@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.algebra.operators import BinaryOp, Monoid
+from hopwave.algebra.semiring import Semiring
 from hopwave.linalg import Matrix, Vector
-from hopwave.operators import BinaryOp, Monoid
-from hopwave.semiring import Semiring
 
 Table = list[list[Any]]  # rows of values or None
 NOTHING = frozenset([None])

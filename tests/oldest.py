@@ -18,17 +18,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = ("networkx", "io", "plot", "igraph")
 TOOLS = ["pytest==8.*", "pytest-xdist==3.5.*", "hypothesis"]
-LEFT_OUT = ("site", "house", "mpi", "engines/test_kernels.py", "engines/test_linalg_kernels.py")
+LEFT_OUT = ("site", "house", "mpi", "engines/cuda/test_kernels.py", "engines/cuda/linalg/test_linalg_kernels.py")
 NEED_NEWER = (  # tests of what only newer libraries have, or compared with their newer definitions
     "io/test_io_reading.py::test_matrix_market_agrees_with_scipy",
     "io/test_io_weights.py::test_matrix_market_of_scipy",
     "cli/test_cli_bc.py::test_options_as_networkx",
-    "api/test_sample_bounds.py::test_samples_are_those_of_networkx_and_travel",
-    "policy/test_oracle.py::test_samples_are_scaled_as_networkx_does",
+    "algorithms/test_sample_bounds.py::test_samples_are_those_of_networkx_and_travel",
+    "house/test_oracle.py::test_samples_are_scaled_as_networkx_does",
     "fuzz/test_fuzz_answers.py::test_graphs_beside_networkx_igraph_scipy_and_fractions",
     "linalg/test_linalg_trust.py::test_a_function_that_cannot_be_compiled_is_an_error_of_ours",
-    "api/test_faults.py::test_a_full_disk_leaves_the_old_file[a.npz]",  # NumPy left a damaged archive to the collector
-    "api/test_faults.py::test_a_full_disk_leaves_the_old_checkpoint",
+    "house/test_faults.py::test_a_full_disk_leaves_the_old_file[a.npz]",  # NumPy left a damaged archive open
+    "house/test_faults.py::test_a_full_disk_leaves_the_old_checkpoint",
 )
 BOUND = re.compile(r"([A-Za-z][\w.-]*)(?:\[[^]]*\])?\s*>=\s*([\d.]+)")
 

@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any
 
 from benchmarks.before import BEST_SEARCH
-from benchmarks.turbo_tables import ROWS
-from benchmarks.turbobc_page import EXACT, PAPER
-from hopwave.catalogue import CATALOGUE
+from benchmarks.papers.turbo_tables import ROWS
+from benchmarks.papers.turbobc_page import EXACT, PAPER
+from hopwave.planning.catalogue import CATALOGUE
 
 TITLES = {  # of files without a page
     "building": "Edges into a graph, beside SciPy",

@@ -37,9 +37,8 @@ from hopwave.api.paths import all_shortest_paths, has_path, shortest_path
 from hopwave.api.ranks import eigenvector_centrality, hits, katz_centrality, pagerank
 from hopwave.api.search import bfs, bfs_each, k_hop
 from hopwave.api.shortest_paths import nearest, sssp, sssp_each
+from hopwave.api.validate import Validation, validate
 from hopwave.arrays import ScaledCounts
-from hopwave.catalogue import plan, plans
-from hopwave.devices import Device, devices
 from hopwave.errors import (
     ConvergenceError,
     DownloadError,
@@ -54,16 +53,17 @@ from hopwave.errors import (
     SparseIdsWarning,
 )
 from hopwave.graph import Graph
+from hopwave.graph.statistics import Statistics
 from hopwave.io import formats, read, write
+from hopwave.planning.catalogue import plan, plans
+from hopwave.planning.trace import Bucket, BucketTrace, Level, Trace
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 from hopwave.results.components import Communities, Components
 from hopwave.results.memory import MemoryEstimate
 from hopwave.results.scores import DistanceHistogram, Estimate, HubsAndAuthorities, VertexScores
 from hopwave.results.search import BFSResult
 from hopwave.results.shortest_paths import ShortestPaths
-from hopwave.statistics import Statistics
-from hopwave.trace import Bucket, BucketTrace, Level, Trace
-from hopwave.validate import Validation, validate
+from hopwave.system.devices import Device, devices
 
 __version__ = "0.1.0"
 __all__ = [

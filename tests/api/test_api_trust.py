@@ -16,8 +16,8 @@ import scipy.sparse as sp
 
 import hopwave as hw
 from hopwave import FormatError, Graph, GraphError
-from hopwave.atomic_file import replacing
-from hopwave.validate import check, validate
+from hopwave.api.validate import check, validate
+from hopwave.system.atomic_file import replacing
 
 PATH = hw.generate.path(4)
 
@@ -180,7 +180,7 @@ def test_counts_beyond_64_bits_in_a_header(tmp_path: Path) -> None:
 
 KILLED = """
 import os, sys
-from hopwave.atomic_file import replacing
+from hopwave.system.atomic_file import replacing
 with replacing(sys.argv[1]) as stream:
     stream.write(b"half")
     stream.flush()

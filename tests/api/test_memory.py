@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks import memory as measured
+from benchmarks.graphs import memory as measured
 
 import hopwave as hw
 from hopwave.api import choice

@@ -16,11 +16,11 @@ from scipy.sparse.csgraph import dijkstra
 import hopwave as hw
 from graphs import TRAPS
 from hopwave import EngineError, Graph, GraphError
+from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms import shortest_paths
 from hopwave.api import shortest_paths as api
 from hopwave.api.weights import weighted
 from hopwave.engines.cpu import policy
-from hopwave.matrix import Matrix
 
 METHODS = ("dijkstra", "delta-stepping", "bellman-ford")
 either = pytest.mark.parametrize("directed", [False, True])

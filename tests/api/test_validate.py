@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import oracle
 from graphs import TRAPS, graphs
 from hopwave import Graph, GraphError, generate
-from hopwave.validate import RULES, check, validate
+from hopwave.api.validate import RULES, check, validate
 
 
 def tree(graph: Graph, sources: list[int], limit: int | None = None, direction: str = "out") -> tuple[Any, Any]:

@@ -225,7 +225,7 @@ def test_weights_in_the_order_of_edges_are_refused() -> None:
 
 
 def test_the_check_of_symmetry_is_right_for_large_arrays_of_any_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.csr.COMPILED_FROM", 0)
+    monkeypatch.setattr("hopwave.graph.csr.COMPILED_FROM", 0)
     graph = columns(list)(False)
     assert graph.weights is not None
     for kind in ("float64", "float32", "int32", "int64", "uint8"):

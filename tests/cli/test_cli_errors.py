@@ -15,9 +15,9 @@ import pytest
 from calls import Answer, Fail, Run, environment, hide
 
 import hopwave as hw
+from hopwave.api.validate import Validation, Verdict
 from hopwave.cli import app, main, selftest, terminal
 from hopwave.io import write
-from hopwave.validate import Validation, Verdict
 
 BANNER = "%%MatrixMarket matrix coordinate pattern symmetric\n"
 BAD_FILES = {

@@ -12,7 +12,7 @@ from calls import PNG, Answer, Run, hide
 
 import hopwave as hw
 from hopwave.cli import selftest, warmup
-from hopwave.csr_compiled import sorted_rows
+from hopwave.graph.csr_compiled import sorted_rows
 from hopwave.io import rows
 
 # -------------------------------------------------------------------- doctor, demo

@@ -20,7 +20,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from benchmarks import papers, setting
+from benchmarks import setting
+from benchmarks.papers import fetched as papers
 
 import hopwave as hw
 from hopwave import datasets

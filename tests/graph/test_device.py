@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hopwave import EngineError, Graph, GraphError, construct, csr
+from hopwave import EngineError, Graph, GraphError
+from hopwave.graph import construct, csr
 
 
 class Pretended:

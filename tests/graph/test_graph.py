@@ -14,7 +14,8 @@ import scipy.sparse as sp
 from hypothesis import given
 
 from graphs import graphs
-from hopwave import Graph, GraphError, csr
+from hopwave import Graph, GraphError
+from hopwave.graph import csr
 
 pl = pytest.importorskip("polars")
 

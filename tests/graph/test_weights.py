@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hopwave as hw
-from hopwave import Graph, GraphError, SparseIdsWarning, csr, csr_compiled
+from hopwave import Graph, GraphError, SparseIdsWarning
+from hopwave.graph import csr, csr_compiled
 from hopwave.linalg import Matrix
 
 RULES: dict[str, Any] = {"min": min, "max": max, "first": lambda values: values[0]}

@@ -16,16 +16,20 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from benchmarks import sanitize, sanitize_parts, sanitize_workers
-from benchmarks.sanitize_building import one_level
-from benchmarks.sanitize_searches import ladder
+from benchmarks.sanitize import parts as sanitize_parts
+from benchmarks.sanitize import run as sanitize
+from benchmarks.sanitize import workers as sanitize_workers
+from benchmarks.sanitize.building import one_level
+from benchmarks.sanitize.searches import ladder
 from docs import __main__ as docs
 from docs import guarantees
 
-import audit
-from hopwave import bfs, generate, machine_code, operators
+import vulnerabilities
+from hopwave import bfs, generate
+from hopwave.algebra import operators
 from hopwave.engines.cpu.rank.part import Part
-from hopwave.user_folder import why_not_trusted
+from hopwave.system import numba_cache
+from hopwave.system.user_folder import why_not_trusted
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -110,17 +114,17 @@ def test_machine_code_of_others_is_not_run(
 ) -> None:
     """Numba's files are pickles: whoever can write to their folder can run code here."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    kept = Path(str(machine_code.where_kept()))
+    kept = Path(str(numba_cache.where_kept()))
     assert tmp_path in kept.parents and why_not_trusted(kept, shared=True) is None
     kept.chmod(0o777)
-    monkeypatch.setattr(machine_code, "_said", False)
-    assert machine_code.where_kept() is None
+    monkeypatch.setattr(numba_cache, "_said", False)
+    assert numba_cache.where_kept() is None
     assert "can be written to by others; run: chmod o-w" in caplog.text
     kept.chmod(0o775)  # a group's, as where the umask is 002
-    assert machine_code.where_kept() == str(kept)
+    assert numba_cache.where_kept() == str(kept)
     monkeypatch.setattr(os, "getuid", lambda: kept.stat().st_uid + 1)
     if kept.stat().st_uid:  # what belongs to the administrator may be read by all
-        assert machine_code.where_kept() is None
+        assert numba_cache.where_kept() is None
 
 
 # ---------------------------------------------------------------- dependencies
@@ -150,14 +154,14 @@ def test_the_oldest_versions_are_those_of_the_bounds() -> None:
 def test_every_promise_is_held_by_a_test() -> None:
     parts = guarantees.read()
     assert not (wrong := guarantees.wrong(parts)), "\n".join(wrong)
-    nothing = guarantees.Promise("p.", ("api/test_docs.py::test_no_such", "no_such_file.py::test_x"))
+    nothing = guarantees.Promise("p.", ("house/test_docs.py::test_no_such", "no_such_file.py::test_x"))
     assert len(guarantees.wrong({"": [nothing, guarantees.Promise("q.", ())]})) == 3
 
 
 def test_dependencies_can_be_audited() -> None:
     """pip-audit ends without an error where it reaches no database; the audit does not."""
     recipe = re.search(r"^audit:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    assert recipe is not None and "tests/audit.py" in recipe[1]
+    assert recipe is not None and "tests/vulnerabilities.py" in recipe[1]
     clean, unknown = {"name": "a", "version": "1", "vulns": []}, {"name": "b", "skip_reason": "not found on PyPI"}
     weak = {"name": "c", "version": "2", "vulns": [{"id": "CVE-1"}]}
     ours = {"name": "hopwave", "skip_reason": "not found on PyPI"}
@@ -168,7 +172,7 @@ def test_dependencies_can_be_audited() -> None:
         "1 vulnerabilities: c 2 (CVE-1)": [clean, weak],
     }
     for sentence, packages in said.items():
-        status, told = audit.verdict({"dependencies": packages})
+        status, told = vulnerabilities.verdict({"dependencies": packages})
         assert sentence in told and (status == 0) == (packages == [clean, ours])
 
 
@@ -287,7 +291,7 @@ def test_a_tool_that_looks_at_nothing_is_noticed(tmp_path: Path) -> None:
 WORKER = """
 import sys, time
 from pathlib import Path
-from benchmarks.sanitize_workers import claim, prepared
+from benchmarks.sanitize.workers import claim, prepared
 tool, label, board = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 for part in ("one", "two", "slow"):
     if claim(board, tool, part, 32):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks import xbfs_counts
+from benchmarks.papers import xbfs_counts
 
 import hopwave as hw
-from hopwave.plan import Plan, Pull, Push
-from hopwave.rules import OneWay
+from hopwave.planning.plan import Plan, Pull, Push
+from hopwave.planning.rules import OneWay
 
-# The toy graph of XBFS's examples (tests/plans/test_worked_examples.py).
+# The toy graph of XBFS's examples (tests/planning/test_worked_examples.py).
 TOY = [(0, 1), (0, 5), (1, 2), (1, 7), (5, 6), (5, 7), (2, 3), (3, 4), (3, 9), (8, 9), (4, 7), (6, 8)]
 
 

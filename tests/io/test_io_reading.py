@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 import hopwave.io as hio
 from graphs import DATA
-from hopwave.csr_compiled import sorted_rows
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
+from hopwave.graph.csr_compiled import sorted_rows
 from hopwave.io import rows, scan, source, vertices
 
 MANIFEST = DATA / "MANIFEST.tsv"

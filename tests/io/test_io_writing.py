@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import hopwave.io as hio
-from hopwave.atomic_file import replacing
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
+from hopwave.system.atomic_file import replacing
 
 GRAPH = Graph.from_edges([0, 1], [1, 2])
 EXTENSIONS = [known.extensions[0] + packed for known in hio.formats() for packed in ("", ".gz")]

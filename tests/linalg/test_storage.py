@@ -14,7 +14,6 @@ import hopwave as hw
 from graphs import TRAPS
 from hopwave import linalg as la
 from hopwave.engines.cpu import policy
-from hopwave.rules import Ratio
 from operands import machines
 from together import in_one_test
 
@@ -32,7 +31,7 @@ def test_a_vector_converts_itself_by_the_papers_rule() -> None:
         assert x.convert() == kept, count
         assert x.format == kept
     x.replace(entries(1000, 5))
-    x.rule = Ratio(rising=0.5, falling=0.001)
+    x.rule = la.Shares(rising=0.5, falling=0.001)
     x.replace(entries(1000, 400))
     assert x.convert() == "sparse"
 
@@ -42,7 +41,7 @@ def test_a_products_result_goes_on_where_its_operand_was() -> None:
     A, x = la.Matrix.from_scipy(sp.eye_array(100, format="csr")), entries(100, 5)
     assert x.convert() == "dense"
     y = la.mxv(A, x, la.semiring.any_pair, mask=entries(100, 2))
-    assert (y.before, y.last, y.nnz) == (5, 1, 2)
+    assert (y.before, y.was_dense, y.nnz) == (5, True, 2)
     _, why = la.mxv(A, y, la.semiring.any_pair, explain=True)
     assert why.direction == "pull"
 

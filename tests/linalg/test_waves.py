@@ -17,7 +17,7 @@ from hopwave import LinalgError
 from hopwave import linalg as la
 from hopwave.engines import algebra
 from hopwave.linalg.fixpoint import RULE, settled
-from hopwave.rules import Ratio, Sizes
+from hopwave.planning.rules import Sizes
 from operands import MACHINES, drawn, machines, matrix, on, vector
 
 # Semirings with the types of matrix (None: no values) and vector. On the CPU each is compiled, which takes a second.
@@ -165,7 +165,7 @@ def test_few_places_that_hold_most_entries_are_pulled() -> None:
     G = hw.Graph.from_edges(np.concatenate([[0, 0], hubs]), np.concatenate([[1, 2], others]), n=n)
     x = la.Vector.from_entries([0], True, n)
     hops = [0, 1, 1] + [2] * (n - 3)
-    for rule, directions in ((x.rule, ["push", "pull"]), (Ratio(rising=0.01, falling=0.01), ["push", "push"])):
+    for rule, directions in ((x.rule, ["push", "pull"]), (la.Shares(rising=0.01, falling=0.01), ["push", "push"])):
         x.rule = rule
         (levels, _), explanations = la.waves(x, G, explain=True, device="cpu")
         assert [why.direction for why in explanations][:2] == directions

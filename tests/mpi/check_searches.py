@@ -11,13 +11,13 @@ from rank_setup import DEVICE, WORLD, layouts, share_of
 import hopwave as hw
 from graphs import TRAPS
 from hopwave import distributed as hd
+from hopwave.api.validate import validate
 from hopwave.distributed import delta_stepping, layout
 from hopwave.distributed.layout import Layout, grid_columns
 from hopwave.distributed.validate import validate as validate_in_parts
 from hopwave.errors import GraphError, PlanError
 from hopwave.generate import counter
 from hopwave.graph500.shortest import STREAM
-from hopwave.validate import validate
 
 FEW_LEVELS = {name: make for name, make in TRAPS.items() if not name.startswith(("long-path", "overflow", "diamonds"))}
 

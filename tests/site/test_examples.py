@@ -61,9 +61,9 @@ def test_notebooks_are_stored_without_results() -> None:
 
 def test_links_to_code_are_words_until_the_repository_has_an_address() -> None:
     page, here = pages.ROOT / "docs" / "plans.md", Path("plans.md")
-    assert pages.relinked("[`rules.py`](../src/hopwave/rules.py)", page, here) == "`rules.py`"
-    linked = pages.relinked("[`rules.py`](../src/hopwave/rules.py)", page, here, "https://example.org/")
-    assert linked == "[`rules.py`](https://example.org/src/hopwave/rules.py)"
+    assert pages.relinked("[`rules.py`](../src/hopwave/planning/rules.py)", page, here) == "`rules.py`"
+    linked = pages.relinked("[`rules.py`](../src/hopwave/planning/rules.py)", page, here, "https://example.org/")
+    assert linked == "[`rules.py`](https://example.org/src/hopwave/planning/rules.py)"
     assert pages.relinked("[t](../benchmarks/results/cpu-search.md)", page, here) == "[t](results/cpu-search.md)"
     assert pages.relinked("```\n[a](b.md)\n```\n", page, here) == "```\n[a](b.md)\n```\n"
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from hopwave.engines import Engine
 from hopwave.graph import Graph
-from hopwave.jobs import FoundBySearch, Question
-from hopwave.plan import Plan
-from hopwave.trace import Level
+from hopwave.planning.jobs import FoundBySearch, Question
+from hopwave.planning.plan import Plan
+from hopwave.planning.trace import Level
 
 
 def search(

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.arrays import Array, on_gpu
 from hopwave.errors import EngineError, ExecutorError
-from hopwave.jobs import Accumulation, Job, Progress
-from hopwave.progress import Meter, say
+from hopwave.planning.jobs import Accumulation, Job, Progress
+from hopwave.system.progress import Meter, say
 
 TOLERANCE = 1e-9
 

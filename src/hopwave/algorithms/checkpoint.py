@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.atomic_file import replacing
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
+from hopwave.system.atomic_file import replacing
 
 if TYPE_CHECKING:
-    from hopwave.jobs import Job
+    from hopwave.planning.jobs import Job
 
 INTERVAL = 60.0  # seconds between two checkpoints
 FORMAT = "hopwave betweenness checkpoint 1"

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.graph import Graph
-from hopwave.graph_arrays import arc_tails
+from hopwave.graph.arrays import arc_tails
 
 
 def roots(label: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:

@@ -21,7 +21,7 @@ from hopwave.arrays import on_host
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.jobs import Floats, Integers, Progress, Sweep
+from hopwave.planning.jobs import Floats, Integers, Progress, Sweep
 
 Goal = Literal["eccentricity", "diameter", "radius", "periphery", "center"]
 

@@ -26,7 +26,7 @@ from hopwave.algorithms.sampling import draw_with_replacement, half_width, numpy
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.jobs import Floats, Integers, Progress, Sweep, Swept
+from hopwave.planning.jobs import Floats, Integers, Progress, Sweep, Swept
 
 BITS = 62  # of an integer that holds the sum of k reciprocals
 ROUNDED = 1e-6  # more than rounding can take from the length of a path, as a share of it

@@ -20,9 +20,9 @@ import numpy.typing as npt
 
 from hopwave.engines import Engine
 from hopwave.graph import Graph
-from hopwave.jobs import Integers, Poll, Progress, Sweep, Swept
+from hopwave.planning.jobs import Integers, Poll, Progress, Sweep, Swept
 from hopwave.prepared import Structure
-from hopwave.progress import Meter
+from hopwave.system.progress import Meter
 
 BLOCK_BYTES = 1 << 26  # of distances in memory at a time, unless the caller wants them all
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.jobs import Floats, Integers
+from hopwave.planning.jobs import Floats, Integers
 
 PILOT = 8.0  # pairs of the pilot, times 1 / epsilon: some per cent of all, and a hub is met some dozen times
 GROWTH = 1.2  # from one look to the next: less wastes risk, more wastes pairs

@@ -14,8 +14,8 @@ from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.algorithms.path_sampling import Goal, Look, Schedule, pilot_size, schedule, undecided
 from hopwave.errors import EngineError, ExecutorError
 from hopwave.generate.counter import start
-from hopwave.jobs import PATH_SUMS, Floats, Integers, PathSampling, Progress
-from hopwave.progress import Meter, say
+from hopwave.planning.jobs import PATH_SUMS, Floats, Integers, PathSampling, Progress
+from hopwave.system.progress import Meter, say
 
 Begin = Callable[[int], PathSampling]  # a run over the pairs that follow from that start
 

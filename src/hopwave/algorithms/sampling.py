@@ -12,9 +12,9 @@ import numpy as np
 
 from hopwave.algorithms.brandes import TOLERANCE, Certificate
 from hopwave.algorithms.scaling import scale
+from hopwave.checks.numbers import is_whole
 from hopwave.errors import GraphError
-from hopwave.jobs import Floats, Integers, Job
-from hopwave.whole_numbers import is_whole
+from hopwave.planning.jobs import Floats, Integers, Job
 
 FIRST_SAMPLE = 128  # sources of the first round of an adaptive sample
 

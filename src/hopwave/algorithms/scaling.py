@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from hopwave.arrays import on_gpu
 from hopwave.graph import Graph
-from hopwave.graph_arrays import arc_tails
-from hopwave.jobs import Floats
+from hopwave.graph.arrays import arc_tails
+from hopwave.planning.jobs import Floats
 
 
 def scale(

@@ -14,19 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
+from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms.paths import simple_paths
 from hopwave.arrays import Array, on_host
-from hopwave.catalogue import CATALOGUE
+from hopwave.checks.numbers import is_number
+from hopwave.checks.options import check_thread_count, one_of
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.jobs import PathSearch, Settled
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.operands import check_lengths
-from hopwave.matrix import Matrix
-from hopwave.options import check_thread_count, one_of
-from hopwave.plan import PlanUsed
-from hopwave.trace import BucketTrace
-from hopwave.whole_numbers import is_number
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import PathSearch, Settled
+from hopwave.planning.plan import PlanUsed
+from hopwave.planning.trace import BucketTrace
 
 MethodName = Literal["auto", "dijkstra", "delta-stepping", "near-far", "bellman-ford"]
 

@@ -53,7 +53,7 @@ import numpy.typing as npt
 
 from hopwave.algorithms.scaling import scale
 from hopwave.graph import Graph
-from hopwave.jobs import Floats, Job
+from hopwave.planning.jobs import Floats, Job
 
 GRID = 2048  # means for which bounds are computed; others take those of the next, on the safe side
 HALVINGS = 30  # of an interval that contains the end of a bound

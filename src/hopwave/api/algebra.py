@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.vector import Vector
 from hopwave.api.arguments import as_graph
 from hopwave.arrays import Deferred, on_host
+from hopwave.checks.numbers import is_whole
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.linalg import algorithms
-from hopwave.matrix import Matrix
 from hopwave.results.components import Communities
 from hopwave.results.scores import VertexScores
-from hopwave.vector import Vector
-from hopwave.whole_numbers import is_whole
 
 
 def triangles(G: Any, *, device: str = "auto") -> VertexScores:

@@ -24,13 +24,13 @@ from hopwave.api.arguments import check_bytes, check_distance, check_risk, order
 from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, to_input_device
 from hopwave.api.estimates import Estimate, File, bounds_of_sample, check_epsilon, check_method, estimated
 from hopwave.api.weights import as_lengths
+from hopwave.checks.options import flag
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph_arrays import arc_tails
-from hopwave.jobs import Floats, Integers, Job, Progress
-from hopwave.options import flag
-from hopwave.plan import Plan, PlanUsed
+from hopwave.graph.arrays import arc_tails
+from hopwave.planning.jobs import Floats, Integers, Job, Progress
+from hopwave.planning.plan import Plan, PlanUsed
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 
 MIN_WORK_FOR_METER = 1 << 20  # sources × (vertices and arcs): less is done long before progress would be shown

@@ -7,15 +7,15 @@ from functools import cache
 from typing import Any
 
 from hopwave import engines
-from hopwave.catalogue import CATALOGUE
-from hopwave.catalogue import plan as named_plan
+from hopwave.checks.options import check_thread_count
 from hopwave.errors import EngineError, PlanError
 from hopwave.executors import DealtEngine, RemoteEngine, check_executor
 from hopwave.graph import Graph
-from hopwave.jobs import Job, Question
 from hopwave.memory import room
-from hopwave.options import check_thread_count
-from hopwave.plan import Plan
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.catalogue import plan as named_plan
+from hopwave.planning.jobs import Job, Question
+from hopwave.planning.plan import Plan
 
 # From these sizes on, a GPU repays the upload of the graph.
 MIN_ARCS_FOR_GPU = 1 << 20  # arcs, for one search

@@ -15,13 +15,13 @@ from hopwave.algorithms import top_scores as _top
 from hopwave.api.arguments import check_risk, sample_size, vertex_ids
 from hopwave.api.choice import distance_engine, engine_for, to_input_device
 from hopwave.api.weights import as_lengths
+from hopwave.checks.numbers import is_whole
+from hopwave.checks.options import flag
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.jobs import CentralityScore, Integers, Progress, Sweep
-from hopwave.options import flag
+from hopwave.planning.jobs import CentralityScore, Integers, Progress, Sweep
 from hopwave.results.scores import VertexScores
-from hopwave.whole_numbers import is_whole
 
 
 def closeness_centrality(

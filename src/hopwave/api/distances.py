@@ -18,7 +18,7 @@ from hopwave.api.weights import as_lengths
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.jobs import Progress, Sweep
+from hopwave.planning.jobs import Progress, Sweep
 from hopwave.results.scores import DistanceHistogram, Estimate
 
 

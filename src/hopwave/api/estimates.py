@@ -24,15 +24,15 @@ from hopwave.algorithms.source_bounds import SQUARES_FROM, sample_bounds
 from hopwave.api.arguments import check_probability
 from hopwave.api.choice import path_engine, to_input_device
 from hopwave.arrays import Deferred
+from hopwave.checks.numbers import is_whole
+from hopwave.checks.options import one_of
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.jobs import Floats, Job, PathJob, PathSampling, Progress
-from hopwave.options import one_of
-from hopwave.plan import Plan, PlanUsed, Push
+from hopwave.planning.jobs import Floats, Job, PathJob, PathSampling, Progress
+from hopwave.planning.plan import Plan, PlanUsed, Push
+from hopwave.planning.rules import Always
 from hopwave.results.betweenness import BetweennessResult
-from hopwave.rules import Always
-from hopwave.whole_numbers import is_whole
 
 File = str | os.PathLike[str] | None
 

@@ -13,7 +13,7 @@ from hopwave.algorithms import many_sources as _many
 from hopwave.api.arguments import as_graph, check_bytes, check_distance, check_hops, in_direction, vertex_ids
 from hopwave.api.choice import distance_engine
 from hopwave.api.weights import as_lengths, own_lengths
-from hopwave.jobs import Floats, Integers, Progress, Sweep
+from hopwave.planning.jobs import Floats, Integers, Progress, Sweep
 
 
 def bfs_many(

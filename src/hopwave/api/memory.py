@@ -10,18 +10,17 @@ from typing import Any
 import numpy as np
 
 from hopwave.api import choice
-from hopwave.api.arguments import check_bytes, sample_size, vertex_ids
+from hopwave.api.arguments import as_graph, check_bytes, sample_size, source_ids, vertex_ids
 from hopwave.api.search import bfs
 from hopwave.api.shortest_paths import sssp
 from hopwave.api.weights import as_lengths
-from hopwave.csr import offset_type
+from hopwave.checks.options import check_thread_count, flag
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph_arrays import arc_tails
-from hopwave.inputs import as_graph, source_ids
+from hopwave.graph.arrays import arc_tails
+from hopwave.graph.csr import offset_type
 from hopwave.memory import room
 from hopwave.memory.ledger import Ask, Shape
-from hopwave.options import check_thread_count, flag
 from hopwave.results.memory import MemoryEstimate
 
 MANY = ("k", "sources", "threads", "weights")

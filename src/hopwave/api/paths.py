@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms import paths as _paths
 from hopwave.algorithms import shortest_paths as _shortest
 from hopwave.api.arguments import as_graph
@@ -14,7 +15,6 @@ from hopwave.api.weights import as_lengths
 from hopwave.arrays import on_host
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
-from hopwave.matrix import Matrix
 
 
 def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from hopwave.algebra.matrix import Matrix
 from hopwave.api.algebra import vertex_scores
 from hopwave.api.weights import per_vertex, weighted
+from hopwave.checks.numbers import is_number
+from hopwave.checks.options import flag
 from hopwave.linalg import algorithms
-from hopwave.matrix import Matrix
-from hopwave.options import flag
 from hopwave.results.scores import HubsAndAuthorities, VertexScores
-from hopwave.whole_numbers import is_number
 
 
 def pagerank(

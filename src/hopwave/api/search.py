@@ -14,12 +14,12 @@ from hopwave import engines
 from hopwave.algorithms import bfs as _bfs
 from hopwave.api.arguments import as_graph, check_hops, in_direction, listed_vertices, required_hops, source_ids
 from hopwave.api.choice import choose_device, choose_plan
+from hopwave.checks.options import flag
 from hopwave.graph import Graph
-from hopwave.jobs import Question
-from hopwave.options import flag
-from hopwave.plan import Plan, PlanUsed
+from hopwave.planning.jobs import Question
+from hopwave.planning.plan import Plan, PlanUsed
+from hopwave.planning.trace import Level, Trace
 from hopwave.results.search import BFSResult
-from hopwave.trace import Level, Trace
 
 AHEAD = 2  # searches that bfs_each has begun on a GPU and not handed out: enough to keep it at work
 

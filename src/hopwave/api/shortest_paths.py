@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, get_args
 
+from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms import shortest_paths as _paths
 from hopwave.algorithms.shortest_paths import MethodName
 from hopwave.api.arguments import check_distance, listed_vertices, source_ids
 from hopwave.api.choice import choose_device
 from hopwave.api.weights import weighted
 from hopwave.arrays import Deferred
+from hopwave.checks.numbers import is_whole
+from hopwave.checks.options import flag, one_of
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
-from hopwave.jobs import PathSearch
-from hopwave.matrix import Matrix
-from hopwave.options import flag, one_of
+from hopwave.planning.jobs import PathSearch
 from hopwave.results.shortest_paths import ShortestPaths
-from hopwave.whole_numbers import is_whole
 
 
 def sssp(

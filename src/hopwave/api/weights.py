@@ -13,15 +13,15 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.operators import DTYPES
 from hopwave.api.arguments import as_graph, is_networkx
 from hopwave.arrays import masked_place
-from hopwave.construct import networkx_columns
-from hopwave.csr import Rows, check_numbers, first_nan, is_symmetric
+from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.matrix import Matrix
-from hopwave.operators import DTYPES
-from hopwave.whole_numbers import is_number
+from hopwave.graph.construct import networkx_columns
+from hopwave.graph.csr import Rows, check_numbers, first_nan, is_symmetric
 
 Parallel = Literal["min", "sum"]  # what parallel edges of a NetworkX multigraph amount to
 

@@ -19,8 +19,8 @@ from hopwave.cli.files import Combine, Directed, File, Format, ReadOptions, load
 from hopwave.cli.info import sentence, sizes
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
-from hopwave.progress import Meter
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult, describe, drawn, widest_bound
+from hopwave.system.progress import Meter
 
 Result = BetweennessResult | EdgeBetweennessResult
 

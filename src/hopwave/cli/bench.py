@@ -18,14 +18,14 @@ import typer
 
 import hopwave as hw
 from hopwave import engines
+from hopwave.api.validate import validate
 from hopwave.cli import options, terminal
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
 from hopwave.cli.info import sentence, sizes
 from hopwave.errors import EngineError, GraphError, PlanError
 from hopwave.graph import Graph
-from hopwave.plan import Plan
-from hopwave.progress import Meter
-from hopwave.validate import validate
+from hopwave.planning.plan import Plan
+from hopwave.system.progress import Meter
 
 
 class Task(StrEnum):

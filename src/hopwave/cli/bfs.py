@@ -11,15 +11,15 @@ import numpy as np
 import typer
 
 import hopwave as hw
+from hopwave.api.validate import Validation, validate
 from hopwave.cli import columns, options, picture, terminal
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
 from hopwave.cli.info import sentence, sizes
 from hopwave.cli.levels import level_table, reach, rows, title
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.progress import Meter
 from hopwave.results.search import BFSResult
-from hopwave.validate import Validation, validate
+from hopwave.system.progress import Meter
 
 
 class Direction(StrEnum):

@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.arrays import ScaledCounts
-from hopwave.atomic_file import replacing
 from hopwave.cli import terminal
 from hopwave.errors import FormatError
-from hopwave.graph_arrays import vertex_names
+from hopwave.graph.arrays import vertex_names
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 from hopwave.results.scores import VertexScores
 from hopwave.results.search import BFSResult
 from hopwave.results.shortest_paths import ShortestPaths
 from hopwave.results.tables import named
+from hopwave.system.atomic_file import replacing
 
 Columns = dict[str, npt.NDArray[Any]]
 

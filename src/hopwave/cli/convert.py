@@ -22,7 +22,7 @@ from hopwave.cli.files import (
 from hopwave.cli.info import record, sentence
 from hopwave.errors import FormatError
 from hopwave.io import formats
-from hopwave.progress import Meter
+from hopwave.system.progress import Meter
 
 
 def convert(

@@ -17,10 +17,10 @@ from hopwave.cli.bfs import busiest
 from hopwave.cli.info import sentence, sizes
 from hopwave.cli.levels import level_table, reach, rows, title
 from hopwave.graph import Graph
-from hopwave.optional import install
-from hopwave.progress import Meter
 from hopwave.results.betweenness import BetweennessResult
 from hopwave.results.search import BFSResult
+from hopwave.system.optional import install
+from hopwave.system.progress import Meter
 
 PICTURE = Path("hopwave-demo.png")
 TOP = 10

@@ -14,9 +14,9 @@ from rich.text import Text
 
 import hopwave as hw
 from hopwave.cli import options, selftest, terminal
-from hopwave.devices import Device, cuda_extra, devices
-from hopwave.optional import install
-from hopwave.progress import Meter
+from hopwave.system.devices import Device, cuda_extra, devices
+from hopwave.system.optional import install
+from hopwave.system.progress import Meter
 
 REQUIRED = ("numpy", "scipy", "numba", "typer", "rich")
 # The module, the distributions that contain it, the extra that installs it ("": depends on the GPU), its purpose.
@@ -43,12 +43,12 @@ class Library:
 
 def doctor(as_json: options.Json = False) -> None:
     """Show hardware and libraries, what is missing and how to install it, and test every engine."""
-    from hopwave import machine_code  # which brings Numba
+    from hopwave.system import numba_cache  # which brings Numba
 
     about = {"hopwave": hw.__version__, "python": platform.python_version(), "system": platform.platform()}
     versions = {name: _version((name,)) or "missing" for name in REQUIRED}
     found, libraries = devices(), optional()
-    kept, kernels = machine_code.where_kept(), _kernels(found)
+    kept, kernels = numba_cache.where_kept(), _kernels(found)
     outcomes = []
     with Meter("testing", selftest.total(), None) as meter:
         for outcome in selftest.run():
@@ -60,7 +60,7 @@ def doctor(as_json: options.Json = False) -> None:
             {
                 **about,
                 "executable": sys.executable,
-                "machine_code": {"folder": kept, "damaged": [str(path) for path in machine_code.replaced]},
+                "machine_code": {"folder": kept, "damaged": [str(path) for path in numba_cache.replaced]},
                 **({"kernels": asdict(kernels)} if kernels else {}),
                 "required": versions,
                 "devices": [asdict(device) for device in found],
@@ -70,7 +70,7 @@ def doctor(as_json: options.Json = False) -> None:
             }
         )
     else:
-        code = _kept_at(kept, machine_code.replaced)
+        code = _kept_at(kept, numba_cache.replaced)
         about = {**about, "executable": sys.executable, "machine code": code}
         if kernels:
             about["GPU kernels"] = str(kernels)

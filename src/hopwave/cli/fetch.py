@@ -11,7 +11,7 @@ from hopwave import datasets
 from hopwave.cli import options, terminal
 from hopwave.cli.files import save, target
 from hopwave.cli.info import record, sentence
-from hopwave.progress import Meter
+from hopwave.system.progress import Meter
 
 
 def fetch(

@@ -19,7 +19,7 @@ from hopwave.cli.files import load
 from hopwave.cli.info import sentence, sizes
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.progress import Meter
+from hopwave.system.progress import Meter
 
 BFS_TRIALS, BC_TRIALS, BC_SOURCES = 64, 16, 4
 SEED = 27

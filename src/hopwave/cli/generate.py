@@ -15,7 +15,7 @@ from hopwave.cli import options, terminal
 from hopwave.cli.files import Out, WriteOptions, save, target
 from hopwave.cli.info import record, sentence
 from hopwave.generate import Generator, Parameter, generators
-from hopwave.progress import Meter
+from hopwave.system.progress import Meter
 
 ToFormat = Annotated[str | None, typer.Option("--to", metavar="FORMAT", help="The format of OUT.")]
 _KINDS = {"int": int, "float": float, "bool": bool, "numbers": str}

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hopwave.cli import options, terminal
-from hopwave.progress import Meter
+from hopwave.system.progress import Meter
 
 
 def graph500(

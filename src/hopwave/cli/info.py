@@ -12,7 +12,7 @@ from hopwave.api.memory import estimate
 from hopwave.cli import options, terminal
 from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
 from hopwave.graph import Graph
-from hopwave.statistics import IRREGULAR_SCF
+from hopwave.graph.statistics import IRREGULAR_SCF
 
 DEVICES = ("cpu", "cuda")
 QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {  # of --memory

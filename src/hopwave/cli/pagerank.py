@@ -14,8 +14,8 @@ from hopwave.cli.bc import shown
 from hopwave.cli.bfs import vertex
 from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
 from hopwave.cli.info import sentence, sizes
-from hopwave.progress import Meter
 from hopwave.results.scores import VertexScores
+from hopwave.system.progress import Meter
 
 
 def pagerank(

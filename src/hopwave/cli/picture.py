@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hopwave import drawing
-from hopwave.atomic_file import replacing
 from hopwave.cli import columns, terminal
 from hopwave.cli.levels import Row
-from hopwave.drawing import INK, PALE, short
+from hopwave.display import drawing
+from hopwave.display.drawing import INK, PALE, short
+from hopwave.system.atomic_file import replacing
 
 ENDINGS = (".png", ".svg", ".pdf")
 

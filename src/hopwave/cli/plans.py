@@ -8,7 +8,7 @@ import typer
 
 import hopwave as hw
 from hopwave.cli import options, terminal
-from hopwave.plan import Plan
+from hopwave.planning.plan import Plan
 
 
 def plans(

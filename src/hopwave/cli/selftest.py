@@ -12,8 +12,8 @@ import numpy as np
 
 import hopwave as hw
 from hopwave import engines
+from hopwave.api.validate import validate
 from hopwave.graph import Graph
-from hopwave.validate import validate
 
 
 @dataclass(frozen=True)

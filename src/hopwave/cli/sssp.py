@@ -15,8 +15,8 @@ from hopwave.cli import columns, options, terminal
 from hopwave.cli.bfs import busiest, vertex
 from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
 from hopwave.cli.info import sentence, sizes
-from hopwave.progress import Meter
 from hopwave.results.shortest_paths import ShortestPaths
+from hopwave.system.progress import Meter
 
 ROWS = 16  # of the table of distances
 

@@ -16,7 +16,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from hopwave.optional import install
+from hopwave.system.optional import install
 
 # One colour for each direction, in tables.
 COLOURS = {"push": "cyan", "pull": "magenta", "source": "white"}

@@ -16,7 +16,7 @@ import hopwave as hw
 from hopwave.cli import options, terminal
 from hopwave.engines import engine
 from hopwave.graph import Graph
-from hopwave.progress import Meter
+from hopwave.system.progress import Meter
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def products() -> None:
 
 def reading() -> None:
     """Read files that are large enough for the compiled scanners: of 32-bit and 64-bit ids, with weights, of lists."""
-    from hopwave.csr_compiled import sorted_rows
+    from hopwave.graph.csr_compiled import sorted_rows
 
     graph = hw.generate.grid(300, 300)
     with tempfile.TemporaryDirectory() as folder:

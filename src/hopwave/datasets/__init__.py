@@ -13,6 +13,6 @@ from __future__ import annotations
 from hopwave.datasets.collection import Published, published
 from hopwave.datasets.fetching import download, fetch
 from hopwave.datasets.small import load, names
-from hopwave.user_folder import cache_folder
+from hopwave.system.user_folder import cache_folder
 
 __all__ = ["Published", "cache_folder", "download", "fetch", "load", "names", "published"]

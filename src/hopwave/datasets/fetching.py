@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hopwave import io
-from hopwave.atomic_file import replacing
 from hopwave.datasets import collection, small
 from hopwave.errors import DownloadError, FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.progress import Meter
-from hopwave.user_folder import cache_folder
+from hopwave.system.atomic_file import replacing
+from hopwave.system.progress import Meter
+from hopwave.system.user_folder import cache_folder
 
 ADDRESS = re.compile(r"https?://([^/\s@]+@)?([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?(/[^\s]*)?$")  # a mirror
 URL = "https://suitesparse-collection-website.herokuapp.com/MM"

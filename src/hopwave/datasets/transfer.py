@@ -20,9 +20,9 @@ from typing import IO, Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from hopwave.atomic_file import replacing
 from hopwave.errors import DownloadError, FormatError, amount
-from hopwave.progress import Meter
+from hopwave.system.atomic_file import replacing
+from hopwave.system.progress import Meter
 
 BLOCK = 1 << 20  # bytes
 PATIENCE = 30.0  # seconds without a byte, then the connection counts as cut

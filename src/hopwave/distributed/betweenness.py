@@ -25,7 +25,6 @@ from hopwave.api.arguments import as_graph, check_bytes, check_hops, check_risk
 from hopwave.api.betweenness import Request, check_request, choose_run, edge_result
 from hopwave.api.estimates import Estimate, bounds_of_sample, check_epsilon, check_method, estimated
 from hopwave.api.weights import as_lengths
-from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.distributed.bfs import source_ids
 from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, choose_gpu, rank_threads
@@ -33,9 +32,10 @@ from hopwave.distributed.split_runs import SplitPaths, SplitSources
 from hopwave.distributed.world import World, world
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.jobs import PathJob
-from hopwave.progress import Meter
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT
+from hopwave.planning.jobs import PathJob
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
+from hopwave.system.progress import Meter
 
 BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the whole graph: rows, and one worker's state
 

@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.api.arguments import check_hops
-from hopwave.catalogue import CATALOGUE
-from hopwave.catalogue import plan as named_plan
+from hopwave.checks.numbers import is_whole
 from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.search import Search
 from hopwave.distributed.steps import why_not, without
 from hopwave.errors import GraphError, PlanError
-from hopwave.plan import Plan, PlanUsed
-from hopwave.trace import Trace
-from hopwave.whole_numbers import is_whole
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.catalogue import plan as named_plan
+from hopwave.planning.plan import Plan, PlanUsed
+from hopwave.planning.trace import Trace
 
 
 @dataclass(frozen=True, eq=False)

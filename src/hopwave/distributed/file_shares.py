@@ -21,7 +21,7 @@ from hopwave.io.detect import by_title, detect
 from hopwave.io.graph500 import columns_of
 from hopwave.io.rows import read_rows
 from hopwave.io.source import Source
-from hopwave.progress import Meter
+from hopwave.system.progress import Meter
 
 Ids = npt.NDArray[np.int64]
 LINES = ("matrix-market", "snap")

@@ -30,9 +30,9 @@ from hopwave.distributed.sides import Received, Side, allgather_slots, send_to_o
 from hopwave.distributed.steps import as_run, sorts_rows, why_not
 from hopwave.distributed.wire import Pending
 from hopwave.errors import PlanError
-from hopwave.plan import Plan, Pull, Push
-from hopwave.rules import Sizes
-from hopwave.trace import Level
+from hopwave.planning.plan import Plan, Pull, Push
+from hopwave.planning.rules import Sizes
+from hopwave.planning.trace import Level
 
 
 class Search:

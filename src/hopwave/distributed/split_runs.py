@@ -17,9 +17,9 @@ from hopwave.api.betweenness import Run
 from hopwave.distributed.work_queue import WorkQueue
 from hopwave.distributed.world import World
 from hopwave.engines import Engine
-from hopwave.jobs import Floats, Integers, Job, PathSampling, Progress
-from hopwave.plan import PlanUsed
-from hopwave.progress import Meter
+from hopwave.planning.jobs import Floats, Integers, Job, PathSampling, Progress
+from hopwave.planning.plan import PlanUsed
+from hopwave.system.progress import Meter
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class SplitSources:
 
 
 class SplitPaths:
-    """See hopwave.jobs.PathSampling. Pairs are numbered, and counts are whole numbers: ranks change no answer."""
+    """See planning.jobs.PathSampling. Pairs are numbered, and counts are whole numbers: ranks change no answer."""
 
     def __init__(self, world: World, run: PathSampling) -> None:
         self.done, self._world, self._run = 0, world, run

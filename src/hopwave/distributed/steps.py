@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hopwave.jobs import Question
-from hopwave.plan import Plan, Pull, Push, Step
+from hopwave.planning.jobs import Question
+from hopwave.planning.plan import Plan, Pull, Push, Step
 
 
 def why_not(plan: Plan) -> str | None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.api.validate import RULES, Validation, Verdict
 from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.sides import GraphInParts, allgather_values, reduce_to_owners
-from hopwave.validate import RULES, Validation, Verdict
 
 ARC_RULES = ("edges", "span", "levels")  # in the order of the counts that the engines' Part.check returns
 SENTENCES = {

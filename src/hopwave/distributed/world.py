@@ -22,7 +22,7 @@ import numpy as np
 from hopwave import errors
 from hopwave.distributed.early_exit import POLL_SECONDS, NeighbourWatch
 from hopwave.errors import EngineError, HopwaveError
-from hopwave.optional import install
+from hopwave.system.optional import install
 
 T = TypeVar("T")
 

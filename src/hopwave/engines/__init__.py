@@ -19,12 +19,15 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import csr
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
+from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
-from hopwave.csr import Rows
 from hopwave.errors import EngineError
-from hopwave.graph import Graph
-from hopwave.jobs import (
+from hopwave.graph import Graph, csr
+from hopwave.graph.csr import Rows
+from hopwave.graph.row_operations import Place
+from hopwave.planning.jobs import (
     Accumulation,
     Allowed,
     CutSweep,
@@ -49,12 +52,8 @@ from hopwave.jobs import (
     Swept,
     Touched,
 )
-from hopwave.matrix import Matrix
-from hopwave.operators import BinaryOp, Monoid, UnaryOp
-from hopwave.plan import Plan
-from hopwave.rows import Place
-from hopwave.trace import Level
-from hopwave.vector import Vector
+from hopwave.planning.plan import Plan
+from hopwave.planning.trace import Level
 
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 

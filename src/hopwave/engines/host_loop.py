@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from hopwave.jobs import Question
-from hopwave.plan import Plan, Step
-from hopwave.rules import FUNCTIONS
-from hopwave.trace import Level
+from hopwave.planning.jobs import Question
+from hopwave.planning.plan import Plan, Step
+from hopwave.planning.rules import FUNCTIONS
+from hopwave.planning.trace import Level
 
 
 class Search(Protocol):

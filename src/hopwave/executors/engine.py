@@ -18,7 +18,7 @@ from hopwave.executors import policy
 from hopwave.executors.deal import Deal
 from hopwave.executors.worker import Block, PathBlock, SourceBlock, SweepBlock
 from hopwave.graph import Graph
-from hopwave.jobs import (
+from hopwave.planning.jobs import (
     Accumulation,
     CutSweep,
     CutSwept,
@@ -32,8 +32,8 @@ from hopwave.jobs import (
     Sweep,
     Swept,
 )
-from hopwave.plan import Plan
-from hopwave.trace import Level
+from hopwave.planning.plan import Plan
+from hopwave.planning.trace import Level
 
 
 class DealtEngine:
@@ -147,7 +147,7 @@ def closed_on_error(deal: Deal) -> Iterator[None]:
 
 
 class DealtAccumulation:
-    """See hopwave.jobs.Accumulation. Its blocks are those of `planned`, which is made and not run."""
+    """See hopwave.planning.jobs.Accumulation. Its blocks are those of `planned`, which is made and not run."""
 
     def __init__(self, engine: DealtEngine, graph: Graph, job: Job, plan: Plan, planned: Accumulation) -> None:
         self.size, self.blocks, self.certificate = planned.size, planned.blocks, planned.certificate
@@ -187,7 +187,7 @@ class DealtAccumulation:
 
 
 class DealtPaths:
-    """See hopwave.jobs.PathSampling. Whole numbers are added up, so blocks may be of any size."""
+    """See hopwave.planning.jobs.PathSampling. Whole numbers are added up, so blocks may be of any size."""
 
     def __init__(self, engine: DealtEngine, graph: Graph, job: PathJob, planned: PathSampling) -> None:
         self._state = planned.counts, planned.sums, 0
@@ -209,7 +209,7 @@ class DealtPaths:
         self._deal = None
 
     def advance(self, until: int, poll: Callable[[int], bool]) -> int:
-        """As hopwave.jobs.PathSampling.advance."""
+        """As hopwave.planning.jobs.PathSampling.advance."""
         first = self.done
         if until <= first:
             return first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from hopwave.jobs import Sweep
+from hopwave.planning.jobs import Sweep
 
 TASKS_PER_WORKER = 2  # under way at a time: one is computed, one waits, so that no worker waits for the next
 FIRST_TASKS = 2 * (os.cpu_count() or 1)  # under way before any worker has replied

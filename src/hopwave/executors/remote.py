@@ -17,7 +17,7 @@ from hopwave.errors import EngineError
 from hopwave.executors.deal import Deal
 from hopwave.executors.worker import Block, SweepBlock
 from hopwave.graph import Graph
-from hopwave.jobs import (
+from hopwave.planning.jobs import (
     PATH_SUMS,
     Accumulation,
     Integers,
@@ -29,7 +29,7 @@ from hopwave.jobs import (
     Sweep,
     Swept,
 )
-from hopwave.plan import Plan
+from hopwave.planning.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class PlanRun:
 
 @dataclass
 class Planned:
-    """See hopwave.jobs.Accumulation and PathSampling: sums that are 0. Workers compute them (engine.py)."""
+    """See hopwave.planning.jobs.Accumulation and PathSampling: sums that are 0. Workers compute them (engine.py)."""
 
     size: int = 0
     blocks: int = 0

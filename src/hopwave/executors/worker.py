@@ -22,8 +22,8 @@ from hopwave.engines import Engine, engine
 from hopwave.errors import HopwaveError
 from hopwave.executors import policy
 from hopwave.graph import Graph
-from hopwave.jobs import Job, PathJob, Sweep, Swept
-from hopwave.plan import Plan
+from hopwave.planning.jobs import Job, PathJob, Sweep, Swept
+from hopwave.planning.plan import Plan
 
 # ------------------------------------------------------------------ blocks of work
 

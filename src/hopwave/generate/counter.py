@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.devices import host_cores
-from hopwave.thread_pool import each
+from hopwave.system.devices import host_cores
+from hopwave.system.thread_pool import each
 
 Words = npt.NDArray[np.uint64]
 

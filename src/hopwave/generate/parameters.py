@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from hopwave.csr import LARGEST_VERTEX_COUNT as LARGEST_N
-from hopwave.devices import host_memory
+from hopwave.checks.numbers import is_whole
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.whole_numbers import is_whole
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT as LARGEST_N
+from hopwave.system.devices import host_memory
 
 __all__ = ["LARGEST_N", "Generator", "Parameter", "check_memory", "check_real", "check_seed", "check_whole", "describe"]
 

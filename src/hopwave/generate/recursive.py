@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.checks.options import flag
 from hopwave.errors import GraphError
 from hopwave.generate import counter
 from hopwave.generate.parameters import LARGEST_N, check_memory, check_seed, check_whole
 from hopwave.graph import Graph
-from hopwave.options import flag
 
 Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 

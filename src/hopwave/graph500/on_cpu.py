@@ -12,18 +12,18 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.algorithms import bfs
-from hopwave.catalogue import CATALOGUE
-from hopwave.csr_compiled import sorted_rows
 from hopwave.engines.cpu import neighbour_order
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.rank.part import check_rows
 from hopwave.engines.host_memory import check_memory
 from hopwave.generate.recursive import kronecker_edges
 from hopwave.graph import Graph
+from hopwave.graph.csr_compiled import sorted_rows
 from hopwave.graph500.outcome import Kernel, Searched
-from hopwave.jobs import Question
-from hopwave.plan import Plan
-from hopwave.thread_pool import each
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Question
+from hopwave.planning.plan import Plan
+from hopwave.system.thread_pool import each
 
 # Bytes per edge at the peak: from a list of edges to rows; shortest paths, in addition to the rows.
 BUILDING, WEIGHTED = 42, 102

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.catalogue import CATALOGUE
 from hopwave.graph500.outcome import Kernel, Searched
-from hopwave.jobs import Question
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Question
 
 
 class OnCuda:

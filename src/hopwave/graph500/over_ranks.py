@@ -14,7 +14,7 @@ from hopwave.distributed.search import Search
 from hopwave.distributed.steps import sorts_rows
 from hopwave.distributed.validate import validate
 from hopwave.graph500.outcome import Kernel, Searched
-from hopwave.plan import Plan
+from hopwave.planning.plan import Plan
 
 
 class OverRanks:

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.api import choice
-from hopwave.catalogue import plan as named_plan
 from hopwave.errors import GraphError, PlanError
 from hopwave.generate import counter
 from hopwave.generate.parameters import check_seed, check_whole
 from hopwave.graph500.outcome import Kernel, Outcome, Searched
-from hopwave.jobs import Question
-from hopwave.plan import Plan
+from hopwave.planning.catalogue import plan as named_plan
+from hopwave.planning.jobs import Question
+from hopwave.planning.plan import Plan
 
 ROOTS = 64
 

@@ -18,8 +18,8 @@ from hopwave.distributed.delta_stepping import NEVER, UNIT, Paths
 from hopwave.distributed.sides import GraphInParts
 from hopwave.generate import counter
 from hopwave.graph import Graph
+from hopwave.graph.arrays import arc_tails
 from hopwave.graph500.outcome import Searched
-from hopwave.graph_arrays import arc_tails
 from hopwave.linalg import Matrix
 
 STREAM = "graph500 lengths"

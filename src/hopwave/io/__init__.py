@@ -6,17 +6,17 @@ import os
 from pathlib import Path
 from typing import Any
 
-from hopwave.atomic_file import replacing
-from hopwave.construct import check_combine
-from hopwave.csr import LARGEST_VERTEX_COUNT, Combine
+from hopwave.checks.numbers import is_whole
+from hopwave.checks.options import flag, flag_or_none
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
+from hopwave.graph.construct import check_combine
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
 from hopwave.io.detect import FORMATS, by_name, by_title, detect, unknown
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.source import Source
-from hopwave.options import flag, flag_or_none
-from hopwave.progress import Meter
-from hopwave.whole_numbers import is_whole
+from hopwave.system.atomic_file import replacing
+from hopwave.system.progress import Meter
 
 __all__ = ["Format", "formats", "read", "replacing", "write"]
 

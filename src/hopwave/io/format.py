@@ -13,9 +13,9 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.csr import LARGEST_VERTEX_COUNT, WEIGHTS_EXACT_UP_TO, Combine
 from hopwave.errors import FormatError, GraphError, IgnoredColumnWarning
 from hopwave.graph import Graph
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT, WEIGHTS_EXACT_UP_TO, Combine
 from hopwave.io.source import Source
 
 # A header may declare vertices without an edge, but not absurdly many: a number above both of these limits must be

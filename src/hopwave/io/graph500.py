@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.csr import LARGEST_VERTEX_COUNT
 from hopwave.graph import Graph
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.io.format import Format, Request, Target, require_last_vertex
 from hopwave.io.source import BLOCK, Source
 

@@ -8,9 +8,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from hopwave.csr import LARGEST_VERTEX_COUNT, factorize
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT, factorize
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.source import Source
 from hopwave.io.table import Column, choose_columns, choose_weight

@@ -18,9 +18,9 @@ from typing import IO, Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.csr import LARGEST_VERTEX_COUNT
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.io.source import LONE_RETURN, Source
-from hopwave.thread_pool import begun
+from hopwave.system.thread_pool import begun
 
 MIN_BYTES_FOR_SCANNER = 1 << 20  # with fewer, Python has finished before Numba is imported
 LARGEST_NUMBER = 10**18 - 1  # 18 digits

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from hopwave.io.nearest_float import NOTHING, TOP_BIT, Function, inlined, nearest
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 TAB, NEWLINE, RETURN, SPACE, QUOTE = 9, 10, 13, 32, 34
 PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101

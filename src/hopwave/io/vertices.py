@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.csr import COMPILED_FROM
 from hopwave.graph import Graph
+from hopwave.graph.csr import COMPILED_FROM
 from hopwave.io.format import Target
 
 # Up to this many table entries per id, renumbering uses a table of all ids from 0 to the greatest.
@@ -31,7 +31,7 @@ def compact(
         present = np.zeros(greatest + 1, np.bool_)
         compiled = len(u) >= COMPILED_FROM
         if compiled:
-            from hopwave import csr_compiled  # which brings Numba
+            from hopwave.graph import csr_compiled  # which brings Numba
         for ids in columns:
             if compiled and len(ids):
                 csr_compiled.mark_ids(ids, present)

@@ -16,6 +16,10 @@ A search in six lines (push-pull, Algorithm 1; `waves` is this over any semiring
 
 from __future__ import annotations
 
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp, binary, monoid, unary
+from hopwave.algebra.semiring import Semiring, semiring
+from hopwave.algebra.vector import CONVERT, Shares, Vector
 from hopwave.errors import LinalgError
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.bfs import bfs
@@ -25,10 +29,6 @@ from hopwave.linalg.fixpoint import Waves, waves
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxm, mxv, vxm
 from hopwave.linalg.reduction import reduce
-from hopwave.matrix import Matrix
-from hopwave.operators import BinaryOp, Monoid, UnaryOp, binary, monoid, unary
-from hopwave.semiring import Semiring, semiring
-from hopwave.vector import CONVERT, Vector
 
 __all__ = [
     "CONVERT",
@@ -38,6 +38,7 @@ __all__ = [
     "Matrix",
     "Monoid",
     "Semiring",
+    "Shares",
     "UnaryOp",
     "Vector",
     "Waves",

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.operators import checked_dtype
+from hopwave.algebra.semiring import Semiring, semiring
 from hopwave.errors import LinalgError
-from hopwave.jobs import Product, Term
-from hopwave.matrix import Matrix
-from hopwave.operators import checked_dtype
-from hopwave.semiring import Semiring, semiring
+from hopwave.planning.jobs import Product, Term
 
 # What a term is, by the name of ⊗ (or the place it gives): for A ⊕.⊗ x, and for x ⊕.⊗ A.
 LEFT_MEANS: dict[str, Term] = {"pair": "one", "any": "a", "first": "a", "second": "x"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.csr import Rows
+from hopwave.algebra.matrix import Matrix
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
-from hopwave.jobs import Direction
-from hopwave.matrix import Matrix
-from hopwave.rows import row_of_each
+from hopwave.graph.csr import Rows
+from hopwave.graph.row_operations import row_of_each
+from hopwave.planning.jobs import Direction
 
 MOST_PLACES = 1 << 31  # of a result that is pulled: each has a number, and a byte while the mask is turned round
 

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algebra.matrix import Matrix, as_matrix
+from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp, binary, checked_dtype
+from hopwave.algebra.vector import Vector, as_vector
 from hopwave.arrays import module_of, on_gpu
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
+from hopwave.graph.row_operations import PLACES, is_in, kept, keys_of, union
 from hopwave.linalg.engine import choose, compiling
 from hopwave.linalg.formats import arrays
 from hopwave.linalg.masking import Writing, allowed_places, let_through, write, write_entries, writing
-from hopwave.matrix import Matrix, as_matrix
-from hopwave.operators import BinaryOp, Monoid, UnaryOp, binary, checked_dtype
-from hopwave.rows import PLACES, is_in, kept, keys_of, union
-from hopwave.vector import Vector, as_vector
 
 
 @compiling

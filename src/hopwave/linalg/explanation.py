@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.semiring import Semiring
 from hopwave.engines import Algebra
-from hopwave.jobs import Allowed, Product, Touched
-from hopwave.matrix import Matrix
-from hopwave.semiring import Semiring
+from hopwave.planning.jobs import Allowed, Product, Touched
 
 
 @dataclass(frozen=True)

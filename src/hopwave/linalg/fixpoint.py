@@ -20,10 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.csr import LARGEST_VERTEX_COUNT
+from hopwave.algebra.matrix import Matrix, as_matrix
+from hopwave.algebra.operators import binary
+from hopwave.algebra.semiring import Semiring, any_pair
+from hopwave.algebra.vector import CONVERT, Vector, as_vector
+from hopwave.checks.numbers import is_whole
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
-from hopwave.jobs import Direction, Product
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.linalg.arithmetic import arithmetic
 from hopwave.linalg.engine import choose, compiling
 from hopwave.linalg.explanation import Explanation, VectorProduct, explained
@@ -31,12 +35,8 @@ from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import places_of
 from hopwave.linalg.placing import assign, fill
 from hopwave.linalg.products import check_direction, check_flags, check_threads
-from hopwave.matrix import Matrix, as_matrix
-from hopwave.operators import binary
-from hopwave.rules import Growing, growing
-from hopwave.semiring import Semiring, any_pair
-from hopwave.vector import CONVERT, Vector, as_vector
-from hopwave.whole_numbers import is_whole
+from hopwave.planning.jobs import Direction, Product
+from hopwave.planning.rules import Growing, growing
 
 # A level's direction follows the number of its arcs where they are cheap to count: on the CPU, and where one launch
 # computes all the products. Section 6.3 estimates f's share of the arcs by its share of the vertices, to save the

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from hopwave.algebra.vector import Format, Vector
 from hopwave.arrays import Array
 from hopwave.engines import Algebra
-from hopwave.vector import Format, Vector
 
 
 def listed(x: Vector, engine: Algebra) -> tuple[Array, Array]:

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from hopwave.csr import Rows
+from hopwave.algebra.matrix import Matrix, as_matrix
+from hopwave.algebra.operators import BinaryOp, Monoid
+from hopwave.algebra.vector import Vector, as_vector
+from hopwave.checks.options import flag
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
-from hopwave.jobs import Allowed
+from hopwave.graph.csr import Rows
+from hopwave.graph.row_operations import from_keys, inside, keys_of, union
 from hopwave.linalg.formats import arrays, convert, writable
-from hopwave.matrix import Matrix, as_matrix
-from hopwave.operators import BinaryOp, Monoid
-from hopwave.options import flag
-from hopwave.rows import from_keys, inside, keys_of, union
-from hopwave.vector import Vector, as_vector
+from hopwave.planning.jobs import Allowed
 
 
 class Writing(NamedTuple):

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algebra.matrix import Matrix, as_matrix
+from hopwave.algebra.operators import BinaryOp, refuse_masked
+from hopwave.algebra.vector import Vector, as_vector
 from hopwave.arrays import checked_places, on_gpu
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
-from hopwave.jobs import Allowed
+from hopwave.graph.row_operations import keys_of
 from hopwave.linalg.elementwise import is_table
 from hopwave.linalg.engine import choose
 from hopwave.linalg.formats import arrays, writable
 from hopwave.linalg.masking import Writing, allowed_places, let_through, places_of, write, write_entries, writing
-from hopwave.matrix import Matrix, as_matrix
-from hopwave.operators import BinaryOp, refuse_masked
-from hopwave.rows import keys_of
-from hopwave.vector import Vector, as_vector
+from hopwave.planning.jobs import Allowed
 
 
 def assign(

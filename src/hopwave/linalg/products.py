@@ -15,20 +15,20 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy.typing as npt
 
+from hopwave.algebra.matrix import Matrix, as_matrix
+from hopwave.algebra.semiring import Semiring, semiring
+from hopwave.algebra.vector import Vector, as_vector
+from hopwave.checks.options import check_thread_count, flag, one_of
 from hopwave.engines import Algebra
 from hopwave.errors import EngineError, LinalgError
-from hopwave.jobs import Allowed, Direction
+from hopwave.graph.row_operations import rest_of
 from hopwave.linalg.arithmetic import arithmetic
 from hopwave.linalg.complement import check_places, rest_is_less_work
 from hopwave.linalg.engine import choose, compiling
 from hopwave.linalg.explanation import Explanation, VectorProduct, explained
 from hopwave.linalg.formats import convert
 from hopwave.linalg.masking import Writing, allowed_places, mask_rows, write, write_matrix, writing
-from hopwave.matrix import Matrix, as_matrix
-from hopwave.options import check_thread_count, flag, one_of
-from hopwave.rows import rest_of
-from hopwave.semiring import Semiring, semiring
-from hopwave.vector import Vector, as_vector
+from hopwave.planning.jobs import Allowed, Direction
 
 DIRECTIONS = get_args(Direction)
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.algebra.matrix import Matrix, as_matrix
+from hopwave.algebra.operators import BinaryOp, Monoid, binary, monoid
+from hopwave.algebra.semiring import Semiring
+from hopwave.algebra.vector import Vector
 from hopwave.errors import LinalgError
 from hopwave.linalg.elementwise import is_table
 from hopwave.linalg.engine import choose, compiling
 from hopwave.linalg.formats import arrays, listed
 from hopwave.linalg.products import mxv
-from hopwave.matrix import Matrix, as_matrix
-from hopwave.operators import BinaryOp, Monoid, binary, monoid
-from hopwave.semiring import Semiring
-from hopwave.vector import Vector
 
 
 @compiling

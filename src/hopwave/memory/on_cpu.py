@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 
 from hopwave.algorithms.many_sources import together
-from hopwave.csr import COMPILED_FROM, COMPILED_FROM_IF_LOADED
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.path_counts import LARGEST
 from hopwave.engines.cpu.search.state import BUFFER
 from hopwave.engines.cpu.views import ASKED_FOR, HUGE_PAGE, WORTH_ONE
+from hopwave.graph.csr import COMPILED_FROM, COMPILED_FROM_IF_LOADED
 from hopwave.memory.ledger import Ask, Ledger, Shape
 
 ENTRY = 16  # bytes of an entry of a search along weights: vertex, key, the next one

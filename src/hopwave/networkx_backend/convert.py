@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.csr import Rows as GraphRows
-from hopwave.csr import offset_type
 from hopwave.graph import Graph
-from hopwave.jobs import Integers
+from hopwave.graph.csr import Rows as GraphRows
+from hopwave.graph.csr import offset_type
 from hopwave.networkx_backend.lengths import Lengths, read_lengths
+from hopwave.planning.jobs import Integers
 
 Rows = tuple[npt.NDArray[Any], npt.NDArray[np.int32]]
 

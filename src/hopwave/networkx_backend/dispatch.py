@@ -17,7 +17,7 @@ from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 import networkx as nx
 
 from hopwave.networkx_backend.pays import BY_ARGUMENTS, BY_NAME, MANY_SEARCHES, Arguments, Pays, pays
-from hopwave.plan import Plan
+from hopwave.planning.plan import Plan
 
 SINCE_3_7 = tuple(map(int, re.findall(r"\d+", nx.__version__)[:2])) >= (3, 7)
 WhyNot = Callable[[Arguments], str | None]

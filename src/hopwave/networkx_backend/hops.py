@@ -14,9 +14,9 @@ import numpy.typing as npt
 from hopwave.algorithms.many_sources import distance_blocks, sweep
 from hopwave.api.choice import distance_engine
 from hopwave.graph import Graph
-from hopwave.jobs import Integers, Sweep, Swept
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.lengths import plain_numbers
+from hopwave.planning.jobs import Integers, Sweep, Swept
 
 
 @dataclass(frozen=True, eq=False)

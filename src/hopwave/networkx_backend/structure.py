@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 import hopwave as hw
-from hopwave.graph_arrays import arc_tails
+from hopwave.graph.arrays import arc_tails
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import serves
 from hopwave.networkx_backend.pays import Arguments

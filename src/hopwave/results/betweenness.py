@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import html
 from hopwave.algorithms.brandes import Certificate
 from hopwave.arrays import Deferring, on_host
+from hopwave.display import html
+from hopwave.display.scores import highest, plot_scores
 from hopwave.graph import Graph
-from hopwave.graph_arrays import vertex_names
-from hopwave.optional import optional
-from hopwave.plan import PlanUsed
-from hopwave.results.score_plots import plot_scores
-from hopwave.results.tables import SHOWN, by_vertex, highest
+from hopwave.graph.arrays import vertex_names
+from hopwave.planning.plan import PlanUsed
+from hopwave.results.tables import SHOWN, by_vertex
+from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
     import pandas as pd

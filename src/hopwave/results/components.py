@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import html
 from hopwave.algorithms import components as _components
+from hopwave.display import html
 from hopwave.graph import Graph
-from hopwave.graph_arrays import vertex_names
+from hopwave.graph.arrays import vertex_names
 from hopwave.results.tables import SHOWN, by_vertex
 
 if TYPE_CHECKING:

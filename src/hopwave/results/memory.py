@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hopwave import html
+from hopwave.display import html
 from hopwave.errors import amount
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import drawing, html
 from hopwave.algorithms.top_scores import Searches
 from hopwave.arrays import Deferring, on_host
+from hopwave.display import drawing, html
+from hopwave.display.scores import highest, plot_scores
 from hopwave.graph import Graph
-from hopwave.graph_arrays import vertex_names
-from hopwave.optional import optional
-from hopwave.results.score_plots import plot_scores
-from hopwave.results.tables import SHOWN, by_vertex, highest
+from hopwave.graph.arrays import vertex_names
+from hopwave.results.tables import SHOWN, by_vertex
+from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import drawing, html
 from hopwave.arrays import Deferring, ScaledCounts, on_host
+from hopwave.display import drawing, html
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.plan import PlanUsed
+from hopwave.planning.plan import PlanUsed
+from hopwave.planning.trace import Trace
 from hopwave.results.tables import by_vertex, first_names, named
-from hopwave.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import drawing, engines, html
+from hopwave import engines
+from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms import bfs
 from hopwave.arrays import Deferring, on_host
-from hopwave.catalogue import CATALOGUE
+from hopwave.display import drawing, html
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph_arrays import vertex_names
-from hopwave.jobs import Question
-from hopwave.matrix import Matrix
-from hopwave.plan import PlanUsed
+from hopwave.graph.arrays import vertex_names
+from hopwave.graph.row_operations import kept, row_of_each
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Question
+from hopwave.planning.plan import PlanUsed
+from hopwave.planning.trace import BucketTrace
 from hopwave.results.tables import by_vertex, first_names, named
-from hopwave.rows import kept, row_of_each
-from hopwave.trace import BucketTrace
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,4 +1,4 @@
-"""Results as tables: the highest scores, and rows of pandas. Vertices are called by their labels, if they have any."""
+"""Results as tables: rows of pandas. Vertices are called by their labels, if they have any."""
 
 from __future__ import annotations
 
@@ -8,29 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph_arrays import vertex_names
-from hopwave.optional import optional
-from hopwave.whole_numbers import is_whole
+from hopwave.graph.arrays import vertex_names
+from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN = 10  # rows of a result that a notebook shows
 SOURCES_SHOWN = 5
-
-
-def highest(scores: npt.NDArray[Any], k: int) -> list[int]:
-    """Where the k highest scores are, highest first; of equal ones, the first comes first.
-
-    >>> highest(np.array([1.0, 3.0, 3.0]), 2)
-    [1, 2]
-    """
-    if not is_whole(k) or k < 0:
-        raise GraphError(f"{k!r} is not a number of the highest scores; give a whole number from 0")
-    places: list[int] = np.argsort(-scores, kind="stable")[:k].tolist()
-    return places
 
 
 def by_vertex(graph: Graph, columns: Mapping[str, Any], vertices: Any = slice(None)) -> pd.DataFrame:

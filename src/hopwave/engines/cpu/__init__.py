@@ -25,7 +25,7 @@ from hopwave.engines.cpu.search import loop, state
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VISITED, ROWS_ALL
 from hopwave.engines.cpu.team import helped
 from hopwave.graph import Graph
-from hopwave.jobs import (
+from hopwave.planning.jobs import (
     Accumulation,
     CutSweep,
     CutSwept,
@@ -39,8 +39,8 @@ from hopwave.jobs import (
     Sweep,
     Swept,
 )
-from hopwave.plan import Plan, Pull
-from hopwave.trace import Level
+from hopwave.planning.plan import Plan, Pull
+from hopwave.planning.trace import Level
 
 NO_LIMIT = np.iinfo(np.int32).max
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 
-from hopwave.progress import say
+from hopwave.system.progress import say
 
 log = logging.getLogger("hopwave")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, noinline
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 SAMPLED_ARCS = 2  # of every vertex, hooked before the largest component is guessed (Afforest)
 SAMPLE = 1024  # vertices by which it is guessed

@@ -45,7 +45,7 @@ from hopwave.engines.cpu.intrinsics import (
     relax,
 )
 from hopwave.errors import EngineError
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 log = logging.getLogger("hopwave")
 

@@ -13,7 +13,7 @@ from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.intrinsics import COMPILED, ONE
 from hopwave.engines.cpu.search.state import BUFFER_CELLS, Adjacency, Workspace
 from hopwave.engines.cpu.views import array_in, memory_for, new_array, offsets, read_only, unsigned
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 
 def is_scattered(graph):

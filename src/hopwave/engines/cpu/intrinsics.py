@@ -1,6 +1,6 @@
 """What Numba lacks: atomics, bit counting, prefetching, a clock and ways to yield a core, as LLVM instructions.
 
-All of Numba's internals that hopwave depends on are in this file and in machine_code.py.
+All of Numba's internals that hopwave depends on are in this file and in numba_cache.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.typed_passes import IRLegalization
 from numba.extending import intrinsic
 
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 
 class PartLibrary(JITCodeLibrary):

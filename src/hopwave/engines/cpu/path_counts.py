@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, noinline
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 LARGEST, SMALLEST = 1000, -900
 EXACT_BITS = 53  # sums up to 2^53 are exact in any order

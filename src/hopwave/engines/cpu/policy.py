@@ -1,7 +1,7 @@
 """Every number by which the CPU engine decides: when to share work, what to prepare, which way to go.
 
 Kernels and loops hold arithmetic alone. They are given these numbers, or read them from here when they are compiled;
-`machine_code` has them compiled again after an edit. Python code reads them as `policy.NAME`, so that a test can
+`numba_cache` has them compiled again after an edit. Python code reads them as `policy.NAME`, so that a test can
 set one. They were measured. They change how long an answer takes, and at most its rounding.
 """
 

@@ -11,7 +11,7 @@ import numpy as np
 from hopwave.engines.cpu.components import close_components
 from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.path_counts import rescale_level
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 strong_components = close_components  # counts components as they close, rows in the order given
 

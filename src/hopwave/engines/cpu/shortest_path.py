@@ -6,7 +6,7 @@ import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, noinline
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 
 def shortest_path(loaded, source, target):

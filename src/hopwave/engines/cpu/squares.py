@@ -18,7 +18,7 @@ from hopwave.engines.cpu.crew import crew_size
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 WorkerState = namedtuple("WorkerState", "shared_with touched")  # neighbours shared with v, 0 between two vertices
 SharedState = namedtuple("SharedState", "squares possible control chunk")

@@ -40,7 +40,7 @@ from hopwave.engines.cpu.intrinsics import (
     without_counters,
 )
 from hopwave.engines.cpu.policy import LINGER, SPINS
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 # The cells of a team, int64; those that many threads write are some cache lines apart.
 OFFER = 0  # odd while a leader's arguments can be borrowed

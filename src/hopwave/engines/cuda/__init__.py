@@ -15,16 +15,27 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.arrays import Deferred, on_host
-from hopwave.catalogue import CATALOGUE
 from hopwave.engines.cuda.errors import LESS_MEMORY, OTHERS_LESS, explained
 from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
-from hopwave.jobs import Accumulation, CutSweep, FoundBySearch, Job, PathJob, PathSampling, Poll, Question, Sweep, Swept
-from hopwave.optional import install
-from hopwave.plan import Plan, Step
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import (
+    Accumulation,
+    CutSweep,
+    FoundBySearch,
+    Job,
+    PathJob,
+    PathSampling,
+    Poll,
+    Question,
+    Sweep,
+    Swept,
+)
+from hopwave.planning.plan import Plan, Step
+from hopwave.planning.trace import Level
 from hopwave.prepared import Structure
-from hopwave.trace import Level
+from hopwave.system.optional import install
 
 LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and name the threads they act together with
 
@@ -35,7 +46,7 @@ class Engine:
     name = "cuda"
 
     def missing(self) -> str | None:
-        from hopwave.devices import cuda_extra, start_cuda
+        from hopwave.system.devices import cuda_extra, start_cuda
 
         command = install(cuda_extra())
         if importlib.util.find_spec("cupy") is None:

@@ -13,11 +13,11 @@ import cupy
 import numpy as np
 
 from hopwave.arrays import is_on_gpu
-from hopwave.csr import Conflict, Rows, as_column
+from hopwave.checks.numbers import whole_numbers
 from hopwave.engines.cuda import memory, policy
 from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, kernels
 from hopwave.errors import EngineError, GraphError
-from hopwave.whole_numbers import whole_numbers
+from hopwave.graph.csr import Conflict, Rows, as_column
 
 HEADER = "build/rows.cuh"
 BUCKETS = 4096  # kernels/build/rows.cuh
@@ -115,7 +115,7 @@ def first_nan(weights):
 
 
 def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
-    """Sorted rows, as `hopwave.csr.rows_of` makes them; ids are int32 or int64, from 0 to n − 1."""
+    """Sorted rows, as `hopwave.graph.csr.rows_of` makes them; ids are int32 or int64, from 0 to n − 1."""
     edges = len(source)
     if weights is not None and edges >= 1 << 32:
         raise EngineError(f"{edges:,} weighted edges are more than a GPU sorts here; use device='cpu'")

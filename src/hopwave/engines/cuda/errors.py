@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from hopwave.errors import EngineError
-from hopwave.optional import install
+from hopwave.system.optional import install
 
 # What else to do where memory runs out.
 FEWER_BUFFERS = "take a plan with fewer buffers such as 'turbobfs-td-sccsc'"

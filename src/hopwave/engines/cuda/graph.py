@@ -18,7 +18,7 @@ from hopwave.engines.cuda import build
 from hopwave.engines.cuda.launch import WARP, Device, kernels, offset_type
 from hopwave.engines.cuda.rows import greatest_length
 from hopwave.graph import Graph
-from hopwave.plan import Plan
+from hopwave.planning.plan import Plan
 
 STATE = "steps/state.cuh"
 

@@ -16,7 +16,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from hopwave.user_folder import cache_folder, why_not_trusted
+from hopwave.system.user_folder import cache_folder, why_not_trusted
 
 log = logging.getLogger("hopwave")
 SUFFIX = ".kernel"

@@ -17,7 +17,7 @@ from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type
 from hopwave.engines.cuda.memory import free_memory
 from hopwave.engines.cuda.records import fill, filled, record
 from hopwave.engines.host_memory import check_memory
-from hopwave.jobs import Swept
+from hopwave.planning.jobs import Swept
 
 HEADER = "many/search.cuh"
 SUMS, COLUMNS, ROWS, PAIRS = 1, 2, 4, 8  # enum Keep in kernels/many/state.cuh

@@ -22,7 +22,7 @@ from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search.distances import probed_depth
 from hopwave.engines.host_memory import check_memory
 from hopwave.errors import EngineError, amount
-from hopwave.jobs import Swept
+from hopwave.planning.jobs import Swept
 
 HEADER = "many/lengths.cuh"
 PARTS = 6  # float64 numbers of a struct Sums

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from hopwave.engines.cuda import kernel_files
-from hopwave.thread_pool import begun
+from hopwave.system.thread_pool import begun
 
 log = logging.getLogger("hopwave")
 KERNELS = Path(__file__).resolve().parent / "kernels"

@@ -1,6 +1,6 @@
 """How the GPU's work is cut up: the thresholds of the CUDA engine, with their reasons. None of them changes an answer.
 
-Betweenness has its own in betweenness/regimes.py. Which step a level takes is a plan's rule (hopwave/rules.py).
+Betweenness has its own in betweenness/regimes.py. Which step a level takes is a plan's rule (planning/rules.py).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Structs that kernels declare and Python fills or reads: each layout written down once on either side.
 
 `record` names the C++ struct, so that a test can compile its header and compare the size and every field's offset
-(tests/engines/test_kernel_structs.py goes through `MIRRORED`). A declaration here looks like the one there:
+(tests/engines/cuda/test_kernel_structs.py goes through `MIRRORED`). A declaration here looks like the one there:
 
     record("rank/lengths.cuh", "Names", "ptr starts shifts", "i64 count")
 """

@@ -23,9 +23,20 @@ from hopwave.arrays import ScaledCounts
 from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
-from hopwave.jobs import Accumulation, CutSweep, FoundBySearch, Job, PathJob, PathSampling, Poll, Question, Sweep, Swept
-from hopwave.plan import Plan, Pull, Step
-from hopwave.trace import Level
+from hopwave.planning.jobs import (
+    Accumulation,
+    CutSweep,
+    FoundBySearch,
+    Job,
+    PathJob,
+    PathSampling,
+    Poll,
+    Question,
+    Sweep,
+    Swept,
+)
+from hopwave.planning.plan import Plan, Pull, Step
+from hopwave.planning.trace import Level
 
 
 def check_threads(threads: int | None) -> None:

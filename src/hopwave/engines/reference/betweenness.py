@@ -18,7 +18,7 @@ import numpy as np
 
 from hopwave.engines.uncountable import uncountable
 from hopwave.graph import Graph
-from hopwave.jobs import Job
+from hopwave.planning.jobs import Job
 
 Arcs = list[list[tuple[int, float, int]]]  # per vertex: (head, weight, number of the arc)
 
@@ -69,7 +69,7 @@ def counted(graph: Graph, P: dict[int, list[tuple[int, int]]], s: int) -> dict[i
 
 
 class Accumulation:
-    """One source after another; see hopwave.jobs.Accumulation."""
+    """One source after another; see hopwave.planning.jobs.Accumulation."""
 
     size = 1
 
@@ -81,7 +81,7 @@ class Accumulation:
         self._out = arcs_of(graph)
 
     def advance(self, first: int, poll: Callable[[int], bool]) -> int:
-        """As hopwave.jobs.Accumulation.advance."""
+        """As hopwave.planning.jobs.Accumulation.advance."""
         for number in range(first, self.blocks):
             if number > first and poll(number):
                 return number

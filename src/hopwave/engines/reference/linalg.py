@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hopwave import engines
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
+from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
-from hopwave.csr import Rows
 from hopwave.engines.shortcuts import NoShortcuts
-from hopwave.jobs import Allowed, Direction, Product, Touched
-from hopwave.matrix import Matrix
-from hopwave.operators import BinaryOp, Monoid, UnaryOp
-from hopwave.rows import Place, by_place
-from hopwave.vector import Vector
+from hopwave.graph.csr import Rows
+from hopwave.graph.row_operations import Place, by_place
+from hopwave.planning.jobs import Allowed, Direction, Product, Touched
 
 
 class Algebra(NoShortcuts):

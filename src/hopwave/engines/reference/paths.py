@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.catalogue import CATALOGUE
 from hopwave.engines.reference.betweenness import arcs_of, counted, distances, predecessors
 from hopwave.generate.counter import sequence
 from hopwave.graph import Graph
-from hopwave.jobs import PATH_SUMS, PathJob, Question
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import PATH_SUMS, PathJob, Question
 
 PAIRS_PER_POLL = 16
 
 
 class PathSampling:
-    """See hopwave.jobs.PathSampling."""
+    """See hopwave.planning.jobs.PathSampling."""
 
     def __init__(self, engine: Any, graph: Graph, job: PathJob) -> None:
         self.job = job

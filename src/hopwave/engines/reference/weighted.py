@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hopwave.graph import Graph
-from hopwave.jobs import Floats, Poll, Sweep, Swept
+from hopwave.planning.jobs import Floats, Poll, Sweep, Swept
 
 
 def search(graph: Graph, lengths: Floats, source: int, limit: float) -> dict[int, float]:

@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.operators import binary, monoid, unary
+from hopwave.algebra.semiring import semiring
+from hopwave.algebra.vector import Vector
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import place, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxm
 from hopwave.linalg.reduction import reduce
-from hopwave.matrix import Matrix
-from hopwave.operators import binary, monoid, unary
-from hopwave.semiring import semiring
-from hopwave.vector import Vector
 
 plus_first = semiring.plus_first
 

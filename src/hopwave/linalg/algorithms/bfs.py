@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from hopwave.algebra.matrix import as_matrix
+from hopwave.algebra.semiring import any_pair
+from hopwave.algebra.vector import Vector
 from hopwave.linalg.fixpoint import waves
-from hopwave.matrix import as_matrix
-from hopwave.semiring import any_pair
-from hopwave.vector import Vector
 
 
 def bfs(A: Any, source: int, *, device: str = "auto") -> Vector:

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from hopwave.algebra.operators import binary, monoid
+from hopwave.algebra.semiring import semiring
+from hopwave.algebra.vector import Vector
 from hopwave.arrays import module_of
 from hopwave.linalg.algorithms.operands import is_symmetric, square
 from hopwave.linalg.elementwise import ewise_add, ewise_mult
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxv, vxm
 from hopwave.linalg.reduction import reduce
-from hopwave.operators import binary, monoid
-from hopwave.semiring import semiring
-from hopwave.vector import Vector
 
 
 def connected_components(A: Any, *, device: str = "auto") -> Vector:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from hopwave.algebra.operators import binary, monoid, unary
+from hopwave.algebra.semiring import semiring
+from hopwave.algebra.vector import Vector
 from hopwave.linalg.algorithms.operands import is_symmetric, loopless, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxv, vxm
 from hopwave.linalg.reduction import reduce
-from hopwave.operators import binary, monoid, unary
-from hopwave.semiring import semiring
-from hopwave.vector import Vector
 
 
 def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") -> Vector:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
-from hopwave.jobs import PowerJob
 from hopwave.linalg.algorithms.power import (
     Rounds,
     arriving,
@@ -25,7 +25,7 @@ from hopwave.linalg.algorithms.power import (
     total_change,
     weighted_square,
 )
-from hopwave.vector import Vector
+from hopwave.planning.jobs import PowerJob
 
 
 def eigenvector_centrality(

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array, module_of, on_host
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import extremes
@@ -29,8 +31,6 @@ from hopwave.linalg.algorithms.power import (
     total_change,
     weighted_square,
 )
-from hopwave.matrix import Matrix
-from hopwave.vector import Vector
 
 VECTORS, KEPT = 20, 10  # of a round, and those that the next begins with; ARPACK's numbers
 EIGENVECTOR = 1e-12  # what AᵀA adds to its sums, in eigenvalues, where that is nothing but rounding

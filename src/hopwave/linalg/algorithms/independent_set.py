@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.algebra.operators import binary, unary
+from hopwave.algebra.semiring import semiring
+from hopwave.algebra.vector import Vector
 from hopwave.linalg.algorithms.operands import generator, loopless, square
 from hopwave.linalg.elementwise import apply, ewise_add, select
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxv, vxm
-from hopwave.operators import binary, unary
-from hopwave.semiring import semiring
-from hopwave.vector import Vector
 
 
 def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -> Vector:

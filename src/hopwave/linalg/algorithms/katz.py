@@ -13,9 +13,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
+from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError
-from hopwave.jobs import PowerJob
 from hopwave.linalg.algorithms.power import (
     Rounds,
     arriving,
@@ -28,8 +29,7 @@ from hopwave.linalg.algorithms.power import (
     total_change,
     weighted_square,
 )
-from hopwave.vector import Vector
-from hopwave.whole_numbers import is_number
+from hopwave.planning.jobs import PowerJob
 
 
 def katz_centrality(

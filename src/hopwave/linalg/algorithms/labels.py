@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.operators import monoid
+from hopwave.algebra.semiring import semiring
+from hopwave.algebra.vector import Vector
 from hopwave.arrays import module_of
-from hopwave.csr import Rows
 from hopwave.errors import GraphError
+from hopwave.graph.csr import Rows
+from hopwave.graph.row_operations import row_of_each
 from hopwave.linalg.algorithms.operands import generator, loopless, square
 from hopwave.linalg.products import mxm
 from hopwave.linalg.reduction import reduce
-from hopwave.matrix import Matrix
-from hopwave.operators import monoid
-from hopwave.rows import row_of_each
-from hopwave.semiring import semiring
-from hopwave.vector import Vector
 
 
 def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device: str = "auto") -> tuple[Vector, bool]:

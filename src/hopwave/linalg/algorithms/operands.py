@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.algebra.matrix import Matrix, as_matrix
+from hopwave.algebra.operators import monoid
+from hopwave.checks.numbers import is_whole
 from hopwave.engines import algebra
 from hopwave.errors import GraphError, LinalgError
 from hopwave.linalg.elementwise import select
 from hopwave.linalg.reduction import reduce
-from hopwave.matrix import Matrix, as_matrix
-from hopwave.operators import monoid
-from hopwave.whole_numbers import is_whole
 
 
 @dataclass

@@ -19,10 +19,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.operators import binary, monoid, unary
+from hopwave.algebra.semiring import semiring
+from hopwave.algebra.vector import Vector
 from hopwave.arrays import module_of
+from hopwave.checks.numbers import is_number
 from hopwave.engines import algebra
 from hopwave.errors import GraphError
-from hopwave.jobs import PowerJob
 from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.linalg.algorithms.power import (
     Rounds,
@@ -37,11 +41,7 @@ from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import vxm
 from hopwave.linalg.reduction import reduce
-from hopwave.matrix import Matrix
-from hopwave.operators import binary, monoid, unary
-from hopwave.semiring import semiring
-from hopwave.vector import Vector
-from hopwave.whole_numbers import is_number
+from hopwave.planning.jobs import PowerJob
 
 SMALLEST = 1e-200  # sum of weights that can be divided by without loss of precision
 Step = Callable[..., Vector]  # of the ranks, and a mask or nothing

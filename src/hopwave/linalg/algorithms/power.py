@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.semiring import semiring
+from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array, module_of
+from hopwave.checks.numbers import is_number, is_whole
 from hopwave.engines import algebra
 from hopwave.errors import ConvergenceError, GraphError
-from hopwave.jobs import PowerIteration, PowerJob
 from hopwave.linalg.algorithms.operands import check_weights, extremes, square
 from hopwave.linalg.products import vxm
-from hopwave.matrix import Matrix
-from hopwave.semiring import semiring
-from hopwave.vector import Vector
-from hopwave.whole_numbers import is_number, is_whole
+from hopwave.planning.jobs import PowerIteration, PowerJob
 
 LARGEST = 1e100  # weights × vertices up to which no sum or square of them leaves the range of float64
 

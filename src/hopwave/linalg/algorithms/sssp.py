@@ -20,22 +20,21 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.catalogue import CATALOGUE
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.operators import binary, monoid
+from hopwave.algebra.semiring import semiring
+from hopwave.algebra.vector import Shares, Vector
+from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_lengths, extremes, place, square
 from hopwave.linalg.elementwise import select
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import vxm
 from hopwave.linalg.reduction import reduce
-from hopwave.matrix import Matrix
-from hopwave.operators import binary, monoid
-from hopwave.semiring import semiring
-from hopwave.vector import Vector
-from hopwave.whole_numbers import is_number
 
 min_plus, least, less = semiring.min_plus, binary.min, binary.lt
 # A pull has no early exit here: it reads every arc. It pays once a push would read about as many.
-CONVERT = CATALOGUE["bellman-ford"].rule
+CONVERT = Shares(rising=0.3, falling=0.2)  # the rule of the plan bellman-ford
 MANY = 1000  # a bucket with less than this fraction (1/MANY) of the vertices makes the next one twice as wide
 WIDE, CHAINS = 2, 48  # a bucket's width in longest arcs: WIDE, or CHAINS over the squared mean degree if that is more
 

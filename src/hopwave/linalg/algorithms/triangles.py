@@ -12,6 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.operators import binary
+from hopwave.algebra.semiring import semiring
+from hopwave.algebra.vector import Vector
 from hopwave.arrays import module_of
 from hopwave.engines import algebra
 from hopwave.linalg.algorithms.operands import square
@@ -19,10 +23,6 @@ from hopwave.linalg.elementwise import select
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxm
 from hopwave.linalg.reduction import reduce
-from hopwave.matrix import Matrix
-from hopwave.operators import binary
-from hopwave.semiring import semiring
-from hopwave.vector import Vector
 
 plus_pair = semiring.plus_pair
 WORTH_SORTING = 250  # reads per entry from which sorting the vertices by degree pays

@@ -10,7 +10,7 @@ import numpy as np
 
 from hopwave.engines.cpu.betweenness.state import ARCS, BEGINS, CACHED, EDGES, ENDPOINTS, IS_PULLED, SHIFT
 from hopwave.engines.cpu.intrinsics import INNER, ONE, U1, U4, U8, U16, noinline, prefetch, prefetch_to_write
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 
 @njit(**INNER)

@@ -12,13 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from hopwave.csr import Rows
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.intrinsics import COMPILED, U1
 from hopwave.engines.cpu.views import unsigned
 from hopwave.graph import Graph
-from hopwave.machine_code import njit
+from hopwave.graph.csr import Rows
+from hopwave.system.numba_cache import njit
 
 
 class RenumberedGraph:

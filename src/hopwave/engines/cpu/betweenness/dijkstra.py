@@ -21,7 +21,7 @@ import numpy as np
 
 from hopwave.engines.cpu.intrinsics import INNER, ONE, U0, U1, U8, noinline, prefetch
 from hopwave.engines.cpu.many.waiting import NONE, bytes_of_waiting, enter, new_waiting, put, remove_root, take_bucket
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 PATHS, TOTAL, DELTA = range(3)  # columns of nodes: σ, λ, and δ, which is 0 until the way back
 

@@ -7,7 +7,7 @@ import numpy as np
 from hopwave.engines.cpu.betweenness.state import CUTOFF, EDGES, ENDPOINTS
 from hopwave.engines.cpu.intrinsics import INNER, ONE, noinline
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 
 @njit(**INNER)

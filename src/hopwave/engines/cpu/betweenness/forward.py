@@ -35,7 +35,7 @@ from hopwave.engines.cpu.intrinsics import (
 from hopwave.engines.cpu.path_counts import EXACT_BITS, LARGEST, rescale_level
 from hopwave.engines.cpu.search.frontier import choose, copy_words, set_bits
 from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 
 @njit(**INNER)

@@ -22,7 +22,7 @@ import numpy as np
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 MAX_BITS = 480  # of a path count: the sum over all arcs of a product of two then stays below 2^1024
 PAIRS_PER_BATCH = 16  # that a worker takes at a time

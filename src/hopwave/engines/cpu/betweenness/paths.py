@@ -18,7 +18,7 @@ PAIRS_PER_WORKER = 64  # at least
 
 
 class PathSampling:
-    """See hopwave.jobs.PathSampling. Whole numbers are added up, so that threads and blocks change nothing."""
+    """See hopwave.planning.jobs.PathSampling. Whole numbers are added up, so that threads and blocks change nothing."""
 
     kernel = property(lambda self: kernels.take_pairs)
 

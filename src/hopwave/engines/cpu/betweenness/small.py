@@ -11,7 +11,7 @@ import numpy as np
 from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.intrinsics import COMPILED, ONE, U0, U1
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 NO_CUTOFF = np.iinfo(np.int32).max
 NONE = np.empty(0)

@@ -18,7 +18,7 @@ from hopwave.engines.cpu.intrinsics import (
     uncounted,
 )
 from hopwave.engines.cpu.workers import FAILED, FINISHED, NEXT_BATCH, STOP
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 
 @njit(**INNER)

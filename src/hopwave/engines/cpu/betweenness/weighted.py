@@ -34,7 +34,7 @@ from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U0, U1, atomic_add, 
 from hopwave.engines.cpu.path_counts import LARGEST
 from hopwave.engines.cpu.views import unsigned
 from hopwave.engines.uncountable import uncountable
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 TOO_MANY = 2.0**LARGEST
 EVERY = np.uint32(2**32 - 1)  # the target of a search that settles all vertices: no vertex has this number

@@ -36,7 +36,7 @@ from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noi
 from hopwave.engines.cpu.path_counts import two_to
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.uncountable import uncountable
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 # A worker's own arrays: a WeightedState, the path from its end to its beginning, and what it adds up.
 WeightedPathState = namedtuple("WeightedPathState", "search path counts sums")

@@ -76,7 +76,7 @@ from hopwave.engines.cpu.team import (
     lend,
     open_offer,
 )
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 # Cells of limits. BUCKET_BITS: a bucket of vertices, by which arcs are sorted, has so many of them, a power of two.
 CUTOFF, THREADS, ENDPOINTS, DEGREE_BITS, FINDABLE, PULLS, BUCKET_BITS = range(7)

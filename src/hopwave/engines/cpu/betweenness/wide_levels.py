@@ -24,7 +24,7 @@ from hopwave.engines.cpu.intrinsics import (
 )
 from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD, flush, push_chunk
 from hopwave.engines.cpu.search.state import BUFFER
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 # parent: negative as in a search (search/steps.py) before a vertex is visited, then its level; queue, buffers: as
 # there; sigma: two rows, of even and of odd levels (see wide_kernels.py); sums: one row per worker, with these columns;

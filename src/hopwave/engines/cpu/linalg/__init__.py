@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.operators import BinaryOp, UnaryOp, constants_of
+from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
-from hopwave.csr import Rows
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import CHECKED, FOUND, crew_size, share
 from hopwave.engines.cpu.graph import find_hubs
@@ -20,7 +22,9 @@ from hopwave.engines.cpu.linalg import vector_kernels as kernels
 from hopwave.engines.cpu.linalg.specialise import callable_from_compiled, compiled
 from hopwave.engines.cpu.views import read_only, unsigned, unsigned_rows
 from hopwave.engines.reference import linalg
-from hopwave.jobs import (
+from hopwave.graph.csr import Rows
+from hopwave.graph.row_operations import Place
+from hopwave.planning.jobs import (
     Allowed,
     Direction,
     FoundByBuckets,
@@ -30,12 +34,8 @@ from hopwave.jobs import (
     Settled,
     Touched,
 )
-from hopwave.machine_code import njit
-from hopwave.matrix import Matrix
-from hopwave.operators import BinaryOp, UnaryOp, constants_of
-from hopwave.rows import Place
-from hopwave.trace import Bucket
-from hopwave.vector import Vector
+from hopwave.planning.trace import Bucket
+from hopwave.system.numba_cache import njit
 
 NO_BITS = read_only(np.empty(0, np.uint8))
 NO_ROWS = read_only(np.empty(0, np.uint32))

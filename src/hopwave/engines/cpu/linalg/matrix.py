@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.csr import Rows
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import CHECKED, share, thread_count
 from hopwave.engines.cpu.linalg import matrix_kernels as kernels
 from hopwave.engines.cpu.linalg.specialise import compiled
 from hopwave.engines.cpu.views import read_only, unsigned, unsigned_rows
-from hopwave.jobs import Touched
+from hopwave.graph.csr import Rows
+from hopwave.planning.jobs import Touched
 
 NO_ROWS = read_only(np.zeros(1, np.uint32)), read_only(np.zeros(0, np.uint32))  # of a mask that is not there
 

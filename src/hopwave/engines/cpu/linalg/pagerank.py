@@ -10,7 +10,7 @@ import numpy as np
 from hopwave.engines.cpu.crew import NEXT_CHUNK, share
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U0, U1, atomic_add
 from hopwave.engines.cpu.views import unsigned_rows
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 SMALLEST = 1e-200  # α below which no arc carries any rank
 BLOCK = 1024  # rows whose changes are added up together: the same rows however many threads there are

@@ -23,8 +23,8 @@ from functools import lru_cache
 from types import FunctionType
 
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER
-from hopwave.jobs import Product
-from hopwave.machine_code import njit
+from hopwave.planning.jobs import Product
+from hopwave.system.numba_cache import njit
 
 COMMUTE = {"plus", "times", "min", "max", "lor", "land", "lxor", "eq", "ne"}  # x ⊗ a is a ⊗ x: the same kernel
 WORDS = ("term", "plus", "joined", "stops", "can_stop", "carries", "weighed")

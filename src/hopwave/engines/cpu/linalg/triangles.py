@@ -10,7 +10,7 @@ from hopwave.engines.cpu.linalg.tril import split_rows
 from hopwave.engines.cpu.linalg.vector_kernels import locate
 from hopwave.engines.cpu.policy import HALVINGS, MUCH_LONGER
 from hopwave.engines.cpu.views import unsigned_rows
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 
 @njit(**INNER)

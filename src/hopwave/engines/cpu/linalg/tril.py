@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.csr import Rows
 from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.views import unsigned_rows
-from hopwave.machine_code import njit
+from hopwave.graph.csr import Rows
+from hopwave.system.numba_cache import njit
 
 SHORT = 16  # entries left of a row from which on they are looked at one by one
 

@@ -27,7 +27,7 @@ from hopwave.engines.cpu.intrinsics import (
     prefetch,
     trailing_zeros,
 )
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 EIGHT_ONES, U3, U56 = np.uint64(0x0101010101010101), np.uint64(3), np.uint64(56)
 PACKING = np.uint64(0x0102040810204080)  # eight bytes, 0 or 1, times this: their bits in the top byte

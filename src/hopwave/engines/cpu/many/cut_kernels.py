@@ -18,7 +18,7 @@ import numpy as np
 
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 CHECK = 128  # arcs between two looks at the bound
 CLOSENESS, WASSERMAN_FAUST, HARMONIC = range(3)  # the score: (r − 1) / Σ d; times (r − 1) / (n − 1); Σ 1/d

@@ -37,7 +37,7 @@ from hopwave.engines.cpu.intrinsics import (
     uncounted,
 )
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 LANES = 64
 SUMS, COLUMNS, ROWS, PAIRS = 1, 2, 4, 8

@@ -22,7 +22,7 @@ from hopwave.engines.cpu.intrinsics import (
 )
 from hopwave.engines.cpu.many.kernels import LANES
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 WorkerState = namedtuple("WorkerState", "place")  # of a vertex among the neighbours; -1 for others
 SharedState = namedtuple("SharedState", "efficiency control chunk")

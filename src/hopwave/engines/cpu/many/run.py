@@ -16,7 +16,7 @@ from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.many import kernels
 from hopwave.engines.cpu.workers import new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
-from hopwave.jobs import Swept
+from hopwave.planning.jobs import Swept
 from hopwave.prepared import Structure
 
 KEEP = {"sums": kernels.SUMS, "columns": kernels.SUMS | kernels.COLUMNS, "rows": kernels.ROWS, "pairs": kernels.PAIRS}

@@ -6,7 +6,7 @@ import numpy as np
 
 from hopwave.engines.cpu.intrinsics import COMPILED, ONE
 from hopwave.engines.cpu.many.kernels import LANES
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 
 @njit(**COMPILED)

@@ -17,7 +17,7 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.intrinsics import INNER, U0, U1, U6, U63, trailing_zeros
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 LAST = np.uint64(policy.LENGTH_BUCKETS - 1)
 NONE, ALL = U0, ~U0  # no entry; all bits

@@ -22,8 +22,8 @@ from hopwave.engines.cpu.many.waiting import NONE, bytes_of_waiting, enter, new_
 from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
-from hopwave.jobs import Swept
-from hopwave.machine_code import njit
+from hopwave.planning.jobs import Swept
+from hopwave.system.numba_cache import njit
 
 SUMS, ROWS, PAIRS = 1, 2, 4
 KEEP = {"sums": SUMS, "columns": SUMS | ROWS, "rows": ROWS, "pairs": PAIRS}

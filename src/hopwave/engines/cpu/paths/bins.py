@@ -22,7 +22,7 @@ import numpy as np
 
 from hopwave.engines.cpu.crew import POOL_NEXT
 from hopwave.engines.cpu.intrinsics import INNER, U0, U1, U6, U63, atomic_add, trailing_zeros
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 BLOCK = np.uint64(64)  # entries per block
 LEVELS = 10

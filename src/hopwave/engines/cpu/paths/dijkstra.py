@@ -13,7 +13,7 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1
 from hopwave.engines.cpu.paths.bins import Arcs
 from hopwave.engines.cpu.views import read_only, unsigned
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 U2, U4 = np.uint64(2), np.uint64(4)
 

@@ -64,7 +64,7 @@ from hopwave.engines.cpu.paths.bins import (
     take_bin,
 )
 from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, SMALL_BUCKET
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 U2 = np.uint64(2)
 RELAX, SPREAD = 1, 2

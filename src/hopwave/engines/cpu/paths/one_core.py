@@ -17,7 +17,7 @@ import numpy as np
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, prefetch
 from hopwave.engines.cpu.many.waiting import LAST, NONE, put, take_bucket
 from hopwave.engines.cpu.policy import CHAIN_DEGREE
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 U2 = np.uint64(2)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U0, U1, U6, U63
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 NEVER = np.int64(1 << 62)  # the distance of what was not reached
 WEYL, FIRST, SECOND = (np.uint64(x) for x in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))

@@ -24,7 +24,7 @@ from hopwave.engines.cpu.intrinsics import (
     ordered_add,
     trailing_zeros,
 )
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 BUFFER = 1024  # found heads that a thread keeps before it makes room for them
 SORTED_TOGETHER = 1 << 20  # rows whose arcs are sorted at a time: it bounds the memory, and row · slots stays small

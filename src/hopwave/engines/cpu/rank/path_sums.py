@@ -9,7 +9,7 @@ import numpy as np
 
 from hopwave.engines.cpu.intrinsics import COMPILED, U0, U1, U6, U63
 from hopwave.engines.cpu.path_counts import add_scaled
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 
 @njit(**COMPILED)

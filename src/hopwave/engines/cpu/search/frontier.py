@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave import rules
 from hopwave.engines.cpu.intrinsics import INNER, U0, U1, U6, U63, noinline, trailing_zeros
-from hopwave.machine_code import njit
+from hopwave.planning import rules
+from hopwave.system.numba_cache import njit
 
 _always, _beamer, _one_way, _ratio, _xbfs, _growing, _fewer = (njit(**INNER)(function) for function in rules.FUNCTIONS)
 

@@ -75,7 +75,7 @@ from hopwave.engines.cpu.team import (
     lend,
     open_offer,
 )
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 ZERO = np.int64(0)  # not Python's 0, of which Numba would compile a version of its own
 
@@ -104,7 +104,7 @@ def by_regions(A, W, board, kind, words, size, depth, flags, which, threads):
 def lead(A, W, board, here, sources, steps, rule, limits, trace, clock):
     """The leader's part. For steps, rule and limits see search/state.py.
 
-    nf, mf, mu, nf0, mf0 and last are what a rule looks at (hopwave/rules.py). The frontier is queue[begin:end], or
+    nf, mf, mu, nf0, mf0 and last are what a rule looks at (planning/rules.py). The frontier is queue[begin:end], or
     bitmaps[which], or both. queue[:marked] is in the bitmap of visited vertices. early, early_edges: vertices that an
     asynchronous pull found one level early, and the arcs that leave them. queue[done:undone] has its distances.
     """

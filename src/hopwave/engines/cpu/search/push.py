@@ -22,7 +22,7 @@ from hopwave.engines.cpu.intrinsics import (
 )
 from hopwave.engines.cpu.policy import NOTING_DEGREE
 from hopwave.engines.cpu.search.state import BUFFER, CANDIDATES
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 NEIGHBOURS_AHEAD = 6  # of a vertex that is pushed soon, prefetched; flat from 4 to 8
 

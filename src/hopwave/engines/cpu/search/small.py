@@ -15,7 +15,7 @@ from hopwave.engines.cpu.compile_notice import compiling, is_compiled
 from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.intrinsics import COMPILED, ONE, U1
 from hopwave.engines.cpu.views import unsigned
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 NO_LIMIT = np.iinfo(np.int32).max
 

@@ -22,7 +22,7 @@ BUFFER_CELLS = BUFFER + 4 * CANDIDATES  # of a worker: found vertices, candidate
 # limits: the deepest level, threads, bits of the greatest in-degree, whether a step reads distances during the search,
 # and how many vertices have in-arcs (or a negative number: look until the frontier is empty).
 DEPTH_LIMIT, THREADS, DEGREE_BITS, READS_DISTANCES, WITH_IN_ARCS = range(5)
-# steps: one row per step of the plan. rule: its code in hopwave/rules.py and its two parameters.
+# steps: one row per step of the plan. rule: its code in hopwave/planning/rules.py and its two parameters.
 IS_PULL, STEP_FLAGS, IS_ASYNCHRONOUS = range(3)
 
 # ------------------------------------------------------------------ the cells of `here`, which Python reads afterwards

@@ -52,7 +52,7 @@ from hopwave.engines.cpu.intrinsics import (
     trailing_zeros,
 )
 from hopwave.engines.cpu.search.push import push_shared
-from hopwave.machine_code import njit
+from hopwave.system.numba_cache import njit
 
 # Kinds of jobs. NumPy's integers, not Python's: of those Numba compiles one version of a function for every value.
 INIT, PUSH, PULL, PULL_AHEAD, GATHER, FILL, MARK_UNREACHED, MARK_UP = (np.int64(kind) for kind in range(8))

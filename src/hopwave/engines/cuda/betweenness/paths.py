@@ -19,7 +19,7 @@ from hopwave.engines.cuda.memory import free_memory
 from hopwave.engines.cuda.policy import PATHS
 from hopwave.engines.cuda.records import filled, record
 from hopwave.errors import EngineError, amount
-from hopwave.jobs import PATH_SUMS
+from hopwave.planning.jobs import PATH_SUMS
 
 HEADER = "betweenness/paths.cuh"
 THREADS = 256  # PATH_THREADS there
@@ -38,7 +38,7 @@ def instances(offset):
 
 
 class PathSampling:
-    """See hopwave.jobs.PathSampling. Whole numbers are added up, so that the order of pairs changes nothing."""
+    """See planning.jobs.PathSampling. Whole numbers are added up, so that the order of pairs changes nothing."""
 
     def __init__(self, graph, on_device, job):
         self.job, self.graph, self.device = job, graph, on_device

@@ -25,7 +25,7 @@ from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
 from hopwave.engines.cuda.records import record
 from hopwave.engines.cuda.scaling import LevelScaling
 from hopwave.errors import EngineError, amount
-from hopwave.plan import Push
+from hopwave.planning.plan import Push
 
 HEADER = "betweenness/turbobc.cuh"
 COUNTS = {"unsigned": np.uint32, "double": np.float64}  # what a path count is kept in: the paper's type, and the wider

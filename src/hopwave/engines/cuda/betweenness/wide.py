@@ -11,7 +11,6 @@ import cupy
 import numpy as np
 
 from hopwave import engines
-from hopwave.catalogue import CATALOGUE
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.launch import NULL, expression
@@ -19,6 +18,7 @@ from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
 from hopwave.engines.cuda.search import one_launch
 from hopwave.engines.cuda.search.workspace import BLOCK, NO_LIMIT, NoCooperativeLaunch
+from hopwave.planning.catalogue import CATALOGUE
 
 HEADER = "betweenness/wide.cuh"
 MAPPED = 16  # levels that have a bitmap

@@ -15,8 +15,10 @@ import cupy
 import numpy as np
 
 from hopwave import engines
+from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
+from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
-from hopwave.csr import Rows
 from hopwave.engines.cuda import Engine
 from hopwave.engines.cuda.errors import FEWER_ROWS, translated
 from hopwave.engines.cuda.launch import BLOCK, NULL
@@ -25,11 +27,9 @@ from hopwave.engines.cuda.linalg.scratch import Pending, cuts_of, forget, stream
 from hopwave.engines.cuda.linalg.semiring_source import binary_text, monoid_text, unary_result, unary_text
 from hopwave.engines.shortcuts import NoShortcuts
 from hopwave.errors import EngineError
-from hopwave.jobs import Allowed, Direction, FoundNearFar, PathSearch, PowerEnd, PowerJob, Product, Touched
-from hopwave.matrix import Matrix
-from hopwave.operators import BinaryOp, Monoid, UnaryOp
-from hopwave.rows import Place, by_place
-from hopwave.vector import Vector
+from hopwave.graph.csr import Rows
+from hopwave.graph.row_operations import Place, by_place
+from hopwave.planning.jobs import Allowed, Direction, FoundNearFar, PathSearch, PowerEnd, PowerJob, Product, Touched
 
 COMMUTATIVE = ("plus", "times", "min", "max", "lor", "land", "lxor")
 FALSE, TRUE = np.int8(0), np.int8(1)  # as kernels take them

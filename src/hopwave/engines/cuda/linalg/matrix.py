@@ -7,13 +7,13 @@ from itertools import pairwise
 import cupy
 import numpy as np
 
-from hopwave.csr import Rows
 from hopwave.engines.cuda.linalg.compiled import kernels_of, operands
 from hopwave.engines.cuda.linalg.scratch import BLOCK, Cuts, Pending, stream_scratch
 from hopwave.engines.cuda.linalg.semiring_source import RING
 from hopwave.errors import EngineError
-from hopwave.jobs import Touched
-from hopwave.rows import inside, row_of_each
+from hopwave.graph.csr import Rows
+from hopwave.graph.row_operations import inside, row_of_each
+from hopwave.planning.jobs import Touched
 
 MOST_TERMS = 1 << 27  # terms written out at a time: about 40 bytes each with their sort
 MOST_ENTRIES = 2**31 - 1

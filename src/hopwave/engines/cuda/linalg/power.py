@@ -14,7 +14,6 @@ from typing import Any
 import cupy
 import numpy as np
 
-from hopwave.csr import Rows
 from hopwave.engines.cuda import build, nvrtc, renumber
 from hopwave.engines.cuda.launch import PLAIN_SHARED, WARP, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
@@ -23,8 +22,9 @@ from hopwave.engines.cuda.policy import POWER
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
 from hopwave.errors import EngineError
-from hopwave.jobs import PathSearch, PowerEnd
-from hopwave.rows import row_of_each
+from hopwave.graph.csr import Rows
+from hopwave.graph.row_operations import row_of_each
+from hopwave.planning.jobs import PathSearch, PowerEnd
 
 HEADER = "linalg/power.cuh"
 THREADS, BLOCKS = 1024, 1  # POWER_THREADS per block and POWER_BLOCKS per multiprocessor there

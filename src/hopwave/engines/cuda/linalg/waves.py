@@ -13,6 +13,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from hopwave.algebra.vector import Vector
 from hopwave.engines import FoundByWaves
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.launch import NULL, expression
@@ -28,7 +29,6 @@ from hopwave.engines.cuda.search.workspace import (
     graph_record,
     trace_table,
 )
-from hopwave.vector import Vector
 
 HEADER, SUMS = "linalg/waves.cuh", "linalg/level_sums.cuh"
 PATTERN = np.dtype(np.bool_)

@@ -19,7 +19,7 @@ from hopwave.engines.cuda.policy import path_split, path_width
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
 from hopwave.errors import EngineError
-from hopwave.trace import Bucket
+from hopwave.planning.trace import Bucket
 
 SEARCH, PREDECESSORS = "paths/search.cuh", "paths/predecessors.cuh"
 BLOCK = 1024  # threads per block (THREADS in kernels/paths/state.cuh)

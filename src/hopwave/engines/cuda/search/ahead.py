@@ -20,7 +20,7 @@ from hopwave.engines.cuda.nvrtc import Kernel
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.search.state import COUNTER_BYTES, MOST_AHEAD
 from hopwave.engines.cuda.search.steps import entered, kind_of, pull_rows, push_edges
-from hopwave.rules import Always
+from hopwave.planning.rules import Always
 
 FIRST = 4  # levels that are launched at once to begin with: many graphs have hardly more
 

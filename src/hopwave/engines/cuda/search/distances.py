@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hopwave import engines
-from hopwave.catalogue import CATALOGUE
-from hopwave.jobs import Question
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Question
 from hopwave.prepared import Structure
 
 

@@ -24,9 +24,9 @@ from hopwave.engines.cuda.search.workspace import (
     trace_table,
 )
 from hopwave.engines.cuda.search.workspace import instances as instances_of
-from hopwave.plan import Pull, Push
-from hopwave.rules import Growing
-from hopwave.trace import Level
+from hopwave.planning.plan import Pull, Push
+from hopwave.planning.rules import Growing
+from hopwave.planning.trace import Level
 
 LEVELS = record(
     "one_launch/path_counts.cuh", "Levels", "ptr order starts arcs shifts", "i64 count degree_bits", "ptr scaling"
@@ -38,7 +38,7 @@ def why_not(plan, question):
     """None, or why this loop cannot run the plan.
 
     >>> import hopwave as hw
-    >>> from hopwave.jobs import Question
+    >>> from hopwave.planning.jobs import Question
     >>> why_not(hw.plan("hopwave"), Question()) is None
     True
     """

@@ -14,7 +14,7 @@ from hopwave.engines.cuda.counters import COUNTERS
 from hopwave.engines.cuda.launch import BLOCK, NULL
 from hopwave.engines.cuda.memory import NamedBuffers
 from hopwave.engines.cuda.prepared_launch import PackedLaunches
-from hopwave.plan import Push
+from hopwave.planning.plan import Push
 
 HEADER = "steps/state.cuh"
 COUNTER_BYTES = 8 * COUNTERS
@@ -46,7 +46,7 @@ class SearchBuffers(NamedBuffers):
 class Search:
     """A search from its sources on; nothing runs on the GPU before the first step.
 
-    depth, nf, mf, mu: as rules see them (hopwave/rules.py).
+    depth, nf, mf, mu: as rules see them (hopwave/planning/rules.py).
     """
 
     def __init__(self, loaded, sources, question):

@@ -16,8 +16,8 @@ from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
 from hopwave.engines.cuda.policy import CULLING_BLOCKS, CULLING_SHARE, FEW_ARCS, FEW_LISTS
 from hopwave.engines.cuda.search import radix
 from hopwave.engines.cuda.search.all_rows import pull_shares
-from hopwave.plan import Pull, Push
-from hopwave.trace import Level
+from hopwave.planning.plan import Pull, Push
+from hopwave.planning.trace import Level
 
 WORDS = "hopwave::steps"  # the namespace of the enums in kernels/steps/plan.cuh
 

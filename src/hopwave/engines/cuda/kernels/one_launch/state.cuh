@@ -87,7 +87,7 @@ struct __align__(128) LevelSums {
 
 // Where a search stands between two levels.
 //   nf, nf0   vertices of the frontier, and of the one before it          mf   arcs of the frontier
-//   mu        arcs of the vertices not visited yet (letters as in hopwave/rules.py)
+//   mu        arcs of the vertices not visited yet (letters as in hopwave/planning/rules.py)
 struct Standing {
   u64 mf, mu, findable;
   u32 nf, nf0, reached;
@@ -203,7 +203,7 @@ __device__ __forceinline__ i64 nanoseconds() {
 
 constexpr double MAX_HUB_FACTOR = 4.0;  // a frontier of hubs is pulled at most this many times sooner
 
-// hopwave.rules.growing, word for word.
+// hopwave.planning.rules.growing, word for word.
 __device__ __forceinline__ int growing(double a, double b, i64 n, i64 m, const Standing &s) {
   if (s.last == PULL) return s.nf < s.nf0 && s.nf * b <= (double)n && s.mf * 64 < s.mu * 64 + (u64)n ? PUSH : PULL;
   if (s.nf <= s.nf0 || s.mf * 64 <= (u64)n) return PUSH;

@@ -1,4 +1,4 @@
-// The words of a plan's steps (hopwave/plan.py) as template parameters; a word with a meaning in C++ has an underscore
+// The words of a plan's steps (hopwave/planning/plan.py) as template parameters; a word with a meaning in C++ has an underscore
 // after it.
 #pragma once
 

@@ -1,0 +1,55 @@
+"""Searches while another process keeps one core busy, compared with the same searches on a quiet machine.
+
+python -m benchmarks.cpu.busy [graph …]
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import statistics
+import time
+from typing import Any
+
+from benchmarks.setting import GRAPHS, giant_sources, hw, publish
+
+NAMES = ["smallworld", "delaunay18", "grid1000", "kron18", "kron20"]
+
+
+def burn() -> None:
+    while True:
+        pass
+
+
+def median_ms(graph: hw.Graph, sources: list[int]) -> float:
+    times = []
+    for source in sources:
+        began = time.perf_counter()
+        hw.bfs(graph, source)
+        times.append(time.perf_counter() - began)
+    return statistics.median(times) * 1e3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("graphs", nargs="*", default=NAMES)
+    names = parser.parse_args().graphs
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        graph = GRAPHS[name]()
+        sources = giant_sources(graph, 24)
+        median_ms(graph, sources)
+        quiet = median_ms(graph, sources)
+        other = multiprocessing.get_context("spawn").Process(target=burn, daemon=True)
+        other.start()
+        time.sleep(0.5)
+        busy = median_ms(graph, sources)
+        other.terminate()
+        other.join()
+        rows.append({"graph": name, "quiet ms": quiet, "one core busy ms": busy, "slower": busy / quiet})
+        print(rows[-1], flush=True)
+    publish("cpu-busy", "Searches with one core kept busy by another process", rows)
+
+
+if __name__ == "__main__":
+    main()

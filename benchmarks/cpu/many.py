@@ -1,0 +1,112 @@
+"""Closeness of all vertices, diameter and mean distance on the CPU, compared in one run with igraph and NetworkX.
+
+    python -m benchmarks.cpu.many [--data ../shared/data] [--whole]
+
+Answers are compared before anything is published. The other libraries' time is a sum over sources: it is measured on
+some sources and extrapolated, unless `--whole` makes igraph compute everything (some minutes). email-Enron is read from
+HOPWAVE_DATA, or from shared/data beside the repository; without it, a Kronecker graph takes its place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.setting import DATA, generate, hw, publish, real_graphs, timed
+
+SAMPLE = 12  # sources on which NetworkX is timed
+IGRAPH_SAMPLE = 400
+NOTE = "NetworkX's times, and igraph's without `--whole`, are extrapolated from a sample of sources."
+
+
+def agree(what: str, ours: Any, theirs: Any) -> None:
+    if not np.allclose(ours, theirs, rtol=1e-9, atol=1e-12, equal_nan=True):
+        raise SystemExit(f"{what}: hopwave and its peer disagree")
+
+
+def giant(graph: hw.Graph) -> hw.Graph:
+    """The largest component, undirected."""
+    if graph.directed:
+        graph = hw.Graph.from_edges(*graph.to_edges(), n=graph.n)
+    inside = hw.connected_components(graph).largest()
+    return hw.Graph.from_scipy(graph.to_scipy()[inside][:, inside])
+
+
+def row(what: str, ours: float, igraphs: float | None, networkxs: float) -> dict[str, Any]:
+    found = {
+        "what": what,
+        "hopwave s": ours,
+        "igraph s": igraphs,
+        "NetworkX s": networkxs,
+        "times faster than igraph": None if igraphs is None else igraphs / ours,
+        "times faster than NetworkX": networkxs / ours,
+    }
+    print(found, flush=True)
+    return found
+
+
+def closeness(name: str, graph: hw.Graph, whole: bool) -> dict[str, Any]:
+    import igraph
+    import networkx as nx
+
+    g = graph.to_networkx()
+    some = np.random.default_rng(1).integers(0, graph.n, SAMPLE).tolist()
+    began = time.perf_counter()
+    theirs = [nx.closeness_centrality(g, v) for v in some]
+    slow = (time.perf_counter() - began) / SAMPLE * graph.n
+    ours, scores = timed(lambda: hw.closeness_centrality(graph, progress=False).scores)
+    agree(name, scores[some], theirs)
+    other = igraph.Graph(n=graph.n, edges=np.stack(graph.to_edges(), 1), directed=False)
+    asked = list(range(graph.n)) if whole else np.random.default_rng(2).integers(0, graph.n, IGRAPH_SAMPLE).tolist()
+    peer, values = timed(lambda: other.closeness(asked, normalized=True), 1)
+    agree(name, hw.closeness_centrality(graph, asked, wf_improved=False, progress=False).scores, np.nan_to_num(values))
+    return row(f"closeness, {name}", ours, peer / len(asked) * graph.n, slow)
+
+
+def extents(name: str, graph: hw.Graph, whole: bool) -> list[dict[str, Any]]:
+    import igraph
+    import networkx as nx
+
+    graph = giant(graph)
+    g = graph.to_networkx()
+    some = np.random.default_rng(1).integers(0, graph.n, SAMPLE).tolist()
+    began = time.perf_counter()
+    lengths = [nx.single_source_shortest_path_length(g, v) for v in some]
+    slow = (time.perf_counter() - began) / SAMPLE * graph.n
+    agree(name, hw.eccentricity(graph, some).scores, [max(one.values()) for one in lengths])
+    pairs = hw.distance_histogram(graph, some)
+    agree(name, pairs.mean(), np.mean([d for one in lengths for d in one.values() if d]))
+    other = igraph.Graph(n=graph.n, edges=np.stack(graph.to_edges(), 1), directed=False)
+    rows = []
+    for what, ask, peer in (
+        ("diameter", hw.diameter, lambda: other.diameter(directed=False)),
+        ("average path length", hw.average_shortest_path_length, lambda: other.average_path_length(directed=False)),
+    ):
+        ours, value = timed(lambda ask=ask: ask(graph, progress=False))
+        theirs = None
+        if whole:
+            theirs, right = timed(peer, 1)
+            agree(f"{name}, {what}", value, right)
+        rows.append(row(f"{what}, largest component of {name}", ours, theirs, slow))
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--whole", action="store_true", help="let igraph compute everything instead of a sample")
+    options = parser.parse_args()
+    graphs = real_graphs(["email-Enron"], options.data) or {"kronecker 13": generate.kronecker(13, 16, seed=1)}
+    hw.closeness_centrality(hw.generate.kronecker(9), progress=False)  # compile
+    rows = []
+    for name, graph in graphs.items():
+        rows += [closeness(name, graph, options.whole), *extents(name, graph, options.whole)]
+    publish("cpu-many", "Questions about all distances, on the CPU", rows, NOTE)
+
+
+if __name__ == "__main__":
+    main()

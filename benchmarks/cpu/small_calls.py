@@ -1,0 +1,346 @@
+"""Calls on small graphs: hopwave beside igraph, and every function that NetworkX dispatches to hopwave.
+
+    python -m benchmarks.cpu.small_calls [--part karate|networkx] [--only NAME …] [--processes 14]
+
+The first table times the public functions on karate (34 vertices), igraph's beside them. The second one times each
+function of the NetworkX backend on karate, Les Misérables (77 nodes) and random graphs of 300 to 30,000 nodes:
+by NetworkX itself; by hopwave with the conversion of the graph and on a graph that was converted before; and as
+NetworkX dispatches it with hopwave in `backend_priority`, where `should_run` decides. The thresholds of
+`networkx_backend/pays.py` come from the second and third column. Functions that take NetworkX longer than 40 ms are
+not timed on larger graphs.
+
+Results are compared before a row is written. Times are the best of several rounds, all columns of a row in turn, so
+that a busy machine disturbs all alike. Functions may be measured in several processes at a time; hopwave then gets one
+thread in each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import networkx as nx
+
+from benchmarks.peers.networkx_backend import register
+from benchmarks.setting import hw, publish
+
+SLOW = 0.04  # seconds of one NetworkX call from which on larger graphs are left out
+ROUNDS, ENOUGH = 40, 0.2  # rounds of a call, or seconds of them
+COLUMNS = "NetworkX", "hopwave with conversion", "hopwave converted", "as dispatched", "as dispatched, converted"
+OTHER_BY_DEFINITION = {"edge_betweenness_centrality_subset", "group_betweenness_centrality"}  # see docs/networkx.md
+
+# Each call gets the graph, two of its nodes, and the keyword arguments that say who answers.
+Call = Callable[..., Any]
+
+
+def of(function: Any) -> Call:
+    """A function of the graph alone."""
+    return lambda G, s, t, **who: function(G, **who)
+
+
+def from_one(function: Any) -> Call:
+    """A function of the graph and a source."""
+    return lambda G, s, t, **who: function(G, s, **who)
+
+
+def pair(function: Any) -> Call:
+    """A function of the graph and two nodes."""
+    return lambda G, s, t, **who: function(G, s, t, **who)
+
+
+def subset(function: Any) -> Call:
+    """A function of the graph, some sources and some targets."""
+    return lambda G, s, t, **who: function(G, list(G)[:10], list(G)[-10:], **who)
+
+
+bipartite = nx.bipartite
+UNDIRECTED: dict[str, Call] = {
+    "generic_bfs_edges": from_one(nx.generic_bfs_edges),
+    "bfs_edges": from_one(nx.bfs_edges),
+    "bfs_tree": from_one(nx.bfs_tree),
+    "bfs_predecessors": from_one(nx.bfs_predecessors),
+    "bfs_successors": from_one(nx.bfs_successors),
+    "bfs_layers": lambda G, s, t, **who: nx.bfs_layers(G, [s], **who),
+    "bfs_labeled_edges": lambda G, s, t, **who: nx.bfs_labeled_edges(G, [s], **who),
+    "descendants_at_distance": lambda G, s, t, **who: nx.descendants_at_distance(G, s, 2, **who),
+    "descendants": from_one(nx.descendants),
+    "ancestors": from_one(nx.ancestors),
+    "ego_graph": lambda G, s, t, **who: nx.ego_graph(G, s, 2, **who),
+    "single_source_shortest_path": from_one(nx.single_source_shortest_path),
+    "single_source_shortest_path_length": from_one(nx.single_source_shortest_path_length),
+    "single_target_shortest_path": from_one(nx.single_target_shortest_path),
+    "single_target_shortest_path_length": from_one(nx.single_target_shortest_path_length),
+    "all_pairs_shortest_path": of(nx.all_pairs_shortest_path),
+    "all_pairs_shortest_path_length": of(nx.all_pairs_shortest_path_length),
+    "bidirectional_shortest_path": pair(nx.bidirectional_shortest_path),
+    "predecessor": from_one(nx.predecessor),
+    "has_path": pair(nx.has_path),
+    "shortest_path": pair(nx.shortest_path),
+    "shortest_path from one": from_one(nx.shortest_path),
+    "shortest_path of all": of(nx.shortest_path),
+    "shortest_path_length": pair(nx.shortest_path_length),
+    "shortest_path_length from one": from_one(nx.shortest_path_length),
+    "shortest_path_length of all": of(nx.shortest_path_length),
+    "all_shortest_paths": pair(nx.all_shortest_paths),
+    "single_source_all_shortest_paths": from_one(nx.single_source_all_shortest_paths),
+    "all_pairs_all_shortest_paths": of(nx.all_pairs_all_shortest_paths),
+    "average_shortest_path_length": of(nx.average_shortest_path_length),
+    "betweenness_centrality": of(nx.betweenness_centrality),
+    "betweenness_centrality k=10": lambda G, s, t, **who: nx.betweenness_centrality(G, 10, seed=1, **who),
+    "edge_betweenness_centrality": of(nx.edge_betweenness_centrality),
+    "betweenness_centrality_subset": subset(nx.betweenness_centrality_subset),
+    "edge_betweenness_centrality_subset": subset(nx.edge_betweenness_centrality_subset),
+    "group_betweenness_centrality": lambda G, s, t, **who: nx.group_betweenness_centrality(G, [s, t], **who),
+    "newman_betweenness_centrality": of(nx.load_centrality),
+    "closeness_centrality": of(nx.closeness_centrality),
+    "closeness_centrality of one": from_one(nx.closeness_centrality),
+    "harmonic_centrality": of(nx.harmonic_centrality),
+    "group_closeness_centrality": lambda G, s, t, **who: nx.group_closeness_centrality(G, [s, t], **who),
+    "local_reaching_centrality": from_one(nx.local_reaching_centrality),
+    "global_reaching_centrality": of(nx.global_reaching_centrality),
+    "eccentricity": of(nx.eccentricity),
+    "eccentricity of one": from_one(nx.eccentricity),
+    "diameter": of(nx.diameter),
+    "radius": of(nx.radius),
+    "center": of(nx.center),
+    "periphery": of(nx.periphery),
+    "barycenter": of(nx.barycenter),
+    "harmonic_diameter": of(nx.harmonic_diameter),
+    "wiener_index": of(nx.wiener_index),
+    "hyper_wiener_index": of(nx.hyper_wiener_index),
+    "schultz_index": of(nx.schultz_index),
+    "gutman_index": of(nx.gutman_index),
+    "efficiency": pair(nx.efficiency),
+    "global_efficiency": of(nx.global_efficiency),
+    "local_efficiency": of(nx.local_efficiency),
+    "connected_components": of(nx.connected_components),
+    "number_connected_components": of(nx.number_connected_components),
+    "is_connected": of(nx.is_connected),
+    "node_connected_component": from_one(nx.node_connected_component),
+    "triangles": of(nx.triangles),
+    "square_clustering": of(nx.square_clustering),
+    "core_number": of(nx.core_number),
+    "pagerank": of(nx.pagerank),
+    "eigenvector_centrality": lambda G, s, t, **who: nx.eigenvector_centrality(G, 1000, **who),
+    "katz_centrality": lambda G, s, t, **who: nx.katz_centrality(G, 0.005, **who),
+    "hits": of(nx.hits),
+    "is_bipartite": of(bipartite.is_bipartite),
+}
+DIRECTED: dict[str, Call] = {
+    "weakly_connected_components": of(nx.weakly_connected_components),
+    "number_weakly_connected_components": of(nx.number_weakly_connected_components),
+    "is_weakly_connected": of(nx.is_weakly_connected),
+    "strongly_connected_components": of(nx.strongly_connected_components),
+    "number_strongly_connected_components": of(nx.number_strongly_connected_components),
+    "is_strongly_connected": of(nx.is_strongly_connected),
+    "condensation": of(nx.condensation),
+    "attracting_components": of(nx.attracting_components),
+    "number_attracting_components": of(nx.number_attracting_components),
+    "is_attracting_component": of(nx.is_attracting_component),
+    "is_semiconnected": of(nx.is_semiconnected),
+}
+TREES: dict[str, Call] = {
+    "color": of(bipartite.color),
+    "sets": of(bipartite.sets),
+    "bipartite_betweenness_centrality": lambda G, s, t, **who: bipartite.betweenness_centrality(G, first(G), **who),
+    "bipartite_closeness_centrality": lambda G, s, t, **who: bipartite.closeness_centrality(G, first(G), **who),
+}
+
+
+def first(G: nx.Graph) -> list[Any]:
+    """One side of a tree; the same list for every call, found once."""
+    side: list[Any] = G.graph["side"]
+    return side
+
+
+def graphs() -> Iterator[tuple[str, nx.Graph]]:
+    yield "karate", nx.karate_club_graph()
+    yield "Les Misérables", nx.les_miserables_graph()
+    for n in (300, 1000, 10_000, 30_000):
+        yield f"random, {n:,}", nx.barabasi_albert_graph(n, 3, seed=1)
+
+
+def consumed(result: Any) -> Any:
+    """A result that can be compared: iterators are read to their end, graphs become edge lists."""
+    if isinstance(result, nx.Graph) or hasattr(result, "__networkx_backend__"):
+        result = nx.utils.backends._load_backend("hopwave").convert_to_nx(result)
+        return list(result), list(result.edges())
+    return list(result) if isinstance(result, Iterator) else result
+
+
+def agree(mine: Any, theirs: Any) -> bool:
+    """Equal, floats up to the last bits; sets and lists of a component may be listed in another order."""
+    if isinstance(theirs, dict):
+        return mine.keys() == theirs.keys() and all(agree(mine[key], theirs[key]) for key in theirs)
+    if isinstance(theirs, float):
+        return math.isclose(mine, theirs, rel_tol=1e-9, abs_tol=1e-12)
+    if isinstance(theirs, list | tuple):
+        return len(mine) == len(theirs) and all(map(agree, mine, theirs))
+    return bool(mine == theirs)
+
+
+def networkx_rows(only: list[str]) -> Iterator[dict[str, Any]]:
+    """One row per function and graph."""
+    nx.config.backend_priority.algos = nx.config.backend_priority.generators = []
+    slow: set[str] = set()
+    for graph, G in graphs():
+        tree = nx.Graph(nx.bfs_tree(G, next(iter(G)), backend="networkx").edges())
+        tree.graph["side"] = sorted(bipartite.sets(tree, backend="networkx")[0], key=str)
+        for H, calls in ((G, UNDIRECTED), (G.to_directed(), DIRECTED), (tree, TREES)):
+            nodes = list(H)
+            s, t = nodes[0], nodes[-1]
+            for name, call in calls.items():
+                if name in slow or (only and name.split()[0] not in only):
+                    continue
+                row = one_row(name, call, H, s, t)
+                if row["NetworkX µs"] > SLOW * 1e6:
+                    slow.add(name)
+                row = {"call": name, "graph": graph, "arcs": sum(map(len, H._adj.values())), **row}
+                print(row, flush=True)
+                yield row
+
+
+def one_row(name: str, call: Call, G: nx.Graph, s: Any, t: Any) -> dict[str, Any]:
+    """The times of one function on one graph, in microseconds: the best round of each."""
+    forget, priority = G.__networkx_cache__.clear, nx.config.backend_priority
+    theirs = consumed(call(G, s, t, backend="networkx"))
+    mine = consumed(call(G, s, t, backend="hopwave"))
+    if name not in OTHER_BY_DEFINITION and not agree(mine, theirs):
+        raise SystemExit(f"{name}: hopwave and NetworkX disagree on {G}")
+
+    def as_dispatched() -> float:
+        priority.algos = priority.generators = ["hopwave"]
+        taken = seconds(lambda: call(G, s, t))
+        priority.algos = priority.generators = []
+        return taken
+
+    found, began = dict.fromkeys(COLUMNS, math.inf), time.perf_counter()
+    for _ in range(ROUNDS):
+        forget()
+        times = [seconds(lambda: call(G, s, t, backend="networkx"))]
+        times += [seconds(lambda: call(G, s, t, backend="hopwave")) for _ in range(2)]
+        times.insert(3, as_dispatched())
+        forget()
+        times.insert(3, as_dispatched())
+        found = {column: min(found[column], taken) for column, taken in zip(COLUMNS, times, strict=True)}
+        if time.perf_counter() - began > ENOUGH:
+            break
+    forget()
+    return {f"{column} µs": taken * 1e6 for column, taken in found.items()}
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    """Of one call, its result read to the end."""
+    began = time.perf_counter()
+    consumed(call())
+    return time.perf_counter() - began
+
+
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """The rows of one function, in a process of its own."""
+    register()
+    nx.config.warnings_to_ignore.add("cache")
+    return list(networkx_rows([name]))
+
+
+def rows_by_processes(count: int) -> list[dict[str, Any]]:
+    """All rows, functions side by side in so many processes; in the order of one process."""
+    os.environ["HOPWAVE_NUM_THREADS"] = "1"
+    names = list(dict.fromkeys(name.split()[0] for name in (*UNDIRECTED, *DIRECTED, *TREES)))
+    with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
+        rows = [row for some in pool.map(rows_of, names) for row in some]
+    order = {graph: i for i, (graph, _) in enumerate(graphs())}
+    return sorted(rows, key=lambda row: order[row["graph"]])
+
+
+def declined() -> tuple[float, float]:
+    """Microseconds by which a declined call takes longer than without hopwave, and those of hopwave's own answers."""
+    G, priority = nx.karate_club_graph(), nx.config.backend_priority
+    backend, name = nx.utils.backends._load_backend("hopwave"), "is_connected"
+    taken = []
+    for priority.algos in ([], ["hopwave"], []):
+        taken += in_turn([lambda: nx.is_connected(G)])
+    answers = in_turn([lambda: backend.can_run(name, (G,), {}), lambda: backend.should_run(name, (G,), {})])
+    return taken[1] - min(taken), sum(answers)
+
+
+def note_on(rows: list[dict[str, Any]], more: float, own: float) -> str:
+    """What the page says below its table: what dispatch costs, and which calls it makes slower than NetworkX's own."""
+    slower = []
+    for row in rows:
+        alone, excess = row["NetworkX µs"], row["as dispatched µs"] - row["NetworkX µs"]
+        if excess > max(0.1 * alone, 3 * more):
+            slower.append(f"{row['call']} on {row['graph']} ({row['as dispatched µs'] / alone:.2f})")
+    return (
+        "Where `as dispatched` is close to NetworkX's time, `should_run` left the call to NetworkX. A call that is "
+        f"declined takes {more:.1f} µs longer than without a backend; {own:.1f} of them are hopwave's answers to "
+        "`can_run` and `should_run`, the others NetworkX's own dispatch.\n\n"
+        "Slower as dispatched, with the conversion, than NetworkX by more than a tenth and three such dispatches, "
+        "in NetworkX's times: " + ("; ".join(slower) or "none") + "."
+    )
+
+
+def igraph_rows() -> Iterator[dict[str, Any]]:
+    """The public functions on karate, beside igraph's."""
+    import igraph
+
+    G = hw.Graph.from_networkx(nx.karate_club_graph(), weight=None)
+    theirs = igraph.Graph.Famous("Zachary")
+    calls: list[tuple[str, Callable[[], Any], Callable[[], Any] | None]] = [
+        ("bfs(G, 0)", lambda: hw.bfs(G, 0), lambda: theirs.bfs(0)),
+        ("bfs(G, 0, predecessors=False)", lambda: hw.bfs(G, 0, predecessors=False), lambda: theirs.distances(0)),
+        ("bfs(G, 0, path_counts=True)", lambda: hw.bfs(G, 0, path_counts=True), None),
+        ("bfs_each over all, per search", lambda: list(hw.bfs_each(G, range(34))), None),
+        ("betweenness_centrality(G)", lambda: hw.betweenness_centrality(G), theirs.betweenness),
+        ("edge_betweenness_centrality(G)", lambda: hw.edge_betweenness_centrality(G), theirs.edge_betweenness),
+    ]
+    for name, mine, other in calls:
+        found = in_turn([mine] if other is None else [mine, other])
+        per = 34 if "per search" in name else 1
+        row = {"call": name, "graph": "karate", "hopwave µs": found[0] / per, "igraph µs": found[1] if other else None}
+        print(row, flush=True)
+        yield row
+
+
+def in_turn(calls: list[Callable[[], Any]], times: int = 20, rounds: int = 200) -> list[Any]:
+    """Microseconds of each call: the best of many short rounds, in turn, so that a busy machine disturbs all alike."""
+    found = [math.inf] * len(calls)
+    for _ in range(rounds):
+        for i, call in enumerate(calls):
+            began = time.perf_counter()
+            for _ in range(times):
+                call()
+            found[i] = min(found[i], (time.perf_counter() - began) / times * 1e6)
+    return found
+
+
+def main() -> None:
+    """Measure and publish."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="*", default=[], help="functions of the NetworkX backend; nothing is published")
+    parser.add_argument("--part", choices=["karate", "networkx", "both"], default="both")
+    parser.add_argument("--processes", type=int, default=1, help="in which functions are measured side by side")
+    arguments = parser.parse_args()
+    register()
+    nx.config.warnings_to_ignore.add("cache")
+    if arguments.only:
+        list(networkx_rows(arguments.only))
+        return
+    state = {"load": f"{os.getloadavg()[0]:.1f}"}
+    if arguments.part != "networkx":
+        publish("small-calls", "Calls on a graph of 34 vertices", list(igraph_rows()), "", state)
+    if arguments.part == "karate":
+        return
+    title = f"Every function of NetworkX {nx.__version__} that hopwave serves, on small graphs"
+    rows = rows_by_processes(arguments.processes) if arguments.processes > 1 else list(networkx_rows([]))
+    publish("small-calls-networkx", title, rows, note_on(rows, *declined()), state)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Betweenness from sampled paths on one GPU, on the CPU of the same machine, and from sampled sources.
+
+    python -m benchmarks.gpu.sampled_paths [--data ../shared/data] [graph …]
+
+The paths of the first pairs are compared with the CPU engine's before anything is timed: all counts must be equal. A
+time is the whole call of `betweenness_centrality(epsilon=…, delta=0.1, seed=1)`, pilot and looks included, with
+the graph already on the GPU (one run). The CPU's time is that of its first pairs. Sources are timed where they are
+predicted to take up to two seconds. The last run is with method="auto".
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.setting import LEFT_OUT, ROOT, gpu, hw, publish
+from hopwave import engines
+from hopwave.algorithms import method as methods
+from hopwave.algorithms.path_sampling import Goal
+from hopwave.planning.jobs import PATH_SUMS, PathJob
+
+REAL = ("email-Enron", "luxembourg_osm")
+COMPARED = 2048  # pairs, by both engines
+SOURCES_WITHIN = 2.0  # seconds
+NOTE = (
+    "Scores within ± epsilon with probability 0.9, or, with top, as soon as the highest are known. Both engines draw "
+    "the same paths. Undecided: vertices of which it is not known whether they are among the top."
+)
+
+
+def kronecker(scale: int, edge_factor: int) -> hw.Graph:
+    from benchmarks.gpu.graphs import kronecker
+
+    return kronecker(scale, edge_factor)
+
+
+def uniform() -> hw.Graph:
+    from benchmarks.gpu.graphs import uniform
+
+    return uniform(1 << 20, 16 << 20)
+
+
+MADE: dict[str, Callable[[], hw.Graph]] = {
+    "kron18": lambda: kronecker(18, 43),
+    "kron21": lambda: kronecker(21, 44),
+    "uniform20": uniform,
+    "kron24": lambda: kronecker(24, 16),
+}
+ASKED: dict[str, list[dict[str, Any]]] = {
+    "email-Enron": [{"epsilon": 0.005}],
+    "luxembourg_osm": [{"epsilon": 0.01}],
+    "kron18": [{"epsilon": 0.02}, {"epsilon": 0.001}],
+    "kron21": [{"epsilon": 0.001}],
+    "uniform20": [{"epsilon": 0.001}],
+    "kron24": [{"epsilon": 0.001, "top": 100}, {"epsilon": 0.0005, "top": 100}],
+}
+
+
+def compared(name: str, graph: hw.Graph) -> tuple[int, float]:
+    """Arcs per pair, and the CPU's seconds per pair, after both engines drew the same paths."""
+    seconds, runs = {}, {}
+    for device in ("cuda", "cpu"):
+        warm = engines.engine(device).path_sampling(graph, PathJob(5))
+        warm.advance(64, lambda done: False)
+        run = runs[device] = engines.engine(device).path_sampling(graph, PathJob(1))
+        began = time.perf_counter()
+        run.advance(COMPARED, lambda done: False)
+        seconds[device] = time.perf_counter() - began
+    mine, right = runs["cuda"], runs["cpu"]
+    if not np.array_equal(mine.counts, right.counts) or not np.array_equal(mine.sums, right.sums):
+        raise SystemExit(f"{name}: the GPU's paths are not the CPU's")
+    return int(right.sums[PATH_SUMS.index("arcs")]) // COMPARED, seconds["cpu"] / COMPARED
+
+
+def timed(graph: hw.Graph, method: str, asked: dict[str, Any]) -> tuple[float, Any]:
+    began = time.perf_counter()
+    options: dict[str, Any] = {"delta": 0.1, "seed": 1, "device": "cuda", "progress": False}
+    found = hw.betweenness_centrality(graph, method=method, **options, **asked)
+    return time.perf_counter() - began, found
+
+
+def rows_of(name: str, graph: hw.Graph) -> Iterator[dict[str, Any]]:
+    arcs, on_cpu = compared(name, graph)
+    for asked in ASKED[name]:
+        took, found = timed(graph, "paths", asked)
+        goal = Goal(asked["epsilon"], 0.1, asked.get("top"))
+        highest = float(found.scores.max())
+        sources = methods.sources_needed(graph.n, goal, highest)
+        by_sources = None
+        if "top" not in asked and methods.ON_GPU.sources(sources, graph.m) <= SOURCES_WITHIN:
+            by_sources = timed(graph, "sources", asked)[0]
+        auto = found if "top" in asked else timed(graph, "auto", asked)[1]
+        line = {
+            "graph": f"{name} ({graph.n:,} vertices, {graph.m:,} arcs)",
+            "epsilon": asked["epsilon"],
+            "top": asked.get("top"),
+            "arcs per pair": arcs,
+            "pairs": found.pairs,
+            "GPU s": took,
+            "GPU µs per pair": took / found.pairs * 1e6,
+            "CPU µs per pair": on_cpu * 1e6,
+            "by sources, s": by_sources,
+            "auto takes": "paths" if auto.pairs else "sources" if auto.bounds.any() else "all sources",
+            "highest score": highest,
+            "undecided": None if found.undecided is None else len(found.undecided),
+        }
+        print(line, flush=True)
+        yield line
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("graphs", nargs="*", default=list(ASKED))
+    parser.add_argument("--data", type=Path, default=os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))
+    options = parser.parse_args()
+    rows = []
+    try:
+        for name in options.graphs:
+            file = Path(options.data) / f"{name}.mtx.gz"
+            if name in REAL and not file.exists():
+                print(f"{LEFT_OUT}{name}; {file} is not there: 'hopwave fetch {name} {file}' downloads it", flush=True)
+                continue
+            for line in rows_of(name, hw.read(file, progress=False) if name in REAL else MADE[name]()):
+                rows.append(line)
+    finally:  # after Ctrl-C, what is measured
+        title = "Betweenness from sampled paths: one GPU, the CPU engine on all cores, and sampled sources"
+        if rows:
+            publish("gpu-paths", title, rows, NOTE, gpu())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""Memory that a question takes at its peak, beside what hw.estimate says beforehand.
+
+    PYTHONPATH=src python -m benchmarks.graphs.memory [--device cpu|cuda] [--graphs kron17,…] [--only bfs,…] [--publish]
+
+On the CPU the peak is the growth of the process's resident memory (VmHWM), each question in a process of its own, after
+a small graph has compiled everything. On a GPU it is the greatest sum of CuPy's live allocations, counted by a hook,
+and beside it what CuPy's pool then holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import setting
+from benchmarks.setting import hw
+
+GRAPHS: dict[str, Callable[[], Any]] = {
+    "kron17": lambda: hw.generate.kronecker(17, 16, seed=1),
+    "kron17 directed": lambda: hw.generate.kronecker(17, 16, seed=1, directed=True),
+    "grid600": lambda: hw.generate.grid(600, 600),
+    "smallworld17": lambda: hw.generate.smallworld(1 << 17, 10, 0.1, seed=1),
+    "kron18": lambda: hw.generate.kronecker(18, 16, seed=1),
+    "kron18 directed": lambda: hw.generate.kronecker(18, 16, seed=1, directed=True),
+    "grid1000": lambda: hw.generate.grid(1000, 1000),
+    "smallworld19": lambda: hw.generate.smallworld(1 << 19, 10, 0.1, seed=1),
+}
+TITLE = "Memory, estimated and measured"
+NOTES = {
+    "cpu": "*Peak* is the growth of the process's resident memory during the call, beside the graph's own arrays, each "
+    "question in a process of its own with two threads, after small graphs have compiled everything. *Estimated* is "
+    "what `hw.estimate` says beforehand. Arrays along weights are filled in part, in pages of 2 MB that begin where "
+    "the system puts them: the same question takes up to 4 MB more in one process than in another.",
+    "cuda": "*Peak* is the greatest sum of CuPy's live allocations during the call, on a graph that was on the host. "
+    "*Estimated* is what `hw.estimate` says beforehand. *Pool* is by how much CuPy's pool grew; it keeps what "
+    "earlier calls freed.",
+}
+ON_THE_CPU = tuple(GRAPHS)
+ATTEMPTS = 4  # to find everything compiled
+ON_A_GPU = ("kron17", "kron17 directed", "grid600", "smallworld17")
+
+
+def asks(graph: Any) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Questions by name: the function and its arguments."""
+    hub = int(np.argmax(graph.degrees))
+    some = np.random.default_rng(1).choice(graph.n, min(200, graph.n), replace=False).tolist()
+    vertices, edges = "betweenness_centrality", "edge_betweenness_centrality"
+    return {
+        "bfs": ("bfs", {"source": hub}),
+        "bfs, distances only": ("bfs", {"source": hub, "predecessors": False}),
+        "bfs, path counts": ("bfs", {"source": hub, "path_counts": True}),
+        "bfs_many, 200 sources": ("bfs_many", {"sources": some}),
+        "bfs_many, 3 sources": ("bfs_many", {"sources": some[:3]}),
+        "closeness, 200 sources": ("closeness_centrality", {"sources": some}),
+        "harmonic, 20 sources": ("harmonic_centrality", {"sources": some[:20]}),
+        "closeness along weights, 8 sources": ("closeness_centrality", {"sources": some[:8], "weights": True}),
+        "betweenness, 1 source": (vertices, {"sources": [hub]}),
+        "betweenness, 64 sources": (vertices, {"sources": some[:64]}),
+        "betweenness, 64 sources in 100 MB": (vertices, {"sources": some[:64], "memory_limit": 100_000_000}),
+        "betweenness by blocks, 20 sources": (vertices, {"sources": some[:20], "plan": "hopwave-block"}),
+        "betweenness along weights, 4 sources": (vertices, {"sources": some[:4], "weights": True}),
+        "edge betweenness, 8 sources": (edges, {"sources": some[:8]}),
+        "edge betweenness along weights, 4 sources": (edges, {"sources": some[:4], "weights": True}),
+        "sssp": ("sssp", {"source": hub, "weights": True}),
+        "sssp, every arc 1": ("sssp", {"source": hub}),
+        "sssp_many, 8 sources": ("sssp_many", {"sources": some[:8], "weights": True}),
+        "pagerank": ("pagerank", {}),
+        "pagerank along weights": ("pagerank", {"weights": True}),
+        "components": ("weakly_connected_components", {}),
+        "from_edges": ("from_edges", {}),
+    }
+
+
+def call(graph: Any, what: str, options: dict[str, Any], device: str, edges: Any = None) -> Any:
+    """Ask; what the answer defers is fetched too."""
+    if what == "from_edges":
+        return hw.Graph.from_edges(*edges, n=graph.n, directed=graph.directed, device=device)
+    quiet = {"progress": False} if what not in ("bfs", "sssp", "pagerank", "weakly_connected_components") else {}
+    answer = getattr(hw, what)(graph, **options, **quiet, device=device)
+    for name in ("distances", "predecessors", "path_counts", "scores"):
+        getattr(answer, name, None)
+    return answer
+
+
+def fresh(graph: Any, options: dict[str, Any]) -> Any:
+    """The same graph with nothing prepared; with lengths of its own, if the question takes them."""
+    weights = None
+    if options.get("weights"):
+        weights = 1.0 + (np.repeat(np.arange(graph.n), np.diff(graph.indptr)) + graph.indices) % 7
+    return hw.Graph.from_csr(graph.indptr, graph.indices, directed=graph.directed, weights=weights, check=False)
+
+
+# ---------------------------------------------------------------- a GPU
+
+
+def on_gpu(graph: Any, what: str, options: dict[str, Any]) -> dict[str, int]:
+    """Peak of live allocations, and what the pool holds afterwards."""
+    import cupy
+
+    class Live(cupy.cuda.MemoryHook):
+        name, peak = "live", 0
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.sizes: dict[int, int] = {}  # of what was allocated since
+
+        def malloc_postprocess(self, **given: Any) -> None:
+            self.sizes[given["mem_ptr"]] = given["mem_size"]
+            self.peak = max(self.peak, sum(self.sizes.values()))
+
+        def free_postprocess(self, **given: Any) -> None:
+            self.sizes.pop(given["mem_ptr"], None)
+
+    pool = cupy.get_default_memory_pool()
+    edges = [cupy.asarray(column) for column in graph.to_edges()] if what == "from_edges" else None
+    graph = fresh(graph, options)
+    gc.collect()
+    pool.free_all_blocks()
+    before = pool.total_bytes()
+    with Live() as live:
+        answer = call(graph, what, options, "cuda", edges)
+    peak, held = live.peak, pool.total_bytes() - before
+    del answer, graph, edges
+    return {"peak": int(peak), "pool": int(held)}
+
+
+# ---------------------------------------------------------------- the CPU
+
+
+def resident(field: str) -> int:
+    """Bytes of a line of /proc/self/status."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
+
+
+def on_cpu(folder: str, directed: bool, names: list[str]) -> dict[str, int]:
+    """In this process: compile on small graphs, then ask about the large one; the peak of each question."""
+    many = hw.Graph.from_csr(np.arange(1501) * 1500, np.tile(np.arange(1500, dtype=np.int32), 1500), check=False)
+    if directed or "from_edges" in names:
+        assert many.in_indices is not None  # compiles what builds large graphs
+        hw.Graph.from_edges(*many.to_edges(), directed=directed)
+    rows = [np.load(Path(folder) / f"{part}.npy") for part in ("indptr", "indices")]
+    graph = hw.Graph.from_csr(*rows, directed=directed, check=False)
+    peaks = {}
+    for name in names:
+        for small in (hw.generate.grid(120, 120), hw.generate.kronecker(13, 16, directed=directed)):
+            what, options = asks(small)[name]
+            call(fresh(small, options), what, options, "cpu", small.to_edges())
+            if own := plan_of_large_graphs(what, options):
+                call(fresh(small, options), what, {**options, "plan": own}, "cpu")
+        what, options = asks(graph)[name]
+        edges, asked = graph.to_edges() if name == "from_edges" else None, fresh(graph, options)
+        gc.collect()
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+        before = resident("VmRSS")
+        answer = call(asked, what, options, "cpu", edges)
+        peaks[name] = resident("VmHWM") - before
+        del answer, asked, edges
+    return peaks
+
+
+def plan_of_large_graphs(what: str, options: dict[str, Any]) -> str | None:
+    """What runs on a large graph, if a small one has a way of its own: a small one must be told to compile it."""
+    if what == "bfs":
+        return "hopwave-paths" if options.get("path_counts") else "hopwave"
+    return "hopwave-wide" if what == "betweenness_centrality" and len(options.get("sources", ())) == 1 else None
+
+
+def in_a_process(graph: Any, names: list[str]) -> dict[str, int]:
+    """The same in a process of its own, whose freed arrays go back to the system at once.
+
+    One that compiled something is repeated: the memory that a compiler leaves would be used again.
+    """
+    known = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536", "HOPWAVE_PROGRESS": "0"}
+    with tempfile.TemporaryDirectory() as folder:
+        for part in ("indptr", "indices"):
+            np.save(Path(folder) / f"{part}.npy", getattr(graph, part))
+        line = [sys.executable, "-m", "benchmarks.memory", "--one", json.dumps([folder, graph.directed, names])]
+        for _ in range(ATTEMPTS):
+            done = subprocess.run(line, capture_output=True, text=True, env=known, check=False, cwd=setting.ROOT)
+            if done.returncode:
+                raise SystemExit(done.stderr)
+            peaks, compiled = json.loads(done.stdout.splitlines()[-1])
+            if not compiled:
+                break
+    return dict(peaks)
+
+
+def estimated(graph: Any, what: str, options: dict[str, Any], device: str) -> int:
+    """What hw.estimate says of a graph that nothing is prepared for."""
+    if what == "from_edges":
+        return int(hw.estimate((graph.n, len(graph.to_edges()[0])), what, device=device, directed=graph.directed))
+    return int(hw.estimate(fresh(graph, options), what, device=device, **options))
+
+
+def main() -> None:
+    """Measure, print, and publish if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--graphs", default="")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--publish", action="store_true")
+    parser.add_argument("--one")
+    given = parser.parse_args()
+    if given.one:
+        from numba.core.event import install_recorder
+
+        with install_recorder("numba:compile") as compiled:
+            peaks = on_cpu(*json.loads(given.one))
+        print(json.dumps([peaks, len(compiled.buffer)]))
+        return
+    rows = []
+    names = given.graphs.split(",") if given.graphs else ON_THE_CPU if given.device == "cpu" else ON_A_GPU
+    for name in names:
+        graph = GRAPHS[name]()
+        for ask, (what, options) in asks(graph).items():
+            if given.only and not any(part in ask for part in given.only.split(",")):
+                continue
+            if given.device == "cuda":
+                call(fresh(graph, options), what, options, "cuda", graph.to_edges())  # compiles
+            found = (
+                on_gpu(graph, what, options) if given.device == "cuda" else {"peak": in_a_process(graph, [ask])[ask]}
+            )
+            try:
+                said = estimated(graph, what, options, given.device)
+            except Exception as error:  # what was measured is shown all the same
+                print(f"{name}, {ask}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+                said = None
+            row = {"graph": name, "n": graph.n, "m": graph.m, "question": ask, "peak MB": found["peak"] / 1e6}
+            if said is not None:
+                row |= {"estimated MB": said / 1e6, "estimated / peak": said / max(1, found["peak"])}
+            if "pool" in found:
+                row["pool MB"] = found["pool"] / 1e6
+            rows.append(row)
+            print(json.dumps(row), flush=True)
+    if given.publish:
+        more = {"threads": os.environ.get("HOPWAVE_NUM_THREADS", "all")} if given.device == "cpu" else setting.gpu()
+        setting.publish(f"memory-{given.device}", TITLE, rows, NOTES[given.device], more)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""Searches over 1, 2 and 4 ranks of one machine: strong scaling, weak scaling, bytes sent, and ranks that share a GPU.
+
+    PYTHONPATH=src python -m benchmarks.mpi.ranks [--ranks 1 2 4] [--strong 20] [--weak 18] [--threads 4] [--roots 16]
+        [--gpu 20] [--plan P] [--weak-gpu 0] [--go-on]
+
+Each row is a job of its own under mpiexec. Nothing is written unless every search is valid by Graph500's rules and jobs
+on the same graph find the same distances. CPU ranks have the same number of threads in every row. A scale of 0 leaves a
+table out. Hiragushi's Figure 5 is `--strong 0 --weak 21 --weak-gpu 21 --plan hiragushi-hybrid`: 2^21 vertices per rank,
+and how long ranks compute and wait in exchanges, on CPUs and on GPUs (here ranks that share one). --go-on keeps the
+rows of the newest run, so that each number of ranks can be a run of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.setting import RESULTS, ROOT, publish
+
+RANKS = (1, 2, 4)
+RESULT = re.compile(r"\{.*\}")  # what rank 0 prints: mpiexec may add lines, and colours on the same line
+# Open MPI must be told twice before it runs as root, and once before it starts more ranks than cores; MPICH need not.
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+
+
+def run_job(ranks: int, module: str = "benchmarks.ranks", **settings: Any) -> dict[str, Any]:
+    """Start one job of a module that has --job; returns what its rank 0 printed."""
+    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    mpiexec = shutil.which("mpiexec", path=places)
+    if mpiexec is None:
+        raise SystemExit("there is no mpiexec; pip install mpich brings one")
+    command = [mpiexec, "-n", str(ranks), sys.executable, "-m", module, "--job", json.dumps(settings)]
+    known = {**os.environ, **OPEN_MPI, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    done = subprocess.run(command, capture_output=True, text=True, env=known, cwd=ROOT, check=False)
+    if done.returncode:
+        raise SystemExit(f"{ranks} ranks, {settings}: {done.stdout}{done.stderr}")
+    printed = RESULT.findall(done.stdout)
+    if len(printed) != 1:
+        raise SystemExit(f"{ranks} ranks, {settings}: no result; {done.stdout}{done.stderr}")
+    return dict(json.loads(printed[0]))
+
+
+def work(settings: dict[str, Any]) -> None:
+    """What every rank of a job does: build the graph, search it, print the row on rank 0."""
+    from hopwave import distributed
+    from hopwave.graph500.outcome import Outcome
+    from hopwave.graph500.over_ranks import OverRanks
+    from hopwave.graph500.run import draw_roots
+
+    world, scale = distributed.world(), settings["scale"]
+    threads = settings["threads"] if settings["device"] == "cpu" else None
+    machine = OverRanks(scale, 16, settings["device"], 1, settings["layout"], threads, settings["plan"])
+    roots = list(draw_roots(machine, 1 << scale, settings["roots"], 1))
+    machine.search(roots[0])
+    outcome = Outcome(scale, 16, machine.construction_seconds, [machine.search(root) for root in roots])
+    found = distributed.bfs(machine.graph, roots[0], plan=machine.plan)
+    plain = distributed.bfs(machine.graph, roots[0], plan=machine.plan, compress=False)
+    sums = world.allgather(int(found.distances.sum(dtype=np.int64)))
+    pulls = [level for level in found.trace if level.direction == "pull"]
+    if world.rank:
+        return
+    if settings["device"] == "cuda":
+        agree_with_one_gpu(scale, roots[0], found.depth, sum(sums))
+    values = outcome.values()
+    waiting = 1e3 * sum(one.waiting or 0.0 for one in outcome.searches) / len(outcome.searches)
+    row = {
+        "device": settings["device"],
+        "layout": settings["layout"],
+        "plan": machine.plan.name,
+        "scale": scale,
+        "ranks": world.size,
+        "threads per rank": threads,
+        "MB of arcs per rank": machine.about["bytes_per_rank"] / 1e6,
+        "construction s": values["construction_time"],
+        "median search ms": values["bfs_median_time"] * 1e3,
+        "harmonic mean MTEPS": values["bfs_harmonic_mean_TEPS"] / 1e6,
+        "mean computing ms": values["bfs_mean_time"] * 1e3 - waiting,
+        "mean waiting ms": waiting,
+        "share of time waiting": outcome.waiting_share,
+        "KB sent per search": sum(level.sent for level in found.trace) / 1e3,
+        "KB uncompressed": sum(level.sent for level in plain.trace) / 1e3,
+        "most KB of one rank in a pull": max((level.sent_by_one for level in pulls), default=0) / 1e3,
+        "the same without parents": max((level.sets_by_one for level in pulls), default=0) / 1e3,
+        "n/8 in KB": (1 << scale) / 8e3,
+        "transport": machine.about["transport"],
+        "first search": f"{found.reached} vertices, depth {found.depth}, sum of distances {sum(sums)}",
+        "searches valid": f"{sum(not one.broken for one in outcome.searches)} of {len(outcome.searches)}",
+    }
+    print(json.dumps({"row": row, "valid": outcome.valid}))
+
+
+def agree_with_one_gpu(scale: int, root: int, depth: int, total: int) -> None:
+    """Compare with the same search by one GPU in one launch: another graph in memory, another kernel, one result."""
+    from hopwave.graph500.on_cuda import OnCuda
+
+    alone = OnCuda(scale, 16, 1)
+    searched = alone.search(root)
+    if searched.broken or (searched.depth, int(alone.distance.sum(dtype=np.int64))) != (depth, total):
+        raise SystemExit(f"scale {scale}, root {root}: ranks found depth {depth}, one GPU found {searched.depth}")
+
+
+def rows(title: str, kind: str, jobs: list[tuple[int, dict[str, Any]]], found: dict[int, str]) -> list[dict[str, Any]]:
+    """The rows of one table, a job each; `found`: what the first search found on the graph of each scale so far."""
+    made: list[dict[str, Any]] = []
+    for ranks, settings in jobs:
+        done = run_job(ranks, **settings)
+        if not done["valid"]:
+            raise SystemExit(f"{title}: a search of {settings} on {ranks} ranks is not valid")
+        if found.setdefault(settings["scale"], done["row"]["first search"]) != done["row"]["first search"]:
+            raise SystemExit(f"{title}: {ranks} ranks found other distances than the job before: {settings}")
+        made.append({"table": kind} | done["row"])
+        print(made[-1], flush=True)
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ranks", type=int, nargs="+", default=RANKS, help="1, 2 or 4; 4 also as a grid")
+    parser.add_argument("--strong", type=int, default=20)
+    parser.add_argument("--weak", type=int, default=18)
+    parser.add_argument("--gpu", type=int, default=0)
+    parser.add_argument("--weak-gpu", type=int, default=0)
+    parser.add_argument("--name", default="ranks")
+    parser.add_argument("--threads", type=int, default=4)
+    parser.add_argument("--roots", type=int, default=16)
+    parser.add_argument("--plan", default="auto", help="a search plan, such as hiragushi-hybrid")
+    parser.add_argument("--title", default="Searches over ranks of one machine")
+    parser.add_argument("--go-on", action="store_true", help="keep the rows of the newest run")
+    parser.add_argument("--job", type=json.loads, default=None)
+    given = parser.parse_args()
+    if given.job is not None:
+        work(given.job)
+        return
+    common = {"threads": given.threads, "roots": given.roots, "plan": given.plan}
+    cpu = common | {"device": "cpu", "layout": "1d"}
+    kept = RESULTS / f"{given.name}.jsonl"
+    before = kept.read_text(encoding="utf-8").splitlines() if given.go_on and kept.exists() else []
+    made: list[dict[str, Any]] = json.loads(before[-1])["rows"] if before else []
+    found = {row["scale"]: row["first search"] for row in made}
+    if given.strong:
+        strong = cpu | {"scale": given.strong}
+        jobs = [*((p, strong) for p in given.ranks), *((p, strong | {"layout": "2d"}) for p in given.ranks if p == 4)]
+        made += rows("strong scaling", "strong", jobs, found)
+    if given.weak:
+        weak = [(p, cpu | {"scale": given.weak + p.bit_length() - 1}) for p in given.ranks]
+        made += rows("weak scaling", "weak", weak, found)
+    if given.gpu:
+        gpu = common | {"device": "cuda", "layout": "1d", "scale": given.gpu}
+        made += rows("ranks on one GPU", "one GPU, shared", [(p, gpu) for p in given.ranks], found)
+    if given.weak_gpu:
+        gpu = common | {"device": "cuda", "layout": "1d"}
+        weak = [(p, gpu | {"scale": given.weak_gpu + p.bit_length() - 1}) for p in given.ranks]
+        made += rows("weak scaling on one GPU", "weak, one GPU shared", weak, found)
+    note = (
+        "Jobs on the same graph found the same distances. Ranks on one machine exchange through its memory. Ranks that "
+        "share a GPU take turns on it: their rows show that they agree and what sharing costs, not a speed-up. Waiting "
+        "is the time of a rank in exchanges, until the others are there and until the bytes are; the mean of all ranks."
+    )
+    publish(given.name, given.title, made, note)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""Plans of the papers on one GPU: Hiragushi's Figure 4, and plans beside their authors' own programs.
+
+    PYTHONPATH=src python -m benchmarks.papers.authors hiragushi | authors [--data FOLDER] [--sources 64] [--seconds 1]
+        [--graphs a,b] [--go-on]
+
+Each source's search is a call of hw.bfs, timed by the host's clock, with the answers left on the GPU; the time inside
+its levels is the GPU's, of a second call that is traced. Before it is timed, the first source's answer is checked by
+CuPy's own operations, and all plans must find the same distances from every source. Every plan is timed from at least
+16 sources, and from all of them on Graph500's graphs. Writes gpu-hiragushi or gpu-authors: lines of JSON and a page;
+--go-on keeps the lines of other graphs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cupy
+import numpy as np
+
+from benchmarks.gpu.graphs import kronecker_ends, made_on_gpu, mycielskian_ends, uniform_ends
+from benchmarks.gpu.search import head
+from benchmarks.papers import pages as papers_pages
+from benchmarks.papers.turbobfs import wrong
+from benchmarks.setting import RESULTS, generate, hw
+from hopwave import Graph
+from hopwave.engines.cuda.graph import CudaGraph
+
+LEAST = 16  # sources, also where a plan has used up its seconds
+
+
+def rmat(scale: int, arcs: int) -> Graph:
+    """GTgraph's R-MAT with its own initiator 0.45, 0.15, 0.15, 0.25: a directed graph, without loops and repeats."""
+    random = cupy.random.default_rng(1)
+    source, target = cupy.zeros(arcs, cupy.int32), cupy.zeros(arcs, cupy.int32)
+    for bit in range(scale):
+        low = random.random(arcs, dtype=cupy.float32) > 0.6
+        right = random.random(arcs, dtype=cupy.float32) > cupy.where(low, cupy.float32(0.375), cupy.float32(0.75))
+        source += low.astype(cupy.int32) << bit
+        target += right.astype(cupy.int32) << bit
+    return Graph.from_edges(source, target, n=1 << scale, directed=True)
+
+
+def uniform_directed(scale: int, arcs: int) -> Graph:
+    """GTgraph's random graph: a directed one."""
+    n, source, target = uniform_ends(1 << scale, arcs)
+    return Graph.from_edges(source, target, n=n, directed=True)
+
+
+MADE: dict[str, Callable[[], Graph]] = {
+    "kron20": lambda: made_on_gpu(*kronecker_ends(20, 48)),
+    "rmat.1Mv.64Me": lambda: rmat(20, 64 << 20),
+    "random.1Mv.64Me": lambda: uniform_directed(20, 64 << 20),
+    "kron18e43": lambda: made_on_gpu(*kronecker_ends(18, 43)),
+    "kron21e44": lambda: made_on_gpu(*kronecker_ends(21, 44)),
+    "rmat22e64": lambda: made_on_gpu(*kronecker_ends(22, 64)),
+    "uniform20e16": lambda: made_on_gpu(*uniform_ends(1 << 20, 16 << 20)),
+    "mycielskian15": lambda: made_on_gpu(*mycielskian_ends(15)),
+    "mycielskian17": lambda: made_on_gpu(*mycielskian_ends(17)),
+    "grid1000": lambda: generate.grid(1000, 1000, missing=0.03, seed=0),
+    "delaunay20": lambda: generate.delaunay(1 << 20, seed=1),
+}
+
+
+def sources_of(graph: Graph, count: int) -> list[int]:
+    """Vertices with a neighbour, drawn from those that the vertex of highest degree reaches."""
+    hub = int(cupy.diff(CudaGraph(graph).rows[0]).argmax())
+    reached = cupy.asarray(hw.bfs(graph, hub, device="cuda", predecessors=False).distances).get() >= 0
+    inside = np.flatnonzero(reached)
+    return [int(s) for s in np.random.default_rng(7).choice(inside, count, replace=len(inside) < count)]
+
+
+def measured(name: str, graph: Graph, plans: list[str], given: argparse.Namespace) -> dict[str, Any]:
+    """The line of one graph: for each plan medians over the sources."""
+    line: dict[str, Any] = {"name": name, "where": head() | {"sources": given.sources}, "n": graph.n, "m": graph.m}
+    line["directed"] = graph.directed
+    sources, right = sources_of(graph, given.sources), {}
+    rows = tuple(CudaGraph(graph).rows)
+    degrees = cupy.diff(rows[0])
+    for plan in plans:
+        traced = hw.plan(plan).loop == "host"  # a search in one launch has no levels that the host sees
+        options: dict[str, Any] = {"device": "cuda", "predecessors": False}
+        graph._prepared.drop(CudaGraph)
+        seen: list[dict[str, float]] = []
+        first = hw.bfs(graph, sources[0], plan=plan, **options)  # compiles, uploads, makes the buffers
+        if not right:
+            right[sources[0]] = cupy.asarray(first.distances)
+            if broken := wrong(rows, right[sources[0]], None, sources[0]):
+                raise SystemExit(f"{name}, {plan}, source {sources[0]}: {broken}")
+        spent, least = 0.0, given.sources if name.startswith("kron") else LEAST
+        for source in sources:
+            began = time.perf_counter()
+            found = hw.bfs(graph, source, plan=plan, **options)
+            depth = found.depth  # where a search is one launch, its call does not wait
+            ms = (time.perf_counter() - began) * 1e3
+            distance = cupy.asarray(found.distances)
+            if not bool((distance == right.setdefault(source, distance)).all()):
+                raise SystemExit(f"{name}, {plan}, source {source}: other distances than {plans[0]}")
+            trace = (hw.bfs(graph, source, plan=plan, trace=True, **options).trace if traced else None) or ()
+            inside = sum(level.seconds for level in trace) * 1e3 if traced else ms
+            seen.append({
+                "ms": ms, "ms in levels": inside, "levels": depth,
+                "gteps": float(degrees[distance >= 0].sum()) / inside / 1e6,
+                "pull share": sum(lv.seconds for lv in trace if lv.direction == "pull") * 1e3 / inside,
+                "read again": sum(lv.checked for lv in trace) / max(1, sum(lv.edges for lv in trace)) - 1,
+            })  # fmt: skip
+            spent += ms
+            if spent > given.seconds * 1e3 and len(seen) >= least:
+                break
+        line[plan] = {key: float(np.median([one[key] for one in seen])) for key in seen[0]} | {"searches": len(seen)}
+    return line
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("page", choices=["hiragushi", "authors"])
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--graphs", default="")
+    parser.add_argument("--sources", type=int, default=64)
+    parser.add_argument("--seconds", type=float, default=1.0, help="stop timing a plan after that many")
+    parser.add_argument("--go-on", action="store_true", help="keep the lines of other graphs")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    given = parser.parse_args()
+    plans, graphs, page = papers_pages.PAGES[given.page]
+    given.out.mkdir(parents=True, exist_ok=True)
+    kept = given.out / f"gpu-{given.page}.jsonl"
+    before = kept.read_text().splitlines() if given.go_on and kept.exists() else []
+    records: dict[str, Any] = {one["name"]: one for one in map(json.loads, before)}
+    for name in given.graphs.split(",") if given.graphs else graphs:
+        files = [file for end in ("npz", "mtx.gz") if (file := given.data / f"{name}.{end}").exists()]
+        if name not in MADE and not files:
+            print(f"{name}: {given.data / name}.mtx.gz does not exist; left out")
+            continue
+        clock = time.perf_counter()
+        graph = hw.read(files[0], progress=False) if files else MADE[name]()
+        records[name] = line = measured(name, graph, plans, given)
+        del graph
+        cupy.get_default_memory_pool().free_all_blocks()
+        shown = " ".join(f"{plan} {line[plan]['ms']:.3f}/{line[plan]['ms in levels']:.3f}" for plan in plans)
+        print(f"{name} ({time.perf_counter() - clock:.1f} s) {shown}", flush=True)
+        lines = [records[one] for one in graphs if one in records]
+        kept.write_text("".join(json.dumps(one) + "\n" for one in lines))
+        (given.out / f"gpu-{given.page}.md").write_text(page(lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

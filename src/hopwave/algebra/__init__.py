@@ -1,0 +1,1 @@
+"""Operators, semirings, matrices and vectors: what linalg multiplies."""

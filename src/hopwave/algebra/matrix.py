@@ -1,0 +1,371 @@
+"""Matrix: rows of entries, with or without values, and its columns once they are needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from hopwave.algebra.operators import checked_dtype, one_value, refuse_masked
+from hopwave.arrays import Array, checked_places, home_of, module_of, on_gpu, uploaded
+from hopwave.checks.numbers import is_whole
+from hopwave.checks.options import flag
+from hopwave.errors import GraphError, LinalgError
+from hopwave.graph import Graph
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Rows, is_ascending, offset_type
+from hopwave.graph.row_operations import check_sparse, transposed
+from hopwave.prepared import Prepared
+
+
+class _Store:
+    """What a matrix and its transpose share: both directions, and what engines prepared for either."""
+
+    __slots__ = ("ascending", "columns", "prepared", "rows", "shape", "uploaded")
+    shape: tuple[int, int]
+    rows: Rows | None
+    columns: Rows | None
+    ascending: bool | None  # whether every row ascends without repeats; None: not known yet
+    uploaded: _Store | None  # the same matrix on the GPU
+    prepared: Prepared
+
+    def __init__(
+        self, shape: tuple[int, int], rows: Rows | None, columns: Rows | None, ascending: bool | None = None
+    ) -> None:
+        self.shape, self.rows, self.columns = shape, rows, columns
+        self.ascending, self.uploaded = ascending, None
+        self.prepared = Prepared()
+
+
+class Matrix:
+    """An immutable sparse matrix of bool, int32, int64, float32 or float64, or of a pattern alone.
+
+    A product by rows (pull) reads `rows`, one by columns (push) reads `columns`; the one that is missing is made when
+    it is first needed. `A.T` shares both.
+
+    >>> from hopwave import linalg as la
+    >>> import hopwave as hw
+    >>> A = la.Matrix.from_graph(hw.generate.path(3))
+    >>> A
+    Matrix(3 × 3, nnz=4, pattern)
+    >>> la.Matrix.from_dense([[0, 2], [0, 0]]).T.to_dense().tolist()
+    [[0, 0], [2, 0]]
+    """
+
+    __slots__ = ("_store", "_turned")
+
+    def __init__(self, store: _Store, turned: bool = False) -> None:
+        """People use `from_graph`, `from_scipy`, `from_edges` or `from_dense`."""
+        self._store, self._turned = store, turned
+
+    # ---------------------------------------------------------------- making one
+
+    @classmethod
+    def from_rows(cls, rows: Rows, shape: tuple[int, int], ascending: bool | None = None) -> Matrix:
+        """Trusts its arguments (engines use it). `ascending`: whether the rows pass `checked`, where that is known."""
+        return cls(_Store(shape, rows, None, ascending))
+
+    @classmethod
+    def from_graph(cls, G: Graph, values: Any = None, *, weights: bool = True) -> Matrix:
+        """The adjacency matrix: it has an entry A(u, v) for every arc u → v. Nothing is copied.
+
+        The values are the graph's weights; without weights, or with `weights=False`, the matrix is a pattern. `values`
+        replaces them: one value per stored arc, in the order of `G.indices`. The matrix used last is kept with the
+        graph.
+
+        >>> Matrix.from_graph(Graph.from_edges([0], [1], weights=[2.5])).to_dense().tolist()
+        [[0.0, 2.5], [2.5, 0.0]]
+        """
+        if not isinstance(G, Graph):
+            raise LinalgError(f"{type(G).__name__} is not a hopwave.Graph; use Matrix.from_scipy for a sparse matrix")
+        weights = flag("weights", weights, LinalgError)
+        if G.order != "ascending":
+            if values is not None:
+                raise LinalgError("this graph's rows are arranged by degree; give values to the graph it was made from")
+            G = G._ascending()
+        if values is None:
+            return _matrix_of(G, weights and G.is_weighted)
+        refuse_masked(values=values)
+        array = np.asarray(values)
+        if array.shape != (G.m,):
+            raise LinalgError(f"values has shape {array.shape}; give one for each of the {G.m} stored arcs")
+        return cls(_Store((G.n, G.n), Rows(G.indptr, G.indices, _fitting(array)), None))
+
+    @classmethod
+    def from_scipy(cls, A: Any, *, check: bool = True) -> Matrix:
+        """A SciPy (or CuPy) sparse matrix; CSR and CSC with ascending rows and 32-bit indices are not copied.
+
+        Its indices are checked, which reads all of them once; `check=False` trusts them. Wrong ones would make products
+        read outside their arrays.
+
+        >>> Matrix.from_scipy(sp.eye_array(3, format="csr")).nnz
+        3
+        """
+        if getattr(A, "ndim", 0) != 2 or not hasattr(A, "tocsr"):
+            raise LinalgError(f"from_scipy takes a sparse matrix, not {type(A).__name__}; use from_dense or from_edges")
+        if max(A.shape) > LARGEST_VERTEX_COUNT:
+            raise LinalgError(f"a matrix of shape {A.shape}; 32-bit indices reach up to {LARGEST_VERTEX_COUNT}")
+        try:
+            if check:
+                check_sparse(A)
+            if A.format not in ("csr", "csc"):
+                A = A.tocsr()
+                if check:
+                    check_sparse(A)
+        except GraphError as error:
+            raise LinalgError(str(error)) from None
+        if not A.has_canonical_format:
+            A = A.copy()
+            A.sum_duplicates()
+        xp = module_of(A.data)
+        entries = A.nnz  # arrays may be longer
+        indices, values = (array if len(array) == entries else array[:entries] for array in (A.indices, A.data))
+        part = Rows(A.indptr, indices.astype(xp.int32, copy=False), _fitting(values))
+        shape = (int(A.shape[0]), int(A.shape[1]))
+        return cls(_Store(shape, part, None) if A.format == "csr" else _Store(shape, None, part))
+
+    @classmethod
+    def from_edges(
+        cls, rows: Any, columns: Any, values: Any = None, shape: tuple[int, int] | int | None = None
+    ) -> Matrix:
+        """Entries at (rows[i], columns[i]); repeats are added up, or merged where there are no values.
+
+        >>> Matrix.from_edges([0, 0], [1, 1], [2, 3], shape=2).to_dense().tolist()
+        [[0, 5], [0, 0]]
+        """
+        refuse_masked(rows=rows, columns=columns, values=values)
+        i, j = checked_places(rows, "rows"), checked_places(columns, "columns")
+        if shape is None:
+            shape = (int(i.max(initial=-1)) + 1, int(j.max(initial=-1)) + 1)
+        elif isinstance(shape, int | np.integer):
+            shape = (int(shape), int(shape))
+        if not (isinstance(shape, tuple | list) and len(shape) == 2 and all(is_whole(size) for size in shape)):
+            raise LinalgError(f"shape={shape!r} is not a shape; give (rows, columns), one number for both, or None")
+        if max(shape) > LARGEST_VERTEX_COUNT:
+            raise LinalgError(f"a matrix of shape {shape}; 32-bit indices reach up to {LARGEST_VERTEX_COUNT}")
+        given = None if values is None else np.asarray(values)
+        if given is not None and given.shape not in ((), (1,), i.shape):
+            raise LinalgError(
+                f"values has shape {given.shape}; give one for each of the {len(i)} entries, or one number"
+            )
+        data = np.ones(len(i), np.bool_) if given is None else np.broadcast_to(given, i.shape)
+        try:
+            found = cls.from_scipy(sp.coo_array((data, (i, j)), shape=shape).tocsr(), check=False)
+        except ValueError as error:
+            raise LinalgError(f"these entries make no matrix of shape {shape}: {error}") from None
+        return found.pattern() if values is None else found
+
+    @classmethod
+    def from_dense(cls, values: Any, present: Any = None) -> Matrix:
+        """The entries of a table that are not 0, or that `present` names.
+
+        >>> Matrix.from_dense([[0, 1]], present=[[True, True]]).nnz
+        2
+        """
+        refuse_masked(values=values, present=present)
+        table = np.asarray(values)
+        if table.ndim != 2:
+            raise LinalgError(f"values has {table.ndim} dimensions; a matrix has two")
+        bits = table != 0 if present is None else np.asarray(present, np.bool_)
+        if bits.shape != table.shape:
+            raise LinalgError(f"present has shape {bits.shape}, values {table.shape}; give one bit per value")
+        i, j = np.nonzero(bits)
+        indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(bits, axis=1))]).astype(offset_type(len(i)))
+        return cls.from_rows(Rows(indptr, j.astype(np.int32), _fitting(table[bits])), (table.shape[0], table.shape[1]))
+
+    # ---------------------------------------------------------------- what it is
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        m, n = self._store.shape
+        return (n, m) if self._turned else (m, n)
+
+    @property
+    def nnz(self) -> int:
+        """The number of stored entries."""
+        return len(self._any().indices)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values; bool where there are none."""
+        values = self._any().values
+        return np.dtype(np.bool_) if values is None else np.dtype(values.dtype)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether entries have values, or only places."""
+        return self._any().values is not None
+
+    @property
+    def device(self) -> str:
+        """Where it is, "cpu" or "cuda"."""
+        return "cuda" if on_gpu(self._any().indices) else "cpu"
+
+    @property
+    def prepared(self) -> Prepared:
+        """The records that engines keep with this matrix; shared with the transpose."""
+        return self._store.prepared
+
+    @property
+    def turned(self) -> bool:
+        """Whether this is the transpose of the matrix that `prepared` is about."""
+        return self._turned
+
+    @property
+    def ascending(self) -> bool | None:
+        """Whether every row ascends without repeats; None where that is not known."""
+        return self._store.ascending
+
+    @property
+    def rows(self) -> Rows:
+        """By rows."""
+        return self._part(columns=self._turned)
+
+    @property
+    def columns(self) -> Rows:
+        """By columns, which are the rows of the transpose."""
+        return self._part(columns=not self._turned)
+
+    @property
+    def T(self) -> Matrix:
+        """The transpose; nothing is copied."""
+        return Matrix(self._store, not self._turned)
+
+    def _any(self) -> Rows:
+        found = self._store.rows if self._store.rows is not None else self._store.columns
+        assert found is not None
+        return found
+
+    def _part(self, columns: bool) -> Rows:
+        store = self._store
+        if columns:
+            if store.columns is None:
+                store.columns = transposed(self._any(), store.shape)
+            return store.columns
+        if store.rows is None:
+            store.rows = transposed(self._any(), store.shape[::-1])
+        return store.rows
+
+    # ---------------------------------------------------------------- others
+
+    def pattern(self) -> Matrix:
+        """The same places without values.
+
+        >>> Matrix.from_dense([[5]]).pattern()
+        Matrix(1 × 1, nnz=1, pattern)
+        """
+        store = self._store
+        rows, columns = (None if part is None else part._replace(values=None) for part in (store.rows, store.columns))
+        return Matrix(_Store(store.shape, rows, columns), self._turned)
+
+    def astype(self, dtype: npt.DTypeLike) -> Matrix:
+        """The same places with values of that type; a pattern's are 1."""
+        kind = checked_dtype(dtype)
+        return Matrix.from_rows(self.rows._replace(values=self.stored_values().astype(kind)), self.shape)
+
+    def stored_values(self) -> Array:
+        """One value per entry, by rows; ones where the matrix has no values."""
+        _, indices, values = self.rows
+        return module_of(indices).ones(len(indices), np.bool_) if values is None else values
+
+    def to_scipy(self) -> Any:
+        """A SciPy CSR array (CuPy's CSR matrix if it is on the GPU) that shares these arrays."""
+        indptr, indices, values = self.rows
+        values = self.stored_values()
+        if on_gpu(indices):
+            from cupyx.scipy.sparse import csr_matrix
+
+            if values.dtype.kind == "i":
+                raise LinalgError(
+                    f"CuPy has no sparse matrices of {values.dtype}; use .astype('float64') or .to('cpu')"
+                )
+
+            return csr_matrix((values, indices, indptr), shape=self.shape)
+        return sp.csr_array((values, indices, indptr), shape=self.shape, copy=False)
+
+    def to_dense(self, missing: Any = 0) -> npt.NDArray[Any]:
+        """A two-dimensional array, `missing` where there is no entry.
+
+        >>> Matrix.from_edges([0], [1], shape=2).to_dense().tolist()
+        [[False, True], [False, False]]
+        """
+        A = self.to("cpu")
+        table = np.full(self.shape, one_value("missing", missing, self.dtype), self.dtype)
+        table[np.repeat(np.arange(self.shape[0]), np.diff(A.rows.indptr)), A.rows.indices] = A.stored_values()
+        return table
+
+    def to(self, device: str) -> Matrix:
+        """The matrix on "cpu" or "cuda"; itself where it is there already."""
+        home = home_of(device)
+        if home == self.device:
+            return self
+        if home == "cpu":
+            part = Rows(*(None if array is None else array.get() for array in self.rows))
+            return Matrix.from_rows(part, self.shape)
+        store = self._store
+        if store.uploaded is None:
+            rows, columns = (
+                None if part is None else Rows(*(None if array is None else uploaded(array) for array in part))
+                for part in (store.rows, store.columns)
+            )
+            made = _Store(store.shape, rows, rows if store.columns is store.rows else columns)
+            store.uploaded = store.uploaded or made  # another thread may have been quicker
+        return Matrix(store.uploaded, self._turned)
+
+    def checked(self) -> Matrix:
+        """Itself, if every row is ascending without repeats: what products of matrices need.
+
+        (A product with a vector does not: parallel arcs of a graph that keeps them count once each.)
+        """
+        store = self._store
+        if store.ascending is None:
+            part = self._any()
+            store.ascending = on_gpu(part.indices) or is_ascending(part.indptr, part.indices)
+        if not store.ascending:
+            raise LinalgError("this matrix has an entry twice; build the graph with repeats='merge'")
+        return self
+
+    def __repr__(self) -> str:
+        kind = self.dtype if self.has_values else "pattern"
+        return f"Matrix({self.shape[0]} × {self.shape[1]}, nnz={self.nnz}, {kind})"
+
+
+def _fitting(values: Array) -> Array:
+    """Values of a type that linalg has: small whole numbers are widened, unknown types are an error."""
+    kind = np.dtype(values.dtype)
+    if kind.kind in "iu" and kind.itemsize < 4:
+        kind = np.dtype(np.int32)
+    return values.astype(checked_dtype(kind), copy=False)
+
+
+def _matrix_of(G: Graph, weighted: bool) -> Matrix:
+    """The matrix of a graph with its weights or without. One of the two is kept: each has its own copies on a GPU."""
+    kept = G._prepared.find(Matrix)
+    if kept is not None and kept.has_values == weighted:
+        return kept
+    rows = Rows(G.indptr, G.indices, G.weights if weighted else None)
+    columns: Rows | None = rows
+    if G.directed:
+        columns = G._columns if weighted or G._columns is None else G._columns._replace(values=None)
+    store = _Store((G.n, G.n), rows, columns)
+    if G._gpu is not None:  # what is on the GPU already is not uploaded again
+        there = G._gpu if weighted else G._gpu._replace(values=None)
+        store.uploaded = _Store((G.n, G.n), there, None if G.directed else there)
+    made = Matrix(store)
+    G._prepared.drop(Matrix)
+    kept = G._prepared.keep(made)
+    return kept if kept.has_values == weighted else made  # another thread may have kept the other one
+
+
+def as_matrix(A: Any, weights: bool = True) -> Matrix:
+    """A Matrix from a Matrix, a hopwave Graph, or a sparse matrix of SciPy or CuPy.
+
+    `weights=False` leaves out the weights of a Graph, for algorithms that need only the pattern.
+    """
+    if isinstance(A, Matrix):
+        return A
+    if isinstance(A, Graph):
+        return Matrix.from_graph(A, weights=weights)
+    return Matrix.from_scipy(A)

@@ -1,0 +1,119 @@
+"""Semirings: the arithmetic of a level, and of every product of `hopwave.linalg`.
+
+A level of a search is q⟨¬v⟩ = q ⊕.⊗ A. ⊕ and ⊗ decide what q carries: only that a vertex was reached (ANY.PAIR), the
+vertex it was reached from (ANY.SECONDI), or how many shortest paths lead there (PLUS.FIRST).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hopwave.algebra.operators import BinaryOp, Monoid, Named, binary, monoid
+from hopwave.errors import LinalgError
+
+
+@dataclass(frozen=True)
+class Semiring:
+    """⊕ with its identity, and ⊗. `define` makes a new one from two Python functions.
+
+    >>> from hopwave import linalg as la
+    >>> la.semiring.any_pair.any_term, la.semiring.plus_first.any_term
+    (True, False)
+    >>> widest = la.Semiring.define("widest", max, min, identity=0)
+    >>> la.mxv(la.Matrix.from_dense([[5, 0], [2, 9]]), la.Vector.from_dense([3, 4]), widest).to_dense().tolist()
+    [3, 4]
+    """
+
+    name: str
+    add: Monoid
+    multiply: BinaryOp
+
+    @classmethod
+    def define(
+        cls,
+        name: str,
+        add: Monoid | Callable[[Any, Any], Any],
+        multiply: BinaryOp | Callable[[Any, Any], Any],
+        identity: Any = None,
+        terminal: Any = None,
+    ) -> Semiring:
+        """⊕ and ⊗ from Python functions of two numbers, or from operators that exist already.
+
+        ⊕ must be associative and commutative, with `identity` neutral to it; without `identity`, it is that of the
+        built-in operator, or 0. `terminal` is a value that no further term changes, where there is one: it makes early
+        exit legal. Sums have the common type of the operands unless a product's dtype= says otherwise.
+
+        >>> Semiring.define("nearest", binary.min, binary.plus).add.neutral
+        'top'
+        >>> Semiring.define("nearest", min, binary.plus)
+        Traceback (most recent call last):
+        hopwave.errors.LinalgError: nearest_add(0, 1) is 0, so identity=0 is no identity: give one that changes no term
+        """
+        if isinstance(add, Monoid):
+            if identity is not None or terminal is not None:
+                raise LinalgError(f"the monoid {add.name} has its own identity and terminal; leave both out")
+        else:
+            op = add if isinstance(add, BinaryOp) else BinaryOp.define(f"{name}_add", add)
+            if op.position:
+                raise LinalgError(f"{op.name} gives a place and cannot add; use it as multiply, and any or min as add")
+            add = _monoid_of(op, identity, terminal)
+        if not isinstance(multiply, BinaryOp):
+            multiply = BinaryOp.define(f"{name}_multiply", multiply)
+        return cls(name, add, multiply)
+
+    @property
+    def any_term(self) -> bool:
+        """Whether ⊕ may stop at the first term, because its value does not depend on the others."""
+        return self.add.any_term
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)  # quick, since every product looks its arithmetic up
+
+
+def _monoid_of(op: BinaryOp, identity: Any, terminal: Any) -> Monoid:
+    """An operator with an identity that is one, and with what a built-in operator knows of itself."""
+    known: Monoid | None = monoid.get(op.name) if op.built_in else None
+    if known is not None and identity in (None, known.neutral):
+        return known if terminal is None else replace(known, terminal=terminal)
+    neutral = 0 if identity is None else identity
+    for term in (False, True) if op.kind == "bool" else (1,):  # 1 is a value of most semirings
+        try:
+            wrong = next((pair for pair in ((neutral, term), (term, neutral)) if op(*pair) != term), None)
+        except Exception:  # the function is the user's: it may take only numbers of its own kind
+            continue
+        if wrong is not None:
+            raise LinalgError(
+                f"{op.name}({wrong[0]!r}, {wrong[1]!r}) is {op(*wrong)!r}, so identity={neutral!r} is no identity: "
+                "give one that changes no term"
+            )
+    return Monoid(op, neutral, terminal)
+
+
+# Which ⊗ go with which ⊕, by name: any_pair, plus_times, …; only or_and is named differently from its parts.
+PLACES = ("firsti", "firstj", "secondi", "secondj")
+
+MADE_OF = {
+    "any": ("pair", "first", "second", *PLACES),
+    "plus": ("times", "first", "second", "pair", "plus", "min", "land"),
+    "min": ("plus", "times", "first", "second", "max", *PLACES),
+    "max": ("plus", "times", "first", "second", "min", *PLACES),
+    "times": ("first", "second"),
+    "lxor": ("land",),
+}
+
+semiring: Named = Named(
+    "semiring",
+    Semiring("or_and", monoid.lor, binary.land),
+    *(Semiring(f"{add}_{times}", monoid[add], binary[times]) for add, many in MADE_OF.items() for times in many),
+)
+
+any_pair: Semiring = semiring.any_pair
+
+any_secondi: Semiring = semiring.any_secondi
+
+plus_first: Semiring = semiring.plus_first

@@ -1,0 +1,396 @@
+"""Vector: values at some places of 0 … n − 1, kept as a list or as an array with a bitmap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.algebra.operators import checked_dtype, one_value, refuse_masked
+from hopwave.arrays import Array, checked_places, home_of, module_of, on_gpu, uploaded
+from hopwave.checks.numbers import is_whole
+from hopwave.errors import LinalgError
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT
+
+Format = Literal["sparse", "dense"]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """When a vector is converted: by the share of its places that are taken (push-pull, section 6.3).
+
+    Dense once the share grows and is above `rising`, sparse once it shrinks and is below `falling`.
+
+    >>> Shares(rising=0.01, falling=0.01).dense(n=1000, count=20, before=5, was_dense=False)
+    True
+    """
+
+    rising: float
+    falling: float
+
+    def dense(self, n: int, count: int, before: int, was_dense: bool) -> bool:
+        """Whether `count` of n places make a dense vector, after `before` of them were taken last time."""
+        if was_dense:
+            return not (count < before and count < self.falling * n)
+        return count > before and count > self.rising * n
+
+
+CONVERT = Shares(rising=0.01, falling=0.01)
+
+
+class Vector:
+    """n places, some with a value. A place without one is not zero: it is missing.
+
+    Kept as a list of places and values ("sparse"), or as an array of n values with a bitmap of those present ("dense").
+    A product converts its vector by `rule`, which looks at the share of places taken and whether it rises or falls
+    (push-pull, section 6.3); a sparse one is then pushed, a dense one pulled.
+
+    >>> from hopwave import linalg as la
+    >>> x = la.Vector.from_entries([4, 1], [2.5, 0.5], n=6)
+    >>> x
+    Vector(n=6, nnz=2, float64, sparse)
+    >>> x.indices.tolist(), x.values.tolist(), x[1], x[0]
+    ([1, 4], [0.5, 2.5], 0.5, None)
+    """
+
+    __slots__ = (
+        "_ascending",
+        "_borrowed",
+        "_count",
+        "_indices",
+        "_present",
+        "_values",
+        "before",
+        "n",
+        "rule",
+        "was_dense",
+    )
+    n: int
+    rule: Shares
+    before: int  # entries when the rule last chose
+    was_dense: bool  # what it chose
+
+    def __init__(self, n: int, dtype: npt.DTypeLike = np.float64, *, rule: Shares = CONVERT) -> None:
+        """An empty vector."""
+        self.n = checked_length(n)
+        self.rule = rule
+        self.before, self.was_dense = 0, False
+        self._set_sparse(np.empty(0, np.int32), np.empty(0, checked_dtype(dtype)), ascending=True)
+
+    # ---------------------------------------------------------------- making one
+
+    @classmethod
+    def from_entries(cls, indices: Any, values: Any, n: int, dtype: npt.DTypeLike | None = None) -> Vector:
+        """Values at the places named, each at most once; one value serves all.
+
+        >>> Vector.from_entries([2], True, n=4).to_dense(False).tolist()
+        [False, False, True, False]
+        """
+        xp = module_of(indices)
+        refuse_masked(indices=indices, values=values)
+        places = checked_places(indices, "indices", xp)
+        n = checked_length(n)
+        found = xp.asarray(values)
+        found = found.astype(checked_dtype(dtype if dtype is not None else _nearest(found.dtype)), copy=False)
+        if found.ndim == 0:
+            found = xp.full(len(places), found)
+        if found.shape != places.shape:
+            raise LinalgError(f"{len(places)} indices do not fit values of shape {found.shape}; give one per place")
+        one = len(places) == 1  # the usual source of a search
+        low, high = (int(places[0]),) * 2 if one else (int(places.min()), int(places.max())) if len(places) else (0, -1)
+        if low < 0 or high >= n:
+            outside = low if low < 0 else high
+            raise LinalgError(f"place {outside} is outside 0 … {n - 1}; leave it out, or give a larger n")
+        places = places.astype(xp.int32, copy=False)
+        ascending = one or bool((places[1:] > places[:-1]).all())
+        if not ascending:
+            order = xp.argsort(places)
+            places, found = places[order], found[order]
+            if not bool((places[1:] > places[:-1]).all()):
+                raise LinalgError("a place is named twice; give each at most once")
+        return cls.sparse(n, places, found)
+
+    @classmethod
+    def from_dense(cls, values: Any, present: Any = None, dtype: npt.DTypeLike | None = None) -> Vector:
+        """The array's values, at every place or where `present` says; nothing is copied when the types fit.
+
+        `assign` and other operations that change the vector copy the arrays first: the caller's stay as they are.
+
+        >>> Vector.from_dense([1, 0, 3], present=[True, False, True]).nnz
+        2
+        """
+        xp = module_of(values)
+        refuse_masked(values=values, present=present)
+        array = xp.asarray(values)
+        if array.ndim != 1:
+            raise LinalgError(f"values has {array.ndim} dimensions; a vector has one")
+        checked_length(len(array))
+        array = array.astype(checked_dtype(dtype if dtype is not None else _nearest(array.dtype)), copy=False)
+        array = xp.ascontiguousarray(array)
+        if present is None:
+            found = cls.dense(array, xp.ones(len(array), xp.bool_), len(array))
+            found._borrowed = True
+            return found
+        bits = xp.ascontiguousarray(present, xp.bool_)
+        if bits.shape != array.shape:
+            raise LinalgError(f"present has shape {bits.shape}, values {array.shape}; give one bit per value")
+        found = cls.dense(array, bits)
+        found._borrowed = True
+        return found
+
+    @classmethod
+    def full(cls, n: int, value: Any, dtype: npt.DTypeLike | None = None, *, device: str = "cpu") -> Vector:
+        """The same value everywhere.
+
+        >>> Vector.full(3, 0.5).values.tolist()
+        [0.5, 0.5, 0.5]
+        """
+        if np.ndim(value):
+            raise LinalgError(f"value={value!r} is not one number; for different ones use from_dense")
+        refuse_masked(value=value)
+        kind = checked_dtype(dtype if dtype is not None else _nearest(np.asarray(value).dtype))
+        n = checked_length(n)
+        return cls.dense(np.full(n, value, kind), np.ones(n, np.bool_), n).to(device)
+
+    @classmethod
+    def sparse(cls, n: int, indices: Array, values: Array, *, ascending: bool = True) -> Vector:
+        """Trusts its arguments (engines use it): int32 places, each once, in any order if `ascending` is False."""
+        self = cls.__new__(cls)
+        self.n, self.rule, self.before, self.was_dense = n, CONVERT, 0, False
+        self._set_sparse(indices, values, ascending)
+        return self
+
+    @classmethod
+    def dense(cls, values: Array, present: Array, count: int | Callable[[], int] | None = None) -> Vector:
+        """Trusts its arguments (engines use it): n values, n bools, and how many of these are True.
+
+        The count may be None, or a function that returns it: nobody waits for a GPU until the count is needed.
+        """
+        self = cls.__new__(cls)
+        self.n, self.rule, self.before, self.was_dense = len(values), CONVERT, 0, False
+        self._set_dense(values, present, count)
+        return self
+
+    _indices: Array
+    _values: Array
+    _present: Array
+    _ascending: bool
+    _borrowed: bool  # whether the arrays belong to somebody else, and must not be written to
+    _count: int | Callable[[], int] | None
+
+    def _set_sparse(self, indices: Array, values: Array, ascending: bool) -> None:
+        self._indices, self._values, self._present = indices, values, None
+        self._ascending, self._borrowed, self._count = ascending, False, len(indices)
+
+    def _set_dense(self, values: Array, present: Array, count: int | Callable[[], int] | None) -> None:
+        self._indices, self._values, self._present = None, values, present
+        self._ascending, self._borrowed, self._count = True, False, count
+
+    # ---------------------------------------------------------------- what it is
+
+    @property
+    def nnz(self) -> int:
+        """How many places have a value."""
+        if not isinstance(self._count, int):
+            present = self._present
+            self._count = int(module_of(present).count_nonzero(present)) if self._count is None else self._count()
+        return self._count
+
+    def count_if_known(self) -> int | None:
+        """As `nnz` where that needs no work and no waiting, else None."""
+        return self._count if isinstance(self._count, int) else None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        kind: np.dtype[Any] = self._values.dtype
+        return kind
+
+    @property
+    def format(self) -> Format:
+        """How it is kept now, "sparse" or "dense"."""
+        return "sparse" if self._present is None else "dense"
+
+    @property
+    def device(self) -> str:
+        """Where it is, "cpu" or "cuda"."""
+        return "cuda" if on_gpu(self._values) else "cpu"
+
+    @property
+    def ascending(self) -> bool:
+        """Whether `listed` gives the places in ascending order."""
+        return self._ascending
+
+    @property
+    def indices(self) -> Array:
+        """The places with a value, ascending."""
+        return self.entries()[0]
+
+    @property
+    def values(self) -> Array:
+        """The values, in the order of `indices`."""
+        return self.entries()[1]
+
+    def entries(self) -> tuple[Array, Array]:
+        """Places, ascending, and their values; the vector's own arrays where it is sparse."""
+        if self._present is not None:
+            xp = module_of(self._present)
+            places = xp.flatnonzero(self._present).astype(xp.int32)
+            return places, self._values[places]
+        if not self._ascending:
+            order = module_of(self._indices).argsort(self._indices)
+            self._set_sparse(self._indices[order], self._values[order], ascending=True)
+        return self._indices, self._values
+
+    def listed(self) -> tuple[Array, Array]:
+        """As `entries`, but in whatever order they are kept."""
+        return (self._indices, self._values) if self._present is None else self.entries()
+
+    def arrays(self) -> tuple[Array, Array]:
+        """n values and n bits, the vector's own arrays where it is dense. Values where no bit is set mean nothing."""
+        if self._present is not None:
+            return self._values, self._present
+        xp = module_of(self._values)
+        values, present = xp.zeros(self.n, self._values.dtype), xp.zeros(self.n, xp.bool_)
+        values[self._indices] = self._values
+        present[self._indices] = True
+        return values, present
+
+    def to_dense(self, missing: Any = 0) -> Array:
+        """An array of n values, `missing` where a place has none.
+
+        >>> Vector.from_entries([1], [7], n=3).to_dense(-1).tolist()
+        [-1, 7, -1]
+        """
+        values, present = self.arrays()
+        return module_of(values).where(present, values, one_value("missing", missing, values.dtype))
+
+    def to_dict(self) -> dict[int, Any]:
+        """Places and values, as Python numbers."""
+        places, values = self.entries()
+        return dict(zip(places.tolist(), values.tolist(), strict=True))
+
+    def __getitem__(self, place: int) -> Any:
+        if not is_whole(place) or not 0 <= place < self.n:
+            raise LinalgError(f"{place!r} is not a place of this vector; its places are 0 to {self.n - 1}")
+        if self._present is not None:
+            return self._values[place].item() if bool(self._present[place]) else None
+        found = module_of(self._indices).flatnonzero(self._indices == place)
+        return self._values[int(found[0])].item() if len(found) else None
+
+    # ---------------------------------------------------------------- changing its shape
+
+    def decide(self) -> Format:
+        """The format that its rule chooses for the entries it has now; the rule sees them again next time."""
+        self.was_dense = self.rule.dense(self.n, self.nnz, self.before, self.was_dense)
+        self.before = self.nnz
+        return "dense" if self.was_dense else "sparse"
+
+    def convert(self, to: Format | None = None) -> Format:
+        """Keep it in the given format, or in the one that its rule chooses.
+
+        >>> x = Vector.full(100, 1)
+        >>> x.convert(), x.convert("sparse")
+        ('dense', 'sparse')
+        """
+        if to is None:
+            to = self.decide()
+        if to == "dense" and self._present is None:
+            self._set_dense(*self.arrays(), self._count)
+        elif to == "sparse" and self._present is not None:
+            self._set_sparse(*self.entries(), ascending=True)
+        return to
+
+    def follow(self, other: Vector) -> Vector:
+        """Continue the sequence that `other` belongs to: take its rule, and what that rule last saw."""
+        self.rule, self.before, self.was_dense = other.rule, other.before, other.was_dense
+        return self
+
+    def replace(self, other: Vector) -> Vector:
+        """Take over another's entries; keep the rule and what it saw."""
+        if other._present is None:
+            self._set_sparse(other._indices, other._values, other._ascending)
+        else:
+            self._set_dense(other._values, other._present, other._count)
+        self._borrowed = other._borrowed
+        return self
+
+    def copy(self) -> Vector:
+        """A copy that can change without this one."""
+        if self._present is None:
+            twin = Vector.sparse(self.n, self._indices.copy(), self._values.copy(), ascending=self._ascending)
+        else:
+            twin = Vector.dense(self._values.copy(), self._present.copy(), self._count)
+        return twin.follow(self)
+
+    def astype(self, dtype: npt.DTypeLike) -> Vector:
+        """A new vector: the same places, values of that type.
+
+        >>> u = Vector.from_entries([1], [2], n=3)
+        >>> u.astype("float64")[1], u.astype("int64") is u
+        (2.0, False)
+        """
+        kind = checked_dtype(dtype)
+        if kind == self.dtype:
+            return self.copy()
+        if self._present is None:
+            twin = Vector.sparse(self.n, self._indices.copy(), self._values.astype(kind), ascending=self._ascending)
+        else:
+            values = self._values
+            if values.dtype.kind == "f" and kind.kind != "f":  # what is stored at missing places need not fit
+                values = module_of(values).where(self._present, values, values.dtype.type(0))
+            twin = Vector.dense(values.astype(kind), self._present.copy(), self._count)
+        return twin.follow(self)
+
+    def to(self, device: str) -> Vector:
+        """The vector on "cpu" or "cuda"; itself where it is there already."""
+        home = home_of(device)
+        if home == self.device:
+            return self
+        move = _mover(home)
+        if self._present is None:
+            twin = Vector.sparse(self.n, move(self._indices), move(self._values), ascending=self._ascending)
+        else:
+            twin = Vector.dense(move(self._values), move(self._present), self._count)
+        return twin.follow(self)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __repr__(self) -> str:
+        return f"Vector(n={self.n}, nnz={self.nnz}, {self.dtype}, {self.format})"
+
+
+def checked_length(n: Any) -> int:
+    """A number of places, if it is one: they are numbered by 32-bit integers."""
+    if not is_whole(n) or not 0 <= n <= LARGEST_VERTEX_COUNT:
+        raise LinalgError(f"n={n!r} is no number of places; give a whole number from 0 to {LARGEST_VERTEX_COUNT}")
+    return int(n)
+
+
+def _mover(device: str) -> Any:
+    if device == "cpu":
+        return lambda array: array.get()
+    return uploaded
+
+
+def _nearest(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of linalg for a user's type: small whole numbers become int32, other types stay."""
+    if dtype.kind in "iu" and dtype.itemsize < 4:
+        return np.dtype(np.int32)
+    return np.dtype(np.int64) if dtype.kind == "u" and dtype.itemsize == 4 else dtype
+
+
+def as_vector(x: Any, n: int, what: str) -> Vector:
+    """A Vector out of one, or of an array or list of n values."""
+    if not isinstance(x, Vector):
+        if not isinstance(x, np.ndarray | Iterable):
+            raise LinalgError(f"{what} is a {type(x).__name__}; give a Vector or an array of {n} values")
+        x = Vector.from_dense(x)
+    found: Vector = x
+    if found.n != n:
+        raise LinalgError(f"{what} has {found.n} places where {n} are needed; give one of that length")
+    return found

@@ -1,0 +1,337 @@
+"""Validate a breadth-first search by the five rules of Graph500, for any search on any graph.
+
+    1  roots    the predecessors form trees without a cycle, rooted at the sources and nowhere else
+    2  levels   a tree edge joins two levels that differ by one
+    3  edges    no arc u → v skips a level: d(v) ≤ d(u) + 1
+    4  span     exactly the vertices that can be reached (within the depth limit) are reached
+    5  links    every predecessor link is an arc of the graph
+
+Rule 3 says that no distance is too long; rules 1, 2 and 5 say that none is too short. Together they prove that a search
+is correct without a second search. Given only distances, rules 1 and 5 have nothing to check, and rule 2 requires
+instead that every vertex has a neighbour one level above. Given only predecessors, the levels are those of the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.api.arguments import as_graph, source_ids
+from hopwave.checks.numbers import is_whole, whole_numbers
+from hopwave.checks.options import one_of
+from hopwave.display import html
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.graph.csr import as_column
+
+Array = npt.NDArray[Any]
+
+RULES = ("roots", "levels", "edges", "span", "links")
+_ARCS_AT_ONCE = 1 << 20  # a few arrays of this length at a time, so that validating takes little memory
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict of one rule. `passed` is None if there was nothing to check; `failures` are sentences."""
+
+    number: int
+    name: str
+    passed: bool | None
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The result of `validate`: the verdicts of the five rules. It is true if no rule failed.
+
+    Attributes
+    ----------
+    rules : tuple of Verdict
+        One per rule.
+    ok : bool
+        Whether no rule failed.
+    failures : tuple of str
+        A sentence for each way in which a rule is broken.
+    broken : tuple of str
+        The names of the rules that failed.
+
+    Examples
+    --------
+    >>> from hopwave import generate
+    >>> from hopwave.api.validate import validate
+    >>> validate(generate.path(3), 0, distances=[0, 1, 1]).failures
+    ('rule 2 (levels): vertex 2 is at level 1 and has no neighbour at level 0',)
+    """
+
+    rules: tuple[Verdict, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether no rule failed."""
+        return not self.failures
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """A sentence for each way in which a rule is broken, with the first vertex that breaks it, and their number."""
+        return tuple(sentence for rule in self.rules for sentence in rule.failures)
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The names of the rules that failed."""
+        return tuple(rule.name for rule in self.rules if rule.failures)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def _repr_html_(self) -> str:
+        words = {True: "passed", False: "failed", None: "nothing to check"}
+        rows = [(rule.number, rule.name, words[rule.passed], " ".join(rule.failures)) for rule in self.rules]
+        return html.table("Validation", rows, ("rule", "name", "verdict", "why"))
+
+
+def validate(
+    graph: Any,
+    sources: Any,
+    distances: Any = None,
+    predecessors: Any = None,
+    *,
+    depth_limit: int | None = None,
+    direction: Literal["out", "in"] = "out",
+) -> Validation:
+    """Validate a search from one or several sources by its distances, its predecessors, or both.
+
+    Parameters
+    ----------
+    graph : Graph, SciPy sparse matrix or NetworkX graph
+        The graph that was searched.
+    sources : vertex or list of vertices
+        Where the search started.
+    distances : array of n integers, optional
+        The distance of every vertex; −1 means "not reached".
+    predecessors : array of n integers, optional
+        The predecessor of every vertex. That of a source is itself; −1 means "not reached".
+    depth_limit : int, optional
+        The limit of the search. Vertices beyond it count as not reached.
+    direction : {"out", "in"}, optional
+        "in" if the search followed arcs backwards.
+
+    Returns
+    -------
+    Validation
+        True if the search is correct; `failures` says what is wrong.
+
+    Raises
+    ------
+    GraphError
+        There is nothing to validate, or an array does not fit the graph.
+
+    See Also
+    --------
+    bfs, graph500.run
+
+    Notes
+    -----
+    Takes time proportional to vertices × log(depth) + arcs.
+
+    Examples
+    --------
+    >>> from hopwave import generate
+    >>> G = generate.path(3)
+    >>> validate(G, 0, distances=[0, 1, 2], predecessors=[0, 0, 1]).ok
+    True
+    """
+    if distances is None and predecessors is None:
+        raise GraphError("distances and predecessors are both None, so there is nothing to validate; give at least one")
+    one_of("direction", direction, ("out", "in"))
+    if depth_limit is not None and (not is_whole(depth_limit) or depth_limit < 0):
+        raise GraphError(f"depth_limit={depth_limit!r} is no limit; give a whole number from 0, or None")
+    graph = as_graph(graph)
+    if direction == "in":
+        graph = graph.reversed()
+    is_source = np.zeros(graph.n, dtype=bool)
+    is_source[list(source_ids(graph, sources))] = True
+    failures: dict[str, list[str]] = {name: [] for name in RULES}
+    levels = None if distances is None else _per_vertex(distances, graph.n, "distances")
+    tree = None if predecessors is None else _per_vertex(predecessors, graph.n, "predecessors")
+    if tree is not None:
+        tree_levels = _judge_tree(tree, is_source, failures)
+        levels = tree_levels if levels is None else levels
+    assert levels is not None
+    if distances is not None:
+        _judge_levels(levels, tree, is_source, failures)
+    if depth_limit is not None:
+        _note(
+            failures["span"],
+            levels > depth_limit,
+            f"vertex {{v}} is at level {{a}}, beyond the limit {depth_limit}",
+            levels,
+        )
+    _judge_arcs(graph, levels, tree, is_source, depth_limit, failures)
+    silent = ("roots", "links") if tree is None else ()
+    return Validation(
+        tuple(
+            Verdict(
+                number,
+                name,
+                None if name in silent else not failures[name],
+                tuple(f"rule {number} ({name}): {sentence}" for sentence in failures[name]),
+            )
+            for number, name in enumerate(RULES, start=1)
+        )
+    )
+
+
+def check(
+    graph: Any,
+    sources: Any,
+    distances: Any = None,
+    predecessors: Any = None,
+    *,
+    depth_limit: int | None = None,
+    direction: Literal["out", "in"] = "out",
+) -> None:
+    """Like `validate`, but raise a GraphError that names rule, vertex and values if the search is not correct.
+
+    >>> from hopwave import generate
+    >>> check(generate.path(3), 0, distances=[0, 1, 1])
+    Traceback (most recent call last):
+    hopwave.errors.GraphError: rule 2 (levels): vertex 2 is at level 1 and has no neighbour at level 0
+    """
+    found = validate(graph, sources, distances, predecessors, depth_limit=depth_limit, direction=direction)
+    if not found.ok:
+        raise GraphError("; ".join(found.failures))
+
+
+def _judge_tree(tree: Array, is_source: Array, failures: dict[str, list[str]]) -> Array:
+    """Rule 1, and rule 5 for ids that are not vertices. Returns the levels that the tree implies.
+
+    Pointer doubling: after i rounds every vertex points at its ancestor 2^i steps up. After log2(n) rounds it points at
+    its root, unless its chain runs into a cycle. The extra slot n stands for "outside the trees".
+    """
+    n = tree.size
+    vertex = np.arange(n)
+    missing = (tree < -1) | (tree >= n)
+    _note(failures["links"], missing, f"vertex {{v}} has predecessor {{a}}, which is not a vertex (0 to {n - 1})", tree)
+    stray = (tree == vertex) & ~is_source
+    _note(failures["roots"], stray, "vertex {v} is its own predecessor but not a source")
+    _note(failures["roots"], is_source & (tree != vertex), "source {v} has predecessor {a}, which must be itself", tree)
+
+    outside = (missing | stray | (tree == -1)) & ~is_source
+    above = np.append(np.where(is_source, vertex, np.where(outside, n, tree)), n)
+    level = np.append((~is_source & ~outside).astype(np.int64), 0)
+    ends = np.append(is_source, True)
+    for _ in range(n.bit_length()):
+        if ends[above].all():
+            break
+        level += level[above]
+        above = above[above]
+    above, level = above[:n], level[:n]
+    cyclic = ~ends[above]
+    if cyclic.any():  # after that many steps, a vertex above which there is a cycle points at a vertex in it
+        on_cycle = np.zeros(n, dtype=bool)
+        on_cycle[above[cyclic]] = True
+        _note(failures["roots"], on_cycle, "vertex {v} is its own ancestor: the predecessors have a cycle there")
+    hanging = (above == n) & ~outside & (tree != -1)
+    hanging &= tree[np.where(hanging, tree, 0)] == -1  # reported once, where the chain breaks
+    _note(failures["roots"], hanging, "vertex {v} hangs from vertex {a}, which was not reached", tree)
+    # Vertices with a predecessor but without a root get -2: they have no level, but they are not "not reached".
+    return np.where(is_source, 0, np.where(tree == -1, -1, np.where(cyclic | (above == n), -2, level)))
+
+
+def _judge_levels(levels: Array, tree: Array | None, is_source: Array, failures: dict[str, list[str]]) -> None:
+    """Rule 2 for given distances, and whether distances and predecessors reach the same vertices."""
+    wrong = failures["levels"]
+    _note(wrong, levels < -1, "vertex {v} has distance {a}; -1 means not reached, 0 and more are levels", levels)
+    _note(wrong, is_source & (levels != 0), "source {v} is at level {a}, which must be 0", levels)
+    _note(wrong, ~is_source & (levels == 0), "vertex {v} is at level 0 but not a source")
+    if tree is None:
+        return
+    _note(failures["span"], (tree == -1) & (levels >= 0), "vertex {v} is at level {a} but has no predecessor", levels)
+    _note(failures["span"], (tree != -1) & (levels == -1), "vertex {v} has predecessor {a} but no level", tree)
+    child = np.flatnonzero((tree >= 0) & (tree < tree.size) & ~is_source & (levels >= 0))
+    parent_level = levels[tree[child]]
+    apart = np.zeros(tree.size, dtype=bool)
+    apart[child] = (parent_level >= 0) & (levels[child] != parent_level + 1)
+    above = np.where(apart, levels[np.where(apart, tree, 0)], -1)
+    _note(wrong, apart, "vertex {v} is at level {a} and its predecessor {b} at level {c}", levels, tree, above)
+
+
+def _judge_arcs(
+    graph: Graph, levels: Array, tree: Array | None, is_source: Array, limit: int | None, failures: dict[str, list[str]]
+) -> None:
+    """Rules 3, 4 and 5 (without a tree: rule 2), which need one pass over all arcs."""
+    skipping, leaving = _Arcs(), _Arcs()
+    found = is_source.copy()  # whose predecessor link is an arc; without a tree, who has a neighbour one level above
+    for tail, head in _arcs(graph):
+        from_level, to_level = levels[tail], levels[head]
+        reached = from_level >= 0
+        skipping.note(tail, head, reached & (to_level > from_level + 1))
+        goes_on = reached if limit is None else reached & (from_level < limit)
+        leaving.note(tail, head, goes_on & (to_level == -1))
+        confirmed = reached & (to_level == from_level + 1) if tree is None else tree[head] == tail
+        found[head[confirmed]] = True
+    if skipping.count:
+        u, v = skipping.first
+        failures["edges"].append(
+            f"arc {u} → {v} goes from level {levels[u]} to level {levels[v]}{_more(skipping.count)}"
+        )
+    if leaving.count:
+        u, v = leaving.first
+        failures["span"].append(
+            f"vertex {v} was not reached, but arc {u} → {v} begins at level {levels[u]}{_more(leaving.count)}"
+        )
+    if tree is None:
+        lost = ~found & (levels > 0)
+        _note(
+            failures["levels"], lost, "vertex {v} is at level {a} and has no neighbour at level {b}", levels, levels - 1
+        )
+    else:
+        unlinked = ~found & (tree >= 0) & (tree < graph.n) & (tree != np.arange(graph.n))
+        _note(failures["links"], unlinked, "vertex {v} has predecessor {a}, but there is no arc {a} → {v}", tree)
+
+
+@dataclass
+class _Arcs:
+    """How many arcs broke a rule, and the first of them."""
+
+    count: int = 0
+    first: tuple[int, int] = (-1, -1)
+
+    def note(self, u: Array, v: Array, wrong: Array) -> None:
+        places = np.flatnonzero(wrong)
+        if places.size and not self.count:
+            self.first = (int(u[places[0]]), int(v[places[0]]))
+        self.count += places.size
+
+
+def _arcs(graph: Graph) -> Iterator[tuple[Array, Array]]:
+    """All arcs as (tails, heads), a limited number at a time, whatever the degrees are."""
+    for begin in range(0, graph.m, _ARCS_AT_ONCE):
+        end = min(begin + _ARCS_AT_ONCE, graph.m)
+        low, high = np.searchsorted(graph.indptr, [begin, end - 1], side="right") - 1
+        bounds = np.clip(graph.indptr[low : high + 2], begin, end)
+        yield np.repeat(np.arange(low, high + 1, dtype=np.int32), np.diff(bounds)), graph.indices[begin:end]
+
+
+def _note(sentences: list[str], wrong: Array, sentence: str, *values: Array) -> None:
+    """If some vertex is wrong, add a sentence about the first one: {v} is the vertex, {a}, {b}, ... its values."""
+    count = int(np.count_nonzero(wrong))
+    if count:
+        v = int(np.argmax(wrong))
+        named = {letter: value[v] for letter, value in zip("abc", values, strict=False)}
+        sentences.append(sentence.format(v=v, **named) + _more(count))
+
+
+def _more(count: int) -> str:
+    return f" (and {count - 1} more)" if count > 1 else ""
+
+
+def _per_vertex(values: Any, n: int, name: str) -> Array:
+    column = whole_numbers(as_column(values, name), name)
+    if column.size != n:
+        raise GraphError(f"{name} has {column.size} entries and the graph {n} vertices; give one per vertex")
+    return column.astype(np.int32 if column.dtype == np.int32 else np.int64, copy=False)

@@ -1,0 +1,56 @@
+"""What options may be: a flag, a word of several, a number of threads. Anything else is an error, never a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from hopwave.checks.numbers import is_number, is_whole
+from hopwave.errors import EngineError, GraphError, HopwaveError
+
+
+def flag(name: str, value: Any, error: type[HopwaveError] = GraphError) -> bool:
+    """True or False, also as 1 or 0 or a bool of NumPy.
+
+    >>> flag("directed", True), flag("directed", 0)
+    (True, False)
+    >>> flag("directed", "no")
+    Traceback (most recent call last):
+    hopwave.errors.GraphError: directed='no' is neither True nor False; give one of the two
+    """
+    if value is True or value is False:
+        return bool(value)
+    if isinstance(value, np.bool_) or (is_number(value) and value in (0, 1)):
+        return bool(value)
+    raise error(f"{name}={value!r} is neither True nor False; give one of the two")
+
+
+def flag_or_none(name: str, value: Any) -> bool | None:
+    """The same, or None where the function chooses."""
+    if value is None:
+        return None
+    try:
+        return flag(name, value)
+    except GraphError:
+        raise GraphError(f"{name}={value!r} is neither True, False nor None; give one of these") from None
+
+
+def one_of(name: str, value: Any, known: Iterable[str], error: type[HopwaveError] = GraphError) -> None:
+    """Raise an error unless the value is one of some words.
+
+    >>> one_of("direction", "up", ("out", "in"))
+    Traceback (most recent call last):
+    hopwave.errors.GraphError: direction='up' is not known; use 'out' or 'in'
+    """
+    words = tuple(known)
+    if not isinstance(value, str) or value not in words:
+        *most, last = map(repr, words)
+        raise error(f"{name}={value!r} is not known; use {', '.join(most)} or {last}")
+
+
+def check_thread_count(threads: Any) -> None:
+    """Raise an EngineError unless this is a number of threads, or None."""
+    if threads is not None and (not is_whole(threads) or threads < 1):
+        raise EngineError(f"threads={threads!r} is not a number of threads; give a whole number from 1, or None")

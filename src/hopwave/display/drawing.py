@@ -1,0 +1,136 @@
+"""Pictures on axes of matplotlib: the levels of a search, scores with their bounds, histograms of distances.
+
+`result.plot()` and the command's `--plot` draw with these functions. matplotlib is imported with the first picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hopwave.system.optional import optional
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOURS = {"source": "#6b7280", "push": "#0e8fa9", "pull": "#b0468f"}
+INK, PALE = "#1f2937", "#e5e7eb"
+_MOST_BARS_WITH_GAPS = 120  # the bars of more levels touch each other
+_MOST_POINTS = 4000  # of a distribution; more cannot be seen
+
+
+def axes_for(ax: Axes | None) -> Axes:
+    """The axes that the caller gave, or those of a new figure of pyplot."""
+    if ax is not None:
+        return ax
+    pyplot = optional("matplotlib.pyplot", "plot()")
+    made: Axes = pyplot.subplots(figsize=(7, 4), layout="constrained")[1]
+    made.spines[["top", "right"]].set_visible(False)
+    made.set_axisbelow(True)
+    return made
+
+
+def bars(axes: Any, places: Sequence[float], heights: Any, directions: Sequence[str] = (), **more: Any) -> None:
+    """Bars in the colours of their directions; more than can be told apart touch each other."""
+    colours = [COLOURS.get(name, INK) for name in directions] or COLOURS["push"]
+    axes.bar(places, heights, color=colours, width=0.8 if len(places) <= _MOST_BARS_WITH_GAPS else 1.0, **more)
+    axes.grid(axis="y", color=PALE)
+
+
+def levels(axes: Any, depths: Sequence[int], counts: Sequence[int], directions: Sequence[str]) -> None:
+    """The vertices of each level, in the colour of its direction; empty levels are left out."""
+    from matplotlib.patches import Patch
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    shown = [row for row in zip(depths, counts, directions, strict=True) if row[1]]
+    depths, counts, directions = (list(column) for column in zip(*shown, strict=True)) if shown else ([], [], [])
+    bars(axes, depths, counts, directions)
+    if max(counts, default=0) > 1000 * min(counts, default=1):  # a level of one vertex stays visible beside a million
+        axes.set_yscale("log")
+        axes.set_ylim(0.7, max(counts) * 2)
+    else:
+        axes.set_ylim(0, max(counts, default=1) * 1.12)
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    axes.set_ylabel("vertices")
+    if len(counts) <= 16:
+        for depth, count in zip(depths, counts, strict=True):
+            place = (depth, count)
+            axes.annotate(f"{count:,}", place, (0, 2), textcoords="offset points", ha="center", fontsize=7.5)
+    named = dict.fromkeys(name for name in directions if name in COLOURS)
+    if named:
+        axes.legend(handles=[Patch(color=COLOURS[name], label=name) for name in named], frameon=False, fontsize=9)
+
+
+def distribution(axes: Any, values: Any, name: str) -> None:
+    """For every score, the share of scores that are at least as high; a power law gives a straight line."""
+    from matplotlib.ticker import FuncFormatter
+
+    known = np.sort(values[np.isfinite(values)])
+    above = known[known > 0]
+    axes.set_xlabel(name)
+    axes.set_ylabel("share with at least that score")
+    axes.grid(which="major", color=PALE)
+    if not len(above):
+        axes.text(0.5, 0.5, "no score is above 0", ha="center", va="center", transform=axes.transAxes)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        return
+    share = np.arange(len(above), 0, -1) / len(known)
+    shown = np.unique(np.concatenate([[True], np.diff(above) > 0]).nonzero()[0])  # one point per score
+    if len(shown) > _MOST_POINTS:  # all of the highest are kept, since they are far apart
+        shown = shown[len(shown) - np.unique(np.geomspace(1, len(shown), _MOST_POINTS).astype(int))[::-1]]
+    axes.step(above[shown], share[shown], where="pre", color=COLOURS["push"], linewidth=1.6)
+    axes.plot(above[shown], share[shown], "o", color=COLOURS["push"], markersize=2.5 if len(shown) < 400 else 0)
+    if above[-1] > 100 * above[0]:
+        axes.set_xscale("log")
+    if share[0] > 100 * share[shown[-1]]:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(0, min(1.05, share[0] * 1.1))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.4g}%"))
+    zero = 1 - len(above) / len(known)
+    if zero:
+        note = f"{zero:.1%} have the score 0" if known[0] >= 0 else f"{zero:.1%} have a score of 0 or less"
+        axes.text(
+            0.03, 0.04, note, transform=axes.transAxes, fontsize=9, backgroundcolor="white"
+        )  # the curve leaves this corner free
+
+
+def highest(axes: Any, names: Sequence[str], scores: Any, bounds: Any, name: str) -> None:
+    """The highest scores as bars, the highest on top, with error bars where a bound is not 0."""
+    heights, off = np.asarray(scores, np.float64)[::-1], np.nan_to_num(np.asarray(bounds, np.float64)[::-1])
+    below = np.where(heights >= 0, np.minimum(heights, off), off)  # no error bar crosses 0
+    sampled: Any = {"xerr": [below, off], "ecolor": INK, "capsize": 2, "error_kw": {"linewidth": 1}}
+    axes.barh(range(len(heights)), heights, color=COLOURS["push"], **(sampled if off.any() else {}))
+    axes.set_yticks(range(len(heights)), [short(each, 28) for each in names[::-1]], fontsize=8.5)
+    axes.margins(y=0.01)
+    axes.set_xlabel(name)
+    axes.ticklabel_format(axis="x", style="plain" if heights.max(initial=0.0) < 1e5 else "sci")
+    axes.grid(axis="x", color=PALE)
+    axes.tick_params(axis="y", length=0)
+
+
+def histogram(axes: Any, counts: Any, bounds: Any | None, first: int, name: str, unit: str) -> None:
+    """Counts by distance as bars, the first of them at `first`, with error bars where there are bounds."""
+    from matplotlib.ticker import MaxNLocator
+
+    sampled: Any = {}
+    if bounds is not None:
+        sampled = {"yerr": [np.minimum(counts, bounds), bounds], "ecolor": INK, "capsize": 2}
+    bars(axes, range(first, first + len(counts)), counts, **sampled)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    axes.set_xlabel(name)
+    axes.set_ylabel(unit)
+
+
+def short(text: str, most: int = 80) -> str:
+    """Text that fits: its beginning, if it is too long.
+
+    >>> short("abcdef", 4)
+    'abc…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"

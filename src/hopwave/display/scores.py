@@ -1,0 +1,48 @@
+"""Results that have one score per vertex or edge: the highest scores, and the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.arrays import on_host
+from hopwave.checks.numbers import is_whole
+from hopwave.display import drawing
+from hopwave.errors import GraphError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def highest(scores: npt.NDArray[Any], k: int) -> list[int]:
+    """Where the k highest scores are, highest first; of equal ones, the first comes first.
+
+    >>> highest(np.array([1.0, 3.0, 3.0]), 2)
+    [1, 2]
+    """
+    if not is_whole(k) or k < 0:
+        raise GraphError(f"{k!r} is not a number of the highest scores; give a whole number from 0")
+    places: list[int] = np.argsort(-scores, kind="stable")[:k].tolist()
+    return places
+
+
+def plot_scores(
+    ax: Axes | None, name: str, scores: Any, bounds: Any, label: Callable[[int], str], top: int | None
+) -> Axes:
+    """The distribution of the scores, or the `top` highest as bars, with error bars where there are bounds.
+
+    label(i) names what has the i-th score.
+    """
+    if top is not None and (not is_whole(top) or top < 1):
+        raise GraphError(f"top={top!r} is not a number of bars; give a whole number from 1, or None for all scores")
+    axes = drawing.axes_for(ax)
+    if top is None:
+        drawing.distribution(axes, scores, name)
+        return axes
+    best = highest(scores, top)
+    off = np.zeros(len(best)) if bounds is None else on_host(bounds)[best]
+    drawing.highest(axes, [label(i) for i in best], scores[best], off, name)
+    return axes

@@ -1,0 +1,347 @@
+"""What a graph is made of: its rows, on the host or the GPU, its transpose, and what its vertices are called.
+
+edges.py adds what can be read off the edges; graph.py the ways to make a graph and to turn it into others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.checks.numbers import is_whole
+from hopwave.display import html
+from hopwave.errors import GraphError
+from hopwave.graph.csr import Rows, builders, transposed
+from hopwave.graph.statistics import Statistics, measure
+from hopwave.prepared import Prepared
+
+Order = Literal["ascending", "degree"]
+Home = Literal["cpu", "cuda"]
+
+
+class GraphArrays:
+    """The arrays of a graph, and everything about it that needs no other graph."""
+
+    _n: int
+    _m: int
+    _host: Rows | None
+    _gpu: Rows | None
+    _columns: Rows | None  # of the host; the same as _host for an undirected graph
+    _directed: bool
+    _labels: npt.NDArray[Any] | None
+    _order: Order
+    _device: Home
+    _prepared: Prepared
+
+    def __init__(
+        self,
+        indptr: npt.NDArray[Any],
+        indices: npt.NDArray[np.int32],
+        *,
+        directed: bool,
+        weights: npt.NDArray[Any] | None = None,
+        labels: npt.NDArray[Any] | None = None,
+        order: Order = "ascending",
+        transpose: Rows | None = None,
+    ) -> None:
+        """Trusts its arguments; callers use `from_edges`, `from_csr`, `from_scipy` or `from_networkx`."""
+        self._set(Rows(indptr, indices, weights), None, directed, labels, "cpu", order, transpose)
+
+    def _set(
+        self,
+        host: Rows | None,
+        gpu: Rows | None,
+        directed: bool,
+        labels: npt.NDArray[Any] | None,
+        device: Home,
+        order: Order = "ascending",
+        transpose: Rows | None = None,
+    ) -> None:
+        rows = host if host is not None else gpu
+        assert rows is not None
+        self.__setstate__(
+            {
+                "_n": len(rows.indptr) - 1,
+                "_m": len(rows.indices),
+                "_weighted": rows.values is not None,
+                "_host": host,
+                "_gpu": gpu,
+                "_columns": transpose if directed else host,
+                "_directed": directed,
+                "_labels": labels,
+                "_order": order,
+                "_device": device,
+            }
+        )
+
+    # ---------------------------------------------------------------- what it is
+
+    @property
+    def n(self) -> int:
+        """The number of vertices."""
+        return self._n
+
+    @property
+    def m(self) -> int:
+        """The number of stored arcs; an undirected edge counts twice, a self-loop once."""
+        return self._m
+
+    @property
+    def directed(self) -> bool:
+        """Whether an arc u → v may stand without its reverse."""
+        return self._directed
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether every arc has a weight."""
+        return bool(self.__dict__["_weighted"])
+
+    @property
+    def labels(self) -> npt.NDArray[Any] | None:
+        """What the vertices are called, in vertex order, or None where they are only numbered."""
+        return self._labels
+
+    @property
+    def device(self) -> Home:
+        """Where the graph lives and answers go, "cuda" if it was made of a GPU's arrays or by `to("cuda")`."""
+        return self._device
+
+    @property
+    def order(self) -> Order:
+        """How each row's neighbours are ordered, "ascending", or "degree" (see `arranged`)."""
+        return self._order
+
+    @property
+    def indptr(self) -> npt.NDArray[Any]:
+        """Where each vertex's out-neighbours begin in `indices`; n + 1 offsets."""
+        indptr: npt.NDArray[Any] = self._offsets if self._host is None else self._host.indptr
+        return indptr
+
+    @property
+    def indices(self) -> npt.NDArray[np.int32]:
+        """The out-neighbours, row after row."""
+        indices: npt.NDArray[np.int32] = self._rows.indices
+        return indices
+
+    @property
+    def weights(self) -> npt.NDArray[Any] | None:
+        """The weight of every stored arc, beside `indices`, in float32 or float64. None where there are none.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges([2, 0], [1, 2], directed=True, weights=[7, 5]).weights.tolist()
+        [5.0, 7.0]
+        """
+        return self._rows.values if self.is_weighted else None
+
+    @property
+    def in_indptr(self) -> npt.NDArray[Any]:
+        """Where each vertex's in-neighbours begin in `in_indices`."""
+        indptr: npt.NDArray[Any] = self._transposed().indptr
+        return indptr
+
+    @property
+    def in_indices(self) -> npt.NDArray[np.int32]:
+        """The in-neighbours, row after row; the same array as `indices` for an undirected graph."""
+        indices: npt.NDArray[np.int32] = self._transposed().indices
+        return indices
+
+    @property
+    def in_weights(self) -> npt.NDArray[Any] | None:
+        """The weight of every arc, beside `in_indices`."""
+        return self._transposed().values if self.is_weighted else None
+
+    @property
+    def _rows(self) -> Rows:
+        """The rows in the host's memory, copied there when first asked for."""
+        if self._host is None:
+            assert self._gpu is not None
+            to_host = builders["cuda"]().to_host
+            rest = (None if part is None else _read_only(to_host(part)) for part in self._gpu[1:])
+            self.__dict__["_host"] = Rows(self._offsets, *rest)
+        assert self._host is not None
+        return self._host
+
+    @cached_property
+    def _offsets(self) -> npt.NDArray[Any]:
+        """The offsets of a graph on the GPU, in the host's memory: a search needs them, but not the neighbours."""
+        assert self._gpu is not None
+        return _read_only(builders["cuda"]().to_host(self._gpu.indptr))
+
+    def _transposed(self) -> Rows:
+        if not self._directed:
+            return self._rows
+        if self._columns is None:
+            columns = transposed(self._rows)
+            for array in columns:
+                if array is not None:
+                    array.setflags(write=False)
+            self.__dict__["_columns"] = columns
+        assert self._columns is not None
+        return self._columns
+
+    @cached_property
+    def degrees(self) -> npt.NDArray[Any]:
+        """The out-degree of every vertex, counted in stored arcs (a self-loop counts once)."""
+        return _read_only(np.diff(self.indptr))
+
+    @cached_property
+    def in_degrees(self) -> npt.NDArray[Any]:
+        """The in-degree of every vertex; the degrees of an undirected graph."""
+        return _read_only(np.diff(self.in_indptr)) if self._directed else self.degrees
+
+    def stats(self) -> Statistics:
+        """Sizes, degrees and the scale-free metric, computed once.
+
+        >>> import hopwave as hw
+        >>> hw.generate.star(5).stats().max_degree
+        4
+        """
+        return self._statistics
+
+    @cached_property
+    def _statistics(self) -> Statistics:
+        return measure(self.indptr, self.indices, self.degrees, self.in_degrees, self._directed)
+
+    # ---------------------------------------------------------------- vertices by name
+
+    def index(self, vertex: Any) -> int:
+        """The id of a vertex given by its label, or by its id where labels are not numbers.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges(["ann"], ["bob"]).index("bob")
+        1
+        """
+        if self._labels is not None:
+            found = self._numbers.get(vertex) if _hashable(vertex) else None
+            if found is not None:
+                return found
+        if not is_whole(vertex) or (self._labels is not None and self._labels_are_numbers):
+            raise GraphError(f"{vertex!r} is not a vertex of this graph; {self._reach()}")
+        if not 0 <= vertex < self.n:
+            raise GraphError(f"{int(vertex)} is not a vertex of this graph; {self._reach()}")
+        return int(vertex)
+
+    def _reach(self) -> str:
+        """What a vertex may be called, for messages."""
+        if self.n == 0:
+            return "it has none"
+        if self._labels is not None:
+            return f"its vertices have labels such as {self.label(0)!r}"
+        return f"its vertices are the numbers 0 to {self.n - 1}"
+
+    def label(self, vertex: int) -> Any:
+        """What a vertex is called: its label, or its id.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges(["ann"], ["bob"]).label(0)
+        'ann'
+        """
+        if not is_whole(vertex) or not 0 <= vertex < self.n:
+            raise GraphError(f"{vertex!r} is not a vertex id; {self._reach()}")
+        if self._labels is None:
+            return int(vertex)
+        name = self._labels[vertex]
+        return name.item() if isinstance(name, np.generic) else name
+
+    @cached_property
+    def _numbers(self) -> dict[Any, int]:
+        assert self._labels is not None
+        return {label: i for i, label in enumerate(self._labels.tolist())}
+
+    @cached_property
+    def _labels_are_numbers(self) -> bool:
+        return any(is_whole(label) for label in self._numbers)
+
+    # ---------------------------------------------------------------- special methods
+
+    def __repr__(self) -> str:
+        words = ["directed" if self._directed else "undirected"]
+        words += ["weighted"] * self.is_weighted + ["labelled"] * (self._labels is not None)
+        words += ["on cuda"] * (self._device == "cuda")
+        return f"Graph(n={self.n:,}, m={self.m:,}, {', '.join(words)})"
+
+    def _repr_html_(self) -> str:
+        weights = self.weights
+        rows: list[tuple[str, object]] = [
+            ("vertices", f"{self.n:,}"),
+            ("stored arcs", f"{self.m:,}"),
+            ("directed", "yes" if self._directed else "no"),
+        ]
+        if weights is not None and len(weights):
+            rows.append(("weights", f"{weights.dtype}, {weights.min():g} to {weights.max():g}"))
+        if self._labels is not None and self.n:
+            rows.append(("labels", f"{self.label(0)!r}, …"))
+        return html.table("Graph", [*rows, ("device", self._device)])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GraphArrays):
+            return NotImplemented
+        mine, theirs = self._labels, other._labels
+        return (
+            self._directed == other._directed
+            and self.is_weighted == other.is_weighted
+            and np.array_equal(self.indptr, other.indptr)
+            and np.array_equal(self.indices, other.indices)
+            and (self.weights is None or np.array_equal(self.weights, other.weights))  # type: ignore[arg-type]
+            and (mine is None) == (theirs is None)
+            and (mine is None or theirs is None or mine.tolist() == theirs.tolist())
+        )
+
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(range(self.n) if self._labels is None else self._labels.tolist())
+
+    def __contains__(self, vertex: Any) -> bool:
+        try:
+            self.index(vertex)
+        except GraphError:
+            return False
+        return True
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: self.__dict__[name] for name in _STATE}
+        return state | {"_host": self._rows, "_gpu": None, "_device": "cpu"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Engines keep what they prepared for this graph in _prepared (uploaded arrays, hub lists): it goes with it.
+        self.__dict__.update(state, _prepared=Prepared())
+        for array in (*(self._host or ()), *(self._columns or ()), self._labels):
+            if array is not None:
+                array.setflags(write=False)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a Graph does not change: {name} cannot be set; make a new one with Graph.from_edges")
+
+
+_STATE = ("_n", "_m", "_weighted", "_host", "_gpu", "_columns", "_directed", "_labels", "_order", "_device")
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    array.setflags(write=False)
+    return array
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def arc_tails(graph: GraphArrays) -> npt.NDArray[np.int32]:
+    """The vertex that each stored arc leaves, beside `indices`."""
+    return np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
+
+
+def vertex_names(graph: GraphArrays) -> Any:
+    """The vertices' labels, or their ids."""
+    return np.arange(graph.n, dtype=np.int32) if graph.labels is None else graph.labels

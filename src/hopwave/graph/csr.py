@@ -1,0 +1,372 @@
+"""From two columns of edge ends to compressed sparse rows (CSR), the form in which a graph is stored.
+
+indptr    offsets: the neighbours of vertex v are indices[indptr[v] : indptr[v + 1]]
+indices   the neighbours, row after row, ascending within each row
+values    the weights of the arcs, beside indices, or None
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, get_args
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from hopwave.arrays import Array, is_on_gpu, masked_place
+from hopwave.errors import GraphError
+
+LARGEST_VERTEX_COUNT = 2**31 - 2
+LARGEST_INT32_OFFSET = 2**31 - 1  # with more arcs than this, offsets are int64
+# Edges from which the compiled builder is faster than SciPy's, even where Numba must be imported first.
+COMPILED_FROM = 2_000_000
+COMPILED_FROM_IF_LOADED = 200_000
+WEIGHTS_EXACT_UP_TO = 2**53  # whole numbers above this are not all float64 numbers
+
+Combine = Literal["min", "max", "sum", "first"]
+COMBINE = get_args(Combine)
+
+
+class Rows(NamedTuple):
+    """Compressed rows: the entries of row i are indices[indptr[i]:indptr[i+1]], ascending, each place once.
+
+    `values` (a graph's weights) is None where every entry counts as 1 (True).
+    """
+
+    indptr: Array
+    indices: Array  # int32
+    values: Array | None = None
+
+
+class Conflict(Exception):
+    """Repeated edges have different weights, and nobody said what to do: the row and the neighbour."""
+
+    def __init__(self, source: int, target: int) -> None:
+        super().__init__(source, target)
+        self.source, self.target = source, target
+
+
+class Builder(Protocol):
+    """What builds rows from columns on some device. The CPU's is in this file; the GPU's is engines/cuda/build.py."""
+
+    def column(self, values: Any, name: str) -> Array:
+        """The values as one column on the device."""
+
+    def extent(self, *columns: Array) -> tuple[int, int]:
+        """The least and the greatest id in all columns; (0, -1) where there is none."""
+
+    def first_nan(self, weights: Array) -> int | None:
+        """The place of the first weight that is not a number."""
+
+    def rows_of(
+        self, source: Array, target: Array, n: int, *, symmetric: bool, merge: bool, weights: Array | None = None,
+        combine: str | None = None,
+    ) -> Rows:  # fmt: skip
+        """Sorted rows; raises Conflict."""
+
+    def to_host(self, array: Array) -> npt.NDArray[Any]:
+        """A copy in the host's memory."""
+
+
+# How to get the builder of a device. Engines register theirs here, so that this module need not know them.
+builders: dict[str, Callable[[], Builder]] = {}
+
+
+# ---------------------------------------------------------------- columns
+
+
+def as_column(values: Any, name: str) -> npt.NDArray[Any]:
+    """One NumPy array from a list, an array, or a column of CuPy, pandas, polars, Arrow or any library with DLPack.
+
+    Arrow, polars and pandas columns without missing values are not copied.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        if (place := masked_place(values)) is not None:
+            raise GraphError(f"{name}[{place}] is masked; drop the masked edges first")
+        values = values.data
+    if not isinstance(values, np.ndarray):
+        if is_on_gpu(values):
+            values = values.get() if hasattr(values, "get") else builders["cuda"]().column(values, name).get()
+        elif hasattr(values, "to_pylist"):
+            # Arrow: a chunked array knows no zero_copy_only
+            values = values.to_numpy() if hasattr(values, "chunks") else values.to_numpy(zero_copy_only=False)
+        elif hasattr(values, "to_numpy"):
+            values = values.to_numpy()  # pandas, polars
+        elif hasattr(values, "__dlpack__"):
+            values = np.from_dlpack(values)
+        else:
+            values = _array_of(values, name)
+    if values.ndim != 1:
+        raise GraphError(f"{name} has {values.ndim} dimensions; give one column")
+    return np.asarray(values)
+
+
+def _array_of(values: Any, name: str) -> npt.NDArray[Any]:
+    """The array of a plain sequence; mixed kinds and tuples, which NumPy would make strings or columns of, stay so."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise GraphError(f"{name}={values!r} is not a column; give a list or an array with one entry per edge")
+    values = list(values)
+    kinds = {type(value) for value in values}
+    if not values:
+        return np.empty(0, np.int64)
+    if all(issubclass(kind, bool | int | float | np.number | np.bool_) for kind in kinds):
+        whole = [value for value in values if isinstance(value, int)]
+        if whole and max(map(abs, whole)) >= 2**63:
+            raise GraphError(f"{name} holds {max(whole, key=abs)}, more than 64 bits hold; give it as a string")
+        return np.array(values)
+    if all(issubclass(kind, str) for kind in kinds):
+        return np.array(values)
+    return object_array(values)
+
+
+def object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
+    """A column of objects, filled one by one: NumPy would unpack tuples."""
+    array = np.empty(len(values), object)
+    for i, value in enumerate(values):
+        array[i] = value
+    return array
+
+
+def weight_column(values: Any, count: int, name: str = "weights") -> npt.NDArray[Any]:
+    """Weights as float32 (where they came so) or float64, one per edge, every one a number."""
+    array = as_column(values, name)
+    if array.dtype.kind == "O":
+        missing = [i for i, value in enumerate(array.tolist()) if not isinstance(value, int | float | np.number)]
+        if missing:
+            found = array[missing[0]]
+            raise GraphError(f"{name}[{missing[0]}] is {found!r}, which is not a number; give one number per edge")
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "biuf":
+        raise GraphError(f"{name} holds {array.dtype}; weights are numbers")
+    check_length(array, count, name)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and len(array):
+        largest = max(abs(int(array.min())), abs(int(array.max())))
+        if largest > WEIGHTS_EXACT_UP_TO:
+            raise GraphError(f"{name} holds {largest}, which float64 cannot hold exactly; scale the weights down")
+    kept = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
+    array = np.ascontiguousarray(array, kept)
+    check_numbers(first_nan(array), name)
+    return array
+
+
+def check_length(array: Any, count: int, name: str) -> None:
+    """One weight per edge."""
+    if len(array) != count:
+        raise GraphError(f"{name} has {len(array)} entries for {count} edges; give one per edge, in the edges' order")
+
+
+def check_numbers(place: int | None, name: str) -> None:
+    """No weight is NaN; place is where the first one stands."""
+    if place is not None:
+        raise GraphError(f"{name}[{place}] is NaN; drop that edge, or give it a number")
+
+
+def first_nan(weights: npt.NDArray[Any]) -> int | None:
+    """The place of the first NaN, or None."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = weights.sum(dtype=np.float64)  # one pass without a temporary array; NaN if any is (or inf − inf)
+    if total == total:
+        return None
+    places = np.flatnonzero(np.isnan(weights))
+    return int(places[0]) if len(places) else None
+
+
+def factorize(
+    source: npt.NDArray[Any], target: npt.NDArray[Any]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]]:
+    """Numbers for labels, in the order of first appearance, reading edge by edge."""
+    ends = np.empty(2 * len(source), object)
+    ends[0::2], ends[1::2] = source, target
+    number: dict[Any, int] = {}
+    try:
+        codes = np.fromiter((number.setdefault(end, len(number)) for end in ends.tolist()), np.int64, len(ends))
+    except TypeError as error:
+        raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
+    for label in number:
+        if label is None or _is_missing(label):
+            raise GraphError(f"{label!r} is not the label of a vertex; drop the rows that miss an end")
+    return codes[0::2], codes[1::2], object_array(list(number))
+
+
+def _is_missing(label: Any) -> bool:
+    """NaN differs from itself; pandas' NA does not even answer."""
+    try:
+        return bool(label != label)
+    except (TypeError, ValueError):
+        return True
+
+
+# ---------------------------------------------------------------- rows
+
+
+def rows_of(
+    source: npt.NDArray[Any],
+    target: npt.NDArray[Any],
+    n: int,
+    *,
+    symmetric: bool,
+    merge: bool,
+    weights: npt.NDArray[Any] | None = None,
+    combine: str | None = None,
+) -> Rows:
+    """Offsets and ascending neighbours of n rows, with their weights.
+
+    `symmetric` adds the reverse of every arc, `merge` keeps one of repeated arcs. The weights of merged arcs must be
+    equal (else Conflict is raised), unless `combine` says which is kept: their "min", "max", "sum", or the "first".
+    Sums are made in the order of the edges.
+    """
+    loaded = "numba" in sys.modules
+    if len(source) >= (COMPILED_FROM_IF_LOADED if loaded else COMPILED_FROM):
+        from hopwave.graph.csr_compiled import sorted_rows
+
+        indptr, indices, kept, place = sorted_rows(
+            source, target, n, symmetric=symmetric, merge=merge, weights=weights, combine=combine
+        )
+        rows = Rows(indptr, indices, kept)
+        if place >= 0:
+            raise conflict_at(rows, place)
+        return Rows(indptr.astype(offset_type(len(indices)), copy=False), indices, kept)
+    if weights is None:
+        return _pattern(source, target, n, symmetric, merge)
+    return _weighted(source, target, n, symmetric, merge, weights, combine)
+
+
+def _pattern(source: npt.NDArray[Any], target: npt.NDArray[Any], n: int, symmetric: bool, merge: bool) -> Rows:
+    """By SciPy's counting sort. It adds up the values of repeats: bits stay bits when they are merged, and counts say
+    how often each neighbour is to be written when they are kept."""
+    source, target = source.astype(np.int32, copy=False), target.astype(np.int32, copy=False)
+    if symmetric:
+        back = slice(None) if merge else source != target  # a self-loop is its own reverse, and stands once
+        source, target = np.concatenate([source, target[back]]), np.concatenate([target, source[back]])
+    ones: npt.NDArray[Any] = np.ones(len(source), np.bool_ if merge else np.int32)
+    A = sp.coo_array((ones, (source, target)), shape=(n, n)).tocsr()
+    indptr, indices = A.indptr, A.indices.astype(np.int32, copy=False)
+    if not merge and len(indices) < len(source):
+        times = A.data
+        indices = np.repeat(indices, times)
+        indptr = np.concatenate([[0], np.cumsum(times, dtype=np.int64)])[indptr]
+    return Rows(indptr.astype(offset_type(len(indices)), copy=False), indices)
+
+
+def _weighted(
+    source: npt.NDArray[Any],
+    target: npt.NDArray[Any],
+    n: int,
+    symmetric: bool,
+    merge: bool,
+    weights: npt.NDArray[Any],
+    combine: str | None,
+) -> Rows:
+    """By a stable sort of row · n + neighbour; an edge and its reverse come from the same place of the input."""
+    source, target = source.astype(np.int64, copy=False), target.astype(np.int64, copy=False)
+    keys = source * n + target
+    if symmetric:
+        back = source != target
+        keys = np.concatenate([keys, (target * n + source)[back]])
+        weights = np.concatenate([weights, weights[back]])
+        edge = np.concatenate([np.arange(len(source)), np.flatnonzero(back)])
+        order = np.lexsort((edge, keys))
+    else:
+        order = np.argsort(keys, kind="stable")
+    keys, weights = keys[order], weights[order]
+    if merge and len(keys):
+        begins = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        if len(begins) < len(keys):
+            first = weights[begins]
+            if combine is None:
+                lengths = np.diff(np.append(begins, len(keys)))
+                differ = np.flatnonzero(weights != np.repeat(first, lengths))
+                if len(differ):
+                    raise Conflict(*divmod(int(keys[differ[0]]), n))
+            weights = first if combine in (None, "first") else _REDUCE[combine](weights, begins)
+            keys = keys[begins]
+    indptr = np.zeros(n + 1, offset_type(len(keys)))
+    np.cumsum(np.bincount(keys // n, minlength=n) if n else [], out=indptr[1:])
+    indices = (keys % n).astype(np.int32) if n else np.empty(0, np.int32)
+    return Rows(indptr, indices, weights)
+
+
+def _sum_in_order(weights: npt.NDArray[Any], begins: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Sums from left to right: np.add.reduceat adds in another order, with other last bits."""
+    total = np.zeros(len(begins), weights.dtype)
+    np.add.at(total, np.repeat(np.arange(len(begins)), np.diff(np.append(begins, len(weights)))), weights)
+    return total
+
+
+_REDUCE: dict[str, Callable[[Any, Any], Any]] = {
+    "min": np.minimum.reduceat,
+    "max": np.maximum.reduceat,
+    "sum": _sum_in_order,
+}
+
+
+def conflict_at(rows: Rows, place: int) -> Conflict:
+    """The Conflict of the arc at that place of the rows."""
+    return Conflict(int(np.searchsorted(rows.indptr, place, side="right")) - 1, int(rows.indices[place]))
+
+
+def transposed(rows: Rows) -> Rows:
+    """The columns as rows: every arc turned round."""
+    n = len(rows.indptr) - 1
+    m = len(rows.indices)
+    if m < COMPILED_FROM:
+        values = np.arange(m) if rows.values is not None else np.ones(m, np.bool_)
+        A = sp.csr_array((values, rows.indices, rows.indptr), shape=(n, n)).tocsc()
+        weights = None if rows.values is None else rows.values[A.data]
+        return Rows(A.indptr.astype(rows.indptr.dtype), A.indices.astype(np.int32), weights)
+    source = np.repeat(np.arange(n, dtype=np.int32), np.diff(rows.indptr))
+    return rows_of(rows.indices, source, n, symmetric=False, merge=False, weights=rows.values)
+
+
+def offset_type(m: int) -> type[np.int32] | type[np.int64]:
+    """The narrowest type that can count m arcs."""
+    return np.int64 if m > LARGEST_INT32_OFFSET else np.int32
+
+
+def check_rows(offsets: npt.NDArray[Any], neighbours: npt.NDArray[Any], n: int) -> None:
+    """Offsets that rise from 0 to the number of neighbours, and neighbours that are vertices, or a GraphError."""
+    if offsets[0] != 0 or offsets[-1] != len(neighbours) or (np.diff(offsets) < 0).any():
+        raise GraphError(
+            f"indptr runs from {offsets[0]} to {offsets[-1]}; it must rise from 0 to len(indices) = {len(neighbours)}"
+        )
+    if len(neighbours) and not (neighbours.min() >= 0 and neighbours.max() < n):
+        bad = neighbours.min() if neighbours.min() < 0 else neighbours.max()
+        raise GraphError(f"indices holds {bad}, which is not a vertex; vertices are 0 to {n - 1}")
+
+
+def is_ascending(offsets: npt.NDArray[Any], neighbours: npt.NDArray[np.int32]) -> bool:
+    """Whether every row is strictly ascending: values may fall only where a new row begins."""
+    falls = neighbours[1:] <= neighbours[:-1]
+    begins = offsets[1:-1]
+    falls[begins[(begins > 0) & (begins < len(neighbours))] - 1] = False
+    return not falls.any()
+
+
+def is_symmetric(rows: Rows) -> bool:
+    """Whether every arc has its reverse, of the same weight: the transpose is the same."""
+    turned = transposed(rows)
+    return all(mine is None or np.array_equal(mine, theirs) for mine, theirs in zip(rows, turned, strict=True))
+
+
+class _OnHost:
+    """The builder of the CPU."""
+
+    column = staticmethod(as_column)
+    first_nan = staticmethod(first_nan)
+    rows_of = staticmethod(rows_of)
+
+    @staticmethod
+    def extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:
+        """The least and the greatest id in all columns; (0, -1) where there is none."""
+        least = min((int(column.min()) for column in columns if len(column)), default=0)
+        return least, max((int(column.max()) for column in columns if len(column)), default=-1)
+
+    @staticmethod
+    def to_host(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The array itself."""
+        return array
+
+
+builders["cpu"] = _OnHost

@@ -1,0 +1,266 @@
+"""From millions of edges to sorted rows: what `csr.rows_of` does, compiled and on all cores.
+
+Three passes over memory, each shared by all threads:
+
+1. count: how many arcs go into each bucket, a bucket being a range of consecutive source vertices;
+2. deal: every arc goes to its bucket as one 64-bit key, source in the high half, target in the low half; the threads'
+   shares of a bucket lie in the order of the input, so equal arcs keep their order;
+3. sort: one thread per bucket sorts its keys, digit by digit from the lowest (a bucket fits the cache), and writes the
+   targets that are kept over the front of its own keys.
+
+What the buckets kept is then moved together and the memory behind it is given back, so that the peak is 8 bytes per arc
+(with weights, their size more) beside the edges themselves.
+"""
+
+# Imported only when a graph is large: `import hopwave` stays free of Numba.
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.system.numba_cache import njit
+from hopwave.system.thread_pool import each
+
+# Buckets: as many as keep one cache line each open in the second-level cache while arcs are dealt to them.
+MOST_BUCKETS = 2048
+ARCS_PER_BUCKET = 1 << 16
+DIGIT_BITS = 11
+MOST_THREADS = 64
+LOW = np.uint64(0xFFFFFFFF)
+U32 = np.uint64(32)
+
+KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST = range(7)  # what becomes of repeated arcs
+COMBINE = {None: SAME, "min": MIN, "max": MAX, "sum": SUM, "first": FIRST}
+
+
+def sorted_rows(
+    u: npt.NDArray[Any],
+    v: npt.NDArray[Any],
+    n: int,
+    *,
+    symmetric: bool,
+    merge: bool = True,
+    weights: npt.NDArray[Any] | None = None,
+    combine: str | None = None,
+    threads: int | None = None,
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32], npt.NDArray[Any] | None, int]:
+    """Offsets, ascending neighbours, their weights (None without), and the first conflict.
+
+    `symmetric` adds the reverse of every arc (a self-loop is its own reverse). `merge` keeps one of repeated arcs;
+    their weights are combined as `combine` says. With combine=None they must be equal: the last number returned is
+    the place, in the result, of the first arc for which they are not, or -1.
+
+    >>> indptr, indices, _, _ = sorted_rows(np.array([1, 1], "i4"), np.array([0, 0], "i4"), 2, symmetric=True)
+    >>> indptr.tolist(), indices.tolist()
+    ([0, 1, 2], [1, 0])
+    """
+    threads = min(threads or available_cores(), MOST_THREADS)
+    m = len(u)
+    values = np.empty(0, np.float32) if weights is None else weights
+    rule = (MERGE if weights is None else COMBINE[combine]) if merge else KEEP
+    arcs_expected = 2 * m if symmetric else m
+    wanted = min(MOST_BUCKETS, max(1, arcs_expected // ARCS_PER_BUCKET, 4 * threads))
+    shift = max(0, max(n - 1, 0).bit_length() - (wanted - 1).bit_length())
+    buckets = (max(n - 1, 0) >> shift) + 1
+    parts = [(begin, end) for begin, end in pairwise(np.linspace(0, m, 2 * threads + 1).astype(np.int64).tolist())]
+    with ThreadPoolExecutor(threads) as pool:
+        counts = np.zeros((len(parts), buckets), np.int64)
+        each(pool, range(len(parts)), lambda t: _count(u, v, *parts[t], symmetric, shift, counts[t]))
+        # Inside a bucket, the share of each part lies behind the shares of the parts before it.
+        places = (np.cumsum(counts.T) - counts.T.ravel()).reshape(buckets, len(parts)).T.copy()
+        starts = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+        keys = np.empty(int(starts[-1]), np.uint64)
+        dealt = np.empty(len(keys) if weights is not None else 0, values.dtype)
+        each(
+            pool, range(len(parts)), lambda t: _deal(u, v, values, *parts[t], symmetric, shift, places[t], keys, dealt)
+        )
+        degrees, kept = np.zeros(n, np.int64), np.zeros(buckets, np.int64)
+        conflicts = np.full(buckets, -1, np.int64)
+        largest = np.argsort(starts[:-1] - starts[1:], kind="stable")  # the largest buckets first: an even end
+        target_bits = max(1, max(n - 1, 0).bit_length())
+
+        def sort(b: int) -> None:
+            part, rows = slice(starts[b], starts[b + 1]), slice(b << shift, min(n, (b + 1) << shift))
+            own = dealt[part] if weights is not None else dealt
+            kept[b], conflicts[b] = _sort_bucket(keys[part], own, b << shift, target_bits, shift, degrees[rows], rule)
+
+        each(pool, largest.tolist(), sort)
+    indptr = np.zeros(n + 1, np.int64 if kept.sum() > np.iinfo(np.int32).max else np.int32)
+    np.cumsum(degrees, out=indptr[1:])
+    ends = np.concatenate([[0], np.cumsum(kept)])
+    conflict = next((int(ends[b] + at) for b, at in enumerate(conflicts.tolist()) if at >= 0), -1)
+    indices = _together(keys, starts, ends)
+    return indptr, indices, None if weights is None else _together(dealt, starts, ends), conflict
+
+
+def in_parts(work: Any, *columns: npt.NDArray[Any]) -> None:
+    """work(part of each column) on all cores; the parts are equal stretches of the columns."""
+    threads = min(available_cores(), MOST_THREADS)
+    cuts = np.linspace(0, len(columns[0]), 2 * threads + 1).astype(np.int64).tolist()
+    with ThreadPoolExecutor(threads) as pool:
+        each(pool, pairwise(cuts), lambda ends: work(*(column[slice(*ends)] for column in columns)))
+
+
+def mark_ids(ids: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> None:
+    """present[id] = True for every id, on all cores.
+
+    >>> present = np.zeros(4, np.bool_)
+    >>> mark_ids(np.array([2, 0]), present)
+    >>> present.tolist()
+    [True, False, True, False]
+    """
+    in_parts(lambda part: _mark(part, present), ids)
+
+
+def looked_up(ids: npt.NDArray[Any], number: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """number[ids], on all cores.
+
+    >>> looked_up(np.array([1, 0, 1]), np.array([7, 8])).tolist()
+    [8, 7, 8]
+    """
+    found = np.empty(len(ids), number.dtype)
+    in_parts(lambda part, out: _look_up(part, number, out), ids, found)
+    return found
+
+
+def available_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _together(array: npt.NDArray[Any], starts: npt.NDArray[Any], ends: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """What each bucket kept, moved together to the front, and the rest of the memory given back.
+
+    A bucket's results lie at the front of its own share: as 32-bit targets over 64-bit keys, or as weights. The targets
+    of a bucket move to an earlier place or stay, so that one pass from the first bucket to the last overwrites nothing.
+    """
+    is_keys = array.dtype == np.uint64
+    found = array.view(np.int32) if is_keys else array
+    scale = 2 if is_keys else 1
+    for b in range(len(starts) - 1):
+        begin, size = scale * int(starts[b]), int(ends[b + 1] - ends[b])
+        if begin != ends[b]:
+            _move(found, begin, int(ends[b]), size)
+    total = int(ends[-1])
+    del found
+    array.resize(-(-total // scale), refcheck=False)  # shrinks where it stands: nothing is copied
+    return (array.view(np.int32) if is_keys else array)[:total]
+
+
+def count(u: Any, v: Any, begin: int, end: int, symmetric: bool, shift: int, counts: Any) -> None:
+    """How many arcs of the edges [begin, end) go into each bucket."""
+    for i in range(begin, end):
+        counts[u[i] >> shift] += 1
+        if symmetric and u[i] != v[i]:
+            counts[v[i] >> shift] += 1
+
+
+def deal(
+    u: Any, v: Any, w: Any, begin: int, end: int, symmetric: bool, shift: int, places: Any, keys: Any, dealt: Any
+) -> None:
+    """Each arc of the edges [begin, end) to the next place of its bucket, its weight beside it."""
+    weighted = dealt.size > 0
+    for i in range(begin, end):
+        a, b = np.uint64(u[i]), np.uint64(v[i])
+        bucket = u[i] >> shift
+        place = places[bucket]
+        keys[place] = (a << U32) | b
+        places[bucket] = place + 1
+        if weighted:
+            dealt[place] = w[i]
+        if symmetric and a != b:
+            bucket = v[i] >> shift
+            place = places[bucket]
+            keys[place] = (b << U32) | a
+            places[bucket] = place + 1
+            if weighted:
+                dealt[place] = w[i]
+
+
+def sort_bucket(keys: Any, values: Any, first: int, target_bits: int, row_bits: int, degrees: Any, rule: int) -> Any:
+    """Sort a bucket by (source, target), keep what the rule keeps, count the rows; returns how many, and a conflict.
+
+    Radix sort from the lowest digit, equal keys staying in order; digits that are the same in all keys are skipped.
+    """
+    m = keys.size
+    weighted = values.size > 0
+    mask = np.uint64((1 << DIGIT_BITS) - 1)
+    low = np.uint64((1 << target_bits) - 1)
+    base, bits = np.uint64(first), np.uint64(target_bits)
+    for i in range(m):  # source and target next to each other: fewer digits
+        keys[i] = (((keys[i] >> U32) - base) << bits) | (keys[i] & LOW)
+    passes = (target_bits + row_bits + DIGIT_BITS - 1) // DIGIT_BITS
+    a, b = keys, np.empty(m, np.uint64)
+    x = values
+    y = np.empty(values.size, values.dtype)
+    counts = np.zeros((passes, 1 << DIGIT_BITS), np.uint32)
+    for i in range(m):
+        key = a[i]
+        for p in range(passes):
+            counts[p, (key >> np.uint64(p * DIGIT_BITS)) & mask] += np.uint32(1)
+    for p in range(passes):
+        by = np.uint64(p * DIGIT_BITS)
+        if m and counts[p, (a[0] >> by) & mask] == m:
+            continue
+        total = np.uint32(0)
+        for d in range(1 << DIGIT_BITS):
+            total, counts[p, d] = total + counts[p, d], total
+        for i in range(m):
+            digit = (a[i] >> by) & mask
+            place = counts[p, digit]
+            counts[p, digit] = place + np.uint32(1)
+            b[place] = a[i]
+            if weighted:
+                y[place] = x[i]
+        a, b = b, a
+        x, y = y, x
+    targets = keys.view(np.int32)
+    size, conflict = 0, -1
+    last = ~np.uint64(0)
+    for i in range(m):
+        key = a[i]
+        if key != last or rule == KEEP:
+            last = key
+            targets[size] = np.int32(key & low)
+            degrees[np.int64(key >> bits)] += 1
+            if weighted:
+                values[size] = x[i]
+            size += 1
+        elif weighted:
+            if rule == MIN:
+                values[size - 1] = min(values[size - 1], x[i])
+            elif rule == MAX:
+                values[size - 1] = max(values[size - 1], x[i])
+            elif rule == SUM:
+                values[size - 1] += x[i]
+            elif rule == SAME and values[size - 1] != x[i] and conflict < 0:
+                conflict = size - 1
+    return size, conflict
+
+
+def move(array: Any, begin: int, to: int, size: int) -> None:
+    """array[to : to + size] = array[begin : begin + size], where to ≤ begin."""
+    for i in range(size):
+        array[to + i] = array[begin + i]
+
+
+def mark(ids: Any, present: Any) -> None:
+    """present[id] = True; several threads may set the same one."""
+    for i in range(ids.size):
+        present[ids[i]] = True
+
+
+def look_up(ids: Any, number: Any, found: Any) -> None:
+    """found = number[ids]."""
+    for i in range(ids.size):
+        found[i] = number[ids[i]]
+
+
+_compile = njit(nogil=True, cache=True, boundscheck=False)
+_count, _deal, _sort_bucket, _move = _compile(count), _compile(deal), _compile(sort_bucket), _compile(move)
+_mark, _look_up = _compile(mark), _compile(look_up)

@@ -1,0 +1,189 @@
+"""The edges of a graph: as columns, one vertex at a time, and as the graphs of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from hopwave.errors import GraphError
+from hopwave.graph.arrays import GraphArrays, arc_tails, vertex_names
+from hopwave.system.optional import optional
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The edges of a graph as columns, made when they are first read: `source`, `target` (ids) and `weights`.
+
+    Iterating gives pairs of labels (ids without labels), or triples with the weight.
+
+    >>> import hopwave as hw
+    >>> edges = hw.Graph.from_edges([2, 0], [1, 2], weights=[7, 5]).edges()
+    >>> edges.source.tolist(), edges.target.tolist(), list(edges)
+    ([0, 1], [2, 2], [(0, 2, 5.0), (1, 2, 7.0)])
+    """
+
+    graph: GraphArrays
+
+    @cached_property
+    def _once(self) -> npt.NDArray[np.bool_] | None:
+        """Which stored arcs stand for an edge: all of a directed graph, those with source ≤ target else."""
+        return None if self.graph.directed else self._all_sources <= self.graph.indices
+
+    @cached_property
+    def _all_sources(self) -> npt.NDArray[np.int32]:
+        return arc_tails(self.graph)
+
+    @cached_property
+    def source(self) -> npt.NDArray[np.int32]:
+        """The id of each edge's first end."""
+        return self._all_sources if self._once is None else self._all_sources[self._once]
+
+    @cached_property
+    def target(self) -> npt.NDArray[np.int32]:
+        """The id of each edge's second end."""
+        return self.graph.indices.copy() if self._once is None else self.graph.indices[self._once]
+
+    @cached_property
+    def weights(self) -> npt.NDArray[Any] | None:
+        """The weight of each edge, or None."""
+        weights = self.graph.weights
+        if weights is None:
+            return None
+        return weights.copy() if self._once is None else weights[self._once]
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with the columns source and target (labels where there are any) and weight.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges(["ann"], ["bob"], weights=[3]).edges().to_pandas().columns.tolist()
+        ['source', 'target', 'weight']
+        """
+        pandas = optional("pandas", "to_pandas")
+        names = vertex_names(self.graph)
+        columns = {"source": names[self.source], "target": names[self.target]}
+        return pandas.DataFrame(columns if self.weights is None else columns | {"weight": self.weights})
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        names = vertex_names(self.graph)
+        columns = [names[self.source].tolist(), names[self.target].tolist()]
+        if self.weights is not None:
+            columns.append(self.weights.tolist())
+        return iter(zip(*columns, strict=True))
+
+    def __repr__(self) -> str:
+        return f"Edges({len(self):,} of {self.graph!r})"
+
+
+class GraphEdges(GraphArrays):
+    """What can be read off a graph's edges."""
+
+    def neighbors(self, vertex: Any) -> npt.NDArray[Any]:
+        """The out-neighbours of a vertex: their labels, or their ids where the graph has no labels.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges(["ann", "ann"], ["bob", "cyd"]).neighbors("ann").tolist()
+        ['bob', 'cyd']
+        """
+        v = self.index(vertex)
+        found = self.indices[self.indptr[v] : self.indptr[v + 1]]
+        return found if self._labels is None else self._labels[found]
+
+    def degree(self, vertex: Any) -> int:
+        """The number of stored arcs that leave a vertex.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges([0, 0], [1, 2]).degree(0)
+        2
+        """
+        return int(self.degrees[self.index(vertex)])
+
+    def edges(self) -> Edges:
+        """The edges: each arc of a directed graph; each edge of an undirected one once. Columns are made when read.
+
+        >>> import hopwave as hw
+        >>> list(hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]).edges())
+        [('ann', 'bob'), ('bob', 'cyd')]
+        """
+        return Edges(self)
+
+    def to_edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """The edges as two columns of ids: every arc of a directed graph, every edge of another once, src ≤ dst.
+
+        The weights in the same order are `edges().weights`.
+
+        >>> import hopwave as hw
+        >>> [column.tolist() for column in hw.Graph.from_edges([1, 2], [0, 2]).to_edges()]
+        [[0, 2], [1, 2]]
+        """
+        edges = self.edges()
+        return edges.source, edges.target
+
+    # ---------------------------------------------------------------- for other libraries
+
+    def to_scipy(self, dtype: npt.DTypeLike | None = None) -> sp.csr_array:
+        """The adjacency matrix as a SciPy CSR array of the weights, or of ones (bool by default) without weights.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges([0], [1]).to_scipy().toarray().astype(int).tolist()
+        [[0, 1], [1, 0]]
+        """
+        try:
+            np.dtype(dtype)
+        except (TypeError, ValueError):
+            raise GraphError(f"dtype={dtype!r} is not a type of NumPy; give one, or None") from None
+        if self.weights is None:
+            values: npt.NDArray[Any] = np.ones(self.m, np.bool_ if dtype is None else dtype)
+        else:
+            values = self.weights.astype(self.weights.dtype if dtype is None else dtype)
+        return sp.csr_array((values, self.indices.copy(), self.indptr.copy()), shape=(self.n, self.n))
+
+    def to_networkx(self) -> nx.Graph[Any]:
+        """A NetworkX Graph or DiGraph with the same vertices (labels where there are any), edges and weights.
+
+        Parallel edges, if they were kept, make it a MultiGraph or MultiDiGraph.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges(["a"], ["b"]).to_networkx().edges()
+        EdgeView([('a', 'b')])
+        """
+        networkx = optional("networkx", "to_networkx")
+        edges = self.edges()
+
+        def made(g: Any) -> Any:
+            g.add_nodes_from(self)
+            (g.add_weighted_edges_from if self.is_weighted else g.add_edges_from)(edges)
+            return g
+
+        simple = made(networkx.DiGraph() if self._directed else networkx.Graph())
+        if simple.number_of_edges() == len(edges):
+            return simple
+        return made(networkx.MultiDiGraph() if self._directed else networkx.MultiGraph())
+
+    def to_igraph(self) -> Any:
+        """An igraph Graph with the same vertices, edges and weights; labels become the vertex attribute "name".
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges([0, 1], [1, 2]).to_igraph().ecount()
+        2
+        """
+        igraph = optional("igraph", "to_igraph")
+        edges = self.edges()
+        pairs = np.column_stack([edges.source, edges.target]).tolist()
+        g = igraph.Graph(n=self.n, edges=pairs, directed=self._directed)
+        if self._labels is not None:
+            g.vs["name"] = self._labels.tolist()
+        if edges.weights is not None:
+            g.es["weight"] = edges.weights.tolist()
+        return g

@@ -1,0 +1,143 @@
+"""Compressed rows: the entries of a sparse matrix, row after row. Every function takes arrays of NumPy or CuPy alike.
+
+The key of an entry is row · columns + column: keys of compressed rows ascend, so sets of entries are compared and
+merged by their keys.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from hopwave.arrays import Array, module_of
+from hopwave.errors import GraphError
+from hopwave.graph.csr import Rows, check_rows
+
+Place = Literal["tril", "triu", "diag", "offdiag"]
+PLACES: tuple[Place, ...] = ("tril", "triu", "diag", "offdiag")
+
+
+def row_of_each(part: Rows, xp: Any, dtype: npt.DTypeLike = np.int32) -> Array:
+    """The row of every entry."""
+    if xp is np:
+        return xp.repeat(xp.arange(len(part.indptr) - 1, dtype=dtype), xp.diff(part.indptr))
+    entries = xp.arange(len(part.indices), dtype=part.indptr.dtype)  # CuPy's repeat takes counts on the host only
+    return (xp.searchsorted(part.indptr, entries, side="right") - 1).astype(dtype, copy=False)
+
+
+def kept(part: Rows, keep: Array, xp: Any) -> Rows:
+    """The entries for which `keep` holds."""
+    before = xp.zeros(len(keep) + 1, part.indptr.dtype)
+    xp.cumsum(keep, out=before[1:])
+    values = None if part.values is None else part.values[keep]
+    return Rows(before[part.indptr], part.indices[keep], values)
+
+
+def rest_of(part: Rows, columns: int, xp: Any) -> Rows:
+    """The places that a pattern does not have.
+
+    >>> [array.tolist() for array in rest_of(Rows(np.array([0, 2, 2]), np.array([0, 2])), 3, np)[:2]]
+    [[0, 1, 4], [1, 0, 1, 2]]
+    """
+    rows = len(part.indptr) - 1
+    free = xp.ones(rows * columns, xp.bool_)
+    free[keys_of(part, columns, xp)] = False
+    return from_keys(xp.flatnonzero(free), None, (rows, columns), xp)
+
+
+def by_place(part: Rows, where: Place, diagonal: int, xp: Any) -> Rows:
+    """The entries on and below a diagonal, on and above it, on it, or off it."""
+    offset = part.indices - row_of_each(part, xp) - diagonal
+    tests = {"tril": xp.less_equal, "triu": xp.greater_equal, "diag": xp.equal, "offdiag": xp.not_equal}
+    return kept(part, tests[where](offset, 0), xp)
+
+
+def transposed(part: Rows, shape: tuple[int, int]) -> Rows:
+    """The rows of the transpose of a matrix of that shape, given its rows: a counting sort."""
+    xp = module_of(part.indices)
+    values = xp.ones(len(part.indices), xp.bool_) if part.values is None else part.values
+    if xp is np:
+        check_rows(part.indptr, part.indices, shape[1])
+        turned = sp.csr_array((values, part.indices, part.indptr), shape=shape).tocsc()
+        found = turned.indptr, turned.indices, turned.data
+    else:
+        order = xp.argsort(part.indices, kind="stable")
+        # Looked up, not counted: CuPy's bincount keeps a histogram of all columns for every thread block.
+        indptr = xp.searchsorted(part.indices[order], xp.arange(shape[1] + 1, dtype=np.int64))
+        found = indptr, row_of_each(part, xp)[order], values[order]
+    kind = part.indptr.dtype
+    return Rows(found[0].astype(kind), found[1].astype(xp.int32, copy=False), None if part.values is None else found[2])
+
+
+def check_sparse(A: Any) -> None:
+    """Raise a GraphError for a sparse matrix of SciPy or CuPy whose indices lie outside it.
+
+    Neither library looks at them again after a matrix is made, and code that trusts them reads outside its arrays.
+    """
+    if A.format in ("csr", "csc"):
+        major, minor = A.shape if A.format == "csr" else A.shape[::-1]
+        entries = int(A.indptr[-1]) if len(A.indptr) == major + 1 else -1
+        if not 0 <= entries <= min(len(A.indices), len(A.data)):
+            raise GraphError(
+                f"the {A.format} matrix of shape {A.shape} has {len(A.indptr)} offsets, {len(A.indices)} indices and "
+                f"{len(A.data)} values, which do not fit together; build it again from its entries"
+            )
+        check_rows(A.indptr, A.indices[:entries], minor)
+    elif A.format == "coo":
+        for ends, size in zip((A.row, A.col), A.shape, strict=True):
+            if len(ends) and not 0 <= int(ends.min()) <= int(ends.max()) < size:
+                raise GraphError(
+                    f"the matrix of shape {A.shape} has an entry in row or column "
+                    f"{int(ends.min()) if ends.min() < 0 else int(ends.max())}; give entries inside the shape"
+                )
+    elif A.format == "bsr":
+        try:
+            A.check_format(full_check=True)
+        except ValueError as error:
+            raise GraphError(f"the bsr matrix is damaged ({error}); build it again from its entries") from None
+
+
+# ------------------------------------------------------------------ keys
+
+
+def keys_of(part: Rows, columns: int, xp: Any) -> Array:
+    """One number per entry, ascending: row · columns + column."""
+    return row_of_each(part, xp, xp.int64) * columns + part.indices
+
+
+def from_keys(keys: Array, values: Array | None, shape: tuple[int, int], xp: Any) -> Rows:
+    """Rows again, from ascending keys."""
+    rows = keys // max(shape[1], 1)
+    indptr = xp.searchsorted(rows, xp.arange(shape[0] + 1)).astype(xp.int64 if len(keys) > 2**31 - 1 else xp.int32)
+    return Rows(indptr, (keys - rows * shape[1]).astype(xp.int32), values)
+
+
+def is_in(keys: Array, among: Array, xp: Any) -> Array:
+    """Which keys are among others, all ascending."""
+    if len(among) == 0:
+        return xp.zeros(len(keys), xp.bool_)
+    place = xp.minimum(xp.searchsorted(among, keys), len(among) - 1)
+    return among[place] == keys
+
+
+def inside(keys: Array, mask: Rows, columns: int, complement: bool, xp: Any) -> Array:
+    """Which keys a mask lets through."""
+    found = is_in(keys, keys_of(mask, columns, xp), xp)
+    return ~found if complement else found
+
+
+def union(
+    keys: Array, values: Array, other_keys: Array, other: Array, op: Any, dtype: Any, xp: Any
+) -> tuple[Array, Array]:
+    """Entries of either, combined by op where both have one; keys ascending."""
+    twice, back = is_in(keys, other_keys, xp), is_in(other_keys, keys, xp)
+    combined = values.astype(dtype)
+    if bool(twice.any()):
+        combined[twice] = op(values[twice], other[back]).astype(dtype)
+    all_keys = xp.concatenate([keys, other_keys[~back]])
+    all_values = xp.concatenate([combined, other[~back].astype(dtype)])
+    order = xp.argsort(all_keys)
+    return all_keys[order], all_values[order]

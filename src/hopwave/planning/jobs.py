@@ -1,0 +1,364 @@
+"""What engines compute, and what they return. Records and protocols; nothing here computes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.algebra.operators import BinaryOp, Monoid
+from hopwave.algebra.semiring import Semiring, any_pair, any_secondi, plus_first
+from hopwave.arrays import Array
+from hopwave.planning.trace import Bucket
+from hopwave.prepared import Prepared
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a search is to find. It always finds distances; predecessors and path counts where they are wanted.
+
+    >>> Question(path_counts=True).semiring.name
+    'plus_first'
+    """
+
+    predecessors: bool = True
+    path_counts: bool = False
+    depth_limit: int | None = None
+
+    @property
+    def semiring(self) -> Semiring:
+        """The cheapest semiring whose ⊕ keeps everything that is wanted."""
+        if self.path_counts:
+            return plus_first
+        return any_secondi if self.predecessors else any_pair
+
+
+class FoundBySearch(TypedDict):
+    """What a search found. What is still on a device is Deferred; what was not wanted is None."""
+
+    distances: Any
+    predecessors: Any
+    path_counts: Any
+    depth: Any
+    reached: Any
+
+
+Progress = bool | None | Callable[[int, int], object]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A betweenness run: the sum of δ over these sources, towards targets (all, if None), along paths up to cutoff.
+
+    `edges` asks for one score per arc instead of one per vertex, `squares` for Σ δ² after Σ δ. `endpoints` counts the
+    ends of a path as vertices on it. `deterministic` asks for the same bits from every run on the same device. The
+    length of a path, and with it the cutoff, is its number of hops; if `weighted`, the sum of its arcs' weights.
+    A job that is one block of a larger one says in `out_of` how many sources that has: it is then computed as the
+    larger one would, bit for bit.
+    """
+
+    sources: npt.NDArray[np.int64]
+    targets: npt.NDArray[np.bool_] | None = None
+    cutoff: float | None = None
+    endpoints: bool = False
+    edges: bool = False
+    squares: bool = False
+    memory_limit: int | None = None
+    deterministic: bool = False
+    weighted: bool = False
+    out_of: int | None = None
+
+    @property
+    def planned_sources(self) -> int:
+        """The number of sources that blocks and preparations are planned for."""
+        return len(self.sources) if self.out_of is None else self.out_of
+
+
+class Accumulation(Protocol):
+    """A run of an engine over a job, one block of sources after another.
+
+    A run whose sums may stay on a device has them in an attribute `sums_on_device` too, or None there
+    (hopwave.algorithms.brandes.sums_of).
+    """
+
+    blocks: int
+    size: int  # sources per block
+    certificate: npt.NDArray[np.float64]
+
+    @property
+    def done(self) -> int:
+        """How many blocks are done."""
+
+    @property
+    def total(self) -> npt.NDArray[np.float64]:
+        """The sums over these blocks."""
+
+    def advance(self, first: int, poll: Callable[[int], bool]) -> int:
+        """Run blocks from number first until all are done or poll(done) asks for a pause; returns how many are done."""
+
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PathJob:
+    """Random pairs of different vertices, and one shortest path of each, drawn uniformly; up to cutoff hops.
+
+    Pair number i and its path follow from `start` (64 bits) and i alone. If `weighted`, the length of a path, and with
+    it the cutoff, is the sum of its arcs' weights.
+    """
+
+    start: int
+    cutoff: float | None = None
+    memory_limit: int | None = None
+    weighted: bool = False
+
+
+class PathSampling(Protocol):
+    """A run of an engine over the pairs of a job, in order. It can stop after any pair and go on."""
+
+    done: int  # pairs drawn
+    counts: Integers  # of every vertex: how many of the paths it was inside of
+    sums: Integers  # in the order of PATH_SUMS
+
+    def advance(self, until: int, poll: Callable[[int], bool]) -> int:
+        """Draw pairs up to number `until`, or until poll(done) asks for a pause; returns how many are done."""
+
+
+# What a path sampling adds up: arcs looked at, inner vertices of all paths, pairs without a path, pairs whose path
+# counts needed more than float64, and paths that failed their check.
+PATH_SUMS = ("arcs", "inner_vertices", "unconnected", "recounted", "wrong")
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Searches from these sources, up to `limit` hops. What to keep:
+
+    "sums"     per source: how many it reached, Σ d, Σ 1/d, the greatest d; and how many pairs lie at each distance
+    "columns"  the same, and per vertex: how many sources reach it, Σ w(d), Σ w(d)², where weight "hops" is w(d) = d and
+               "inverse" is w(d) = 1 / d in units of 2^-shift
+    "rows"     every distance
+    "pairs"    (target, distance) of each source in turn, nearest first; with `upwards` only targets above their source
+
+    `together` lets searches share their steps (a GPU's always do), and `depth` says how many levels to expect, where
+    that is known; they change how long the searches take, never what they find.
+
+    `weighted` measures distances along arcs by the graph's weights, none of them negative or infinite. `limit` is then
+    a length, w(d) = d is in units of 2^-shift too, pairs at distance 0 have no 1/d and add nothing, and there is no
+    histogram. Its columns are sums of floats: they are summed over `block` sources at a time, each block from 0, and
+    then over the blocks in order. So the same bits come out wherever a block is computed. `out_of` is as in Job.
+    """
+
+    sources: Integers
+    keep: Literal["sums", "columns", "rows", "pairs"]
+    limit: float | None = None
+    together: bool = True
+    weight: Literal["hops", "inverse"] = "hops"
+    shift: int = 0
+    upwards: bool = False
+    depth: int = 0
+    weighted: bool = False
+    block: int | None = None
+    out_of: int | None = None
+
+    @property
+    def planned_sources(self) -> int:
+        """The number of sources that launches are planned for."""
+        return len(self.sources) if self.out_of is None else self.out_of
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What was kept; other arrays are empty. One entry per source, in the order of the sources, or one per vertex.
+
+    Where two types are named, the second is that of a weighted sweep. Rows have −1 where there is no path; weighted
+    ones are infinite there.
+    """
+
+    reached: Integers
+    total: Integers | Floats
+    farthest: Integers | Floats
+    inverse: Floats
+    histogram: Integers
+    columns: Integers | Floats
+    rows: npt.NDArray[Any]  # of int32 or float64
+    pairs: tuple[npt.NDArray[np.int32], npt.NDArray[Any]]  # targets, and their distances as int32 or float64
+
+
+CentralityScore = Literal["closeness", "wasserman_faust", "harmonic"]
+
+
+@dataclass(frozen=True)
+class CutSweep:
+    """Searches from these sources, each cut off once its source's score is known to be below `least`.
+
+    `low` and `high` say of every vertex how many it reaches, at least and at most (Engine.reach_bounds).
+    """
+
+    sources: Integers
+    score: CentralityScore
+    least: float
+    low: Integers
+    high: Integers
+
+
+class CutSwept(NamedTuple):
+    """Sums over the targets of each source, as in Swept; they mean nothing where a search is not whole."""
+
+    reached: Integers
+    total: Integers
+    inverse: Floats
+    whole: npt.NDArray[np.bool_]
+    arcs: int  # looked at by all searches
+
+
+class Poll(Protocol):
+    """Called now and then with the number of sources that are done."""
+
+    def __call__(self, done: int) -> object: ...
+
+
+@dataclass(frozen=True)
+class PathSearch:
+    """A search for shortest paths along arcs with lengths, from the nearest of some sources, at most `limit` long.
+
+    It ends early when it has settled `target`, or `most` vertices, and all others that are as far away as that.
+    """
+
+    sources: tuple[int, ...]
+    limit: float = math.inf
+    target: int | None = None
+    most: int | None = None
+
+
+class Settled(NamedTuple):
+    """What Dijkstra's algorithm found: vertices in the order in which they were settled, and one entry per vertex.
+
+    A vertex that was not settled is infinitely far away, and the vertex before it is −1. A source's is itself.
+    """
+
+    order: npt.NDArray[np.int32]
+    distances: npt.NDArray[np.float64]
+    predecessors: npt.NDArray[np.int32]
+
+
+class FoundByBuckets(NamedTuple):
+    """What Δ-stepping found, what each bucket did if that was traced, and whether one core followed no arc twice."""
+
+    distances: npt.NDArray[np.float64]
+    buckets: tuple[Bucket, ...]
+    on_one_core: bool
+
+
+class FoundNearFar(NamedTuple):
+    """What a search in one launch found: distances on the GPU, what each bucket did if that was traced, a function that
+    chooses predecessors there, and one that copies an array to the host."""
+
+    distances: Array
+    buckets: tuple[Bucket, ...]
+    predecessors: Callable[[], Array]
+    to_host: Callable[[Array], npt.NDArray[Any]]
+
+
+# What one term of a product is: 1, the vector's value, the matrix's value, the number of the row that is computed or of
+# the entry that is read, 0, or ⊗ of both values. Engines see this instead of operators' names.
+Term = Literal["one", "x", "a", "out", "inner", "zero", "both"]
+
+Direction = Literal["auto", "push", "pull"]
+
+
+@dataclass(frozen=True)
+class Product:
+    """The arithmetic of y(i) = ⊕ₖ A(i,k) ⊗ x(k), as engines read it.
+
+    `flip` computes x ⊗ a instead of a ⊗ x (vxm). `early_exit` and `structure_only` are set where they are wanted *and*
+    legal. Without values, A(i,k) is 1 of type bool.
+    """
+
+    add: Monoid
+    multiply: BinaryOp
+    term: Term
+    flip: bool
+    dtype: np.dtype[Any]  # of sums; terms are cast to it before they are added
+    early_exit: bool
+    structure_only: bool
+    prepared: Prepared = field(default_factory=Prepared, init=False, compare=False, repr=False)  # kernels of engines
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """Which rows of a result a mask lets through: those listed, or those whose bit differs from `complement`.
+
+    Either `rows` (int32, each once, in any order unless `ascending`) or `bits` (one bool per row) is set, not both.
+    """
+
+    rows: Array | None = None
+    bits: Array | None = None
+    complement: bool = False
+    ascending: bool = True
+    count: int | None = None  # how many are let through, where it is known
+
+    def as_bits(self, n: int, xp: Any) -> Array:
+        """One bool per row, True where the row is let through."""
+        if self.bits is not None:
+            return ~self.bits if self.complement else self.bits
+        found = xp.zeros(n, xp.bool_)
+        found[self.rows] = True
+        return found
+
+
+@dataclass
+class Touched:
+    """What a product read: how many stored entries of the matrix, or a function that waits for that number."""
+
+    entries: int | Callable[[], int] = 0
+    rows: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def count(self) -> int:
+        """How many entries."""
+        return self.entries() if callable(self.entries) else self.entries
+
+
+class PowerIteration(Protocol):
+    """A power iteration between two rounds: PageRank, other centralities."""
+
+    @property
+    def x(self) -> Any:
+        """The numbers of all vertices as they are now."""
+
+    def round(self) -> float:
+        """One more round; returns the sum of all changes."""
+
+
+@dataclass(frozen=True)
+class PowerJob:
+    """A power iteration from its first round to its last. In a round, A being the arcs with their weights,
+
+        x = factor · (x/totals · A + (Σ x where totals are 0) · dead) + base
+        x = x · (A + I), divided by its length, if `normed`
+
+    `start`, `base` and `dead` are arrays of the device with one number per vertex, or one number for all.
+    """
+
+    start: Array | float
+    enough: float  # rounds end when Σ |change| is less than this
+    max_iter: int
+    factor: float = 1.0
+    base: Array | float = 0.0
+    dead: Array | float = 0.0
+    totals: Callable[[], Array] | None = None  # one number per vertex, the same for all jobs of a matrix; None: 1
+    normed: bool = False
+
+
+class PowerEnd(NamedTuple):
+    """Where a power iteration ended: the numbers, how many rounds it made, and Σ |change| of the last one."""
+
+    x: Array
+    rounds: int
+    change: float

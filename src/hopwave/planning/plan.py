@@ -1,0 +1,206 @@
+"""Plans: a published algorithm as a record of its choices.
+
+Every search is the same formula, q⟨¬v⟩ = q ⊕.⊗ A, level after level. The papers differ in how they compute a level (the
+steps) and in when they take which step (the rule). A plan records these choices and holds no arrays; engines read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from hopwave.errors import PlanError
+from hopwave.planning.jobs import Question
+from hopwave.planning.rules import Rule
+
+
+@dataclass(frozen=True)
+class Push:
+    """Vertices of the frontier write to their out-neighbours: a product by columns.
+
+    Attributes
+    ----------
+    mapping
+        What works on a neighbour list: one "thread", "warp" or "block" per list; "twc", one of these three depending on
+        the length of the list; "merge", equal shares of all lists; "edge", one thread per arc of the whole graph.
+    output
+        How the next frontier is made: a "queue" filled on the way, a "scan" of the status array afterwards, a "dense"
+        vector, a "sort" of all neighbours, or not at all ("reuse": the queue of the pull before is read again).
+    claim
+        How a vertex is marked as visited: by an "atomic" operation, or by plain stores ("benign") if all writers write
+        the same value.
+    structure_only
+        False carries values through the sort.
+    """
+
+    mapping: Literal["thread", "warp", "block", "twc", "merge", "edge"]
+    output: Literal["queue", "scan", "dense", "sort", "reuse"] = "queue"
+    claim: Literal["atomic", "benign"] = "atomic"
+    structure_only: bool = True
+
+    direction = "push"
+    early_exit = False
+
+    def __post_init__(self) -> None:
+        _check_words(self)
+
+    def __str__(self) -> str:
+        return f"push({self.mapping}, {self.output})"
+
+
+@dataclass(frozen=True)
+class Pull:
+    """Unvisited vertices look for the frontier among their in-neighbours: a product by masked rows.
+
+    Attributes
+    ----------
+    mapping
+        One "thread" or one "warp" per row; "merge", equal shares of all rows' arcs, for products that read every arc.
+    rows
+        Which rows are computed: "all" (masked afterwards), the "unvisited" ones, or a "compacted" list of these.
+    operand
+        What a row looks for: the "frontier", or any "visited" vertex, with the same result (push-pull, section 5.4).
+    early_exit
+        Whether a row stops at the first one found.
+    asynchronous
+        Whether a row may also find vertices of the next level (XBFS, section 5.2).
+    balance
+        How threads get their rows: "static", or fetched while running, one per "thread" or 32 per "warp"; "donate" is
+        the latter, with all threads of a warp on its last row (XBFS, section 5.1.2).
+    """
+
+    mapping: Literal["thread", "warp", "merge"]
+    rows: Literal["all", "unvisited", "compacted"] = "unvisited"
+    operand: Literal["frontier", "visited"] = "frontier"
+    early_exit: bool = True
+    asynchronous: bool = False
+    balance: Literal["static", "thread", "warp", "donate"] = "static"
+
+    direction = "pull"
+
+    def __post_init__(self) -> None:
+        _check_words(self)
+
+    def __str__(self) -> str:
+        extras = (
+            [self.operand] * (self.operand == "visited") + ["exit"] * self.early_exit + ["async"] * self.asynchronous
+        )
+        return f"pull({', '.join([self.mapping, self.rows, *extras])})"
+
+
+Step = Push | Pull
+
+
+def _check_words(record: Any) -> None:
+    """Raise a PlanError unless every word of a record is one that its type lists, so that no typo becomes a plan."""
+    for name, kind in get_type_hints(type(record)).items():
+        words, value = get_args(kind), getattr(record, name)
+        if get_origin(kind) is Literal and value not in words:
+            raise PlanError(
+                f"{name}={value!r} is not known to {type(record).__name__}; use {' or '.join(map(repr, words))}"
+            )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A named algorithm: its steps, the rule that picks among them, where the loop runs, how neighbours are ordered.
+
+    Attributes
+    ----------
+    name, paper, section, summary
+        Its name in the catalogue, where it was published, and what it is in one line.
+    steps, rule
+        The ways to compute a level, and the rule that picks one of them for each level.
+    loop
+        Where the loop over levels runs: on the "host", or on the "device", with the rule inside.
+    order
+        The order of the neighbours in each row: "any", or by descending "degree".
+    task
+        "search", "betweenness", or "paths": shortest paths along arcs with lengths.
+    regime
+        For betweenness, how sources are distributed: "source", one after the other, as the papers do; "block", one
+        source per worker; "batch", many sources share every read of the graph; "wide", all workers on one source.
+    lengths
+        What the length of a path is: its number of "hops", or the sum of its arcs' "weights".
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> plan = hw.plan("hiragushi-hybrid")
+    >>> plan.rule.alpha, str(plan.steps[0])
+    (48, 'push(twc, queue)')
+    """
+
+    name: str
+    paper: str
+    section: str
+    summary: str
+    steps: tuple[Step, ...]
+    rule: Rule
+    loop: Literal["host", "device"] = "host"
+    order: Literal["any", "degree"] = "any"
+    task: Literal["search", "betweenness", "paths"] = "search"
+    regime: Literal["source", "block", "batch", "wide"] = "source"
+    lengths: Literal["hops", "weights"] = "hops"
+
+    def __post_init__(self) -> None:
+        _check_words(self)
+        if len(self.steps) != self.rule.choices:
+            raise PlanError(
+                f"plan {self.name!r} has {len(self.steps)} steps, but {self.rule} picks among {self.rule.choices}; "
+                "give the rule as many steps as it chooses from"
+            )
+
+    def why_not(self, question: Question) -> str | None:
+        """Why this plan cannot answer the question on any engine, or None.
+
+        >>> import hopwave as hw
+        >>> hw.plan("turbobfs-td-sccsc").why_not(Question(path_counts=True)) is None
+        True
+        """
+        if self.task != "search":
+            what = "betweenness" if self.task == "betweenness" else "shortest paths along lengths"
+            return f"plan {self.name!r} computes {what}, not a search; hopwave.plans() lists those that search"
+        if question.semiring.any_term:
+            return None
+        for step in self.steps:
+            # ⊕ = + needs all terms of its own level: a row that stops early or runs ahead counts wrongly.
+            # (Looking at visited vertices does no harm: those next to an unvisited vertex are all in the frontier.)
+            if isinstance(step, Pull) and (step.early_exit or step.asynchronous):
+                return (
+                    f"plan {self.name!r} stops a row at the first parent it finds, so it cannot count paths; "
+                    "use plan='auto', or one that pulls without early exit such as 'turbobfs-td-sccsc'"
+                )
+        return None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class PlanUsed:
+    """Which plan ran, why it was chosen, and which of its choices mean nothing on the engine.
+
+    Compares equal to its name: `result.plan == "hopwave"`.
+    """
+
+    plan: Plan
+    why: str
+    without: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The plan's name in the catalogue."""
+        return self.plan.name
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, PlanUsed):
+            return (self.plan, self.why, self.without) == (other.plan, other.why, other.without)
+        return other == self.name if isinstance(other, str) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        without = f"; without {', '.join(self.without)}" if self.without else ""
+        return f"{self.name} ({self.why}{without})"

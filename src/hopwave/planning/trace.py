@@ -1,0 +1,210 @@
+"""What every level of a search did, and every bucket of a search for shortest paths."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from hopwave.display import drawing, html
+from hopwave.system.optional import optional
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of a search, as the engine saw it.
+
+    `vertices` and `edges` are the frontier's size and the arcs that leave it, `unvisited_edges` the arcs that leave
+    vertices not yet visited: the sizes the rule looked at. `found` vertices were reached, `checked` arcs were read;
+    `ahead` of the found vertices belong to the next level (asynchronous pulls only).
+
+    Over several ranks, `sent` bytes went from rank to rank, `sent_for_parents` of them to send predecessors to the
+    owners of their vertices. `sent_by_one` counts the rank that sent most, and `sets_by_one` the same without the
+    predecessors: sets of vertices, as bitmaps or shorter, and a few words of control. Of its `seconds`, the rank that
+    made the trace spent `waiting` in exchanges; the rest is computing.
+
+    >>> import hopwave as hw
+    >>> level = hw.bfs(hw.generate.star(5), 0, plan="merrill", trace=True).trace[0]
+    >>> level.direction, level.vertices, level.edges, level.found
+    ('push', 1, 4, 4)
+    """
+
+    depth: int
+    choice: int
+    step: str
+    vertices: int
+    edges: int
+    unvisited_edges: int
+    found: int
+    checked: int
+    seconds: float
+    ahead: int = 0
+    sent: int = 0
+    sent_for_parents: int = 0
+    sent_by_one: int = 0
+    sets_by_one: int = 0
+    waiting: float = 0.0
+
+    @property
+    def direction(self) -> str:
+        """ "push" or "pull"."""
+        return self.step.partition("(")[0]
+
+
+class Trace(tuple[Level, ...]):
+    """The levels of a search in order; `str(trace)` is a table.
+
+    >>> import hopwave as hw
+    >>> hw.bfs(hw.generate.path(3), 0, plan="turbobfs-bu-sc", trace=True).trace.directions
+    ['pull', 'pull', 'pull']
+    """
+
+    @property
+    def directions(self) -> list[str]:
+        """The direction each level took."""
+        return [level.direction for level in self]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with one row per level and the columns of `Level`.
+
+        >>> import hopwave as hw
+        >>> hw.bfs(hw.generate.path(3), 0, trace=True).trace.to_pandas()["found"].tolist()
+        [1, 1]
+        """
+        pandas = optional("pandas", "to_pandas")
+        columns = list(Level.__dataclass_fields__)
+        return pandas.DataFrame([asdict(level) for level in self], columns=columns).set_index("depth")
+
+    @property
+    def _reached(self) -> list[int]:
+        """The vertices of every level, that of the sources first. A vertex found ahead belongs to the next level."""
+        ahead = [0, *(level.ahead for level in self)]
+        found = [level.found - level.ahead + before for level, before in zip(self, ahead, strict=False)]
+        return [self[0].vertices, *found] if self else []
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the vertices of each level as bars, in the colour of its direction. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> import hopwave as hw
+        >>> ax = hw.bfs(hw.generate.star(5), 1, trace=True).trace.plot()
+        >>> [int(bar.get_height()) for bar in ax.patches]
+        [1, 1, 3]
+        """
+        axes = drawing.axes_for(ax)
+        counts = self._reached
+        drawing.levels(axes, range(len(counts)), counts, ["source", *self.directions][: len(counts)])
+        axes.set_xlabel("hops from the source")
+        return axes
+
+    def _repr_html_(self) -> str:
+        over_ranks = any(level.sent for level in self)
+        header = ["level", "step", "vertices", "edges", "found", "checked", "ms"]
+        header += ["ms waiting", "bytes sent"] * over_ranks
+        rows = [
+            [
+                level.depth,
+                level.step,
+                *(f"{count:,}" for count in (level.vertices, level.edges, level.found, level.checked)),
+                f"{level.seconds * 1e3:.3f}",
+                *[f"{level.waiting * 1e3:.3f}", f"{level.sent:,}"] * over_ranks,
+            ]
+            for level in self
+        ]
+        picture = html.bars(self._reached, [drawing.COLOURS.get(name, "") for name in ["source", *self.directions]])
+        return f"<div>{picture}{html.table('Levels of a search', rows, header)}</div>"
+
+    def __str__(self) -> str:
+        wide = max([len(level.step) for level in self], default=4)
+        over_ranks = any(level.sent for level in self)
+        head = f"{'level':>5} {'step':<{wide}} {'vertices':>11} {'edges':>13} {'found':>11} {'checked':>13} {'ms':>9}"
+        head += f" {'ms waiting':>10} {'bytes sent':>13} {'for parents':>13}" * over_ranks
+        rows = [
+            f"{level.depth:>5} {level.step:<{wide}} {level.vertices:>11,} {level.edges:>13,} {level.found:>11,} "
+            f"{level.checked:>13,} {level.seconds * 1e3:>9.3f}"
+            + f" {level.waiting * 1e3:>10.3f} {level.sent:>13,} {level.sent_for_parents:>13,}"
+            * over_ranks
+            for level in self
+        ]
+        return "\n".join([head, *rows])
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """One bucket of a search for shortest paths: the distances from `least` to less than Δ more.
+
+    In each of its `rounds`, vertices that were given a distance in the bucket passed it on: `vertices` in all, along
+    `arcs`. A vertex whose distance became shorter once more was counted again.
+
+    >>> Bucket(least=0.0, rounds=1, vertices=2, arcs=3, seconds=0.001).vertices
+    2
+    """
+
+    least: float
+    rounds: int
+    vertices: int
+    arcs: int
+    seconds: float
+
+
+class BucketTrace(tuple[Bucket, ...]):
+    """The buckets of a search for shortest paths in order, empty ones left out; `str(trace)` is a table.
+
+    >>> import hopwave as hw
+    >>> roads = hw.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=[1.0, 1.0, 4.0])
+    >>> [(b.least, b.vertices, b.arcs) for b in hw.sssp(roads, 0, delta=2.0, trace=True).trace]
+    [(0.0, 2, 3), (2.0, 1, 2), (6.0, 1, 1)]
+    """
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with one row per bucket and the columns of `Bucket`."""
+        pandas = optional("pandas", "to_pandas")
+        columns = list(Bucket.__dataclass_fields__)
+        return pandas.DataFrame([asdict(bucket) for bucket in self], columns=columns).set_index("least")
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how many vertices each bucket passed on, by its least distance. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        axes = drawing.axes_for(ax)
+        axes.step([b.least for b in self], [b.vertices for b in self], where="post", color=drawing.COLOURS["push"])
+        axes.set_xlabel("distance from the source")
+        axes.set_ylabel("vertices in the bucket")
+        axes.grid(axis="y", color=drawing.PALE)
+        return axes
+
+    def _repr_html_(self) -> str:
+        return html.table("Buckets of a search", self._cells(), list(_BUCKET_HEADS))
+
+    def __str__(self) -> str:
+        rows = [_BUCKET_HEADS, *self._cells()]
+        return "\n".join(" ".join(f"{cell:>12}" for cell in row) for row in rows)
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        return [
+            (f"{b.least:g}", f"{b.rounds:,}", f"{b.vertices:,}", f"{b.arcs:,}", f"{b.seconds * 1e3:.3f}") for b in self
+        ]
+
+
+_BUCKET_HEADS = ("from", "rounds", "vertices", "arcs", "ms")

@@ -1,0 +1,137 @@
+"""Machine code that Numba keeps on disk: made once per machine where that works, and never a reason to fail.
+
+Numba's own cache raises an error where no folder can be written to (a container with a read-only root), where a file is
+damaged, and where the disk is full. Compiled functions work without it, so here each of these costs time and one line
+in the log. The functions of hopwave are therefore compiled by the `njit` of this module.
+
+Numba also looks only at the file of a function to see whether its machine code is still right, not at the files of the
+functions and constants compiled into it. Here all of them count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache
+
+from hopwave.system.user_folder import why_not_trusted
+
+log = logging.getLogger("hopwave")
+
+replaced: list[Path] = []  # damaged files that were thrown away in this process
+_said = False  # that nothing can be kept
+
+
+class Cache(FunctionCache):
+    """Numba's files of one function. What cannot be read is thrown away, what cannot be written is not kept."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._check_folder()
+        file = self._cache_file
+        file._source_stamp = file._source_stamp, digest_of(Path(function.__code__.co_filename).resolve())
+
+    def _check_folder(self) -> None:
+        """Raise RuntimeError if others can put files there: Numba would run the code in them."""
+        with suppress(OSError):  # a folder that is not there yet is made by this user
+            if reason := why_not_trusted(Path(self.cache_path), shared=True):
+                _say_that_others_write(reason)
+                raise RuntimeError(reason)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The machine code for that signature, or None: it is then compiled."""
+        try:
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except Exception as error:  # unpickling a damaged file may raise anything
+            self._throw_away(error)
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep machine code, if that works."""
+        try:
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+        except OSError as error:  # the disk is full, or the folder has become read-only
+            log.info("machine code of %s is not kept: %s", self._py_func.__name__, error)
+        except Exception as error:  # another process left a damaged index
+            self._throw_away(error)
+
+    def _throw_away(self, error: Exception) -> None:
+        index = Path(self._cache_file._index_path)
+        log.warning("%s is damaged (%s: %s) and is made again", index, type(error).__name__, error)
+        replaced.append(index)
+        with suppress(OSError):  # without the index, Numba does not look at the other files
+            index.unlink()
+
+
+def compiled_together(path: Path) -> list[Path]:
+    """The files whose functions and constants may be compiled into a function of that file.
+
+    Into the CPU engine's also the rules, and the operators whose text linalg/specialise.py writes into kernels.
+    """
+    package = Path(__file__).resolve().parents[1]
+    engine, readers = package / "engines" / "cpu", [package / "io" / name for name in ("scan.py", "nearest_float.py")]
+    if engine in path.parents:
+        return [*sorted(engine.rglob("*.py")), package / "planning" / "rules.py", package / "algebra" / "operators.py"]
+    return readers if path in readers else [path]
+
+
+@cache
+def digest_of(path: Path) -> str:
+    """A digest of all the source that may be compiled into a function of that file."""
+    files = compiled_together(path)
+    return _digest(tuple(files)) if files != [path] else ""
+
+
+@cache
+def _digest(files: tuple[Path, ...]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
+    """Numba's `njit` with these options; with `cache`, machine code is kept on disk where that is possible."""
+
+    def compiled(function: Any) -> Any:
+        made = numba.njit(**options)(function)
+        if cache and hasattr(made, "_cache"):  # not a plain function, as under NUMBA_DISABLE_JIT=1
+            with suppress(RuntimeError):
+                made._cache = Cache(function)
+                return made
+            _say_that_nothing_is_kept()
+        return made
+
+    return compiled
+
+
+def _say_that_nothing_is_kept() -> None:
+    global _said
+    if not _said:
+        _said = True
+        log.warning(
+            "no folder for machine code can be written to, so that every process compiles anew; set NUMBA_CACHE_DIR to "
+            "a folder that can be written to"
+        )
+
+
+def _say_that_others_write(reason: str) -> None:
+    global _said
+    if not _said:
+        _said = True
+        log.warning("machine code is neither kept nor read: %s, or set NUMBA_CACHE_DIR to a folder of your own", reason)
+
+
+def where_kept() -> str | None:
+    """The folder where machine code of this module's functions would be kept; None if there is none."""
+    try:
+        return str(Cache(where_kept).cache_path)
+    except RuntimeError:
+        return None

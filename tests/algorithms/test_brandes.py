@@ -1,0 +1,414 @@
+"""Betweenness before and after an engine runs: sources, scaling, samples, plans, memory, arguments."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from networkx.utils import create_py_random_state
+
+import hopwave as hw
+import oracle
+from hopwave import EngineError, Graph, GraphError, PlanError, engines, generate
+from hopwave.algorithms.sampling import draw_sources, half_width
+from hopwave.algorithms.scaling import scale, scale_subset
+from hopwave.api import choice
+from hopwave.engines.cpu import graph as cpu_graph
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.betweenness import run
+from hopwave.engines.cpu.betweenness.run import Accumulation
+from hopwave.engines.cpu.graph import is_scattered
+from hopwave.engines.cpu.policy import block_size, preparation
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Job
+
+# ---------------------------------------------------------------- scaling
+
+
+def bare(n: int, directed: bool) -> Graph:
+    return Graph.from_edges([], [], n=n, directed=directed)
+
+
+@given(
+    sums=st.lists(st.floats(0, 1e6), max_size=9),
+    normalized=st.booleans(),
+    directed=st.booleans(),
+    endpoints=st.booleans(),
+    data=st.data(),
+)
+def test_scale(sums: list[float], normalized: bool, directed: bool, endpoints: bool, data: st.DataObject) -> None:
+    """Compared with the oracle, which test_oracle.py compares with NetworkX."""
+    n = len(sums)
+    vertices = st.lists(st.integers(0, n - 1), min_size=1, max_size=n - 1, unique=True)
+    sampled = data.draw(st.none() | vertices) if n > 1 else None
+    factors = oracle.rescaling(bare(n, directed), sampled, normalized, endpoints)
+    found = scale(
+        np.array(sums),
+        n,
+        normalized=normalized,
+        directed=directed,
+        endpoints=endpoints,
+        sampled=None if sampled is None else np.array(sampled, np.int64),
+    )
+    np.testing.assert_allclose(found, np.array(sums) * np.array(factors, float), rtol=1e-14)
+
+
+def test_the_score_of_a_single_sampled_source_is_nan() -> None:
+    found = scale(np.ones(4), 4, normalized=True, directed=False, endpoints=False, sampled=np.array([2]))
+    assert np.isnan(found).tolist() == [False, False, True, False]
+    none = scale(np.zeros(4), 4, normalized=True, directed=True, endpoints=False, sampled=np.zeros(0, np.int64))
+    assert np.isnan(none).all()
+
+
+@given(n=st.integers(0, 6), normalized=st.booleans(), directed=st.booleans(), endpoints=st.booleans())
+def test_a_subset_of_all_is_scaled_like_all(n: int, normalized: bool, directed: bool, endpoints: bool) -> None:
+    """Naming all sources changes nothing. (With fewer than two other vertices, nothing is scaled.)"""
+    how = {"normalized": normalized, "directed": directed, "endpoints": endpoints}
+    sums = np.arange(1.0, n + 1) if (n if endpoints else n - 1) >= 2 else np.zeros(n)
+    np.testing.assert_allclose(scale_subset(sums.copy(), n, **how), scale(sums, n, **how), rtol=1e-14)
+
+
+# ---------------------------------------------------------------- sources, as NetworkX draws them
+
+SEEDS = {
+    "int": lambda seed: seed,
+    "numpy int": np.int64,
+    "Random": random.Random,
+    "Generator": np.random.default_rng,
+    "RandomState": np.random.RandomState,
+}
+
+
+@pytest.mark.parametrize("kind", SEEDS)
+@pytest.mark.parametrize(("n", "k"), [(1, 0), (5, 1), (10, 3), (10, 9), (100, 7), (1000, 40), (40_000, 25)])
+def test_sources_are_drawn_as_networkx_draws_them(kind: str, n: int, k: int) -> None:
+    for seed in (0, 1, 42, 2**31):
+        right = create_py_random_state(int(seed) if kind == "numpy int" else SEEDS[kind](seed)).sample(range(n), k)
+        assert draw_sources(n, k, SEEDS[kind](seed)).tolist() == list(right)
+
+
+def test_a_generator_continues_its_sequence() -> None:
+    mine, theirs = np.random.default_rng(3), np.random.default_rng(3)
+    wrapped = create_py_random_state(theirs)
+    for _ in range(3):
+        assert draw_sources(50, 5, mine).tolist() == wrapped.sample(range(50), 5)
+    assert mine.random() == theirs.random()
+
+
+def test_without_a_seed_pythons_own_generator_draws() -> None:
+    random.seed(9)
+    first = draw_sources(50, 5, None)
+    random.seed(9)
+    assert draw_sources(50, 5, None).tolist() == first.tolist() == random.Random(9).sample(range(50), 5)
+
+
+def test_numpys_own_generator() -> None:
+    state = np.random.mtrand._rand
+    before = state.get_state()
+    first = draw_sources(50, 5, state)
+    state.set_state(before)
+    assert create_py_random_state(state).sample(range(50), 5) == first.tolist()
+
+
+def test_all_sources() -> None:
+    generator = random.Random(1)
+    assert draw_sources(7, None, generator) is None and draw_sources(7, 7, generator) is None
+    assert generator.random() == random.Random(1).random(), "nothing is drawn where nothing is left out"
+
+
+@pytest.mark.parametrize("k", [-1, 8, 2.0, True, "3"])
+def test_refused_sample_sizes(k: Any) -> None:
+    with pytest.raises(GraphError, match=r"k=.* sources cannot be drawn from 7 vertices"):
+        draw_sources(7, k, 1)
+
+
+@pytest.mark.parametrize("seed", ["one", 1.5, [1]])
+def test_refused_seeds(seed: Any) -> None:
+    with pytest.raises(GraphError, match="is not a seed"):
+        draw_sources(7, 2, seed)
+    with pytest.raises(GraphError, match="is not a seed"):
+        hw.betweenness_centrality(generate.path(200), epsilon=0.1, seed=seed)
+
+
+# ---------------------------------------------------------------- samples that are large enough
+
+
+def test_half_width_narrows_with_more_draws_and_more_risk() -> None:
+    mean, square = np.array([0.0, 0.1, 0.3]), np.array([0.0, 0.1, 0.1])
+    widths = [half_width(mean, square, k, 0.01) for k in (10, 100, 1000, 10_000)]
+    assert all((wide > narrow).all() for wide, narrow in itertools.pairwise(widths))
+    assert (half_width(mean, square, 100, 1e-6) > half_width(mean, square, 100, 1e-2)).all()
+    assert widths[1][0] < widths[1][1] and widths[1][2] < widths[1][1], "what varies more is known less"
+
+
+def test_half_width_holds() -> None:
+    """Means of draws whose expectation is known: outside the bound less often than the risk."""
+    generator, risk, k = np.random.default_rng(1), 0.05, 400
+    for p in (0.0, 0.02, 0.3):
+        draws = generator.random((2000, k)) < p
+        mean = draws.mean(axis=1)
+        outside = np.abs(mean - p) > half_width(mean, mean, k, risk)
+        assert outside.mean() <= risk
+
+
+def sampled(graph: Graph, **asked: Any) -> hw.BetweennessResult:
+    return hw.betweenness_centrality(graph, epsilon=0.12, method="sources", **asked)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("directed", [False, True])
+def test_adaptive_bounds_hold(seed: int, directed: bool) -> None:
+    graph = generate.kronecker(11, edge_factor=4, seed=seed, directed=directed)
+    right = hw.betweenness_centrality(graph).scores
+    found = sampled(graph, seed=seed)
+    assert found.sources < graph.n and found.bounds is not None
+    assert (np.abs(found.scores - right) <= found.bounds).all()
+    assert found.bounds.max() <= 0.12
+    assert found.certificate.error < 1e-12 and found.certificate.sources == found.sources
+    raw = sampled(graph, seed=seed, normalized=False)
+    pairs = (graph.n - 1) * (graph.n - 2) / (1 if directed else 2)
+    np.testing.assert_allclose(raw.scores, found.scores * pairs, rtol=1e-14)
+    np.testing.assert_allclose(raw.bounds, found.bounds * pairs, rtol=1e-14)
+
+
+def test_bounds_of_a_hub_are_narrower_than_epsilon() -> None:
+    """On a star the score is 1 for the hub and 0 for the others, and every source gives almost that."""
+    graph = generate.star(4000)
+    found = hw.betweenness_centrality(graph, epsilon=0.05, seed=1, method="sources")
+    assert 128 <= found.sources < 4000
+    assert abs(found.scores[0] - 1) <= found.bounds[0] <= 0.05 and (found.scores[1:] == 0).all()
+
+
+@pytest.mark.parametrize("kind", SEEDS)
+def test_adaptive_samples_repeat_by_their_seed(kind: str) -> None:
+    graph = generate.kronecker(11, edge_factor=4)
+    first, second, other = (sampled(graph, seed=SEEDS[kind](seed)) for seed in (7, 7, 8))
+    assert np.array_equal(first.scores, second.scores) and np.array_equal(first.bounds, second.bounds)
+    assert not np.array_equal(first.scores, other.scores)
+
+
+def test_adaptive_cutoff() -> None:
+    graph = generate.kronecker(11, edge_factor=4)
+    right = hw.betweenness_centrality(graph, cutoff=2).scores
+    found = sampled(graph, seed=1, cutoff=2)
+    assert (np.abs(found.scores - right) <= found.bounds).all()
+    assert not np.array_equal(found.scores, sampled(graph, seed=1).scores)
+
+
+def test_small_graphs_are_computed_exactly() -> None:
+    graph = generate.delaunay(200)
+    found = hw.betweenness_centrality(graph, epsilon=0.01, seed=1)
+    np.testing.assert_allclose(found.scores, hw.betweenness_centrality(graph).scores, rtol=1e-12)
+    assert found.sources == 200 and (found.bounds == 0).all()
+    raw = hw.betweenness_centrality(graph, epsilon=0.01, normalized=False)
+    np.testing.assert_allclose(raw.scores, hw.betweenness_centrality(graph, normalized=False).scores, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0, 0.1), (1, 0.1), (0.1, 0), (0.1, 1), (math.nan, 0.1), (-0.1, 0.1)])
+def test_refused_epsilon_and_delta(epsilon: float, delta: float) -> None:
+    with pytest.raises(GraphError, match="a number between 0 and 1"):
+        hw.betweenness_centrality(generate.path(4), epsilon=epsilon, delta=delta)
+
+
+# ---------------------------------------------------------------- blocks, preparation, memory
+
+
+@given(st.integers(0, 10**7))
+def test_block_size(sources: int) -> None:
+    size = block_size(sources)
+    assert 1 <= size <= 32
+    assert sources < 512 or -(-sources // size) >= 256, "work enough for many threads"
+
+
+@pytest.mark.parametrize(
+    ("searches", "irregular", "flat", "order", "expected"),
+    [
+        (0, True, False, "degree", "plain"),
+        (1, True, False, "degree", "hubs"),
+        (15, True, False, "degree", "hubs"),
+        (16, True, False, "degree", "arranged"),
+        (99, False, False, "degree", "hubs"),
+        (99, False, True, "degree", "plain"),
+        (99, True, False, "any", "plain"),
+        (0, False, True, "paper", "arranged"),
+    ],
+)
+def test_preparation_must_pay(searches: int, irregular: bool, flat: bool, order: str, expected: str) -> None:
+    assert preparation(searches, irregular, flat, order) == expected
+
+
+def test_a_shuffled_grid_is_scattered() -> None:
+    assert not is_scattered(generate.uniform(10_000, edge_factor=4)), "it fits into a cache"
+    assert not is_scattered(generate.grid(200, 200))
+    grid = generate.grid(200, 200)
+    shuffle = np.random.default_rng(1).permutation(grid.n)
+    source, target = grid.to_edges()
+    assert is_scattered(Graph.from_edges(shuffle[source], shuffle[target], n=grid.n))
+
+
+def test_graphs_are_prepared_once() -> None:
+    graph = generate.kronecker(8)
+    engine = engines.engine("cpu")
+    assert engine.load(graph, CATALOGUE["hopwave"]) is engine.load(graph, CATALOGUE["hopwave-block"])
+    prepared = cpu_graph.CpuGraph(graph)
+    kinds = [prepared.adjacency("degree").hub.size for _ in range(3)]
+    assert kinds == [0, graph.n, graph.n]
+
+
+NEEDS = 40 * 1000 + 4 * 2000 + 16 * 1000
+
+
+@pytest.mark.parametrize(("limit", "workers"), [(NEEDS, 1), (3 * NEEDS, 3), (100 * NEEDS, 8)])
+def test_as_many_workers_as_fit_into_memory(limit: int, workers: int) -> None:
+    assert Accumulation._fitting(8, 1000, 2000, 1000, limit) == workers
+
+
+def test_the_memory_of_the_machine_is_not_all_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "available_memory", lambda: 4 * NEEDS)
+    assert Accumulation._fitting(8, 1000, 2000, 1000, None) == 8, "less than every machine has"
+    monkeypatch.setattr(policy, "BYTES_ANYWHERE", 0)
+    assert Accumulation._fitting(8, 1000, 2000, 1000, None) == 3
+    monkeypatch.setattr(run, "available_memory", lambda: None)
+    assert Accumulation._fitting(8, 1000, 2000, 1000, None) == 8
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda graph: hw.betweenness_centrality(graph, memory_limit=10_000),
+        lambda graph: hw.betweenness_centrality(graph, memory_limit=10_000, plan="hopwave-wide"),
+        lambda graph: hw.betweenness_centrality(graph, memory_limit=10_000, epsilon=0.1),
+        lambda graph: hw.edge_betweenness_centrality(graph, memory_limit=10_000),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_it_runs(call: Any) -> None:
+    with pytest.raises(EngineError, match=r"needs .*B for one worker and may use 10.00 kB; raise memory_limit="):
+        call(generate.grid(40, 40))
+
+
+# ---------------------------------------------------------------- plans and arguments
+
+
+def chosen(sources: int, arcs: int, **asked: Any) -> tuple[str, str]:
+    graph: Any = SimpleNamespace(m=arcs, device="cuda")
+    job = Job(np.arange(sources, dtype=np.int64), **asked)
+    plan, why = choice.choose_betweenness_plan("auto", job, graph, engines.engine("cpu"))
+    return plan.name, why
+
+
+def test_the_number_of_sources_changes_no_plan() -> None:
+    assert chosen(1, 1 << 20) == chosen(3, 1 << 20) == chosen(4, 1 << 20) == ("hopwave-block", "one source per worker")
+
+
+@pytest.mark.parametrize(
+    ("vertices", "irregular", "flat", "sources", "threads", "together"),
+    [
+        (policy.CACHED_VERTICES, False, False, 1, 16, False),
+        (1 << 18, False, False, 1, 1, False),
+        (1 << 18, False, False, 1, 2, True),
+        (1 << 18, True, False, 1, 3, False),
+        (1 << 18, True, False, 1, 4, True),
+        (1 << 18, True, False, 4, 16, True),
+        (1 << 18, False, False, 3, 8, False),
+        (1 << 18, False, True, 3, 8, True),
+        (1 << 18, False, False, 8, 16, True),
+        (1 << 18, False, False, 9, 16, False),
+        (policy.WIDE_VERTICES, True, False, 1, 2, True),
+        (policy.WIDE_VERTICES, True, False, 2, 2, False),
+    ],
+)
+def test_few_sources_on_a_large_graph_get_all_threads(
+    vertices: int, irregular: bool, flat: bool, sources: int, threads: int, together: bool
+) -> None:
+    assert policy.few_sources(vertices, irregular, flat, sources, threads) == together
+
+
+@pytest.mark.parametrize(
+    ("plan", "device", "words"),
+    [
+        ("xbfs", "cpu", "plan 'xbfs' is a search; for betweenness use"),
+        ("hopwave-batch", "cpu", "use 'hopwave-block'"),
+        ("magic", "cpu", "plan 'magic' is not known"),
+        ("auto", "reference", "'reference' has betweenness along weights= only; use device='cpu'"),
+        ("turbobc-sccsc", "reference", "'reference' has betweenness along weights= only; use device='cpu'"),
+    ],
+)
+def test_refused_plans(plan: str, device: str, words: str) -> None:
+    for function in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+        with pytest.raises(PlanError, match=words):
+            function(generate.path(4), plan=plan, device=device)
+
+
+def test_wide_has_no_edges_and_no_bounds() -> None:
+    with pytest.raises(PlanError, match="scores vertices alone"):
+        hw.edge_betweenness_centrality(generate.path(4), plan="hopwave-wide")
+    with pytest.raises(PlanError, match="scores vertices alone"):
+        hw.betweenness_centrality(generate.path(4), plan="hopwave-wide", epsilon=0.1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"k": 2, "sources": [0]}, "k= draws sources and sources= names them"),
+        ({"k": 2, "targets": [0]}, "give sources= with targets="),
+        ({"epsilon": 0.1, "k": 2}, "epsilon= draws its own sample"),
+        ({"epsilon": 0.1, "endpoints": True}, "epsilon= draws its own sample"),
+        ({"epsilon": 0.1, "targets": [1]}, "epsilon= draws its own sample"),
+        ({"epsilon": 0.1, "checkpoint": "run.npz", "method": "sources", "seed": 1}, "cannot be checkpointed"),
+        ({"epsilon": 0.1, "checkpoint": "run.npz"}, "continues the same sample: give seed="),
+        ({"cutoff": -1}, "cutoff=-1 is not a number of hops"),
+        ({"cutoff": 1.5}, "cutoff=1.5"),
+        ({"memory_limit": 0}, "memory_limit=0 is not a number of bytes"),
+        ({"sources": []}, "the list of sources is empty"),
+        ({"targets": []}, "the list of targets is empty; leave out targets= for all"),
+        ({"epsilon": "small"}, "epsilon='small' is not the precision of a score"),
+        ({"delta": 7}, "delta=7 is not a risk"),
+        ({"progress": "yes"}, "progress='yes' is not known; use None, True, False or a function"),
+        ({"sources": [9]}, "9 is not a vertex"),
+        ({"targets": ["x"]}, "'x' is not a vertex"),
+        ({"k": 9}, "k=9 sources cannot be drawn"),
+    ],
+)
+def test_refused_arguments(asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(GraphError, match=words):
+        hw.betweenness_centrality(generate.path(4), **asked)
+
+
+@pytest.mark.parametrize("yes", [1, 1.0, np.True_])
+def test_endpoints_is_true_or_false(yes: Any) -> None:
+    graph = generate.grid(3, 4)
+    for plan in ("hopwave-block", "hopwave-wide"):
+        found = hw.betweenness_centrality(graph, endpoints=yes, plan=plan).scores
+        assert np.array_equal(found, hw.betweenness_centrality(graph, endpoints=True, plan=plan).scores)
+    for neither in (2, -1, "yes", [0], None):
+        with pytest.raises(GraphError, match="is neither True nor False; give one of the two"):
+            hw.betweenness_centrality(graph, endpoints=neither)  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif("hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points")
+def test_the_backend_takes_any_truth_value_as_networkx_does() -> None:
+    for how in ({"endpoints": "yes"}, {"endpoints": None}, {"normalized": 2}, {"normalized": []}):
+        karate = nx.karate_club_graph()
+        found = nx.betweenness_centrality(karate, **how, backend="hopwave")
+        assert found == pytest.approx(nx.betweenness_centrality(karate, **how, backend="networkx"), rel=1e-12)
+
+
+def test_graphs_of_other_libraries() -> None:
+    karate = nx.karate_club_graph()
+    right = nx.betweenness_centrality(karate)
+    for graph in (karate, nx.to_scipy_sparse_array(karate)):
+        np.testing.assert_allclose(hw.betweenness_centrality(graph).scores, list(right.values()), rtol=1e-12)
+
+
+def test_a_progress_function_is_called_at_the_end() -> None:
+    heard: list[tuple[int, int]] = []
+    hw.betweenness_centrality(generate.grid(12, 12), progress=lambda done, total: heard.append((done, total)))
+    assert heard[-1] == (144, 144) and heard == sorted(heard)

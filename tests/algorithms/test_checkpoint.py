@@ -1,0 +1,294 @@
+"""A run that was interrupted and continued gives the same bits as without a break; files of other runs are refused."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import FormatError, Graph, GraphError, engines, generate
+from hopwave.algorithms import checkpoint as module
+from hopwave.algorithms.brandes import accumulate
+from hopwave.algorithms.checkpoint import Checkpoint
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.betweenness import run as cpu_betweenness
+from hopwave.engines.cpu.betweenness import wide
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Job
+
+GRAPH = generate.delaunay(2500, seed=1)  # large enough to interrupt even on many cores
+CALLS: dict[str, Callable[..., Any]] = {
+    "vertices": lambda **how: hw.betweenness_centrality(GRAPH, device="cpu", **how),
+    "k": lambda **how: hw.betweenness_centrality(GRAPH, k=700, seed=3, endpoints=True, device="cpu", **how),
+    "targets": lambda **how: hw.betweenness_centrality(GRAPH, targets=[1, 2, 3], cutoff=9, device="cpu", **how),
+    "wide": lambda **how: hw.betweenness_centrality(GRAPH, k=40, seed=3, plan="hopwave-wide", device="cpu", **how),
+    "edges": lambda **how: hw.edge_betweenness_centrality(GRAPH, device="cpu", **how),
+}
+every_call = pytest.mark.parametrize("call", CALLS)
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Poll a thousand times per second, so that short runs can be interrupted too."""
+    monkeypatch.setattr(policy, "POLL_SECONDS", 0.001)
+
+
+def done(path: Path) -> int:
+    with np.load(path, allow_pickle=False) as stored:
+        return int(stored["done"])
+
+
+def stop(after: int) -> Callable[[int, int], None]:
+    """Ctrl-C when that many sources are done."""
+
+    def progress(reached: int, total: int) -> None:
+        if after <= reached < total:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def broken_off(call: Callable[..., Any], path: Path, after: int = 1) -> None:
+    """Interrupt the call early, so that it leaves a checkpoint."""
+    with pytest.raises(KeyboardInterrupt):
+        call(checkpoint=path, progress=stop(after), threads=1)
+
+
+# ---------------------------------------------------------------- continuing
+
+
+@every_call
+def test_a_run_continues_after_ctrl_c(call: str, tmp_path: Path) -> None:
+    path, run = tmp_path / "run.npz", CALLS[call]
+    unbroken = run(threads=2)
+    broken_off(run, path)
+    first = done(path)
+    broken_off(run, path, after=20)
+    assert 0 < first <= done(path)
+    heard: list[int] = []
+    resumed = run(checkpoint=path, progress=lambda reached, total: heard.append(reached), threads=3)
+    assert np.array_equal(resumed.scores, unbroken.scores)
+    assert resumed.certificate == unbroken.certificate
+    assert min(heard) > 0, "it did not start anew"
+
+
+@pytest.mark.slow
+@every_call
+def test_a_run_that_saves_all_the_time(call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "INTERVAL", 0.002)
+    saved: list[int] = []
+    save = Checkpoint.save
+    monkeypatch.setattr(Checkpoint, "save", lambda self, run, done: (saved.append(done), save(self, run, done)))
+    unbroken = CALLS[call](threads=1)
+    found = CALLS[call](checkpoint=tmp_path / "run.npz", threads=2)
+    assert np.array_equal(found.scores, unbroken.scores)
+    assert len(saved) > 1 and saved == sorted(saved)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide", "turbobc-sccsc"])
+def test_a_run_that_pauses_after_some_blocks(plan: str) -> None:
+    engine = engines.engine("cpu")
+    job = Job(np.arange(2500, dtype=np.int64) if plan != "hopwave-wide" else np.arange(40))
+    unbroken = engine.accumulation(GRAPH, job, CATALOGUE[plan], 2)
+    accumulate(unbroken, job, "test", False, None)
+    run, reached, pauses = engine.accumulation(GRAPH, job, CATALOGUE[plan], 2), 0, 0
+    while reached < run.blocks:
+        before = reached
+        reached = run.advance(reached, lambda now, before=before: now > before)
+        assert before < reached == run.done
+        pauses += 1
+    assert pauses > 1
+    assert np.array_equal(run.total, unbroken.total) and np.array_equal(run.certificate, unbroken.certificate)
+
+
+def test_ctrl_c_before_the_first_block_of_a_resumed_run_loses_nothing(tmp_path: Path) -> None:
+    for call in ("vertices", "wide"):
+        path, run = tmp_path / f"{call}.npz", CALLS[call]
+        broken_off(run, path, after=5)
+        first = done(path)
+        broken_off(run, path, after=0)
+        assert done(path) >= first > 0
+        assert np.array_equal(run(checkpoint=path).scores, run().scores)
+
+
+def test_ctrl_c_while_a_source_is_added_up_counts_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled code finishes a source before Python hears a Ctrl-C: it has then added it up and counted it, both."""
+
+    @contextmanager
+    def heard(*given: Any) -> Iterator[Any]:
+        with helped(*given) as team:
+            yield team
+        raise KeyboardInterrupt
+
+    helped = wide.helped
+    run, other = (
+        engines.engine("cpu").accumulation(GRAPH, Job(np.arange(3)), CATALOGUE["hopwave-wide"], 1) for _ in range(2)
+    )
+    run.advance(0, lambda done: done == 1)
+    with monkeypatch.context() as interrupted, pytest.raises(KeyboardInterrupt):
+        interrupted.setattr(wide, "helped", heard)
+        run.advance(1, lambda done: False)
+    other.advance(0, lambda done: done == 2)
+    assert run.done == 2 and np.array_equal(run.total, other.total)
+
+
+def test_other_errors_leave_the_last_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    broken_off(CALLS["vertices"], path)
+    before = path.read_bytes()
+
+    def fail(reached: int, total: int) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        CALLS["vertices"](checkpoint=path, progress=fail)
+    assert path.read_bytes() == before
+
+
+def test_a_finished_run_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = CALLS["vertices"](checkpoint=str(tmp_path / "run.npz"))
+
+    def never(*given: Any) -> None:
+        raise AssertionError("nothing is left to run")
+
+    monkeypatch.setattr(cpu_betweenness, "run_workers", never)
+    assert np.array_equal(CALLS["vertices"](checkpoint=tmp_path / "run.npz").scores, first.scores)
+
+
+# ---------------------------------------------------------------- files of other runs
+
+
+OTHERS: dict[str, Callable[..., Any]] = {
+    "another graph": lambda **how: hw.betweenness_centrality(generate.delaunay(2500, seed=2), **how),
+    "the graph directed": lambda **how: hw.betweenness_centrality(
+        Graph(GRAPH.indptr, GRAPH.indices, directed=True), **how
+    ),
+    "other sources": lambda **how: hw.betweenness_centrality(GRAPH, k=700, seed=3, **how),
+    "other targets": lambda **how: hw.betweenness_centrality(GRAPH, targets=[5], **how),
+    "a cutoff": lambda **how: hw.betweenness_centrality(GRAPH, cutoff=4, **how),
+    "endpoints": lambda **how: hw.betweenness_centrality(GRAPH, endpoints=True, **how),
+    "edges": lambda **how: hw.edge_betweenness_centrality(GRAPH, **how),
+    "another plan": lambda **how: hw.betweenness_centrality(GRAPH, plan="turbobc-sccsc", **how),
+    "all threads on a source": lambda **how: hw.betweenness_centrality(GRAPH, plan="hopwave-wide", **how),
+}
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkpoint of an interrupted run."""
+    path = tmp_path_factory.mktemp("begun") / "run.npz"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(policy, "POLL_SECONDS", 0.001)
+        broken_off(CALLS["vertices"], path)
+    return path
+
+
+def refused(path: Path, call: Callable[..., Any], error: type[Exception], words: str) -> None:
+    """One clear error, and the file is unchanged."""
+    before = path.read_bytes()
+    with pytest.raises(error, match=words) as caught:
+        call(checkpoint=path)
+    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+    assert path.read_bytes() == before and [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_a_checkpoint_of_another_call_is_refused(other: str, begun: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copy(begun, tmp_path / "run.npz"))
+    refused(path, OTHERS[other], GraphError, "is of another graph, question, plan or device; give another name")
+
+
+def test_blocks_of_another_size_are_refused(begun: Path, tmp_path: Path) -> None:
+    """Another engine may use blocks of another size; the same number of blocks is then another number of sources."""
+    path = tmp_path / "run.npz"
+    with np.load(begun) as stored:
+        np.savez(path, **{**stored, "size": np.array(stored["size"] + 1)})
+    refused(path, CALLS["vertices"], GraphError, "another graph, question, plan or device")
+
+
+def test_labels_and_scaling_may_change(begun: Path, tmp_path: Path) -> None:
+    """What is done with the sums afterwards does not matter."""
+    path = Path(shutil.copy(begun, tmp_path / "run.npz"))
+    raw = CALLS["vertices"](checkpoint=path, normalized=False)
+    assert np.array_equal(raw.scores, CALLS["vertices"](normalized=False).scores)
+
+
+def test_a_truncated_file_is_refused(begun: Path, tmp_path: Path) -> None:
+    whole = begun.read_bytes()
+    for length in (0, 10, len(whole) // 2, len(whole) - 5):
+        path = tmp_path / "run.npz"
+        path.write_bytes(whole[:length])
+        refused(path, CALLS["vertices"], FormatError, "expected a checkpoint of a betweenness run")
+
+
+def test_a_corrupt_file_is_refused(begun: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    whole = bytearray(begun.read_bytes())
+    whole[len(whole) // 2] ^= 0xFF
+    path.write_bytes(whole)
+    refused(path, CALLS["vertices"], FormatError, "expected a checkpoint of a betweenness run")
+
+
+def test_other_files_are_refused(begun: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    with np.load(begun) as stored:
+        parts = dict(stored)
+    array = io.BytesIO()
+    np.save(array, np.arange(3))
+
+    def without_total() -> None:
+        np.savez(path, **{name: part for name, part in parts.items() if name != "total"})
+
+    writes: list[Callable[[], object]] = [
+        lambda: path.write_text("precious notes"),
+        lambda: hw.write(path, GRAPH),
+        lambda: path.write_bytes(array.getvalue()),
+        lambda: np.savez(path, **{**parts, "format": np.array("hopwave betweenness checkpoint 99")}),
+        lambda: np.savez(path, **{**parts, "total": parts["total"][:-1]}),
+        lambda: np.savez(path, **{**parts, "done": np.arange(3)}),
+        lambda: np.savez(path, **{**parts, "done": np.array([{}], object)}),
+        lambda: np.savez(path, **{**parts, "done": np.array(-1)}),
+        lambda: np.savez(path, **{**parts, "done": np.array(10**6)}),
+        without_total,
+    ]
+    for write in writes:
+        write()
+        refused(path, CALLS["vertices"], FormatError, "give another name, or delete the file")
+
+
+def test_a_folder_is_not_a_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="expected a checkpoint"):
+        CALLS["vertices"](checkpoint=tmp_path)
+
+
+def test_a_missing_folder_is_refused_before_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu_betweenness.Accumulation, "advance", lambda *given: pytest.fail("it ran"))
+    with pytest.raises(FormatError, match=r"there is no folder .*missing for the checkpoint; make it first"):
+        CALLS["vertices"](checkpoint=tmp_path / "missing" / "run.npz")
+
+
+# ---------------------------------------------------------------- written completely or not at all
+
+
+def test_an_interrupted_write_keeps_the_old_checkpoint(
+    begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(shutil.copy(begun, tmp_path / "run.npz"))
+    before = path.read_bytes()
+
+    def full(stream: Any, **parts: Any) -> None:
+        stream.write(b"half a file")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(OSError, match="No space left"):
+        CALLS["vertices"](checkpoint=path)
+    assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1

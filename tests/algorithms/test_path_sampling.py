@@ -1,0 +1,333 @@
+"""Betweenness from sampled paths: the promise, the paths, and everything that must not change an answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import hopwave as hw
+from hopwave import engines, generate
+from hopwave.algorithms import method, path_sampling, sampled_paths
+from hopwave.engines.cpu.betweenness import path_kernels
+from hopwave.engines.cpu.intrinsics import COMPILED
+from hopwave.planning.jobs import PATH_SUMS, PathJob
+from hopwave.system.numba_cache import njit
+
+GRAPHS = {
+    "kronecker": generate.kronecker(7, edge_factor=4, seed=1),  # several components
+    "directed": generate.kronecker(7, edge_factor=6, seed=2, directed=True),
+    "grid": generate.grid(9, 9),
+}
+HUBS = {
+    "hubs": generate.kronecker(9, edge_factor=8, seed=3),  # walks look for predecessors in the nearer level
+    "hubs directed": generate.kronecker(9, edge_factor=8, seed=3, directed=True),
+}
+
+
+def weighted(graph: hw.Graph, unit: float = 1.0) -> hw.Graph:
+    """One, two or three units on every arc, the same both ways: many ties, and with a unit of 0.1 some are none."""
+    tails = np.repeat(np.arange(graph.n), graph.degrees)
+    low, high = np.minimum(tails, graph.indices), np.maximum(tails, graph.indices)
+    return graph.with_weights(unit * ((7 * low + 13 * high) % 3 + 1))
+
+
+def sampled(graph: hw.Graph, epsilon: float = 0.1, **asked: Any) -> hw.BetweennessResult:
+    return hw.betweenness_centrality(graph, epsilon=epsilon, method="paths", progress=False, **asked)
+
+
+def drawn(graph: hw.Graph, pairs: int, device: str = "cpu", start: int = 3, **job: Any) -> Any:
+    run = engines.engine(device).path_sampling(graph, PathJob(start, **job))
+    run.advance(pairs, lambda done: False)
+    sampled_paths.check(run)
+    return run
+
+
+def assert_as_likely(graph: hw.Graph, run: Any, **exact: Any) -> None:
+    """Counts are binomial with the exact probabilities: by Bonferroni, no vertex is too far off."""
+    p = hw.betweenness_centrality(graph, device="cpu", **exact).scores * (graph.n - 2) / graph.n
+    tail = np.minimum(stats.binom.cdf(run.counts, run.done, p), stats.binom.sf(run.counts - 1, run.done, p))
+    assert tail.min() * 2 * graph.n > 1e-4
+    assert (run.counts[p == 0] == 0).all() and run.counts.sum() == run.sums[PATH_SUMS.index("inner_vertices")]
+
+
+# ------------------------------------------------------------------ the promise
+
+
+@pytest.mark.parametrize("name, along", [*((name, False) for name in GRAPHS), ("directed", True)])
+def test_the_promise_holds(name: str, along: bool) -> None:
+    """In 40 runs, all scores are within epsilon and within their bounds as often as promised, and not too well."""
+    graph, epsilon, delta = weighted(GRAPHS[name]) if along else GRAPHS[name], 0.06, 0.2
+    right = hw.betweenness_centrality(graph, weights=along).scores
+    broken, errors = 0, []
+    for seed in range(40):
+        found = sampled(graph, epsilon, delta=delta, seed=seed, weights=along)
+        assert found.bounds is not None and found.bounds.max() <= epsilon and found.delta == delta
+        off = np.abs(found.scores - right)
+        broken += bool((off > found.bounds).any())
+        errors.append(off.max())
+    assert stats.binom.sf(broken - 1, 40, delta) > 1e-3
+    assert np.mean(errors) > epsilon / 10
+
+
+def test_intervals_are_exact() -> None:
+    """Each side errs with the stated risk, also for many pairs and tiny risks."""
+    for pairs in (50, 10**4, 10**7):
+        hits = np.unique(np.array([1, pairs // 1000 + 1, pairs // 10, pairs // 2, pairs * 9 // 10]))
+        for risk in (0.05, 1e-6, 1e-12):
+            low, high = path_sampling.interval(hits, pairs, np.full(len(hits), risk))
+            np.testing.assert_allclose(stats.binom.sf(hits - 1, pairs, low), risk, rtol=1e-2)
+            np.testing.assert_allclose(stats.binom.cdf(hits, pairs, high), risk, rtol=1e-2)
+    low, high = path_sampling.interval(np.array([0, 9]), 9, np.full(2, 0.1))
+    assert low[0] == 0.0 and high[1] == 1.0
+
+
+def test_risks_add_up_to_delta() -> None:
+    counts = np.random.default_rng(1).poisson(3, 500)
+    plan = path_sampling.schedule(counts, 400, path_sampling.Goal(0.02, 0.1))
+    assert 2 * plan.shares[plan.group].sum() == pytest.approx(1.0, rel=1e-12)
+    looks = [look for look, _ in zip(plan.looks(), range(2000), strict=False)]
+    assert 0.0999 < sum(risk for _, risk in looks) <= 0.1
+    assert all(one[0] < other[0] for one, other in pairwise(looks))
+
+
+# ------------------------------------------------------------------ the paths
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_counts_are_as_likely_as_they_should_be(name: str, device: str) -> None:
+    assert_as_likely(GRAPHS[name], drawn(GRAPHS[name], 20_000 if device == "cpu" else 150, device))
+
+
+@pytest.mark.parametrize("name", HUBS)
+def test_walks_through_hubs(name: str) -> None:
+    assert_as_likely(HUBS[name], drawn(HUBS[name], 20_000))
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_counts_along_weights_are_as_likely_as_they_should_be(name: str, device: str) -> None:
+    for unit, cutoff in ((1.0, None), (0.1, None), (1.0, 4.0)):
+        graph, pairs = weighted(GRAPHS[name], unit), 20_000 if device == "cpu" else 100
+        run = drawn(graph, pairs, device, weighted=True, cutoff=cutoff)
+        assert_as_likely(graph, run, weights=True, cutoff=cutoff)
+
+
+def test_weights_of_zero_and_too_many_paths() -> None:
+    """A weight of 0 is counted where that is possible; 2^1000 paths need an exponent."""
+    flat = hw.Graph.from_edges([0, 0, 1, 2, 3], [1, 2, 3, 3, 4], directed=True, weights=[1.0, 1.0, 0.0, 0.0, 0.0])
+    run = drawn(flat, 3000, weighted=True)
+    assert_as_likely(flat, run, weights=True)
+    assert run.sums[PATH_SUMS.index("recounted")] > 0
+    chain = generate.diamonds(1300)
+    run = drawn(chain.with_weights(np.ones(chain.m)), 300, weighted=True)
+    assert run.sums[PATH_SUMS.index("recounted")] > 0
+    assert_as_likely(chain, run)
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_cycles_of_length_zero_are_refused(device: str) -> None:
+    """At once if weights are 0; when a pair meets it, if a weight is too small beside another."""
+    ring = generate.cycle(5)
+    with pytest.raises(hw.GraphError, match="cannot be counted: weight 0 of"):
+        sampled(ring, 0.3, weights=np.zeros(ring.m), device=device, seed=1)
+    vanishing = hw.Graph.from_edges([0, 1], [1, 2], weights=[1e20, 1.0])
+    with pytest.raises(hw.GraphError, match="cannot be counted: weight 1 of"):
+        sampled(vanishing, 0.3, weights=True, device=device, seed=1)
+
+
+def test_every_shortest_path_is_equally_likely() -> None:
+    """From 0 to 7 of a grid of 2 × 4 lead four paths, two of them over the arc in the middle of the search.
+
+    One pair at a time shows which path was drawn: its inner vertices, of which only these have three.
+    """
+    graph = generate.grid(2, 4)  # rows 0 1 2 3 and 4 5 6 7
+    run = engines.engine("cpu").path_sampling(graph, PathJob(9), 1)
+    seen: Counter[tuple[int, ...]] = Counter()
+    for pair in range(6000):
+        before = run.counts.copy()
+        run.advance(pair + 1, lambda done: False)
+        inner = tuple(np.flatnonzero(run.counts - before).tolist())
+        if len(inner) == 3:
+            seen[inner] += 1
+    for paths in ([(1, 2, 3), (1, 2, 6), (1, 5, 6), (4, 5, 6)], [(0, 1, 2), (1, 2, 5), (2, 5, 6), (5, 6, 7)]):
+        assert stats.chisquare([seen.pop(path) for path in paths]).pvalue > 1e-4
+    assert not seen
+
+
+@pytest.mark.parametrize("chain", [300, 600])
+def test_path_counts_beyond_float64(chain: int) -> None:
+    graph = generate.diamonds(chain)
+    run = drawn(graph, 1500)
+    assert (run.sums[PATH_SUMS.index("recounted")] > 0) == (chain == 600)
+    assert_as_likely(graph, run)
+
+
+def test_cutoff_and_arranged_rows() -> None:
+    graph = GRAPHS["kronecker"]
+    assert_as_likely(graph, drawn(graph, 5000, cutoff=2), cutoff=2)
+    assert_as_likely(graph.arranged(), drawn(graph.arranged(), 5000))
+    assert drawn(graph, 50, cutoff=1).counts.sum() == 0
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_graphs_without_paths(n: int) -> None:
+    graph = hw.Graph.from_edges([], [], n=n)
+    found = sampled(graph, seed=1)
+    assert found.scores.tolist() == [0.0] * graph.n and len(found.bounds) == graph.n
+
+
+# ------------------------------------------------------------------ what changes nothing
+
+
+@pytest.mark.parametrize("along", [False, True])
+def test_threads_and_blocks_change_nothing(along: bool) -> None:
+    graph = weighted(GRAPHS["directed"])
+    one, two = (sampled(graph, 0.05, seed=4, threads=threads, weights=along) for threads in (1, 2))
+    assert np.array_equal(one.scores, two.scores) and np.array_equal(one.bounds, two.bounds) and one.pairs == two.pairs
+    assert not np.array_equal(one.scores, sampled(graph, 0.05, seed=5).scores)
+    parts = engines.engine("cpu").path_sampling(graph, PathJob(3, weighted=along))
+    whole = drawn(graph, 1000, weighted=along)
+    for until in (1, 130, 1000):
+        parts.advance(until, lambda done: False)
+    assert np.array_equal(whole.counts, parts.counts) and np.array_equal(whole.sums, parts.sums)
+
+
+def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
+    graph, file = generate.grid(4, 4), tmp_path / "run.npz"
+    whole = sampled(graph, 0.2, seed=2, device="reference")
+    calls: list[int] = []
+
+    def stop(done: int, total: int) -> None:
+        calls.append(done)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        hw.betweenness_centrality(
+            graph, epsilon=0.2, seed=2, method="paths", device="reference", progress=stop, checkpoint=file
+        )
+    with np.load(file) as kept:
+        assert 0 < int(kept["done"]) < whole.pairs
+    again = sampled(graph, 0.2, seed=2, device="reference", checkpoint=file)
+    assert np.array_equal(whole.scores, again.scores) and np.array_equal(whole.bounds, again.bounds)
+    with pytest.raises(hw.GraphError, match="another graph, question"):
+        sampled(graph, 0.2, seed=3, device="reference", checkpoint=file)
+
+
+@pytest.mark.parametrize("damage", ["counts", "sums"])
+def test_a_wrong_path_raises(damage: str) -> None:
+    run = drawn(GRAPHS["grid"], 100)
+    getattr(run, damage)[-1] += 1
+    with pytest.raises(hw.EngineError, match="failed its own check"):
+        sampled_paths.check(run)
+
+
+@njit(**COMPILED)
+def walk_back(rows: Any, own: Any, queue: Any) -> Any:  # kernels have no entry from Python
+    back, along = rows
+    return path_kernels.walk(back, along, back, along, True, own, queue, 9, 4, np.int32(1), False, np.uint64(5), 3)
+
+
+def test_a_wrong_count_is_noticed() -> None:
+    """On a walk back through a grid of 3 × 3, the counts of predecessors must add up."""
+    graph = generate.grid(3, 3)
+    run, search = engines.engine("cpu").path_sampling(graph, PathJob(1)), hw.bfs(graph, 0, path_counts=True)
+    own, rows = run._worker_state(), (run._graph.indptr[0], run._graph.indices[0])
+    own.level[:], own.sigma[:] = search.distances + 1, search.path_counts
+    queue = np.argsort(search.distances, kind="stable").astype(np.uint32)
+    own.path[4] = 8
+
+    assert walk_back(rows, own, queue) == 0 and own.path[0] == 0
+    own.sigma[5] += 1
+    assert walk_back(rows, own, queue) == -1
+
+
+# ------------------------------------------------------------------ top, methods, arguments
+
+
+def test_the_highest_are_separated() -> None:
+    graph = generate.star(60)
+    early, late = sampled(graph, 0.02, top=1, seed=1), sampled(graph, 0.02, seed=1)
+    assert early.undecided == [] and early.top(1)[0][0] == 0 and early.pairs < late.pairs and late.undecided is None
+    ring = sampled(generate.cycle(30), 0.1, top=3, seed=1)
+    assert len(ring.undecided) == 30 and ring.bounds.max() <= 0.1
+    assert sampled(graph, 0.2, top=60, seed=1).undecided == []
+
+
+def test_auto_takes_the_cheapest(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = hw.betweenness_centrality(GRAPHS["grid"], epsilon=0.1, seed=1)
+    assert exact.sources == 81 and "exact: all 81 sources" in exact.plan.why
+    plan = path_sampling.Schedule(path_sampling.Goal(0.02, 0.1), 3000, np.zeros(1, np.intp), np.ones(1))
+    for n, arcs, chosen in ((10**5, 100.0, "paths"), (10**6, 1e7, "sources"), (2000, 1e7, "exact")):
+        pilot = sampled_paths.Pilot(plan, 400, arcs, 0.05)
+        assert method.after_pilot(n, 10**6, pilot, "cpu").method == chosen
+        if chosen == "sources":
+            assert method.after_pilot(n, 10**6, pilot, "cpu", continued=True).method == "paths"
+    monkeypatch.setattr(method, "SMALL", 0)
+    found = hw.betweenness_centrality(generate.kronecker(10, seed=1), epsilon=0.1, seed=1, progress=False)
+    assert found.pairs and "paths cost less" in found.plan.why and found.plan == "path-sampling"
+    named = hw.betweenness_centrality(GRAPHS["grid"], epsilon=0.1, seed=1, plan="hopwave-block")
+    assert named.pairs is None and "plan= names" in named.plan.why
+
+
+@pytest.mark.parametrize(("plan", "small"), [("auto", 0.0), ("auto", 1.0), ("hopwave-block", 0.0)])
+def test_auto_continues_from_a_checkpoint(
+    plan: str, small: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it takes: paths, all sources, or all sources because a plan is named."""
+    monkeypatch.setattr(method, "SMALL", small)
+    graph, file = generate.kronecker(8, seed=1), tmp_path / "run.npz"
+
+    def stop(done: int, total: int) -> None:
+        if file.exists() or done > 200:
+            raise KeyboardInterrupt
+
+    def call(**more: Any) -> Any:
+        return hw.betweenness_centrality(graph, epsilon=0.02, seed=1, plan=plan, threads=1, **more)
+
+    with pytest.raises(KeyboardInterrupt):
+        call(checkpoint=file, progress=stop)
+    again = call(checkpoint=file, progress=False)
+    assert file.exists() and (again.pairs is None) == (plan != "auto" or small > 0)
+    whole = call(progress=False)
+    if again.pairs == whole.pairs:
+        assert np.array_equal(again.scores, whole.scores)
+    else:  # without a checkpoint, the plan's sources are a sample
+        assert "growing sample has no checkpoint" in again.plan.why and again.sources == graph.n
+
+
+@pytest.mark.parametrize(
+    "asked, message",
+    [
+        ({"method": "best", "epsilon": 0.1}, "method='best' is not known"),
+        ({"method": "paths"}, "give epsilon="),
+        ({"method": "exact", "k": 2}, "leave out one"),
+        ({"top": 0, "epsilon": 0.1}, "top=0 is not a number of vertices"),
+        ({"top": 3}, "give epsilon=, too"),
+        ({"top": 3, "epsilon": 0.1, "method": "exact"}, "use method='paths' or 'auto'"),
+        ({"method": "paths", "epsilon": 0.1, "plan": "hopwave-block"}, "leave out one"),
+        ({"method": "paths", "epsilon": 0.1, "checkpoint": "run.npz"}, "give seed="),
+        ({"method": "paths", "epsilon": 0.1, "memory_limit": 100}, "raise memory_limit="),
+    ],
+)
+def test_refused(asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(hw.HopwaveError, match=message):
+        hw.betweenness_centrality(generate.path(5), **asked)
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_epsilon_by_which_no_score_can_be_off() -> None:
+    """p ± epsilon is no probability for any p: shares of the risk are even, and a first look is enough."""
+    plan = path_sampling.schedule(np.array([40, 45, 50]), 100, path_sampling.Goal(0.9, 0.5))
+    assert np.isfinite(plan.shares).all() and plan.first <= 64
+    graph = generate.cycle(12)
+    found = hw.betweenness_centrality(graph, epsilon=0.9, delta=0.5, method="paths", seed=1, device="cpu")
+    exact = hw.betweenness_centrality(graph, device="cpu").scores
+    assert (np.abs(found.scores - exact) <= 0.9).all()

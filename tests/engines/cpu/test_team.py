@@ -1,0 +1,194 @@
+"""Helpers that stay between calls, all threads on one source of betweenness, and the first searches on a machine."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import Graph, generate
+from hopwave.api.validate import check
+from hopwave.engines.cpu import policy, team
+from hopwave.engines.cpu.betweenness.run import Accumulation
+from hopwave.engines.cpu.betweenness.wide import WideAccumulation
+from hopwave.engines.cpu.search.small import FirstSearches, first_searches
+from hopwave.planning.jobs import Question
+from hopwave.system.numba_cache import njit
+
+KRONECKER = generate.kronecker(14, 8, seed=3)
+RING = generate.smallworld(20_000, 10, 0.1, seed=4)
+DIRECTED = generate.kronecker(14, 8, seed=5, directed=True)
+
+
+def search(graph: Graph, source: int, threads: int) -> Any:
+    return hw.bfs(graph, source, plan="hopwave", device="cpu", threads=threads)
+
+
+def test_searches_one_after_another_and_at_once_are_all_right():
+    """Helpers go from one search to the next, and two leaders at a time have a team each."""
+    right = {(id(g), s): search(g, s, 1).distances for g in (KRONECKER, RING) for s in range(8)}
+
+    def many(graph: Graph) -> bool:
+        for round_ in range(40):
+            found = search(graph, round_ % 8, 4)
+            if not np.array_equal(found.distances, right[id(graph), round_ % 8]):
+                return False
+            if round_ % 10 == 0:
+                check(graph, [round_ % 8], found.distances, found.predecessors)
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        assert all(pool.map(many, (KRONECKER, RING, KRONECKER, RING)))
+
+
+def test_helpers_leave_when_no_search_follows():
+    graph = generate.smallworld(20_000, 10, 0.1, seed=6)
+    search(graph, 0, 3)
+    until = time.monotonic() + 20
+    while any(cells[team.PRESENT] for cells in team._teams.all) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not any(cells[team.PRESENT] or cells[team.READERS] for cells in team._teams.all)
+
+
+def test_arguments_for_waiting_helpers_are_empty_and_of_the_same_types():
+    A = graph_arrays = hw.engines.engine("cpu").load(RING, None).adjacency("any")
+    empty = team._empty((A, np.zeros((2, 3)), 5))
+    assert type(empty[0]) is type(graph_arrays) and empty[2] == 5 and empty[1].shape == (0, 0)
+    for mine, theirs in zip(A, empty[0], strict=True):
+        if isinstance(mine, np.ndarray):
+            assert theirs.size == 0 and theirs.dtype == mine.dtype and theirs.flags.writeable == mine.flags.writeable
+
+
+WAYS: list[dict[str, Any]] = [{}, {"endpoints": True}, {"targets": range(0, 9000, 7)}, {"cutoff": 3}]
+
+
+@pytest.mark.parametrize("how", WAYS, ids=lambda how: next(iter(how), "plain"))
+@pytest.mark.parametrize("graph", [KRONECKER, DIRECTED, RING], ids=["kronecker", "directed", "ring"])
+def test_all_threads_on_one_source_give_the_scores_of_a_source_per_thread(graph: Graph, how: dict[str, Any]):
+    sources = np.argsort(-graph.degrees, kind="stable")[::400][:6].tolist()
+
+    def scores(plan: str, threads: int) -> Any:
+        found = hw.betweenness_centrality(
+            graph, sources=sources, plan=plan, threads=threads, device="cpu", progress=False, **how
+        )
+        return found.scores.tobytes()
+
+    assert scores("hopwave-wide", 1) == scores("hopwave-wide", 3) == scores("hopwave-block", 2)
+
+
+def layers(count: int, width: int) -> Graph:
+    """Layers of which every vertex is joined to all of the next: width^count paths lead through them."""
+    here = np.arange(count * width).reshape(count, width)
+    source, target = np.repeat(here[:-1], width, axis=1), np.tile(here[1:], (1, width))
+    return Graph.from_edges(source.ravel(), target.ravel())
+
+
+def braid(count: int, width: int, strands: int) -> Graph:
+    """Layers of which every vertex is joined to some of the next, at random: their path counts are all different."""
+    random = np.random.default_rng(count)
+    tails = np.repeat(np.arange((count - 1) * width), strands)
+    heads = (tails // width + 1) * width + random.integers(0, width, tails.size)
+    return Graph.from_edges(tails, heads)
+
+
+@pytest.mark.parametrize("graph", [layers(10, 8), braid(90, 12, 3), braid(60, 30, 8)], ids=["few", "flat", "many"])
+def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.MonkeyPatch, graph: Graph):
+    """Also where path counts do not fit into 53 bits, as in the braids: the order in which they are added is seen."""
+    used: list[int] = []
+    monkeypatch.setattr(policy, "VERTICES_PER_THREAD", 16)
+    monkeypatch.setattr(policy, "SMALL_JOB", 0)
+    monkeypatch.setattr(policy, "CACHED_VERTICES", 0)
+    begin = WideAccumulation.__init__
+    monkeypatch.setattr(WideAccumulation, "__init__", lambda *given, **how: used.append(1) or begin(*given, **how))
+
+    def scores(few: bool) -> Any:
+        monkeypatch.setattr(policy, "few_sources", lambda *given: few)
+        return hw.betweenness_centrality(graph, sources=[0, 9, 30], threads=4, device="cpu").scores
+
+    together, apart = scores(True), scores(False)
+    assert np.array_equal(together, apart) and together.max() > 0 and used == [1]
+
+
+def test_rounded_path_counts_do_not_depend_on_threads():
+    """Counts of more than 53 bits are rounded, so that the order in which they are added up is seen."""
+    graph = layers(30, 150)
+    scores = [
+        hw.betweenness_centrality(graph, sources=[0, 2000], plan="hopwave-wide", threads=threads, device="cpu").scores
+        for threads in (1, 3)
+    ]
+    assert np.array_equal(*scores) and scores[0].max() > 0
+
+
+@pytest.mark.parametrize("room", [0, 300, 3000, 10**6])
+def test_room_for_sorted_arcs_changes_no_bit(monkeypatch: pytest.MonkeyPatch, room: int):
+    """Arcs into a level may be more than those that leave it, by which the level is judged: then there is no room."""
+    graph = Graph(DIRECTED.indptr.copy(), DIRECTED.indices.copy(), directed=True)
+    monkeypatch.setattr(policy, "sorted_arcs", lambda arcs: room)
+
+    def scores(graph: Graph, plan: str) -> Any:
+        return hw.betweenness_centrality(graph, sources=[5, 6, 700], plan=plan, threads=3, device="cpu").scores
+
+    assert np.array_equal(scores(graph, "hopwave-wide"), scores(DIRECTED, "hopwave-block"))
+
+
+def test_the_next_call_uses_the_arrays_of_the_last(monkeypatch: pytest.MonkeyPatch):
+    """And gives the same scores; a caller who limits memory leaves nothing."""
+    graph, made = generate.smallworld(9_000, 10, 0.1, seed=8), []
+    make = Accumulation._worker_state
+    monkeypatch.setattr(Accumulation, "_worker_state", lambda self: made.append(1) or make(self))
+
+    def scores(**how: Any) -> Any:
+        return hw.betweenness_centrality(graph, sources=[5, 6, 7], threads=2, device="cpu", **how).scores
+
+    limited = scores(memory_limit=1 << 30)
+    assert len(made) == 2
+    again = [scores(), scores(), scores(cutoff=4, endpoints=True), scores()]
+    assert len(made) == 4
+    assert all(np.array_equal(limited, one) for one in (again[0], again[1], again[3]))
+    wide = [scores(plan="hopwave-wide"), scores(plan="hopwave-wide")]
+    assert all(np.array_equal(limited, one) for one in wide)
+
+
+@njit(nogil=True)
+def wait_for_an_offer(cells: Any) -> Any:
+    return team.await_offer(cells, np.int64(0))
+
+
+def test_no_helper_leaves_between_a_count_and_an_offer():
+    """It would not be missed, and the call would have one thread less."""
+    cells = np.zeros(team.TEAM_CELLS, np.int64)
+    wait_for_an_offer(cells)  # nobody comes: it leaves
+    assert cells[team.PRESENT] == -1
+    cells[team.PRESENT], cells[team.EXPECTED] = 1, 1
+    with ThreadPoolExecutor(1) as pool:
+        helper = pool.submit(wait_for_an_offer, cells)
+        time.sleep(0.2)
+        stayed = not helper.done()
+        cells[team.EXPECTED] = 0
+        assert helper.result(20) == -1 and stayed and cells[team.PRESENT] == 0
+        cells[team.PRESENT], cells[team.EXPECTED], cells[team.OFFER] = 1, 1, 1
+        assert pool.submit(wait_for_an_offer, cells).result(20) == 1
+    assert cells[team.PRESENT] == 1 and cells[team.READERS] == 1
+
+
+def test_the_first_searches_are_plain_ones(monkeypatch: pytest.MonkeyPatch):
+    """Until there were some, or they would take long, or the loop is compiled."""
+    monkeypatch.setattr(FirstSearches, "left", 2)
+    monkeypatch.setattr(FirstSearches, "seconds_left", 100.0)
+    loop = SimpleNamespace(overloads={}, _cache=SimpleNamespace(_cache_file=SimpleNamespace(_load_index=dict)))
+    first = first_searches(RING, Question(), None, loop)
+    right = search(RING, 3, 1)
+    assert np.array_equal(first((3,), None)["distances"], right.distances)
+    found = first((3,), None)
+    check(RING, [3], found["distances"], found["predecessors"])
+    assert first((3,), None) is None
+    FirstSearches.left, FirstSearches.seconds_left = 2, 1e-9
+    assert first((3,), None) is None
+    FirstSearches.seconds_left = 100.0
+    loop.overloads["compiled"] = 1
+    assert first((3,), None) is None and first_searches(RING, Question(), None, loop) is None

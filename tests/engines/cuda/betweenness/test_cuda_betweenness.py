@@ -1,0 +1,375 @@
+"""Betweenness on the GPU: regimes that agree, the same bits each time, little memory, interrupted runs.
+
+test_betweenness.py and test_overflow.py check every plan on every trap and beyond float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+import oracle
+from hopwave import EngineError, Graph, engines, generate
+from hopwave.algorithms.brandes import accumulate
+from hopwave.engines.cuda.betweenness import regimes
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Job
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide")
+every_plan = pytest.mark.parametrize("plan", PLANS)
+both = pytest.mark.parametrize("call", [hw.betweenness_centrality, hw.edge_betweenness_centrality])
+
+
+@pytest.fixture
+def pool() -> Iterator[Any]:
+    """CuPy's pool of memory; limits that a test sets are lifted after it."""
+    cupy = pytest.importorskip("cupy")
+    found = cupy.get_default_memory_pool()
+    yield found
+    found.set_limit(size=0)
+
+
+@cache
+def graph(name: str) -> Graph:
+    hub = np.arange(1, 3000)
+    return {
+        "kronecker": lambda: generate.kronecker(12, edge_factor=8, seed=3),
+        "kronecker-directed": lambda: generate.kronecker(12, edge_factor=8, seed=3, directed=True),
+        "mesh": lambda: generate.delaunay(3000, seed=3),
+        "hubs": lambda: Graph.from_edges(np.concatenate([0 * hub, 0 * hub + 1, hub]), np.tile(hub, 3)[::-1]),
+        "pieces": lambda: Graph.from_edges(*np.random.default_rng(3).integers(0, 4000, (2, 3000)), n=4000),
+        "pieces-directed": lambda: Graph.from_edges(
+            *np.random.default_rng(3).integers(0, 4000, (2, 6000)), n=4000, directed=True
+        ),
+    }[name]()  # fmt: skip
+
+
+every_graph = pytest.mark.parametrize(
+    "name", ["kronecker", "kronecker-directed", "mesh", "hubs", "pieces", "pieces-directed"]
+)
+SOURCES = list(range(0, 3000, 23))  # more than two batches
+
+
+def options_for(plan: str) -> dict[str, Any]:
+    return {"sources": SOURCES[:: 10 if plan == "hopwave-wide" else 1], "plan": plan, "progress": False}
+
+
+@every_plan
+@every_graph
+@both
+def test_every_regime_agrees_with_the_cpu(plan: str, name: str, call: Any) -> None:
+    options = options_for(plan)
+    found = call(graph(name), device="cuda", **options)
+    expected = call(graph(name), device="cpu", **{**options, "plan": "auto"})
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-11, atol=1e-290)
+    assert found.certificate.error <= 1e-12 and found.plan.name == plan
+
+
+@every_plan
+@both
+def test_the_same_bits_each_time(plan: str, call: Any) -> None:
+    for name in ("kronecker", "kronecker-directed", "mesh"):
+        first, second = (call(graph(name), device="cuda", **options_for(plan)) for _ in range(2))
+        assert np.array_equal(first.scores, second.scores) and first.certificate == second.certificate
+
+
+@every_plan
+def test_all_options_at_once(plan: str) -> None:
+    for name in ("kronecker-directed", "mesh"):
+        options = options_for(plan) | {"targets": range(0, 3000, 7), "cutoff": 4, "endpoints": True}
+        found = hw.betweenness_centrality(graph(name), device="cuda", **options)
+        expected = hw.betweenness_centrality(graph(name), device="cpu", **{**options, "plan": "auto"})
+        np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-11)
+
+
+def test_samples_with_bounds() -> None:
+    for plan in PLANS[:2]:
+        found, expected = (
+            hw.betweenness_centrality(
+                graph("kronecker"), epsilon=0.1, seed=5, device=device, plan=plan_, method="sources"
+            )
+            for device, plan_ in (("cuda", plan), ("cpu", "auto"))
+        )
+        assert found.sources == expected.sources
+        np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-11)
+        np.testing.assert_allclose(found.bounds, expected.bounds, rtol=1e-11)
+
+
+@both
+def test_renumbering_changes_no_bit(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deep graphs are renumbered for long runs; lists keep their order."""
+    from hopwave.engines.cuda.graph import CudaGraph
+
+    monkeypatch.setattr(regimes, "scattered", lambda *given: True)
+    grid = generate.grid(60, 50, missing=0.05, seed=1)
+    directed = Graph.from_edges(*grid.to_edges(), n=grid.n, directed=True)
+    for G in (graph("mesh"), grid, directed):
+        options = {"sources": SOURCES, "plan": "hopwave-block", "device": "cuda", "targets": range(0, 3000, 2)}
+        found = {}
+        for worth in (False, True):
+            monkeypatch.setattr(regimes, "worth_renumbering", lambda *given, worth=worth: worth)
+            found[worth] = call(G, **options)
+        assert G._prepared.find(CudaGraph).kept["any"]["near"].bytes > 0
+        assert np.array_equal(found[True].scores, found[False].scores)
+
+
+@both
+@pytest.mark.parametrize("team", [2, 4, 32])
+def test_teams_change_no_bit(call: Any, team: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where sources are few and levels wide, every source gets several blocks."""
+    directed = Graph.from_edges(*generate.grid(60, 50, missing=0.05, seed=1).to_edges(), n=3000, directed=True)
+    for G in (graph("mesh"), directed, generate.diamonds(900), graph("kronecker")):
+        options = {"sources": [0, 70, 2000], "plan": "hopwave-block", "device": "cuda"}
+        found = {}
+        for size in (1, team):
+            shape = regimes.Shape(256, 1, 3, 0, size)
+            monkeypatch.setattr(regimes, "block_shape", lambda *given, shape=shape: shape)
+            found[size] = call(G, **options)
+        assert np.array_equal(found[1].scores, found[team].scores)
+
+
+def test_a_deep_search_leaves_the_batch() -> None:
+    path = generate.path(400)
+    for plan in ("hopwave-batch", "hopwave-wide"):
+        found = hw.betweenness_centrality(path, sources=[0, 200, 399], plan=plan, device="cuda", normalized=False)
+        expected = hw.betweenness_centrality(path, sources=[0, 200, 399], device="cpu", normalized=False)
+        assert np.array_equal(found.scores, expected.scores)
+
+
+def layered(*sizes: int, directed: bool = False) -> Graph:
+    """Layers of these sizes, each joined completely to the next."""
+    ends = np.cumsum([0, *sizes])
+    pairs = [
+        np.stack(np.meshgrid(np.arange(ends[i], ends[i + 1]), np.arange(ends[i + 1], ends[i + 2])), -1).reshape(-1, 2)
+        for i in range(len(sizes) - 1)
+    ]
+    u, v = np.concatenate(pairs).T
+    return Graph.from_edges(u, v, directed=directed)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (1, 3000, 1, 3000),  # long rows, in pieces; levels that push their counts, and levels that pull them
+        (1, 2, 1500, 40, 3, 1),  # rows of every length; small levels after large ones, which push their shares
+        (1, *[2] * 47),  # as many levels as the kernel sorts
+        (1, *[2] * 60),  # more than that: left to the block regime
+        (1, *[300] * 12),  # counts up to 2^98, beyond what whole numbers in float64 are exact for
+    ],
+    ids=str,
+)
+@both
+def test_one_source_by_the_whole_gpu(sizes: tuple[int, ...], directed: bool, call: Any) -> None:
+    G = layered(*sizes, directed=directed)
+    for source in (0, G.n // 2):
+        found, again = (call(G, sources=[source], plan="hopwave-wide", device="cuda") for _ in range(2))
+        expected = call(G, sources=[source], device="cpu")
+        np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-12, atol=1e-290)
+        assert np.array_equal(found.scores, again.scores) and found.certificate == again.certificate
+
+
+@pytest.mark.parametrize("width", [64, 256])
+def test_a_small_level_pushes_its_shares_if_their_exponents_are_near(width: int) -> None:
+    """Six levels of that width beside a path: the shares of the two vertices after them are 1 and 1 / width ** 6. With
+    64 they are added up exactly, with 256 they are too far apart and are pulled.
+    """
+    wide = layered(1, *[width] * 6, 1)
+    path = np.append(0, wide.n + np.arange(7))
+    G = Graph.from_edges(*(np.concatenate(ends) for ends in zip(wide.to_edges(), (path[:-1], path[1:]), strict=True)))
+    found, again = (hw.betweenness_centrality(G, sources=[0], plan="hopwave-wide", device="cuda") for _ in range(2))
+    expected = hw.betweenness_centrality(G, sources=[0], device="cpu")
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-12, atol=0)
+    assert np.array_equal(found.scores, again.scores)
+
+
+def test_scores_stay_where_the_graph_is() -> None:
+    cupy = pytest.importorskip("cupy")
+    G = graph("kronecker")
+    there = Graph.from_edges(*(cupy.asarray(ends) for ends in G.to_edges()), n=G.n)
+    for plan in PLANS:
+        options: dict[str, Any] = {"sources": [5], "plan": plan, "device": "cuda"}
+        found, expected = hw.betweenness_centrality(there, **options), hw.betweenness_centrality(G, **options)
+        assert isinstance(found.scores, cupy.ndarray) and isinstance(expected.scores, np.ndarray)
+        assert np.array_equal(found.scores.get(), expected.scores)
+
+
+def test_auto_chooses_by_depth_and_size() -> None:
+    def plan(G: Graph, **options: Any) -> str:
+        return hw.betweenness_centrality(G, device="cuda", **options).plan.name
+
+    assert plan(graph("mesh"), k=20, seed=1) == "hopwave-block"
+    assert plan(graph("kronecker"), k=20, seed=1) == "hopwave-batch"
+    assert plan(graph("kronecker"), sources=0) == "hopwave-wide"
+
+
+def test_threads_are_rejected() -> None:
+    with pytest.raises(EngineError, match="threads=2 is for device='cpu'"):
+        hw.betweenness_centrality(graph("mesh"), device="cuda", threads=2)
+
+
+# ---------------------------------------------------------------- memory
+
+
+@every_plan
+@both
+def test_less_memory_changes_no_bit(plan: str, call: Any) -> None:
+    G, options = graph("kronecker"), options_for(plan)
+    if call is hw.betweenness_centrality:
+        options["endpoints"] = True
+    arcs_in_batches = plan == "hopwave-batch" and call is hw.edge_betweenness_centrality
+    whole = call(G, device="cuda", **options)
+    for limit in (64 << 20, 8 << 20, 2 << 20):
+        found = call(G, device="cuda", memory_limit=limit, **options)
+        same = np.allclose(found.scores, whole.scores, rtol=1e-12, atol=0)
+        assert same if arcs_in_batches else np.array_equal(found.scores, whole.scores)
+        assert found.certificate == whole.certificate
+
+
+def test_deterministic_batches_of_arcs_are_not_made_smaller() -> None:
+    G, options = graph("kronecker"), options_for("hopwave-batch") | {"device": "cuda", "deterministic": True}
+    one, two = (hw.edge_betweenness_centrality(G, **options, memory_limit=limit).scores for limit in (None, 64 << 20))
+    assert np.array_equal(one, two)
+    with pytest.raises(EngineError, match=r"for 64 sources that deterministic=True keeps together .* memory_limit="):
+        hw.edge_betweenness_centrality(G, **options, memory_limit=2 << 20)
+
+
+def test_a_run_keeps_to_its_memory_limit(pool: Any) -> None:
+    """What a run takes beside the graph; CuPy rounds every array up to 512 bytes."""
+    G = generate.delaunay(20_000, seed=1)
+    limit = 40 << 20
+    for plan in PLANS:
+        hw.betweenness_centrality(G, sources=[0, 1], device="cuda", plan=plan)
+        pool.free_all_blocks()
+        pool.set_limit(size=pool.used_bytes() + limit + (1 << 20))
+        hw.betweenness_centrality(G, sources=range(200), device="cuda", plan=plan, memory_limit=limit)
+        pool.set_limit(size=0)
+
+
+@every_plan
+def test_what_does_not_fit_is_told_before_it_runs(plan: str) -> None:
+    with pytest.raises(EngineError, match=r"needs .*B for one source and may use 10.00 kB; raise memory_limit="):
+        hw.betweenness_centrality(graph("mesh"), device="cuda", plan=plan, memory_limit=10_000)
+
+
+@every_plan
+def test_out_of_memory_halves_and_goes_on(plan: str, pool: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The estimate says that all fits; the pool has less."""
+    from hopwave.engines.cuda.betweenness import run as cuda_betweenness
+
+    G, options = graph("kronecker"), options_for(plan)
+    whole = hw.betweenness_centrality(G, device="cuda", **options)
+    monkeypatch.setattr(cuda_betweenness, "free_memory", lambda: 1 << 36)
+    pool.free_all_blocks()
+    pool.set_limit(size=pool.used_bytes() + (3 << 20))
+    found = hw.betweenness_centrality(G, device="cuda", **options)
+    assert np.array_equal(found.scores, whole.scores)
+
+
+# ---------------------------------------------------------------- long runs
+
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "block": lambda **more: hw.betweenness_centrality(graph("mesh"), plan="hopwave-block", device="cuda", **more),
+    "batch": lambda **more: hw.betweenness_centrality(graph("kronecker"), plan="hopwave-batch", device="cuda", **more),
+    "wide": lambda **more: hw.betweenness_centrality(
+        graph("kronecker"), plan="hopwave-wide", k=40, seed=1, device="cuda", **more
+    ),
+    "edges": lambda **more: hw.edge_betweenness_centrality(graph("kronecker"), device="cuda", **more),
+}
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regimes, "block_size", lambda k, width, shape, machine: 500)
+    monkeypatch.setattr(regimes, "batches_at_once", lambda *given: 1)
+    monkeypatch.setattr(regimes, "rounds", lambda *given: 2)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("call", CALLS)
+def test_an_interrupted_run_resumes_bit_for_bit(call: str, tmp_path: Path) -> None:
+    path, run = tmp_path / "run.npz", CALLS[call]
+    uninterrupted = run()
+
+    def stop(reached: int, total: int) -> None:
+        if 0 < reached < total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(checkpoint=path, progress=stop)
+    with np.load(path, allow_pickle=False) as stored:
+        assert int(stored["done"]) > 0
+    heard: list[int] = []
+    resumed = run(checkpoint=path, progress=lambda reached, total: heard.append(reached))
+    assert np.array_equal(resumed.scores, uninterrupted.scores)
+    assert resumed.certificate == uninterrupted.certificate
+    assert min(heard) > 0, "it started from the beginning"
+
+
+@pytest.mark.usefixtures("small_blocks")
+@every_plan
+def test_a_run_that_pauses_after_every_block(plan: str) -> None:
+    engine, G = engines.engine("cuda"), graph("kronecker")
+    job = Job(np.arange(40 if plan == "hopwave-wide" else 2000, dtype=np.int64))
+    whole = engine.accumulation(G, job, CATALOGUE[plan])
+    accumulate(whole, job, "test", False, None)
+    run, reached = engine.accumulation(G, job, CATALOGUE[plan]), 0
+    assert run.blocks > 1
+    while reached < run.blocks:
+        assert run.advance(reached, lambda done: True) == reached + 1 == run.done
+        reached += 1
+    assert np.array_equal(run.total, whole.total) and np.array_equal(run.certificate, whole.certificate)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_ctrl_c_inside_a_block_leaves_whole_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, G, job = engines.engine("cuda"), graph("mesh"), Job(np.arange(3000, dtype=np.int64))
+    run: Any = engine.accumulation(G, job, CATALOGUE["hopwave-block"])
+    add, calls = run.regime.add, []
+
+    def interrupted(sources: Any, total: Any) -> Any:
+        calls.append(len(sources))
+        found = add(sources, total)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return found
+
+    run.regime.add = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        run.advance(0, lambda done: False)
+    assert run.done == 2
+    two = engine.accumulation(G, Job(np.arange(1000, dtype=np.int64)), CATALOGUE["hopwave-block"])
+    two.advance(0, lambda done: False)
+    assert np.array_equal(run.total, two.total)
+
+
+def test_a_checkpoint_of_another_device_is_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    options = {"sources": [0, 1], "plan": "hopwave-block", "checkpoint": path}
+    hw.betweenness_centrality(graph("mesh"), device="cpu", **options)
+    with pytest.raises(hw.GraphError, match="another graph, question, plan or device"):
+        hw.betweenness_centrality(graph("mesh"), device="cuda", **options)
+
+
+@pytest.mark.slow
+def test_a_mesh_of_a_million_vertices() -> None:
+    """Path counts up to 2^162, beyond float32: a mesh on which other GPU codes return NaN or garbage."""
+    graph = generate.delaunay(1 << 20, seed=1)
+    sources = [0, graph.n // 2 + 321]
+    expected = np.zeros(graph.n)
+    for s in sources:
+        one = oracle.Scaled(graph, s)
+        one.delta[s] = 0
+        expected += one.delta / 2
+    for plan in PLANS:
+        found = hw.betweenness_centrality(graph, sources=sources, normalized=False, plan=plan, device="cuda")
+        np.testing.assert_allclose(found.scores, expected, rtol=1e-9, atol=1e-290)
+        assert found.certificate.error < 1e-10

@@ -1,0 +1,235 @@
+"""Betweenness and distances along weights on the GPU: as the CPU engine, NetworkX and SciPy have them, bit by bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from test_many_weighted import WEIGHTS, check, run, table, weighted
+from test_weighted_betweenness import KINDS, as_nx, random_graphs
+
+import hopwave as hw
+from graphs import TRAPS
+from hopwave import Graph, GraphError, engines, generate
+from hopwave.arrays import on_host
+from hopwave.engines.cuda.betweenness import regimes
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Job
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+both = pytest.mark.parametrize("call", [hw.betweenness_centrality, hw.edge_betweenness_centrality])
+SMALL = [name for name, make in TRAPS.items() if 0 < make().m <= 2000]
+
+
+def agree(graph: Graph, **options: Any) -> None:
+    """GPU and CPU give the same scores of vertices and edges, or both refuse the graph."""
+    for call in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+        if call is hw.edge_betweenness_centrality:
+            options.pop("endpoints", None)
+        try:
+            due = call(graph, weights=True, device="cpu", **options)
+        except GraphError as error:
+            assert "cannot be counted" in str(error)
+            with pytest.raises(GraphError, match=r"cannot be counted: weight .* adds nothing to the length of a path"):
+                call(graph, weights=True, device="cuda", **options)
+            continue
+        found = call(graph, weights=True, device="cuda", **options)
+        np.testing.assert_allclose(on_host(found.scores), due.scores, rtol=1e-9, atol=1e-290)
+        assert found.certificate.error < 1e-11 and found.plan == "brandes-dijkstra" and found.engine == "cuda"
+
+
+def drawn(bare: Graph, kind: str, seed: int = 5) -> Graph:
+    source, target = bare.to_edges()
+    values = KINDS[kind](np.random.default_rng(seed), len(source))
+    return Graph.from_edges(source, target, bare.n, bare.directed, weights=values)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_traps_as_on_the_cpu(kind: str) -> None:
+    half = list(KINDS).index(kind) % 2
+    for number, name in enumerate(SMALL[half::2]):
+        graph = drawn(TRAPS[name](), kind)
+        sources = sorted({0, graph.n // 3, graph.n - 1})
+        options: dict[str, Any] = [
+            {},
+            {"endpoints": True, "cutoff": 2.5},
+            {"targets": range(0, graph.n, 2), "normalized": False},
+        ][number % 3]
+        agree(graph, sources=sources, **options)
+
+
+def test_random_graphs_as_networkx_has_them() -> None:
+    for seed, kind, graph in random_graphs(8):
+        g, where = as_nx(graph), f"seed {seed}, {kind}"
+        k = graph.n // 2 + 1 if seed & 1 else None
+        options = {"k": k, "seed": seed, "normalized": bool(seed & 2)}
+        found = hw.betweenness_centrality(graph, weights=True, device="cuda", endpoints=bool(seed & 4), **options)
+        due = nx.betweenness_centrality(g, weight="weight", endpoints=bool(seed & 4), **options)
+        np.testing.assert_allclose(found.scores, [due[v] for v in range(graph.n)], 1e-9, 1e-12, err_msg=where)
+
+
+def large(name: str) -> Graph:
+    hub = np.arange(1, 3000)
+    bare = {
+        "kronecker": lambda: generate.kronecker(11, edge_factor=8, seed=3),
+        "kronecker-directed": lambda: generate.kronecker(11, edge_factor=8, seed=3, directed=True),
+        "mesh": lambda: generate.delaunay(3000, seed=3),
+        "hubs": lambda: Graph.from_edges(np.concatenate([0 * hub, 0 * hub + 1, hub]), np.tile(hub, 3)[::-1]),
+        "pieces-directed": lambda: Graph.from_edges(
+            *np.random.default_rng(3).integers(0, 4000, (2, 6000)), n=4000, directed=True
+        ),
+    }[name]()
+    return drawn(bare, {"mesh": "fractions", "hubs": "tiny beside huge"}.get(name, "ties"))
+
+
+every_graph = pytest.mark.parametrize("name", ["kronecker", "kronecker-directed", "mesh", "hubs", "pieces-directed"])
+SOURCES = list(range(0, 2000, 17))
+
+
+@every_graph
+def test_large_graphs_as_on_the_cpu(name: str) -> None:
+    agree(large(name), sources=SOURCES)
+    agree(large(name), sources=SOURCES[:20], targets=SOURCES[5:50], normalized=False)
+
+
+@both
+@pytest.mark.parametrize("shape", [(64, 1, 1), (256, 4, 1), (1024, 32, 1), (256, 2, 4), (1024, 1, 16)])
+def test_no_shape_changes_an_answer_and_each_repeats_its_bits(
+    call: Any, shape: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads per block, lanes per row, blocks per source."""
+    threads, group, team = shape
+    monkeypatch.setattr(regimes, "block_shape", lambda *_: regimes.Shape(threads, group, 5, 0, team))
+    for name in ("kronecker-directed", "mesh"):
+        graph = large(name)
+        first, again = (call(graph, sources=SOURCES[:12], weights=True, device="cuda") for _ in range(2))
+        assert np.array_equal(first.scores, again.scores) and first.certificate == again.certificate
+        due = call(graph, sources=SOURCES[:12], weights=True, device="cpu")
+        np.testing.assert_allclose(first.scores, due.scores, rtol=1e-9, atol=1e-290)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_more_paths_than_float64_holds(directed: bool) -> None:
+    for links in (1100, 2200):
+        chain = generate.diamonds(links)
+        source, target = (column.tolist() for column in chain.to_edges())
+        last = chain.n - 1
+        graph = Graph.from_edges(
+            [*source, 0], [*target, last], None, directed, weights=[1.0] * len(source) + [2.0 * links]
+        )
+        agree(graph, sources=[0, 5], targets=last, normalized=False)
+        accumulation = engines.engine("cuda").accumulation(
+            graph, Job(np.array([0, 5], np.int64), weighted=True), CATALOGUE["brandes-dijkstra"]
+        )
+        accumulation.advance(0, lambda done: False)
+        assert accumulation.extended >= 1  # type: ignore[attr-defined]
+
+
+def test_zeros_without_a_cycle_are_counted_and_a_cycle_is_named() -> None:
+    graph = Graph.from_edges([0, 0, 1, 2, 3], [1, 2, 3, 3, 4], directed=True, weights=[1.0, 1.0, 0.0, 0.0, 1.0])
+    found = hw.betweenness_centrality(graph, normalized=False, weights=True, device="cuda")
+    assert found.scores.tolist() == [0, 1, 1, 3, 0]
+    graph = Graph.from_edges(["a", "b", "c"], ["b", "c", "b"], directed=True, weights=[1.0, 0.0, 0.0])
+    with pytest.raises(GraphError, match=r"from 'a' cannot be counted: weight 0 of '(b' → 'c|c' → 'b)' adds nothing"):
+        hw.betweenness_centrality(graph, weights=True, device="cuda")
+
+
+def test_little_memory_changes_no_bit() -> None:
+    graph = large("mesh")
+    options = {"sources": SOURCES, "weights": True, "device": "cuda"}
+    least = hw.betweenness_centrality(graph, memory_limit=400_000, **options)
+    assert np.array_equal(least.scores, hw.betweenness_centrality(graph, **options).scores)
+    with pytest.raises(hw.EngineError, match="raise memory_limit="):
+        hw.betweenness_centrality(graph, memory_limit=10_000, **options)
+
+
+def test_a_run_continues_after_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regimes, "MAX_ROUNDS", 1)
+    monkeypatch.setattr(regimes, "block_shape", lambda *_: regimes.Shape(128, 1, 20, 0))
+    graph, path = large("mesh"), tmp_path / "run.npz"
+
+    def stop(reached: int, total: int) -> None:
+        if 0 < reached < total:
+            raise KeyboardInterrupt
+
+    options = {"sources": SOURCES, "weights": True, "device": "cuda"}
+    with pytest.raises(KeyboardInterrupt):
+        hw.betweenness_centrality(graph, checkpoint=path, progress=stop, **options)
+    heard: list[int] = []
+    resumed = hw.betweenness_centrality(graph, checkpoint=path, progress=lambda done, _: heard.append(done), **options)
+    assert np.array_equal(resumed.scores, hw.betweenness_centrality(graph, **options).scores)
+    assert min(heard) > 0, "it did not start anew"
+
+
+# ---------------------------------------------------------------- distances from many sources
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_distances_as_scipy_has_them(kind: str) -> None:
+    for name in [name for name, make in TRAPS.items() if 0 < make().n <= 65][::3]:
+        graph = weighted(TRAPS[name](), kind)
+        sources = np.arange(graph.n)
+        check("cuda", graph, sources, table(graph, sources))
+        check("cuda", graph, sources[::2], table(graph, sources[::2], 0.4), 0.4, block=3)
+
+
+@pytest.mark.parametrize("team", [1, 4])
+@pytest.mark.parametrize("kind", ["fractions", "zeros and ties"])
+def test_distances_and_columns_have_the_bits_of_the_cpu(kind: str, team: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regimes, "block_shape", lambda *_: regimes.Shape(128, 2, 7, 0, team))
+    graph = weighted(generate.kronecker(9, edge_factor=8, seed=1, directed=True), kind)
+    sources = np.random.default_rng(1).integers(0, graph.n, 70)
+    for keep, fields in (("rows", "rows"), ("columns", "columns reached farthest"), ("sums", "reached farthest")):
+        found, due = (run(device, graph, sources, keep, block=16, shift=-3) for device in ("cuda", "cpu"))
+        for field in fields.split():
+            assert getattr(found, field).tobytes() == getattr(due, field).tobytes(), (keep, field)
+        np.testing.assert_allclose(found.total, due.total, rtol=3e-16)
+        np.testing.assert_allclose(found.inverse, due.inverse, rtol=3e-16)
+    upwards = [run(device, graph, sources, "pairs", limit=0.5, upwards=True) for device in ("cuda", "cpu")]
+    assert np.array_equal(upwards[0].reached, upwards[1].reached)
+    assert np.array_equal(upwards[0].pairs[1], upwards[1].pairs[1])
+
+
+FUNCTIONS = {
+    "sssp_many": lambda G, **how: hw.sssp_many(G, [0, 5, 2], direction="in", **how),
+    "closeness": lambda G, **how: hw.closeness_centrality(G, **how).scores,
+    "harmonic among": lambda G, **how: hw.harmonic_centrality(G, among=[3, 1, 4], **how).scores,
+    "eccentricity": lambda G, **how: hw.eccentricity(G, **how).scores,
+    "diameter": lambda G, **how: hw.diameter(G, **how),
+    "mean distance": lambda G, **how: hw.average_shortest_path_length(G, **how),
+    "pairs": lambda G, **how: np.sort(hw.pairs_within(G, 0.3, **how)[2]),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_questions_about_distances(name: str) -> None:
+    ask = FUNCTIONS[name]
+    for bare in (generate.delaunay(400, seed=2), generate.kronecker(7, edge_factor=8, seed=1, directed=True)):
+        graph = weighted(bare, "fractions")
+        try:
+            due = ask(graph, weights=True, device="cpu")
+        except GraphError:  # a diameter of a graph in pieces
+            continue
+        np.testing.assert_allclose(ask(graph, weights=True, device="cuda"), due, rtol=1e-13)
+
+
+def test_a_graph_on_the_gpu_keeps_its_table_there() -> None:
+    cupy = pytest.importorskip("cupy")
+    source, target = (cupy.asarray(column) for column in generate.delaunay(300, seed=4).to_edges())
+    weights = cupy.random.default_rng(1).random(len(source))
+    graph = Graph.from_edges(source, target, weights=weights)
+    rows = hw.sssp_many(graph, [0, 7], device="cuda")
+    assert isinstance(rows, cupy.ndarray)
+    assert np.array_equal(
+        rows.get(), table(Graph.from_edges(source.get(), target.get(), weights=weights.get()), [0, 7])
+    )
+    agree(graph, sources=[0, 7])
+
+
+def test_progress_counts_sources() -> None:
+    heard: list[tuple[int, int]] = []
+    hw.sssp_many(large("mesh"), SOURCES, device="cuda", progress=lambda done, total: heard.append((done, total)))
+    assert heard[-1] == (len(SOURCES), len(SOURCES))

@@ -1,0 +1,229 @@
+"""What is decided before betweenness and sweeps run on a GPU, tested without one: regime, shapes, memory, device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hopwave as hw
+from hopwave import EngineError, engines, generate
+from hopwave.api import choice
+from hopwave.engines.cuda import policy
+from hopwave.engines.cuda.betweenness import regimes
+from hopwave.engines.cuda.betweenness.regimes import Machine, Shape
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Job
+
+GB = 1 << 30
+graphs = st.tuples(st.integers(1, 10**8), st.integers(0, 10**9))
+machines = st.builds(
+    Machine,
+    multiprocessors=st.integers(1, 200),
+    shared=st.sampled_from([48 << 10, 64 << 10, 99 << 10, 227 << 10]),
+    threads=st.sampled_from([1024, 1536, 2048]),
+    memory=st.integers(1 << 30, 1 << 38),
+    cooperative=st.booleans(),
+)
+
+
+# ---------------------------------------------------------------- the regime
+
+
+@pytest.mark.parametrize(
+    ("what", "n", "m", "k", "depth", "regime"),
+    [
+        ("a mesh", 1 << 15, 196_548, 1 << 15, 86, "block"),
+        ("a road network", 114_599, 239_332, 64, 951, "block"),
+        ("a large mesh, one source", 1 << 20, 6_291_370, 1, 376, "block"),
+        ("a social network", 36_692, 367_662, 36_692, 8, "batch"),
+        ("dense", 98_303, 100_245_742, 98_303, 2, "batch"),
+        ("kronecker", 1 << 21, 166_900_390, 64, 5, "batch"),
+        ("kronecker, one source", 1 << 21, 166_900_390, 1, 5, "wide"),
+        ("kronecker, few sources", 1 << 21, 166_900_390, 4, 5, "wide"),
+        ("small and sparse", 5000, 12_000, 5000, 12, "block"),
+    ],
+)
+def test_the_regime_suits_the_graph(what: str, n: int, m: int, k: int, depth: int, regime: str) -> None:
+    chosen, why = regimes.choose(n, m, k, depth, 100 * GB)
+    assert chosen == regime and why, what
+
+
+def test_what_does_not_fit_together_is_done_one_by_one() -> None:
+    n, m = 1 << 26, 1 << 31
+    assert regimes.choose(n, m, 64, 6, 139 * GB)[0] == "batch"
+    chosen, why = regimes.choose(n, m, 64, 6, 20 * GB)
+    assert chosen == "wide" and "do not fit together" in why
+
+
+# ---------------------------------------------------------------- shapes
+
+
+@given(graphs, st.integers(1, 10**7), st.integers(0, 10**5), machines)
+def test_shapes_can_be_launched(graph: tuple[int, int], k: int, depth: int, machine: Machine) -> None:
+    shape = regimes.block_shape(*graph, k, depth, machine)
+    assert shape.threads in (64, 128, 256, 512, 1024) and shape.group in (1, 2, 4, 8, 16, 32)
+    assert 1 <= shape.blocks <= k and shape.team in (1, 2, 4, 8, 16, 32)
+    assert shape.shared in (0, 4 * regimes.code_words(graph[0])) and shape.shared <= machine.shared
+    assert shape.team == 1 or (shape.shared == 0 and shape.threads == 1024 and machine.cooperative)
+    per = -(-shape.blocks * shape.team // machine.multiprocessors)
+    assert per * shape.threads <= max(machine.threads, shape.threads)
+    assert per == 1 or per * shape.shared <= machine.shared
+
+
+def test_few_sources_get_large_blocks_and_wide_levels_too() -> None:
+    assert regimes.block_shape(114_599, 239_332, 64, 951, Machine()).threads == 1024
+    assert regimes.block_shape(114_599, 239_332, 10**5, 951, Machine()).threads == 256
+    assert regimes.block_shape(1 << 20, 6 << 20, 10**6, 376, Machine()).threads == 1024
+    assert regimes.block_shape(1 << 20, 6 << 20, 10**6, 376, Machine()).shared == 0
+
+
+def test_wide_levels_of_few_sources_get_teams() -> None:
+    mesh, machine = (1 << 20, 6 << 20), Machine(threads=1024)
+    assert [regimes.block_shape(*mesh, k, 376, machine).team for k in (1, 16, 64, 67, 132)] == [8, 8, 2, 1, 1]
+    assert regimes.block_shape(1 << 24, 1 << 26, 1, 4000, machine).team == 16
+    assert regimes.block_shape(114_599, 239_332, 1, 951, machine).team == 1, "its levels are narrow"
+    assert regimes.block_shape(*mesh, 1, 376, Machine(cooperative=False)).team == 1
+
+
+@given(st.integers(0, 10**7))
+def test_codes_hold_two_bits_per_vertex_or_two_bitmaps(n: int) -> None:
+    words = regimes.code_words(n)
+    assert 16 * words >= n and 32 * (words // 2) >= n and words % 2 == 0
+
+
+@given(st.integers(1, 1000), st.integers(0, 10**6), st.integers(1, 1000))
+def test_sizes_do_not_depend_on_what_is_free(k: int, n: int, blocks: int) -> None:
+    """Else a run could not be resumed."""
+    size = regimes.block_size(k, n, Shape(256, 1, blocks, 0), Machine())
+    assert 1 <= size <= max(1, k) and size <= 8 * blocks
+
+
+@pytest.mark.parametrize(("k", "lanes"), [(0, 1), (1, 1), (2, 2), (3, 4), (33, 64), (64, 64), (10**6, 64)])
+def test_lanes_are_the_next_power_of_two_up_to_64(k: int, lanes: int) -> None:
+    assert regimes.lanes_for(k) == lanes
+
+
+# ---------------------------------------------------------------- memory
+
+
+def test_a_batch_keeps_its_size_where_bits_matter() -> None:
+    assert regimes.batch_fit(1000, 10_000, 64, 1, 8, 1 << 20)[0] == 32
+    assert regimes.batch_fit(1000, 10_000, 64, 1, 8, 2 << 20, fixed=True)[0] == 64
+    with pytest.raises(EngineError, match=r"needs 1.1\d MB for 64 sources that deterministic=True keeps together"):
+        regimes.batch_fit(1000, 10_000, 64, 1, 8, 1 << 20, fixed=True)
+
+
+@given(graphs, st.integers(1, 10**5), machines, st.integers(1, 1 << 38))
+def test_blocks_fit_or_an_error_says_so(graph: tuple[int, int], k: int, machine: Machine, budget: int) -> None:
+    n, m = graph
+    shape = regimes.block_shape(n, m, k, 20, machine)
+    size = regimes.block_size(k, n, shape, machine)
+    state, row = regimes.block_state(n, regimes.FLOAT, shape.shared), 8 * n + 64
+    if state + row > budget:
+        with pytest.raises(EngineError, match=r"for one source and may use .* raise memory_limit="):
+            regimes.block_fit(state, n, shape, size, budget)
+        return
+    blocks, rows = regimes.block_fit(state, n, shape, size, budget)
+    assert 1 <= blocks <= rows <= size and blocks <= shape.blocks
+    assert blocks * state + rows * row <= budget
+
+
+@given(graphs, st.integers(1, 1000), machines, st.integers(1, 1 << 38), st.booleans())
+def test_batches_fit_or_an_error_says_so(
+    graph: tuple[int, int], k: int, machine: Machine, budget: int, edges: bool
+) -> None:
+    n, m = graph
+    lanes = regimes.lanes_for(k)
+    batches = regimes.batches_at_once(n, m, k, lanes, machine, edges)
+    assert 1 <= batches <= 32 and (batches == 1 or not edges)
+    if regimes.batch_bytes(n, m, 1, 10) > budget:
+        with pytest.raises(EngineError, match="for one source"):
+            regimes.batch_fit(n, m, lanes, batches, 10, budget)
+        return
+    fewer, at_once = regimes.batch_fit(n, m, lanes, batches, 10, budget)
+    assert 1 <= fewer <= lanes and 1 <= at_once <= batches
+    assert at_once * regimes.batch_bytes(n, m, fewer, 10) <= budget
+    assert fewer == lanes or at_once == 1, "fewer batches before smaller ones"
+
+
+# ---------------------------------------------------------------- searches from many sources
+
+
+@given(
+    st.integers(1, 2**31 - 2), st.sampled_from(policy.SWEEP.words), st.integers(1, 10**4), st.integers(0, 10**5),
+    st.integers(1, 2000), st.integers(0, 1 << 38),
+)  # fmt: skip
+def test_subgrids_share_the_grid_and_fit(n: int, words: int, groups: int, depth: int, blocks: int, free: int) -> None:
+    subgrids, each = policy.subgrids_for(n, words, groups, depth, blocks, free, 256)
+    assert 1 <= subgrids <= groups and each >= 1 and subgrids * each <= blocks
+    assert subgrids == 1 or subgrids * 24 * words * n <= free
+    assert each == 1 or (each - 1) * 256 < n * words, "no block is without a vertex"
+
+
+def test_levels_of_deep_graphs_get_fewer_blocks() -> None:
+    shallow, deep = (policy.subgrids_for(114_599, 16, 112, depth, 528, 10**11, 256) for depth in (9, 1000))
+    assert deep[0] > shallow[0] and deep[1] < shallow[1]
+
+
+def test_very_many_arcs_get_larger_chunks() -> None:
+    assert policy.level_split((1 << 30) - 1) == policy.LevelSplit()
+    assert policy.level_split(1 << 30).chunk > policy.LevelSplit().chunk
+
+
+# ---------------------------------------------------------------- the device
+
+
+class FakeEngine:
+    """A CUDA engine on a machine without one."""
+
+    name = "cuda"
+
+    def why_not(self, plan: Any, job: Job) -> str | None:
+        return "not this" if job.edges and plan.regime == "source" else None
+
+    def regime(self, graph: Any, job: Job, plan: Any) -> tuple[str, str]:
+        return "batch", "a reason"
+
+
+def test_auto_takes_a_gpu_where_the_run_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, fake = engines.engine, FakeEngine()
+    monkeypatch.setattr(engines, "engine", lambda name: fake if name == "cuda" else real(name))
+    monkeypatch.setattr(choice, "has_gpu", lambda: True)
+    graph = generate.uniform(1 << 10, edge_factor=16)
+    few, many = Job(np.zeros(64, np.int64)), Job(np.zeros(1 << 15, np.int64))
+
+    def engine(job: Job, plan: str = "auto", threads: int | None = None, device: str = "auto") -> str:
+        return choice.betweenness_engine(device, graph, job, plan, threads).name
+
+    assert engine(few) == "cpu" and engine(many) == "cuda"
+    assert engine(many, threads=2) == "cpu" and engine(many, device="cpu") == "cpu"
+    assert engine(few, device="cuda") == "cuda"
+    edges = Job(np.zeros(1 << 15, np.int64), edges=True)
+    assert engine(edges, "turbobc-sccsc") == "cpu" and engine(edges) == "cuda"
+    plan, why = choice.choose_betweenness_plan("auto", many, graph, fake)  # type: ignore[arg-type]
+    assert plan is CATALOGUE["hopwave-batch"] and why == "a reason"
+    monkeypatch.setattr(choice, "has_gpu", lambda: False)
+    assert engine(many) == "cpu"
+
+
+def test_a_cpu_chooses_by_itself() -> None:
+    assert hw.betweenness_centrality(generate.path(4), device="cpu").plan.name == "hopwave-block"
+
+
+@given(st.lists(st.integers(0, 10**5), max_size=30))
+def test_pieces_of_long_rows_fit(rows: list[int]) -> None:
+    pieces = sum(-(-arcs // regimes.PIECE_ARCS) for arcs in rows if arcs > regimes.PIECE_ARCS)
+    assert pieces <= regimes.most_pieces(sum(rows))
+
+
+def test_the_whole_gpu_on_one_source_fits_or_an_error_says_so() -> None:
+    needed = regimes.wide_bytes(1000, 10_000, True)
+    assert needed > regimes.wide_bytes(1000, 10_000, False)
+    regimes.check_wide(1000, 10_000, True, None)
+    regimes.check_wide(1000, 10_000, True, needed)
+    with pytest.raises(EngineError, match=r"for one source and may use .* raise memory_limit="):
+        regimes.check_wide(1000, 10_000, True, needed - 1)

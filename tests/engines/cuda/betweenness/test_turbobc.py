@@ -1,0 +1,250 @@
+"""TurboBC on the GPU: memory, types, pauses. test_betweenness.py compares its scores with every other plan's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+import oracle
+from graphs import TRAPS
+from hopwave import EngineError, Graph, PlanError, engines, generate
+from hopwave.algorithms import brandes
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Job
+from together import in_one_test
+
+PLANS = ["turbobc-sccooc", "turbobc-sccsc", "turbobc-vecsc"]
+every_plan = pytest.mark.parametrize("plan", PLANS)
+
+
+@pytest.fixture
+def turbobc() -> Any:
+    pytest.importorskip("cupy", reason="CuPy is not installed")
+    from hopwave.engines.cuda.betweenness import turbobc as cuda_turbobc
+
+    return cuda_turbobc
+
+
+# ---------------------------------------------------------------- without a GPU
+
+
+def test_the_three_plans_are_three_products(turbobc: Any) -> None:
+    assert [turbobc.product_of(CATALOGUE[plan]) for plan in PLANS] == ["arcs", "columns", "warps"]
+
+
+@every_plan
+def test_edges_are_rejected_by_a_sentence_that_says_what_to_use(turbobc: Any, plan: str) -> None:
+    job = Job(np.zeros(1, np.int64))
+    assert turbobc.why_not(CATALOGUE[plan], job) is None
+    edges = turbobc.why_not(CATALOGUE[plan], Job(np.zeros(1, np.int64), edges=True))
+    assert plan in edges and "plan='auto'" in edges
+
+
+def test_deterministic_rejects_plans_that_add_by_atomics(turbobc: Any) -> None:
+    job = Job(np.zeros(1, np.int64), deterministic=True)
+    assert "plan='auto'" in turbobc.why_not(CATALOGUE["turbobc-sccooc"], job)
+    assert [turbobc.why_not(CATALOGUE[plan], job) for plan in PLANS[1:]] == [None, None]
+
+
+def test_memory_is_the_papers_with_float64(turbobc: Any) -> None:
+    """7n + m words; three arrays of δ and the sums have one word more per vertex, and so has σ where it is float64."""
+    n, m = 1000, 7000
+    assert turbobc.needed_words(n, m, "columns") == 7 * n + m + 4 * n + 1
+    assert turbobc.needed_words(n, m, "warps", wide=True) == 7 * n + m + 5 * n + 1
+    assert turbobc.needed_words(n, m, "arcs") == 7 * n + 2 * m + 4 * n + 1
+
+
+# ---------------------------------------------------------------- on a GPU
+
+
+on_a_gpu = pytest.mark.gpu
+
+
+def fresh(graph: Graph) -> Graph:
+    return Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)
+
+
+def finished(engine: Any, graph: Graph, plan: str, sources: Any, **options: Any) -> Any:
+    """A run to its end; the engine's own record of it."""
+    job = Job(np.asarray(sources, np.int64), **options)
+    run = engine.accumulation(graph, job, CATALOGUE[plan])
+    brandes.accumulate(run, job, "test", False, None)
+    return run
+
+
+def same(found: Any, expected: Any) -> None:
+    np.testing.assert_allclose(np.asarray(found, float), np.array(expected, float), rtol=1e-9, atol=1e-290)
+
+
+@on_a_gpu
+@every_plan
+@in_one_test("trap", TRAPS)
+def test_traps(gpu: Any, plan: str, trap: str) -> None:
+    """As the CPU engine, which test_betweenness.py holds against exact fractions."""
+    graph = TRAPS[trap]()
+    sources = sorted({0, graph.n // 3, graph.n - 1})
+    targets = np.zeros(graph.n, np.bool_)
+    targets[[0, graph.n // 2, graph.n - 1]] = True
+    every_option: list[dict[str, Any]] = [{"targets": targets, "endpoints": True}]
+    if graph.n < 1000:
+        every_option += [{}, {"endpoints": True}, {"cutoff": 2}, {"cutoff": 0, "endpoints": True}, {"squares": True}]
+    for options in every_option:
+        found = finished(gpu, graph, plan, sources, **options)
+        right = finished(engines.engine("cpu"), graph, "hopwave-block", sources, **options)
+        same(found.total, right.total)
+        assert found.certificate[:, 1].tolist() == right.certificate[:, 1].tolist()
+
+
+@on_a_gpu
+@every_plan
+@pytest.mark.parametrize("directed", [False, True])
+def test_int64_offsets(gpu: Any, plan: str, directed: bool) -> None:
+    narrow = TRAPS["kronecker-directed" if directed else "kronecker"]()
+    wide = Graph(narrow.indptr.astype(np.int64), narrow.indices.copy(), directed=directed)
+    same(finished(gpu, wide, plan, range(9)).total, finished(gpu, narrow, plan, range(9)).total)
+
+
+@on_a_gpu
+@every_plan
+def test_counts_take_the_narrowest_type_that_holds_them(gpu: Any, plan: str) -> None:
+    small = finished(gpu, TRAPS["kronecker"](), plan, range(20))
+    assert (small.widened, small.extended) == (0, 0)
+    # From a corner 2^75 paths lead to the opposite one; from the middle of a side of a small grid all counts fit.
+    grid = TRAPS["overflow-of-int64-grid"]()
+    large = finished(gpu, grid, plan, [0, grid.n - 1])
+    assert (large.widened, large.extended) == (2, 0)
+    same(large.total / 2, oracle.betweenness(grid, [0, grid.n - 1], normalized=False, exact=False))
+
+
+@on_a_gpu
+@every_plan
+def test_counts_at_the_edge_of_32_bits(gpu: Any, plan: str) -> None:
+    """2^31 paths fit, 2^32 do not: the type changes, the scores do not."""
+    for links, widened in ((31, 0), (32, 1)):
+        graph = generate.diamonds(links)
+        run = finished(gpu, graph, plan, [0])
+        assert run.widened == widened
+        same(run.total / 2, oracle.betweenness(graph, [0], normalized=False))
+
+
+@on_a_gpu
+@pytest.mark.parametrize("plan", ["turbobc-sccsc", "turbobc-vecsc"])
+def test_the_type_changes_no_bit(gpu: Any, plan: str) -> None:
+    graph = TRAPS["kronecker"]()
+    job = Job(np.arange(graph.n, dtype=np.int64))
+    narrow, wide = (gpu.accumulation(graph, job, CATALOGUE[plan]) for _ in range(2))
+    wide.widened = 10**9  # as if all sources before had needed it
+    for run in (narrow, wide):
+        brandes.accumulate(run, job, "test", False, None)
+    assert narrow.widened == 0 and wide.widened == 10**9 + graph.n
+    assert np.array_equal(narrow.total, wide.total)
+
+
+@on_a_gpu
+@every_plan
+def test_a_pause_after_every_source_changes_no_bit(gpu: Any, plan: str) -> None:
+    graph = TRAPS["small-world"]()
+    job = Job(np.arange(0, graph.n, 7, dtype=np.int64), endpoints=True)
+    whole, broken = (gpu.accumulation(graph, job, CATALOGUE[plan]) for _ in range(2))
+    assert whole.advance(0, lambda done: False) == whole.blocks
+    done = 0
+    while done < broken.blocks:
+        more = broken.advance(done, lambda done: True)
+        assert more == done + 1 == broken.done
+        done = more
+    if plan == "turbobc-sccooc":  # adds by atomic operations, in no order
+        same(broken.total, whole.total)
+    else:
+        assert np.array_equal(broken.total, whole.total)
+    assert np.array_equal(broken.certificate[:, 1], whole.certificate[:, 1])
+
+
+@on_a_gpu
+@every_plan
+def test_ctrl_c_leaves_whole_sources(gpu: Any, plan: str) -> None:
+    graph = TRAPS["delaunay"]()
+    job = Job(np.arange(10, dtype=np.int64))
+    run = gpu.accumulation(graph, job, CATALOGUE[plan])
+
+    def interrupt(done: int) -> bool:
+        if done == 4:
+            raise KeyboardInterrupt
+        return False
+
+    with pytest.raises(KeyboardInterrupt):
+        run.advance(0, interrupt)
+    assert run.done == 4
+    same(run.total, finished(gpu, graph, plan, range(4)).total)
+    assert run.advance(run.done, lambda done: False) == 10
+    same(run.total, finished(gpu, graph, plan, range(10)).total)
+
+
+@on_a_gpu
+@every_plan
+@pytest.mark.parametrize("directed", [False, True])
+def test_memory_is_as_estimated(gpu: Any, turbobc: Any, plan: str, directed: bool) -> None:
+    """One format of the matrix, and no values."""
+    import cupy
+
+    graph = generate.kronecker(14, edge_factor=8, directed=directed)
+    from hopwave.engines.cuda.graph import CudaGraph
+
+    pool = cupy.get_default_memory_pool()
+    finished(gpu, graph, plan, [0])  # compiles
+    graph = fresh(graph)
+    before = pool.used_bytes()
+    run = finished(gpu, graph, plan, [0, 1])
+    words = turbobc.needed_words(graph.n, graph.m, run.product, wide=run.widened > 0)
+    assert 0 <= (pool.used_bytes() - before) / 4 - words < 2000  # CuPy rounds every array up to 512 bytes
+    assert run.bytes == pytest.approx(4 * words, abs=100)
+    assert not directed or "rows" not in graph._prepared.find(CudaGraph).__dict__
+
+
+@on_a_gpu
+def test_deterministic_rejects_directed_graphs(gpu: Any) -> None:
+    graph = Graph.from_edges([0, 1], [1, 2], directed=True)
+    with pytest.raises(EngineError, match="plan='auto'"):
+        hw.betweenness_centrality(graph, plan="turbobc-sccsc", device="cuda", deterministic=True)
+
+
+@on_a_gpu
+def test_a_memory_limit_is_checked_before_the_run(gpu: Any) -> None:
+    with pytest.raises(EngineError, match=r"'turbobc-vecsc' needs .* memory_limit="):
+        hw.betweenness_centrality(generate.star(5000), plan="turbobc-vecsc", device="cuda", memory_limit=10_000)
+
+
+@on_a_gpu
+@every_plan
+def test_device_memory_goes_with_the_run(gpu: Any, plan: str) -> None:
+    import cupy
+
+    graph = fresh(TRAPS["overflow-of-int64-grid"]())
+    pool = cupy.get_default_memory_pool()
+    finished(gpu, graph, plan, [0])
+    before = pool.used_bytes()
+    finished(gpu, graph, plan, [0])
+    assert pool.used_bytes() == before
+
+
+@on_a_gpu
+@every_plan
+def test_samples_with_bounds(gpu: Any, plan: str) -> None:
+    graph = generate.kronecker(11, edge_factor=8)
+    sampled = hw.betweenness_centrality(graph, epsilon=0.1, seed=1, plan=plan, device="cuda")
+    exact = hw.betweenness_centrality(graph, device="cpu").scores
+    assert sampled.sources < graph.n and bool((np.abs(sampled.scores - exact) <= sampled.bounds).all())
+
+
+@on_a_gpu
+@every_plan
+def test_k_endpoints_and_checkpoints_through_the_public_function(gpu: Any, plan: str, tmp_path: Any) -> None:
+    graph = TRAPS["uniform-directed"]()
+    options: dict[str, Any] = {"k": 30, "seed": 4, "endpoints": True, "plan": plan}
+    found = hw.betweenness_centrality(graph, **options, device="cuda", checkpoint=tmp_path / "run.npz")
+    assert (found.engine, found.plan.name, found.sources) == ("cuda", plan, 30)
+    same(found.scores, hw.betweenness_centrality(graph, **options, device="cpu").scores)
+    with pytest.raises(PlanError, match="only vertices"):
+        hw.edge_betweenness_centrality(graph, plan=plan, device="cuda")

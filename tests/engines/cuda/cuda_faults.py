@@ -1,0 +1,198 @@
+"""The GPU's faults, one at a time: an allocation, a launch or a compilation that fails at one moment of a call.
+
+    python tests/engines/cuda/cuda_faults.py [--seconds 60] [--share 0/4] [--first 9] [--events 0/8] [--record FILE]
+
+lets every event of every question fail once, or of every fourth question, or of those from number 9 on, or every eighth
+event, and adds a row to FILE. The tests (test_cuda_faults.py) take some of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import hopwave as hw
+import mixed
+from mixed import Events
+
+G = mixed.graph()
+
+
+@contextmanager
+def allocations() -> Iterator[Events]:
+    """Every allocation of CuPy's pool is an event."""
+    import cupy
+
+    events = Events(lambda: cupy.cuda.memory.OutOfMemoryError(1 << 40, 1 << 30, 0))
+    pool = cupy.get_default_memory_pool()
+
+    def allocate(size: int) -> Any:
+        events()
+        return pool.malloc(size)
+
+    cupy.cuda.set_allocator(allocate)
+    try:
+        yield events
+    finally:
+        cupy.cuda.set_allocator(pool.malloc)
+
+
+class CountedFunction:
+    """A kernel whose launches are counted."""
+
+    def __init__(self, function: Any, events: Events) -> None:
+        self.function, self.events, self.ptr = function, events, function.ptr
+
+    def __call__(self, *arguments: Any, **others: Any) -> None:
+        self.events()
+        self.function(*arguments, **others)
+
+
+class CountedDriver:
+    """CUDA's driver, whose launches are counted."""
+
+    def __init__(self, driver: Any, events: Events) -> None:
+        self._driver, self._events = driver, events
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._driver, name)
+        if name not in ("launchKernel", "launchCooperativeKernel"):
+            return found
+
+        def launch(*arguments: Any) -> Any:
+            self._events()
+            return found(*arguments)
+
+        return launch
+
+
+@contextmanager
+def launches() -> Iterator[Events]:
+    """Every launch of a kernel of ours is an event."""
+    from cupy_backends.cuda.api import driver
+
+    from hopwave.engines.cuda import launch, nvrtc, prepared_launch
+
+    events = Events(lambda: driver.CUDADriverError(701))  # too many resources requested for launch
+    kernel = nvrtc.kernel
+    launch.forget()
+    with (
+        patch.object(nvrtc, "kernel", lambda *given, **more: CountedFunction(kernel(*given, **more), events)),
+        patch.object(prepared_launch, "driver", CountedDriver(prepared_launch.driver, events)),
+    ):
+        yield events
+    launch.forget()
+
+
+@contextmanager
+def compilations() -> Iterator[Events]:
+    """Every instance that a call needs is an event: they come from the disk, which counts as compiling them."""
+    from hopwave.engines.cuda import launch, nvrtc
+
+    events = Events(lambda: nvrtc.CompilingFailed("steps/push.cuh for sm_90: NVRTC_ERROR_OUT_OF_MEMORY"))
+    made = nvrtc.Building._made
+
+    class Counted(nvrtc.Building):
+        @staticmethod
+        def _made(*given: Any) -> Any:
+            events()
+            return made(*given)
+
+    def begin(fails: int) -> None:
+        events.count, events.fails = 0, fails
+        nvrtc.building = Counted()
+        launch.forget()
+
+    events.begin = begin  # type: ignore[method-assign]
+    with patch.object(nvrtc, "building", nvrtc.building):
+        yield events
+    launch.forget()
+
+
+KINDS: dict[str, Callable[[], AbstractContextManager[Events]]] = {
+    "allocations": allocations,
+    "launches": launches,
+    "compilations": compilations,
+}
+
+
+def troubles(
+    name: str, events: Events, wanted: Callable[[int], bool], deadline: float = 1e300
+) -> tuple[int, list[str]]:
+    """Faults at the wanted events of a question: how many there were, and what went wrong after them.
+
+    After each the call raises one of our errors, or gives the right answer by another way; and the next call is right.
+    """
+    right, found, tried = mixed.answer(name, G, "cpu"), [], 0
+    mixed.answer(name, mixed.fresh(G), "cuda")  # so that all kernels are on the disk
+    events.begin(0)
+    assert mixed.agree(mixed.answer(name, mixed.fresh(G), "cuda"), right)
+    count = events.count
+    for fails in filter(wanted, range(1, count + 1)):
+        if time.monotonic() > deadline:
+            break
+        tried += 1
+        graph = mixed.fresh(G)
+        events.begin(fails)
+        try:
+            if not mixed.agree(mixed.answer(name, graph, "cuda"), right):
+                found.append(f"{fails} of {count}: a wrong answer")
+        except hw.HopwaveError as error:
+            if "; " not in str(error):
+                found.append(f"{fails} of {count}: no remedy in {error}")
+        except BaseException as error:
+            found.append(f"{fails} of {count}: {error!r}")
+        events.begin(0)
+        for again in (graph, mixed.fresh(G)):
+            try:
+                if not mixed.agree(mixed.answer(name, again, "cuda"), right):
+                    found.append(f"{fails} of {count}: then a wrong answer")
+            except BaseException as error:
+                found.append(f"{fails} of {count}: then {error!r}")
+    return tried, found
+
+
+def main() -> int:
+    """Every event of every question, as far as the time goes."""
+    parser = argparse.ArgumentParser(description="Let everything on the GPU fail once.")
+    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--share", default="0/1", help="which of how many shares of the questions")
+    parser.add_argument("--first", type=int, default=0, help="leave out the questions before this one")
+    parser.add_argument("--events", default="0/1", help="which of how many shares of the events of each question")
+    parser.add_argument("--record", type=Path, help="a file of rows, to which this run is added")
+    given = parser.parse_args()
+    share, shares = map(int, given.share.split("/"))
+    part, parts = map(int, given.events.split("/"))
+    every = [(name, kind) for name in mixed.QUESTIONS for kind in KINDS]
+    cases = [case for number, case in enumerate(every) if number % shares == share and number >= given.first]
+    began, tried, wrong, whole = time.monotonic(), 0, [], 0
+    deadline = began + given.seconds
+    for name, kind in cases:
+        if time.monotonic() > deadline:
+            break
+        with KINDS[kind]() as events:
+            some, found = troubles(name, events, lambda number: number % parts == part, deadline)
+        tried, wrong = tried + some, wrong + [f"{name}, {kind} {one}" for one in found]
+        whole += time.monotonic() < deadline
+    minutes, asked = round((time.monotonic() - began) / 60, 2), len(cases)
+    print("\n".join(wrong))
+    print(f"{tried:,} faults in {whole} of {asked} questions and kinds, {len(wrong)} wrong, {minutes} minutes")
+    if given.record:
+        row = {
+            "fuzzer": "faults on cuda", "inputs": tried, "wrong": len(wrong), "minutes": minutes, "whole": whole,
+            "of": asked, "date": time.strftime("%Y-%m-%d"), "version": hw.__version__,
+        }  # fmt: skip
+        with given.record.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,326 @@
+"""Questions about many distances on a GPU: the same bits as the CPU engine's, however a level is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from graphs import TRAPS
+from hopwave import EngineError, Graph, GraphError, engines, generate
+from hopwave.engines.cuda import policy
+from hopwave.planning.jobs import Sweep, Swept
+from hopwave.prepared import Structure
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+
+SOME = [
+    "kronecker",
+    "kronecker-directed",
+    "delaunay",
+    "hub-with-pendant",
+    "hub-with-pendant-directed",
+    "two-components",
+]
+FIELDS = ("reached", "total", "farthest", "inverse", "histogram", "columns", "rows")
+
+
+def swept(device: str, graph: Graph, sources: Any, keep: Any, **more: Any) -> Swept:
+    job = Sweep(np.asarray(sources, np.int64), keep, **more)
+    return engines.engine(device).sweep(graph, job, lambda done: None, None)
+
+
+def check(graph: Graph, sources: Any, keep: Any, **more: Any) -> None:
+    """Bit for bit what the CPU engine finds; pairs of one distance have no order there, and ascend on the GPU."""
+    found, right = swept("cuda", graph, sources, keep, **more), swept("cpu", graph, sources, keep, **more)
+    if keep == "pairs":
+        assert np.array_equal(found.reached, right.reached)
+        row = np.repeat(np.arange(len(sources)), right.reached)
+        order = np.lexsort((right.pairs[0], right.pairs[1], row))
+        assert all(np.array_equal(a, b[order]) for a, b in zip(found.pairs, right.pairs, strict=True))
+        return
+    for field in FIELDS if keep != "rows" else ("rows",):
+        assert getattr(found, field).tobytes() == getattr(right, field).tobytes(), field
+
+
+def set_policy(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
+    monkeypatch.setattr(policy, "SWEEP", replace(policy.SWEEP, **changes))
+
+
+def set_subgrids(monkeypatch: pytest.MonkeyPatch, subgrids: int, blocks: int) -> None:
+    monkeypatch.setattr(policy, "subgrids_for", lambda *sizes: (subgrids, blocks))
+
+
+def only_pushes(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_policy(monkeypatch, push_cost=0)
+
+
+def only_pulls(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_policy(monkeypatch, push_cost=1 << 40)
+
+
+def rows_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_policy(monkeypatch, long_row=3)
+
+
+def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "words_for", lambda sources, n, free: 2)
+
+
+def many_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "words_for", lambda sources, n, free: 16)
+
+
+def little_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_policy(monkeypatch, first_pairs=5, table_bytes=1)
+
+
+def one_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many rows per lane group that its counters of 63 run over."""
+    set_subgrids(monkeypatch, 1, 1)
+
+
+def two_subgrids(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_words(monkeypatch)
+    set_subgrids(monkeypatch, 2, 3)
+
+
+WAYS = [only_pushes, only_pulls, rows_cut_short, few_words, many_words, little_room, one_block, two_subgrids]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("keep", ["sums", "columns", "rows", "pairs"])
+@pytest.mark.parametrize("name", SOME)
+def test_every_way_gives_the_same_bits(
+    name: str, keep: str, way: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    way(monkeypatch)
+    graph = TRAPS[name]()
+    sources = np.random.default_rng(2).integers(0, graph.n, 300)
+    check(graph, sources, keep, limit=5)
+
+
+@pytest.mark.parametrize("depth", [0, 100], ids=["as they come", "neighbours together"])
+@pytest.mark.parametrize("keep", ["sums", "columns", "rows", "pairs"])
+@pytest.mark.parametrize("name", ["kronecker", "kronecker-directed", "delaunay"])
+def test_several_groups(name: str, keep: str, depth: int) -> None:
+    graph = TRAPS[name]()
+    sources = np.random.default_rng(3).integers(0, graph.n, 2500)
+    check(graph, sources, keep, depth=depth)
+
+
+LARGER: dict[str, Callable[[], Graph]] = {
+    "kronecker": lambda: generate.kronecker(14, 16),
+    "kronecker directed": lambda: generate.kronecker(16, 24, directed=True),
+    "grid": lambda: generate.grid(200, 190, missing=0.03, seed=1),
+    "star": lambda: generate.star(70_000),
+}
+
+
+@pytest.mark.parametrize("name", LARGER)
+@pytest.mark.parametrize("subgrids", [None, (1, 1), (5, 7)], ids=str)
+def test_larger_graphs(name: str, subgrids: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = LARGER[name]()
+    if subgrids is not None:
+        set_subgrids(monkeypatch, *subgrids)
+    sources = np.random.default_rng(4).integers(0, graph.n, 1500)
+    check(graph, sources, "sums", depth=50)
+    check(graph, sources, "columns", weight="inverse", shift=40)
+    check(graph, sources[:40], "rows")
+    check(graph, sources[:40], "pairs", limit=2, upwards=True)
+
+
+def test_a_long_row_is_looked_through_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hub finds the sources of the lower half of every word early in its row, those of the upper half late."""
+    only_pulls(monkeypatch)
+    hub, arms = 0, np.arange(1, 6001)
+    ends = arms + len(arms)
+    graph = Graph.from_edges(np.concatenate([np.full(len(arms), hub), arms]), np.concatenate([arms, ends]))
+    place = np.arange(1024)
+    sources = ends[np.where(place % 64 < 32, place, 4500 + place)]
+    check(graph, sources, "sums")
+
+
+# ---------------------------------------------------------------- components and paths
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_weak_components(name: str) -> None:
+    graph = Graph(TRAPS[name]().indptr, TRAPS[name]().indices, directed=TRAPS[name]().directed)
+    found = hw.weakly_connected_components(graph, device="cuda").labels
+    graph._prepared.drop(Structure)
+    assert np.array_equal(found, hw.weakly_connected_components(graph, device="cpu").labels)
+
+
+def test_components_of_many_parts() -> None:
+    rng = np.random.default_rng(1)
+    graph = Graph.from_edges(rng.integers(0, 100_000, 60_000), rng.integers(0, 100_000, 60_000), n=100_000)
+    found = hw.connected_components(graph, device="cuda").labels
+    graph._prepared.drop(Structure)
+    assert np.array_equal(found, hw.connected_components(graph, device="cpu").labels)
+
+
+def test_one_path_and_all() -> None:
+    graph = generate.grid(6, 5)
+    path = hw.shortest_path(graph, 0, 29, device="cuda")
+    assert len(path) == len(hw.shortest_path(graph, 0, 29, device="cpu")) and path[0] == 0 and path[-1] == 29
+    both = [sorted(hw.all_shortest_paths(graph, 0, 29, device=device)) for device in ("cuda", "cpu")]
+    assert both[0] == both[1] and path in both[0]
+    with pytest.raises(GraphError, match="no path"):
+        hw.shortest_path(Graph.from_edges([0], [1], n=3), 0, 2, device="cuda")
+
+
+# ---------------------------------------------------------------- every question, through the public functions
+
+QUESTIONS: dict[str, Callable[..., Any]] = {
+    "bfs_many": lambda G, device: hw.bfs_many(G, [0, 3, 1], device=device),
+    "distance_blocks": lambda G, device: np.concatenate(
+        [r for _, r in hw.distance_blocks(G, block_bytes=99, device=device)]
+    ),
+    "closeness": lambda G, device: hw.closeness_centrality(G, device=device).scores,
+    "closeness, sampled": lambda G, device: hw.closeness_centrality(G, k=20, seed=1, device=device).scores,
+    "harmonic": lambda G, device: hw.harmonic_centrality(G, device=device).scores,
+    "harmonic among": lambda G, device: hw.harmonic_centrality(G, among=[0, 1, 2], device=device).scores,
+    "harmonic, sampled": lambda G, device: hw.harmonic_centrality(G, k=20, seed=1, device=device).scores,
+    "histogram": lambda G, device: hw.distance_histogram(G, device=device).counts,
+    "histogram, sampled": lambda G, device: hw.distance_histogram(G, k=20, seed=1, device=device).counts,
+    "k_hop": lambda G, device: hw.k_hop(G, 0, 2, device=device),
+    "eccentricity": lambda G, device: hw.eccentricity(G, device=device).scores,
+    "eccentricity of some": lambda G, device: hw.eccentricity(G, [0, 1], device=device).scores,
+    "diameter": lambda G, device: hw.diameter(G, device=device),
+    "radius": lambda G, device: hw.radius(G, device=device),
+    "center": lambda G, device: hw.center(G, device=device),
+    "periphery": lambda G, device: hw.periphery(G, device=device),
+    "barycenter": lambda G, device: hw.barycenter(G, device=device),
+    "average path length": lambda G, device: hw.average_shortest_path_length(G, device=device),
+    "average, sampled": lambda G, device: float(hw.average_shortest_path_length(G, k=20, seed=1, device=device)),
+    "wiener": lambda G, device: hw.wiener_index(G, device=device),
+    "global efficiency": lambda G, device: hw.global_efficiency(G, device=device),
+    "is_strongly_connected": lambda G, device: hw.is_strongly_connected(G, device=device),
+    "is_weakly_connected": lambda G, device: hw.is_weakly_connected(G, device=device),
+    "is_bipartite": lambda G, device: hw.is_bipartite(G, device=device),
+    "has_path": lambda G, device: hw.has_path(G, 0, G.n - 1, device=device),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(
+    "name", ["delaunay", "two-components", "kronecker-directed", "cycle-odd-directed", "binary-tree"]
+)
+def test_questions_have_the_same_answers_or_errors(name: str, question: str) -> None:
+    def call(device: str) -> Any:
+        graph = TRAPS[name]()
+        fresh = Graph(graph.indptr, graph.indices, directed=graph.directed)
+        try:
+            return np.asarray(QUESTIONS[question](fresh, device))
+        except GraphError as error:
+            return str(error)
+
+    found, right = call("cuda"), call("cpu")
+    assert type(found) is type(right)
+    assert np.array_equal(found, right), (found, right)
+
+
+def test_pairs_within() -> None:
+    graph = TRAPS["delaunay"]()
+    found, right = (hw.pairs_within(graph, 2, device=device) for device in ("cuda", "cpu"))
+    as_sets = [set(zip(*(column.tolist() for column in some), strict=True)) for some in (found, right)]
+    assert as_sets[0] == as_sets[1] and len(found[0]) == len(right[0])
+
+
+@pytest.mark.parametrize("call", [hw.closeness_centrality, hw.connected_components, hw.distance_histogram])
+def test_a_graph_without_vertices(call: Callable[..., Any]) -> None:
+    assert str(call(Graph.from_edges([], [], n=0), device="cuda")) == str(
+        call(Graph.from_edges([], [], n=0), device="cpu")
+    )
+
+
+SERVED = (
+    "closeness_centrality harmonic_centrality eccentricity diameter radius center periphery barycenter wiener_index "
+    "average_shortest_path_length global_efficiency harmonic_diameter hyper_wiener_index schultz_index gutman_index"
+)
+
+
+@pytest.mark.parametrize("function", SERVED.split())
+@pytest.mark.parametrize("directed", [False, True])
+def test_functions_of_the_networkx_backend_are_those_of_the_cpu(function: str, directed: bool) -> None:
+    nx = pytest.importorskip("networkx")
+    from hopwave.networkx_backend import backend
+    from hopwave.networkx_backend.convert import convert_from_nx
+
+    G = nx.gnp_random_graph(60, 0.1, seed=2, directed=directed)
+    G = nx.relabel_nodes(G.subgraph(max(nx.strongly_connected_components(G.to_directed()), key=len)), lambda v: f"v{v}")
+    call = getattr(backend, function)
+    found, right = (call(convert_from_nx(G), device=device) for device in ("cuda", "cpu"))
+    assert found == right
+
+
+# ---------------------------------------------------------------- where answers are, errors, Ctrl-C
+
+
+def test_distances_stay_where_the_graph_is() -> None:
+    cupy = pytest.importorskip("cupy")
+    graph = TRAPS["kronecker"]()
+    there = Graph.from_csr(cupy.asarray(graph.indptr), cupy.asarray(graph.indices), directed=False)
+    rows = hw.bfs_many(there, range(200), device="cuda")
+    assert isinstance(rows, cupy.ndarray)
+    assert np.array_equal(rows.get(), hw.bfs_many(graph, range(200), device="cpu"))
+    assert isinstance(hw.k_hop(there, 0, 1, device="cuda"), cupy.ndarray)
+    giant = hw.connected_components(there, device="cuda").largest()
+    assert isinstance(giant, np.ndarray)
+    assert hw.diameter(fresh_grid(cupy), device="cuda") == 30
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        hw.betweenness_centrality,
+        hw.edge_betweenness_centrality,
+        hw.closeness_centrality,
+        lambda G, **where: hw.closeness_centrality(G, k=20, seed=1, **where),
+        hw.harmonic_centrality,
+        hw.eccentricity,
+    ],
+)
+def test_scores_stay_where_the_graph_is(call: Any) -> None:
+    cupy = pytest.importorskip("cupy")
+    there, here = call(fresh_grid(cupy), device="cuda"), call(generate.grid(21, 11), device="cuda")
+    assert isinstance(there.scores, cupy.ndarray) and isinstance(here.scores, np.ndarray)
+    assert np.array_equal(there.scores.get(), here.scores)
+    assert there.to_dict() == here.to_dict() and there.top(3) == here.top(3) and repr(there) == repr(here)
+    assert there.to_pandas().equals(here.to_pandas())
+
+
+def fresh_grid(cupy: Any) -> Graph:
+    graph = generate.grid(21, 11)
+    return Graph.from_csr(cupy.asarray(graph.indptr), cupy.asarray(graph.indices), directed=False)
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (lambda G: hw.local_efficiency(G, device="cuda"), "no local efficiency"),
+        (lambda G: hw.strongly_connected_components(G, device="cuda"), "weak components only"),
+        (lambda G: hw.closeness_centrality(G, device="cuda", threads=2), "threads=2"),
+    ],
+    ids=["local efficiency", "strong components", "threads"],
+)
+def test_what_a_gpu_does_not_do_is_one_sentence(call: Callable[[Graph], Any], why: str) -> None:
+    with pytest.raises(EngineError, match=rf"{why}.*device='cpu'"):
+        call(TRAPS["kronecker-directed"]())
+
+
+def test_an_interrupted_run_stops_and_the_next_is_whole() -> None:
+    graph = generate.delaunay(4000)
+
+    def poll(done: int) -> None:
+        raise KeyboardInterrupt
+
+    job = Sweep(np.tile(np.arange(graph.n, dtype=np.int64), 4), "sums")
+    with pytest.raises(KeyboardInterrupt):
+        engines.engine("cuda").sweep(graph, job, poll, None)
+    assert swept("cuda", graph, [0, 1], "sums").reached.tolist() == [4000, 4000]

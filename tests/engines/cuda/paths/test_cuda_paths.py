@@ -1,0 +1,239 @@
+"""Shortest paths on the GPU, in one launch: every bit that of SciPy's Dijkstra, predecessors that make a tree."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra
+
+import hopwave as hw
+from graphs import TRAPS
+from hopwave import Graph, GraphError
+from hopwave import linalg as la
+from hopwave.planning.jobs import PathSearch
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+either = pytest.mark.parametrize("directed", [False, True])
+Array = np.ndarray[Any, Any]
+
+# Lengths on which searches go wrong; whole numbers are searched as such, all others as float64.
+KINDS: dict[str, Any] = {
+    "equal": lambda draw, m: draw.integers(1, 4, m),
+    "zeros": lambda draw, m: draw.integers(0, 3, m) * 1.5,
+    "whole zeros": lambda draw, m: draw.integers(0, 2, m),
+    "all zero": lambda draw, m: np.zeros(m),
+    "fractions": lambda draw, m: draw.integers(1, 30, m) / 10,
+    "last bits": lambda draw, m: 1 + draw.integers(0, 4, m) * 2.0**-52,
+    "tiny beside huge": lambda draw, m: 10.0 ** draw.integers(-300, 150, m),
+    "lost in rounding": lambda draw, m: draw.choice([1e16, 1.0, 0.5], m),
+    "infinite sums": lambda draw, m: draw.choice([1e308, 1.0], m),
+    "large whole": lambda draw, m: draw.integers(1 << 40, 1 << 52, m),
+    "int32": lambda draw, m: draw.integers(0, 9, m).astype(np.int32),
+    "float32": lambda draw, m: draw.random(m, np.float32),
+}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiling(gpu: Any) -> None:
+    """All kernels are compiled at the same time, instead of each when it is first needed."""
+    from hopwave.engines.cuda import nvrtc
+    from hopwave.engines.cuda.paths import search as paths
+
+    for header, name in paths.instances("int"):
+        nvrtc.begin(header, [name])
+
+
+def random_graph(kind: str, directed: bool, seed: int, n: int = 80) -> Graph:
+    """Sparse enough to fall into several components, with self-loops."""
+    draw = np.random.default_rng(seed)
+    u, v = draw.integers(0, n, (2, int(1.8 * n)))
+    return Graph.from_edges(u, v, n, directed, weights=KINDS[kind](draw, len(u)), combine="min")
+
+
+def with_lengths(graph: Graph, seed: int, most: int = 255) -> Graph:
+    u, v = graph.to_edges()
+    lengths = np.random.default_rng(seed).integers(1, most + 1, len(u)).astype(np.float64)
+    return Graph.from_edges(u, v, graph.n, graph.directed, weights=lengths, combine="min")
+
+
+def right(graph: Graph, sources: Any, limit: float = math.inf) -> Array:
+    A = sp.csr_array((np.asarray(graph.weights, np.float64), graph.indices, graph.indptr), shape=(graph.n, graph.n))
+    found: Array = dijkstra(A, indices=sources, min_only=True, limit=limit)
+    return found
+
+
+def check_tree(graph: Graph, found: hw.ShortestPaths) -> None:
+    """Every predecessor is the tail of an arc on a shortest path, and following them ends at a source."""
+    d, before = np.asarray(found.distances), found.predecessors
+    assert before.dtype == np.int32
+    assert np.array_equal(before >= 0, np.isfinite(d))
+    A = sp.csr_array((np.asarray(graph.weights, np.float64), graph.indices, graph.indptr), shape=(graph.n, graph.n))
+    entries = A.tocoo()
+    length = dict(zip(zip(entries.row, entries.col, strict=True), entries.data, strict=True))
+    for v in np.flatnonzero(before >= 0).tolist():
+        if v in found.sources:
+            assert before[v] == v
+        else:
+            assert d[before[v]] + length[before[v], v] == d[v]
+    at = np.where(before >= 0, before, np.arange(graph.n))
+    for _ in range(graph.n.bit_length()):
+        at = at[at]
+    assert set(at[before >= 0].tolist()) <= set(found.sources)
+
+
+@either
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_bit_is_that_of_scipy(kind: str, directed: bool) -> None:
+    for seed in range(3):
+        graph = random_graph(kind, directed, seed)
+        sources = np.random.default_rng(seed).choice(graph.n, 1 + seed % 3, replace=False).tolist()
+        for delta in (None, 1e-310, 1e305):
+            found = hw.sssp(graph, sources, delta=delta, device="cuda")
+            assert found.plan == "near-far"
+            assert np.array_equal(found.distances, right(graph, sources)), (seed, delta)
+        check_tree(graph, found)
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_traps(trap: str) -> None:
+    graph = TRAPS[trap]()
+    if not graph.n:
+        return
+    if graph.m:
+        weighted = with_lengths(graph, 3)
+        found = hw.sssp(weighted, 0, device="cuda")
+        assert np.array_equal(found.distances, right(weighted, [0]))
+        if graph.n < 3000:
+            check_tree(weighted, found)
+    hops = hw.sssp(graph, 0, weights=False, device="cuda").distances
+    assert np.array_equal(np.where(np.isinf(hops), -1, hops), hw.bfs(graph, 0, device="cpu").distances)
+
+
+def large() -> dict[str, Graph]:
+    """Graphs that need every part: hubs in chunks, many blocks, deep searches, wide ones."""
+    hub = np.arange(1, 70_000)
+    return {
+        "kronecker": with_lengths(hw.generate.kronecker(14, 16, seed=5), 1),
+        "directed": with_lengths(hw.generate.kronecker(13, 16, seed=6, directed=True), 2),
+        "grid": with_lengths(hw.generate.grid(180, 170), 3),
+        "path": with_lengths(hw.generate.path(3000), 4),
+        "two hubs": Graph.from_edges(
+            np.r_[np.zeros_like(hub), np.ones_like(hub)], np.r_[hub, hub + 1],
+            weights=np.r_[hub % 97 + 1.0, hub % 89 + 1.0], combine="min",
+        ),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["kronecker", "directed", "grid", "path", "two hubs"])
+def test_large_graphs(name: str) -> None:
+    graph = large()[name]
+    source = int(np.argmax(graph.degrees))
+    fractions = graph.with_weights(np.asarray(graph.weights) * 0.1)
+    for one in (graph, fractions):
+        expected = right(one, [source])
+        far = expected[np.isfinite(expected)]
+        for delta in (None, 3.0, float(far.max())):
+            assert np.array_equal(hw.sssp(one, source, delta=delta, device="cuda").distances, expected)
+        limit = float(np.median(far))
+        within = np.where(expected > limit, math.inf, expected)
+        assert np.array_equal(hw.sssp(one, source, limit=limit, device="cuda").distances, within)
+        sources = list(range(0, one.n, 7))
+        assert np.array_equal(hw.sssp(one, sources, device="cuda").distances, right(one, sources))
+
+
+@pytest.mark.parametrize("name", ["kronecker", "grid"])
+def test_full_buffers_only_repeat_work(name: str) -> None:
+    """Queues of one entry per vertex are full time and again."""
+    from hopwave.engines.cuda.paths import search as paths
+    from hopwave.engines.cuda.policy import PathSplit
+
+    graph = large()[name]
+    source = int(np.argmax(graph.degrees))
+    arcs = paths.Arcs(la.Matrix.from_graph(graph).to("cuda").rows)
+    for split in (PathSplit(), PathSplit(subrounds=0, enter=0, alone=0, pile=0)):
+        buffers = paths.Buffers(arcs, split, capacity=graph.n)
+        for width in (1.0, 1e6):
+            d, _ = paths.launch(arcs, buffers, PathSearch((source,)), width, False)
+            assert np.array_equal(d.get(), right(graph, [source]))
+
+
+def test_ways_to_share_out_work_change_no_bit() -> None:
+    from hopwave.engines.cuda.paths import search as paths
+    from hopwave.engines.cuda.policy import PathSplit
+
+    graph = large()["kronecker"]
+    expected = right(graph, [1])
+    arcs = paths.Arcs(la.Matrix.from_graph(graph).to("cuda").rows)
+    for changes in (
+        {"chunk": 32}, {"chunk": 1 << 20}, {"enter": 0}, {"enter": 4096, "alone": 4096}, {"subrounds": 0},
+        {"subrounds": 64, "local": 4096}, {"share": 1}, {"share": 4096},
+        {"arcs": 0}, {"arcs": 1 << 30}, {"pile": 0}, {"pile": 1 << 20},
+    ):  # fmt: skip
+        buffers = paths.Buffers(arcs, PathSplit(**changes))
+        for _ in range(2):  # counters are left as they were found
+            d, _ = paths.launch(arcs, buffers, PathSearch((1,)), 20.0, False)
+            assert np.array_equal(d.get(), expected), changes
+
+
+def test_a_trace_counts_every_bucket() -> None:
+    n = 5000  # more buckets than the table has rows at first
+    graph = hw.generate.path(n).with_weights(np.ones(2 * n - 2))
+    trace = hw.sssp(graph, 0, delta=1.0, trace=True, device="cuda").trace
+    assert trace is not None and [bucket.least for bucket in trace] == list(range(n))
+    assert sum(bucket.vertices for bucket in trace) == n and sum(bucket.arcs for bucket in trace) == 2 * n - 2
+    assert all(bucket.rounds >= 1 and bucket.seconds >= 0 for bucket in trace)
+    graph = with_lengths(hw.generate.kronecker(12, 16, seed=5), 1)
+    trace = hw.sssp(graph, 0, trace=True, device="cuda").trace
+    assert trace is not None and sum(bucket.vertices for bucket in trace) >= hw.sssp(graph, 0).reached
+
+
+def test_long_chains_of_length_zero() -> None:
+    n = 4000
+    graph = Graph.from_edges(np.arange(n - 1), np.arange(1, n), n, weights=np.zeros(n - 1))
+    found = hw.sssp(graph, 0, device="cuda")
+    assert not found.distances.any()
+    assert found.predecessors.tolist() == [0, *range(n - 1)]
+
+
+def test_the_same_predecessors_every_time() -> None:
+    graph = random_graph("zeros", False, 3, n=3000)
+    first = hw.sssp(graph, [0, 5], device="cuda").predecessors
+    assert all(np.array_equal(hw.sssp(graph, [0, 5], device="cuda").predecessors, first) for _ in range(5))
+
+
+def test_answers_stay_on_the_gpu_with_the_graph() -> None:
+    cupy = pytest.importorskip("cupy")
+    graph = random_graph("fractions", True, 4)
+    found = hw.sssp(graph.to("cuda"), 0)
+    assert found.plan == "near-far" and found.plan.why == "the default on a GPU"
+    assert isinstance(found.distances, cupy.ndarray) and isinstance(found.predecessors, cupy.ndarray)
+    host = hw.sssp(graph, 0, device="cuda")
+    assert np.array_equal(found.distances.get(), host.distances) and isinstance(host.distances, np.ndarray)
+    assert np.array_equal(found.predecessors.get(), host.predecessors)
+    assert found.reached == host.reached and found.to_dict() == host.to_dict() and "<table>" in found._repr_html_()
+    target = int(np.flatnonzero(np.isfinite(host.distances))[-1])
+    assert found.path_to(target) == host.path_to(target)
+    assert np.array_equal(pickle.loads(pickle.dumps(host)).predecessors, host.predecessors)
+
+
+def test_one_search_after_another() -> None:
+    graph = random_graph("fractions", True, 2)
+    for source, found in zip([3, 0, 3], hw.sssp_each(graph, [3, 0, 3], limit=2.0, device="cuda"), strict=True):
+        assert found.sources == (source,)
+        assert np.array_equal(found.distances, right(graph, [source], 2.0))
+
+
+def test_bad_weights_methods_and_threads_are_refused() -> None:
+    graph = hw.generate.path(3).with_weights([1.0, 1.0, 2.0, 2.0])
+    for weight, why in ((-1.0, "negative"), (math.inf, "infinite")):
+        with pytest.raises(GraphError, match=why):
+            hw.sssp(graph, 0, [weight, weight, 1.0, 1.0], device="cuda")
+    with pytest.raises(GraphError, match="runs on the CPU"):
+        hw.sssp(graph, 0, method="dijkstra", device="cuda")
+    with pytest.raises(GraphError, match="threads="):
+        hw.sssp(graph, 0, threads=2, device="cuda")

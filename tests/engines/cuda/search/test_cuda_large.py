@@ -1,0 +1,79 @@
+"""hopwave's search as large graphs run it, with 64-bit offsets and whole lines of answers written, on graphs that SciPy
+searches too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import shortest_path
+
+import hopwave as hw
+from hopwave.api import choice
+from hopwave.planning.jobs import Question
+from hopwave.planning.rules import Growing
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not choice.has_gpu(), reason="no GPU")]
+
+GARBAGE = -77
+
+
+def hubs() -> hw.Graph:
+    """Two vertices with more arcs than 16 bits count, a path, vertices without arcs, and n no multiple of 32."""
+    leaves = np.arange(2, 70_002)
+    path = np.arange(70_001, 70_050)
+    ends = np.concatenate([0 * leaves, 0 * leaves[::2] + 1, path]), np.concatenate([leaves, leaves[::2], path + 1])
+    return hw.Graph.from_edges(*ends, n=70_117)
+
+
+GRAPHS = {
+    "hubs": (hubs, (0, 5, 70_050, 70_110)),
+    "kronecker": (lambda: hw.generate.kronecker(13, 16, seed=3), (0, 17)),
+    "path": (lambda: hw.generate.path(1000), (0, 500)),
+    "sparse": (lambda: hw.generate.uniform(20_001, 1, seed=2), (0, 3)),
+}
+# Pulls from the first level on, as it comes, no pull at all, and pulls with pushes between them.
+RULES = (Growing(1e12, 1e12), Growing(10, 18), Growing(0, 0), Growing(1e12, 2))
+
+
+@pytest.mark.parametrize("offset", (np.int32, np.int64))
+@pytest.mark.parametrize("rule", RULES, ids=str)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_large_graphs_are_searched_as_scipy_does(name: str, rule: Growing, offset: Any) -> None:
+    import cupy
+
+    from hopwave.engines.cuda.policy import LevelSplit
+    from hopwave.engines.cuda.search.workspace import Workspace
+
+    make, sources = GRAPHS[name]
+    graph = make().arranged()
+    offsets, neighbours = cupy.asarray(graph.indptr.astype(offset)), cupy.asarray(graph.indices)
+    loaded = SimpleNamespace(
+        n=graph.n, m=graph.m, offsets=offsets, neighbours=neighbours, in_offsets=offsets, in_neighbours=neighbours
+    )
+    workspace = Workspace(loaded, LevelSplit(fill=0))
+    assert (workspace.degrees is None) == (offset == np.int32)
+    right = shortest_path(graph.to_scipy(), unweighted=True, indices=sources)
+    right = np.where(np.isinf(right), -1, right).astype(np.int32)
+    for source, distances in zip(sources, right, strict=True):
+        for parents in (False, True):
+            distance, parent = (cupy.full(graph.n, GARBAGE, np.int32) for _ in range(2))
+            plan = replace(hw.plan("hopwave-gpu"), rule=rule)
+            ids = cupy.asarray(np.array([source], np.int32))
+            workspace.launch(distance, parent if parents else None, ids, Question(parents), plan)
+            np.testing.assert_array_equal(distance.get(), distances)
+            if parents:
+                check_parents(graph, source, distances, parent.get())
+
+
+def check_parents(graph: hw.Graph, source: int, distances: Any, parents: Any) -> None:
+    """Every reached vertex has a neighbour one level nearer as its parent, the source itself, the others none."""
+    assert parents[source] == source and (parents[distances < 0] == -1).all()
+    found = np.flatnonzero(distances > 0)
+    assert (distances[parents[found]] == distances[found] - 1).all()
+    arcs = np.repeat(np.arange(graph.n), np.diff(graph.indptr)) * graph.n + graph.indices
+    assert np.isin(parents[found].astype(np.int64) * graph.n + found, arcs).all()

@@ -1,0 +1,287 @@
+"""What the papers' plans do on a GPU beyond giving the right answer: one format, duplicates, levels launched ahead.
+
+tests/engines/every_machine/test_search.py runs every plan on every trap. A few tests here need no GPU, only CuPy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+import oracle
+from graphs import TRAPS
+from hopwave import Graph, engines, generate
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Question
+from hopwave.planning.plan import Plan
+
+
+def on_gpu(test: Any) -> Any:
+    return pytest.mark.gpu(pytest.mark.usefixtures("gpu")(test))
+
+
+TURBOBFS = [plan for plan in CATALOGUE.values() if plan.name.startswith("turbobfs")]
+AHEAD = [plan for plan in TURBOBFS if plan.name != "turbobfs-tdbu"]
+
+
+def uploaded(graph: Graph) -> Any:
+    from hopwave.engines.cuda.graph import CudaGraph
+
+    return graph._prepared.find(CudaGraph)
+
+
+def fresh(graph: Graph) -> Graph:
+    return Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)
+
+
+def searched(graph: Graph, plan: Plan, source: int, question: Question, ahead: bool) -> tuple[Any, Any]:
+    """What the engine found, and its levels without their times: launched ahead, or one after the other."""
+    from hopwave.engines.host_loop import by_levels
+
+    engine: Any = engines.engine("cuda")
+    search = engine.start(engine.load(graph, plan), (source,), question)
+    if ahead:
+        levels = engine.run(search, plan, False)
+    else:
+        levels = by_levels(engine, search, graph.n, graph.m, plan)
+    return engine.fetch(search), [replace(level, seconds=0.0) for level in levels]
+
+
+def values(counts: Any) -> Any:
+    if counts is None:
+        return None
+    counts = counts.fetch() if hasattr(counts, "fetch") else counts
+    return counts.tolist() if isinstance(counts, np.ndarray) else (counts.mantissa.tolist(), counts.exponent.tolist())
+
+
+# ---------------------------------------------------------------- TurboBFS
+
+
+def test_turbobfs_plans_without_a_change_of_direction_are_launched_ahead() -> None:
+    ahead = pytest.importorskip("hopwave.engines.cuda.search.ahead", reason="CuPy is not installed")
+    searches = [plan for plan in CATALOGUE.values() if plan.task == "search"]
+    assert [plan for plan in searches if ahead.possible(plan)] == AHEAD
+
+
+def test_recorded_launches_are_made_again_with_another_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Depth, counters and the counters before change; other arguments stay, also those that are equal to a depth."""
+    ahead = pytest.importorskip("hopwave.engines.cuda.search.ahead", reason="CuPy is not installed")
+    seen: list[Any] = []
+
+    class Prepared:
+        def __init__(self, kernel: Any, blocks: int, threads: int, cooperative: bool, **named: Any) -> None:
+            self.shape, self.named = (kernel.handle, blocks, threads, cooperative), named
+
+        def __call__(self, **changed: Any) -> None:
+            seen.append((*self.shape, {name: int(value) for name, value in (self.named | changed).items()}))
+
+    class Kernels:
+        def __call__(self, *arguments: Any, **options: Any) -> None:
+            seen.append("launched")
+
+        def get(self, header: str, name: str, shape: str) -> Any:
+            return SimpleNamespace(ptr=(header, name, shape))
+
+        def grid(self, work: int) -> int:
+            return work // 2
+
+    monkeypatch.setattr(ahead, "PreparedLaunch", Prepared)
+    memory = SimpleNamespace(ptr=1000, memset_async=lambda value, size: seen.append(("zero", size)))
+    search: Any = SimpleNamespace(all_counters=SimpleNamespace(data=memory), launch=Kernels())
+    search.level, search.before, search.counters = np.int32(4), np.uint64(0), np.uint64(1000)
+
+    def compute() -> None:
+        search.zero(search.all_counters, 8)
+        arguments = np.int32(4), search.level, np.uint64(0), search.before, search.counters
+        search.launch("steps/pull.cuh", "pull", 10, *arguments, shape="x")
+        search.launch("steps/pull.cuh", "pull", 0, *arguments)
+
+    recorded = ahead.Recorded(search, compute)
+    assert seen == [("zero", 8), "launched", "launched"] and isinstance(search.launch, Kernels)
+    assert not hasattr(search, "zero")
+    seen.clear()
+    recorded.again(6, 0)
+    recorded.again(7, 2)
+    fixed = {"fixed0": 4, "fixed2": 0}
+    handle = ("steps/pull.cuh", "pull", "x"), 5, ahead.BLOCK, False
+    row = ahead.COUNTER_BYTES
+    assert seen == [
+        ("zero", 8),
+        (*handle, fixed | {"level": 6, "before": 0, "counters": 1000}),
+        ("zero", 8),
+        (*handle, fixed | {"level": 7, "before": 1000 + row, "counters": 1000 + 2 * row}),
+    ]
+
+
+@on_gpu
+@pytest.mark.parametrize("plan", AHEAD, ids=str)
+@pytest.mark.parametrize("trap", ["kronecker-directed", "long-path", "two-components", "single-vertex"])
+@pytest.mark.parametrize("limit", [None, 0, 1, 6])
+def test_levels_ahead_are_those_of_the_host(plan: Plan, trap: str, limit: int | None) -> None:
+    graph = TRAPS[trap]()
+    counted = plan.why_not(Question(path_counts=True)) is None
+    question = Question(depth_limit=limit, path_counts=counted)
+    (found, levels), (expected, right) = (searched(graph, plan, 0, question, ahead) for ahead in (True, False))
+    assert levels == right
+    assert values(found["distances"]) == values(expected["distances"])
+    assert (found["depth"], found["reached"]) == (expected["depth"], expected["reached"])
+    assert values(found["path_counts"]) == values(expected["path_counts"])
+
+
+@on_gpu
+@pytest.mark.parametrize("plan", [plan for plan in AHEAD if "-td-" in plan.name], ids=str)
+def test_path_counts_are_scaled_between_levels_launched_ahead(plan: Plan) -> None:
+    """A chain of 1100 diamonds has 2^1100 paths: more than float64, so that levels must be scaled on the way."""
+    graph = generate.diamonds(1100)
+    found, levels = searched(graph, plan, 0, Question(path_counts=True), True)
+    assert len(levels) == found["depth"] + 1
+    mantissa, exponent = values(found["path_counts"])
+    assert np.log2(max(mantissa)) + max(exponent) == pytest.approx(1100)
+
+
+@on_gpu
+@pytest.mark.parametrize("plan", TURBOBFS, ids=str)
+def test_turbobfs_holds_one_format_and_no_queue(plan: Plan) -> None:
+    """Section III: the arcs of a directed graph once (COOC: and their columns); offsets of rows count out-degrees."""
+    graph = fresh(TRAPS["kronecker-directed"]())
+    result = hw.bfs(graph, 0, plan=plan, device="cuda", predecessors=False)
+    assert result.distances.tolist() == oracle.distances(graph, [0])
+    kept = uploaded(graph)
+    (work,) = kept.workspaces
+    assert "rows" not in kept.__dict__ and "next queue" not in work.arrays and len(work.arrays["queue"]) == 1
+    arcs = graph.m * (2 if "cooc" in plan.name else 1)
+    assert kept.bytes - work.bytes == 4 * (arcs + 2 * (graph.n + 1))
+
+
+@on_gpu
+def test_a_plan_with_pushes_after_one_without() -> None:
+    """Rows and queues are made when the first plan needs them."""
+    graph = fresh(TRAPS["kronecker-directed"]())
+    for plan in ("turbobfs-td-sccsc", "xbfs", "turbobfs-td-sccooc", "hiragushi-hybrid", "hopwave"):
+        for direction in ("out", "in"):
+            result = hw.bfs(graph, 0, plan=plan, device="cuda", direction=direction)  # type: ignore[arg-type]
+            turned = graph if direction == "out" else graph.reversed()
+            assert result.distances.tolist() == oracle.distances(turned, [0])
+
+
+# ---------------------------------------------------------------- Merrill
+
+
+@on_gpu
+@pytest.mark.parametrize("trap", ["kronecker", "kronecker-directed", "hub-with-pendant", "path"])
+@pytest.mark.parametrize("room", [0, 3, None])
+def test_merrill_keeps_duplicates_and_counts_levels_exactly(
+    trap: str, room: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the queue has too little room for them: the level is then taken from the status array."""
+    from hopwave.engines.cuda.search import steps
+
+    graph = TRAPS[trap]()
+    if room is not None:
+        monkeypatch.setattr(steps, "room", lambda search: room)
+    result = hw.bfs(graph, 0, plan="merrill", device="cuda", trace=True)
+    distances = oracle.distances(graph, [0])
+    assert result.distances.tolist() == distances and result.trace is not None
+    assert result.reached == sum(d >= 0 for d in distances)
+    for level in result.trace:
+        assert level.found == distances.count(level.depth) and level.vertices == distances.count(level.depth - 1)
+        assert level.checked >= level.edges  # the arcs of a duplicate are read again
+
+
+@on_gpu
+def test_culling_leaves_few_duplicates() -> None:
+    """Without culling a level of kron 16 would be a queue of millions; with it few arcs are read twice."""
+    graph = generate.kronecker(16, 16, seed=1)
+    result = hw.bfs(graph, int(graph.degrees.argmax()), plan="merrill", device="cuda", trace=True)
+    assert result.trace is not None
+    read, there = (sum(getattr(level, name) for level in result.trace) for name in ("checked", "edges"))
+    assert there <= read <= 2 * there
+
+
+@pytest.mark.parametrize(
+    ("plan", "counted", "expected"),
+    [("merrill", False, True), ("merrill", True, False), ("hiragushi-hybrid", False, False), ("xbfs", False, False)],
+)
+def test_duplicates_stay_only_where_nothing_needs_exact_queues(
+    plan: str, counted: bool, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = pytest.importorskip("hopwave.engines.cuda.search.state", reason="CuPy is not installed")
+    monkeypatch.setattr(state.cupy, "empty", lambda n, dtype: np.empty(n, dtype))  # no GPU is needed
+    graph = generate.path(4)
+    on_device = type("OnDevice", (), {"launch": None})
+    loaded = type("Loaded", (), {"graph": graph, "n": 4, "m": 6, "plan": CATALOGUE[plan], "on_device": on_device})
+    assert state.Search(loaded, (0,), Question(path_counts=counted)).duplicates is expected
+
+
+def test_few_blocks_cull_where_duplicates_stay() -> None:
+    steps = pytest.importorskip("hopwave.engines.cuda.search.steps", reason="CuPy is not installed")
+    device = SimpleNamespace(device=SimpleNamespace(multiprocessors=10))
+    search = SimpleNamespace(duplicates=True, mf=1, on_device=device)
+    assert steps.culling_blocks(search) == 1
+    search.mf = 5 * steps.CULLING_SHARE
+    assert steps.culling_blocks(search) == 5
+    search.mf = 10**9
+    assert steps.culling_blocks(search) == 10 * steps.CULLING_BLOCKS
+    search.duplicates = False
+    assert steps.culling_blocks(search) is None
+
+
+# ---------------------------------------------------------------- push-pull
+
+
+@on_gpu
+@pytest.mark.parametrize("plan", ["pushpull-baseline", "pushpull-structure", "pushpull"])
+@pytest.mark.parametrize("trap", ["kronecker", "kronecker-directed", "hub-with-pendant", "path"])
+@pytest.mark.parametrize(("lists", "arcs"), [(0, 0), (1 << 20, 0), (1 << 20, 4096)])
+def test_a_column_product_is_one_launch_or_several(
+    plan: str, trap: str, lists: int, arcs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By many blocks in several launches, with lists that one block sums, and whole by one block, up to a full tile."""
+    from hopwave.engines.cuda.search import steps
+
+    monkeypatch.setattr(steps, "FEW_LISTS", lists)
+    monkeypatch.setattr(steps, "FEW_ARCS", arcs)
+    graph = TRAPS[trap]()
+    counted = hw.plan(plan).why_not(Question(path_counts=True)) is None
+    result = hw.bfs(graph, 0, plan=plan, device="cuda", path_counts=counted, trace=True)
+    distances = oracle.distances(graph, [0])
+    assert result.distances.tolist() == distances and result.trace is not None
+    assert [level.found for level in result.trace] == [distances.count(level.depth) for level in result.trace]
+    for vertex, parent in enumerate(result.predecessors.tolist()):
+        if distances[vertex] > 0:
+            assert distances[parent] == distances[vertex] - 1 and vertex in graph.neighbors(parent)
+    if counted:
+        assert result.path_counts.tolist() == oracle.path_counts(graph, [0])
+
+
+@on_gpu
+@pytest.mark.parametrize("plan", ["xbfs", "pushpull", "hiragushi-hybrid"])
+def test_levels_are_timed_for_a_trace_alone(plan: str) -> None:
+    graph, engine = TRAPS["kronecker-directed"](), engines.engine("cuda")
+    for trace in (True, False):
+        search = engine.start(engine.load(graph, hw.plan(plan)), (0,), Question())
+        levels = engine.run(search, hw.plan(plan), trace)
+        assert bool(levels) is trace and all(level.seconds > 0 for level in levels)
+
+
+@on_gpu
+def test_xbfs_scans_nothing_where_every_vertex_is_visited() -> None:
+    """The last level of a search that reaches everything looks for unvisited vertices, and there are none."""
+    graph, engine, plan = generate.complete(300), engines.engine("cuda"), hw.plan("xbfs")
+    search: Any = engine.start(engine.load(graph, plan), (0,), Question())
+    search.begin()
+    launch, scans = search.launch, []
+
+    def counted(header: str, name: str, *arguments: Any, **options: Any) -> None:
+        scans.append(name == "scan_segments")
+        launch(header, name, *arguments, **options)
+
+    search.launch = counted
+    levels = engine.run(search, plan, True)
+    assert [level.direction for level in levels] == ["push", "pull"] and not any(scans)
+    assert values(engine.fetch(search)["distances"]) == oracle.distances(graph, [0])

@@ -1,0 +1,326 @@
+"""The CUDA engine: arrays of the GPU in and out, buffers used again, errors that say what to do."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+import oracle
+from graphs import TRAPS
+from hopwave import EngineError, Graph, GraphError, engines, generate
+from hopwave.api.validate import validate
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Question
+from hopwave.planning.plan import Plan, Pull, Push
+from hopwave.planning.rules import XBFS, Always, OneWay
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+SEARCHES = [plan.name for plan in CATALOGUE.values() if plan.task == "search"]
+
+
+@pytest.fixture
+def cupy() -> Any:
+    return pytest.importorskip("cupy")
+
+
+@pytest.fixture
+def little_memory(cupy: Any) -> Iterator[Any]:
+    """A function that limits CuPy's pool to what it holds now and that many bytes more."""
+    pool = cupy.get_default_memory_pool()
+
+    def leave(more: int) -> None:
+        gc.collect()
+        pool.free_all_blocks()
+        pool.set_limit(size=max(1, pool.total_bytes() + more))  # 0 would be no limit
+
+    yield leave
+    pool.set_limit(size=0)
+
+
+def fresh(graph: Graph) -> Graph:
+    """The same graph, with nothing prepared."""
+    return Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)
+
+
+def made_of_cupy(cupy: Any, graph: Graph) -> tuple[Graph, Any, Any]:
+    indptr, indices = cupy.asarray(graph.indptr), cupy.asarray(graph.indices)
+    made = Graph.from_csr(indptr, indices, directed=graph.directed)
+    return made, indptr, indices
+
+
+def uploaded(graph: Graph) -> Any:
+    """What the CUDA engine keeps with a graph."""
+    from hopwave.engines.cuda.graph import CudaGraph
+
+    return graph._prepared.find(CudaGraph)
+
+
+# ---------------------------------------------------------------- calls that do not wait
+
+
+def test_more_searches_than_anybody_has_read(cupy: Any) -> None:
+    """Their ends are kept in a ring of pinned memory, which goes round twice here."""
+    from hopwave.engines.cuda.search.standing import SLOTS
+
+    graph = TRAPS["kronecker"]()
+    expected = [hw.bfs(graph, s, device="cpu") for s in range(40)]
+    found = [hw.bfs(graph, s % 40, device="cuda") for s in range(2 * SLOTS + 5)]
+    for s, result in enumerate(found):
+        assert (result.depth, result.reached) == (expected[s % 40].depth, expected[s % 40].reached)
+        assert (result.distances == expected[s % 40].distances).all()
+
+
+def test_searches_in_turn_are_begun_before_they_are_read(cupy: Any) -> None:
+    graph = TRAPS["kronecker"]()
+    for place in (graph, graph.to("cuda")):
+        for s, result in enumerate(hw.bfs_each(place, range(30), device="cuda")):
+            assert result.sources == (s,)
+            assert cupy.asnumpy(result.distances).tolist() == oracle.distances(graph, [s])
+    assert list(hw.bfs_each(graph, [], device="cuda")) == []
+
+
+def test_streams_take_turns_with_the_buffers_of_a_graph(cupy: Any) -> None:
+    graph = hw.generate.kronecker(12, seed=3).to("cuda")
+    expected = [hw.bfs(graph.to("cpu"), s, device="cpu").distances for s in range(8)]
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]
+    found = []
+    for turn in range(24):
+        with streams[turn % 3]:
+            found.append(hw.bfs(graph, turn % 8, device="cuda"))
+    for stream in streams:
+        stream.synchronize()
+    for turn, result in enumerate(found):
+        assert (cupy.asnumpy(result.distances) == expected[turn % 8]).all()
+
+
+def test_threads_search_one_graph_at_a_time() -> None:
+    graph = TRAPS["kronecker"]()
+    expected = [hw.bfs(graph, s, device="cpu").distances.tolist() for s in range(16)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda s: hw.bfs(graph, s % 16, device="cuda").distances.tolist(), range(64)))
+    assert found == [expected[s % 16] for s in range(64)]
+
+
+def test_answers_in_pinned_memory_are_ordinary_arrays(cupy: Any) -> None:
+    from hopwave.engines.cuda import answers
+
+    graph, before = generate.path(1 << 15), answers.pinned.count
+    kept = [hw.bfs(graph, s, device="cuda").distances for s in range(answers.MOST_ANSWERS + 4)]
+    assert answers.pinned.count == answers.MOST_ANSWERS
+    for s, distances in enumerate(kept):
+        assert isinstance(distances, np.ndarray) and distances.flags.writeable
+        assert (distances == np.abs(np.arange(graph.n) - s)).all()
+    view = kept[0][5:10]
+    del kept, distances
+    assert view.tolist() == [5, 6, 7, 8, 9] and answers.pinned.count == before + 1
+    del view
+    assert answers.pinned.count == before
+
+
+# ---------------------------------------------------------------- arrays of the GPU
+
+
+@pytest.mark.parametrize("trap", ["kronecker", "kronecker-directed"])
+@pytest.mark.parametrize("plan", ["xbfs", "hiragushi-hybrid", "turbobfs-td-sccsc", "hopwave"])
+def test_device_arrays_are_used_as_they_are_and_answers_stay_there(cupy: Any, trap: str, plan: str) -> None:
+    graph, indptr, indices = made_of_cupy(cupy, TRAPS[trap]())
+    result = hw.bfs(graph, 0, plan=plan, device="cuda")
+    kept = uploaded(graph)
+    assert kept.given[0] is indptr and kept.given[1] is indices
+    assert CATALOGUE[plan].order == "degree" or (kept.rows[0] is indptr and kept.rows[1] is indices)
+    assert isinstance(result.distances, cupy.ndarray) and isinstance(result.predecessors, cupy.ndarray)
+    distances = result.distances.get()
+    assert distances.tolist() == oracle.distances(graph, [0])
+    assert validate(graph, [0], distances, result.predecessors.get()).failures == ()
+
+
+def test_path_counts_stay_on_the_device_too(cupy: Any) -> None:
+    graph, _, _ = made_of_cupy(cupy, TRAPS["kronecker"]())
+    counts = hw.bfs(graph, 0, path_counts=True, device="cuda").path_counts
+    assert isinstance(counts, cupy.ndarray)
+    assert counts.get().tolist() == oracle.path_counts(graph, [0])
+
+
+def test_a_directed_graph_backwards_shares_its_arrays(cupy: Any) -> None:
+    graph = fresh(TRAPS["kronecker-directed"]())
+    hw.bfs(graph, 0, plan="xbfs", device="cuda")
+    hw.bfs(graph, 0, plan="xbfs", device="cuda", direction="in")
+    there, back = uploaded(graph), uploaded(graph.reversed())
+    assert back.rows[1] is there.columns[1] and back.columns[1] is there.rows[1]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_arranged_on_the_device_as_on_the_host(directed: bool) -> None:
+    graph = fresh(TRAPS["kronecker-directed" if directed else "kronecker"]())
+    hw.bfs(graph, 0, plan="hiragushi-hybrid", device="cuda")
+    offsets, neighbours = uploaded(graph).arranged
+    assert np.array_equal(offsets.get(), graph.arranged().in_indptr)
+    assert np.array_equal(neighbours.get(), graph.arranged().in_indices)
+
+
+# ---------------------------------------------------------------- memory
+
+
+def test_one_order_of_the_neighbours_is_enough() -> None:
+    """4 bytes per arc, arranged or not; both orders only where plans used both."""
+    graph = fresh(TRAPS["kronecker"]())
+    hw.bfs(graph, 0, plan="hiragushi-hybrid", device="cuda")
+    kept = uploaded(graph)
+    assert "rows" not in kept.__dict__ and "columns" not in kept.__dict__
+    expected = oracle.distances(graph, [0])
+    assert hw.bfs(graph, 0, plan="xbfs", device="cuda").distances.tolist() == expected
+    assert kept.rows[1].get().tolist() == graph.indices.tolist()
+    assert hw.bfs(graph, 0, plan="hiragushi-hybrid", device="cuda").distances.tolist() == expected
+
+
+@pytest.mark.parametrize("plan", SEARCHES)
+def test_buffers_are_used_again(cupy: Any, plan: str) -> None:
+    graph = fresh(TRAPS["kronecker"]())
+    hw.bfs(graph, 0, plan=plan, device="cuda")
+    hw.bfs(graph, 0, plan=plan, device="cuda")
+    gc.collect()
+    used = cupy.get_default_memory_pool().used_bytes()
+    for _ in range(5):
+        hw.bfs(graph, 0, plan=plan, device="cuda")
+    gc.collect()
+    assert cupy.get_default_memory_pool().used_bytes() == used
+
+
+def test_device_memory_goes_with_the_graph(cupy: Any) -> None:
+    pool = cupy.get_default_memory_pool()
+    gc.collect()
+    before = pool.used_bytes()
+    graph = generate.uniform(20_000, edge_factor=8)
+    result = hw.bfs(graph, 0, plan="xbfs", device="cuda")
+    assert pool.used_bytes() > before
+    del graph, result
+    gc.collect()
+    assert pool.used_bytes() == before
+
+
+# ---------------------------------------------------------------- errors, and the call after
+
+
+@pytest.mark.parametrize("left", [0, 1 << 20, 3 << 20])
+def test_out_of_memory_is_one_sentence_and_the_next_call_works(little_memory: Any, left: int) -> None:
+    graph = generate.uniform(200_000, edge_factor=4)
+    expected = hw.bfs(graph, 0, device="cpu").distances
+    little_memory(left)
+    with pytest.raises(EngineError, match=r"out of memory.*device='cpu'"):
+        hw.bfs(graph, 0, plan="pushpull", device="cuda")
+    little_memory(1 << 40)
+    assert np.array_equal(hw.bfs(graph, 0, plan="pushpull", device="cuda").distances, expected)
+
+
+def test_a_launch_that_fails_is_one_sentence_and_the_next_call_works(
+    cupy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hopwave.engines.cuda import prepared_launch
+
+    graph = fresh(TRAPS["kronecker"]())
+    with monkeypatch.context() as broken:
+        broken.setattr(prepared_launch, "BLOCK", 4096)  # more threads than a block may have
+        with pytest.raises(EngineError, match=r"CUDA failed.*device='cpu'"):
+            hw.bfs(graph, 0, plan="xbfs", device="cuda")
+    assert hw.bfs(graph, 0, plan="xbfs", device="cuda").distances.tolist() == oracle.distances(graph, [0])
+
+
+def test_a_source_out_of_range_is_rejected_and_the_next_call_works() -> None:
+    graph = fresh(TRAPS["triangle"]())
+    with pytest.raises(GraphError, match="3 is not a vertex"):
+        hw.bfs(graph, 3, device="cuda")
+    assert hw.bfs(graph, 2, device="cuda").distances.tolist() == [1, 1, 0]
+
+
+def test_threads_are_rejected() -> None:
+    with pytest.raises(EngineError, match="threads=2"):
+        hw.bfs(TRAPS["triangle"](), 0, device="cuda", threads=2)
+
+
+# ---------------------------------------------------------------- the smallest graphs, and users' plans
+
+
+def test_a_graph_without_vertices_has_no_source() -> None:
+    with pytest.raises(GraphError, match="it has none"):
+        hw.bfs(Graph.from_edges([], [], n=0), 0, device="cuda")
+
+
+@pytest.mark.parametrize("plan", SEARCHES)
+@pytest.mark.parametrize("loop", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_graph_of_one_vertex(plan: str, loop: bool, directed: bool) -> None:
+    graph = Graph.from_edges([0] * loop, [0] * loop, n=1, directed=directed)
+    result = hw.bfs(graph, 0, plan=plan, device="cuda")
+    assert (result.distances.tolist(), result.predecessors.tolist(), result.depth) == ([0], [0], 0)
+
+
+OWN = [
+    *(Plan(f"push-{mapping}", "", "", "", (Push(mapping),), Always()) for mapping in ("thread", "warp", "block")),
+    *(
+        Plan(f"scan-{mapping}", "", "", "", (Push(mapping, "scan", "benign"),), Always())
+        for mapping in ("thread", "warp", "block", "twc")
+    ),
+    *(
+        Plan(f"pull-{mapping}-{rows}-{operand}-{exits}", "", "", "", (Pull(mapping, rows, operand, exits),), Always())
+        for mapping in ("thread", "warp")
+        for rows in ("all", "unvisited")
+        for operand in ("frontier", "visited")
+        for exits in (False, True)
+    ),
+    *(
+        Plan(f"pull-shares-{operand}", "", "", "", (Pull("merge", "all", operand, False),), Always())
+        for operand in ("frontier", "visited")
+    ),
+    Plan("compacted", "", "", "", (Pull("thread", "compacted", "visited"),), Always()),
+    *(
+        Plan(f"queue-{balance}-{ahead}", "", "", "", (step,), Always())
+        for balance in ("static", "thread", "warp", "donate")
+        for ahead in (False, True)
+        for step in [Pull("thread", "compacted", asynchronous=ahead, balance=balance)]
+    ),
+    Plan("reuse-always", "", "", "", (Push("twc", "reuse"),), Always()),
+    Plan("pull-then-dense", "", "", "", (Pull("thread"), Push("edge", "dense")), OneWay(0.05)),
+    Plan("dense-then-two-phase", "", "", "", (Push("edge", "dense"), Push("twc")), OneWay(0.05)),
+    Plan("two-phase-then-sort", "", "", "", (Push("twc", claim="benign"), Push("merge", "sort")), OneWay(0.05)),
+    Plan("sort-then-pull", "", "", "", (Push("merge", "sort"), Pull("warp")), OneWay(0.05)),
+    Plan(
+        "every-way",
+        "",
+        "",
+        "",
+        (Push("block"), Push("warp", "scan", "benign"), CATALOGUE["xbfs"].steps[2], Push("thread", "reuse")),
+        XBFS(0.02),
+    ),
+]
+
+
+@pytest.mark.parametrize("plan", OWN, ids=str)
+@pytest.mark.parametrize("trap", ["kronecker", "kronecker-directed", "hub-with-pendant", "path", "two-components"])
+def test_users_plans(plan: Plan, trap: str) -> None:
+    graph = TRAPS[trap]()
+    for source in (0, graph.n // 2):
+        result = hw.bfs(graph, source, plan=plan, device="cuda")
+        assert result.distances.tolist() == oracle.distances(graph, [source])
+        assert validate(graph, [source], result.distances, result.predecessors).failures == ()
+        if plan.why_not(Question(path_counts=True)) is None:
+            counted = hw.bfs(graph, source, path_counts=True, plan=plan, device="cuda")
+            assert counted.path_counts.tolist() == oracle.path_counts(graph, [source])
+
+
+@pytest.mark.parametrize("plan", ["hopwave", "hopwave-paths"])
+def test_the_host_runs_the_levels_where_a_gpu_cannot_launch_cooperatively(plan: str) -> None:
+    graph = fresh(TRAPS["kronecker-directed"]())
+    engine: Any = engines.engine("cuda")
+    engine.load(graph, CATALOGUE[plan]).device.cooperative = False
+    counted = plan == "hopwave-paths"
+    result = hw.bfs(graph, 0, path_counts=counted, plan=plan, device="cuda", trace=True)
+    assert result.distances.tolist() == oracle.distances(graph, [0])
+    assert result.trace is not None and sum(level.found for level in result.trace) == result.reached - 1
+    if counted:
+        assert result.path_counts.tolist() == oracle.path_counts(graph, [0])

@@ -1,0 +1,137 @@
+"""Graphs built on a GPU: the same rows, to the last bit, as those built on the CPU; and where they live afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import Graph, GraphError, SparseIdsWarning
+from hopwave.engines.cuda import policy
+from hopwave.graph import csr
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(autouse=True)
+def builder(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The GPU's builder, cutting even small graphs into several parts."""
+    from hopwave.engines.cuda import build
+
+    monkeypatch.setattr(build, "LEAST_ARCS", 500)
+    return build
+
+
+def columns(seed: int, n: int, edges: int) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    u, v = (rng.integers(0, n, edges) ** 2 // max(n, 1) for _ in range(2))  # low ids more often: hubs
+    return u, v, rng.integers(1, 5, edges) / 3
+
+
+@pytest.mark.parametrize("ids", [np.int32, np.int64])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("repeats", ["merge", "keep"])
+@pytest.mark.parametrize("size", [(1, 0), (1, 9), (40, 300), (5000, 20_000)])
+def test_the_same_rows_as_on_the_cpu(ids: Any, directed: bool, repeats: Any, size: tuple[int, int]) -> None:
+    import cupy
+
+    u, v, w = columns(3, *size)
+    how: dict[str, Any] = {"n": size[0], "directed": directed, "repeats": repeats}
+    there = Graph.from_edges(cupy.asarray(u.astype(ids)), cupy.asarray(v.astype(ids)), **how)
+    assert there.device == "cuda" and there == Graph.from_edges(u, v, device="cpu", **how)
+    for kind in (np.float32, np.float64):
+        for combine in ("min", "max", "sum", "first") if repeats == "merge" else (None,):
+            weights = cupy.asarray(w.astype(kind))
+            made = Graph.from_edges(cupy.asarray(u), cupy.asarray(v), weights=weights, combine=combine, **how)
+            right = Graph.from_edges(u, v, weights=w.astype(kind), combine=combine, device="cpu", **how)
+            assert made == right and made.weights is not None and made.weights.dtype == kind
+
+
+def test_conflicts_nan_and_sizes_are_refused() -> None:
+    import cupy
+
+    u, v = cupy.asarray([0, 1, 1]), cupy.asarray([1, 2, 2])
+    with pytest.raises(GraphError, match="the edge 1 to 2 stands more than once, with different weights"):
+        Graph.from_edges(u, v, weights=cupy.asarray([1.0, 2.0, 3.0]))
+    with pytest.raises(GraphError, match=r"weights\[2\] is NaN"):
+        Graph.from_edges(u, v, weights=cupy.asarray([1.0, 2.0, np.nan]))
+    with pytest.raises(GraphError, match="vertex id -1 is negative"):
+        Graph.from_edges(cupy.asarray([-1]), cupy.asarray([0]))
+    with pytest.raises(GraphError, match="vertex id 2 is too large for n=2"):
+        Graph.from_edges(u, v, n=2)
+    with pytest.warns(SparseIdsWarning):
+        sparse = Graph.from_edges(cupy.asarray([10**9]), cupy.asarray([7]))
+    assert list(sparse) == [7, 10**9] and sparse.device == "cuda"
+
+
+def test_columns_of_other_libraries_on_the_gpu() -> None:
+    import cupy
+
+    class Column:
+        """What a library offers that speaks only DLPack."""
+
+        def __init__(self, array: Any) -> None:
+            self.array = array
+
+        def __dlpack__(self, **options: Any) -> Any:
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self) -> Any:
+            return self.array.__dlpack_device__()
+
+        def __len__(self) -> int:
+            return len(self.array)
+
+    right = Graph.from_edges([0, 1], [1, 2])
+    for kind in (np.int8, np.uint16, np.uint32, np.uint64, np.float64):
+        assert Graph.from_edges(cupy.asarray([0, 1], kind), cupy.asarray([1, 2], kind)) == right
+    there = Graph.from_edges(Column(cupy.asarray([0, 1])), Column(cupy.asarray([1, 2])))
+    assert there == right and there.device == "cuda"
+    assert Graph.from_edges([0, 1], [1, 2], device="cuda").device == "cuda"
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_searches_use_the_arrays_where_they_are(directed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    import cupy
+
+    monkeypatch.setattr(policy, "SORTED_ARCS", 700)  # neighbours by degree, some rows at a time
+    u, v, w = columns(5, 900, 5000)
+    host = Graph.from_edges(u, v, directed=directed, weights=w, combine="min", device="cpu")
+    there = Graph.from_edges(*(cupy.asarray(x) for x in (u, v)), directed=directed)
+    for graph in (there, host.to("cuda").without_weights()):
+        found = hw.bfs(graph, 0, device="cuda")
+        assert isinstance(found.distances, cupy.ndarray)
+        right = hw.bfs(host, 0, device="cpu")
+        assert found.distances.get().tolist() == right.distances.tolist()
+        paper = hw.bfs(graph, 0, device="cuda", plan="hiragushi-hybrid")
+        assert paper.distances.get().tolist() == right.distances.tolist()
+    moved = host.to("cuda")
+    assert moved.device == "cuda" and moved == host and moved.to("cpu") == host
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_order_by_degree_and_transpose_are_the_hosts(directed: bool) -> None:
+    u, v, _ = columns(7, 300, 4000)
+    graph = Graph.from_edges(u, v, directed=directed, device="cpu")
+    from hopwave.engines.cuda.graph import CudaGraph
+
+    moved = graph.to("cuda")
+    on_gpu = CudaGraph(moved)
+    offsets, neighbours = (array.get() for array in on_gpu.columns)
+    assert offsets.tolist() == graph.in_indptr.tolist() and neighbours.tolist() == graph.in_indices.tolist()
+    _, arranged = on_gpu.arranged
+    assert arranged.get().tolist() == graph.arranged().in_indices.tolist()
+
+
+def test_many_edges_of_the_host_are_built_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    from hopwave.graph import construct
+
+    monkeypatch.setattr(construct, "MIN_EDGES_FOR_GPU", 10)
+    u, v, w = columns(9, 50, 400)
+    graph = Graph.from_edges(u, v, weights=w, combine="sum")
+    assert graph.device == "cpu" and graph._gpu is not None and isinstance(graph.indices, np.ndarray)
+    assert graph == Graph.from_edges(u, v, weights=w, combine="sum", device="cpu")
+    assert isinstance(hw.bfs(graph, 0, device="cuda").distances, np.ndarray), "NumPy in, NumPy out"
+    assert csr.builders["cuda"]() is csr.builders["cuda"]()

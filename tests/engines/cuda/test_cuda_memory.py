@@ -1,0 +1,22 @@
+"""Memory on a GPU known beforehand: estimates beside the greatest sum of CuPy's live allocations."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks.graphs import memory as measured
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+
+
+@pytest.mark.parametrize("name", ["kron17", "grid600"])
+def test_the_peak_on_a_gpu(name: str) -> None:
+    """Every question of benchmarks/results/memory-cuda.md, on two of its graphs."""
+    graph = measured.GRAPHS[name]()
+    wrong = []
+    for ask, (what, options) in measured.asks(graph).items():
+        measured.call(measured.fresh(graph, options), what, options, "cuda", graph.to_edges())  # compiles
+        peak = measured.on_gpu(graph, what, options)["peak"]
+        said = measured.estimated(graph, what, options, "cuda")
+        if not 0.85 < said / peak < 1.15:
+            wrong.append((ask, said, peak))
+    assert not wrong

@@ -1,0 +1,292 @@
+"""Path counts grow like binomials; scores and counts stay right when no integer, no float32 and no float64 holds them.
+
+An 18 × 18 grid passes 2³¹, a 170 × 170 grid float32, a chain of 1100 diamonds and a 1000 × 1000 grid float64. Where one
+level spans more than float64 does, one scale per level is not enough, and the run must notice by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from test_betweenness import PLANS, edge_scores, machines, ready, same
+
+import hopwave as hw
+import oracle
+from hopwave import Graph, engines, generate
+from hopwave.algorithms import brandes
+from hopwave.arrays import ScaledCounts
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Job
+from hopwave.planning.plan import Plan
+
+every_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
+CHAIN = 2200  # float64 spans 2^2098, from its least to its greatest
+
+
+# ---------------------------------------------------------------- one scale per level
+
+
+@cache
+def right(name: str) -> tuple[Graph, list[int], Any, list[float]]:
+    """A graph, sources, and the scores of vertices and edges by the oracle's integers of any length."""
+    graph, sources = {
+        "grid-30": lambda: (generate.grid(30, 30), [0, 29, 434, 899]),
+        "grid-170": lambda: (generate.grid(170, 170), [0, 170 * 85 + 80]),
+        "diamonds-1100": lambda: (generate.diamonds(1100), [0, 1, 1650, 3300]),
+    }[name]()
+    options = {"normalized": False, "exact": False}
+    return (
+        graph,
+        sources,
+        oracle.betweenness(graph, sources, **options),
+        list(oracle.edge_betweenness(graph, sources, **options).values()),
+    )
+
+
+@machines
+@every_plan
+@pytest.mark.parametrize("name", ["grid-30", "grid-170", "diamonds-1100"])
+def test_vertices(device: str, plan: Plan, name: str) -> None:
+    ready(device, plan)
+    graph, sources, vertices, _ = right(name)
+    found = hw.betweenness_centrality(graph, sources=sources, normalized=False, plan=plan, device=device)
+    same(found.scores, vertices)
+    assert found.certificate.error < 1e-11
+
+
+@machines
+@pytest.mark.parametrize("name", ["grid-30", "grid-170", "diamonds-1100"])
+def test_edges(device: str, name: str) -> None:
+    graph, sources, _, edges = right(name)
+    found = hw.edge_betweenness_centrality(graph, sources=sources, normalized=False, device=device)
+    same(edge_scores(found), edges)
+    assert found.certificate.error < 1e-11
+
+
+@machines
+def test_all_sources_of_a_grid(device: str) -> None:
+    graph = generate.grid(18, 18)
+    same(hw.betweenness_centrality(graph, device=device).scores, oracle.betweenness(graph, exact=False))
+
+
+@cache
+def huge(name: str) -> tuple[Graph, list[int], Any, Any, Any]:
+    kind, size = name.split("-")
+    graph = generate.grid(int(size), int(size)) if kind == "grid" else generate.delaunay(1 << int(size), seed=1)
+    sources = [0, graph.n // 2 + 321]
+    each = [oracle.Scaled(graph, s) for s in sources]
+    scores, flow = np.zeros(graph.n), np.zeros(graph.m)
+    for s, one in zip(sources, each, strict=True):
+        one.delta[s] = 0
+        scores += one.delta
+        flow += one.flow
+    return graph, sources, scores / 2, flow, each[0]
+
+
+@pytest.mark.slow
+@machines
+@pytest.mark.parametrize("name", ["grid-1000", "delaunay-18"])
+@pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide"])
+def test_huge_graphs(device: str, plan: str, name: str) -> None:
+    ready(device, CATALOGUE[plan])
+    graph, sources, scores, _, _ = huge(name)
+    found = hw.betweenness_centrality(graph, sources=sources, normalized=False, plan=plan, device=device)
+    same(found.scores, scores)
+    assert found.certificate.error < 1e-10
+
+
+@pytest.mark.slow
+@machines
+@pytest.mark.parametrize("name", ["grid-1000", "delaunay-18"])
+def test_edges_of_huge_graphs(device: str, name: str) -> None:
+    graph, sources, _, flow, _ = huge(name)
+    found = hw.edge_betweenness_centrality(graph, sources=sources, normalized=False, device=device)
+    source, target = found.edges
+    back = np.lexsort((source, target))
+    same(found.scores, (flow + flow[back]) / 2)
+
+
+@pytest.mark.slow
+@machines
+@pytest.mark.parametrize("name", ["grid-1000", "delaunay-18"])
+def test_path_counts_of_huge_graphs(device: str, name: str) -> None:
+    graph, sources, _, _, one = huge(name)
+    counts = hw.bfs(graph, sources[0], path_counts=True, device=device).path_counts
+    if isinstance(counts, ScaledCounts):
+        mantissa, exponent = counts.mantissa, counts.exponent
+    else:
+        mantissa, exponent = np.frexp(counts)
+    assert isinstance(counts, ScaledCounts) == (one.exponent.max() > 1024)
+    shift = (exponent - one.exponent).astype(np.int32)  # ±1 where a mantissa is a rounding away from 1
+    assert np.abs(shift).max() <= 1
+    same(np.ldexp(mantissa, shift), one.mantissa)
+
+
+# ---------------------------------------------------------------- a level that spans more than float64 does
+
+
+def ladder(links: int = CHAIN) -> tuple[Graph, int]:
+    """A chain of diamonds and a plain path of the same length, joined at both ends, with a tail behind each.
+
+    Where they meet, 2^links paths and one path come together; and the path's own vertices are in one level with
+    vertices of the chain that have up to 2^links times as many.
+    """
+    chain = generate.diamonds(links)
+    source, target = (column.tolist() for column in chain.to_edges())
+    path = [0, *range(chain.n, chain.n + 2 * links - 1), chain.n - 1]
+    meeting, last = chain.n - 1, path[-2] + 1
+    source += [*path[:-1], meeting, last, path[-2]]
+    target += [*path[1:], last, last + 1, last + 2]
+    return Graph.from_edges(source, target), meeting
+
+
+@cache
+def spanning() -> tuple[Graph, int]:
+    return ladder()
+
+
+def run(device: str, plan: str, graph: Graph, **options: Any) -> Any:
+    """A run to its end; the engine's own record of it."""
+    engine = engines.engine(device)
+    job = Job(**{"sources": np.array([0], np.int64), **options})
+    record = engine.accumulation(graph, job, CATALOGUE[plan])
+    brandes.accumulate(record, job, "test", False, None)
+    return record
+
+
+def mask(graph: Graph, targets: list[int]) -> Any:
+    chosen = np.zeros(graph.n, np.bool_)
+    chosen[targets] = True
+    return chosen
+
+
+@machines
+@pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide", "turbobc-sccsc"])
+def test_the_extended_way_is_taken_where_it_must_be(device: str, plan: str) -> None:
+    ready(device, CATALOGUE[plan])
+    graph, meeting = spanning()
+    sources = np.array([0, meeting, 5], np.int64)
+    found = run(device, plan, graph, sources=sources)
+    assert found.extended >= 2  # from either end at least
+    same(found.total / 2, oracle.betweenness(graph, sources.tolist(), normalized=False, exact=False))
+    assert run(device, plan, generate.diamonds(CHAIN)).extended == 0, "one scale per level is enough here"
+
+
+@pytest.mark.slow
+@machines
+@pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide"])
+def test_both_ways_are_right_around_the_limit(device: str, plan: str) -> None:
+    ready(device, CATALOGUE[plan])
+    ways = set()
+    for links in (1000, 1300, 1500, 1700, 1900, 2000):
+        graph, meeting = ladder(links)
+        found = run(device, plan, graph, sources=np.array([0, meeting], np.int64))
+        same(found.total / 2, oracle.betweenness(graph, [0, meeting], normalized=False, exact=False))
+        ways.add(found.extended)
+    assert ways == {0, 2}
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "all": {},
+    "targets": {"targets": [2 * CHAIN, 3 * CHAIN, 3 * CHAIN + 700, 4]},
+    "far": {"cutoff": 2 * CHAIN},
+    "near": {"cutoff": 2 * CHAIN - 200},
+    "both": {"targets": [3 * CHAIN, 3 * CHAIN - 5, 1900], "cutoff": 2 * CHAIN + 1},
+}
+
+
+@pytest.mark.slow
+@machines
+@pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide"])
+@pytest.mark.parametrize("which", OPTIONS)
+def test_vertices_of_a_level_too_wide_for_one_scale(device: str, plan: str, which: str) -> None:
+    ready(device, CATALOGUE[plan])
+    graph, meeting = spanning()
+    for endpoints in (False, True):
+        options = {"sources": [0, meeting], "normalized": False, "endpoints": endpoints, **OPTIONS[which]}
+        found = hw.betweenness_centrality(graph, plan=plan, device=device, **options)
+        same(found.scores, oracle.betweenness(graph, exact=False, **options))
+
+
+@machines
+@pytest.mark.parametrize("which", OPTIONS)
+def test_edges_of_a_level_too_wide_for_one_scale(device: str, which: str) -> None:
+    graph, meeting = spanning()
+    options = {"sources": [0, meeting], "normalized": False, **OPTIONS[which]}
+    found = hw.edge_betweenness_centrality(graph, device=device, **options)
+    same(edge_scores(found), list(oracle.edge_betweenness(graph, exact=False, **options).values()))
+    targets = OPTIONS[which].get("targets")
+    job = {"edges": True, "cutoff": OPTIONS[which].get("cutoff"), "targets": targets and mask(graph, targets)}
+    assert run(device, "hopwave-block", graph, **job).extended == 1
+
+
+@machines
+def test_squares_of_a_level_too_wide_for_one_scale(device: str) -> None:
+    """An adaptive sample adds them up together with the scores."""
+    graph, _ = spanning()
+    found = run(device, "hopwave-block", graph, squares=True)
+    delta = found.total[: graph.n]
+    assert found.extended == 1
+    np.testing.assert_allclose(found.total[graph.n :], delta**2, rtol=1e-12, atol=1e-290)
+
+
+@machines
+def test_path_counts_of_a_level_too_wide_for_one_scale(device: str) -> None:
+    graph, meeting = spanning()
+    for source in (0, meeting):
+        counts = hw.bfs(graph, source, path_counts=True, device=device).path_counts
+        assert isinstance(counts, ScaledCounts)
+        exact = oracle.path_counts(graph, source)
+        for v in range(0, graph.n, 7):
+            value = Fraction(counts.mantissa[v]) * Fraction(2) ** int(counts.exponent[v])
+            assert abs(value - exact[v]) <= Fraction(exact[v], 10**12)
+
+
+@machines
+def test_ordinary_sources_among_extended_ones(device: str) -> None:
+    """A worker's state is clean after either way, and the order of sources changes no source's part."""
+    graph, meeting = spanning()
+    sources = [0, 40, meeting, 41, graph.n - 1]
+    parts = [run(device, "hopwave-block", graph, sources=np.array([s], np.int64)).total for s in sources]
+    whole = run(device, "hopwave-block", graph, sources=np.array(sources, np.int64)).total
+    np.testing.assert_array_equal(whole, sum(parts))
+
+
+# ---------------------------------------------------------------- the arithmetic, alone
+
+
+def scaled(value: Fraction) -> tuple[float, int]:
+    """A positive number as a mantissa in [½, 1) and an exponent, rounded to float64."""
+    power = value.numerator.bit_length() - value.denominator.bit_length()
+    mantissa, exponent = math.frexp(value / Fraction(2) ** power)
+    return mantissa, exponent + power
+
+
+@pytest.mark.parametrize("gap", [0, 1, 2, 52, 53, 54, 999, 1000, 1001, 5000])
+def test_scaled_addition(gap: int) -> None:
+    """Right to the last bit in both orders, normalised, however far apart the numbers are; 0 adds nothing."""
+    from hopwave.engines.cpu.rank.path_sums import add_all
+
+    for small, large in ((0.5, 0.5), (0.75, 0.9999999999999999), (0.5, 0.5000000000000001)):
+        exact = scaled(Fraction(small) + Fraction(large) * 2**gap)
+        for numbers in (((small, 7), (large, 7 + gap)), ((large, 7 + gap), (small, 7))):
+            sums, powers = np.zeros(1), np.zeros(1, np.int32)
+            mantissas, exponents = np.array([m for m, _ in numbers]), np.array([e for _, e in numbers], np.int32)
+            add_all(np.zeros(2, np.int64), mantissas, exponents, sums, powers)
+            assert (sums[0], powers[0] - 7) == exact
+
+
+def test_paths_through_a_group_where_a_level_is_too_wide() -> None:
+    """The part of the paths that touch a group, for path counts that one scale per level cannot hold."""
+    from hopwave.engines.cpu.row_order import through_group
+
+    graph, meeting = ladder(3000)
+    group = np.zeros(graph.n, np.bool_)
+    group[meeting] = True
+    found = through_group(graph.indptr, graph.indices, np.array([0], np.int32), group, False)
+    assert found == 2.0, "to the two vertices behind the meeting; all others are reached before it"

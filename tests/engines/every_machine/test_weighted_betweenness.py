@@ -1,0 +1,315 @@
+"""Betweenness along weights: NetworkX's and igraph's scores, the reference engine's, and what cannot be counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from test_betweenness import edge_scores, same
+
+import hopwave as hw
+from graphs import TRAPS
+from hopwave import Graph, GraphError, PlanError, engines, generate
+from hopwave.algorithms.checkpoint import fingerprint
+from hopwave.engines.cpu import policy
+from hopwave.engines.cuda import Engine as CudaEngine
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Job
+
+PLAN = CATALOGUE["brandes-dijkstra"]
+NEXT = np.nextafter(1.0, 2.0)
+
+# Weights of random edges, each with its trap. Only "zeros" has weights that add nothing to a distance.
+KINDS: dict[str, Callable[[np.random.Generator, int], Any]] = {
+    "ties": lambda rng, m: rng.integers(1, 4, m).astype(float),
+    "equal": lambda rng, m: np.full(m, 0.1),
+    "fractions": lambda rng, m: rng.integers(1, 12, m) / 10,  # 0.1 + 0.2 is not 0.3
+    "last bit": lambda rng, m: np.where(rng.random(m) < 0.5, 1.0, NEXT),
+    "tiny beside huge": lambda rng, m: np.where(rng.random(m) < 0.3, 1e-3, rng.integers(1, 3, m) * 1e9),
+    "real": lambda rng, m: rng.random(m) + 0.01,
+    "zeros": lambda rng, m: rng.integers(0, 3, m).astype(float),
+}
+
+
+def random_graph(seed: int, kind: str, directed: bool) -> Graph:
+    """A graph of up to 16 vertices with isolated ones and loops; zeros only from lower to higher ids."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 17))
+    src, dst = rng.integers(0, n, (2, int(rng.integers(0, 4 * n))))
+    weights = KINDS[kind](rng, len(src))
+    weights[(weights == 0) & (src >= dst)] = 1.0
+    return Graph.from_edges(src, dst, n, directed, weights=weights, combine="min")
+
+
+def as_nx(graph: Graph) -> Any:
+    g = nx.DiGraph() if graph.directed else nx.Graph()
+    g.add_nodes_from(range(graph.n))
+    edges = graph.edges()
+    g.add_weighted_edges_from(
+        zip(edges.source.tolist(), edges.target.tolist(), edges.weights.tolist(), strict=True)  # type: ignore[union-attr]
+    )
+    return g
+
+
+def random_graphs(count: int) -> Iterator[tuple[int, str, Graph]]:
+    for seed in range(count):
+        for kind in KINDS:
+            if kind != "zeros":
+                yield seed, kind, random_graph(seed, kind, directed=bool(seed % 2))
+
+
+@pytest.mark.slow
+def test_500_random_graphs_as_networkx_has_them() -> None:
+    """Vertices and edges with all, k or named sources; targets of vertices; endpoints; both scales."""
+    count = 0
+    for seed, kind, graph in random_graphs(84):
+        g, where = as_nx(graph), f"seed {seed}, {kind}"
+        normalized, endpoints = bool(seed & 2), bool(seed & 4)
+        k = graph.n // 2 + 1 if seed & 8 else None
+        how = {"k": k, "normalized": normalized, "seed": seed, "weights": True}
+        named = {"k": k, "normalized": normalized, "seed": seed, "weight": "weight"}
+        found = hw.betweenness_centrality(graph, endpoints=endpoints, **how)
+        due = nx.betweenness_centrality(g, endpoints=endpoints, **named)
+        np.testing.assert_allclose(found.scores, [due[v] for v in range(graph.n)], 1e-9, 1e-12, err_msg=where)
+        assert found.certificate.error < 1e-12 and found.plan == "brandes-dijkstra", where
+        edges = hw.edge_betweenness_centrality(graph, **how).to_dict()
+        for (u, v), score in nx.edge_betweenness_centrality(g, **named).items():
+            mine = edges[(u, v) if graph.directed or u <= v else (v, u)]
+            np.testing.assert_allclose(mine, score, 1e-9, 1e-12, err_msg=where)
+        sources, targets = [0, graph.n - 1], list(range(graph.n // 2 + 1))
+        part = hw.betweenness_centrality(graph, sources=sources, targets=targets, normalized=normalized, weights=True)
+        chosen = nx.betweenness_centrality_subset(g, dict.fromkeys(sources), targets, normalized, "weight")
+        np.testing.assert_allclose(part.scores, [chosen[v] for v in range(graph.n)], 1e-9, 1e-12, err_msg=where)
+        count += 1
+    assert count >= 500
+
+
+def test_random_graphs_as_igraph_has_them() -> None:
+    """igraph compares lengths with a tolerance, so weights are whole here; cutoffs are lengths and inclusive."""
+    igraph = pytest.importorskip("igraph")
+    for seed in range(40):
+        graph = random_graph(seed, "ties", directed=bool(seed % 2))
+        source, target = graph.to_edges()
+        g = igraph.Graph(graph.n, np.stack([source, target], 1), directed=graph.directed)
+        weights = graph.edges().weights.tolist()  # type: ignore[union-attr]
+        for cutoff in (None, 4):
+            found = hw.betweenness_centrality(graph, normalized=False, weights=True, cutoff=cutoff)
+            same(found.scores + 1, np.array(g.betweenness(weights=weights, cutoff=cutoff)) + 1)
+            edges = hw.edge_betweenness_centrality(graph, normalized=False, weights=True, cutoff=cutoff)
+            same(np.array(edge_scores(edges)) + 1, np.array(g.edge_betweenness(weights=weights, cutoff=cutoff)) + 1)
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {"normalized": False},
+    {"endpoints": True, "cutoff": 2.5},
+    {"sources": [0], "targets": [0, 1], "cutoff": 3.0},
+]
+
+
+def both(graph: Graph, **options: Any) -> None:
+    """The CPU engine and the reference agree on vertices and edges, or refuse the graph for the same reason."""
+    for score in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+        if score is hw.edge_betweenness_centrality:
+            options.pop("endpoints", None)
+        try:
+            due = score(graph, weights=True, device="reference", **options)
+        except GraphError as error:
+            assert "cannot be counted" in str(error)
+            with pytest.raises(GraphError, match=r"cannot be counted: weight .* adds nothing to the length of a path"):
+                score(graph, weights=True, device="cpu", **options)
+            continue
+        found = score(graph, weights=True, device="cpu", **options)
+        same(found.scores, due.scores)
+        assert found.certificate.error < 1e-12 and due.certificate.error < 1e-12
+        assert (found.sources, found.plan.name, due.engine) == (due.sources, due.plan.name, "reference")
+
+
+@pytest.mark.parametrize("trap", [name for name, make in TRAPS.items() if make().m <= 2000])
+def test_every_trap_with_weights(trap: str) -> None:
+    """Weights are drawn per edge; "zeros" makes many undirected graphs uncountable, and the engines agree on which."""
+    bare = TRAPS[trap]()
+    sources = sorted({0, bare.n // 3, bare.n - 1})
+    source, target = bare.to_edges()
+    for kind, draw in KINDS.items():
+        drawn = draw(np.random.default_rng(5), len(source))
+        graph = Graph.from_edges(source, target, bare.n, bare.directed, weights=drawn)
+        both(graph, sources=sources)
+        if kind == "ties" and bare.n > 1:
+            for options in OPTIONS if bare.n < 100 else OPTIONS[2:]:
+                both(graph, **options)
+
+
+def test_zeros_without_a_cycle_are_counted_by_the_definition() -> None:
+    """Two arcs of weight 0 meet a vertex that Dijkstra settles before one of their tails."""
+    graph = Graph.from_edges([0, 0, 1, 2, 3], [1, 2, 3, 3, 4], directed=True, weights=[1.0, 1.0, 0.0, 0.0, 1.0])
+    assert hw.betweenness_centrality(graph, normalized=False, weights=True).scores.tolist() == [0, 1, 1, 3, 0]
+    for seed in range(40):
+        both(random_graph(seed, "zeros", directed=True), normalized=False, endpoints=True)
+
+
+def test_equal_weights_are_hops() -> None:
+    graph = generate.kronecker(7, edge_factor=4, seed=2)
+    half = hw.betweenness_centrality(graph, weights=np.full(graph.m, 0.5))
+    same(half.scores, hw.betweenness_centrality(graph).scores)
+    same(
+        hw.edge_betweenness_centrality(graph, weights=np.full(graph.m, 2), cutoff=5).scores,
+        hw.edge_betweenness_centrality(graph, cutoff=2).scores,
+    )
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_more_paths_than_float64_holds(directed: bool) -> None:
+    """2^1100 shortest paths; and 2^2200 beside a single one, as far as float64 spans."""
+    for links in (1100, 2200):
+        chain = generate.diamonds(links)
+        source, target = (column.tolist() for column in chain.to_edges())
+        last = chain.n - 1
+        weights = [1.0] * len(source) + [2.0 * links]
+        graph = Graph.from_edges([*source, 0], [*target, last], None, directed, weights=weights)
+        found = hw.betweenness_centrality(graph, sources=0, targets=last, normalized=False, weights=True)
+        same(found.scores[1:4], np.array([0.5, 0.5, 1]) if directed else np.array([0.25, 0.25, 0.5]))
+        assert found.certificate.error < 1e-10
+        edges = hw.edge_betweenness_centrality(graph, sources=0, targets=last, normalized=False, weights=True)
+        assert edges.certificate.error < 1e-10
+        job = Job(np.array([0, 5], np.int64), weighted=True)
+        run = engines.engine("cpu").accumulation(graph, job, PLAN)
+        run.advance(0, lambda done: False)
+        assert run.extended >= 1  # type: ignore[attr-defined]
+
+
+def test_samples_with_bounds() -> None:
+    graph = generate.barabasi_albert(600, 3, seed=1)
+    weights = np.ones(graph.m) * 3
+    exact = hw.betweenness_centrality(graph, weights=weights).scores
+    found = hw.betweenness_centrality(graph, weights=weights, epsilon=0.2, seed=1, method="sources")
+    assert found.sources < graph.n and found.bounds is not None and found.bounds.max() <= 0.2
+    assert (np.abs(found.scores - exact) <= found.bounds).all()
+
+
+# ---------------------------------------------------------------- the same bits
+
+
+def mesh(n: int = 900) -> Graph:
+    graph = generate.delaunay(n, seed=1)
+    source, target = graph.to_edges()
+    return Graph.from_edges(source, target, n, weights=np.random.default_rng(2).integers(1, 9, len(source)) / 7)
+
+
+def test_threads_change_no_bit() -> None:
+    graph = mesh()
+    for score in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+        one, three = (score(graph, weights=True, threads=threads) for threads in (1, 3))
+        assert np.array_equal(one.scores, three.scores) and one.certificate == three.certificate
+
+
+def test_a_run_continues_after_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "POLL_SECONDS", 0.001)
+    graph, path = mesh(2500), tmp_path / "run.npz"
+
+    def stop(reached: int, total: int) -> None:
+        if 0 < reached < total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        hw.betweenness_centrality(graph, weights=True, checkpoint=path, progress=stop, threads=1)
+    other = graph.with_weights(np.asarray(graph.weights) * 2)
+    for question in ({"G": other, "weights": True}, {"G": graph}):
+        with pytest.raises(GraphError, match="is of another graph, question, plan or device"):
+            hw.betweenness_centrality(**question, checkpoint=path)
+    heard: list[int] = []
+    resumed = hw.betweenness_centrality(
+        graph, weights=True, checkpoint=path, progress=lambda done, _: heard.append(done), threads=2
+    )
+    assert np.array_equal(resumed.scores, hw.betweenness_centrality(graph, weights=True).scores)
+    assert min(heard) > 0, "it did not start anew"
+
+
+def test_the_fingerprint_of_hops_does_not_read_weights() -> None:
+    graph = mesh(50)
+    hops, weighted = Job(np.zeros(1, np.int64)), Job(np.zeros(1, np.int64), weighted=True)
+    assert fingerprint(graph, hops, "x") == fingerprint(graph.without_weights(), hops, "x")
+    assert fingerprint(graph, hops, "x") != fingerprint(graph, weighted, "x")
+
+
+# ---------------------------------------------------------------- what cannot be done
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1.0, -2.0, 1.0], "weight -2 is negative"),
+        ([1.0, np.inf, 1.0], "a weight is infinite"),
+        ([1.0, 0.0, 1.0], r"from 0 cannot be counted: weight 0 of 1 – 2 adds nothing"),
+        ([1e20, 1.0, 1.0], r"from 0 cannot be counted: weight 1 of (1 – 2|2 – 3) adds nothing"),
+    ],
+)
+def test_refused_weights(weights: list[float], words: str) -> None:
+    graph = Graph.from_edges([0, 1, 2], [1, 2, 3], weights=weights)
+    for device in ("cpu", "reference"):
+        with pytest.raises(GraphError, match=words):
+            hw.betweenness_centrality(graph, weights=True, device=device)
+
+
+def test_a_cycle_of_length_zero_names_labels_and_direction() -> None:
+    graph = Graph.from_edges(["a", "b", "c"], ["b", "c", "b"], directed=True, weights=[1.0, 0.0, 0.0])
+    with pytest.raises(GraphError, match=r"from 'a' cannot be counted: weight 0 of '(b' → 'c|c' → 'b)' adds nothing"):
+        hw.betweenness_centrality(graph, weights=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"plan": "hopwave-block"}, "goes level by level and counts hops.*use 'auto' or 'brandes-dijkstra'"),
+        ({"plan": "brandes-dijkstra", "weights": None}, "follows weights; give weights="),
+        ({"plan": "xbfs"}, "is a search"),
+    ],
+)
+def test_refused_plans(options: dict[str, Any], words: str) -> None:
+    graph = mesh(20)
+    for score in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+        with pytest.raises(PlanError, match=words):
+            score(graph, **{"weights": True, **options})
+
+
+@pytest.mark.parametrize(
+    ("sources", "threads", "device"), [(1 << 20, None, "cuda"), (8, None, "cpu"), (1 << 20, 2, "cpu")]
+)
+def test_a_gpu_takes_what_is_worth_it(
+    sources: int, threads: int | None, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("cupy")
+    from hopwave.api import choice
+
+    job = Job(np.zeros(sources, np.int64), weighted=True)
+    assert CudaEngine().why_not(PLAN, job) is None
+    real, cuda = engines.engine, CudaEngine()
+    monkeypatch.setattr(choice, "has_gpu", lambda: True)
+    monkeypatch.setattr(engines, "engine", lambda name: cuda if name == "cuda" else real(name))
+    for plan in ("auto", PLAN):
+        assert choice.betweenness_engine("auto", mesh(2000), job, plan, threads).name == device
+
+
+@pytest.mark.parametrize("cutoff", [-1, "far", float("nan")])
+def test_a_cutoff_along_weights_is_a_length(cutoff: Any) -> None:
+    with pytest.raises(GraphError, match="is not a length; give a number from 0"):
+        hw.betweenness_centrality(mesh(20), weights=True, cutoff=cutoff)
+
+
+def test_every_form_of_weights() -> None:
+    graph = mesh(40)
+    due = hw.betweenness_centrality(graph, weights=True).scores
+    g = as_nx(graph)
+    nx.set_edge_attributes(g, {(u, v): w for u, v, w in g.edges.data("weight")}, "km")
+    for given, weights in (
+        (graph.without_weights(), graph.weights),
+        (graph.to_scipy(), True),
+        (g, True),
+        (g, "km"),
+    ):
+        same(hw.betweenness_centrality(given, weights=weights).scores, due)
+    same(hw.betweenness_centrality(graph, weights=False).scores, hw.betweenness_centrality(graph).scores)
+    assert hw.betweenness_centrality(nx.empty_graph(3), weights="km", cutoff=0.5).scores.tolist() == [0, 0, 0]

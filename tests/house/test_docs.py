@@ -1,0 +1,280 @@
+"""The pages are true: generated tables, the picture, links, examples."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from docs import __main__ as docs
+from docs import measured, papers, papers_values, picture, speed
+
+import hopwave as hw
+
+NEEDS_HARDWARE = {"cupy", "cupyx", "cupy_backends", "mpi4py"}
+MODULES = ["hopwave"] + [
+    module.name
+    for module in pkgutil.walk_packages(hw.__path__, "hopwave.")
+    if not module.name.endswith("__main__")  # importing that would run the command
+]
+PUBLIC = sorted(hw.__all__)
+
+
+every_page = pytest.mark.parametrize("page", docs.pages(), ids=lambda page: page.name)
+
+
+@pytest.mark.parametrize("name", docs.WITH_PLANS)
+def test_the_tables_of_plans_are_true(name: str, root: Path) -> None:
+    page = (root / name).read_text(encoding="utf-8")
+    _, _, rest = page.partition(docs.BEGIN)
+    table, _, _ = rest.partition(docs.END)
+    assert table.strip() == hw.plans().markdown(), "run `make docs`"
+    assert docs.with_plans(page) == page
+
+
+@pytest.mark.parametrize("name", docs.WITH_FUNCTIONS)
+def test_the_tables_of_networkx_functions_are_true(name: str, root: Path) -> None:
+    page = (root / name).read_text(encoding="utf-8")
+    assert docs.with_functions(page) == page, "run `make docs`"
+
+
+@pytest.mark.parametrize("name", docs.WITH_PAPERS)
+def test_the_tables_of_the_papers_are_true(name: str, root: Path) -> None:
+    page = (root / name).read_text(encoding="utf-8")
+    assert docs.with_papers(page) == page, "run `make docs`"
+    cells = {line.replace("\\|", "").count("|") for line in page.splitlines() if line.startswith("|")}
+    assert cells == {6, 7}, "no cell breaks a table: five columns in the first, six in the others"
+
+
+@pytest.mark.parametrize("name", docs.WITH_TIMES)
+def test_the_times_are_those_of_the_results(name: str, root: Path) -> None:
+    page = (root / name).read_text(encoding="utf-8")
+    assert docs.with_times(page) == page, "run `make docs`"
+    assert doctest.testmod(measured).failed == 0
+    with pytest.raises(LookupError, match=r"gpu-calls.jsonl has no row with {'call': 'nothing'}"):
+        measured.row_of("gpu-calls", call="nothing")
+
+
+def test_a_new_run_changes_the_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = measured.last_run
+    monkeypatch.setattr(
+        measured, "last_run", lambda name: [row | {"wall": 77.7} if "wall" in row else row for row in before(name)]
+    )
+    assert measured.markdown().count("| 78 |") == 2  # a search, and one source of betweenness
+
+
+def test_the_papers_name_code_and_tests_that_exist() -> None:
+    assert not (wrong := papers.wrong(papers.read())), "\n".join(wrong)
+
+
+def test_the_numbers_of_notes_are_those_of_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    notes = " ".join(row.note for paper in papers.read() for row in paper.rows)
+    assert set(re.findall(r"{(\w+)}", notes)) == set(papers_values.values()), "each is used, and each is known"
+    assert doctest.testmod(papers_values).failed == 0
+    before, lines = papers_values.pushpull(), papers_values.lines
+    assert before["table_2"].count(",") == 3 and before["table_2"].split()[-2] == "and"
+    twice = {"pushpull": 2}
+    monkeypatch.setattr(
+        papers_values,
+        "lines",
+        lambda name: [
+            one | {"ms": one["ms"] * twice.get(one["plan"], 1)} if name == "gpu-ablations" else one
+            for one in lines(name)
+        ],
+    )
+    changed = {name for name, value in papers_values.pushpull().items() if value != before[name]}
+    assert changed == {"table_2"}, "a new run changes the number that follows from it"
+
+
+def test_rows_that_name_nothing_are_found() -> None:
+    """The reader notices a missing file, a missing name, an unknown plan, a missing note and an unknown verdict."""
+    rows = (
+        papers.Row(
+            "1",
+            "",
+            "faithful",
+            ("planning/rules.py::beamer",),
+            ("planning/test_rules.py::test_hiragushi_alpha_48_beta_20",),
+        ),
+        papers.Row(
+            "2", "", "faithful", ("planning/rules.py::nope", "no.py::x"), ("planning/test_rules.py::test_nope",)
+        ),
+        papers.Row("3", "", "differs", ("planning/catalogue.py::nope",)),
+        papers.Row("4", "", "perhaps", note="so"),
+        papers.Row(
+            "5", "", "faithful", ("planning/rules.py::beamer",), ("mpi/check_steps.py::checked",)
+        ),  # not a check
+    )
+    found = [sentence.partition(", ")[2] for sentence in papers.wrong([papers.Paper("P", rows)])]
+    assert [sentence.partition(":")[0] for sentence in found] == ["2", "2", "2", "3", "3", "3", "4", "4", "5"]
+    assert "steps/pull.cuh::pull" in {place for paper in papers.read() for row in paper.rows for place in row.code}
+
+
+@every_page
+def test_links_lead_somewhere(page: Path) -> None:
+    assert docs.broken_links(page) == []
+
+
+def test_broken_links_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docs, "ROOT", tmp_path)
+    (tmp_path / "good.md").write_text("# The House\n")
+    page = tmp_path / "page.md"
+    page.write_text(
+        "[a](good.md) [b](good.md#the-house) [c](https://example.org) `[d](code.md)`\n"
+        "```\n[e](code.md)\n```\n[f](gone.md) [g](good.md#the-garden) [h](#nowhere)\n"
+    )
+    assert [sentence.split()[3] for sentence in docs.broken_links(page)] == [
+        "gone.md",
+        "good.md#the-garden",
+        "#nowhere",
+    ]
+
+
+@every_page
+def test_examples_in_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    # All code blocks of a page are one session. Other lines are blanked, so that a failure names the right line.
+    kept, inside = [], False
+    for line in text.splitlines():
+        inside = not inside and line == "```python" if line.startswith("```") else inside
+        kept.append(line if inside and not line.startswith("```") else "")
+    example = doctest.DocTestParser().get_doctest("\n".join(kept), {}, page.name, str(page), 0)
+    assert doctest.DocTestRunner().run(example).failed == 0
+
+
+def test_the_readme_has_an_example(root: Path) -> None:
+    assert ">>> import hopwave as hw" in (root / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_modules(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in NEEDS_HARDWARE:
+            raise
+        pytest.skip(f"{error.name} is not installed")
+    if name.startswith("hopwave.distributed") and importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+    monkeypatch.chdir(tmp_path)  # an example may write a file
+    assert doctest.testmod(module).failed == 0
+
+
+def test_there_are_modules_to_look_at() -> None:
+    assert {"hopwave.graph", "hopwave.engines.reference", "hopwave.algorithms.bfs"} <= set(MODULES)
+
+
+# ---------------------------------------------------------------- every public name is explained
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_names_have_a_docstring_with_an_example(name: str) -> None:
+    text = getattr(hw, name).__doc__
+    assert text, f"hopwave.{name} has no docstring"
+    assert ">>>" in text, f"the docstring of hopwave.{name} has no example"
+
+
+def _members(kind: type) -> list[tuple[str, Any]]:
+    return [
+        (name, member)
+        for name, member in vars(kind).items()
+        if not name.startswith("_") and (callable(member) or isinstance(member, property | classmethod | staticmethod))
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if inspect.isclass(getattr(hw, name))])
+def test_methods_of_public_classes_have_a_docstring(name: str) -> None:
+    for member_name, member in _members(getattr(hw, name)):
+        assert inspect.getdoc(member), f"hopwave.{name}.{member_name} has no docstring"
+
+
+def test_all_is_sorted_and_complete() -> None:
+    assert hw.__all__ == sorted(hw.__all__), "one order, so that two people add names without a conflict"
+    assert all(hasattr(hw, name) for name in hw.__all__)
+    import hopwave.errors
+
+    kinds = {name for name, kind in vars(hopwave.errors).items() if inspect.isclass(kind) and name.endswith("Error")}
+    assert kinds <= set(hw.__all__), "what can be raised can be caught"
+
+
+# ---------------------------------------------------------------- the pages for newcomers
+
+
+def test_five_files_to_read_first(root: Path) -> None:
+    """They begin with the specification."""
+    page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
+    files = re.findall(r"^\d\. +\[`[^\]]+`\]\(([^)]+)\), ", page.partition("## Five files")[2], re.MULTILINE)
+    assert len(files) == 5 and files[0].endswith("engines/reference/__init__.py")
+
+
+@pytest.mark.parametrize("name", docs.PICTURES)
+def test_pictures_show_the_imports_and_results_of_today(name: str, root: Path) -> None:
+    assert (root / name).read_text(encoding="utf-8") == docs.PICTURES[name](), "run `make docs`"
+
+
+@pytest.mark.parametrize(
+    ("draw", "panels"), [(speed.search, speed.search_panels), (speed.betweenness, speed.betweenness_panels)]
+)
+def test_pictures_of_speed_have_every_time(draw: Any, panels: Any) -> None:
+    drawn = [row for panel in panels() for row in panel.rows]
+    times = re.findall(r": ([\w -]+) ([\d.,]+) ms[^<]*</title>", draw())
+    assert len(times) == sum(len(row.points) for row in drawn) and len(drawn) >= 10
+
+
+@pytest.mark.slow
+def test_the_picture_has_every_room(root: Path) -> None:
+    drawn = set(re.findall(r'text-anchor="middle">([^<]+)</text>', picture.svg()))
+    assert drawn == {picture.caption(room) for room in picture.arrows()}
+    assert {"api/", "engines/cpu/", "plan", "hopwave"} <= drawn
+
+
+def test_an_arrow_is_left_out_where_a_chain_says_the_same() -> None:
+    assert picture.reduced({"api": {"plan", "rules"}, "plan": {"rules"}, "rules": set()}) == {
+        "api": {"plan"},
+        "plan": {"rules"},
+        "rules": set(),
+    }
+
+
+def test_the_changelog_knows_this_version(root: Path) -> None:
+    assert f"## {hw.__version__}" in (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\nversion: {hw.__version__}\n" in (root / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_contributing_is_one_page(root: Path) -> None:
+    assert len((root / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 80
+
+
+# ---------------------------------------------------------------- packages
+
+
+def test_the_five_papers_are_cited(root: Path) -> None:
+    text = (root / "CITATION.cff").read_text(encoding="utf-8")
+    assert text.count("type: conference-paper") == 5
+    notes = re.findall(r'notes: "plans? ([a-z-]+)', text)
+    assert all(any(plan.name.startswith(note.rstrip("-")) for plan in hw.plans()) for note in notes) and len(notes) == 5
+
+
+def test_hints_install_what_the_extras_do(root: Path) -> None:
+    from hopwave.system.optional import LIBRARIES
+
+    extras = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    for extra, libraries in LIBRARIES.items():
+        declared = {re.match(r"[\w-]+", each)[0] for each in extras[extra]}
+        assert {re.match(r"[\w-]+", each.strip("'"))[0] for each in libraries.split()} == declared, extra
+    assert set(extras) - set(LIBRARIES) == {"all", "site", "test", "lint", "bench"}
+    assert extras["all"] == ["hopwave[networkx,io,plot,igraph,mpi]"]
+
+
+def test_archives_hold_no_tests(root: Path) -> None:
+    targets = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
+    assert targets["sdist"]["include"] == ["/src", "/CHANGELOG.md", "/CITATION.cff"]
+    assert targets["wheel"]["packages"] == ["src/hopwave", "src/_hopwave_nx_info.py"]

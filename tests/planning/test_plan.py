@@ -1,0 +1,169 @@
+"""Plans: meaningless ones are refused, and a plan that cannot do something names one that can."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import PlanError
+from hopwave.algebra.semiring import any_pair, any_secondi, plus_first
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import Question
+from hopwave.planning.plan import Plan, Pull, Push
+from hopwave.planning.rules import XBFS, Always, Beamer
+
+COUNTING = Question(path_counts=True)
+SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
+REFUSING = [plan for plan in SEARCHES if plan.why_not(COUNTING)]
+
+
+def made(**changes: Any) -> Plan:
+    given: dict[str, Any] = {
+        "name": "mine",
+        "paper": "none",
+        "section": "1",
+        "summary": "a test",
+        "steps": (Push("thread"), Pull("thread")),
+        "rule": Beamer(15, 18),
+    }
+    return Plan(**(given | changes))
+
+
+# ---------------------------------------------------------------- meaningless plans are refused
+
+
+@pytest.mark.parametrize(
+    "nonsense", [{"early_exit": True}, {"rows": "all"}, {"asynchronous": True}, {"operand": "visited"}]
+)
+def test_a_push_has_none_of_a_pulls_choices(nonsense: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        Push("thread", **nonsense)
+
+
+@pytest.mark.parametrize("nonsense", [{"output": "queue"}, {"claim": "atomic"}, {"structure_only": False}])
+def test_a_pull_has_none_of_a_pushs_choices(nonsense: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        Pull("thread", **nonsense)
+
+
+@pytest.mark.parametrize(
+    "make, word",
+    [
+        (lambda: Push("walp"), "walp"),  # type: ignore[arg-type]
+        (lambda: Push("thread", output="pile"), "pile"),  # type: ignore[arg-type]
+        (lambda: Push("thread", claim="maybe"), "maybe"),  # type: ignore[arg-type]
+        (lambda: Pull("edge"), "edge"),  # type: ignore[arg-type]
+        (lambda: Pull("thread", rows="some"), "some"),  # type: ignore[arg-type]
+        (lambda: Pull("thread", operand="queue"), "queue"),  # type: ignore[arg-type]
+        (lambda: Pull("thread", balance="fair"), "fair"),  # type: ignore[arg-type]
+        (lambda: made(loop="moon"), "moon"),
+        (lambda: made(order="random"), "random"),
+        (lambda: made(task="sorting"), "sorting"),
+        (lambda: made(regime="grid"), "grid"),
+    ],
+)
+def test_unknown_words_are_refused(make: Any, word: str) -> None:
+    with pytest.raises(PlanError, match=repr(word)):
+        make()
+
+
+@pytest.mark.parametrize("rule, count", [(Always(), 2), (Beamer(15, 18), 1), (Beamer(15, 18), 3), (XBFS(0.1), 2)])
+def test_a_rule_gets_as_many_steps_as_it_picks_from(rule: Any, count: int) -> None:
+    with pytest.raises(PlanError, match=f"plan 'mine' has {count} steps?, but .* picks among {rule.choices}; give"):
+        made(rule=rule, steps=(Push("thread"),) * count)
+
+
+@pytest.mark.parametrize("record", [Push("thread"), Pull("thread"), made(), Beamer(1, 2), COUNTING, plus_first])
+def test_records_are_frozen(record: Any) -> None:
+    for field in dataclasses.fields(record):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(record, field.name, None)
+    assert hash(record) == hash(dataclasses.replace(record)) and record == dataclasses.replace(record)
+
+
+def test_plans_hold_no_arrays() -> None:
+    def leaves(value: Any) -> list[Any]:
+        if dataclasses.is_dataclass(value):
+            return [leaf for field in dataclasses.fields(value) for leaf in leaves(getattr(value, field.name))]
+        return [leaf for part in value for leaf in leaves(part)] if isinstance(value, tuple) else [value]
+
+    for plan in CATALOGUE.values():
+        assert {type(leaf) for leaf in leaves(plan)} <= {str, int, float, bool}
+
+
+# ---------------------------------------------------------------- the semiring belongs to the question
+
+
+@pytest.mark.parametrize(
+    "question, semiring",
+    [
+        (Question(predecessors=False), any_pair),
+        (Question(), any_secondi),
+        (COUNTING, plus_first),
+        (Question(predecessors=False, path_counts=True), plus_first),
+    ],
+)
+def test_the_semiring_follows_the_question(question: Question, semiring: Any) -> None:
+    assert question.semiring is semiring
+    assert semiring.any_term is not question.path_counts
+
+
+# ---------------------------------------------------------------- early exit and path counts
+
+
+def test_exactly_the_plans_that_skip_terms_cannot_count_paths() -> None:
+    def skips(step: Push | Pull) -> bool:
+        return isinstance(step, Pull) and (step.early_exit or step.operand == "visited" or step.asynchronous)
+
+    assert [plan for plan in SEARCHES if any(map(skips, plan.steps))] == REFUSING
+    assert len(REFUSING) > 5 and len(SEARCHES) - len(REFUSING) > 5
+
+
+@pytest.mark.parametrize("plan", REFUSING, ids=str)
+def test_a_refusal_names_a_plan_that_works(plan: Plan) -> None:
+    graph = hw.generate.grid(4, 4)
+    with pytest.raises(PlanError, match=f"plan '{plan.name}'.*cannot count paths; use plan='auto'") as error:
+        hw.bfs(graph, 0, path_counts=True, plan=plan.name)
+    named = set(re.findall(r"'([a-z0-9-]+)'", str(error.value))) - {plan.name}
+    assert named & CATALOGUE.keys(), "the message names a published plan beside auto"
+    for name in named:
+        counts = hw.bfs(graph, 0, path_counts=True, plan=name).path_counts
+        assert isinstance(counts, np.ndarray) and counts[15] == 20
+    assert hw.bfs(graph, 0, plan=plan.name).distances[15] == 6, "without counts it works"
+
+
+@pytest.mark.parametrize("plan", [plan for plan in CATALOGUE.values() if plan.task != "search"], ids=str)
+def test_other_plans_do_not_search(plan: Plan) -> None:
+    what = "betweenness" if plan.task == "betweenness" else "shortest paths along lengths"
+    with pytest.raises(PlanError, match=f"plan '{plan.name}' computes {what}, not a search; hopwave.plans"):
+        hw.bfs(hw.generate.path(3), 0, plan=plan.name)
+    if plan.task == "paths":
+        with pytest.raises(PlanError, match=f"plan '{plan.name}' is for shortest paths; for betweenness use 'auto'"):
+            hw.betweenness_centrality(hw.generate.path(3), plan=plan.name)
+
+
+def test_auto_picks_by_the_question() -> None:
+    graph = hw.generate.path(3)
+    assert hw.bfs(graph, 0).plan == "hopwave"
+    assert hw.bfs(graph, 0, path_counts=True).plan == "hopwave-paths"
+    assert hw.bfs(hw.generate.complete(20), 0, device="cpu").plan == "hopwave-dense"
+
+
+def test_a_user_defined_plan_runs() -> None:
+    """A new search is one record; nobody has to read an engine to write it."""
+    mine = made(steps=(Push("thread"), Pull("thread", "unvisited", "visited")), rule=Beamer(2, 2))
+    result = hw.bfs(hw.generate.kronecker(6), 0, plan=mine, trace=True)
+    assert result.plan == "mine" and result.plan.plan is mine
+    assert result.trace is not None and set(result.trace.directions) == {"push", "pull"}
+
+
+def test_steps_print_what_matters() -> None:
+    assert str(Push("edge", "dense")) == "push(edge, dense)"
+    assert str(Pull("thread", early_exit=False)) == "pull(thread, unvisited)"
+    assert str(Pull("warp", "compacted", "visited", asynchronous=True)) == "pull(warp, compacted, visited, exit, async)"
+    assert str(made()) == "mine"

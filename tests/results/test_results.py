@@ -1,0 +1,285 @@
+"""Results: as a dictionary, a table and a path; how they were computed; counts beyond float64."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hopwave as hw
+from graphs import graphs
+from hopwave import Graph, GraphError, ScaledCounts
+from hopwave.api.validate import validate
+from hopwave.arrays import Deferred
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.plan import PlanUsed
+from hopwave.results.search import BFSResult
+
+NAMED = Graph.from_edges(["ann", "bob", "dan"], ["bob", "cyd", "eve"])
+
+
+# ---------------------------------------------------------------- conversions
+
+
+def test_to_dict_has_the_reached_vertices_by_label() -> None:
+    found = hw.bfs(NAMED, "ann").to_dict()
+    assert found == {"ann": 0, "bob": 1, "cyd": 2}
+    assert all(type(value) is int for value in found.values())
+
+
+@given(graphs(), st.data())
+def test_to_dict_is_networkx_single_source_shortest_path_length(graph: Graph, data: st.DataObject) -> None:
+    source = data.draw(st.integers(0, graph.n - 1))
+    expected = nx.single_source_shortest_path_length(graph.to_networkx(), source)
+    found = hw.bfs(graph, source).to_dict()
+    assert found == expected
+    assert all(type(key) is int for key in found)
+
+
+def test_to_pandas_has_one_row_per_vertex() -> None:
+    frame = hw.bfs(NAMED, "ann", path_counts=True).to_pandas()
+    assert frame.index.tolist() == ["ann", "bob", "cyd", "dan", "eve"] and frame.index.name == "vertex"
+    assert frame["distance"].tolist() == [0, 1, 2, -1, -1]
+    assert frame["predecessor"].tolist()[:3] == ["ann", "ann", "bob"] and frame["predecessor"].isna().sum() == 2
+    assert frame["path_count"].tolist() == [1, 1, 1, 0, 0]
+    assert frame.loc["cyd", "distance"] == 2
+
+
+def test_to_pandas_has_the_requested_columns() -> None:
+    bare = hw.bfs(hw.generate.path(3), 0, predecessors=False).to_pandas()
+    assert bare.columns.tolist() == ["distance"]
+    pd.testing.assert_index_equal(bare.index, pd.Index([0, 1, 2], name="vertex"), exact=False)
+    huge = hw.bfs(hw.generate.diamonds(1100), 0, path_counts=True).to_pandas()
+    assert "path_count" not in huge and huge["path_count_log2"].iloc[-1] == 1100
+
+
+def test_to_pandas_names_vertices_by_their_labels_everywhere() -> None:
+    graph = Graph.from_edges(["ann", "bob"], ["bob", "cyd"], labels=None, weights=[2.0, 3.0])
+    names = ["ann", "bob", "cyd"]
+    paths = hw.sssp(graph, "bob").to_pandas()
+    assert paths.index.tolist() == names and paths["predecessor"].tolist() == ["bob", "bob", "bob"]
+    assert hw.sssp(hw.generate.path(3), 0).to_pandas()["predecessor"].tolist() == [0, 0, 1]
+    for result in (
+        hw.betweenness_centrality(graph),
+        hw.pagerank(graph),
+        hw.connected_components(graph),
+        hw.label_propagation(graph, seed=1),
+    ):
+        assert result.to_pandas().index.tolist() == names
+    assert hw.label_propagation(graph, seed=1).to_pandas().columns.tolist() == ["community"]
+    edges = hw.edge_betweenness_centrality(graph).to_pandas()
+    assert edges["source"].tolist() == ["ann", "bob"] and edges["target"].tolist() == ["bob", "cyd"]
+
+
+def test_to_pandas_keeps_tuples_as_labels() -> None:
+    frame = hw.bfs(Graph.from_networkx(nx.grid_2d_graph(2, 2)), (0, 0)).to_pandas()
+    assert not isinstance(frame.index, pd.MultiIndex) and frame.index[3] == (1, 1)
+    assert frame["predecessor"].iloc[0] == (0, 0)
+
+
+def test_whole_numbers_as_labels_are_no_ids() -> None:
+    graph = Graph.from_edges([0, 1], [1, 2], labels=[30, 20, 10])
+    frame = hw.bfs(graph.subgraph([30, 20, 10]), 30).to_pandas()
+    assert frame.index.tolist() == [30, 20, 10] and frame["predecessor"].tolist() == [30, 30, 20]
+
+
+def test_without_pandas_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    trace = hw.bfs(NAMED, "ann", trace=True).trace
+    for result in (
+        hw.bfs(NAMED, "ann"),
+        hw.sssp(NAMED, "ann"),
+        hw.betweenness_centrality(NAMED),
+        hw.edge_betweenness_centrality(NAMED),
+        hw.core_numbers(NAMED),
+        hw.distance_histogram(NAMED),
+        hw.connected_components(NAMED),
+        trace,
+        NAMED.edges(),
+    ):
+        with pytest.raises(
+            hw.EngineError, match=r"^to_pandas needs pandas, which is not installed; run: pip install pandas$"
+        ):
+            result.to_pandas()
+
+
+# ---------------------------------------------------------------- tables in notebooks
+
+
+def cells(result: Any) -> list[str]:
+    """The text of every cell of a result's HTML, which must be well-formed."""
+    page = ElementTree.fromstring(result._repr_html_())
+    return [cell.text or "" for cell in page.iter() if cell.tag in ("td", "th", "caption")]
+
+
+def test_results_show_themselves_as_tables() -> None:
+    graph = Graph.from_edges(["<ann>", "bob", "cyd"], ["bob", "cyd", "dan"], weights=[2.0, 3.0, 0.5])
+    found = hw.bfs(graph, "<ann>", trace=True)
+    assert {"<ann>", "4 of 4 vertices", "3"} <= set(cells(found))
+    assert {"level", "checked", "found"} <= set(cells(found.trace)) and len(found.trace or ()) >= 3
+    paths = cells(hw.sssp(graph, "bob"))
+    assert {"bob", "3.5", "the weights of the arcs"} <= set(paths)
+    assert "1 per arc" in cells(hw.sssp(graph, ["bob", "cyd"], weights=False))
+    assert cells(hw.betweenness_centrality(graph))[1:5] == ["vertex", "betweenness", "bob", "0.666667"]
+    assert cells(hw.edge_betweenness_centrality(graph))[1:6] == ["source", "target", "betweenness", "bob", "cyd"]
+    assert cells(hw.core_numbers(graph))[1:5] == ["vertex", "core number", "<ann>", "1"]
+    assert cells(hw.connected_components(graph)) == [
+        "Components(count=1, largest=4), largest first", "component", "vertices", "0", "4",
+    ]  # fmt: skip
+    assert "community" in cells(hw.label_propagation(graph, seed=1))
+    assert cells(hw.distance_histogram(graph))[1:] == ["distance", "pairs", "0", "4", "1", "6", "2", "4", "3", "2"]
+    assert cells(hw.distance_histogram(hw.generate.path(50)))[-2:] == ["…", ""]
+    assert "sources drawn" in cells(hw.average_shortest_path_length(hw.generate.grid(9, 9), k=20, seed=1))
+    wrong = validate(hw.generate.path(3), 0, distances=[0, 1, 1])
+    assert {"passed", "failed", "nothing to check", *wrong.failures} <= set(cells(wrong))
+
+
+def test_many_sources_are_not_all_listed() -> None:
+    assert "0, 1, 2, 3, 4, … (9 in all)" in cells(hw.bfs(hw.generate.path(9), range(9)))
+
+
+def test_path_to() -> None:
+    assert hw.bfs(NAMED, "ann").path_to("cyd") == ["ann", "bob", "cyd"]
+    assert hw.bfs(NAMED, "ann").path_to("ann") == ["ann"]
+    assert hw.bfs(hw.generate.path(9), [0, 8]).path_to(6) == [8, 7, 6]
+    assert all(type(v) is int for v in hw.bfs(hw.generate.path(3), 0).path_to(np.int64(2)))
+
+
+@given(graphs(), st.data())
+def test_paths_are_shortest_paths(graph: Graph, data: st.DataObject) -> None:
+    source = data.draw(st.integers(0, graph.n - 1))
+    result = hw.bfs(graph, source)
+    for vertex in np.flatnonzero(result.distances >= 0).tolist():
+        path = result.path_to(vertex)
+        assert path[0] == source and path[-1] == vertex and len(path) == result.distances[vertex] + 1
+        for u, v in pairwise(path):
+            assert v in graph.indices[graph.indptr[u] : graph.indptr[u + 1]]
+
+
+def test_path_to_vertices_without_a_path() -> None:
+    with pytest.raises(GraphError, match="'eve' was not reached by this search, so it has no path; try another source"):
+        hw.bfs(NAMED, "ann").path_to("eve")
+    with pytest.raises(GraphError, match="2 was not reached by this search"):
+        hw.bfs(hw.generate.path(3), 0, depth_limit=1).path_to(2)
+    with pytest.raises(GraphError, match="'zoe' is not a vertex of this graph"):
+        hw.bfs(NAMED, "ann").path_to("zoe")
+    with pytest.raises(GraphError, match=r"this search kept no predecessors; call bfs\(..., predecessors=True\)"):
+        hw.bfs(NAMED, "ann", predecessors=False).path_to("bob")
+
+
+def test_results_are_frozen_and_print_in_one_line() -> None:
+    result = hw.bfs(hw.generate.path(1200), 0, device="reference")
+    with pytest.raises(AttributeError):
+        result.depth = 3  # type: ignore[misc]
+    assert repr(result) == "BFSResult(reached=1,200, depth=1199, plan=hopwave, engine=reference)"
+    assert result == result and result != hw.bfs(hw.generate.path(1200), 0)
+    assert isinstance(hash(result), int)
+
+
+def test_arrays_on_a_gpu_are_fetched_once_and_when_they_are_read() -> None:
+    fetched: list[str] = []
+
+    def later(name: str) -> Deferred:
+        def fetch() -> Any:
+            fetched.append(name)
+            return np.array([0, 1, 2])
+
+        return Deferred(fetch)
+
+    def result() -> BFSResult:
+        found = {"distances": later("distances"), "predecessors": later("predecessors"), "path_counts": None}
+        used = PlanUsed(CATALOGUE["hopwave"], "asked for", ())
+        return BFSResult(**found, depth=2, reached=3, sources=(0,), plan=used, engine="cuda", trace=None, graph=NAMED)
+
+    one = result()
+    assert (one.depth, one.path_counts, fetched) == (2, None, [])
+    assert one.distances is one.distances and fetched == ["distances"]
+    assert one.predecessors.tolist() == [0, 1, 2] and fetched == ["distances", "predecessors"]
+    with pytest.raises(AttributeError, match="no attribute 'distance'"):
+        _ = one.distance  # type: ignore[attr-defined]
+    again = pickle.loads(pickle.dumps(result()))
+    assert again.distances.tolist() == again.predecessors.tolist() == [0, 1, 2]
+
+
+def test_results_can_be_pickled() -> None:
+    result = hw.bfs(NAMED, "ann", trace=True, path_counts=True)
+    again = pickle.loads(pickle.dumps(result))
+    assert again.to_dict() == result.to_dict() and again.plan == result.plan and again.trace == result.trace
+
+
+# ---------------------------------------------------------------- how they were computed
+
+
+@pytest.mark.parametrize("k", [-1, 1.5, "all", None, True])
+def test_a_number_of_the_highest_that_is_none_is_refused(k: Any) -> None:
+    graph = hw.generate.star(4)
+    for scores in (hw.closeness_centrality, hw.betweenness_centrality, hw.edge_betweenness_centrality):
+        found = scores(graph, device="cpu")
+        assert found.top(0) == [] and len(found.top(np.int64(2))) == 2
+        with pytest.raises(GraphError, match="is not a number of the highest scores; give a whole number from 0"):
+            found.top(k)
+
+
+def test_plan_used() -> None:
+    ran = hw.bfs(NAMED, "ann", plan="xbfs", device="reference").plan
+    assert ran == "xbfs" and ran != "xbfs-sync" and ran.name == "xbfs"
+    assert ran == PlanUsed(CATALOGUE["xbfs"], "asked for", ran.without) and ran != 5
+    assert {ran: 1}["xbfs"] == 1, "equal things hash alike"
+    assert str(ran).startswith("xbfs (asked for; without ")
+    assert str(PlanUsed(CATALOGUE["xbfs"], "asked for")) == "xbfs (asked for)"
+    assert "look ahead" in ran.without, "the reference engine has none"
+
+
+def test_trace_of_a_star() -> None:
+    trace = hw.bfs(hw.generate.star(5), 0, plan="merrill", trace=True).trace
+    assert trace is not None
+    first, last = trace
+    assert (first.depth, first.choice, first.step, first.direction) == (1, 0, "push(twc, queue)", "push")
+    assert (first.vertices, first.edges, first.unvisited_edges, first.found, first.checked) == (1, 4, 4, 4, 4)
+    assert (last.vertices, last.edges, last.unvisited_edges, last.found, last.checked) == (4, 4, 0, 0, 4)
+    assert trace.directions == ["push", "push"]
+
+
+def test_trace_prints_as_a_table() -> None:
+    trace = hw.bfs(hw.generate.kronecker(8), 0, plan="pushpull", trace=True).trace
+    assert trace is not None and "pull" in trace.directions
+    head, *lines = str(trace).splitlines()
+    assert head.split() == ["level", "step", "vertices", "edges", "found", "checked", "ms"]
+    assert len(lines) == len(trace)
+    assert {len(line) for line in (head, *lines)} == {len(head)}, "columns stand under each other"
+
+
+def test_no_trace_by_default() -> None:
+    assert hw.bfs(NAMED, "ann").trace is None
+
+
+# ---------------------------------------------------------------- counts beyond float64
+
+
+def scaled(counts: list[int]) -> ScaledCounts | Any:
+    """Python integers as mantissa and exponent."""
+    exponent = np.array([count.bit_length() for count in counts], np.int64)
+    return ScaledCounts.plain(np.array([count / 2 ** count.bit_length() for count in counts]), exponent)
+
+
+def test_counts_are_plain_while_float64_holds_them() -> None:
+    plain = scaled([0, 1, 3, 2**1023, 2**1024 - 2**971])
+    assert isinstance(plain, np.ndarray) and plain.dtype == np.float64
+    assert plain.tolist() == [0.0, 1.0, 3.0, 2.0**1023, float(np.finfo(np.float64).max)]
+    assert scaled([]).tolist() == []
+
+
+def test_counts_beyond_float64_are_scaled() -> None:
+    pair = scaled([0, 1, 2**1024, 3 * 2**5000])
+    assert isinstance(pair, ScaledCounts) and len(pair) == 4
+    assert pair.log2().tolist() == [-np.inf, 0.0, 1024.0, 5000 + np.log2(3)]
+    assert (pair.mantissa[2], pair.exponent[2]) == (0.5, 1025)

@@ -1,0 +1,148 @@
+"""devices(): the processor, and GPUs in every state; tested without a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.machinery
+import importlib.util
+import sys
+import threading
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from hopwave.system import devices as module
+from hopwave.system.devices import Device, cuda_extra, devices
+
+
+@pytest.fixture
+def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A driver that lists two GPUs, one of them with its model."""
+    (tmp_path / "0000:01:00.0").mkdir()
+    (tmp_path / "0000:01:00.0" / "information").write_text("Model: \t\t NVIDIA H200\nIRQ: 1\n")
+    (tmp_path / "0000:02:00.0").mkdir()
+    monkeypatch.setattr(module, "NVIDIA", tmp_path)
+    return tmp_path
+
+
+def _cupy(monkeypatch: pytest.MonkeyPatch, runtime: Any) -> None:
+    """As if CuPy were installed, with this runtime."""
+    cupy = ModuleType("cupy")
+    cupy.__spec__ = importlib.machinery.ModuleSpec("cupy", None)
+    cupy.cuda = SimpleNamespace(runtime=runtime)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+
+
+def _no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name == "cupy" else find(name, *rest))
+
+
+def test_the_processor_comes_first() -> None:
+    processor = devices()[0]
+    assert (processor.name, processor.kind, processor.available, processor.reason) == ("cpu", "cpu", True, None)
+    assert processor.model and processor.cores and processor.cores >= 1
+    assert processor.memory_bytes is None or processor.memory_bytes > 1 << 20
+
+
+def test_the_processor_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(self: Path, **options: Any) -> str:
+        raise FileNotFoundError(self)
+
+    monkeypatch.setattr(Path, "read_text", missing)
+    monkeypatch.setattr("platform.processor", lambda: "")
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    assert devices()[0].model == "riscv64"
+
+
+def test_a_gpu_without_cupy_says_what_to_install(driver: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _no_cupy(monkeypatch)
+    monkeypatch.setattr(module, "driver_version", lambda: 13010)
+    found = devices()[1:]
+    assert [(device.name, device.model, device.available) for device in found] == [
+        ("cuda:0", "NVIDIA H200", False),
+        ("cuda:1", "NVIDIA GPU", False),
+    ]
+    assert (
+        found[0].reason
+        == "CuPy is not installed; run: pip install cupy-cuda13x 'cuda-toolkit[cudart,nvrtc,cccl]==13.*'"
+    )
+
+
+def test_no_gpu_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "NVIDIA", tmp_path / "missing")
+    _no_cupy(monkeypatch)
+    assert [device.kind for device in devices()] == ["cpu"]
+
+
+def test_a_gpu_with_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    about = {"name": b"NVIDIA H200", "multiProcessorCount": 132, "totalGlobalMem": 150 << 30}
+    _cupy(monkeypatch, SimpleNamespace(getDeviceCount=lambda: 1, getDeviceProperties=lambda number: about))
+    assert devices()[1:] == (Device("cuda:0", "cuda", "NVIDIA H200", 132, 150 << 30),)
+
+
+def test_a_driver_that_does_not_answer(driver: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> int:
+        raise RuntimeError("cudaErrorInsufficientDriver:\n too old")
+
+    _cupy(monkeypatch, SimpleNamespace(getDeviceCount=broken))
+    found = devices()[1]
+    assert not found.available and found.reason is not None
+    assert "cudaErrorInsufficientDriver: too old" in found.reason and "nvidia-smi" in found.reason
+
+
+@pytest.mark.parametrize(("version", "extra"), [(None, "cuda12"), (12080, "cuda12"), (13000, "cuda13")])
+def test_the_extra_fits_the_driver(monkeypatch: pytest.MonkeyPatch, version: int | None, extra: str) -> None:
+    monkeypatch.setattr(module, "driver_version", lambda: version)
+    assert cuda_extra() == extra
+
+
+def test_devices_loads_no_gpu_library() -> None:
+    before = "cupy" in sys.modules
+    devices()
+    installed = importlib.util.find_spec("cupy") is not None
+    assert ("cupy" in sys.modules) == (before or installed)
+
+
+@pytest.mark.parametrize(("gpus", "retained"), [(1, 1), (0, 0), (4, 0)])
+def test_cuda_starts_while_cupy_is_imported(gpus: int, retained: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are several GPUs, none of them is begun with: nobody knows yet which one is wanted."""
+    called: list[str] = []
+
+    class Driver:
+        def cuInit(self, flags: int) -> int:
+            called.append("cuInit")
+            return 0
+
+        def cuDeviceGetCount(self, count: Any) -> int:
+            count._obj.value = gpus
+            return 0
+
+        def cuDeviceGet(self, device: Any, number: int) -> int:
+            return 0
+
+        def cuDevicePrimaryCtxRetain(self, context: Any, device: Any) -> int:
+            called.append("retain")
+            return 0
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: Driver())
+    module._start_driver()
+    assert called.count("cuInit") == 1 and called.count("retain") == retained
+
+
+def test_without_a_driver_nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> Any:
+        raise OSError(name)
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    module._start_driver()
+    begun: list[str] = []
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: begun.append(thread.name))
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    module.start_cuda()
+    assert begun == []  # CuPy is there already
+    monkeypatch.delitem(sys.modules, "cupy")
+    module.start_cuda()
+    assert begun == ["hopwave-start-cuda"]

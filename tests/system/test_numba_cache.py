@@ -1,0 +1,145 @@
+"""Machine code that is kept on disk is never a reason to fail: read-only folders, damaged files, full disks."""
+
+from __future__ import annotations
+
+import errno
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from numba.core import caching
+
+import hopwave
+from hopwave.cli import doctor
+from hopwave.system import numba_cache
+
+MODULE = """
+from hopwave.system.numba_cache import njit
+
+@njit(cache=True, nogil=True)
+def next_number(x):
+    return x + 1
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Imports a compiled function as a new process would."""
+    monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(numba_cache, "replaced", [])
+    (tmp_path / "counting.py").write_text(MODULE)
+
+    def load() -> Any:
+        spec = importlib.util.spec_from_file_location("counting", tmp_path / "counting.py")
+        assert spec is not None and spec.loader is not None
+        made = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(made)
+        return made.next_number
+
+    return load
+
+
+def kept(tmp_path: Path, ending: str) -> list[Path]:
+    return list(tmp_path.glob(f"cache/*/*{ending}"))
+
+
+def test_machine_code_is_kept(module: Any, tmp_path: Path) -> None:
+    assert module()(1) == 2
+    again = module()
+    assert again(1) == 2 and sum(again.stats.cache_hits.values()) == 1
+    assert len(kept(tmp_path, ".nbi")) == len(kept(tmp_path, ".nbc")) == 1
+
+
+DAMAGE = {
+    "empty": lambda data: b"",
+    "cut": lambda data: data[: len(data) // 2],
+    "other": lambda data: b"\x00" * 40,
+    "text": lambda data: b"not a pickle\n",
+    "one byte": lambda data: data[:10] + bytes([data[10] ^ 255]) + data[11:],
+}
+
+
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_thrown_away_and_made_again(
+    damage: str, ending: str, module: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert module()(1) == 2
+    [path] = kept(tmp_path, ending)
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    assert module()(1) == 2
+    assert len(numba_cache.replaced) == caplog.text.count("is damaged") == 1
+    assert "(1 damaged and made again)" in doctor._kept_at("here", numba_cache.replaced)
+    again = module()
+    assert again(1) == 2 and sum(again.stats.cache_hits.values()) == 1
+    assert len(numba_cache.replaced) == 1
+
+
+def test_a_full_disk_costs_only_the_time_to_compile(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    monkeypatch.setattr(caching.IndexDataCacheFile, "_save_data", full)
+    assert module()(1) == 2 and module()(1) == 2
+
+
+def test_machine_code_of_other_source_is_not_used(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba looks at the file of a function; what is compiled into it may stand in another."""
+    assert module()(1) == 2
+    monkeypatch.setattr(numba_cache, "digest_of", lambda path: "an edited file")
+    again = module()
+    assert again(1) == 2 and not again.stats.cache_hits
+
+
+def test_every_file_that_is_compiled_counts() -> None:
+    package = Path(hopwave.__file__).parent
+    together = set(numba_cache.compiled_together(package / "engines" / "cpu" / "search" / "loop.py"))
+    wanted = {package / file for file in ("planning/rules.py", "algebra/operators.py", "engines/cpu/intrinsics.py")}
+    assert wanted <= together and package / "engines" / "cpu" / "linalg" / "specialise.py" in together
+    assert numba_cache.compiled_together(package / "io" / "scan.py")[1].name == "nearest_float.py"
+    assert numba_cache.compiled_together(package / "graph/csr_compiled.py") == [package / "graph/csr_compiled.py"]
+
+
+READ_ONLY = """
+import numba.core.caching
+numba.core.caching.CacheImpl._locator_classes = []  # no folder can be written to: root may write everywhere
+import numpy as np
+import hopwave as hw
+from hopwave.graph import csr_compiled
+from hopwave.system import numba_cache
+from hopwave.engines import algebra, engine
+from hopwave.io import scan
+
+engine("cpu"), algebra("cpu")
+present = np.zeros(3, np.bool_)
+csr_compiled.mark_ids(np.array([2, 0]), present)
+print(present.tolist(), numba_cache.where_kept())
+"""
+
+
+@pytest.mark.slow
+def test_without_a_folder_for_machine_code_all_works_and_it_is_said_once() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", READ_ONLY], env=environment, capture_output=True, text=True, timeout=120,
+        check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "[True, False, True] None\n"), done.stderr
+    assert done.stderr.count("every process compiles anew; set NUMBA_CACHE_DIR") == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "kept nowhere" in doctor._kept_at(None, [])
+
+
+def test_every_compiled_function_is_kept_in_this_way() -> None:
+    """A function compiled by Numba's own njit would fail where its cache does."""
+    source = Path(hopwave.__file__).parent
+    for path in source.rglob("*.py"):
+        text = path.read_text()
+        assert "from numba import njit" not in text, f"{path}: import njit from hopwave.system.numba_cache"
+        assert path == Path(numba_cache.__file__) or "numba.njit(nogil=True, cache=True" not in text
+    assert json.dumps(numba_cache.where_kept())
