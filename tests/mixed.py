@@ -18,7 +18,7 @@ from hopwave import linalg as la
 from hopwave.arrays import on_host
 
 Answer = Any
-Question = Callable[..., Answer]
+SearchJob = Callable[..., Answer]
 
 
 def graph() -> Graph:
@@ -42,7 +42,7 @@ def _vector(G: Graph) -> la.Vector:
     return la.Vector.from_entries(np.arange(0, G.n, 3), np.arange(0, G.n, 3) % 5 + 1.0, G.n)
 
 
-def _product(semiring: str) -> Question:
+def _product(semiring: str) -> SearchJob:
     def product(G: Graph, device: str) -> Answer:
         A = la.Matrix.from_graph(G, G.weights)
         return la.mxv(A, _vector(G), la.semiring[semiring], device=device).to("cpu").to_dense(-1.0)
@@ -58,7 +58,7 @@ def _square(G: Graph, device: str) -> Answer:
 
 SOURCES = list(range(0, 400, 9))
 
-QUESTIONS: dict[str, Question] = {
+QUESTIONS: dict[str, SearchJob] = {
     "search": lambda G, device: hw.bfs(G, 0, device=device).distances,
     "path counts": lambda G, device: hw.bfs(G, 0, path_counts=True, device=device).path_counts,
     "searches in turn": lambda G, device: [on_host(r.distances) for r in hw.bfs_each(G, range(9), device=device)],

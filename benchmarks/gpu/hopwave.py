@@ -19,7 +19,7 @@ from benchmarks.gpu.graphs import arc_keys, kronecker_ends, mycielskian_ends, un
 from benchmarks.gpu.hopwave_check import LEVELS, Loaded, check, check_paths, check_traps, load
 from hopwave.engines.cuda.policy import LevelSplit
 from hopwave.engines.cuda.search.workspace import Workspace, trace_table
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.rules import Growing
 
 # Milliseconds that a search is to take at most (device time, one H200).
@@ -97,7 +97,7 @@ def milliseconds(W, sources, parents, plan):
     """Median over sources of the median of 5, and each source's median."""
     distance = cp.empty(W.n, np.int32)
     parent = cp.empty(W.n, np.int32) if parents else None
-    question, medians = Question(parents), []
+    question, medians = SearchJob(parents), []
     for s in sources:
         ids, times = cp.asarray(np.array([s], np.int32)), []
         for repeat in range(6):
@@ -115,7 +115,7 @@ def milliseconds(W, sources, parents, plan):
 
 def levels_of(W, source, plan):
     """How many levels a search has."""
-    W.launch(cp.empty(W.n, np.int32), None, cp.asarray(np.array([source], np.int32)), Question(False), plan)
+    W.launch(cp.empty(W.n, np.int32), None, cp.asarray(np.array([source], np.int32)), SearchJob(False), plan)
     return int(W.standing()["levels"])
 
 
@@ -159,7 +159,7 @@ def print_trace(W, source, plan):
     """About twelve levels of one search, evenly spread, with their microseconds."""
     rows = trace_table(LEVELS)
     ids = cp.asarray(np.array([source], np.int32))
-    W.launch(cp.empty(W.n, np.int32), None, ids, Question(False), plan, rows)
+    W.launch(cp.empty(W.n, np.int32), None, ids, SearchJob(False), plan, rows)
     levels, table = int(W.standing()["levels"]), rows.get()
     ends = np.concatenate([[table[-1, -1]], table[:levels, -1]])
     for row, us in list(zip(table[:levels], np.diff(ends) / 1e3, strict=True))[:: max(1, levels // 12)]:

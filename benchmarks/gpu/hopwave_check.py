@@ -15,9 +15,9 @@ import numpy as np
 import hopwave as hw
 from hopwave.engines.cuda.policy import LevelSplit
 from hopwave.engines.cuda.search import one_launch
-from hopwave.engines.cuda.search.standing import deepest
+from hopwave.engines.cuda.search.end_of_search import deepest
 from hopwave.engines.cuda.search.workspace import Workspace, trace_table
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.rules import Growing
 from hopwave.planning.rules import Sizes as RuleSizes
 
@@ -154,7 +154,7 @@ def replayed(rows, n, m, rule):
 
 def check(loaded, W, sources, rule, parents, limit=None):
     """None, or what is wrong with a search."""
-    plan, question = replace(hw.plan("hopwave"), rule=rule), Question(parents, False, limit)
+    plan, question = replace(hw.plan("hopwave"), rule=rule), SearchJob(parents, False, limit)
     distance = cp.full(loaded.n, -77, np.int32)
     parent = cp.full(loaded.n, -77, np.int32) if parents else None
     rows = trace_table(LEVELS)
@@ -222,7 +222,7 @@ def check_paths():
         for source in (0, graph.n // 2):
             loaded = load(graph)
             loaded.graph = graph
-            search = SimpleNamespace(loaded=loaded, sources=(source,), question=Question(True, True))
+            search = SimpleNamespace(loaded=loaded, sources=(source,), question=SearchJob(True, True))
             search.distance, search.parent = cp.empty(graph.n, np.int32), cp.empty(graph.n, np.int32)
             one_launch.run(search, hw.plan("hopwave-paths"), True)
             expected = hw.bfs(graph, source, path_counts=True, device="cpu").path_counts

@@ -23,7 +23,7 @@ from benchmarks.setting import LEFT_OUT, ROOT, gpu, hw, publish
 from hopwave import engines
 from hopwave.algorithms import method as methods
 from hopwave.algorithms.path_sampling import Goal
-from hopwave.planning.jobs import PATH_SUMS, PathJob
+from hopwave.planning.jobs import PATH_SUMS, SampleJob
 
 REAL = ("email-Enron", "luxembourg_osm")
 COMPARED = 2048  # pairs, by both engines
@@ -66,9 +66,9 @@ def compared(name: str, graph: hw.Graph) -> tuple[int, float]:
     """Arcs per pair, and the CPU's seconds per pair, after both engines drew the same paths."""
     seconds, runs = {}, {}
     for device in ("cuda", "cpu"):
-        warm = engines.engine(device).path_sampling(graph, PathJob(5))
+        warm = engines.engine(device).path_sampling(graph, SampleJob(5))
         warm.advance(64, lambda done: False)
-        run = runs[device] = engines.engine(device).path_sampling(graph, PathJob(1))
+        run = runs[device] = engines.engine(device).path_sampling(graph, SampleJob(1))
         began = time.perf_counter()
         run.advance(COMPARED, lambda done: False)
         seconds[device] = time.perf_counter() - began

@@ -23,7 +23,7 @@ from benchmarks.pages import scale_page
 from benchmarks.setting import RESULTS, hw
 from hopwave.engines.cuda.kronecker import Rows, Searches
 from hopwave.graph500.on_cuda import broken_rules
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 
 
 def build(scale: int, edge_factor: int) -> tuple[Any, float]:
@@ -63,13 +63,13 @@ def measure(scale: int, edge_factor: int, count: int) -> dict[str, Any]:
     distance, parent = cp.empty(loaded.vertices, np.int32), cp.empty(loaded.vertices, np.int32)
     arcs = []
     for source in sources:
-        searches.launch(distance, parent, source, Question(), plan)
+        searches.launch(distance, parent, source, SearchJob(), plan)
         broken = broken_rules(loaded, distance, parent, source)
         if broken:
             raise SystemExit(f"scale {scale}, source {source}: breaks the rules {broken}")
         arcs.append(2 * loaded.edges_within(distance >= 0))
-    ms = milliseconds(lambda source: searches.launch(distance, None, source, Question(False), plan), sources)
-    both = milliseconds(lambda source: searches.launch(distance, parent, source, Question(), plan), sources)
+    ms = milliseconds(lambda source: searches.launch(distance, None, source, SearchJob(False), plan), sources)
+    both = milliseconds(lambda source: searches.launch(distance, parent, source, SearchJob(), plan), sources)
     held = loaded.offsets.nbytes + loaded.neighbours.nbytes
     row = {
         "scale": scale,

@@ -33,7 +33,7 @@ from hopwave.arrays import Deferred
 from hopwave.engines.cuda.graph import CudaGraph
 from hopwave.engines.cuda.search import ahead
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 
 GENERATED: dict[str, Callable[[], Graph]] = {
     "kron18e43": lambda: kronecker(18, 43),
@@ -48,7 +48,7 @@ LONG = ("moscow-roads", "osm-netherlands-cities", "grid1000")  # minutes with ev
 
 def timed(engine: Any, graph: Graph, plan: Any, source: int, expected: Any) -> dict[str, Any]:
     """One search on the GPU's clock, and whether it was right."""
-    question = Question(predecessors=False)
+    question = SearchJob(predecessors=False)
     began, ended = cupy.cuda.Event(), cupy.cuda.Event()
     loaded = engine.load(graph, plan)
     began.record()

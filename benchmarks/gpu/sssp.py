@@ -26,8 +26,8 @@ from scipy.sparse.csgraph import dijkstra
 
 from benchmarks.gpu import graphs as gpu_graphs
 from benchmarks.setting import DATA, GRAPHS, gpu, hw, publish, real_graphs, timed
-from hopwave.engines.cuda.paths import search as paths
-from hopwave.planning.jobs import PathSearch
+from hopwave.engines.cuda.shortest_paths import search as paths
+from hopwave.planning.jobs import ShortestPathsJob
 
 AIMS = {"email-Enron": 0.3, "kron18": 1.5, "kron21": 8.0, "luxembourg_osm": 2.5, "grid1000": 8.0, "delaunay20": 4.0}
 MADE: dict[str, Callable[[], hw.Graph]] = {
@@ -124,7 +124,7 @@ def measure(name: str, case: Case, rounds: int) -> dict[str, Any]:
     chosen = min(predecessors() for _ in range(rounds))
     arcs = paths.Arcs(hw.linalg.Matrix.from_graph(graph).to("cuda").rows)
     buffers = paths.Buffers(arcs)
-    _, buckets = paths.launch(arcs, buffers, PathSearch((source,)), arcs.width, True)
+    _, buckets = paths.launch(arcs, buffers, ShortestPathsJob((source,)), arcs.width, True)
     report = buffers.report.get().view(paths.REPORT)[0]
     row = {
         "graph": f"{name} ({graph.n:,} vertices, {graph.m:,} arcs)",

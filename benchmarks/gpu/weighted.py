@@ -25,7 +25,7 @@ KINDS: dict[str, Callable[[Any, int], Any]] = {
     "1 to 255": lambda rng, m: rng.integers(1, 256, m).astype(np.float64),
     "fractions": lambda rng, m: 1e-3 + rng.random(m),
 }
-Question = Callable[[hw.Graph, str], Any]
+SearchJob = Callable[[hw.Graph, str], Any]
 
 
 def sampled(graph: hw.Graph, device: str) -> Any:
@@ -45,7 +45,7 @@ def closeness(graph: hw.Graph, device: str) -> Any:
     return hw.closeness_centrality(graph, some, weights=True, device=device, progress=False).scores
 
 
-QUESTIONS: dict[str, Question] = {
+QUESTIONS: dict[str, SearchJob] = {
     f"betweenness, {SOURCES} sources": sampled,
     f"edge betweenness, {SOURCES} sources": edges,
     "betweenness, exact": exact,

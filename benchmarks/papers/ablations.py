@@ -26,7 +26,7 @@ from benchmarks.setting import RESULTS, hw
 from hopwave import Graph, engines
 from hopwave.arrays import Deferred
 from hopwave.engines.host_loop import by_levels
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan
 
 GRAPHS = [
@@ -51,7 +51,7 @@ GRAPH500 = 64  # sources of Graph500's graphs
 
 def levels_of(engine: Any, graph: Graph, plan: Plan, source: int, right: Any) -> list[Any]:
     """The levels of one search, whose distances must be these."""
-    search = engine.start(engine.load(graph, plan), (source,), Question(predecessors=False))
+    search = engine.start(engine.load(graph, plan), (source,), SearchJob(predecessors=False))
     levels = by_levels(engine, search, graph.n, graph.m, plan)
     found = engine.fetch(search)["distances"]
     found = cupy.asarray(found.fetch() if isinstance(found, Deferred) else found)

@@ -188,7 +188,7 @@ def main() -> None:
     more: dict[str, Any] = {}
     for engine in given.engines:
         if engine == "ranks":
-            over_ranks = run_job(given.ranks, "benchmarks.audit", graphs=given.graphs, plans=given.plans)
+            over_ranks = run_job(given.ranks, "benchmarks.papers.plans_checked", graphs=given.graphs, plans=given.plans)
             counts, sentences = over_ranks["counts"], over_ranks["wrong"]
         else:
             counts, sentences = count(engine, given.graphs, [hw.plan(name) for name in given.plans])
@@ -209,7 +209,7 @@ def main() -> None:
     if wrong:
         raise SystemExit("\n".join(wrong))
     if given.counts is None:
-        publish("audit", "Every search plan, counted", table_rows(all_counts), NOTE, more)
+        publish("plans-checked", "Every search plan, counted", table_rows(all_counts), NOTE, more)
 
 
 def different_levels(all_counts: dict[str, Counts]) -> list[str]:

@@ -27,7 +27,7 @@ from benchmarks.setting import RESULTS, hw
 from hopwave import Graph, engines
 from hopwave.engines.cuda.search import steps
 from hopwave.engines.host_loop import by_levels
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan
 from hopwave.planning.rules import Always
 
@@ -102,7 +102,7 @@ def reuse(engine: Any, graph: Graph, sources: list[int], right: list[Any]) -> di
     plan = hw.plan("pushpull-exit")
     loop = enterprise.Levels({1: pull})
     for source in sources:
-        search = engine.start(engine.load(graph, plan), (source,), Question(predecessors=False))
+        search = engine.start(engine.load(graph, plan), (source,), SearchJob(predecessors=False))
         by_levels(loop, search, graph.n, graph.m, plan)
         engine.fetch(search)
     both = {}

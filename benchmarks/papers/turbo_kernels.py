@@ -59,12 +59,12 @@ def scores(graph: Any, root: int, only: str) -> Iterator[tuple[dict[str, str], C
 
     from hopwave import engines
     from hopwave.planning.catalogue import CATALOGUE
-    from hopwave.planning.jobs import Job
+    from hopwave.planning.jobs import BetweennessJob
 
     right = 2 * hw.betweenness_centrality(graph.to("cpu"), sources=[root], normalized=False, device="cuda").scores
     for plan, name in ((plan, name) for plan, name in SCORES.items() if only in f"TurboBC {name}"):
         for counts in ("unsigned", "double"):
-            job = Job(np.array([root], np.int64))
+            job = BetweennessJob(np.array([root], np.int64))
             one: Any = engines.engine("cuda").accumulation(graph, job, CATALOGUE[f"turbobc-{plan}"])
 
             def run(one: Any = one, counts: str = counts) -> None:

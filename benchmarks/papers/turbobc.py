@@ -33,7 +33,7 @@ from hopwave import Graph, engines
 from hopwave.algorithms.brandes import accumulate
 from hopwave.engines.cuda.graph import CudaGraph
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 
 LEAST = 16  # sources that an algorithm is timed from, also where it has used up its seconds
 CHECKED = 2  # sources that every algorithm is verified from; one on the largest graphs
@@ -85,7 +85,7 @@ def sources_of(graph: Graph, count: int) -> list[int]:
 
 def checked(graph: Graph, sources: list[int]) -> Any:
     """Sums from a few sources, by the CPU engine."""
-    job = Job(np.array(sources, np.int64))
+    job = BetweennessJob(np.array(sources, np.int64))
     run = engines.engine("cpu").accumulation(graph, job, CATALOGUE["hopwave-block"])
     accumulate(run, job, "", False, None)
     return run.total
@@ -126,7 +126,9 @@ def by_cupy(graph: Graph, sources: list[int]) -> Any:
     return total.get()
 
 
-def measure(graph: Graph, plan: str, sources: list[int], few: Job, expected: Any, seconds: float) -> dict[str, Any]:
+def measure(
+    graph: Graph, plan: str, sources: list[int], few: BetweennessJob, expected: Any, seconds: float
+) -> dict[str, Any]:
     """Milliseconds per source of one of the paper's algorithms, after a check; its memory."""
     engine, pool = engines.engine("cuda"), cp.get_default_memory_pool()
     # A new graph, so that nothing that earlier runs keep on the GPU is used again.
@@ -137,7 +139,7 @@ def measure(graph: Graph, plan: str, sources: list[int], few: Job, expected: Any
     certificate = accumulate(run, few, "", False, None)
     held = pool.used_bytes() - before
     np.testing.assert_allclose(run.total, expected, rtol=1e-9, atol=1e-290)
-    job = Job(np.array(sources, np.int64))
+    job = BetweennessJob(np.array(sources, np.int64))
     run = engine.accumulation(graph, job, CATALOGUE[plan])
     began = time.perf_counter()
     done = run.advance(0, lambda done: done >= LEAST and time.perf_counter() - began > seconds)
@@ -173,7 +175,7 @@ def timed(name: str, graph: Graph, given: argparse.Namespace, record: dict[str, 
     record["depth"] = search(graph, sources[0]).depth
     some = sources[: 1 if graph.m > MOST_ON_HOST else CHECKED]
     expected = (by_cupy if graph.m > MOST_ON_HOST else checked)(graph, some)
-    few = Job(np.array(some, np.int64))
+    few = BetweennessJob(np.array(some, np.int64))
     for plan in PLANS:
         if plan not in record or given.again:
             record[plan] = measure(graph, plan, sources[: given.sources], few, expected, given.seconds)

@@ -26,7 +26,7 @@ from benchmarks.papers.turbobfs_page import OWN_BIG, PAPER, PLANS, page
 from benchmarks.setting import RESULTS, generate, hw
 from hopwave import Graph
 from hopwave.engines.cuda.graph import CudaGraph
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 
 CHUNK = 1 << 27  # arcs that are checked at a time
 TRACED = 3  # searches whose levels are timed
@@ -94,7 +94,7 @@ def measured(name: str, graph: Graph, given: argparse.Namespace) -> dict[str, An
     first: Any = None
     for short in PLANS:
         plan = f"turbobfs-{short}"
-        counted = hw.plan(plan).why_not(Question(path_counts=True)) is None
+        counted = hw.plan(plan).why_not(SearchJob(path_counts=True)) is None
         options = {"device": "cuda", "predecessors": False, "path_counts": counted}
         graph._prepared.drop(CudaGraph)  # so that the bytes are only this plan's
         cupy.get_default_memory_pool().free_all_blocks()

@@ -28,7 +28,7 @@ from hopwave import Graph, engines
 from hopwave.arrays import Deferred
 from hopwave.engines.cuda.launch import BLOCK, kernels
 from hopwave.engines.host_loop import by_levels
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan
 
 SHALLOW = [
@@ -90,7 +90,7 @@ def variants() -> dict[str, Variant]:
 
 def searched(engine: Any, graph: Graph, variant: Variant, source: int) -> tuple[list[Any], Any]:
     """The levels of one search, and its distances on the GPU."""
-    search = engine.start(engine.load(graph, variant.plan), (source,), Question(predecessors=False))
+    search = engine.start(engine.load(graph, variant.plan), (source,), SearchJob(predecessors=False))
     levels = by_levels(enterprise.Levels(variant.functions), search, graph.n, graph.m, variant.plan)
     distances = engine.fetch(search)["distances"]
     return levels, cupy.asarray(distances.fetch() if isinstance(distances, Deferred) else distances)

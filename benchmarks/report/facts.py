@@ -151,7 +151,7 @@ def _engine(name: str, row: dict[str, Any], series: str, gpu: str, cpu: str) -> 
     on_gpu = bool(gpu) and "cpu" not in words and "all cores" not in str(row.get("from", ""))
     if str(row.get("device", "")).startswith(("cpu", "cuda")):
         on_gpu, gpu = row["device"].startswith("cuda"), gpu or "NVIDIA H200"
-    if name == "audit":
+    if name == "plans-checked":
         on_gpu = "cuda" in words
     if "ranks" in words or name.partition("-")[0] == "ranks":
         return ("hopwave, ranks on a GPU", gpu) if on_gpu else ("hopwave, ranks", cpu)

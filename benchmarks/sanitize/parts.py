@@ -42,7 +42,7 @@ from benchmarks.sanitize.searches import (
 from hopwave import engines, generate
 from hopwave import linalg as la
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Job, PathJob
+from hopwave.planning.jobs import BetweennessJob, SampleJob
 from hopwave.planning.plan import Plan, Pull, Push
 
 Part = Callable[[], Iterator[str]]
@@ -64,7 +64,7 @@ def between(name: str) -> Part:
             found = hw.betweenness_centrality(graph, **options, weights=weights, plan=plan, device="cuda").scores
             if not same(found, hw.betweenness_centrality(graph, **options, weights=right, device="reference").scores):
                 yield f"{name} on {where}"
-            if engines.engine("cuda").why_not(plan, Job(np.zeros(1, np.int64), edges=True)):
+            if engines.engine("cuda").why_not(plan, BetweennessJob(np.zeros(1, np.int64), edges=True)):
                 continue
             options = {"sources": sources, "targets": range(0, graph.n, 2)}
             arcs = hw.edge_betweenness_centrality(graph, **options, weights=weights, plan=plan, device="cuda").scores
@@ -162,7 +162,7 @@ def sampled_paths() -> Iterator[str]:
             continue
         counts = []
         for steps in ((300,), (120, 300)):
-            run = engines.engine("cuda").path_sampling(graph, PathJob(1))
+            run = engines.engine("cuda").path_sampling(graph, SampleJob(1))
             for until in steps:
                 run.advance(until, lambda done: False)
             counts.append(np.append(run.counts, run.sums))

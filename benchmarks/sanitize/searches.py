@@ -14,7 +14,7 @@ import hopwave as hw
 from benchmarks.sanitize.graphs import layers, repeats, same, traps
 from hopwave import generate
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Pull, Push
 from hopwave.planning.rules import Always, Beamer
 
@@ -52,7 +52,7 @@ def searched(wanted: list[Plan], graphs: dict[str, hw.Graph]) -> Iterator[str]:
     for where, graph in graphs.items():
         expected = hw.bfs(graph, 0, path_counts=True, device="reference")
         for plan in wanted:
-            counting = plan.why_not(Question(path_counts=True)) is None
+            counting = plan.why_not(SearchJob(path_counts=True)) is None
             asked: list[dict[str, Any]] = [{}, {"predecessors": False}]
             if plan.loop == "host":  # whose kernels are the same without predecessors
                 asked = asked[: repeats[0]]
@@ -143,12 +143,12 @@ def beyond(bits: int) -> Iterator[list[hw.Graph]]:
 
     Under a tool, the host takes much less for too much, so that a tenth of the levels is enough.
     """
-    from hopwave.engines.cuda import scaling
+    from hopwave.engines.cuda import count_scaling
 
     if repeats[0] > 1:
         yield [layers(32, bits // 5 + 20), spread(2 * (bits // 5) + 20)]
         return
-    with patch.multiple(scaling, LARGEST=bits // 10, SMALLEST=-(bits // 10)):
+    with patch.multiple(count_scaling, LARGEST=bits // 10, SMALLEST=-(bits // 10)):
         yield [layers(32, bits // 50 + 5), spread(2 * (bits // 50) + 10)]
 
 

@@ -31,10 +31,10 @@ from hopwave.api.distances import (
     wiener_index,
 )
 from hopwave.api.eccentricity import center, diameter, eccentricity, periphery, radius
+from hopwave.api.link_analysis import eigenvector_centrality, hits, katz_centrality, pagerank
 from hopwave.api.many import bfs_many, distance_blocks, pairs_within, sssp_many
 from hopwave.api.memory import estimate
-from hopwave.api.paths import all_shortest_paths, has_path, shortest_path
-from hopwave.api.ranks import eigenvector_centrality, hits, katz_centrality, pagerank
+from hopwave.api.paths_between import all_shortest_paths, has_path, shortest_path
 from hopwave.api.search import bfs, bfs_each, k_hop
 from hopwave.api.shortest_paths import nearest, sssp, sssp_each
 from hopwave.api.validate import Validation, validate

@@ -28,7 +28,7 @@ from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.graph import is_scattered
 from hopwave.engines.cpu.policy import block_size, preparation
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 
 # ---------------------------------------------------------------- scaling
 
@@ -299,7 +299,7 @@ def test_what_does_not_fit_is_refused_before_it_runs(call: Any) -> None:
 
 def chosen(sources: int, arcs: int, **asked: Any) -> tuple[str, str]:
     graph: Any = SimpleNamespace(m=arcs, device="cuda")
-    job = Job(np.arange(sources, dtype=np.int64), **asked)
+    job = BetweennessJob(np.arange(sources, dtype=np.int64), **asked)
     plan, why = choice.choose_betweenness_plan("auto", job, graph, engines.engine("cpu"))
     return plan.name, why
 

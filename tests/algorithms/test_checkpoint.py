@@ -21,7 +21,7 @@ from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import run as cpu_betweenness
 from hopwave.engines.cpu.betweenness import wide
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 
 GRAPH = generate.delaunay(2500, seed=1)  # large enough to interrupt even on many cores
 CALLS: dict[str, Callable[..., Any]] = {
@@ -96,7 +96,7 @@ def test_a_run_that_saves_all_the_time(call: str, tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide", "turbobc-sccsc"])
 def test_a_run_that_pauses_after_some_blocks(plan: str) -> None:
     engine = engines.engine("cpu")
-    job = Job(np.arange(2500, dtype=np.int64) if plan != "hopwave-wide" else np.arange(40))
+    job = BetweennessJob(np.arange(2500, dtype=np.int64) if plan != "hopwave-wide" else np.arange(40))
     unbroken = engine.accumulation(GRAPH, job, CATALOGUE[plan], 2)
     accumulate(unbroken, job, "test", False, None)
     run, reached, pauses = engine.accumulation(GRAPH, job, CATALOGUE[plan], 2), 0, 0
@@ -130,7 +130,8 @@ def test_ctrl_c_while_a_source_is_added_up_counts_it_once(monkeypatch: pytest.Mo
 
     helped = wide.helped
     run, other = (
-        engines.engine("cpu").accumulation(GRAPH, Job(np.arange(3)), CATALOGUE["hopwave-wide"], 1) for _ in range(2)
+        engines.engine("cpu").accumulation(GRAPH, BetweennessJob(np.arange(3)), CATALOGUE["hopwave-wide"], 1)
+        for _ in range(2)
     )
     run.advance(0, lambda done: done == 1)
     with monkeypatch.context() as interrupted, pytest.raises(KeyboardInterrupt):

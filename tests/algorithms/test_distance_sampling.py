@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import hopwave as hw
 from hopwave import Graph, GraphError, generate
 from hopwave.algorithms import many_sources
-from hopwave.algorithms.estimates import draw, reciprocal_bits, width
+from hopwave.algorithms.distance_sampling import draw, reciprocal_bits, width
 from hopwave.planning import jobs as jobs_module
 
 GRAPHS = {

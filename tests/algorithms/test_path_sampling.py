@@ -14,9 +14,9 @@ from scipy import stats
 import hopwave as hw
 from hopwave import engines, generate
 from hopwave.algorithms import method, path_sampling, sampled_paths
-from hopwave.engines.cpu.betweenness import path_kernels
+from hopwave.engines.cpu.betweenness import sampled_path_kernels
 from hopwave.engines.cpu.intrinsics import COMPILED
-from hopwave.planning.jobs import PATH_SUMS, PathJob
+from hopwave.planning.jobs import PATH_SUMS, SampleJob
 from hopwave.system.numba_cache import njit
 
 GRAPHS = {
@@ -42,7 +42,7 @@ def sampled(graph: hw.Graph, epsilon: float = 0.1, **asked: Any) -> hw.Betweenne
 
 
 def drawn(graph: hw.Graph, pairs: int, device: str = "cpu", start: int = 3, **job: Any) -> Any:
-    run = engines.engine(device).path_sampling(graph, PathJob(start, **job))
+    run = engines.engine(device).path_sampling(graph, SampleJob(start, **job))
     run.advance(pairs, lambda done: False)
     sampled_paths.check(run)
     return run
@@ -148,7 +148,7 @@ def test_every_shortest_path_is_equally_likely() -> None:
     One pair at a time shows which path was drawn: its inner vertices, of which only these have three.
     """
     graph = generate.grid(2, 4)  # rows 0 1 2 3 and 4 5 6 7
-    run = engines.engine("cpu").path_sampling(graph, PathJob(9), 1)
+    run = engines.engine("cpu").path_sampling(graph, SampleJob(9), 1)
     seen: Counter[tuple[int, ...]] = Counter()
     for pair in range(6000):
         before = run.counts.copy()
@@ -192,7 +192,7 @@ def test_threads_and_blocks_change_nothing(along: bool) -> None:
     one, two = (sampled(graph, 0.05, seed=4, threads=threads, weights=along) for threads in (1, 2))
     assert np.array_equal(one.scores, two.scores) and np.array_equal(one.bounds, two.bounds) and one.pairs == two.pairs
     assert not np.array_equal(one.scores, sampled(graph, 0.05, seed=5).scores)
-    parts = engines.engine("cpu").path_sampling(graph, PathJob(3, weighted=along))
+    parts = engines.engine("cpu").path_sampling(graph, SampleJob(3, weighted=along))
     whole = drawn(graph, 1000, weighted=along)
     for until in (1, 130, 1000):
         parts.advance(until, lambda done: False)
@@ -232,13 +232,15 @@ def test_a_wrong_path_raises(damage: str) -> None:
 @njit(**COMPILED)
 def walk_back(rows: Any, own: Any, queue: Any) -> Any:  # kernels have no entry from Python
     back, along = rows
-    return path_kernels.walk(back, along, back, along, True, own, queue, 9, 4, np.int32(1), False, np.uint64(5), 3)
+    return sampled_path_kernels.walk(
+        back, along, back, along, True, own, queue, 9, 4, np.int32(1), False, np.uint64(5), 3
+    )
 
 
 def test_a_wrong_count_is_noticed() -> None:
     """On a walk back through a grid of 3 × 3, the counts of predecessors must add up."""
     graph = generate.grid(3, 3)
-    run, search = engines.engine("cpu").path_sampling(graph, PathJob(1)), hw.bfs(graph, 0, path_counts=True)
+    run, search = engines.engine("cpu").path_sampling(graph, SampleJob(1)), hw.bfs(graph, 0, path_counts=True)
     own, rows = run._worker_state(), (run._graph.indptr[0], run._graph.indices[0])
     own.level[:], own.sigma[:] = search.distances + 1, search.path_counts
     queue = np.argsort(search.distances, kind="stable").astype(np.uint32)

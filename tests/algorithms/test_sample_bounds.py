@@ -16,7 +16,7 @@ import hopwave as hw
 from hopwave import engines, generate
 from hopwave.algorithms import source_bounds
 from hopwave.api import estimates
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 
 GRAPHS = {
     "scale-free": generate.barabasi_albert(120, 2, seed=1),
@@ -112,7 +112,7 @@ def test_rows_of_a_symmetric_matrix_are_seldom_so_low(data: st.DataObject, n: in
 def test_no_source_adds_more_than_the_range_of_a_score(name: str, options: dict[str, Any]) -> None:
     graph = GRAPHS[name]
     most = graph.n - 1 if options else graph.n - 2
-    job = Job(np.arange(graph.n), **options)
+    job = BetweennessJob(np.arange(graph.n), **options)
     ranges = source_bounds.ranges_of(graph, job, engines.engine("cpu").reach_bounds(graph)[1], most)
     call = hw.edge_betweenness_centrality if job.edges else hw.betweenness_centrality
     given = {} if job.edges else options
@@ -193,7 +193,7 @@ def test_the_load_is_never_exceeded() -> None:
             sources = np.random.default_rng(k).choice(graph.n, k, replace=False)
             sums = hw.betweenness_centrality(graph, sources=sources.tolist(), normalized=False).scores * 2
             load = source_bounds.load_bound(
-                graph, Job(sources), sums, lambda found=labels: found, (graph.n - 1) * (graph.n - 2)
+                graph, BetweennessJob(sources), sums, lambda found=labels: found, (graph.n - 1) * (graph.n - 2)
             )
             assert right <= load
             assert load < 4 * right + 3 or k < 30, "and is not far off where every large component was met"

@@ -13,7 +13,7 @@ from calls import PNG, Answer, Run, hide
 import hopwave as hw
 from hopwave.cli import selftest, warmup
 from hopwave.graph.csr_compiled import sorted_rows
-from hopwave.io import rows
+from hopwave.io import lines
 
 # -------------------------------------------------------------------- doctor, demo
 
@@ -103,7 +103,7 @@ def test_after_a_warmup_nothing_is_compiled(run: Run) -> None:
             hw.sssp(weighted, 0, method="delta-stepping")
         for name in ("g.mtx", "g.txt", "g.csv", "g.el", "g.gr", "g.graph"):
             hw.write(name, large)
-            assert Path(name).stat().st_size > rows.MIN_BYTES_FOR_SCANNER
+            assert Path(name).stat().st_size > lines.MIN_BYTES_FOR_SCANNER
             hw.read(name)
         sorted_rows(*(ends.astype(np.int32) for ends in large.to_edges()), large.n, symmetric=False)
     assert not record.buffer

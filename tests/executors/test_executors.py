@@ -24,7 +24,7 @@ from hopwave.api import choice
 from hopwave.engines.cpu import policy as cpu_policy
 from hopwave.engines.cpu.betweenness.by_degree import RenumberedGraph
 from hopwave.errors import ExecutorError
-from hopwave.executors import deal, policy, worker
+from hopwave.executors import deal, sizes, worker
 
 MESH = generate.delaunay(300, seed=1)  # large enough that betweenness has many blocks
 _source, _target = MESH.to_edges()
@@ -74,9 +74,9 @@ def deals(monkeypatch: pytest.MonkeyPatch) -> list[deal.Deal]:
     """Every deal that is made. Blocks are small, so that there are several."""
     made = noted_deals(monkeypatch)
     monkeypatch.setattr(many_sources, "block_rows", lambda n, block=0, weighted=False: 16)
-    monkeypatch.setattr(policy, "FIRST_TASKS", 4)  # however many cores there are
-    monkeypatch.setattr(policy, "LANES", 16)
-    monkeypatch.setattr(policy, "PAIRS", 50)
+    monkeypatch.setattr(sizes, "FIRST_TASKS", 4)  # however many cores there are
+    monkeypatch.setattr(sizes, "LANES", 16)
+    monkeypatch.setattr(sizes, "PAIRS", 50)
     return made
 
 
@@ -155,7 +155,7 @@ def test_a_worker_keeps_few_graphs(monkeypatch: pytest.MonkeyPatch, deals: list[
     cluster = Cluster(monkeypatch)
     for n in (200, 300, 400):
         hw.closeness_centrality(generate.path(n), executor=cluster)
-    assert [len(kept) for kept in cluster.workers] == [policy.GRAPHS_KEPT] * 3
+    assert [len(kept) for kept in cluster.workers] == [sizes.GRAPHS_KEPT] * 3
 
 
 def test_no_two_tasks_are_equal(monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]) -> None:
@@ -342,7 +342,7 @@ def gpus_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_process_without_gpu_asks_a_worker(
     call: str, gpus_elsewhere: None, monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]
 ) -> None:
-    monkeypatch.setattr(policy, "ON_GPU", 1)
+    monkeypatch.setattr(sizes, "ON_GPU", 1)
     expected, found = CALLS[call](), CALLS[call](device="cuda", executor=Cluster(monkeypatch))
     assert (expected.dtype, expected.tobytes()) == (found.dtype, found.tobytes())
 

@@ -12,8 +12,8 @@ from difference import Attempt, Difference
 
 import hopwave as hw
 from hopwave.errors import HopwaveError
-from hopwave.io import metis, rows
-from hopwave.io.rows import LARGEST_NUMBER, Grammar
+from hopwave.io import lines, metis
+from hopwave.io.lines import LARGEST_NUMBER, Grammar
 
 GRAMMARS = {
     "snap": Grammar("", last=LARGEST_NUMBER),
@@ -67,7 +67,7 @@ def try_lines(name: str, draw: random.Random) -> int:
     """Both scanners of a grammar on one block: the same edges, or the same complaint about the same line."""
     grammar, data = GRAMMARS[name], block(draw)
     wide = np.int64 if grammar.last - grammar.first > 2**31 else np.int32
-    slow, fast = (rows._parse(data, grammar, wide, how) for how in (False, True))
+    slow, fast = (lines._parse(data, grammar, wide, how) for how in (False, True))
     same = (fast.lines, fast.trouble) == (slow.lines, slow.trouble)
     pairs = ((fast.u, slow.u), (fast.v, slow.v), (fast.w, slow.w))
     if not same or any(mine.tobytes() != theirs.tobytes() for mine, theirs in pairs):
@@ -117,14 +117,14 @@ def damaged(data: bytes, draw: random.Random) -> bytes:
 
 def outcome(path: Path, least: int) -> Any:
     """The graph of a file, or why there is none. Files of `least` bytes and more are read by the compiled scanner."""
-    before, rows.MIN_BYTES_FOR_SCANNER = rows.MIN_BYTES_FOR_SCANNER, least
+    before, lines.MIN_BYTES_FOR_SCANNER = lines.MIN_BYTES_FOR_SCANNER, least
     try:
         G = hw.read(path, progress=False)
         return G.n, G.directed, G.indptr.tolist(), G.indices.tolist(), repr(G.weights), repr(G.labels)
     except HopwaveError as error:
         return str(error)
     finally:
-        rows.MIN_BYTES_FOR_SCANNER = before
+        lines.MIN_BYTES_FOR_SCANNER = before
 
 
 def try_file(name: str, draw: random.Random, folder: Path) -> int:

@@ -74,7 +74,7 @@ def test_searches_of_numbered_vertices_answer_by_id(scale: int, edge_factor: int
 
     from hopwave.engines.cuda.kronecker import Rows, Searches
     from hopwave.graph500.on_cuda import broken_rules
-    from hopwave.planning.jobs import Question
+    from hopwave.planning.jobs import SearchJob
 
     rows, graph = Rows(scale, edge_factor, 3), hw.generate.kronecker(scale, edge_factor, seed=3)
     offsets, neighbours = rows.offsets.get(), rows.neighbours.get()
@@ -88,7 +88,7 @@ def test_searches_of_numbered_vertices_answer_by_id(scale: int, edge_factor: int
         right = hw.bfs(graph, root, device="reference").distances
         for predecessors in (False, True):
             distance.fill(7)
-            searches.launch(distance, parent if predecessors else None, root, Question(predecessors), plan)
+            searches.launch(distance, parent if predecessors else None, root, SearchJob(predecessors), plan)
             np.testing.assert_array_equal(distance.get(), right)
         assert broken_rules(rows, distance, parent, root) == ()
         assert rows.edges_within(distance >= 0) == np.count_nonzero(right[tails] >= 0)

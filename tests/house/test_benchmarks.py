@@ -12,8 +12,7 @@ import pytest
 from benchmarks import __main__ as runner
 from benchmarks import pages, setting
 from benchmarks.papers import pages as papers_pages
-from benchmarks.papers import plans_checked as audit
-from benchmarks.papers import turbo_kernels_page, turbo_tables
+from benchmarks.papers import plans_checked, turbo_kernels_page, turbo_tables
 
 import hopwave as hw
 from hopwave.datasets import published
@@ -114,39 +113,39 @@ def test_kernels_counted_by_ncu_belong_to_the_run_that_began_before_them() -> No
 
 def test_the_audit_notices_what_a_step_does_not_do() -> None:
     """A level that checked too few arcs, one that took another step than its rule, and one arc too many in a pull."""
-    graph, plan = audit.generate.kronecker(8, seed=1), hw.plan("pushpull-masking")
-    found = hw.bfs(graph, audit.root_of(graph), plan=plan, device="reference", trace=True)
+    graph, plan = plans_checked.generate.kronecker(8, seed=1), hw.plan("pushpull-masking")
+    found = hw.bfs(graph, plans_checked.root_of(graph), plan=plan, device="reference", trace=True)
     assert found.trace is not None and {"push", "pull"} == set(found.trace.directions)
-    assert found.distances.tolist() == audit.right_distances(graph).tolist()
-    assert audit.wrong_level(graph, plan, found.trace, found.distances, "reference") == ""
+    assert found.distances.tolist() == plans_checked.right_distances(graph).tolist()
+    assert plans_checked.wrong_level(graph, plan, found.trace, found.distances, "reference") == ""
     for change in ({"checked": found.trace[1].checked + 1}, {"checked": 0}, {"choice": 0}):
         levels = [dataclasses.replace(level, **(change if level.depth == 2 else {})) for level in found.trace]
-        assert "level 2" in audit.wrong_level(graph, plan, Trace(levels), found.distances, "cpu")
+        assert "level 2" in plans_checked.wrong_level(graph, plan, Trace(levels), found.distances, "cpu")
 
 
 def test_the_audit_knows_what_gpus_do_otherwise() -> None:
     """One thread per arc reads all arcs, and plain stores leave duplicates in a queue; on a CPU neither is right."""
-    graph = audit.generate.kronecker(8, seed=1)
-    distances = audit.right_distances(graph)
+    graph = plans_checked.generate.kronecker(8, seed=1)
+    distances = plans_checked.right_distances(graph)
     for name, checked in (("turbobfs-td-sccooc", lambda level: graph.m), ("merrill", lambda level: level.edges + 1)):
         plan = hw.plan(name)
-        found = hw.bfs(graph, audit.root_of(graph), plan=plan, device="reference", trace=True).trace
+        found = hw.bfs(graph, plans_checked.root_of(graph), plan=plan, device="reference", trace=True).trace
         assert found is not None
         otherwise = Trace(dataclasses.replace(level, checked=checked(level)) for level in found)
-        assert audit.wrong_level(graph, plan, otherwise, distances, "cuda") == ""
-        assert "level 1" in audit.wrong_level(graph, plan, otherwise, distances, "cpu")
+        assert plans_checked.wrong_level(graph, plan, otherwise, distances, "cuda") == ""
+        assert "level 1" in plans_checked.wrong_level(graph, plan, otherwise, distances, "cpu")
 
 
 def test_the_audit_compares_the_levels_of_engines() -> None:
-    counts, wrong = audit.count("reference", ["mycielskian9"], audit.SEARCHES)
-    assert wrong == [] and audit.different_levels({"reference": counts, "cpu": counts}) == []
+    counts, wrong = plans_checked.count("reference", ["mycielskian9"], plans_checked.SEARCHES)
+    assert wrong == [] and plans_checked.different_levels({"reference": counts, "cpu": counts}) == []
     other = {
         "mycielskian9": counts["mycielskian9"] | {"merrill": counts["mycielskian9"]["merrill"] | {"levels": "1↓ 2↑"}}
     }
-    (sentence,) = audit.different_levels({"reference": counts, "4 ranks": other})
+    (sentence,) = plans_checked.different_levels({"reference": counts, "4 ranks": other})
     assert sentence.startswith("mycielskian9, merrill: 4 ranks went 1↓ 2↑, reference ")
-    rows = audit.table_rows({"reference": counts, "cuda": other})
-    assert len(rows) == len(audit.SEARCHES) and all(row["arcs, cuda"] for row in rows)
+    rows = plans_checked.table_rows({"reference": counts, "cuda": other})
+    assert len(rows) == len(plans_checked.SEARCHES) and all(row["arcs, cuda"] for row in rows)
 
 
 # ---------------------------------------------------------------- the runner

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from docs import floors
 
-JOBS = {"search", "betweenness", "many", "linalg", "rank", "paths"}
+import hopwave
+
+JOBS = {"search", "betweenness", "many", "linalg", "rank", "shortest_paths"}
 ENGINES = floors.SOURCE / "engines"
 KERNELS = ENGINES / "cuda" / "kernels"
 
@@ -28,6 +32,20 @@ def test_there_is_no_import_circle() -> None:
 
 def test_no_import_leads_up() -> None:
     assert not (wrong := floors.upward()), "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", hopwave.__all__)
+def test_no_module_is_hidden_behind_a_public_name(name: str) -> None:
+    """`hopwave.plan` was once a function, while `import hopwave.plan` found a module of that name."""
+    if not isinstance(getattr(hopwave, name), ModuleType):
+        assert importlib.util.find_spec(f"hopwave.{name}") is None
+
+
+ASIDE = {"house", "fuzz", "mpi", "site"}  # tests of what is no room of the package
+
+
+def test_folders_of_tests_are_named_like_rooms() -> None:
+    assert folders(floors.SOURCE.parents[1] / "tests") - ASIDE <= folders(floors.SOURCE)
 
 
 # ---------------------------------------------------------------- one folder per machine, one sub-folder per job

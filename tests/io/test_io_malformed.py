@@ -17,7 +17,7 @@ import scipy.sparse as sp
 import hopwave.io as hio
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
-from hopwave.io import rows
+from hopwave.io import lines
 from hopwave.io.detect import by_name
 
 MTX = b"%%MatrixMarket matrix coordinate "
@@ -313,7 +313,7 @@ LARGE = [
 @pytest.mark.parametrize(("name", "content", "line", "says"), LARGE, ids=[case[0] for case in LARGE])
 def test_a_malformed_large_file(name, content, line, says, tmp_path):
     data = content()
-    assert name.endswith(".gz") or len(data) > rows.MIN_BYTES_FOR_SCANNER
+    assert name.endswith(".gz") or len(data) > lines.MIN_BYTES_FOR_SCANNER
     (tmp_path / name).write_bytes(data)
     with pytest.raises(FormatError, match=says) as caught:
         hio.read(tmp_path / name)

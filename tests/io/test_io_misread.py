@@ -11,7 +11,7 @@ import pytest
 
 import hopwave as hw
 from hopwave import FormatError, Graph
-from hopwave.io import formats, rows
+from hopwave.io import formats, lines
 
 # ---------------------------------------------------------------- files that were misread
 
@@ -26,7 +26,7 @@ def test_a_line_is_refused_in_small_and_in_large_files(
     name: str, line: bytes, good: bytes, size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if size == "large":
-        monkeypatch.setattr(rows, "MIN_BYTES_FOR_SCANNER", 8)
+        monkeypatch.setattr(lines, "MIN_BYTES_FOR_SCANNER", 8)
     (tmp_path / name).write_bytes(5 * good + line + good)
     with pytest.raises(FormatError):
         hw.read(tmp_path / name)
@@ -90,8 +90,8 @@ def test_files_are_read_where_no_thread_can_be_started(tmp_path: Path, monkeypat
     def failing(*_: Any) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(rows, "MIN_BYTES_FOR_SCANNER", 8)
-    monkeypatch.setattr(rows.ThreadPoolExecutor, "submit", failing)
+    monkeypatch.setattr(lines, "MIN_BYTES_FOR_SCANNER", 8)
+    monkeypatch.setattr(lines.ThreadPoolExecutor, "submit", failing)
     (tmp_path / "a.txt").write_bytes(b"0 1\n1 2\n2 3\n")
     assert hw.read(tmp_path / "a.txt").m == 6
 

@@ -12,7 +12,7 @@ import networkx as nx
 import pytest
 
 import hopwave as hw
-from hopwave.networkx_backend import order
+from hopwave.networkx_backend import networkx_order
 from hopwave.networkx_backend.dispatch import SINCE_3_7
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -69,7 +69,7 @@ def test_edges_where_networkx_divides_by_the_number_of_predecessors() -> None:
 
 def test_sources_are_taken_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     G = nx.barbell_graph(5, 3)
-    monkeypatch.setattr(order, "SOURCES_PER_CALL", 4)
+    monkeypatch.setattr(networkx_order, "SOURCES_PER_CALL", 4)
     for call in (
         nx.load_centrality,
         lambda G, backend: {0: nx.group_betweenness_centrality(G, [0, 6], backend=backend)},

@@ -13,7 +13,7 @@ import hopwave as hw
 from hopwave import GraphError, PlanError, engines
 from hopwave.planning import catalogue
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Pull, Push
 from hopwave.planning.rules import XBFS, Always, Beamer, Growing, OneWay, Ratio
 
@@ -83,11 +83,11 @@ def test_every_plan_cites_paper_and_section(plan: Plan, root: Path) -> None:
 @every_plan
 def test_every_plan_runs_on_some_engine(plan: Plan) -> None:
     if plan.task == "search":
-        assert engines.engine("reference").why_not(plan, Question()) is None
+        assert engines.engine("reference").why_not(plan, SearchJob()) is None
         assert hw.bfs(hw.generate.path(3), 0, plan=plan.name).reached == 3
     if plan.task == "paths":
         graph = hw.generate.path(3).with_weights(np.ones(4))
-        if plan.name == "near-far":  # runs on a GPU alone; tests/engines/cuda/paths/test_cuda_paths.py
+        if plan.name == "near-far":  # runs on a GPU alone; tests/engines/cuda/shortest_paths/test_cuda_paths.py
             with pytest.raises(GraphError, match="use method='delta-stepping', or device='cuda'"):
                 hw.sssp(graph, 0, method="near-far", device="cpu")
             return
@@ -176,14 +176,14 @@ def test_hopwaves_own_plans() -> None:
     ours = CATALOGUE["hopwave"]
     assert ours.loop == "device" and ours.order == "degree" and isinstance(ours.rule, Growing)
     assert {CATALOGUE[f"hopwave-{name}"].regime for name in ("block", "batch", "wide")} == {"block", "batch", "wide"}
-    assert CATALOGUE["hopwave-paths"].why_not(Question(path_counts=True)) is None
+    assert CATALOGUE["hopwave-paths"].why_not(SearchJob(path_counts=True)) is None
 
 
 def test_betweenness_plans_count_paths() -> None:
     for plan in CATALOGUE.values():
         if plan.task == "betweenness":
             search = dataclasses.replace(plan, task="search")
-            assert search.why_not(Question(path_counts=True)) is None, plan.name
+            assert search.why_not(SearchJob(path_counts=True)) is None, plan.name
 
 
 # ---------------------------------------------------------------- lookup

@@ -13,11 +13,11 @@ import hopwave as hw
 from hopwave import PlanError
 from hopwave.algebra.semiring import any_pair, any_secondi, plus_first
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Pull, Push
 from hopwave.planning.rules import XBFS, Always, Beamer
 
-COUNTING = Question(path_counts=True)
+COUNTING = SearchJob(path_counts=True)
 SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
 REFUSING = [plan for plan in SEARCHES if plan.why_not(COUNTING)]
 
@@ -102,13 +102,13 @@ def test_plans_hold_no_arrays() -> None:
 @pytest.mark.parametrize(
     "question, semiring",
     [
-        (Question(predecessors=False), any_pair),
-        (Question(), any_secondi),
+        (SearchJob(predecessors=False), any_pair),
+        (SearchJob(), any_secondi),
         (COUNTING, plus_first),
-        (Question(predecessors=False, path_counts=True), plus_first),
+        (SearchJob(predecessors=False, path_counts=True), plus_first),
     ],
 )
-def test_the_semiring_follows_the_question(question: Question, semiring: Any) -> None:
+def test_the_semiring_follows_the_question(question: SearchJob, semiring: Any) -> None:
     assert question.semiring is semiring
     assert semiring.any_term is not question.path_counts
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hopwave.engines import Engine
 from hopwave.graph import Graph
-from hopwave.planning.jobs import FoundBySearch, Question
+from hopwave.planning.jobs import FoundBySearch, SearchJob
 from hopwave.planning.plan import Plan
 from hopwave.planning.trace import Level
 
@@ -16,7 +16,7 @@ def search(
     engine: Engine,
     graph: Graph,
     sources: tuple[int, ...],
-    question: Question,
+    question: SearchJob,
     plan: Plan,
     trace: bool = False,
     threads: int | None = None,

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from hopwave.algorithms.checkpoint import Checkpoint
 from hopwave.arrays import Array, on_gpu
 from hopwave.errors import EngineError, ExecutorError
-from hopwave.planning.jobs import Accumulation, Job, Progress
+from hopwave.planning.jobs import Accumulation, BetweennessJob, Progress
 from hopwave.system.progress import Meter, say
 
 TOLERANCE = 1e-9
@@ -58,7 +58,7 @@ class Certificate:
 
 
 def accumulate(
-    run: Accumulation, job: Job, title: str, progress: Progress, checkpoint: Checkpoint | None
+    run: Accumulation, job: BetweennessJob, title: str, progress: Progress, checkpoint: Checkpoint | None
 ) -> Certificate:
     """Run a job to its end and check it. The sums are then in run.total.
 

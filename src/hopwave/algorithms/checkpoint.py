@@ -16,7 +16,7 @@ from hopwave.graph import Graph
 from hopwave.system.atomic_file import replacing
 
 if TYPE_CHECKING:
-    from hopwave.planning.jobs import Job
+    from hopwave.planning.jobs import BetweennessJob
 
 INTERVAL = 60.0  # seconds between two checkpoints
 FORMAT = "hopwave betweenness checkpoint 1"
@@ -41,7 +41,7 @@ class Checkpoint:
     contains a fingerprint of the graph and the job; it is refused for any other.
     """
 
-    def __init__(self, path: str | os.PathLike[str], graph: Graph, job: Job, plan: str) -> None:
+    def __init__(self, path: str | os.PathLike[str], graph: Graph, job: BetweennessJob, plan: str) -> None:
         if not isinstance(path, str | os.PathLike):
             raise FormatError(f"checkpoint={path!r} is not the name of a file; give a path, or None")
         self.path = Path(path)
@@ -102,7 +102,7 @@ class Checkpoint:
         return done
 
 
-def fingerprint(graph: Graph, job: Job, plan: str) -> str:
+def fingerprint(graph: Graph, job: BetweennessJob, plan: str) -> str:
     """A digest of the graph, the plan and everything in the job that changes a sum."""
     digest = hashlib.sha256(repr((graph.n, graph.m, graph.directed, plan)).encode())
     for array in (graph.indptr, graph.indices, job.sources, job.targets):

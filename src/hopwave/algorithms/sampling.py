@@ -14,7 +14,7 @@ from hopwave.algorithms.brandes import TOLERANCE, Certificate
 from hopwave.algorithms.scaling import scale
 from hopwave.checks.numbers import is_whole
 from hopwave.errors import GraphError
-from hopwave.planning.jobs import Floats, Integers, Job
+from hopwave.planning.jobs import BetweennessJob, Floats, Integers
 
 FIRST_SAMPLE = 128  # sources of the first round of an adaptive sample
 
@@ -98,7 +98,12 @@ def half_width(mean: Floats, square: Floats, k: int, risk: float) -> Floats:
 
 
 def adaptive(
-    add_up: Callable[[Job, str], tuple[Floats, Certificate]], n: int, epsilon: float, delta: float, seed: Any, job: Job
+    add_up: Callable[[BetweennessJob, str], tuple[Floats, Certificate]],
+    n: int,
+    epsilon: float,
+    delta: float,
+    seed: Any,
+    job: BetweennessJob,
 ) -> tuple[Floats, Floats, int, Certificate]:
     """Normalised betweenness within ±epsilon, for all vertices together with probability 1 − delta.
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.algebra.matrix import Matrix
-from hopwave.algorithms.paths import simple_paths
+from hopwave.algorithms.paths_between import simple_paths
 from hopwave.arrays import Array, on_host
 from hopwave.checks.numbers import is_number
 from hopwave.checks.options import check_thread_count, one_of
@@ -24,7 +24,7 @@ from hopwave.graph import Graph
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.operands import check_lengths
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import PathSearch, Settled
+from hopwave.planning.jobs import Settled, ShortestPathsJob
 from hopwave.planning.plan import PlanUsed
 from hopwave.planning.trace import BucketTrace
 
@@ -105,7 +105,7 @@ class Found(NamedTuple):
     to_host: Callable[[Array], npt.NDArray[Any]] = on_host
 
 
-def distances(A: Matrix, search: PathSearch, way: Way) -> Found:
+def distances(A: Matrix, search: ShortestPathsJob, way: Way) -> Found:
     """Search that way."""
     ran = PlanUsed(CATALOGUE[way.method], way.why)
     if way.method == "dijkstra":
@@ -132,14 +132,14 @@ def distances(A: Matrix, search: PathSearch, way: Way) -> Found:
     return Found(np.where(d > search.limit, math.inf, d), None, ran)
 
 
-def settle(A: Matrix, search: PathSearch) -> Settled:
+def settle(A: Matrix, search: ShortestPathsJob) -> Settled:
     """Dijkstra's algorithm on one core of the CPU; it ends early if the search says so."""
     matrix = A.to("cpu")
     check_lengths(matrix)
     return engines.algebra("cpu").dijkstra(matrix, search)
 
 
-def nearest(A: Matrix, search: PathSearch) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def nearest(A: Matrix, search: ShortestPathsJob) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """The ids of the nearest vertices and their distances, nearest first, then lowest id; at most `search.most`."""
     found = settle(A, search)
     ids = found.order.astype(np.int64)
@@ -150,7 +150,7 @@ def nearest(A: Matrix, search: PathSearch) -> tuple[npt.NDArray[np.int64], npt.N
 
 def one_path(A: Matrix, source: int, target: int) -> list[int] | None:
     """The ids of one shortest path, both ends included; None if there is none."""
-    found = settle(A, PathSearch((source,), target=target))
+    found = settle(A, ShortestPathsJob((source,), target=target))
     if found.predecessors[target] < 0:
         return None
     path = [target]
@@ -165,7 +165,7 @@ def all_paths(A: Matrix, source: int, target: int) -> Iterator[list[int]] | None
     An arc u → v is on a shortest path if d(u) plus its length is d(v), exactly. Arcs of length 0 may form circles, in
     which no path goes round.
     """
-    d = settle(A, PathSearch((source,), target=target)).distances
+    d = settle(A, ShortestPathsJob((source,), target=target)).distances
     if math.isinf(d[target]):
         return None
     part = A.to("cpu").columns  # arcs into each vertex

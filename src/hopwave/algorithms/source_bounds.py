@@ -53,7 +53,7 @@ import numpy.typing as npt
 
 from hopwave.algorithms.scaling import scale
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Floats, Job
+from hopwave.planning.jobs import BetweennessJob, Floats
 
 GRID = 2048  # means for which bounds are computed; others take those of the next, on the safe side
 HALVINGS = 30  # of an interval that contains the end of a bound
@@ -89,7 +89,7 @@ class Sample:
 
 
 def sample_bounds(
-    graph: Graph, job: Job, sums: Floats, labels: Labels, reach: Reach, delta: float, normalized: bool
+    graph: Graph, job: BetweennessJob, sums: Floats, labels: Labels, reach: Reach, delta: float, normalized: bool
 ) -> Floats:
     """The bound of each score of a sample, scaled as the scores are. NaN where no source counts for a score.
 
@@ -116,11 +116,11 @@ def sample_bounds(
     return bounds if normalized else bounds * (N * most / (1 if graph.directed else 2))
 
 
-def leads_back(graph: Graph, job: Job) -> bool:
+def leads_back(graph: Graph, job: BetweennessJob) -> bool:
     """Whether the shortest paths from t to s are those from s to t. Along weights, sums must not be rounded, because
     they are added up in the order of the path: whole numbers are not.
 
-    >>> road, job = Graph.from_edges([0, 1], [1, 2], weights=[1.0, 2.0]), Job(np.array([0]), weighted=True)
+    >>> road, job = Graph.from_edges([0, 1], [1, 2], weights=[1.0, 2.0]), BetweennessJob(np.array([0]), weighted=True)
     >>> leads_back(road, job), leads_back(road.with_weights(road.weights / 10), job)
     (True, False)
     """
@@ -131,11 +131,11 @@ def leads_back(graph: Graph, job: Job) -> bool:
     return whole and float(lengths.max(initial=0.0)) * graph.n < 2.0**53
 
 
-def ranges_of(graph: Graph, job: Job, reach: npt.NDArray[np.int64], most: int) -> Floats:
+def ranges_of(graph: Graph, job: BetweennessJob, reach: npt.NDArray[np.int64], most: int) -> Floats:
     """R of each score: 0 for vertices that can be inside no path, else the largest R, or a half of it, a quarter …
 
     >>> two = Graph.from_edges([0, 1, 3], [1, 2, 4])  # a path of three vertices, and an edge
-    >>> ranges_of(two, Job(np.array([0])), np.array([3, 3, 3, 2, 2]), 3).round(2).tolist()
+    >>> ranges_of(two, BetweennessJob(np.array([0])), np.array([3, 3, 3, 2, 2]), 3).round(2).tolist()
     [0.0, 0.33, 0.0, 0.0, 0.0]
     """
     # What is behind a vertex, itself not included; with a path's end and for arcs, itself included. In an undirected
@@ -280,11 +280,12 @@ def divergence(x: Floats, p: Floats) -> Floats:
     return np.asarray(rel_entr(x, p) + rel_entr(1 - x, 1 - p))
 
 
-def load_bound(graph: Graph, job: Job, sums: Floats, labels: Labels, pairs: int) -> float:
+def load_bound(graph: Graph, job: BetweennessJob, sums: Floats, labels: Labels, pairs: int) -> float:
     """At least Σ p over all scores, infinite where nothing is known: along weights, and in a directed graph.
 
     >>> path = Graph.from_edges([0, 1], [1, 2])
-    >>> load_bound(path, Job(np.array([0])), np.array([0.0, 1.0, 0.0]), lambda: np.zeros(3, np.int32), 2) >= 1.0
+    >>> job, sums = BetweennessJob(np.array([0])), np.array([0.0, 1.0, 0.0])
+    >>> load_bound(path, job, sums, lambda: np.zeros(3, np.int32), 2) >= 1.0
     True
     """
     n, counted = graph.n, 0 if job.edges else 1 if job.endpoints else -1  # of a path, beside its hops

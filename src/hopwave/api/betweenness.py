@@ -29,7 +29,7 @@ from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
-from hopwave.planning.jobs import Floats, Integers, Job, Progress
+from hopwave.planning.jobs import BetweennessJob, Floats, Integers, Progress
 from hopwave.planning.plan import Plan, PlanUsed
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 
@@ -284,7 +284,7 @@ class Request:
     """
 
     graph: Graph
-    job: Job
+    job: BetweennessJob
     drawn: Integers | None
     subset: bool
 
@@ -328,7 +328,7 @@ def check_request(
         )
     if drawn is not None and order is not None:
         drawn = order[drawn]
-    job = Job(
+    job = BetweennessJob(
         _sources(graph, sources, drawn),
         _mask(graph, targets),
         check_distance("cutoff", cutoff, weighted),
@@ -371,7 +371,7 @@ class Run:
     threads: int | None
 
     def add_up(
-        self, job: Job, title: str, progress: Progress, checkpoint: File = None, fetch: bool = True
+        self, job: BetweennessJob, title: str, progress: Progress, checkpoint: File = None, fetch: bool = True
     ) -> tuple[Floats, Certificate]:
         """The sums of dependencies, checked; with fetch=False they may be on a device. The title is for progress."""
         run = self.engine.accumulation(self.graph, job, self.plan, self.threads)
@@ -390,7 +390,12 @@ class Run:
 
 
 def choose_run(
-    graph: Graph, job: Job, device: str, plan: str | Plan, threads: int | None, executor: Executor | None = None
+    graph: Graph,
+    job: BetweennessJob,
+    device: str,
+    plan: str | Plan,
+    threads: int | None,
+    executor: Executor | None = None,
 ) -> Run:
     """The engine and the plan that the caller names, or the best ones for the job."""
     engine = betweenness_engine(device, graph, job, plan, threads, executor)

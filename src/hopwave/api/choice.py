@@ -14,7 +14,7 @@ from hopwave.graph import Graph
 from hopwave.memory import room
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.catalogue import plan as named_plan
-from hopwave.planning.jobs import Job, Question
+from hopwave.planning.jobs import BetweennessJob, SearchJob
 from hopwave.planning.plan import Plan
 
 # From these sizes on, a GPU repays the upload of the graph.
@@ -112,7 +112,12 @@ def distance_engine(
 
 
 def betweenness_engine(
-    device: str, graph: Graph, job: Job, plan: str | Plan, threads: int | None, executor: Executor | None = None
+    device: str,
+    graph: Graph,
+    job: BetweennessJob,
+    plan: str | Plan,
+    threads: int | None,
+    executor: Executor | None = None,
 ) -> engines.Engine:
     """The engine for a betweenness run. "auto" is a GPU that can run the plan if sources × arcs are worth it.
 
@@ -137,7 +142,7 @@ def betweenness_engine(
 
 
 def path_engine(
-    device: str, graph: Graph, job: Job, threads: int | None, executor: Executor | None = None
+    device: str, graph: Graph, job: BetweennessJob, threads: int | None, executor: Executor | None = None
 ) -> engines.Engine:
     """The engine that draws random shortest paths: that of a betweenness run, or for "auto" the CPU if that cannot."""
     engine = betweenness_engine(device, graph, job, "auto", threads, executor)
@@ -152,7 +157,7 @@ def path_engine(
 # ------------------------------------------------------------------ plans
 
 
-def choose_plan(plan: str | Plan, question: Question, graph: Graph, engine: engines.Engine) -> tuple[Plan, str]:
+def choose_plan(plan: str | Plan, question: SearchJob, graph: Graph, engine: engines.Engine) -> tuple[Plan, str]:
     """The plan for a search and why it was chosen, or a PlanError that names what to use instead."""
     if isinstance(plan, str) and plan == "auto":
         if question.path_counts:
@@ -169,7 +174,9 @@ def choose_plan(plan: str | Plan, question: Question, graph: Graph, engine: engi
     return chosen, "asked for"
 
 
-def choose_betweenness_plan(plan: str | Plan, job: Job, graph: Graph, engine: engines.Engine) -> tuple[Plan, str]:
+def choose_betweenness_plan(
+    plan: str | Plan, job: BetweennessJob, graph: Graph, engine: engines.Engine
+) -> tuple[Plan, str]:
     """The plan for a betweenness run and why it was chosen, or a PlanError that names what to use instead."""
     own = engine.regime(graph, job, CATALOGUE["hopwave-block"]) if plan == "auto" and not job.weighted else None
     if plan == "auto" and job.weighted:

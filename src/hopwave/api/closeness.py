@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.algorithms import distance_sampling as _estimates
 from hopwave.algorithms import distances as _distances
-from hopwave.algorithms import estimates as _estimates
 from hopwave.algorithms import many_sources as _many
 from hopwave.algorithms import top_scores as _top
 from hopwave.api.arguments import check_risk, sample_size, vertex_ids

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.algorithms import distance_sampling as _estimates
 from hopwave.algorithms import distances as _distances
-from hopwave.algorithms import estimates as _estimates
 from hopwave.algorithms import many_sources as _many
 from hopwave.api.arguments import as_graph, sample_size, vertex_ids
 from hopwave.api.choice import distance_engine, engine_for

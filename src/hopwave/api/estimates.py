@@ -29,7 +29,7 @@ from hopwave.checks.options import one_of
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Floats, Job, PathJob, PathSampling, Progress
+from hopwave.planning.jobs import BetweennessJob, Floats, PathSampling, Progress, SampleJob
 from hopwave.planning.plan import Plan, PlanUsed, Push
 from hopwave.planning.rules import Always
 from hopwave.results.betweenness import BetweennessResult
@@ -59,7 +59,9 @@ class SourceRun(Protocol):
     def plan_used(self) -> PlanUsed:
         """The plan and why."""
 
-    def add_up(self, job: Job, title: str, progress: Progress, checkpoint: File = None) -> tuple[Floats, Certificate]:
+    def add_up(
+        self, job: BetweennessJob, title: str, progress: Progress, checkpoint: File = None
+    ) -> tuple[Floats, Certificate]:
         """The sums over the sources of a job."""
 
 
@@ -68,11 +70,11 @@ class PathRun:
     """An engine that draws paths, and how a run over the pairs of a job begins."""
 
     engine: Engine
-    begin: Callable[[PathJob], PathSampling]
+    begin: Callable[[SampleJob], PathSampling]
 
 
 def choose_path_run(
-    graph: Graph, job: Job, device: str, threads: int | None, executor: Executor | None = None
+    graph: Graph, job: BetweennessJob, device: str, threads: int | None, executor: Executor | None = None
 ) -> PathRun:
     """The engine that the caller names, or the best one."""
     engine = path_engine(device, graph, job, threads, executor)
@@ -84,7 +86,7 @@ class Estimate:
     """The arguments of an estimate, checked: scores within ± epsilon, except with risk delta."""
 
     graph: Graph
-    job: Job
+    job: BetweennessJob
     epsilon: float
     delta: float
     method: _method.Method
@@ -172,7 +174,7 @@ def estimated(
         raise GraphError(f"plan={plan!r} goes from sources, and method='paths' does not; leave out one of them")
     run = paths()
     engine = run.engine
-    job = PathJob(0, asked.job.cutoff, asked.job.memory_limit, asked.job.weighted)
+    job = SampleJob(0, asked.job.cutoff, asked.job.memory_limit, asked.job.weighted)
 
     def begin(start: int) -> PathSampling:
         return run.begin(replace(job, start=start))
@@ -223,7 +225,7 @@ def _from_sources(
     return BetweennessResult(scores, certificate, count, used, run.engine.name, bounds, graph, delta=asked.delta)
 
 
-def with_squares(job: Job, engine: Engine, plan: Plan) -> Job:
+def with_squares(job: BetweennessJob, engine: Engine, plan: Plan) -> BetweennessJob:
     """The job of a sample (k=) whose run also adds up squares, for narrower bounds, where it is large enough for them
     and the engine does so."""
     if job.edges or job.endpoints or len(job.sources) < SQUARES_FROM:
@@ -232,7 +234,9 @@ def with_squares(job: Job, engine: Engine, plan: Plan) -> Job:
     return job if engine.why_not(plan, more) else more
 
 
-def bounds_of_sample(graph: Graph, job: Job, sums: Floats, engine: Engine, delta: float, normalized: bool) -> Any:
+def bounds_of_sample(
+    graph: Graph, job: BetweennessJob, sums: Floats, engine: Engine, delta: float, normalized: bool
+) -> Any:
     """How far the scores of a sample of sources (k=) may be off: 0 if it has all, else computed when first read."""
     if len(job.sources) == graph.n:
         return to_input_device(graph, engine, np.zeros(len(sums) // (2 if job.squares else 1)))

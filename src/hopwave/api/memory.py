@@ -162,7 +162,7 @@ def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
 
 
 def _are_whole(graph: Graph) -> bool:
-    """Whether 32 bits hold every distance (engines/cuda/paths/search.py)."""
+    """Whether 32 bits hold every distance (engines/cuda/shortest_paths/search.py)."""
     if graph.weights is None:
         return False
     values = np.asarray(graph.weights)

@@ -16,7 +16,7 @@ from hopwave.api.arguments import as_graph, check_hops, in_direction, listed_ver
 from hopwave.api.choice import choose_device, choose_plan
 from hopwave.checks.options import flag
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, PlanUsed
 from hopwave.planning.trace import Level, Trace
 from hopwave.results.search import BFSResult
@@ -158,7 +158,7 @@ class Searcher:
     __slots__ = ("_ahead", "_direct", "_engine", "_plan", "_question", "_threads", "_trace", "_used", "_used_directly")
 
     def __init__(
-        self, graph: Graph, question: Question, plan: str | Plan, device: str, threads: int | None, trace: bool
+        self, graph: Graph, question: SearchJob, plan: str | Plan, device: str, threads: int | None, trace: bool
     ) -> None:
         trace = flag("trace", trace)
         self._engine = engine = engines.engine(choose_device(device, graph, threads))
@@ -222,7 +222,7 @@ def _searcher(
     except TypeError:  # a user's plan with a list in it cannot be looked up
         found, hashable = None, False
     if found is None:
-        question = Question(flag("predecessors", predecessors), flag("path_counts", path_counts))
+        question = SearchJob(flag("predecessors", predecessors), flag("path_counts", path_counts))
         found = Searcher(graph, question, plan, device, threads, trace)
         if hashable and len(kept) < Searchers.MOST:
             kept[chosen] = found

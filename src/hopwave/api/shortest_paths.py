@@ -22,7 +22,7 @@ from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag, one_of
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import PathSearch
+from hopwave.planning.jobs import ShortestPathsJob
 from hopwave.results.shortest_paths import ShortestPaths
 
 
@@ -181,7 +181,7 @@ def _searcher(
     longest = _longest(limit)
 
     def search(sources: tuple[int, ...]) -> ShortestPaths:
-        found = _paths.distances(A, PathSearch(sources, longest), way)
+        found = _paths.distances(A, ShortestPathsJob(sources, longest), way)
         d, choose = found.distances, found.predecessors
         if choose is not None and graph.device != "cuda":  # copied to the host when first read
             d, choose = Deferred(partial(found.to_host, d)), partial(_fetched, choose, found.to_host)
@@ -245,7 +245,7 @@ def nearest(
     if k is not None and (not is_whole(k) or k < 1):
         raise GraphError(f"k={k!r} is not a number of vertices; give a whole number from 1, or None for all")
     most = None if k is None else min(int(k), graph.n)
-    ids, lengths = _paths.nearest(A, PathSearch(sources, _longest(limit), most=most))
+    ids, lengths = _paths.nearest(A, ShortestPathsJob(sources, _longest(limit), most=most))
     return dict(zip(map(graph.label, ids.tolist()), lengths.tolist(), strict=True))
 
 

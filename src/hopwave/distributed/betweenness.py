@@ -33,7 +33,7 @@ from hopwave.distributed.world import World, world
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.planning.jobs import PathJob
+from hopwave.planning.jobs import SampleJob
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 from hopwave.system.progress import Meter
 
@@ -336,7 +336,7 @@ def _by_sources(
     if options.epsilon is not None:
         drawn = joined.together(lambda: estimates.choose_path_run(graph, job, device, workers))
 
-        def begin(pairs: PathJob) -> SplitPaths:
+        def begin(pairs: SampleJob) -> SplitPaths:
             return SplitPaths(joined, joined.together(lambda: drawn.begin(pairs)))
 
         asked = Estimate(

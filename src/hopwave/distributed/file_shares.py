@@ -19,7 +19,7 @@ from hopwave.errors import FormatError
 from hopwave.io import edge_list, matrix_market, read
 from hopwave.io.detect import by_title, detect
 from hopwave.io.graph500 import columns_of
-from hopwave.io.rows import read_rows
+from hopwave.io.lines import read_rows
 from hopwave.io.source import Source
 from hopwave.system.progress import Meter
 

@@ -17,7 +17,7 @@ from hopwave.api.betweenness import Run
 from hopwave.distributed.work_queue import WorkQueue
 from hopwave.distributed.world import World
 from hopwave.engines import Engine
-from hopwave.planning.jobs import Floats, Integers, Job, PathSampling, Progress
+from hopwave.planning.jobs import BetweennessJob, Floats, Integers, PathSampling, Progress
 from hopwave.planning.plan import PlanUsed
 from hopwave.system.progress import Meter
 
@@ -40,7 +40,7 @@ class SplitSources:
         return self.run.plan_used
 
     def add_up(
-        self, job: Job, title: str, progress: Progress, checkpoint: Any = None
+        self, job: BetweennessJob, title: str, progress: Progress, checkpoint: Any = None
     ) -> tuple[Floats, brandes.Certificate]:
         """The sums over all sources of the job, checked. Progress is that of rank 0. There are no checkpoints."""
         assert checkpoint is None

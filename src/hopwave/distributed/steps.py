@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Pull, Push, Step
 
 
@@ -15,7 +15,7 @@ def why_not(plan: Plan) -> str | None:
     >>> why_not(hw.plan("hiragushi-hybrid")) is None, why_not(hw.plan("xbfs")) is None
     (True, False)
     """
-    if reason := plan.why_not(Question()):
+    if reason := plan.why_not(SearchJob()):
         return reason
     for step in plan.steps:
         if isinstance(step, Pull) and step.asynchronous:

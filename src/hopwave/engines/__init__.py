@@ -30,6 +30,7 @@ from hopwave.graph.row_operations import Place
 from hopwave.planning.jobs import (
     Accumulation,
     Allowed,
+    BetweennessJob,
     CutSweep,
     CutSwept,
     Direction,
@@ -37,17 +38,16 @@ from hopwave.planning.jobs import (
     FoundBySearch,
     FoundNearFar,
     Integers,
-    Job,
-    PathJob,
     PathSampling,
-    PathSearch,
     Poll,
     PowerEnd,
     PowerIteration,
     PowerJob,
     Product,
-    Question,
+    SampleJob,
+    SearchJob,
     Settled,
+    ShortestPathsJob,
     Sweep,
     Swept,
     Touched,
@@ -107,14 +107,14 @@ class Engine(Protocol):
 
     # ---------------------------------------------------------------- searches
 
-    def why_not(self, plan: Plan, job: Question | Job) -> str | None:
+    def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
         """None if this engine can run the plan for that search or betweenness job, else the reason."""
 
     def without(self, plan: Plan) -> tuple[str, ...]:
         """The plan's choices that have no meaning on this engine."""
 
     def direct_search(
-        self, graph: Graph, question: Question, plan: Plan, named: bool, threads: int | None = None
+        self, graph: Graph, question: SearchJob, plan: Plan, named: bool, threads: int | None = None
     ) -> DirectSearch | None:
         """Searches of this graph by this plan as one function, with everything prepared.
 
@@ -126,7 +126,9 @@ class Engine(Protocol):
     def load(self, graph: Graph, plan: Plan) -> Loaded:
         """The graph as the engine needs it for the plan, prepared once and kept with the graph."""
 
-    def start(self, loaded: Loaded, sources: tuple[int, ...], question: Question, threads: int | None = None) -> Search:
+    def start(
+        self, loaded: Loaded, sources: tuple[int, ...], question: SearchJob, threads: int | None = None
+    ) -> Search:
         """A search that has reached its sources. Only the CPU engine takes threads=; others raise an EngineError."""
 
     def run(self, search: Search, plan: Plan, trace: bool) -> list[Level]:
@@ -137,13 +139,13 @@ class Engine(Protocol):
 
     # ---------------------------------------------------------------- betweenness
 
-    def regime(self, graph: Graph, job: Job, plan: Plan) -> tuple[str, str] | None:
+    def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> tuple[str, str] | None:
         """Which of our betweenness regimes suits the job on this machine, and why; None: the engine does not choose."""
 
-    def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
+    def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
         """A betweenness run: sums of dependencies over the job's sources (algorithms/brandes.py)."""
 
-    def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
+    def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
         """A run that draws shortest paths between random pairs (algorithms/path_sampling.py)."""
 
     # ---------------------------------------------------------------- many sources
@@ -279,15 +281,15 @@ class Algebra(Protocol):
     def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
         """All rounds of a power iteration at once; None where it takes a loop of products."""
 
-    def dijkstra(self, A: Matrix, search: PathSearch) -> Settled:
+    def dijkstra(self, A: Matrix, search: ShortestPathsJob) -> Settled:
         """Shortest paths, nearest vertex first; lengths are not negative."""
 
     def delta_stepping(
-        self, A: Matrix, search: PathSearch, delta: float | None, trace: bool, threads: int | None
+        self, A: Matrix, search: ShortestPathsJob, delta: float | None, trace: bool, threads: int | None
     ) -> FoundByBuckets:
         """All shortest paths of the search, one bucket of distances after another, each Δ wide."""
 
-    def near_far(self, A: Matrix, search: PathSearch, delta: float | None, trace: bool) -> FoundNearFar:
+    def near_far(self, A: Matrix, search: ShortestPathsJob, delta: float | None, trace: bool) -> FoundNearFar:
         """The same in one launch on a GPU; lengths are not negative."""
 
 

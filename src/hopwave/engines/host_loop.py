@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Step
 from hopwave.planning.rules import FUNCTIONS
 from hopwave.planning.trace import Level
@@ -14,7 +14,7 @@ class Search(Protocol):
     """A search under way, with the sizes that a rule looks at."""
 
     @property
-    def question(self) -> Question: ...
+    def question(self) -> SearchJob: ...
 
     @property
     def depth(self) -> int: ...

@@ -15,7 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from hopwave.errors import ExecutorError
-from hopwave.executors import policy
+from hopwave.executors import sizes
 from hopwave.executors.worker import Block, Reply, Task, do, register
 from hopwave.graph import Graph
 
@@ -64,16 +64,16 @@ class Deal:
         early: dict[int, Any] = {}  # results that came before their turn
         try:
             while turn < self._count:
-                most = policy.tasks_under_way(len(self._workers))
+                most = sizes.tasks_under_way(len(self._workers))
                 while (
                     following < self._count
                     and len(self._under_way) + len(self._held) < most
-                    and following - turn < policy.AHEAD * most
+                    and following - turn < sizes.AHEAD * most
                 ):
                     self._submit(following)
                     following += 1
                 try:
-                    future = self._finished.get(timeout=policy.POLL_SECONDS)
+                    future = self._finished.get(timeout=sizes.POLL_SECONDS)
                 except Empty:
                     yield None
                     continue
@@ -113,9 +113,9 @@ class Deal:
             raise self._stopped(error) from error
         except Exception as error:
             self._failures[number] += 1
-            if self._failures[number] >= policy.TRIES:
+            if self._failures[number] >= sizes.TRIES:
                 raise ExecutorError(
-                    f"block {number:,} of {self._count:,} failed on {policy.TRIES} workers of the executor, the last "
+                    f"block {number:,} of {self._count:,} failed on {sizes.TRIES} workers of the executor, the last "
                     f"time with {_named(error)}; see what its workers print, or leave out executor="
                 ) from error
             self._submit(number, with_graph)

@@ -14,21 +14,21 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.arrays import uploaded
 from hopwave.engines.host_memory import check_memory
-from hopwave.executors import policy
+from hopwave.executors import sizes
 from hopwave.executors.deal import Deal
 from hopwave.executors.worker import Block, PathBlock, SourceBlock, SweepBlock
 from hopwave.graph import Graph
 from hopwave.planning.jobs import (
     Accumulation,
+    BetweennessJob,
     CutSweep,
     CutSwept,
     FoundBySearch,
     Integers,
-    Job,
-    PathJob,
     PathSampling,
     Poll,
-    Question,
+    SampleJob,
+    SearchJob,
     Sweep,
     Swept,
 )
@@ -45,18 +45,18 @@ class DealtEngine:
 
     # ---------------------------------------------------------------- dealt to workers
 
-    def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
+    def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
         threads = 1 if self.name == "cpu" else None
         return DealtAccumulation(self, graph, job, plan, self.engine.accumulation(graph, job, plan, threads))
 
-    def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
+    def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
         return DealtPaths(self, graph, job, self.engine.path_sampling(graph, job, threads))
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         count = len(job.sources)
         if count < 2:  # one search is over before a message arrives
             return self.engine.sweep(graph, job, poll, threads)
-        size = policy.sources_per_block(job, graph.n, self.name)
+        size = sizes.sources_per_block(job, graph.n, self.name)
         joined = Joined(job, graph.n)
 
         def block(number: int) -> SweepBlock:
@@ -86,14 +86,14 @@ class DealtEngine:
     def missing(self) -> str | None:
         return self.engine.missing()
 
-    def why_not(self, plan: Plan, job: Question | Job) -> str | None:
+    def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
         return self.engine.why_not(plan, job)
 
     def without(self, plan: Plan) -> tuple[str, ...]:
         return self.engine.without(plan)
 
     def direct_search(
-        self, graph: Graph, question: Question, plan: Plan, named: bool, threads: int | None = None
+        self, graph: Graph, question: SearchJob, plan: Plan, named: bool, threads: int | None = None
     ) -> engines.DirectSearch | None:
         return self.engine.direct_search(graph, question, plan, named, threads)
 
@@ -101,7 +101,7 @@ class DealtEngine:
         return self.engine.load(graph, plan)
 
     def start(
-        self, loaded: engines.Loaded, sources: tuple[int, ...], question: Question, threads: int | None = None
+        self, loaded: engines.Loaded, sources: tuple[int, ...], question: SearchJob, threads: int | None = None
     ) -> engines.Search:
         return self.engine.start(loaded, sources, question, threads)
 
@@ -111,7 +111,7 @@ class DealtEngine:
     def fetch(self, search: engines.Search) -> FoundBySearch:
         return self.engine.fetch(search)
 
-    def regime(self, graph: Graph, job: Job, plan: Plan) -> tuple[str, str] | None:
+    def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> tuple[str, str] | None:
         return self.engine.regime(graph, job, plan)
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
@@ -149,7 +149,9 @@ def closed_on_error(deal: Deal) -> Iterator[None]:
 class DealtAccumulation:
     """See hopwave.planning.jobs.Accumulation. Its blocks are those of `planned`, which is made and not run."""
 
-    def __init__(self, engine: DealtEngine, graph: Graph, job: Job, plan: Plan, planned: Accumulation) -> None:
+    def __init__(
+        self, engine: DealtEngine, graph: Graph, job: BetweennessJob, plan: Plan, planned: Accumulation
+    ) -> None:
         self.size, self.blocks, self.certificate = planned.size, planned.blocks, planned.certificate
         # Sums, and over how many blocks. Replaced together, so that a Ctrl-C finds both old or both new.
         self._state = planned.total, 0
@@ -189,7 +191,7 @@ class DealtAccumulation:
 class DealtPaths:
     """See hopwave.planning.jobs.PathSampling. Whole numbers are added up, so blocks may be of any size."""
 
-    def __init__(self, engine: DealtEngine, graph: Graph, job: PathJob, planned: PathSampling) -> None:
+    def __init__(self, engine: DealtEngine, graph: Graph, job: SampleJob, planned: PathSampling) -> None:
         self._state = planned.counts, planned.sums, 0
         self._job, self._engine, self._graph = job, engine, graph
         self._deal: Deal | None = None
@@ -214,7 +216,7 @@ class DealtPaths:
         if until <= first:
             return first
         if self._deal is None or self._span[2] != until:
-            self._span = first, policy.pairs_per_block(until - first, self._engine.name), until
+            self._span = first, sizes.pairs_per_block(until - first, self._engine.name), until
             self._deal = self._engine.deal(self._graph, self._block, 0, -(-(until - first) // self._span[1]))
         begin, size, _ = self._span
         with closed_on_error(self._deal):

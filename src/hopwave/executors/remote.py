@@ -20,12 +20,12 @@ from hopwave.graph import Graph
 from hopwave.planning.jobs import (
     PATH_SUMS,
     Accumulation,
+    BetweennessJob,
     Integers,
-    Job,
-    PathJob,
     PathSampling,
     Poll,
-    Question,
+    SampleJob,
+    SearchJob,
     Sweep,
     Swept,
 )
@@ -60,7 +60,7 @@ class WhyNotOperation:
 class PlanRun:
     """How the worker's engine would run a betweenness job: sources per block, blocks, and how many sums there are."""
 
-    job: Job
+    job: BetweennessJob
     plan: Plan
 
     def run(self, engine: engines.Engine, graph: Graph, threads: int | None) -> tuple[int, int, int]:
@@ -104,7 +104,7 @@ class RemoteEngine:
             "device='cpu'"
         )
 
-    def why_not(self, plan: Plan, job: Question | Job) -> str | None:
+    def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
         reason: str | None = self._ask(self._graph, Call("why_not", (plan, job), False))
         return reason
 
@@ -116,15 +116,15 @@ class RemoteEngine:
         reason: str | None = self._ask(graph, WhyNotOperation(operation))
         return reason
 
-    def regime(self, graph: Graph, job: Job, plan: Plan) -> tuple[str, str] | None:
+    def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> tuple[str, str] | None:
         found: tuple[str, str] | None = self._ask(graph, Call("regime", (job, plan), True))
         return found
 
-    def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
+    def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
         size, blocks, width = self._ask(graph, PlanRun(job, plan))
         return Planned(size, blocks, np.zeros(width), np.zeros((len(job.sources), 2)))
 
-    def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
+    def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
         return Planned(counts=np.zeros(graph.n, np.int64), sums=np.zeros(len(PATH_SUMS), np.int64))
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:

@@ -20,9 +20,9 @@ import numpy as np
 from hopwave.arrays import on_host
 from hopwave.engines import Engine, engine
 from hopwave.errors import HopwaveError
-from hopwave.executors import policy
+from hopwave.executors import sizes
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Job, PathJob, Sweep, Swept
+from hopwave.planning.jobs import BetweennessJob, SampleJob, Sweep, Swept
 from hopwave.planning.plan import Plan
 
 # ------------------------------------------------------------------ blocks of work
@@ -39,7 +39,7 @@ class Block(Protocol):
 class SourceBlock:
     """Sums of dependencies over one block of sources: the sums, and both sides of each source's certificate."""
 
-    job: Job
+    job: BetweennessJob
     plan: Plan
 
     def run(self, engine: Engine, graph: Graph, threads: int | None) -> tuple[Any, Any]:
@@ -67,7 +67,7 @@ class SweepBlock:
 class PathBlock:
     """Random paths of the pairs from number `begin` to `end`: counts per vertex, and sums."""
 
-    job: PathJob
+    job: SampleJob
     begin: int
     end: int
 
@@ -123,7 +123,7 @@ def _graph(key: str, parcel: Graph | None) -> Graph | None:
         found = _received.pop(key, parcel)
         if found is not None:
             _received[key] = found
-            while len(_received) > policy.GRAPHS_KEPT:
+            while len(_received) > sizes.GRAPHS_KEPT:
                 _received.popitem(last=False)
         return found
 

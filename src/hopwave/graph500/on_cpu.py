@@ -21,7 +21,7 @@ from hopwave.graph import Graph
 from hopwave.graph.csr_compiled import sorted_rows
 from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan
 from hopwave.system.thread_pool import each
 
@@ -58,7 +58,7 @@ class OnCpu:
         small = Graph.from_csr(
             *sorted_rows(ends[:-1].copy(), ends[1:].copy(), WARM_UP, symmetric=True)[:2], directed=False, check=False
         )
-        bfs.search(self.engine, small, (0,), Question(), self.plan, threads=1)
+        bfs.search(self.engine, small, (0,), SearchJob(), self.plan, threads=1)
 
     def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Which vertices have an edge to another one. Rows have no repeats: a row of a lone self-loop has length 1."""
@@ -76,7 +76,7 @@ class OnCpu:
     def search(self, root: int) -> Searched:
         """Distances and predecessors from one root, timed; then validated."""
         began = time.perf_counter()
-        found, _ = bfs.search(self.engine, self.graph, (root,), Question(), self.plan, threads=self.threads)
+        found, _ = bfs.search(self.engine, self.graph, (root,), SearchJob(), self.plan, threads=self.threads)
         seconds = time.perf_counter() - began
         distances, predecessors = found["distances"], found["predecessors"]
         edges = int(self.tuples[distances >= 0].sum()) // 2

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 
 
 class OnCuda:
@@ -44,7 +44,7 @@ class OnCuda:
 
         graph.check()
         distance, parent = (self.cp.empty(graph.vertices, np.int32) for _ in range(2))
-        Searches(graph).launch(distance, parent, 0, Question(), self.plan)
+        Searches(graph).launch(distance, parent, 0, SearchJob(), self.plan)
         broken_rules(graph, distance, parent, 0)
 
     def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
@@ -66,13 +66,13 @@ class OnCuda:
         """Distances and predecessors from one root, on the GPU. The host measures the time, from launch to end."""
         self.cp.cuda.get_current_stream().synchronize()
         began = time.perf_counter()
-        self.searches.launch(self.distance, self.parent, root, Question(), self.plan)
+        self.searches.launch(self.distance, self.parent, root, SearchJob(), self.plan)
         self.cp.cuda.get_current_stream().synchronize()
         seconds = time.perf_counter() - began
         standing = self.searches.workspace.standing()
         edges = self.graph.edges_within(self.distance >= 0)
         broken = broken_rules(self.graph, self.distance, self.parent, root)
-        from hopwave.engines.cuda.search.standing import deepest
+        from hopwave.engines.cuda.search.end_of_search import deepest
 
         return Searched(root, seconds, edges, deepest(standing), broken)
 

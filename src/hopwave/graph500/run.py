@@ -14,7 +14,7 @@ from hopwave.generate import counter
 from hopwave.generate.parameters import check_seed, check_whole
 from hopwave.graph500.outcome import Kernel, Outcome, Searched
 from hopwave.planning.catalogue import plan as named_plan
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan
 
 ROOTS = 64
@@ -169,7 +169,7 @@ def _machine(
     if device != "cpu":
         raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
     chosen = named_plan("hopwave" if plan == "auto" else plan)
-    if reason := chosen.why_not(Question()):
+    if reason := chosen.why_not(SearchJob()):
         raise PlanError(reason)
     return OnCpu(scale, edge_factor, seed, threads, chosen)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, whole_weights, write_columns
-from hopwave.io.rows import Grammar, read_edges, shown
+from hopwave.io.lines import Grammar, read_edges, shown
 from hopwave.io.source import Source
 
 _UNDIRECTED = b"c undirected: every edge is written as two arcs"

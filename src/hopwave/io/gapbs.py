@@ -15,7 +15,7 @@ import numpy.typing as npt
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, require_last_vertex, whole_weights, write_columns
-from hopwave.io.rows import Grammar, read_edges
+from hopwave.io.lines import Grammar, read_edges
 from hopwave.io.source import Source
 
 # bool directed, int64 arcs, int64 vertices; then int64 offsets[n + 1], int32 neighbours, and the same for the in-arcs.

@@ -9,7 +9,7 @@ import numpy as np
 
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, weight_cells, write_columns
-from hopwave.io.rows import Grammar, read_edges, shown
+from hopwave.io.lines import Grammar, read_edges, shown
 from hopwave.io.source import Source
 
 BANNER = b"%%MatrixMarket"

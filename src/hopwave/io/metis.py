@@ -17,7 +17,7 @@ import numpy.typing as npt
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, whole_weights
-from hopwave.io.rows import LARGEST_NUMBER, in_threads, shown
+from hopwave.io.lines import LARGEST_NUMBER, in_threads, shown
 from hopwave.io.source import LONE_RETURN, Source
 
 MOST_WEIGHTS_PER_VERTEX = 1_000_000  # METIS itself expects a handful

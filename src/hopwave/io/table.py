@@ -20,7 +20,7 @@ import numpy.typing as npt
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.io.format import NUMERIC, Format, Request, Target, warn_ignored, weight_cells, write_columns
-from hopwave.io.rows import LARGEST_NUMBER, Grammar, read_edges
+from hopwave.io.lines import LARGEST_NUMBER, Grammar, read_edges
 from hopwave.io.source import Source
 from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
 

@@ -19,7 +19,7 @@ import hopwave as hw
 from hopwave.graph import Graph
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import PlaceAndPlan, named_weights, serves, unweighted
-from hopwave.networkx_backend.order import loads, max_levels
+from hopwave.networkx_backend.networkx_order import loads, max_levels
 from hopwave.networkx_backend.pays import Arguments
 
 Scores = dict[Any, float]

@@ -10,7 +10,7 @@ import numpy as np
 from hopwave.networkx_backend import components
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import serves
-from hopwave.networkx_backend.order import search
+from hopwave.networkx_backend.networkx_order import search
 
 Colours = np.ndarray[Any, np.dtype[np.int32]]
 

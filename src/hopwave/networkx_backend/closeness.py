@@ -10,7 +10,7 @@ import numpy as np
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import Place, named_weights, serves, unweighted
 from hopwave.networkx_backend.hops import blocks, chosen, measured, sums
-from hopwave.networkx_backend.order import search
+from hopwave.networkx_backend.networkx_order import search
 from hopwave.networkx_backend.pays import Arguments
 
 Scores = dict[Any, float]

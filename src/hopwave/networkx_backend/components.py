@@ -17,7 +17,7 @@ import hopwave as hw
 from hopwave.graph import Graph
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows
 from hopwave.networkx_backend.dispatch import serves
-from hopwave.networkx_backend.order import search, strong_components
+from hopwave.networkx_backend.networkx_order import search, strong_components
 
 Labels = npt.NDArray[np.int32]
 

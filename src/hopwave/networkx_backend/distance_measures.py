@@ -14,7 +14,7 @@ from hopwave.networkx_backend.components import reaches_each_other
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import SINCE_3_7, Place, named_weights, serves
 from hopwave.networkx_backend.hops import Measured, blocks, chosen, measured, sums
-from hopwave.networkx_backend.order import search
+from hopwave.networkx_backend.networkx_order import search
 from hopwave.networkx_backend.pays import Arguments
 
 SINGLE_SOURCE = ("unweighted", "dijkstra", "bellman-ford")

@@ -8,7 +8,7 @@ import networkx as nx
 
 from hopwave.networkx_backend.convert import NetworkXGraph, convert_to_nx
 from hopwave.networkx_backend.dispatch import serves, unweighted
-from hopwave.networkx_backend.order import search
+from hopwave.networkx_backend.networkx_order import search
 
 
 @serves(can_run=unweighted)

@@ -12,7 +12,7 @@ import networkx as nx
 
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import SINCE_3_7, serves, unweighted
-from hopwave.networkx_backend.order import through_group
+from hopwave.networkx_backend.networkx_order import through_group
 
 
 @serves(can_run=unweighted)

@@ -13,7 +13,7 @@ import numpy as np
 
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows
 from hopwave.networkx_backend.dispatch import SINCE_3_7, serves, unsorted
-from hopwave.networkx_backend.order import Search, search
+from hopwave.networkx_backend.networkx_order import Search, search
 
 DEPRECATED = (  # as NetworkX 3.7 says it
     "\n\nbfs_predecessors is deprecated and will be removed in NetworkX 3.9\n"

@@ -11,7 +11,7 @@ import numpy as np
 
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows
 from hopwave.networkx_backend.dispatch import serves
-from hopwave.networkx_backend.order import max_levels, pair, search
+from hopwave.networkx_backend.networkx_order import max_levels, pair, search
 from hopwave.networkx_backend.traversal import arcs_from
 
 Paths = dict[Any, list[Any]]

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows
 from hopwave.networkx_backend.dispatch import named_weights, serves
 from hopwave.networkx_backend.lengths import Lengths
-from hopwave.networkx_backend.order import Ids, from_both_ends, settle
+from hopwave.networkx_backend.networkx_order import Ids, from_both_ends, settle
 
 Numbers = dict[Any, Any]
 Paths = dict[Any, list[Any]]

@@ -18,10 +18,10 @@ from hopwave.prepared import Prepared
 
 
 @dataclass(frozen=True)
-class Question:
+class SearchJob:
     """What a search is to find. It always finds distances; predecessors and path counts where they are wanted.
 
-    >>> Question(path_counts=True).semiring.name
+    >>> SearchJob(path_counts=True).semiring.name
     'plus_first'
     """
 
@@ -51,7 +51,7 @@ Progress = bool | None | Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
-class Job:
+class BetweennessJob:
     """A betweenness run: the sum of δ over these sources, towards targets (all, if None), along paths up to cutoff.
 
     `edges` asks for one score per arc instead of one per vertex, `squares` for Σ δ² after Σ δ. `endpoints` counts the
@@ -106,7 +106,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class PathJob:
+class SampleJob:
     """Random pairs of different vertices, and one shortest path of each, drawn uniformly; up to cutoff hops.
 
     Pair number i and its path follow from `start` (64 bits) and i alone. If `weighted`, the length of a path, and with
@@ -151,7 +151,7 @@ class Sweep:
     `weighted` measures distances along arcs by the graph's weights, none of them negative or infinite. `limit` is then
     a length, w(d) = d is in units of 2^-shift too, pairs at distance 0 have no 1/d and add nothing, and there is no
     histogram. Its columns are sums of floats: they are summed over `block` sources at a time, each block from 0, and
-    then over the blocks in order. So the same bits come out wherever a block is computed. `out_of` is as in Job.
+    then over the blocks in order. The same bits come out wherever a block is computed. `out_of` as in BetweennessJob.
     """
 
     sources: Integers
@@ -224,7 +224,7 @@ class Poll(Protocol):
 
 
 @dataclass(frozen=True)
-class PathSearch:
+class ShortestPathsJob:
     """A search for shortest paths along arcs with lengths, from the nearest of some sources, at most `limit` long.
 
     It ends early when it has settled `target`, or `most` vertices, and all others that are as far away as that.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hopwave.errors import PlanError
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.rules import Rule
 
 
@@ -151,11 +151,11 @@ class Plan:
                 "give the rule as many steps as it chooses from"
             )
 
-    def why_not(self, question: Question) -> str | None:
+    def why_not(self, question: SearchJob) -> str | None:
         """Why this plan cannot answer the question on any engine, or None.
 
         >>> import hopwave as hw
-        >>> hw.plan("turbobfs-td-sccsc").why_not(Question(path_counts=True)) is None
+        >>> hw.plan("turbobfs-td-sccsc").why_not(SearchJob(path_counts=True)) is None
         True
         """
         if self.task != "search":

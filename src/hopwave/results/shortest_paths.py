@@ -20,7 +20,7 @@ from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.graph.row_operations import kept, row_of_each
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import PlanUsed
 from hopwave.planning.trace import BucketTrace
 from hopwave.results.tables import by_vertex, first_names, named
@@ -108,7 +108,7 @@ class ShortestPaths(Deferring):
         with np.errstate(over="ignore"):  # a sum that float64 cannot hold is no path
             tight = kept(part, d[row_of_each(part, np)] + length == d[part.indices], np)
         on_paths = Graph.from_csr(tight.indptr, tight.indices, directed=True, check=False)
-        found, _ = bfs.search(engines.engine("cpu"), on_paths, self.sources, Question(), CATALOGUE["hopwave"])
+        found, _ = bfs.search(engines.engine("cpu"), on_paths, self.sources, SearchJob(), CATALOGUE["hopwave"])
         return np.where(self._has_path, found["predecessors"], np.int32(-1))
 
     def path_to(self, vertex: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from hopwave import generate
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import by_degree
 from hopwave.engines.cpu.graph import CpuGraph
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def ranked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Rank every graph, however small; the list counts how often."""
     seen: list[int] = []
 
-    def always(loaded: CpuGraph, job: Job) -> bool:
+    def always(loaded: CpuGraph, job: BetweennessJob) -> bool:
         seen.append(loaded.n)
         return not job.edges
 
@@ -82,9 +82,9 @@ def test_goes_on_bit_for_bit(ranked: list[int], tmp_path: Path) -> None:
 def test_large_graphs_with_hubs_and_many_sources_alone() -> None:
     star = CpuGraph(hw.Graph.from_edges(np.zeros(40_000, int), np.arange(1, 40_001)))
     path = CpuGraph(generate.grid(1, 40_000))
-    many, few = Job(np.arange(32)), Job(np.arange(31))
+    many, few = BetweennessJob(np.arange(32)), BetweennessJob(np.arange(31))
     assert policy.worth_renumbering(star, many)
     assert not policy.worth_renumbering(star, few)
     assert not policy.worth_renumbering(path, many)
-    assert not policy.worth_renumbering(star, Job(np.arange(32), edges=True))
-    assert not policy.worth_renumbering(star, Job(np.arange(32), memory_limit=10**9))
+    assert not policy.worth_renumbering(star, BetweennessJob(np.arange(32), edges=True))
+    assert not policy.worth_renumbering(star, BetweennessJob(np.arange(32), memory_limit=10**9))

@@ -20,7 +20,7 @@ from hopwave import EngineError, Graph, GraphError, PlanError, engines, generate
 from hopwave.api.validate import check
 from hopwave.engines.cpu import compile_notice, policy
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 
 CPU = engines.engine("cpu")
 
@@ -140,7 +140,7 @@ def test_betweenness(graph: Graph, data: Any) -> None:
     edges = data.draw(st.booleans())
     squares, endpoints = (not edges and data.draw(st.booleans()) for _ in range(2))
     cutoff = data.draw(st.sampled_from([None, 0, 1, 2, 10**30]))
-    job = Job(np.array(sources), mask, cutoff, edges=edges, squares=squares, endpoints=endpoints)
+    job = BetweennessJob(np.array(sources), mask, cutoff, edges=edges, squares=squares, endpoints=endpoints)
     plan = CATALOGUE["hopwave-block"]
     short, long = CPU.accumulation(graph, job, plan), CPU._by_workers(CPU.load(graph, plan), job, plan, 1)  # type: ignore[attr-defined]
     assert type(short) is not type(long)

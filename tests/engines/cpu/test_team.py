@@ -17,7 +17,7 @@ from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.betweenness.wide import WideAccumulation
 from hopwave.engines.cpu.search.small import FirstSearches, first_searches
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.system.numba_cache import njit
 
 KRONECKER = generate.kronecker(14, 8, seed=3)
@@ -181,7 +181,7 @@ def test_the_first_searches_are_plain_ones(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(FirstSearches, "left", 2)
     monkeypatch.setattr(FirstSearches, "seconds_left", 100.0)
     loop = SimpleNamespace(overloads={}, _cache=SimpleNamespace(_cache_file=SimpleNamespace(_load_index=dict)))
-    first = first_searches(RING, Question(), None, loop)
+    first = first_searches(RING, SearchJob(), None, loop)
     right = search(RING, 3, 1)
     assert np.array_equal(first((3,), None)["distances"], right.distances)
     found = first((3,), None)
@@ -191,4 +191,4 @@ def test_the_first_searches_are_plain_ones(monkeypatch: pytest.MonkeyPatch):
     assert first((3,), None) is None
     FirstSearches.seconds_left = 100.0
     loop.overloads["compiled"] = 1
-    assert first((3,), None) is None and first_searches(RING, Question(), None, loop) is None
+    assert first((3,), None) is None and first_searches(RING, SearchJob(), None, loop) is None

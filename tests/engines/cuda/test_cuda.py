@@ -16,7 +16,7 @@ from graphs import TRAPS
 from hopwave import EngineError, Graph, GraphError, engines, generate
 from hopwave.api.validate import validate
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Pull, Push
 from hopwave.planning.rules import XBFS, Always, OneWay
 
@@ -66,7 +66,7 @@ def uploaded(graph: Graph) -> Any:
 
 def test_more_searches_than_anybody_has_read(cupy: Any) -> None:
     """Their ends are kept in a ring of pinned memory, which goes round twice here."""
-    from hopwave.engines.cuda.search.standing import SLOTS
+    from hopwave.engines.cuda.search.end_of_search import SLOTS
 
     graph = TRAPS["kronecker"]()
     expected = [hw.bfs(graph, s, device="cpu") for s in range(40)]
@@ -108,19 +108,19 @@ def test_threads_search_one_graph_at_a_time() -> None:
 
 
 def test_answers_in_pinned_memory_are_ordinary_arrays(cupy: Any) -> None:
-    from hopwave.engines.cuda import answers
+    from hopwave.engines.cuda import host_copies
 
-    graph, before = generate.path(1 << 15), answers.pinned.count
-    kept = [hw.bfs(graph, s, device="cuda").distances for s in range(answers.MOST_ANSWERS + 4)]
-    assert answers.pinned.count == answers.MOST_ANSWERS
+    graph, before = generate.path(1 << 15), host_copies.pinned.count
+    kept = [hw.bfs(graph, s, device="cuda").distances for s in range(host_copies.MOST_ANSWERS + 4)]
+    assert host_copies.pinned.count == host_copies.MOST_ANSWERS
     for s, distances in enumerate(kept):
         assert isinstance(distances, np.ndarray) and distances.flags.writeable
         assert (distances == np.abs(np.arange(graph.n) - s)).all()
     view = kept[0][5:10]
     del kept, distances
-    assert view.tolist() == [5, 6, 7, 8, 9] and answers.pinned.count == before + 1
+    assert view.tolist() == [5, 6, 7, 8, 9] and host_copies.pinned.count == before + 1
     del view
-    assert answers.pinned.count == before
+    assert host_copies.pinned.count == before
 
 
 # ---------------------------------------------------------------- arrays of the GPU
@@ -308,7 +308,7 @@ def test_users_plans(plan: Plan, trap: str) -> None:
         result = hw.bfs(graph, source, plan=plan, device="cuda")
         assert result.distances.tolist() == oracle.distances(graph, [source])
         assert validate(graph, [source], result.distances, result.predecessors).failures == ()
-        if plan.why_not(Question(path_counts=True)) is None:
+        if plan.why_not(SearchJob(path_counts=True)) is None:
             counted = hw.bfs(graph, source, path_counts=True, plan=plan, device="cuda")
             assert counted.path_counts.tolist() == oracle.path_counts(graph, [source])
 

@@ -106,7 +106,7 @@ def on_gpu(lengths: Any, dtype: Any) -> tuple[Any, Any, Any]:
 @both_offsets
 @every_length
 def test_long_rows(lengths: Any, dtype: Any) -> None:
-    from hopwave.engines.cuda.rows import greatest_length, long_rows
+    from hopwave.engines.cuda.row_lengths import greatest_length, long_rows
 
     launch, offsets, there = on_gpu(lengths, dtype)
     lengths = np.diff(offsets)

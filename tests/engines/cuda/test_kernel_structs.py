@@ -178,14 +178,14 @@ def test_every_struct_that_a_kernel_is_given_has_a_mirror() -> None:
 COUNTERS = "FOUND EDGES CHECKED AHEAD AHEAD_EDGES TAIL GATHERED TICKET GREATEST LEAST COUNTERS"
 CONSTANTS = [  # header, constants there, where Python has them, under which names if not the same
     ("common/threads.cuh", "WARP BLOCK", "launch", None),
-    ("common/counts.cuh", "LARGEST SMALLEST", "scaling", None),
+    ("common/counts.cuh", "LARGEST SMALLEST", "count_scaling", None),
     ("steps/report.cuh", COUNTERS, "counters", None),
     ("one_launch/state.cuh", "THREADS TRACE_COLUMNS", "search.workspace", "BLOCK TRACE_COLUMNS"),
     ("betweenness/weighted.cuh", "TOO_MANY CYCLE", "betweenness.weighted", None),
-    ("paths/state.cuh", "THREADS TRACE_COLUMNS", "paths.search", "BLOCK TRACE_COLUMNS"),
+    ("shortest_paths/state.cuh", "THREADS TRACE_COLUMNS", "shortest_paths.search", "BLOCK TRACE_COLUMNS"),
     ("many/state.cuh", "SUMS COLUMNS ROWS PAIRS", "many", None),
     ("linalg/products.cuh", "PIECE", "linalg.scratch", None),
-    ("betweenness/paths.cuh", "PATH_THREADS", "betweenness.paths", "THREADS"),
+    ("betweenness/sampled_paths.cuh", "PATH_THREADS", "betweenness.sampled_paths", "THREADS"),
     ("linalg/power.cuh", "POWER_THREADS POWER_BLOCKS TILE_KINDS", "linalg.power", "THREADS BLOCKS KINDS"),
     ("betweenness/batch.cuh", "LANES", "betweenness.regimes", None),
     ("betweenness/wide.cuh", "PIECE MAX_LEVELS", "betweenness.regimes", "PIECE_ARCS MAX_BATCH_LEVELS"),

@@ -13,7 +13,7 @@ import pytest
 
 from hopwave.engines.cuda import nvrtc
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Pull, Push
 
 # The oldest and the newest, to PTX: in between the same code compiles, and machine code takes more than twice the time.
@@ -123,7 +123,7 @@ def test_what_is_compiled_ahead_is_what_there_is(offset: str, monkeypatch: pytes
     for sources in (1, 100, 1000):
         many.begin(offset, sources)
     for n in (34, 1 << 24):
-        one_launch.begin(offset, n, Question(path_counts=True))
+        one_launch.begin(offset, n, SearchJob(path_counts=True))
     for header in launch.TOGETHER:
         there.begin(header)
     for edges in (False, True):

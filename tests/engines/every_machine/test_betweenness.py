@@ -22,7 +22,7 @@ import oracle
 from graphs import TRAPS, graphs
 from hopwave import EngineError, Graph, engines, generate
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 from hopwave.planning.plan import Plan
 from together import in_one_test
 
@@ -37,7 +37,7 @@ def able(device: str) -> bool:
         engine = engines.engine(device)
     except EngineError:
         return False
-    return engine.why_not(CATALOGUE["hopwave-block"], Job(np.zeros(1, np.int64))) is None
+    return engine.why_not(CATALOGUE["hopwave-block"], BetweennessJob(np.zeros(1, np.int64))) is None
 
 
 machines = pytest.mark.parametrize(
@@ -49,7 +49,7 @@ every_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
 
 def ready(device: str, plan: Plan, **asked: Any) -> None:
     """Skip, quoting the reason, what the engine refuses."""
-    reason = engines.engine(device).why_not(plan, Job(np.zeros(1, np.int64), **asked))
+    reason = engines.engine(device).why_not(plan, BetweennessJob(np.zeros(1, np.int64), **asked))
     if reason:
         pytest.skip(f"{device}: {reason}")
 
@@ -147,7 +147,7 @@ def test_large_traps_from_a_few_sources(device: str, plan: Plan, trap: str) -> N
     graph = TRAPS[trap]()
     vertices, edges = few(trap)
     same(hw.betweenness_centrality(graph, sources=some(graph)[0], plan=plan, device=device).scores, vertices)
-    if engines.engine(device).why_not(plan, Job(np.zeros(1, np.int64), edges=True)) is None:
+    if engines.engine(device).why_not(plan, BetweennessJob(np.zeros(1, np.int64), edges=True)) is None:
         asked = {"sources": some(graph)[0], "plan": plan, "device": device}
         same(edge_scores(hw.edge_betweenness_centrality(graph, **asked)), edges)
 
@@ -185,7 +185,7 @@ def test_int64_offsets(device: str) -> None:
         wide = Graph(narrow.indptr.astype(np.int64), narrow.indices.copy(), directed=narrow.directed)
         sources = some(wide)[0]
         for plan in ("hopwave-block", "hopwave-wide"):
-            if engines.engine(device).why_not(CATALOGUE[plan], Job(np.zeros(1, np.int64))) is None:
+            if engines.engine(device).why_not(CATALOGUE[plan], BetweennessJob(np.zeros(1, np.int64))) is None:
                 found = hw.betweenness_centrality(wide, sources=sources, plan=plan, device=device).scores
                 same(found, few(trap)[0])
         same(edge_scores(hw.edge_betweenness_centrality(wide, sources=sources, device=device)), few(trap)[1])
@@ -205,7 +205,7 @@ def test_random_graphs(device: str, directed: bool, data: st.DataObject) -> None
     }
     endpoints = data.draw(st.booleans())
     plan = data.draw(st.sampled_from(PLANS))
-    if engines.engine(device).why_not(plan, Job(np.zeros(1, np.int64))):
+    if engines.engine(device).why_not(plan, BetweennessJob(np.zeros(1, np.int64))):
         plan = CATALOGUE["hopwave-block"]
     found = hw.betweenness_centrality(graph, **asked, endpoints=endpoints, plan=plan, device=device)
     same(found.scores, oracle.betweenness(graph, **asked, endpoints=endpoints))

@@ -17,7 +17,7 @@ from hopwave import EngineError, engines
 from hopwave.algorithms import brandes
 from hopwave.algorithms.brandes import TOLERANCE, certify
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_the_certificate_counts_what_was_computed(device: str) -> None:
     """Both sides come from the run: Σ δ from the sums themselves, Σ (d − 1) from the levels."""
     graph = TRAPS["delaunay"]()
     engine = engines.engine(device)
-    job = Job(np.array([3, 50], np.int64))
+    job = BetweennessJob(np.array([3, 50], np.int64))
     run = engine.accumulation(graph, job, CATALOGUE["hopwave-block"])
     brandes.accumulate(run, job, "test", False, None)
     distances = np.array([oracle.distances(graph, s) for s in (3, 50)])
@@ -131,7 +131,7 @@ def test_sums_that_stay_on_a_device_are_checked_there() -> None:
         def total(self) -> Any:
             raise AssertionError("fetched")
 
-    job: Any = Job(np.zeros(1, np.int64))
+    job: Any = BetweennessJob(np.zeros(1, np.int64))
     right: Any = Run([1.0, 2.0])
     assert brandes.accumulate(right, job, "test", False, None).error == 0 and brandes.sums_of(right).tolist() == [1, 2]
     wrong: Any = Run([1.0, 1.0])

@@ -21,7 +21,7 @@ from hopwave import Graph, engines, generate
 from hopwave.algorithms import brandes
 from hopwave.arrays import ScaledCounts
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 from hopwave.planning.plan import Plan
 
 every_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
@@ -153,7 +153,7 @@ def spanning() -> tuple[Graph, int]:
 def run(device: str, plan: str, graph: Graph, **options: Any) -> Any:
     """A run to its end; the engine's own record of it."""
     engine = engines.engine(device)
-    job = Job(**{"sources": np.array([0], np.int64), **options})
+    job = BetweennessJob(**{"sources": np.array([0], np.int64), **options})
     record = engine.accumulation(graph, job, CATALOGUE[plan])
     brandes.accumulate(record, job, "test", False, None)
     return record

@@ -12,11 +12,11 @@ import pytest
 from hopwave import EngineError, engines, generate
 from hopwave.engines.shortcuts import NoShortcuts
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import CutSweep, Job, PathJob, Question, Sweep
+from hopwave.planning.jobs import BetweennessJob, CutSweep, SampleJob, SearchJob, Sweep
 
 GRAPH = generate.path(3)
 WEIGHTED = GRAPH.with_weights(np.ones(GRAPH.m))
-JOB = Job(np.zeros(1, np.int64))
+JOB = BetweennessJob(np.zeros(1, np.int64))
 OPERATIONS = get_args(engines.Operation)
 SHORTCUTS = get_args(engines.Shortcut)
 
@@ -29,8 +29,8 @@ CALLS: dict[str, Any] = {
     "components": lambda engine: engine.components(GRAPH, False),
     "strong_components": lambda engine: engine.components(GRAPH, True),
     "shortest_path": lambda engine: engine.shortest_path(GRAPH, 0, 2),
-    "path_sampling": lambda engine: engine.path_sampling(GRAPH, PathJob(1)),
-    "weighted_path_sampling": lambda engine: engine.path_sampling(WEIGHTED, PathJob(1, weighted=True)),
+    "path_sampling": lambda engine: engine.path_sampling(GRAPH, SampleJob(1)),
+    "weighted_path_sampling": lambda engine: engine.path_sampling(WEIGHTED, SampleJob(1, weighted=True)),
     "cut_sweep": lambda engine: engine.cut_sweep(
         GRAPH,
         CutSweep(JOB.sources, "harmonic", 0.0, np.ones(GRAPH.n, int), np.full(GRAPH.n, GRAPH.n)),
@@ -109,5 +109,5 @@ def test_shortcuts_are_there_or_raise_the_reason(name: str, shortcut: Any) -> No
 @pytest.mark.parametrize("name", ["reference", "cpu"])
 def test_a_plan_is_a_search_or_betweenness(name: str) -> None:
     engine = engines.engine(name)
-    assert "not a search" in str(engine.why_not(CATALOGUE["hopwave-block"], Question()))
-    assert engine.why_not(CATALOGUE["hopwave"], Question()) is None
+    assert "not a search" in str(engine.why_not(CATALOGUE["hopwave-block"], SearchJob()))
+    assert engine.why_not(CATALOGUE["hopwave"], SearchJob()) is None

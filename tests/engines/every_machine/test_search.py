@@ -22,14 +22,14 @@ from hopwave import EngineError, Graph, engines, generate
 from hopwave.api.validate import validate
 from hopwave.arrays import ScaledCounts
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Pull
 from hopwave.planning.rules import Sizes
 from hopwave.results.search import BFSResult
 from together import in_one_test
 
 SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
-COUNTING = [plan for plan in SEARCHES if plan.why_not(Question(path_counts=True)) is None]
+COUNTING = [plan for plan in SEARCHES if plan.why_not(SearchJob(path_counts=True)) is None]
 DEFAULTS = [CATALOGUE["hopwave"], CATALOGUE["hopwave-paths"]]
 SMALL = [name for name, make in TRAPS.items() if make().n <= 160 and make().m <= 2000]
 LARGE = [name for name in TRAPS if name not in SMALL]
@@ -66,7 +66,7 @@ def test_engine_is_here(device: str) -> None:
     assert engines.engine(device).name == device
 
 
-def ready(device: str, plan: Plan, question: Question) -> None:
+def ready(device: str, plan: Plan, question: SearchJob) -> None:
     """Skip, quoting the reason, what the engine does not support."""
     reason = engines.engine(device).why_not(plan, question)
     if reason:
@@ -160,7 +160,7 @@ def expected(trap: str, sources: tuple[int, ...], **options: Any) -> tuple[list[
 @every_search
 @every_small_trap
 def test_distances_and_predecessors(device: str, plan: Plan, trap: str) -> None:
-    ready(device, plan, Question())
+    ready(device, plan, SearchJob())
     graph = TRAPS[trap]()
     for sources, options in questions(graph):
         result = hw.bfs(graph, sources, plan=plan, device=device, trace=True, **options)
@@ -172,7 +172,7 @@ def test_distances_and_predecessors(device: str, plan: Plan, trap: str) -> None:
 @every_count
 @every_small_trap
 def test_path_counts(device: str, plan: Plan, trap: str) -> None:
-    ready(device, plan, Question(path_counts=True))
+    ready(device, plan, SearchJob(path_counts=True))
     graph = TRAPS[trap]()
     for sources, options in questions(graph):
         result = hw.bfs(graph, sources, path_counts=True, plan=plan, device=device, trace=True, **options)
@@ -187,8 +187,8 @@ def test_path_counts(device: str, plan: Plan, trap: str) -> None:
 @pytest.mark.parametrize("plan", DEFAULTS, ids=str)
 @pytest.mark.parametrize("trap", LARGE)
 def test_large_traps(device: str, plan: Plan, trap: str) -> None:
-    counting = plan.why_not(Question(path_counts=True)) is None
-    ready(device, plan, Question(path_counts=counting))
+    counting = plan.why_not(SearchJob(path_counts=True)) is None
+    ready(device, plan, SearchJob(path_counts=counting))
     graph = TRAPS[trap]()
     # The reference takes a second for each, and its searches from several sources are tried on all small traps.
     for sources in ([0],) if device == "reference" else ([0], several(graph)):
@@ -213,19 +213,19 @@ def shared_out(directed: bool) -> tuple[Graph, list[int], list[int], list[int]]:
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 def test_levels_shared_by_threads(device: str, plan: Plan, directed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOPWAVE_NUM_THREADS", "4")  # several, also where there are fewer cores
-    ready(device, plan, Question())
+    ready(device, plan, SearchJob())
     graph, sources, distances, counts = shared_out(directed)
     result = hw.bfs(graph, sources, plan=plan, device=device, trace=True)
     expect(result, graph, sources, distances)
     expect_trace(result, graph)
-    if engines.engine(device).why_not(plan, Question(path_counts=True)) is None:
+    if engines.engine(device).why_not(plan, SearchJob(path_counts=True)) is None:
         expect_counts(hw.bfs(graph, sources, path_counts=True, plan=plan, device=device).path_counts, counts)
 
 
 @machines
 @every_search
 def test_every_vertex_as_source(device: str, plan: Plan) -> None:
-    ready(device, plan, Question())
+    ready(device, plan, SearchJob())
     for trap in ("isolated-vertices-between-directed", "cycle-with-tails-directed", "barbell"):
         graph = TRAPS[trap]()
         for source in range(graph.n):
@@ -239,7 +239,7 @@ def test_every_vertex_as_source(device: str, plan: Plan) -> None:
 @machines
 @every_search
 def test_only_what_was_asked_for(device: str, plan: Plan) -> None:
-    ready(device, plan, Question(predecessors=False))
+    ready(device, plan, SearchJob(predecessors=False))
     graph = TRAPS["barbell"]()
     bare = hw.bfs(graph, 0, predecessors=False, plan=plan, device=device)
     assert bare.predecessors is None and bare.path_counts is None and bare.trace is None
@@ -251,7 +251,7 @@ def test_only_what_was_asked_for(device: str, plan: Plan) -> None:
 @pytest.mark.slow
 @machines
 def test_counts_beyond_float64_come_scaled(device: str) -> None:
-    ready(device, CATALOGUE["hopwave-paths"], Question(path_counts=True))
+    ready(device, CATALOGUE["hopwave-paths"], SearchJob(path_counts=True))
     scaled = hw.bfs(generate.diamonds(1100), 0, path_counts=True, device=device).path_counts
     assert isinstance(scaled, ScaledCounts)
     assert scaled.log2()[3 * 1100] == 1100
@@ -264,7 +264,7 @@ def test_counts_beyond_float64_come_scaled(device: str) -> None:
 @pytest.mark.parametrize("backwards", [False, True])
 def test_one_level_may_span_more_than_float64(device: str, backwards: bool) -> None:
     """A chain of diamonds beside a plain path: 2^1100 paths and 1 path meet, and a neighbour still has 1."""
-    ready(device, CATALOGUE["hopwave-paths"], Question(path_counts=True))
+    ready(device, CATALOGUE["hopwave-paths"], SearchJob(path_counts=True))
     diamonds = generate.diamonds(1100)
     path = [0, *range(diamonds.n, diamonds.n + 2200)]
     meeting, beside = path[-1] + 1, path[-1] + 2
@@ -283,7 +283,7 @@ def test_one_level_may_span_more_than_float64(device: str, backwards: bool) -> N
 @every_search
 def test_answers_belong_to_the_caller(device: str, plan: Plan) -> None:
     """Buffers may be reused between searches, but never the ones that were handed out."""
-    ready(device, plan, Question())
+    ready(device, plan, SearchJob())
     graph = TRAPS["kronecker"]()
     first = hw.bfs(graph, 0, plan=plan, device=device)
     distances, predecessors = first.distances.copy(), first.predecessors.copy()
@@ -294,13 +294,13 @@ def test_answers_belong_to_the_caller(device: str, plan: Plan) -> None:
 @machines
 def test_int64_offsets(device: str) -> None:
     """A graph of over 2³¹ arcs has int64 offsets; a small one may as well, so that engines can be tried on them."""
-    ready(device, CATALOGUE["hopwave"], Question())
+    ready(device, CATALOGUE["hopwave"], SearchJob())
     for trap in ("kronecker", "kronecker-directed"):
         narrow = TRAPS[trap]()
         wide = Graph(narrow.indptr.astype(np.int64), narrow.indices.copy(), directed=narrow.directed)
         assert wide.indptr.dtype == wide.in_indptr.dtype == np.int64
         for plan in ("hopwave", "xbfs", "pushpull"):
-            if engines.engine(device).why_not(CATALOGUE[plan], Question()) is None:
+            if engines.engine(device).why_not(CATALOGUE[plan], SearchJob()) is None:
                 expect(hw.bfs(wide, 0, plan=plan, device=device), wide, [0], expected(trap, (0,))[0])
         counted = hw.bfs(wide, 0, path_counts=True, device=device)
         expect_counts(counted.path_counts, expected(trap, (0,))[1])
@@ -310,7 +310,7 @@ def test_int64_offsets(device: str) -> None:
 def test_searches_from_several_threads(device: str) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    ready(device, CATALOGUE["hopwave"], Question())
+    ready(device, CATALOGUE["hopwave"], SearchJob())
     shared = TRAPS["kronecker-directed"]()
     graph = Graph(shared.indptr.copy(), shared.indices.copy(), directed=True)  # nothing prepared yet
     sources = list(range(0, graph.n, 8))
@@ -323,7 +323,7 @@ def test_searches_from_several_threads(device: str) -> None:
 @machines
 @every_search
 def test_a_limit_of_0_reaches_the_sources_alone(device: str, plan: Plan) -> None:
-    ready(device, plan, Question(depth_limit=0))
+    ready(device, plan, SearchJob(depth_limit=0))
     graph = TRAPS["complete"]()
     result = hw.bfs(graph, [3, 5], depth_limit=0, plan=plan, device=device, trace=True)
     assert np.flatnonzero(result.distances >= 0).tolist() == [3, 5]
@@ -332,7 +332,7 @@ def test_a_limit_of_0_reaches_the_sources_alone(device: str, plan: Plan) -> None
 
 @machines
 def test_an_undirected_graph_is_searched_alike_both_ways(device: str) -> None:
-    ready(device, CATALOGUE["hopwave"], Question())
+    ready(device, CATALOGUE["hopwave"], SearchJob())
     graph = TRAPS["delaunay"]()
     there, back = (hw.bfs(graph, 0, direction=way, device=device) for way in ("out", "in"))
     assert np.array_equal(there.distances, back.distances)
@@ -345,7 +345,7 @@ def test_an_undirected_graph_is_searched_alike_both_ways(device: str) -> None:
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @given(data=st.data())
 def test_random_graphs(device: str, directed: bool, data: st.DataObject) -> None:
-    ready(device, CATALOGUE["hopwave"], Question())
+    ready(device, CATALOGUE["hopwave"], SearchJob())
     graph = data.draw(graphs(directed=directed))
     vertex = st.integers(0, graph.n - 1)
     sources = data.draw(st.lists(vertex, min_size=1, max_size=3))
@@ -354,8 +354,8 @@ def test_random_graphs(device: str, directed: bool, data: st.DataObject) -> None
         "direction": data.draw(st.sampled_from(["out", "in"])),
     }
     plan = data.draw(st.sampled_from(SEARCHES))
-    counting = data.draw(st.booleans()) and plan.why_not(Question(path_counts=True)) is None
-    question = Question(path_counts=counting, depth_limit=options["depth_limit"])
+    counting = data.draw(st.booleans()) and plan.why_not(SearchJob(path_counts=True)) is None
+    question = SearchJob(path_counts=counting, depth_limit=options["depth_limit"])
     if engines.engine(device).why_not(plan, question):
         plan = CATALOGUE["hopwave-paths"]
     result = hw.bfs(graph, sources, path_counts=counting, plan=plan, device=device, trace=True, **options)
@@ -368,11 +368,11 @@ def test_random_graphs(device: str, directed: bool, data: st.DataObject) -> None
 @machines
 @given(edges=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=40), directed=st.booleans())
 def test_kept_repeats_change_no_distance(device: str, edges: list[tuple[int, int]], directed: bool) -> None:
-    ready(device, CATALOGUE["hopwave"], Question())
+    ready(device, CATALOGUE["hopwave"], SearchJob())
     source, target = [u for u, _ in edges], [v for _, v in edges]
     merged, kept = (Graph.from_edges(source, target, n=12, directed=directed, repeats=how) for how in ("merge", "keep"))
     for plan in SEARCHES:
-        if engines.engine(device).why_not(plan, Question()) is None:
+        if engines.engine(device).why_not(plan, SearchJob()) is None:
             result = hw.bfs(kept, 0, plan=plan, device=device, trace=True)
             expect(result, kept, [0], oracle.distances(merged, 0))
             expect_trace(result, kept)
@@ -382,6 +382,6 @@ def test_kept_repeats_change_no_distance(device: str, edges: list[tuple[int, int
 @every_count
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 def test_kept_repeats_are_different_paths(device: str, plan: Plan, directed: bool) -> None:
-    ready(device, plan, Question(path_counts=True))
+    ready(device, plan, SearchJob(path_counts=True))
     graph = Graph.from_edges([0, 0, 1, 1, 1, 2], [1, 1, 2, 2, 2, 2], directed=directed, repeats="keep")
     expect_counts(hw.bfs(graph, 0, path_counts=True, plan=plan, device=device).path_counts, [1, 2, 6])

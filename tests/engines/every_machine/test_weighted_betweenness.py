@@ -18,7 +18,7 @@ from hopwave.algorithms.checkpoint import fingerprint
 from hopwave.engines.cpu import policy
 from hopwave.engines.cuda import Engine as CudaEngine
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 
 PLAN = CATALOGUE["brandes-dijkstra"]
 NEXT = np.nextafter(1.0, 2.0)
@@ -175,7 +175,7 @@ def test_more_paths_than_float64_holds(directed: bool) -> None:
         assert found.certificate.error < 1e-10
         edges = hw.edge_betweenness_centrality(graph, sources=0, targets=last, normalized=False, weights=True)
         assert edges.certificate.error < 1e-10
-        job = Job(np.array([0, 5], np.int64), weighted=True)
+        job = BetweennessJob(np.array([0, 5], np.int64), weighted=True)
         run = engines.engine("cpu").accumulation(graph, job, PLAN)
         run.advance(0, lambda done: False)
         assert run.extended >= 1  # type: ignore[attr-defined]
@@ -230,7 +230,7 @@ def test_a_run_continues_after_ctrl_c(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_the_fingerprint_of_hops_does_not_read_weights() -> None:
     graph = mesh(50)
-    hops, weighted = Job(np.zeros(1, np.int64)), Job(np.zeros(1, np.int64), weighted=True)
+    hops, weighted = BetweennessJob(np.zeros(1, np.int64)), BetweennessJob(np.zeros(1, np.int64), weighted=True)
     assert fingerprint(graph, hops, "x") == fingerprint(graph.without_weights(), hops, "x")
     assert fingerprint(graph, hops, "x") != fingerprint(graph, weighted, "x")
 
@@ -284,7 +284,7 @@ def test_a_gpu_takes_what_is_worth_it(
     pytest.importorskip("cupy")
     from hopwave.api import choice
 
-    job = Job(np.zeros(sources, np.int64), weighted=True)
+    job = BetweennessJob(np.zeros(sources, np.int64), weighted=True)
     assert CudaEngine().why_not(PLAN, job) is None
     real, cuda = engines.engine, CudaEngine()
     monkeypatch.setattr(choice, "has_gpu", lambda: True)

@@ -27,15 +27,15 @@ from hopwave.engines.cpu.team import helped
 from hopwave.graph import Graph
 from hopwave.planning.jobs import (
     Accumulation,
+    BetweennessJob,
     CutSweep,
     CutSwept,
     FoundBySearch,
     Integers,
-    Job,
-    PathJob,
     PathSampling,
     Poll,
-    Question,
+    SampleJob,
+    SearchJob,
     Sweep,
     Swept,
 )
@@ -48,7 +48,7 @@ NO_LIMIT = np.iinfo(np.int32).max
 class Search:
     """A search under way: its arrays, and how far it is."""
 
-    def __init__(self, loaded: CpuGraph, sources: tuple[int, ...], question: Question, threads: int) -> None:
+    def __init__(self, loaded: CpuGraph, sources: tuple[int, ...], question: SearchJob, threads: int) -> None:
         self.loaded = loaded
         self.question = question
         self.sources = np.array(sources, np.int64)
@@ -72,8 +72,8 @@ class Engine:
     def load(self, graph: Graph, plan: Plan | None) -> CpuGraph:
         return graph._prepared.find(CpuGraph) or graph._prepared.keep(CpuGraph(graph))
 
-    def why_not(self, plan: Plan, job: Question | Job) -> str | None:
-        if isinstance(job, Question):
+    def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
+        if isinstance(job, SearchJob):
             return plan.why_not(job)
         if plan.regime == "batch":
             return f"plan {plan.name!r} shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'"
@@ -85,7 +85,7 @@ class Engine:
         return ("thread mappings", "queue making")
 
     def direct_search(
-        self, graph: Graph, question: Question, plan: Plan, named: bool, threads: int | None = None
+        self, graph: Graph, question: SearchJob, plan: Plan, named: bool, threads: int | None = None
     ) -> engines.DirectSearch | None:
         if named:
             return None
@@ -96,7 +96,7 @@ class Engine:
         return SmallSearch(graph, question, threads)
 
     def start(
-        self, loaded: CpuGraph, sources: tuple[int, ...], question: Question, threads: int | None = None
+        self, loaded: CpuGraph, sources: tuple[int, ...], question: SearchJob, threads: int | None = None
     ) -> Search:
         return Search(loaded, sources, question, thread_count(threads))
 
@@ -159,10 +159,10 @@ class Engine:
         exponent[W.queue[: here[state.QUEUE_END]]] += np.repeat(segments[:, 2], lengths)
         return ScaledCounts.plain(mantissa, exponent)
 
-    def regime(self, graph: Graph, job: Job, plan: Plan) -> None:
+    def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> None:
         return None
 
-    def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
+    def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
         loaded = self.load(graph, plan)
         if job.weighted:
             from hopwave.engines.cpu.betweenness.weighted import WeightedAccumulation
@@ -177,7 +177,7 @@ class Engine:
         return self._by_workers(loaded, job, plan, threads)
 
     @staticmethod
-    def _by_workers(loaded: CpuGraph, job: Job, plan: Plan, threads: int | None) -> Accumulation:
+    def _by_workers(loaded: CpuGraph, job: BetweennessJob, plan: Plan, threads: int | None) -> Accumulation:
         from hopwave.engines.cpu.betweenness.by_degree import RenumberedAccumulation, RenumberedGraph
         from hopwave.engines.cpu.betweenness.run import Accumulation
 
@@ -191,12 +191,12 @@ class Engine:
         renumbered = prepared.find(RenumberedGraph) or prepared.keep(RenumberedGraph(loaded.graph))
         return RenumberedAccumulation(renumbered, job, plan, threads)
 
-    def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
+    def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
         if job.weighted:
-            from hopwave.engines.cpu.betweenness.weighted_paths import WeightedPathSampling
+            from hopwave.engines.cpu.betweenness.sampled_weighted_paths import WeightedPathSampling
 
             return WeightedPathSampling(self.load(graph, None), job, threads)
-        from hopwave.engines.cpu.betweenness.paths import PathSampling
+        from hopwave.engines.cpu.betweenness.sampled_paths import PathSampling
 
         return PathSampling(self.load(graph, None), job, threads)
 
@@ -226,7 +226,7 @@ class Engine:
         return component_labels(self.load(graph, None), strong)
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
-        from hopwave.engines.cpu.shortest_path import shortest_path
+        from hopwave.engines.cpu.bidirectional import shortest_path
 
         return shortest_path(self.load(graph, None), source, target)
 

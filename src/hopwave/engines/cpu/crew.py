@@ -20,7 +20,7 @@ Both draw on the same `crew`: ordinary Python threads, asleep between calls, ins
 one. Threads that are away on a long run do not count as helpers: others are started in their place.
 
 Reading, building and generating graphs happen below the engines, in Python calls of milliseconds each. They use the
-standard library's ThreadPoolExecutor (io/rows.py, csr_compiled.py, generate/counter.py).
+standard library's ThreadPoolExecutor (io/lines.py, csr_compiled.py, generate/counter.py).
 """
 
 from __future__ import annotations

@@ -22,13 +22,13 @@ from hopwave.graph import Graph
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import (
     Accumulation,
+    BetweennessJob,
     CutSweep,
     FoundBySearch,
-    Job,
-    PathJob,
     PathSampling,
     Poll,
-    Question,
+    SampleJob,
+    SearchJob,
     Sweep,
     Swept,
 )
@@ -83,8 +83,8 @@ class Engine:
 
         return graph._prepared.find(CudaGraph) or graph._prepared.keep(CudaGraph(graph))
 
-    def why_not(self, plan: Plan, job: Question | Job) -> str | None:
-        if not isinstance(job, Question):
+    def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
+        if not isinstance(job, SearchJob):
             return _betweenness(plan).why_not(plan, job)
         from hopwave.engines.cuda.search import steps
 
@@ -94,7 +94,7 @@ class Engine:
         return ("direction rule",) if plan.task == "betweenness" and plan.regime != "source" else ()
 
     def direct_search(
-        self, graph: Graph, question: Question, plan: Plan, named: bool, threads: int | None = None
+        self, graph: Graph, question: SearchJob, plan: Plan, named: bool, threads: int | None = None
     ) -> engines.DirectSearch | None:
         from hopwave.engines.cuda.search import one_launch
         from hopwave.engines.cuda.search.workspace import NoCooperativeLaunch
@@ -112,7 +112,7 @@ class Engine:
             except NoCooperativeLaunch:
                 return None
 
-    def start(self, loaded: Any, sources: tuple[int, ...], question: Question, threads: int | None = None) -> Any:
+    def start(self, loaded: Any, sources: tuple[int, ...], question: SearchJob, threads: int | None = None) -> Any:
         if threads is not None:
             raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
         with explained("starting a search", loaded.graph):
@@ -183,7 +183,7 @@ class Engine:
             return array if on_device else cupy.asarray(array)
         if not on_device:
             return array
-        from hopwave.engines.cuda.answers import to_host
+        from hopwave.engines.cuda.host_copies import to_host
 
         return Deferred(lambda: to_host(array))  # copied when it is first read
 
@@ -246,7 +246,7 @@ class Engine:
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         """One search, then back from the target, each step to the lowest id that is one level nearer."""
         plan = CATALOGUE["hopwave-gpu"]
-        search = self.start(self.load(graph, plan), (source,), Question(predecessors=False))
+        search = self.start(self.load(graph, plan), (source,), SearchJob(predecessors=False))
         self.run(search, plan, False)
         distances = self.fetch(search)["distances"]
         distances = on_host(distances.fetch() if isinstance(distances, Deferred) else distances)
@@ -261,24 +261,24 @@ class Engine:
     def reach_bounds(self, graph: Graph) -> NoReturn:
         raise EngineError(self.why_not_operation("reach_bounds", graph))
 
-    def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
+    def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
         if threads is not None:
             raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
         if job.weighted:
             raise EngineError(self.why_not_operation("weighted_path_sampling", graph))
         with explained("preparing a sample of paths", graph, LESS_MEMORY):
-            from hopwave.engines.cuda.betweenness import paths
+            from hopwave.engines.cuda.betweenness import sampled_paths
             from hopwave.engines.cuda.graph import CudaGraph
 
             uploaded = graph._prepared.find(CudaGraph) or graph._prepared.keep(CudaGraph(graph))
-            return paths.PathSampling(graph, uploaded, job)
+            return sampled_paths.PathSampling(graph, uploaded, job)
 
-    def regime(self, graph: Graph, job: Job, plan: Plan) -> tuple[str, str] | None:
+    def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> tuple[str, str] | None:
         loaded = self.load(graph, plan)
         with explained("choosing a regime", graph, LESS_MEMORY):
             return _betweenness(plan).choose(loaded, job)
 
-    def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
+    def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
         if threads is not None:
             raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
         loaded = self.load(graph, plan)

@@ -7,7 +7,7 @@ import numpy as np
 
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.launch import BLOCK, TILE, WARP, expression, together
-from hopwave.engines.cuda.rows import long_rows
+from hopwave.engines.cuda.row_lengths import long_rows
 
 HEADER = "components/hooking.cuh"
 KERNELS = together(

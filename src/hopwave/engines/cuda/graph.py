@@ -16,7 +16,7 @@ import numpy as np
 
 from hopwave.engines.cuda import build
 from hopwave.engines.cuda.launch import WARP, Device, kernels, offset_type
-from hopwave.engines.cuda.rows import greatest_length
+from hopwave.engines.cuda.row_lengths import greatest_length
 from hopwave.graph import Graph
 from hopwave.planning.plan import Plan
 

@@ -12,7 +12,7 @@ from collections import deque
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import nvrtc, policy, rows
+from hopwave.engines.cuda import nvrtc, policy, row_lengths
 from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type
 from hopwave.engines.cuda.memory import free_memory
 from hopwave.engines.cuda.records import fill, filled, record
@@ -63,7 +63,7 @@ def begin(offset, sources):
     few, many = policy.SWEEP.words
     needed = (few, many) if sources == 1 else (many,) if sources > policy.WORD * few else (few,)
     nvrtc.begin(HEADER, [expression(HEADER, "search_many", offset, words) for words in needed])
-    kernels(offset).begin(rows.HEADER)
+    kernels(offset).begin(row_lengths.HEADER)
 
 
 class Run:
@@ -97,7 +97,7 @@ class Run:
 
     def _set_arcs(self):
         loaded, long_row = self.loaded, policy.SWEEP.long_row
-        self.longest = rows.long_rows(loaded.on_device.launch, loaded.in_offsets, loaded.m, long_row)
+        self.longest = row_lengths.long_rows(loaded.on_device.launch, loaded.in_offsets, loaded.m, long_row)
         fill(
             self.arguments, offsets=loaded.offsets, neighbours=loaded.neighbours, in_offsets=loaded.in_offsets,
             in_neighbours=loaded.in_neighbours, long_rows=self.longest, long_count=len(self.longest),

@@ -92,7 +92,7 @@ def pair_bits(n: int, limit: int | None, width: int) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class PathSplit:
-    """How a search for shortest paths shares out its phases; the fields of that name in kernels/paths/state.cuh."""
+    """How a search for shortest paths shares out its phases; the fields of that name in shortest_paths/state.cuh."""
 
     chunk: int = 128  # arcs from which a row is long: it is cut into pieces of this many
     enter: int = 256  # entries up to which one block goes on alone: it needs no barrier between blocks
@@ -217,7 +217,7 @@ POWER = PowerPolicy()
 
 @dataclass(frozen=True)
 class PathsPolicy:
-    """Shortest paths of random pairs (kernels/betweenness/paths.cuh)."""
+    """Shortest paths of random pairs (kernels/betweenness/sampled_paths.cuh)."""
 
     warps: int = 32  # searches per multiprocessor at a time: as many as have registers
     share_of_memory: float = 0.75  # of what is free, for the searches' arrays

@@ -25,13 +25,13 @@ from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import (
     Accumulation,
+    BetweennessJob,
     CutSweep,
     FoundBySearch,
-    Job,
-    PathJob,
     PathSampling,
     Poll,
-    Question,
+    SampleJob,
+    SearchJob,
     Sweep,
     Swept,
 )
@@ -53,7 +53,7 @@ class Search:
 
     A: Any  # CSR by out-arcs
     AT: Any  # CSR by in-arcs
-    question: Question
+    question: SearchJob
     d: npt.NDArray[np.int32]
     p: npt.NDArray[np.int32]
     mantissa: npt.NDArray[np.float64]
@@ -79,8 +79,8 @@ class Engine:
     def missing(self) -> str | None:
         return None
 
-    def why_not(self, plan: Plan, job: Question | Job) -> str | None:
-        if isinstance(job, Question):
+    def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
+        if isinstance(job, SearchJob):
             return plan.why_not(job)
         if job.weighted:
             return None
@@ -90,7 +90,7 @@ class Engine:
         return ("thread mappings", "early exit", "look ahead", "neighbour order")
 
     def direct_search(
-        self, graph: Graph, question: Question, plan: Plan, named: bool, threads: int | None = None
+        self, graph: Graph, question: SearchJob, plan: Plan, named: bool, threads: int | None = None
     ) -> None:
         return None
 
@@ -98,7 +98,7 @@ class Engine:
         return graph.to_scipy(np.float64), graph.reversed().to_scipy(np.float64)
 
     def start(
-        self, loaded: tuple[Any, Any], sources: tuple[int, ...], question: Question, threads: int | None = None
+        self, loaded: tuple[Any, Any], sources: tuple[int, ...], question: SearchJob, threads: int | None = None
     ) -> Search:
         check_threads(threads)
         A, AT = loaded
@@ -184,18 +184,18 @@ class Engine:
     def reach_bounds(self, graph: Graph) -> NoReturn:
         raise EngineError(self.why_not_operation("reach_bounds", graph))
 
-    def path_sampling(self, graph: Graph, job: PathJob, threads: int | None = None) -> PathSampling:
+    def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
         check_threads(threads)
-        from hopwave.engines.reference.paths import PathSampling
+        from hopwave.engines.reference.sampled_paths import PathSampling
 
         return PathSampling(self, graph, job)
 
     # ---------------------------------------------------------------- betweenness along weights
 
-    def regime(self, graph: Graph, job: Job, plan: Plan) -> None:
+    def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> None:
         return None
 
-    def accumulation(self, graph: Graph, job: Job, plan: Plan, threads: int | None = None) -> Accumulation:
+    def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
         check_threads(threads)
         if reason := self.why_not(plan, job):
             raise EngineError(reason)

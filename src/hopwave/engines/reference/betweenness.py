@@ -16,9 +16,9 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from hopwave.engines.uncountable import uncountable
+from hopwave.engines.undefined_counts import uncountable
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 
 Arcs = list[list[tuple[int, float, int]]]  # per vertex: (head, weight, number of the arc)
 
@@ -73,7 +73,7 @@ class Accumulation:
 
     size = 1
 
-    def __init__(self, graph: Graph, job: Job) -> None:
+    def __init__(self, graph: Graph, job: BetweennessJob) -> None:
         self.graph, self.job = graph, job
         self.blocks, self.done = len(job.sources), 0
         self.total = np.zeros(graph.m if job.edges else graph.n * (2 if job.squares else 1))

@@ -19,7 +19,7 @@ from hopwave import EngineError, Graph, engines, generate
 from hopwave.algorithms.brandes import accumulate
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide")
@@ -318,7 +318,7 @@ def test_an_interrupted_run_resumes_bit_for_bit(call: str, tmp_path: Path) -> No
 @every_plan
 def test_a_run_that_pauses_after_every_block(plan: str) -> None:
     engine, G = engines.engine("cuda"), graph("kronecker")
-    job = Job(np.arange(40 if plan == "hopwave-wide" else 2000, dtype=np.int64))
+    job = BetweennessJob(np.arange(40 if plan == "hopwave-wide" else 2000, dtype=np.int64))
     whole = engine.accumulation(G, job, CATALOGUE[plan])
     accumulate(whole, job, "test", False, None)
     run, reached = engine.accumulation(G, job, CATALOGUE[plan]), 0
@@ -331,7 +331,7 @@ def test_a_run_that_pauses_after_every_block(plan: str) -> None:
 
 @pytest.mark.usefixtures("small_blocks")
 def test_ctrl_c_inside_a_block_leaves_whole_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine, G, job = engines.engine("cuda"), graph("mesh"), Job(np.arange(3000, dtype=np.int64))
+    engine, G, job = engines.engine("cuda"), graph("mesh"), BetweennessJob(np.arange(3000, dtype=np.int64))
     run: Any = engine.accumulation(G, job, CATALOGUE["hopwave-block"])
     add, calls = run.regime.add, []
 
@@ -346,7 +346,7 @@ def test_ctrl_c_inside_a_block_leaves_whole_blocks(monkeypatch: pytest.MonkeyPat
     with pytest.raises(KeyboardInterrupt):
         run.advance(0, lambda done: False)
     assert run.done == 2
-    two = engine.accumulation(G, Job(np.arange(1000, dtype=np.int64)), CATALOGUE["hopwave-block"])
+    two = engine.accumulation(G, BetweennessJob(np.arange(1000, dtype=np.int64)), CATALOGUE["hopwave-block"])
     two.advance(0, lambda done: False)
     assert np.array_equal(run.total, two.total)
 

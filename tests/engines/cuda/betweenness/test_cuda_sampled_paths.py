@@ -11,7 +11,7 @@ import pytest
 import hopwave as hw
 from hopwave import EngineError, engines, generate
 from hopwave.algorithms import method, sampled_paths
-from hopwave.planning.jobs import PATH_SUMS, PathJob
+from hopwave.planning.jobs import PATH_SUMS, SampleJob
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
@@ -34,7 +34,7 @@ GRAPHS = {
 
 
 def drawn(graph: hw.Graph, device: str, pairs: int, **job: Any) -> Any:
-    run = engines.engine(device).path_sampling(graph, PathJob(12345, **job))
+    run = engines.engine(device).path_sampling(graph, SampleJob(12345, **job))
     run.advance(pairs, lambda done: False)
     return run
 
@@ -59,14 +59,14 @@ def test_a_cutoff(cutoff: int) -> None:
 def test_parts_and_little_memory_change_nothing() -> None:
     graph = GRAPHS["kronecker directed"]()
     whole = drawn(graph, "cuda", 5000)
-    parts = engines.engine("cuda").path_sampling(graph, PathJob(12345, memory_limit=200 * graph.n))
+    parts = engines.engine("cuda").path_sampling(graph, SampleJob(12345, memory_limit=200 * graph.n))
     for until in (1, 7, 2000, 5000):
         parts.advance(until, lambda done: False)
     assert np.array_equal(whole.counts, parts.counts) and np.array_equal(whole.sums, parts.sums)
     with pytest.raises(EngineError, match="raise memory_limit="):
-        engines.engine("cuda").path_sampling(graph, PathJob(1, memory_limit=graph.n)).advance(9, lambda done: False)
+        engines.engine("cuda").path_sampling(graph, SampleJob(1, memory_limit=graph.n)).advance(9, lambda done: False)
     with pytest.raises(EngineError, match="threads=2"):
-        engines.engine("cuda").path_sampling(graph, PathJob(1), 2)
+        engines.engine("cuda").path_sampling(graph, SampleJob(1), 2)
 
 
 @pytest.mark.parametrize("name", ["kronecker", "kronecker directed"])
@@ -104,7 +104,7 @@ def test_the_arrays_of_a_run_are_not_of_the_pool() -> None:
     """CuPy's pool would carve small arrays out of them, and no later run could have as much."""
     import cupy
 
-    from hopwave.engines.cuda.betweenness.paths import scratch
+    from hopwave.engines.cuda.betweenness.sampled_paths import scratch
 
     pool = cupy.get_default_memory_pool()
     pool.free_all_blocks()
@@ -116,13 +116,13 @@ def test_the_arrays_of_a_run_are_not_of_the_pool() -> None:
 
 
 def test_a_run_stops_when_asked() -> None:
-    run = engines.engine("cuda").path_sampling(GRAPHS["kronecker"](), PathJob(3))
+    run = engines.engine("cuda").path_sampling(GRAPHS["kronecker"](), SampleJob(3))
     run.pace = 100
     assert run.advance(10**6, lambda done: True) == 100
     assert np.array_equal(run.counts, drawn_from(3, 100))
 
 
 def drawn_from(start: int, pairs: int) -> Any:
-    run = engines.engine("cpu").path_sampling(GRAPHS["kronecker"](), PathJob(start))
+    run = engines.engine("cpu").path_sampling(GRAPHS["kronecker"](), SampleJob(start))
     run.advance(pairs, lambda done: False)
     return run.counts

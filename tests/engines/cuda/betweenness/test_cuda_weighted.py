@@ -17,7 +17,7 @@ from hopwave import Graph, GraphError, engines, generate
 from hopwave.arrays import on_host
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 both = pytest.mark.parametrize("call", [hw.betweenness_centrality, hw.edge_betweenness_centrality])
@@ -122,7 +122,7 @@ def test_more_paths_than_float64_holds(directed: bool) -> None:
         )
         agree(graph, sources=[0, 5], targets=last, normalized=False)
         accumulation = engines.engine("cuda").accumulation(
-            graph, Job(np.array([0, 5], np.int64), weighted=True), CATALOGUE["brandes-dijkstra"]
+            graph, BetweennessJob(np.array([0, 5], np.int64), weighted=True), CATALOGUE["brandes-dijkstra"]
         )
         accumulation.advance(0, lambda done: False)
         assert accumulation.extended >= 1  # type: ignore[attr-defined]

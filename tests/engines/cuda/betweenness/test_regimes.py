@@ -16,7 +16,7 @@ from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.regimes import Machine, Shape
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 
 GB = 1 << 30
 graphs = st.tuples(st.integers(1, 10**8), st.integers(0, 10**9))
@@ -182,10 +182,10 @@ class FakeEngine:
 
     name = "cuda"
 
-    def why_not(self, plan: Any, job: Job) -> str | None:
+    def why_not(self, plan: Any, job: BetweennessJob) -> str | None:
         return "not this" if job.edges and plan.regime == "source" else None
 
-    def regime(self, graph: Any, job: Job, plan: Any) -> tuple[str, str]:
+    def regime(self, graph: Any, job: BetweennessJob, plan: Any) -> tuple[str, str]:
         return "batch", "a reason"
 
 
@@ -194,15 +194,15 @@ def test_auto_takes_a_gpu_where_the_run_is_worth_it(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(engines, "engine", lambda name: fake if name == "cuda" else real(name))
     monkeypatch.setattr(choice, "has_gpu", lambda: True)
     graph = generate.uniform(1 << 10, edge_factor=16)
-    few, many = Job(np.zeros(64, np.int64)), Job(np.zeros(1 << 15, np.int64))
+    few, many = BetweennessJob(np.zeros(64, np.int64)), BetweennessJob(np.zeros(1 << 15, np.int64))
 
-    def engine(job: Job, plan: str = "auto", threads: int | None = None, device: str = "auto") -> str:
+    def engine(job: BetweennessJob, plan: str = "auto", threads: int | None = None, device: str = "auto") -> str:
         return choice.betweenness_engine(device, graph, job, plan, threads).name
 
     assert engine(few) == "cpu" and engine(many) == "cuda"
     assert engine(many, threads=2) == "cpu" and engine(many, device="cpu") == "cpu"
     assert engine(few, device="cuda") == "cuda"
-    edges = Job(np.zeros(1 << 15, np.int64), edges=True)
+    edges = BetweennessJob(np.zeros(1 << 15, np.int64), edges=True)
     assert engine(edges, "turbobc-sccsc") == "cpu" and engine(edges) == "cuda"
     plan, why = choice.choose_betweenness_plan("auto", many, graph, fake)  # type: ignore[arg-type]
     assert plan is CATALOGUE["hopwave-batch"] and why == "a reason"

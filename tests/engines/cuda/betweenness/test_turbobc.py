@@ -13,7 +13,7 @@ from graphs import TRAPS
 from hopwave import EngineError, Graph, PlanError, engines, generate
 from hopwave.algorithms import brandes
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Job
+from hopwave.planning.jobs import BetweennessJob
 from together import in_one_test
 
 PLANS = ["turbobc-sccooc", "turbobc-sccsc", "turbobc-vecsc"]
@@ -37,14 +37,14 @@ def test_the_three_plans_are_three_products(turbobc: Any) -> None:
 
 @every_plan
 def test_edges_are_rejected_by_a_sentence_that_says_what_to_use(turbobc: Any, plan: str) -> None:
-    job = Job(np.zeros(1, np.int64))
+    job = BetweennessJob(np.zeros(1, np.int64))
     assert turbobc.why_not(CATALOGUE[plan], job) is None
-    edges = turbobc.why_not(CATALOGUE[plan], Job(np.zeros(1, np.int64), edges=True))
+    edges = turbobc.why_not(CATALOGUE[plan], BetweennessJob(np.zeros(1, np.int64), edges=True))
     assert plan in edges and "plan='auto'" in edges
 
 
 def test_deterministic_rejects_plans_that_add_by_atomics(turbobc: Any) -> None:
-    job = Job(np.zeros(1, np.int64), deterministic=True)
+    job = BetweennessJob(np.zeros(1, np.int64), deterministic=True)
     assert "plan='auto'" in turbobc.why_not(CATALOGUE["turbobc-sccooc"], job)
     assert [turbobc.why_not(CATALOGUE[plan], job) for plan in PLANS[1:]] == [None, None]
 
@@ -69,7 +69,7 @@ def fresh(graph: Graph) -> Graph:
 
 def finished(engine: Any, graph: Graph, plan: str, sources: Any, **options: Any) -> Any:
     """A run to its end; the engine's own record of it."""
-    job = Job(np.asarray(sources, np.int64), **options)
+    job = BetweennessJob(np.asarray(sources, np.int64), **options)
     run = engine.accumulation(graph, job, CATALOGUE[plan])
     brandes.accumulate(run, job, "test", False, None)
     return run
@@ -134,7 +134,7 @@ def test_counts_at_the_edge_of_32_bits(gpu: Any, plan: str) -> None:
 @pytest.mark.parametrize("plan", ["turbobc-sccsc", "turbobc-vecsc"])
 def test_the_type_changes_no_bit(gpu: Any, plan: str) -> None:
     graph = TRAPS["kronecker"]()
-    job = Job(np.arange(graph.n, dtype=np.int64))
+    job = BetweennessJob(np.arange(graph.n, dtype=np.int64))
     narrow, wide = (gpu.accumulation(graph, job, CATALOGUE[plan]) for _ in range(2))
     wide.widened = 10**9  # as if all sources before had needed it
     for run in (narrow, wide):
@@ -147,7 +147,7 @@ def test_the_type_changes_no_bit(gpu: Any, plan: str) -> None:
 @every_plan
 def test_a_pause_after_every_source_changes_no_bit(gpu: Any, plan: str) -> None:
     graph = TRAPS["small-world"]()
-    job = Job(np.arange(0, graph.n, 7, dtype=np.int64), endpoints=True)
+    job = BetweennessJob(np.arange(0, graph.n, 7, dtype=np.int64), endpoints=True)
     whole, broken = (gpu.accumulation(graph, job, CATALOGUE[plan]) for _ in range(2))
     assert whole.advance(0, lambda done: False) == whole.blocks
     done = 0
@@ -166,7 +166,7 @@ def test_a_pause_after_every_source_changes_no_bit(gpu: Any, plan: str) -> None:
 @every_plan
 def test_ctrl_c_leaves_whole_sources(gpu: Any, plan: str) -> None:
     graph = TRAPS["delaunay"]()
-    job = Job(np.arange(10, dtype=np.int64))
+    job = BetweennessJob(np.arange(10, dtype=np.int64))
     run = gpu.accumulation(graph, job, CATALOGUE[plan])
 
     def interrupt(done: int) -> bool:

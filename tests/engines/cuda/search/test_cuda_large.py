@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import shortest_path
 
 import hopwave as hw
 from hopwave.api import choice
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.rules import Growing
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not choice.has_gpu(), reason="no GPU")]
@@ -64,7 +64,7 @@ def test_large_graphs_are_searched_as_scipy_does(name: str, rule: Growing, offse
             distance, parent = (cupy.full(graph.n, GARBAGE, np.int32) for _ in range(2))
             plan = replace(hw.plan("hopwave-gpu"), rule=rule)
             ids = cupy.asarray(np.array([source], np.int32))
-            workspace.launch(distance, parent if parents else None, ids, Question(parents), plan)
+            workspace.launch(distance, parent if parents else None, ids, SearchJob(parents), plan)
             np.testing.assert_array_equal(distance.get(), distances)
             if parents:
                 check_parents(graph, source, distances, parent.get())

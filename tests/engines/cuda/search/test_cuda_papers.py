@@ -17,7 +17,7 @@ import oracle
 from graphs import TRAPS
 from hopwave import Graph, engines, generate
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan
 
 
@@ -39,7 +39,7 @@ def fresh(graph: Graph) -> Graph:
     return Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)
 
 
-def searched(graph: Graph, plan: Plan, source: int, question: Question, ahead: bool) -> tuple[Any, Any]:
+def searched(graph: Graph, plan: Plan, source: int, question: SearchJob, ahead: bool) -> tuple[Any, Any]:
     """What the engine found, and its levels without their times: launched ahead, or one after the other."""
     from hopwave.engines.host_loop import by_levels
 
@@ -124,8 +124,8 @@ def test_recorded_launches_are_made_again_with_another_level(monkeypatch: pytest
 @pytest.mark.parametrize("limit", [None, 0, 1, 6])
 def test_levels_ahead_are_those_of_the_host(plan: Plan, trap: str, limit: int | None) -> None:
     graph = TRAPS[trap]()
-    counted = plan.why_not(Question(path_counts=True)) is None
-    question = Question(depth_limit=limit, path_counts=counted)
+    counted = plan.why_not(SearchJob(path_counts=True)) is None
+    question = SearchJob(depth_limit=limit, path_counts=counted)
     (found, levels), (expected, right) = (searched(graph, plan, 0, question, ahead) for ahead in (True, False))
     assert levels == right
     assert values(found["distances"]) == values(expected["distances"])
@@ -138,7 +138,7 @@ def test_levels_ahead_are_those_of_the_host(plan: Plan, trap: str, limit: int | 
 def test_path_counts_are_scaled_between_levels_launched_ahead(plan: Plan) -> None:
     """A chain of 1100 diamonds has 2^1100 paths: more than float64, so that levels must be scaled on the way."""
     graph = generate.diamonds(1100)
-    found, levels = searched(graph, plan, 0, Question(path_counts=True), True)
+    found, levels = searched(graph, plan, 0, SearchJob(path_counts=True), True)
     assert len(levels) == found["depth"] + 1
     mantissa, exponent = values(found["path_counts"])
     assert np.log2(max(mantissa)) + max(exponent) == pytest.approx(1100)
@@ -215,7 +215,7 @@ def test_duplicates_stay_only_where_nothing_needs_exact_queues(
     graph = generate.path(4)
     on_device = type("OnDevice", (), {"launch": None})
     loaded = type("Loaded", (), {"graph": graph, "n": 4, "m": 6, "plan": CATALOGUE[plan], "on_device": on_device})
-    assert state.Search(loaded, (0,), Question(path_counts=counted)).duplicates is expected
+    assert state.Search(loaded, (0,), SearchJob(path_counts=counted)).duplicates is expected
 
 
 def test_few_blocks_cull_where_duplicates_stay() -> None:
@@ -247,7 +247,7 @@ def test_a_column_product_is_one_launch_or_several(
     monkeypatch.setattr(steps, "FEW_LISTS", lists)
     monkeypatch.setattr(steps, "FEW_ARCS", arcs)
     graph = TRAPS[trap]()
-    counted = hw.plan(plan).why_not(Question(path_counts=True)) is None
+    counted = hw.plan(plan).why_not(SearchJob(path_counts=True)) is None
     result = hw.bfs(graph, 0, plan=plan, device="cuda", path_counts=counted, trace=True)
     distances = oracle.distances(graph, [0])
     assert result.distances.tolist() == distances and result.trace is not None
@@ -264,7 +264,7 @@ def test_a_column_product_is_one_launch_or_several(
 def test_levels_are_timed_for_a_trace_alone(plan: str) -> None:
     graph, engine = TRAPS["kronecker-directed"](), engines.engine("cuda")
     for trace in (True, False):
-        search = engine.start(engine.load(graph, hw.plan(plan)), (0,), Question())
+        search = engine.start(engine.load(graph, hw.plan(plan)), (0,), SearchJob())
         levels = engine.run(search, hw.plan(plan), trace)
         assert bool(levels) is trace and all(level.seconds > 0 for level in levels)
 
@@ -273,7 +273,7 @@ def test_levels_are_timed_for_a_trace_alone(plan: str) -> None:
 def test_xbfs_scans_nothing_where_every_vertex_is_visited() -> None:
     """The last level of a search that reaches everything looks for unvisited vertices, and there are none."""
     graph, engine, plan = generate.complete(300), engines.engine("cuda"), hw.plan("xbfs")
-    search: Any = engine.start(engine.load(graph, plan), (0,), Question())
+    search: Any = engine.start(engine.load(graph, plan), (0,), SearchJob())
     search.begin()
     launch, scans = search.launch, []
 

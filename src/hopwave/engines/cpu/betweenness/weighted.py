@@ -33,7 +33,7 @@ from hopwave.engines.cpu.betweenness.weighted_extended import extended_source, r
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U0, U1, atomic_add, noinline
 from hopwave.engines.cpu.path_counts import LARGEST
 from hopwave.engines.cpu.views import unsigned
-from hopwave.engines.uncountable import uncountable
+from hopwave.engines.undefined_counts import uncountable
 from hopwave.system.numba_cache import njit
 
 TOO_MANY = 2.0**LARGEST

@@ -28,10 +28,10 @@ from hopwave.planning.jobs import (
     Allowed,
     Direction,
     FoundByBuckets,
-    PathSearch,
     PowerIteration,
     Product,
     Settled,
+    ShortestPathsJob,
     Touched,
 )
 from hopwave.planning.trace import Bucket
@@ -269,16 +269,16 @@ class Algebra(linalg.Algebra):
 
         return count_triangles(part, most)
 
-    def dijkstra(self, A: Matrix, search: PathSearch) -> Settled:
-        from hopwave.engines.cpu.paths.delta_stepping import arcs_of
-        from hopwave.engines.cpu.paths.dijkstra import dijkstra
+    def dijkstra(self, A: Matrix, search: ShortestPathsJob) -> Settled:
+        from hopwave.engines.cpu.shortest_paths.delta_stepping import arcs_of
+        from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra
 
         return Settled(*dijkstra(arcs_of(A), search.sources, search.limit, search.target, search.most))
 
     def delta_stepping(
-        self, A: Matrix, search: PathSearch, delta: float | None, trace: bool, threads: int | None
+        self, A: Matrix, search: ShortestPathsJob, delta: float | None, trace: bool, threads: int | None
     ) -> FoundByBuckets:
-        from hopwave.engines.cpu.paths.delta_stepping import delta_stepping
+        from hopwave.engines.cpu.shortest_paths.delta_stepping import delta_stepping
 
         found, width, rows, alone = delta_stepping(A, search.sources, search.limit, delta, threads, trace)
         levels = (

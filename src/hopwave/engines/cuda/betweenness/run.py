@@ -13,10 +13,10 @@ from functools import cache
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import rows
-from hopwave.engines.cuda.answers import to_host
+from hopwave.engines.cuda import row_lengths
 from hopwave.engines.cuda.betweenness import batch, block, lists, regimes, weighted, wide
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
+from hopwave.engines.cuda.host_copies import to_host
 from hopwave.engines.cuda.memory import free_memory
 from hopwave.engines.cuda.renumber import neighbours_near, renumbered
 from hopwave.engines.cuda.search.distances import distances_from, probed_depth
@@ -99,7 +99,7 @@ def begin(loaded, job, name):
             batch.begin(job.edges)
             loaded.on_device.launch.begin(lists.HEADER)
         block.begin(loaded, job, name == "block")
-    loaded.on_device.launch.begin(rows.HEADER)
+    loaded.on_device.launch.begin(row_lengths.HEADER)
 
 
 def regime(loaded, job, name):

@@ -19,11 +19,11 @@ import cupy
 import numpy as np
 
 from hopwave import engines
+from hopwave.engines.cuda.count_scaling import LevelScaling
 from hopwave.engines.cuda.counters import COUNTERS
 from hopwave.engines.cuda.errors import OTHERS_LESS, explained
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
 from hopwave.engines.cuda.records import record
-from hopwave.engines.cuda.scaling import LevelScaling
 from hopwave.errors import EngineError, amount
 from hopwave.planning.plan import Push
 

@@ -16,7 +16,7 @@ from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.block import EXTENDED, Blocks
 from hopwave.engines.cuda.launch import expression, truth
 from hopwave.engines.cuda.records import filled, record
-from hopwave.engines.uncountable import uncountable
+from hopwave.engines.undefined_counts import uncountable
 
 HEADER, KERNEL = "betweenness/weighted.cuh", "sources_weighted"
 TOO_MANY, CYCLE = 1, 2  # enum Status

@@ -29,7 +29,16 @@ from hopwave.engines.shortcuts import NoShortcuts
 from hopwave.errors import EngineError
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import Place, by_place
-from hopwave.planning.jobs import Allowed, Direction, FoundNearFar, PathSearch, PowerEnd, PowerJob, Product, Touched
+from hopwave.planning.jobs import (
+    Allowed,
+    Direction,
+    FoundNearFar,
+    PowerEnd,
+    PowerJob,
+    Product,
+    ShortestPathsJob,
+    Touched,
+)
 
 COMMUTATIVE = ("plus", "times", "min", "max", "lor", "land", "lxor")
 FALSE, TRUE = np.int8(0), np.int8(1)  # as kernels take them
@@ -182,9 +191,9 @@ class Algebra(NoShortcuts):
         return waves(A, x, product, places, depth_limit, alpha, beta, trace)
 
     @explained
-    def near_far(self, A: Matrix, search: PathSearch, delta: float | None, trace: bool) -> FoundNearFar:
-        from hopwave.engines.cuda.answers import to_host
-        from hopwave.engines.cuda.paths import search as paths
+    def near_far(self, A: Matrix, search: ShortestPathsJob, delta: float | None, trace: bool) -> FoundNearFar:
+        from hopwave.engines.cuda.host_copies import to_host
+        from hopwave.engines.cuda.shortest_paths import search as paths
 
         distances, buckets = paths.search(A, search, delta, trace)
 

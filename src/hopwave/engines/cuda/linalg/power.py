@@ -17,14 +17,14 @@ import numpy as np
 from hopwave.engines.cuda import build, nvrtc, renumber
 from hopwave.engines.cuda.launch import PLAIN_SHARED, WARP, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
-from hopwave.engines.cuda.paths import search as paths
 from hopwave.engines.cuda.policy import POWER
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
+from hopwave.engines.cuda.shortest_paths import search as paths
 from hopwave.errors import EngineError
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import row_of_each
-from hopwave.planning.jobs import PathSearch, PowerEnd
+from hopwave.planning.jobs import PowerEnd, ShortestPathsJob
 
 HEADER = "linalg/power.cuh"
 THREADS, BLOCKS = 1024, 1  # POWER_THREADS per block and POWER_BLOCKS per multiprocessor there
@@ -202,7 +202,7 @@ def hops(rows):
     """The distance of every vertex from the first, as int32; -1 where there is no path."""
     arcs = paths.Arcs(rows)
     buffers = paths.Buffers(arcs)
-    paths.launch(arcs, buffers, PathSearch((0,)), arcs.width, trace=False)
+    paths.launch(arcs, buffers, ShortestPathsJob((0,)), arcs.width, trace=False)
     return buffers.whole.view(np.int32)  # the distance of a vertex that has none is all ones
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hopwave import engines
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Question
+from hopwave.planning.jobs import SearchJob
 from hopwave.prepared import Structure
 
 
@@ -15,7 +15,7 @@ def distances_from(loaded, source):
     two seconds to compile.
     """
     engine, plan = engines.engine("cuda"), CATALOGUE["hopwave-gpu"]
-    search = engine.start(engine.load(loaded.graph, plan), (source,), Question())
+    search = engine.start(engine.load(loaded.graph, plan), (source,), SearchJob())
     engine.run(search, plan, False)
     return search.distance, engine.fetch(search)["depth"]
 

@@ -8,9 +8,9 @@ import cupy
 import numpy as np
 
 from hopwave.arrays import Deferred
-from hopwave.engines.cuda import nvrtc, rows, scaling
-from hopwave.engines.cuda.answers import to_host
+from hopwave.engines.cuda import count_scaling, nvrtc, row_lengths
 from hopwave.engines.cuda.errors import explained
+from hopwave.engines.cuda.host_copies import to_host
 from hopwave.engines.cuda.launch import expression, kernels, truth
 from hopwave.engines.cuda.policy import LevelSplit
 from hopwave.engines.cuda.records import filled, record
@@ -38,8 +38,8 @@ def why_not(plan, question):
     """None, or why this loop cannot run the plan.
 
     >>> import hopwave as hw
-    >>> from hopwave.planning.jobs import Question
-    >>> why_not(hw.plan("hopwave"), Question()) is None
+    >>> from hopwave.planning.jobs import SearchJob
+    >>> why_not(hw.plan("hopwave"), SearchJob()) is None
     True
     """
     kinds = tuple(type(step) for step in plan.steps)
@@ -66,7 +66,7 @@ def begin(offset, n, question):
 def begin_counting(offset):
     """Start to compile what path counts need."""
     nvrtc.begin(HEADER, [expression(HEADER, "count_paths", offset)])
-    for header in (by_level.HEADER, rows.HEADER):
+    for header in (by_level.HEADER, row_lengths.HEADER):
         kernels(offset).begin(header)
 
 
@@ -96,7 +96,7 @@ def run(search, plan, trace):
         ending = W.launch(search.distance, search.parent, search.sources, search.question, plan, rows)
     search.depth, search.reached = ending.depth(), ending.reached()
     search.counts = path_counts(W, search.distance, search.depth) if search.question.path_counts else None
-    return levels(rows.get(), ending.found()["levels"], plan) if trace else []
+    return levels(row_lengths.get(), ending.found()["levels"], plan) if trace else []
 
 
 class DirectSearch:
@@ -163,6 +163,6 @@ def path_counts(W, distance, depth):
     )  # fmt: skip
     kernel((W.multiprocessors,), (BLOCK,), (W.graph, arguments, W.buffers.counters, distance, sigma))
     if state.get().view(SCALING)[0]["overflowed"]:
-        return scaling.extended_counts(launch, in_rows, distance, depth)
+        return count_scaling.extended_counts(launch, in_rows, distance, depth)
     shifts = shifts.get()
-    return scaling.unscaled(sigma, distance, shifts) if shifts.any() else sigma
+    return count_scaling.unscaled(sigma, distance, shifts) if shifts.any() else sigma

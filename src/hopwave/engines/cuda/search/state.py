@@ -9,7 +9,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import scaling
+from hopwave.engines.cuda import count_scaling
 from hopwave.engines.cuda.counters import COUNTERS
 from hopwave.engines.cuda.launch import BLOCK, NULL
 from hopwave.engines.cuda.memory import NamedBuffers
@@ -108,7 +108,7 @@ class Search:
             self.parent.data.memset_async(0xFF, self.parent.nbytes)
         if self.question.path_counts:
             self.sigma = cupy.zeros(n, np.float64)
-            self.scaling = scaling.LevelScaling(self.on_device.degree_bits)
+            self.scaling = count_scaling.LevelScaling(self.on_device.degree_bits)
         several = len(self.sources) > 1
         sources = cupy.asarray(np.array(self.sources, np.int32)) if several else NULL
         self.launch(
@@ -231,7 +231,7 @@ class Search:
         """σ from σ̂ and each level's shift; counted again by mantissa and exponent where a level spans too much."""
         if self.overflowed:
             in_rows = self.loaded.in_offsets, self.loaded.in_neighbours
-            return scaling.extended_counts(self.launch, in_rows, self.distance, self.depth)
+            return count_scaling.extended_counts(self.launch, in_rows, self.distance, self.depth)
         if not any(self.scaling.shifts):
             return self.sigma
-        return scaling.unscaled(self.sigma, self.distance, self.scaling.shifts)
+        return count_scaling.unscaled(self.sigma, self.distance, self.scaling.shifts)

@@ -15,7 +15,7 @@ from hopwave.engines.cuda.launch import NULL, expression, offset_type, truth
 from hopwave.engines.cuda.policy import level_split
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
-from hopwave.engines.cuda.search.standing import Endings
+from hopwave.engines.cuda.search.end_of_search import Endings
 
 HEADER = "one_launch/search.cuh"
 BLOCK = 1024  # threads per block (HOPWAVE_BLOCK in kernels/one_launch/state.cuh)

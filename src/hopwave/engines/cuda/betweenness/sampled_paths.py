@@ -1,4 +1,4 @@
-"""Sampling shortest paths on the GPU: thousands of pairs at once, one warp each (kernels/betweenness/paths.cuh).
+"""Sampling shortest paths on the GPU: thousands of pairs at once, one warp each (kernels: sampled_paths.cuh).
 
 Pair number i and its path are those of the CPU engine, which also draws the pairs whose path counts need more than
 float64.
@@ -21,7 +21,7 @@ from hopwave.engines.cuda.records import filled, record
 from hopwave.errors import EngineError, amount
 from hopwave.planning.jobs import PATH_SUMS
 
-HEADER = "betweenness/paths.cuh"
+HEADER = "betweenness/sampled_paths.cuh"
 THREADS = 256  # PATH_THREADS there
 NO_CUTOFF = np.iinfo(np.int32).max
 BYTES_PER_VERTEX = 20  # of one search: level, queue, path, path count

@@ -15,7 +15,7 @@ from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import POOL_NEXT, Helpers, new_board, thread_count
 from hopwave.engines.cpu.many import weighted
-from hopwave.engines.cpu.paths import bins, loop, one_core
+from hopwave.engines.cpu.shortest_paths import bins, loop, one_core
 from hopwave.engines.cpu.views import read_only, unsigned_rows
 
 TRACE_ROWS = 4096

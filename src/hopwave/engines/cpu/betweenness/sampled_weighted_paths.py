@@ -15,7 +15,7 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu.betweenness.dijkstra import NONE, PATHS, bytes_of_state, forget, new_state, search
-from hopwave.engines.cpu.betweenness.path_kernels import (
+from hopwave.engines.cpu.betweenness.sampled_path_kernels import (
     ARCS,
     INNER_VERTICES,
     PAIRS_PER_BATCH,
@@ -29,13 +29,13 @@ from hopwave.engines.cpu.betweenness.path_kernels import (
     mix,
     pair,
 )
-from hopwave.engines.cpu.betweenness.paths import PathSampling
+from hopwave.engines.cpu.betweenness.sampled_paths import PathSampling
 from hopwave.engines.cpu.betweenness.weighted import TOO_MANY, check_cycle, rows_with_lengths
 from hopwave.engines.cpu.betweenness.weighted_extended import extended_counts, report_cycle, sequence
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.path_counts import two_to
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
-from hopwave.engines.uncountable import uncountable
+from hopwave.engines.undefined_counts import uncountable
 from hopwave.system.numba_cache import njit
 
 # A worker's own arrays: a WeightedState, the path from its end to its beginning, and what it adds up.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hopwave.algebra.matrix import Matrix
-from hopwave.algorithms import paths as _paths
+from hopwave.algorithms import paths_between as _paths
 from hopwave.algorithms import shortest_paths as _shortest
 from hopwave.api.arguments import as_graph
 from hopwave.api.choice import engine_for

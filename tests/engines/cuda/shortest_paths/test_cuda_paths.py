@@ -15,7 +15,7 @@ import hopwave as hw
 from graphs import TRAPS
 from hopwave import Graph, GraphError
 from hopwave import linalg as la
-from hopwave.planning.jobs import PathSearch
+from hopwave.planning.jobs import ShortestPathsJob
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 either = pytest.mark.parametrize("directed", [False, True])
@@ -42,7 +42,7 @@ KINDS: dict[str, Any] = {
 def compiling(gpu: Any) -> None:
     """All kernels are compiled at the same time, instead of each when it is first needed."""
     from hopwave.engines.cuda import nvrtc
-    from hopwave.engines.cuda.paths import search as paths
+    from hopwave.engines.cuda.shortest_paths import search as paths
 
     for header, name in paths.instances("int"):
         nvrtc.begin(header, [name])
@@ -149,8 +149,8 @@ def test_large_graphs(name: str) -> None:
 @pytest.mark.parametrize("name", ["kronecker", "grid"])
 def test_full_buffers_only_repeat_work(name: str) -> None:
     """Queues of one entry per vertex are full time and again."""
-    from hopwave.engines.cuda.paths import search as paths
     from hopwave.engines.cuda.policy import PathSplit
+    from hopwave.engines.cuda.shortest_paths import search as paths
 
     graph = large()[name]
     source = int(np.argmax(graph.degrees))
@@ -158,13 +158,13 @@ def test_full_buffers_only_repeat_work(name: str) -> None:
     for split in (PathSplit(), PathSplit(subrounds=0, enter=0, alone=0, pile=0)):
         buffers = paths.Buffers(arcs, split, capacity=graph.n)
         for width in (1.0, 1e6):
-            d, _ = paths.launch(arcs, buffers, PathSearch((source,)), width, False)
+            d, _ = paths.launch(arcs, buffers, ShortestPathsJob((source,)), width, False)
             assert np.array_equal(d.get(), right(graph, [source]))
 
 
 def test_ways_to_share_out_work_change_no_bit() -> None:
-    from hopwave.engines.cuda.paths import search as paths
     from hopwave.engines.cuda.policy import PathSplit
+    from hopwave.engines.cuda.shortest_paths import search as paths
 
     graph = large()["kronecker"]
     expected = right(graph, [1])
@@ -176,7 +176,7 @@ def test_ways_to_share_out_work_change_no_bit() -> None:
     ):  # fmt: skip
         buffers = paths.Buffers(arcs, PathSplit(**changes))
         for _ in range(2):  # counters are left as they were found
-            d, _ = paths.launch(arcs, buffers, PathSearch((1,)), 20.0, False)
+            d, _ = paths.launch(arcs, buffers, ShortestPathsJob((1,)), 20.0, False)
             assert np.array_equal(d.get(), expected), changes
 
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "common/threads.cuh"
 
-namespace hopwave::paths {
+namespace hopwave::shortest_paths {
 
 struct Summary {
   double greatest, sum;
@@ -34,4 +34,4 @@ __global__ void to_whole(const T *lengths, u64 count, u32 *whole) {
   for (u64 i = thread_number(); i < count; i += thread_count()) whole[i] = (u32)lengths[i];
 }
 
-}  // namespace hopwave::paths
+}  // namespace hopwave::shortest_paths

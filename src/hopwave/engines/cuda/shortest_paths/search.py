@@ -14,15 +14,15 @@ import numpy as np
 
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.launch import NULL, expression, offset_type
-from hopwave.engines.cuda.paths.lengths import LENGTHS, NO_DISTANCE, REAL, WHOLE, lengths_of, possible
 from hopwave.engines.cuda.policy import path_split, path_width
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
+from hopwave.engines.cuda.shortest_paths.lengths import LENGTHS, NO_DISTANCE, REAL, WHOLE, lengths_of, possible
 from hopwave.errors import EngineError
 from hopwave.planning.trace import Bucket
 
-SEARCH, PREDECESSORS = "paths/search.cuh", "paths/predecessors.cuh"
-BLOCK = 1024  # threads per block (THREADS in kernels/paths/state.cuh)
+SEARCH, PREDECESSORS = "shortest_paths/search.cuh", "shortest_paths/predecessors.cuh"
+BLOCK = 1024  # threads per block (THREADS in kernels/shortest_paths/state.cuh)
 TRACE_COLUMNS = 5  # least distance, rounds, vertices, arcs, nanoseconds
 TRACE_ROWS = 1 << 12
 ENTRY_BYTES = {WHOLE: 8, REAL: 16}
@@ -30,12 +30,12 @@ ENTRIES_PER_VERTEX = 2  # of every queue and pile: a vertex has an entry for eve
 SPARE_ENTRIES = 1 << 16  # of small graphs
 
 WORK = record(
-    "paths/state.cuh", "Work<unsigned int>", "ptr dist near[2] far[2] chunks[2] counters trace", "i64 trace_rows",
-    "i64 capacity chunk_capacity", "i64 chunk enter alone pile local subrounds arcs share",
+    "shortest_paths/state.cuh", "Work<unsigned int>", "ptr dist near[2] far[2] chunks[2] counters trace",
+    "i64 trace_rows", "i64 capacity chunk_capacity", "i64 chunk enter alone pile local subrounds arcs share",
 )  # fmt: skip
-CHUNK = record("paths/state.cuh", "Chunk", "u64 d", "i64 begin", "i32 v length")
-COUNTERS = record("paths/state.cuh", "Counters", "u32 arrived left near[3]", offsets=[0, 128, 256], size=1280)
-REPORT = record("paths/state.cuh", "Report", "u64 buckets rounds grid_phases rebuilds")
+CHUNK = record("shortest_paths/state.cuh", "Chunk", "u64 d", "i64 begin", "i32 v length")
+COUNTERS = record("shortest_paths/state.cuh", "Counters", "u32 arrived left near[3]", offsets=[0, 128, 256], size=1280)
+REPORT = record("shortest_paths/state.cuh", "Report", "u64 buckets rounds grid_phases rebuilds")
 
 
 def instances(offset):

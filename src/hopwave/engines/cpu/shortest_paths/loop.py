@@ -47,7 +47,8 @@ from hopwave.engines.cpu.intrinsics import (
     noinline,
     prefetch,
 )
-from hopwave.engines.cpu.paths.bins import (
+from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, SMALL_BUCKET
+from hopwave.engines.cpu.shortest_paths.bins import (
     ARCS,
     BINS,
     FREE_COUNT,
@@ -63,7 +64,6 @@ from hopwave.engines.cpu.paths.bins import (
     reserve,
     take_bin,
 )
-from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, SMALL_BUCKET
 from hopwave.system.numba_cache import njit
 
 U2 = np.uint64(2)

@@ -15,7 +15,7 @@ from hopwave.engines.reference.betweenness import arcs_of, counted, distances, p
 from hopwave.generate.counter import sequence
 from hopwave.graph import Graph
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import PATH_SUMS, PathJob, Question
+from hopwave.planning.jobs import PATH_SUMS, SampleJob, SearchJob
 
 PAIRS_PER_POLL = 16
 
@@ -23,7 +23,7 @@ PAIRS_PER_POLL = 16
 class PathSampling:
     """See hopwave.planning.jobs.PathSampling."""
 
-    def __init__(self, engine: Any, graph: Graph, job: PathJob) -> None:
+    def __init__(self, engine: Any, graph: Graph, job: SampleJob) -> None:
         self.job = job
         self.done = 0
         self.counts = np.zeros(graph.n, np.int64)
@@ -60,7 +60,7 @@ class PathSampling:
         """The vertices of one shortest path, from t back to s."""
         graph = self._graph
         limit = None if self.job.cutoff is None else int(self.job.cutoff)
-        search = self._engine.start(self._loaded, (s,), Question(path_counts=True, depth_limit=limit))
+        search = self._engine.start(self._loaded, (s,), SearchJob(path_counts=True, depth_limit=limit))
         self._engine.run(search, self._plan, False)
         if search.d[t] < 0:
             return None

@@ -14,9 +14,9 @@
 // result: a rounded sum grows with its terms, so whoever passes on the least distance of a vertex also offers the least
 // to its neighbours.
 #pragma once
-#include "paths/relax.cuh"
+#include "shortest_paths/relax.cuh"
 
-namespace hopwave::paths {
+namespace hopwave::shortest_paths {
 
 // What all threads of a block know of the counters.
 struct Here {
@@ -273,4 +273,4 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-}  // namespace hopwave::paths
+}  // namespace hopwave::shortest_paths

@@ -5,9 +5,9 @@
 // circle. So they are only taken for vertices without any other, in rounds: a vertex takes the lowest u of those that
 // had their own predecessor before the round began. The result is the same every time, and is a tree.
 #pragma once
-#include "paths/state.cuh"
+#include "shortest_paths/state.cuh"
 
-namespace hopwave::paths {
+namespace hopwave::shortest_paths {
 
 //   parent      the result; -1 where there is no path
 //   step        the round in which a vertex was given its predecessor; LATER before
@@ -114,4 +114,4 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-}  // namespace hopwave::paths
+}  // namespace hopwave::shortest_paths

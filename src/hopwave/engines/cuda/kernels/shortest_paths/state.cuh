@@ -9,7 +9,7 @@
 #pragma once
 #include "common/barrier.cuh"
 
-namespace hopwave::paths {
+namespace hopwave::shortest_paths {
 
 constexpr int THREADS = 1024, WARPS = THREADS / WARP;
 constexpr int TRACE_COLUMNS = 5;  // least distance (its bits), rounds, vertices, arcs, nanoseconds
@@ -140,4 +140,4 @@ __device__ __forceinline__ i64 nanoseconds() {
   return t;
 }
 
-}  // namespace hopwave::paths
+}  // namespace hopwave::shortest_paths

@@ -1,9 +1,9 @@
 // Relaxing arcs: a warp deals out the arcs of up to 32 entries to its lanes, offers their ends a distance, and queues
 // the ends whose distance became shorter: nearer than the threshold in a near queue, others on the far pile.
 #pragma once
-#include "paths/state.cuh"
+#include "shortest_paths/state.cuh"
 
-namespace hopwave::paths {
+namespace hopwave::shortest_paths {
 
 template <class Offset, class Length, class Bits>
 struct Relaxing {
@@ -292,4 +292,4 @@ struct Relaxing {
   }
 };
 
-}  // namespace hopwave::paths
+}  // namespace hopwave::shortest_paths

@@ -128,6 +128,6 @@ def compiled() -> Any:
 @cache
 def along_lengths() -> Any:
     """The kernels for paths along lengths."""
-    from hopwave.engines.cpu.paths import dijkstra
+    from hopwave.engines.cpu.shortest_paths import dijkstra
 
     return dijkstra

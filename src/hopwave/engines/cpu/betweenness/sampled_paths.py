@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness import path_kernels as kernels
+from hopwave.engines.cpu.betweenness import sampled_path_kernels as kernels
 from hopwave.engines.cpu.betweenness.state import READY
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
