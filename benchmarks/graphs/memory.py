@@ -185,7 +185,7 @@ def in_a_process(graph: Any, names: list[str]) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as folder:
         for part in ("indptr", "indices"):
             np.save(Path(folder) / f"{part}.npy", getattr(graph, part))
-        line = [sys.executable, "-m", "benchmarks.memory", "--one", json.dumps([folder, graph.directed, names])]
+        line = [sys.executable, "-m", "benchmarks.graphs.memory", "--one", json.dumps([folder, graph.directed, names])]
         for _ in range(ATTEMPTS):
             done = subprocess.run(line, capture_output=True, text=True, env=known, check=False, cwd=setting.ROOT)
             if done.returncode:

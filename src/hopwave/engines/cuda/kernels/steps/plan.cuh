@@ -1,5 +1,5 @@
-// The words of a plan's steps (hopwave/planning/plan.py) as template parameters; a word with a meaning in C++ has an underscore
-// after it.
+// The words of a plan's steps (planning/plan.py) as template parameters; a word with a meaning in C++ has an
+// underscore after it.
 #pragma once
 
 namespace hopwave::steps {
