@@ -278,9 +278,9 @@ grammars = st.builds(
 
 
 @settings(max_examples=7 * EXAMPLES)
-@given(lines=st.lists(line, max_size=6), grammar=grammars)
-def test_the_scanner_never_differs_from_the_definition(lines, grammar):
-    block = "".join(text + "\n" for text in lines).encode()
+@given(texts=st.lists(line, max_size=6), grammar=grammars)
+def test_the_scanner_never_differs_from_the_definition(texts, grammar):
+    block = "".join(text + "\n" for text in texts).encode()
     slow, fast = (lines._parse(block, grammar, np.int64, compiled) for compiled in (False, True))
     assert (slow.u.tolist(), slow.v.tolist(), slow.lines, slow.trouble) == (
         fast.u.tolist(),

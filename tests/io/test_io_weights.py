@@ -358,9 +358,9 @@ weighted_grammars = st.builds(
 
 
 @settings(max_examples=7 * EXAMPLES)
-@given(lines=st.lists(weighted_line, max_size=6), grammar=weighted_grammars)
-def test_the_weighted_scanner_never_differs_from_the_definition(lines, grammar):
-    block = "".join(text + "\n" for text in lines).encode()
+@given(texts=st.lists(weighted_line, max_size=6), grammar=weighted_grammars)
+def test_the_weighted_scanner_never_differs_from_the_definition(texts, grammar):
+    block = "".join(text + "\n" for text in texts).encode()
     slow, fast = (lines._parse(block, grammar, np.int64, compiled) for compiled in (False, True))
     assert (slow.u.tolist(), slow.v.tolist(), bits(slow.w), slow.lines, slow.trouble) == (
         fast.u.tolist(),
