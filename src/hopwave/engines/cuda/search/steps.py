@@ -418,7 +418,7 @@ def instances(offset="int"):
     shaped += [
         ("steps/push.cuh", "push", push_shape(mapping, output, counting))
         for mapping, (output, counting) in product(
-            ("thread", "warp", "block", "twc"),
+            ("thread", "twc"),
             [("queue", "false"), ("queue", "true"), ("scan", "false"), ("scan", "true"), ("reuse", "false")],
         )
     ]
