@@ -15,7 +15,7 @@ from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Pull, Push
 
 pytest.importorskip("cupy", reason="CuPy is not installed")
-from hopwave.engines.cuda import memory, prepared_launch
+from hopwave.engines.cuda import buffers, prepared_launch
 from hopwave.engines.cuda.launch import NULL, parameters
 from hopwave.engines.cuda.search import ahead, launches, radix, state, steps
 
@@ -64,7 +64,7 @@ class Launches:
 @pytest.fixture
 def arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     cupy = SimpleNamespace(empty=Array, zeros=Array, ndarray=Array, cumsum=lambda sums: sums)
-    for module in (memory, state, steps, ahead):
+    for module in (buffers, state, steps, ahead):
         monkeypatch.setattr(module, "cupy", cupy)
 
 
@@ -76,7 +76,7 @@ def begun(plan: Plan, question: SearchJob) -> Any:
     rows = {name: Array(98) for name in ("offsets", "neighbours", "in_offsets", "in_neighbours")}
     loaded = SimpleNamespace(graph=graph, n=graph.n, m=graph.m, plan=plan, on_device=on_device, **rows)
     search = state.Search(loaded, (1,), question)
-    search.work = memory.NamedBuffers()
+    search.work = buffers.NamedBuffers()
     search.work.rows = [Array(state.COUNTERS) for _ in range(state.MOST_AHEAD)]  # type: ignore[attr-defined]
     search.launch, search.all_counters, search.next_row = Launches(), Array(1), state.MOST_AHEAD
     search.queue, search.next_queue, search.marks = Array(graph.n), Array(graph.n), False
