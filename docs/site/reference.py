@@ -47,7 +47,7 @@ GROUPS = (
         "files",
         "Files, devices, plans",
         "Reading and writing graphs, what this machine has, the memory of a question, and the catalogue of plans.",
-        "read write formats devices Device estimate MemoryEstimate plan plans validate Validation",
+        "read write formats devices Device estimate_memory MemoryEstimate plan plans validate Validation",
     ),
     _group(
         "search",

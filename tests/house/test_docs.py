@@ -233,7 +233,7 @@ def test_pictures_of_speed_have_every_time(draw: Any, panels: Any) -> None:
 def test_the_picture_has_every_room(root: Path) -> None:
     drawn = set(re.findall(r'text-anchor="middle">([^<]+)</text>', picture.svg()))
     assert drawn == {picture.caption(room) for room in picture.arrows()}
-    assert {"api/", "engines/cpu/", "plan", "hopwave"} <= drawn
+    assert {"api/", "engines/cpu/", "planning/", "hopwave"} <= drawn
 
 
 def test_an_arrow_is_left_out_where_a_chain_says_the_same() -> None:

@@ -10,9 +10,9 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import count_scaling
+from hopwave.engines.cuda.buffers import NamedBuffers
 from hopwave.engines.cuda.counters import COUNTERS
 from hopwave.engines.cuda.launch import BLOCK, NULL
-from hopwave.engines.cuda.memory import NamedBuffers
 from hopwave.engines.cuda.prepared_launch import PackedLaunches
 from hopwave.planning.plan import Push
 
