@@ -36,7 +36,7 @@ FLOORS = (  # from top to bottom: the one place that says which room is on which
     Floor("Many machines", "graphs split over the ranks of an MPI job", ("distributed",)),
     Floor("Public functions", "check arguments, choose a plan and an engine, run", (PACKAGE, "api")),
     Floor("Results", "what comes back", ("results",)),
-    Floor("Algorithms", "loops over levels or sources", ("algorithms", "memory")),
+    Floor("Algorithms", "loops over levels or sources", ("algorithms",)),
     Floor("Blocks and products", "jobs dealt to an executor; masked products", ("executors", "linalg")),
     Floor("Engines", "the same jobs on every machine", ("engines",)),
     Floor("Plans and data sets", "what to compute and how, as records; graphs by name", ("planning", "datasets")),

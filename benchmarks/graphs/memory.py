@@ -1,4 +1,4 @@
-"""Memory that a question takes at its peak, beside what hw.estimate says beforehand.
+"""Memory that a question takes at its peak, beside what hw.estimate_memory says beforehand.
 
     PYTHONPATH=src python -m benchmarks.graphs.memory [--device cpu|cuda] [--graphs kron17,…] [--only bfs,…] [--publish]
 
@@ -39,10 +39,10 @@ TITLE = "Memory, estimated and measured"
 NOTES = {
     "cpu": "*Peak* is the growth of the process's resident memory during the call, beside the graph's own arrays, each "
     "question in a process of its own with two threads, after small graphs have compiled everything. *Estimated* is "
-    "what `hw.estimate` says beforehand. Arrays along weights are filled in part, in pages of 2 MB that begin where "
-    "the system puts them: the same question takes up to 4 MB more in one process than in another.",
+    "what `hw.estimate_memory` says beforehand. Arrays along weights are filled in part, in pages of 2 MB that begin "
+    "where the system puts them: the same question takes up to 4 MB more in one process than in another.",
     "cuda": "*Peak* is the greatest sum of CuPy's live allocations during the call, on a graph that was on the host. "
-    "*Estimated* is what `hw.estimate` says beforehand. *Pool* is by how much CuPy's pool grew; it keeps what "
+    "*Estimated* is what `hw.estimate_memory` says beforehand. *Pool* is by how much CuPy's pool grew; it keeps what "
     "earlier calls freed.",
 }
 ON_THE_CPU = tuple(GRAPHS)
@@ -74,6 +74,7 @@ def asks(graph: Any) -> dict[str, tuple[str, dict[str, Any]]]:
         "sssp": ("sssp", {"source": hub, "weights": True}),
         "sssp, every arc 1": ("sssp", {"source": hub}),
         "sssp_many, 8 sources": ("sssp_many", {"sources": some[:8], "weights": True}),
+        "sssp_many, every arc 1, 8 sources": ("sssp_many", {"sources": some[:8]}),
         "pagerank": ("pagerank", {}),
         "pagerank along weights": ("pagerank", {"weights": True}),
         "components": ("weakly_connected_components", {}),
@@ -185,7 +186,7 @@ def in_a_process(graph: Any, names: list[str]) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as folder:
         for part in ("indptr", "indices"):
             np.save(Path(folder) / f"{part}.npy", getattr(graph, part))
-        line = [sys.executable, "-m", "benchmarks.memory", "--one", json.dumps([folder, graph.directed, names])]
+        line = [sys.executable, "-m", "benchmarks.graphs.memory", "--one", json.dumps([folder, graph.directed, names])]
         for _ in range(ATTEMPTS):
             done = subprocess.run(line, capture_output=True, text=True, env=known, check=False, cwd=setting.ROOT)
             if done.returncode:
@@ -197,10 +198,11 @@ def in_a_process(graph: Any, names: list[str]) -> dict[str, int]:
 
 
 def estimated(graph: Any, what: str, options: dict[str, Any], device: str) -> int:
-    """What hw.estimate says of a graph that nothing is prepared for."""
+    """What hw.estimate_memory says of a graph that nothing is prepared for."""
     if what == "from_edges":
-        return int(hw.estimate((graph.n, len(graph.to_edges()[0])), what, device=device, directed=graph.directed))
-    return int(hw.estimate(fresh(graph, options), what, device=device, **options))
+        size = graph.n, len(graph.to_edges()[0])
+        return int(hw.estimate_memory(size, what, device=device, directed=graph.directed))
+    return int(hw.estimate_memory(fresh(graph, options), what, device=device, **options))
 
 
 def main() -> None:

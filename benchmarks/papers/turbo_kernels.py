@@ -111,7 +111,7 @@ def counted(ncu: str, names: str, only: str, folder: Path) -> list[dict[str, Any
     runs, log = folder / "runs", folder / "log"
     options = ["--profile-from-start", "off", "--clock-control", "none", "--csv", "--print-units", "base"]
     options += ["--metrics", ",".join(METRICS), "--log-file", str(log)]
-    program = [sys.executable, "-m", "benchmarks.gpu_turbo_kernels", "--graphs", names, "--only", only]
+    program = [sys.executable, "-m", "benchmarks.papers.turbo_kernels", "--graphs", names, "--only", only]
     program += ["--runs", str(runs)]
     try:
         subprocess.run([ncu, *options, *program], check=True)

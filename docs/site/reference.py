@@ -47,7 +47,7 @@ GROUPS = (
         "files",
         "Files, devices, plans",
         "Reading and writing graphs, what this machine has, the memory of a question, and the catalogue of plans.",
-        "read write formats devices Device estimate MemoryEstimate plan plans validate Validation",
+        "read write formats devices Device estimate_memory MemoryEstimate plan plans validate Validation",
     ),
     _group(
         "search",
@@ -111,7 +111,7 @@ GROUPS = (
         "hopwave.linalg",
         "Masked products over semirings. {doc}`../linear-algebra` is the guide.",
         "Matrix Vector mxv vxm mxm waves Waves Explanation apply select reduce ewise_add ewise_mult assign extract bfs "
-        "semiring Semiring monoid Monoid binary BinaryOp unary UnaryOp CONVERT",
+        "semiring Semiring monoid Monoid binary BinaryOp unary UnaryOp CONVERT Shares",
         "hopwave.linalg",
     ),
     _group(

@@ -33,7 +33,7 @@ from hopwave.api.distances import (
 from hopwave.api.eccentricity import center, diameter, eccentricity, periphery, radius
 from hopwave.api.link_analysis import eigenvector_centrality, hits, katz_centrality, pagerank
 from hopwave.api.many import bfs_many, distance_blocks, pairs_within, sssp_many
-from hopwave.api.memory import estimate
+from hopwave.api.memory_estimate import estimate_memory
 from hopwave.api.paths_between import all_shortest_paths, has_path, shortest_path
 from hopwave.api.search import bfs, bfs_each, k_hop
 from hopwave.api.shortest_paths import nearest, sssp, sssp_each
@@ -59,7 +59,7 @@ from hopwave.planning.catalogue import plan, plans
 from hopwave.planning.trace import Bucket, BucketTrace, Level, Trace
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 from hopwave.results.components import Communities, Components
-from hopwave.results.memory import MemoryEstimate
+from hopwave.results.memory_estimate import MemoryEstimate
 from hopwave.results.scores import DistanceHistogram, Estimate, HubsAndAuthorities, VertexScores
 from hopwave.results.search import BFSResult
 from hopwave.results.shortest_paths import ShortestPaths
@@ -119,7 +119,7 @@ __all__ = [
     "eccentricity",
     "edge_betweenness_centrality",
     "eigenvector_centrality",
-    "estimate",
+    "estimate_memory",
     "formats",
     "generate",
     "global_efficiency",

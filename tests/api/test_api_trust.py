@@ -218,7 +218,7 @@ NOT_A_NUMBER: list[Any] = ["x", None, [1], np.array([0.5, 0.5]), object(), 1j]
         (lambda G, x: hw.katz_centrality(G, beta=x), ["x", object(), 1j]),
         (lambda G, x: hw.label_propagation(G, seed=x), ["x", 0.5, -1, object()]),
         (lambda G, x: hw.maximal_independent_set(G, seed=x), ["x", 0.5, -1, object()]),
-        (lambda G, x: hw.estimate(G, x), [None, 3, object()]),
+        (lambda G, x: hw.estimate_memory(G, x), [None, 3, object()]),
         (lambda G, x: hw.distance_blocks(G, block_bytes=x), ["x", 0.5, -1, np.array([5, 5])]),
         (lambda G, x: hw.bfs_each(G, x), [None, 0, "abc", np.array(0), 1j]),
         (lambda G, x: hw.sssp_each(G, x), [None, 0, "abc", np.array(0), 1j]),

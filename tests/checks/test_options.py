@@ -69,7 +69,7 @@ def test_a_value_that_it_cannot_have(function: Callable[..., Any], option: str, 
     given = required(function)
     if option == "complement":
         given["mask"] = VECTOR
-    if function is hw.estimate and option == "directed":
+    if function is hw.estimate_memory and option == "directed":
         given |= {"G": (3, 4), "what": "from_edges"}
     if "strong" in function.__name__ or "weak" in function.__name__:
         given["G"] = RING
@@ -140,7 +140,7 @@ def test_numbers_that_are_none() -> None:
         hw.betweenness_centrality(SQUARE, checkpoint=7)  # type: ignore[arg-type]
     for wrong in ({"k": 0}, {"k": "x"}, {"sources": [99]}, {"memory_limit": -1}):
         with pytest.raises(hw.GraphError, match=next(iter(wrong)) if "sources" not in wrong else "99"):
-            hw.estimate(SQUARE, "betweenness_centrality", device="cpu", **wrong)  # type: ignore[arg-type]
+            hw.estimate_memory(SQUARE, "betweenness_centrality", device="cpu", **wrong)  # type: ignore[arg-type]
 
 
 def test_files(tmp_path: Path) -> None:

@@ -123,6 +123,7 @@ def test_every_word_of_a_step_is_used_by_some_plan() -> None:
     steps = [step for plan in CATALOGUE.values() for step in plan.steps]
     pushes = [step for step in steps if isinstance(step, Push)]
     pulls = [step for step in steps if isinstance(step, Pull)]
+    assert {push.mapping for push in pushes} == {"thread", "twc", "merge", "edge"}
     assert {push.output for push in pushes} == {"queue", "scan", "dense", "sort", "reuse"}
     assert {push.claim for push in pushes} == {"atomic", "benign"}
     assert {pull.mapping for pull in pulls} == {"thread", "warp", "merge"}
@@ -131,6 +132,12 @@ def test_every_word_of_a_step_is_used_by_some_plan() -> None:
 
 
 # ---------------------------------------------------------------- plans as their papers describe them
+
+
+def same_algorithm(one: str, other: str) -> bool:
+    """Whether two plans differ in nothing but name, section and summary."""
+    words = {"name": "", "section": "", "summary": ""}
+    return dataclasses.replace(CATALOGUE[one], **words) == dataclasses.replace(CATALOGUE[other], **words)  # type: ignore[arg-type]
 
 
 def test_turbobfs() -> None:
@@ -168,6 +175,7 @@ def test_xbfs() -> None:
         other = CATALOGUE[name]
         assert other.rule == plan.rule
         assert other.steps[:2] + other.steps[3:] == plan.steps[:2] + plan.steps[3:]
+    assert same_algorithm("xbfs-warp", "xbfs") and not same_algorithm("xbfs-donate", "xbfs")
     pulls = {name: CATALOGUE[name].steps[2] for name in PUBLISHED[catalogue.XBFS_PAPER]}
     assert pulls["xbfs-sync"] == dataclasses.replace(double_scan, asynchronous=False)
     for balance in ("static", "thread", "warp", "donate"):
@@ -192,6 +200,7 @@ def test_pushpull_table_2_adds_one_optimisation_per_row() -> None:
 def test_hopwaves_own_plans() -> None:
     ours = CATALOGUE["hopwave"]
     assert ours.loop == "device" and ours.order == "degree" and isinstance(ours.rule, Growing)
+    assert same_algorithm("hopwave-gpu", "hopwave-dense") and not same_algorithm("hopwave-gpu", "hopwave")
     assert {CATALOGUE[f"hopwave-{name}"].regime for name in ("block", "batch", "wide")} == {"block", "batch", "wide"}
     assert CATALOGUE["hopwave-paths"].why_not(SearchJob(path_counts=True)) is None
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import Executor
 from functools import cache
 from typing import Any
 
 from hopwave import engines
 from hopwave.checks.options import check_thread_count
-from hopwave.errors import EngineError, PlanError
+from hopwave.engines.ledger import Ask, Shape
+from hopwave.errors import EngineError, PlanError, too_large
 from hopwave.executors import DealtEngine, RemoteEngine, check_executor
 from hopwave.graph import Graph
-from hopwave.memory import room
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.catalogue import plan as named_plan
 from hopwave.planning.jobs import BetweennessJob, SearchJob
@@ -22,6 +23,7 @@ MIN_ARCS_FOR_GPU = 1 << 20  # arcs, for one search
 MIN_SEARCHED_ARCS_FOR_GPU = 1 << 32  # searches × arcs, for many searches
 MIN_WEIGHTED_ARCS_FOR_GPU = 1 << 28  # searches × arcs, for many searches along weights: they cost a CPU more per arc
 MIN_BETWEENNESS_ARCS_FOR_GPU = 1 << 28  # sources × arcs, for betweenness
+MIN_ARCS_TO_ASK = 1 << 27  # below, no GPU of today is too small, and asking takes as long as a small search
 
 WEIGHTED_PLAN = "brandes-dijkstra"  # for betweenness along weights
 DENSE_DEGREE = 16  # mean degree from which on a pull on a CPU skips most of its rows, and pays sooner
@@ -54,14 +56,41 @@ def choose_device(device: str, graph: Graph, threads: int | None, searches: int 
         worth = searches * graph.m >= MIN_WEIGHTED_ARCS_FOR_GPU
     else:
         worth = searches > 0 and (graph.m >= MIN_ARCS_FOR_GPU or searches * graph.m >= MIN_SEARCHED_ARCS_FOR_GPU)
-    return "cuda" if threads is None and worth and has_gpu() and room.why_not_on_gpu(graph) is None else "cpu"
+    return "cuda" if threads is None and worth and has_gpu() and why_not_on_gpu(graph) is None else "cpu"
+
+
+def why_not_on_gpu(graph: Graph) -> str | None:
+    """None, or why the GPU cannot even search this graph; graphs that are there already are not asked about."""
+    if graph.m < MIN_ARCS_TO_ASK or graph.device == "cuda" or _is_there(graph):
+        return None
+    from hopwave.engines.cuda.footprint import footprint
+
+    shape = Shape(graph.n, graph.m, graph.directed, graph.indptr.dtype.itemsize)
+    needed, free = footprint(shape, Ask("bfs")).peak, free_on_gpu()
+    if needed <= free:
+        return None
+    return str(
+        too_large("a search of this graph on the GPU", needed, free, "use device='cpu', or split it over MPI ranks")
+    )
+
+
+def free_on_gpu() -> int:
+    """Bytes that a run may take on the current GPU."""
+    from hopwave.engines.cuda.buffers import free_memory
+
+    return int(free_memory())
+
+
+def _is_there(graph: Graph) -> bool:
+    uploaded: Any = sys.modules.get("hopwave.engines.cuda.graph")
+    return uploaded is not None and graph._prepared.find(uploaded.CudaGraph) is not None
 
 
 def _with_room(device: str, graph: Graph) -> str:
     """The device, or an EngineError if it is none, or is a GPU that cannot hold the graph."""
     if not isinstance(device, str):
         raise EngineError(f"device {device!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
-    if device == "cuda" and has_gpu() and (reason := room.why_not_on_gpu(graph)):
+    if device == "cuda" and has_gpu() and (reason := why_not_on_gpu(graph)):
         raise EngineError(reason)
     return device
 
@@ -133,7 +162,7 @@ def betweenness_engine(
     if plan == "auto" and job.weighted:
         plan = WEIGHTED_PLAN
     if threads is None and len(job.sources) * graph.m >= MIN_BETWEENNESS_ARCS_FOR_GPU and has_gpu():
-        if room.why_not_on_gpu(graph) is not None:
+        if why_not_on_gpu(graph) is not None:
             return engines.engine("cpu")
         gpu = engines.engine("cuda")
         if plan == "auto" or gpu.why_not(named_plan(plan), job) is None:

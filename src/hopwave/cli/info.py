@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from hopwave.api.memory import estimate
+from hopwave.api.memory_estimate import estimate_memory
 from hopwave.cli import options, terminal
 from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
 from hopwave.graph import Graph
@@ -71,7 +71,7 @@ def memory_of(graph: Graph) -> dict[str, dict[str, int]]:
     dict_keys(['cpu', 'cuda'])
     """
     return {
-        name: {device: int(estimate(graph, what, device=device, **given)) for device in DEVICES}
+        name: {device: int(estimate_memory(graph, what, device=device, **given)) for device in DEVICES}
         for name, (what, given) in QUESTIONS.items()
     }
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.distributed.capacity import check_memory
 from hopwave.distributed.exchange import BLOCK, Edges, in_blocks
 from hopwave.distributed.file_shares import read_share
 from hopwave.distributed.graph import DistributedGraph, choose_device
 from hopwave.distributed.layout import Layout
-from hopwave.distributed.memory import check_memory
 from hopwave.distributed.world import World, plain, world
 from hopwave.errors import FormatError, GraphError
 from hopwave.generate.randoms import uniform_edges

@@ -12,7 +12,7 @@ pytest.importorskip("cupy")
 
 from cupy.cuda.memory import OutOfMemoryError
 
-from hopwave.engines.cuda import build, kronecker, memory
+from hopwave.engines.cuda import buffers, build, kronecker
 from hopwave.engines.cuda.betweenness import batch
 from hopwave.errors import EngineError
 
@@ -53,7 +53,7 @@ def test_a_piece_done_again_counts_once(fails_after: int, monkeypatch: pytest.Mo
 @pytest.fixture
 def small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU with 8 GiB free, where nothing can be allocated: whoever tries fails with another error."""
-    monkeypatch.setattr(memory, "free_memory", lambda: 8 << 30)
+    monkeypatch.setattr(buffers, "free_memory", lambda: 8 << 30)
     monkeypatch.setattr(build, "cupy", None)
     monkeypatch.setattr(kronecker, "cupy", None)
 
@@ -90,7 +90,7 @@ def test_rows_too_large_are_refused_before_they_are_sorted(monkeypatch: pytest.M
         def get() -> Any:
             return np.full(build.BUCKETS, (1 << 31) // build.BUCKETS, np.uint64)
 
-    monkeypatch.setattr(memory, "free_memory", lambda: 8 << 30)
+    monkeypatch.setattr(buffers, "free_memory", lambda: 8 << 30)
     monkeypatch.setattr(build, "zeros", lambda count, dtype: Counts)
     monkeypatch.setattr(build, "launch", lambda *given: None)
     monkeypatch.setattr(build, "grid_for", lambda *given: 1)

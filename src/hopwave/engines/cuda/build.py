@@ -14,7 +14,7 @@ import numpy as np
 
 from hopwave.arrays import is_on_gpu
 from hopwave.checks.numbers import whole_numbers
-from hopwave.engines.cuda import memory, policy
+from hopwave.engines.cuda import buffers, policy
 from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, kernels
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph.csr import Conflict, Rows, as_column
@@ -133,7 +133,7 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
     cuts = parts(arcs_in, arcs)
     if arcs >= ASK_FROM:
         needed = bytes_needed(n, arcs_in, cuts, 0 if weights is None else weights.dtype.itemsize)
-        memory.require(needed, f"sorting {arcs:,} arcs into rows", "free arrays of your own")
+        buffers.require(needed, f"sorting {arcs:,} arcs into rows", "free arrays of your own")
     bits = np.int32(max(1, max(n - 1, 0).bit_length()))
     degrees = zeros(n, np.uint32)
     neighbours = cupy.empty(arcs, np.int32)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import build, memory, policy
+from hopwave.engines.cuda import buffers, build, policy
 from hopwave.engines.cuda.launch import NULL, WARP, expression, kernels
 from hopwave.engines.cuda.numbering import ByDegree
 from hopwave.engines.cuda.rank import part
@@ -87,7 +87,7 @@ class Rows:
                 f"scale {scale} has ids of more than 31 bits, which one GPU does not search; use a scale up to "
                 f"{MOST_SCALE}, several ranks (mpiexec -n 4 hopwave graph500 ...), or device='cpu'"
             )
-        memory.require(
+        buffers.require(
             bytes_needed(scale, edge_factor), f"a Kronecker graph of scale {scale} with edge factor {edge_factor}",
             "use a smaller scale, or several GPUs (mpiexec -n 4 hopwave graph500 ...)",
         )  # fmt: skip

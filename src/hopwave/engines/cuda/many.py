@@ -13,8 +13,8 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import nvrtc, policy, row_lengths
+from hopwave.engines.cuda.buffers import free_memory
 from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type
-from hopwave.engines.cuda.memory import free_memory
 from hopwave.engines.cuda.records import fill, filled, record
 from hopwave.engines.host_memory import check_memory
 from hopwave.planning.jobs import Swept

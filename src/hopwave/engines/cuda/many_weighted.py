@@ -16,8 +16,8 @@ from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.along_weights import Searches, arcs_of
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.run import machine
+from hopwave.engines.cuda.buffers import Pieces, free_memory
 from hopwave.engines.cuda.launch import expression, kernels, offset_type, truth
-from hopwave.engines.cuda.memory import Pieces, free_memory
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search.distances import probed_depth
 from hopwave.engines.host_memory import check_memory

@@ -14,10 +14,10 @@ pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 def sorted_by_gpu(n: int, keys: Any, values: Any) -> tuple[Any, Any]:
     import cupy
 
-    from hopwave.engines.cuda import launch, memory
+    from hopwave.engines.cuda import buffers, launch
     from hopwave.engines.cuda.search import radix
 
-    work = memory.NamedBuffers()
+    work = buffers.NamedBuffers()
     work.arrays["keys"] = cupy.asarray(keys)
     if values is not None:
         work.arrays["values"] = cupy.asarray(values)

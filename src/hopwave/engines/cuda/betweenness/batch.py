@@ -14,8 +14,8 @@ from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.block import NO_CUTOFF
 from hopwave.engines.cuda.betweenness.lists import cut
+from hopwave.engines.cuda.buffers import Pieces, copied, copy_into
 from hopwave.engines.cuda.launch import BLOCK, WARP, expression, kernels, truth
-from hopwave.engines.cuda.memory import Pieces, copied, copy_into
 from hopwave.engines.cuda.records import address, filled, record
 
 HEADER = "betweenness/batch.cuh"

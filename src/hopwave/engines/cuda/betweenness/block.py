@@ -14,8 +14,8 @@ import numpy as np
 
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
+from hopwave.engines.cuda.buffers import Pieces
 from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type, truth
-from hopwave.engines.cuda.memory import Pieces
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.renumber import old_places, to_new_order, to_old_order
 

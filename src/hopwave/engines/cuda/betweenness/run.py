@@ -15,9 +15,9 @@ import numpy as np
 
 from hopwave.engines.cuda import row_lengths
 from hopwave.engines.cuda.betweenness import batch, block, lists, regimes, weighted, wide
+from hopwave.engines.cuda.buffers import free_memory
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
 from hopwave.engines.cuda.host_copies import to_host
-from hopwave.engines.cuda.memory import free_memory
 from hopwave.engines.cuda.renumber import neighbours_near, renumbered
 from hopwave.engines.cuda.search.distances import distances_from, probed_depth
 from hopwave.engines.cuda.search.workspace import NoCooperativeLaunch

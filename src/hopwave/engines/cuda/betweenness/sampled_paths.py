@@ -13,9 +13,9 @@ import cupy
 import numpy as np
 
 from hopwave import engines
+from hopwave.engines.cuda.buffers import free_memory
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
 from hopwave.engines.cuda.launch import WARP, expression
-from hopwave.engines.cuda.memory import free_memory
 from hopwave.engines.cuda.policy import PATHS
 from hopwave.engines.cuda.records import filled, record
 from hopwave.errors import EngineError, amount

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import cupy
 import numpy as np
 
+from hopwave.engines.cuda.buffers import NamedBuffers
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, kernels
 from hopwave.engines.cuda.linalg.semiring_source import RING, c_type
-from hopwave.engines.cuda.memory import NamedBuffers
 from hopwave.engines.cuda.records import record
 
 PROGRESS = record("linalg/products.cuh", "Progress", "u64 found touched cut done")

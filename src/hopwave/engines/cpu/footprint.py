@@ -9,27 +9,27 @@ from __future__ import annotations
 
 import math
 
-from hopwave.algorithms.many_sources import together
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.path_counts import LARGEST
 from hopwave.engines.cpu.search.state import BUFFER
 from hopwave.engines.cpu.views import ASKED_FOR, HUGE_PAGE, WORTH_ONE
+from hopwave.engines.ledger import Ask, Ledger, Shape
 from hopwave.graph.csr import COMPILED_FROM, COMPILED_FROM_IF_LOADED
-from hopwave.memory.ledger import Ask, Ledger, Shape
 
 ENTRY = 16  # bytes of an entry of a search along weights: vertex, key, the next one
 ENTRIES_AT_ONCE, ENTRIES_ON_MESHES = 1.0, 0.05  # of a search that uses its entries again, per vertex; measured
 BLOCKS_FILLED = 0.5  # of the bins that Δ-stepping begins with; on meshes, hardly any; measured
 PUSHED_FROM_A_HUB = 0.25  # of the arcs to the next level, in a graph with hubs: the others are pulled; measured
 FEW_BYTES = 1 << 16
+TABLES = ("bfs_many", "sssp_many")  # what returns a distance for every source and vertex
 EXTENDED = 44  # bytes per vertex of a worker whose path counts along weights have exponents of their own; measured
 SORTED_BY_SCIPY, TURNED = 23, 5  # bytes per arc; measured
 TRANSPOSED_BY_SCIPY, WITH_WEIGHTS = 10, 32  # bytes per arc: one per value or 8 of its place, twice; heads, twice
 BOTH_WAYS, SCALED = 20, 12  # bytes per arc: to find each arc's reverse; to scale sums and name the arcs' tails
 
 
-def needs(shape: Shape, ask: Ask) -> Ledger:
+def footprint(shape: Shape, ask: Ask) -> Ledger:
     """The arrays of one question on the CPU."""
     run = Ledger()
     QUESTIONS[ask.what](run, shape, ask)
@@ -144,14 +144,14 @@ def components(run: Ledger, shape: Shape, ask: Ask) -> None:
 
 def sweep(run: Ledger, shape: Shape, ask: Ask) -> None:
     """bfs_many and sums of distances."""
-    n, m, k, table = shape.n, shape.m, ask.sources, ask.what == "bfs_many"
+    n, m, k, table = shape.n, shape.m, ask.sources, ask.what in TABLES
     if ask.weighted:
         sweep_weighted(run, shape, ask)
         return
     prepare(run, shape)
     if not shape.directed:
         run.take("labels", 4 * n)
-    shared = together(n, shape.depth, k)
+    shared = ask.together
     workers = max(1, min(thread_count(ask.threads), k // policy.SOURCES_PER_WORKER if shared else k))
     if k * (n + m) <= policy.SMALL_JOB:
         workers = 1
@@ -165,6 +165,9 @@ def sweep(run: Ledger, shape: Shape, ask: Ask) -> None:
     run.take("workers", workers * n * (32 if shared else 4 if table else 8))
     if not table:
         run.take("histogram", 8 * n)
+    if ask.what == "sssp_many":  # hops become lengths (api/many.py)
+        run.drop("workers")
+        run.passing("distances as lengths", 9 * n * k)
 
 
 def sweep_weighted(run: Ledger, shape: Shape, ask: Ask) -> None:

@@ -55,6 +55,7 @@ class Ask:
     plan: str | None = None
     threads: int | None = None
     memory_limit: int | None = None
+    together: bool = False  # whether searches from several sources share their steps
 
 
 @dataclass(frozen=True)

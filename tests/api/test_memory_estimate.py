@@ -14,11 +14,12 @@ from benchmarks.graphs import memory as measured
 
 import hopwave as hw
 from hopwave.api import choice
-from hopwave.memory import on_cpu, on_cuda, room
-from hopwave.memory.ledger import Ask, Ledger, Shape
+from hopwave.engines.cpu import footprint as on_cpu
+from hopwave.engines.cuda import footprint as on_cuda
+from hopwave.engines.ledger import Ask, Ledger, Shape
 
 MESH = Shape(10**6, 4 * 10**6, False, depth=2000, greatest=4)
-ASKED = ("bfs", "components")
+ASKED = ("bfs", "components", "sssp_many, every arc 1, 8 sources")
 
 
 @pytest.mark.slow
@@ -34,12 +35,12 @@ def test_the_peak_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     peaks = measured.in_a_process(graph, list(ASKED))
     for name in ASKED:
         what, options = measured.asks(graph)[name]
-        said = int(hw.estimate(measured.fresh(graph, options), what, device="cpu", **options))
+        said = int(hw.estimate_memory(measured.fresh(graph, options), what, device="cpu", **options))
         assert abs(said - peaks[name]) < 0.15 * peaks[name] + on_cpu.HUGE_PAGE, (name, said, peaks[name])
 
 
 def test_questions_are_those_of_both_devices_and_are_functions() -> None:
-    from hopwave.api.memory import OPTIONS, WHAT
+    from hopwave.api.memory_estimate import OPTIONS, WHAT
 
     assert set(WHAT) == set(on_cpu.QUESTIONS) == set(on_cuda.QUESTIONS)
     for name in WHAT:
@@ -51,16 +52,16 @@ def test_questions_are_those_of_both_devices_and_are_functions() -> None:
 @pytest.mark.parametrize("model", [on_cpu, on_cuda], ids=["cpu", "cuda"])
 def test_a_graph_ten_times_as_large_takes_ten_times_as_much(model: Any, what: str) -> None:
     ask = Ask(what, sources=64, edges=what.startswith("edge"), weighted=what == "sssp_many", threads=None)
-    small, large = (model.needs(shape, ask).peak for shape in (MESH, replace(MESH, n=10**7, m=4 * 10**7)))
+    small, large = (model.footprint(shape, ask).peak for shape in (MESH, replace(MESH, n=10**7, m=4 * 10**7)))
     assert 4 < large / small < 12  # small ones are sorted at once, large ones in parts
 
 
 def test_estimates_are_what_was_measured_on_an_h200() -> None:
     """From a run on an H200: benchmarks/results/memory-cuda.md, kron17."""
     kron = Shape(131_072, 3_728_705, False, depth=6, greatest=20_000)
-    assert on_cuda.needs(kron, Ask("bfs")).peak == pytest.approx(91.7e6, rel=0.02)
+    assert on_cuda.footprint(kron, Ask("bfs")).peak == pytest.approx(91.7e6, rel=0.02)
     batch = Ask("betweenness_centrality", sources=64)
-    assert on_cuda.needs(kron, batch).peak == pytest.approx(183.3e6, rel=0.05)
+    assert on_cuda.footprint(kron, batch).peak == pytest.approx(183.3e6, rel=0.05)
 
 
 def test_what_is_dropped_does_not_count_at_the_peak() -> None:
@@ -76,7 +77,7 @@ def test_less_may_be_used() -> None:
     """With memory_limit= there are fewer workers, and smaller batches."""
     for model, shape in ((on_cpu, MESH), (on_cuda, Shape(131_072, 3_728_705, False, depth=6))):
         whole, little = (
-            model.needs(
+            model.footprint(
                 shape, Ask("betweenness_centrality", 64, threads=8 if model is on_cpu else None, memory_limit=m)
             )
             for m in (None, 90_000_000)
@@ -86,30 +87,44 @@ def test_less_may_be_used() -> None:
 
 def test_an_estimate_says_what_is_held() -> None:
     graph = hw.generate.grid(300, 300)
-    said = hw.estimate(graph, hw.bfs_many, sources=range(100), device="cpu")
+    said = hw.estimate_memory(graph, hw.bfs_many, sources=range(100), device="cpu")
     assert int(said) == said.bytes == sum(said.parts.values()) and said.what == "bfs_many"
     assert said.parts["table of distances"] == 4 * 100 * graph.n and next(iter(said.parts)) == "table of distances"
     assert said.fits and "bfs_many on the CPU" in str(said) and "table of distances" in said._repr_html_()
     assert not replace(said, free=100).fits
 
 
+def test_a_table_of_lengths_is_counted_whichever_lengths_they_are() -> None:
+    """Hops are found as int32 and returned as float64; without weights= a graph's own weights count."""
+    graph, sources = hw.generate.grid(300, 300), range(50)
+    hops = hw.estimate_memory(graph, "sssp_many", sources=sources, device="cpu")
+    assert hops.bytes > 13 * len(sources) * graph.n and hops.parts["table of distances"] == 4 * len(sources) * graph.n
+    for device in ("cpu", "cuda"):
+        own = graph.with_weights(np.ones(graph.m))
+        said, named = (
+            hw.estimate_memory(own, "sssp_many", sources=sources, device=device, weights=weights)
+            for weights in (None, True)
+        )
+        assert said.bytes == named.bytes and said.parts["table of distances"] == 8 * len(sources) * graph.n
+
+
 def test_refused() -> None:
     graph = hw.generate.path(5)
     with pytest.raises(hw.GraphError, match="no memory is known of 'diameter'; use one of 'bfs'"):
-        hw.estimate(graph, "diameter")
+        hw.estimate_memory(graph, "diameter")
     with pytest.raises(hw.GraphError, match=r"for 'from_edges' give \(vertices, edges\)"):
-        hw.estimate(graph, "from_edges")
+        hw.estimate_memory(graph, "from_edges")
     for what, plan in (("bfs", "xbfs"), ("betweenness_centrality", "turbobc-sccsc")):
         with pytest.raises(hw.GraphError, match=f"no memory is known of {what} by plan '{plan}'"):
-            hw.estimate(graph, what, plan=plan)
-    assert hw.estimate(graph, "betweenness_centrality", plan="hopwave-block", device="cpu").bytes > 0
+            hw.estimate_memory(graph, what, plan=plan)
+    assert hw.estimate_memory(graph, "betweenness_centrality", plan="hopwave-block", device="cpu").bytes > 0
     for what, given in (("bfs", {"k": 3}), ("pagerank", {"threads": 2}), ("sssp", {"predecessors": False})):
         with pytest.raises(hw.GraphError, match=f"{what} has no {next(iter(given))}="):
-            hw.estimate(graph, what, device="cpu", **given)
+            hw.estimate_memory(graph, what, device="cpu", **given)
     with pytest.raises(hw.GraphError, match="99"):
-        hw.estimate(graph, "bfs", source=99, device="cpu")
+        hw.estimate_memory(graph, "bfs", source=99, device="cpu")
     with pytest.raises(hw.GraphError, match="device='tpu' is not known here"):
-        hw.estimate(graph, "bfs", device="tpu")
+        hw.estimate_memory(graph, "bfs", device="tpu")
 
 
 def test_a_graph_that_a_gpu_cannot_hold(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,19 +132,19 @@ def test_a_graph_that_a_gpu_cannot_hold(monkeypatch: pytest.MonkeyPatch) -> None
     graph = hw.generate.grid(30, 30)
     monkeypatch.setattr(choice, "has_gpu", lambda: True)
     monkeypatch.setattr(choice, "MIN_ARCS_FOR_GPU", 1)
-    monkeypatch.setattr(room, "free_on_gpu", lambda: 10_000)
+    monkeypatch.setattr(choice, "free_on_gpu", lambda: 10_000)
     assert choice.choose_device("auto", graph, None) == "cuda"  # so small a graph is not asked about
-    monkeypatch.setattr(room, "MIN_ARCS_TO_ASK", 1)
+    monkeypatch.setattr(choice, "MIN_ARCS_TO_ASK", 1)
     assert choice.choose_device("auto", graph, None) == "cpu"
     with pytest.raises(hw.EngineError, match=r"on the GPU needs .* kB and may use 10.00 kB; use device='cpu'"):
         choice.choose_device("cuda", graph, None)
-    monkeypatch.setattr(room, "free_on_gpu", lambda: 10**9)
+    monkeypatch.setattr(choice, "free_on_gpu", lambda: 10**9)
     assert choice.choose_device("auto", graph, None) == choice.choose_device("cuda", graph, None) == "cuda"
 
 
 def test_vertices_that_are_offered_shorter_ways_are_entered_again() -> None:
     """A star whose arms are joined by a ring: each arm is offered its own length first, then a shorter way."""
-    from hopwave.api.memory import _offers
+    from hopwave.api.memory_estimate import _offers
 
     arms = np.arange(1, 200)
     star = hw.Graph.from_edges(np.zeros(199, int), arms, weights=np.ones(199))
@@ -139,7 +154,8 @@ def test_vertices_that_are_offered_shorter_ways_are_entered_again() -> None:
         np.concatenate([np.zeros(199, int), arms[:-1]]), np.concatenate([arms, arms[1:]]), weights=ways
     )
     assert _offers(ring)[0] == pytest.approx(2.0, abs=0.05)
-    said = [hw.estimate(G, "closeness_centrality", sources=[0], weights=True, device="cpu") for G in (star, ring)]
+    asked: dict[str, Any] = {"what": "closeness_centrality", "sources": [0], "weights": True, "device": "cpu"}
+    said = [hw.estimate_memory(graph, **asked) for graph in (star, ring)]
     assert said[1].parts["workers"] > said[0].parts["workers"]
 
 
@@ -148,7 +164,7 @@ def test_a_limit_leaves_as_many_workers_as_the_engine_starts() -> None:
 
     assert on_cpu.reserved(10, 100, 7) == Accumulation._bytes_per_worker(10, 100, 7)
     one, two = (
-        on_cpu.needs(MESH, Ask("betweenness_centrality", 64, threads=2, memory_limit=limit)).at_peak["workers"]
+        on_cpu.footprint(MESH, Ask("betweenness_centrality", 64, threads=2, memory_limit=limit)).at_peak["workers"]
         for limit in (100_000_000, 150_000_000)
     )
     assert two == 2 * one
@@ -156,7 +172,7 @@ def test_a_limit_leaves_as_many_workers_as_the_engine_starts() -> None:
 
 def test_the_most_shortest_paths_along_weights() -> None:
     """A chain of diamonds with equal lengths has 2^k; with one way shorter in every diamond, one."""
-    from hopwave.api.memory import _path_bits
+    from hopwave.api.memory_estimate import _path_bits
 
     chain = hw.generate.diamonds(40)
     u, v = chain.to_edges()
@@ -173,7 +189,7 @@ def test_what_is_held_while_arcs_become_edges() -> None:
     small, large = (Shape(n, 20 * n, False, depth=6, greatest=50) for n in (10_000, 10**7))
     ask = Ask("edge_betweenness_centrality", 8, edges=True, plan="hopwave-block", threads=2)
     kept, limited, dropped = (
-        on_cpu.needs(shape, replace(ask, memory_limit=limit)).at_peak
+        on_cpu.footprint(shape, replace(ask, memory_limit=limit)).at_peak
         for shape, limit in ((small, None), (small, 10**9), (large, None))
     )
     assert "workers" in kept and "edges from arcs" in kept and kept["edges from arcs"] == 20 * small.m

@@ -1,7 +1,8 @@
-"""hw.estimate: the memory that a question takes, before it is asked."""
+"""hw.estimate_memory: the memory that a question takes, before it is asked."""
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -9,19 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.algorithms.many_sources import together
 from hopwave.api import choice
 from hopwave.api.arguments import as_graph, check_bytes, sample_size, source_ids, vertex_ids
 from hopwave.api.search import bfs
 from hopwave.api.shortest_paths import sssp
-from hopwave.api.weights import as_lengths
+from hopwave.api.weights import as_lengths, own_lengths
 from hopwave.checks.options import check_thread_count, flag
+from hopwave.engines.host_memory import available_memory
+from hopwave.engines.ledger import Ask, Shape
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.graph.csr import offset_type
-from hopwave.memory import room
-from hopwave.memory.ledger import Ask, Shape
-from hopwave.results.memory import MemoryEstimate
+from hopwave.results.memory_estimate import MemoryEstimate
 
 MANY = ("k", "sources", "threads", "weights")
 # The questions, and the arguments of each that an estimate takes.
@@ -52,7 +54,7 @@ SOURCES_LOOKED_AT = 4  # to see how many shortest paths along weights there are
 ARCS_FOLLOWED = 1 << 24  # at most, for that
 
 
-def estimate(
+def estimate_memory(
     G: Any,
     what: str | Callable[..., Any],
     *,
@@ -107,7 +109,7 @@ def estimate(
     --------
     >>> import hopwave as hw
     >>> G = hw.generate.grid(1000, 1000)
-    >>> needed = hw.estimate(G, "bfs_many", sources=range(100), device="cpu")
+    >>> needed = hw.estimate_memory(G, "bfs_many", sources=range(100), device="cpu")
     >>> needed.parts["table of distances"]
     400000000
     """
@@ -143,6 +145,7 @@ def estimate(
         name == "edge_betweenness_centrality", _plan(name, plan, device), threads, memory_limit,
     )  # fmt: skip
     shape = _shape(graph, path_counts or name not in WITHOUT_A_SEARCH)
+    ask = replace(ask, together=together(graph.n, shape.depth, count))
     if weighted and device == "cpu" and name not in WITHOUT_A_SEARCH and graph.m and not graph.directed:
         entries, ties = _offers(graph)
         shape = replace(shape, entries=entries, ties=ties)
@@ -154,6 +157,8 @@ def estimate(
 
 def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
     """The graph, and whether its weights play a part."""
+    if name == "sssp_many":
+        return own_lengths(G, weights)
     if name in BY_WEIGHTS:
         graph = as_graph(G)
         own = graph.weights is not None and weights is not False
@@ -269,6 +274,14 @@ def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEst
 def _estimated(ask: Ask, shape: Shape, device: str) -> MemoryEstimate:
     if not isinstance(device, str) or device not in ("cpu", "cuda"):
         raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
-    run, free = room.account(ask, shape, device, device == "cuda" and choice.has_gpu())
+    model = importlib.import_module(f"hopwave.engines.{device}.footprint")
+    if device == "cpu":
+        run, free = model.footprint(shape, ask), available_memory()
+    elif choice.has_gpu():
+        free = choice.free_on_gpu()
+        machine = importlib.import_module("hopwave.engines.cuda.betweenness.run").machine()
+        run = model.footprint(shape, ask, machine, free)
+    else:
+        run, free = model.footprint(shape, ask), None
     parts = dict(sorted(run.at_peak.items(), key=lambda part: -part[1]))
     return MemoryEstimate(ask.what, device, run.peak, parts, free)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.betweenness import regimes
-from hopwave.memory.ledger import Ask, Ledger, Shape
+from hopwave.engines.ledger import Ask, Ledger, Shape
 
 CHUNK = 16  # bytes of a piece of a long list (search/workspace.py)
 BATCH_CHUNK = 24  # betweenness/lists.py
@@ -22,7 +22,7 @@ LOOKING = 12  # bytes per arc while values are checked and added up; measured
 SPARE = 0.125  # of a build's neighbours that may stay unused
 
 
-def needs(shape: Shape, ask: Ask, machine: regimes.Machine | None = None, free: int | None = None) -> Ledger:
+def footprint(shape: Shape, ask: Ask, machine: regimes.Machine | None = None, free: int | None = None) -> Ledger:
     """The arrays of one question on a GPU, by default an H200 with nothing else on it."""
     machine = machine or regimes.Machine()
     free = machine.memory if free is None else free
@@ -152,17 +152,17 @@ def sweep(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
     else:
         upload(run, shape)
         arranged(run, shape)
-    words = policy.words_for(k, n, free)
+    words, table = policy.words_for(k, n, free), ask.what in ("bfs_many", "sssp_many")
     groups = max(1, -(-k // (policy.WORD * words)))
     most = SWEEP_BLOCKS * machine.multiprocessors
     subgrids, _ = policy.subgrids_for(n, words, groups, shape.depth, most, free, THREADS)
     longs = min(n, shape.m // policy.SWEEP.long_row + 1)
     run.take("long rows", 8 * longs)
-    if ask.what != "bfs_many":
+    if not table:
         run.take("sums", 32 * k + 8 * n)
     state = 24 * words * n + n // 8 + 8 * n + 8 * longs + 8 * policy.WORD * words
     run.take("searches", subgrids * state)
-    if ask.what == "bfs_many":
+    if table:
         width = policy.WORD * words
         at_once = max(1, policy.SWEEP.table_bytes // (4 * max(1, n)) // width) * width
         run.take("table of distances", 4 * n * min(k, at_once))

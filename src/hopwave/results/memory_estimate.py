@@ -1,4 +1,4 @@
-"""What hw.estimate returns."""
+"""What hw.estimate_memory returns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MemoryEstimate:
     Examples
     --------
     >>> import hopwave as hw
-    >>> needed = hw.estimate(hw.generate.grid(500, 500), "bfs", device="cpu")
+    >>> needed = hw.estimate_memory(hw.generate.grid(500, 500), "bfs", device="cpu")
     >>> 8e6 < needed.bytes < 12e6, needed.fits
     (True, True)
     """
