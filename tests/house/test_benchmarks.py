@@ -75,9 +75,7 @@ def test_a_page_can_be_written_after_the_first_graph(name: str, tmp_path: Path) 
 
 
 def test_a_template_leaves_out_what_is_missing() -> None:
-    template = (
-        "# {title}\n\nOf {some[one]:.1f}.\n\n## Rows\n\n| a |\n|---|\neach rows: | {a[b]} |\n\n## Last\n\nHere\n"
-    )
+    template = "# {title}\n\nOf {some[one]:.1f}.\n\n## Rows\n\n| a |\n|---|\neach rows: | {a[b]} |\n\n## Last\n\nHere\n"
     full = pages.filled(template, {"title": "T", "some": {"one": 1.26}, "rows": [{"a": {"b": 0.12345}}, {"a": None}]})
     assert full == "# T\n\nOf 1.3.\n\n## Rows\n\n| a |\n|---|\n| 0.123 |\n| – |\n\n## Last\n\nHere\n"
     assert pages.filled(template, {"title": "T", "some": {}, "rows": []}) == "# T\n\n## Last\n\nHere\n"
