@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.arrays import Deferred, on_host
+from hopwave.engines.absent import NoOperations
 from hopwave.engines.cuda.errors import LESS_MEMORY, OTHERS_LESS, explained
 from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
@@ -24,7 +25,6 @@ from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import (
     Accumulation,
     BetweennessJob,
-    CutSweep,
     FoundBySearch,
     PathSampling,
     Poll,
@@ -41,7 +41,7 @@ from hopwave.system.optional import install
 LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and name the threads they act together with
 
 
-class Engine:
+class Engine(NoOperations):
     """See hopwave.engines.Engine."""
 
     name = "cuda"
@@ -250,15 +250,6 @@ class Engine:
         distances = self.fetch(search)["distances"]
         distances = on_host(distances.fetch() if isinstance(distances, Deferred) else distances)
         return None if distances[target] < 0 else path_back(graph, distances, target)
-
-    def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> NoReturn:
-        raise EngineError(self.why_not_operation("local_efficiencies", graph))
-
-    def cut_sweep(self, graph: Graph, job: CutSweep, poll: Poll, threads: int | None = None) -> NoReturn:
-        raise EngineError(self.why_not_operation("cut_sweep", graph))
-
-    def reach_bounds(self, graph: Graph) -> NoReturn:
-        raise EngineError(self.why_not_operation("reach_bounds", graph))
 
     def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
         _refuse_threads(threads)
