@@ -279,4 +279,4 @@ def test_hints_install_what_the_extras_do(root: Path) -> None:
 def test_archives_hold_no_tests(root: Path) -> None:
     targets = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
     assert targets["sdist"]["include"] == ["/src", "/CHANGELOG.md", "/CITATION.cff"]
-    assert targets["wheel"]["packages"] == ["src/hopwave", "src/_hopwave_nx_info.py"]
+    assert targets["wheel"]["packages"] == ["src/hopwave", "src/_hopwave_command.py", "src/_hopwave_nx_info.py"]

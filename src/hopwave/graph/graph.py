@@ -278,8 +278,8 @@ class Graph(GraphEdges):
         """
         values = construct.arc_weights(weights, self.m).copy()  # the caller may change theirs
         rows = self._rows._replace(values=values)
-        if not self._directed and self._order == "ascending":
-            construct.check_symmetric(rows)
+        if not self._directed:
+            construct.check_symmetric(rows if self._order == "ascending" else reshape.by_number(rows))
         return self._with(rows, order=self._order)
 
     def subgraph(self, vertices: Iterable[Any]) -> Graph:
