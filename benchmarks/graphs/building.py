@@ -83,7 +83,7 @@ def first_search(graph: Graph, source: int, device: str) -> float:
 
 def in_process(kind: str, scale: int, edge_factor: int) -> dict[str, float]:
     """One measurement in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.graph_building", "--alone", kind]
+    command = [sys.executable, "-m", "benchmarks.graphs.building", "--alone", kind]
     command += ["--scale", str(scale), "--edge-factor", str(edge_factor)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])

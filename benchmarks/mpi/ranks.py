@@ -36,7 +36,7 @@ OPEN_MPI = {
 }
 
 
-def run_job(ranks: int, module: str = "benchmarks.ranks", **settings: Any) -> dict[str, Any]:
+def run_job(ranks: int, module: str = "benchmarks.mpi.ranks", **settings: Any) -> dict[str, Any]:
     """Start one job of a module that has --job; returns what its rank 0 printed."""
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     mpiexec = shutil.which("mpiexec", path=places)

@@ -111,7 +111,7 @@ GROUPS = (
         "hopwave.linalg",
         "Masked products over semirings. {doc}`../linear-algebra` is the guide.",
         "Matrix Vector mxv vxm mxm waves Waves Explanation apply select reduce ewise_add ewise_mult assign extract bfs "
-        "semiring Semiring monoid Monoid binary BinaryOp unary UnaryOp CONVERT",
+        "semiring Semiring monoid Monoid binary BinaryOp unary UnaryOp CONVERT Shares",
         "hopwave.linalg",
     ),
     _group(

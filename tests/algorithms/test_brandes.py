@@ -337,8 +337,6 @@ def test_few_sources_on_a_large_graph_get_all_threads(
         ("xbfs", "cpu", "plan 'xbfs' is a search; for betweenness use"),
         ("hopwave-batch", "cpu", "use 'hopwave-block'"),
         ("magic", "cpu", "plan 'magic' is not known"),
-        ("auto", "reference", "'reference' has betweenness along weights= only; use device='cpu'"),
-        ("turbobc-sccsc", "reference", "'reference' has betweenness along weights= only; use device='cpu'"),
     ],
 )
 def test_refused_plans(plan: str, device: str, words: str) -> None:

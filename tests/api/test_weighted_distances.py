@@ -133,6 +133,15 @@ def test_pruning_keeps_the_bits_on_larger_graphs() -> None:
     assert hw.diameter(ring, weights=True) == e.max() and hw.radius(ring, weights=True) == e.min()
 
 
+def test_tiny_lengths_beside_an_unused_huge_one() -> None:
+    """In units of the longest path they are 0, which is no reason to take their sums for exact."""
+    lengths = 2.0**-200 * np.random.default_rng(2).random(400)
+    roads = Graph.from_edges([*range(400), 0], [*range(1, 401), 400], weights=[*lengths, 2.0**960])
+    e = dijkstra(roads.to_scipy(np.float64)).max(1)
+    assert roads.n > algorithm.SMALL and np.array_equal(hw.eccentricity(roads, weights=True).scores, e)
+    assert hw.periphery(roads, weights=True) == np.flatnonzero(e == e.max()).tolist()
+
+
 def test_pruning_saves_searches() -> None:
     roads = with_weights(generate.grid(60, 60), "whole", 1)
     searched: list[int] = []

@@ -256,7 +256,6 @@ def test_ctrl_c_says_how_to_continue(tmp_path: Path) -> None:
         (3, "plan 'magic' is not known", ["bc", "karate.npz", "--plan", "magic"]),
         (3, "plan 'xbfs' is a search", ["bc", "karate.npz", "--plan", "xbfs"]),
         (3, "scores vertices alone", ["bc", "karate.npz", "--plan", "hopwave-wide", "--edges"]),
-        (3, "device='reference' has betweenness along weights= only", ["bc", "karate.npz", "--device", "reference"]),
         (3, "use .csv", ["bc", "karate.npz", "--out", "out.txt"]),
         (3, "use .png", ["bc", "karate.npz", "--plot", "out.gif"]),
         (3, "there is no folder", ["bc", "karate.npz", "--checkpoint", "missing/run.npz"]),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks import pages
 from docs import __main__ as docs
 from docs import measured, papers, papers_values, picture, speed
 
@@ -78,15 +79,15 @@ def test_the_numbers_of_notes_are_those_of_the_results(monkeypatch: pytest.Monke
     notes = " ".join(row.note for paper in papers.read() for row in paper.rows)
     assert set(re.findall(r"{(\w+)}", notes)) == set(papers_values.values()), "each is used, and each is known"
     assert doctest.testmod(papers_values).failed == 0
-    before, lines = papers_values.pushpull(), papers_values.lines
+    before, lines = papers_values.pushpull(), pages.lines
     assert before["table_2"].count(",") == 3 and before["table_2"].split()[-2] == "and"
     twice = {"pushpull": 2}
     monkeypatch.setattr(
-        papers_values,
+        pages,
         "lines",
-        lambda name: [
+        lambda name, folder: [
             one | {"ms": one["ms"] * twice.get(one["plan"], 1)} if name == "gpu-ablations" else one
-            for one in lines(name)
+            for one in lines(name, folder)
         ],
     )
     changed = {name for name, value in papers_values.pushpull().items() if value != before[name]}

@@ -139,14 +139,14 @@ def test_papers_are_marks_beside_our_numbers() -> None:
         ("gpu-ranks", "NetworkX's rule ms", ("hopwave, GPU", "NVIDIA H200", "auto", "dot")),
         ("gpu-betweenness", "TurboBC's paper, s", ("the papers", facts.TITAN, "", "paper")),
         ("gpu-sssp", "aim ms", ("an aim", "NVIDIA H200", "", "aim")),
-        ("audit", "arcs, 4 ranks", ("hopwave, ranks", "2 Arm cores", "auto", "dot")),
-        ("audit", "arcs, cuda", ("hopwave, GPU", "NVIDIA H200", "auto", "dot")),
+        ("plans-checked", "arcs, 4 ranks", ("hopwave, ranks", "2 Arm cores", "auto", "dot")),
+        ("plans-checked", "arcs, cuda", ("hopwave, GPU", "NVIDIA H200", "auto", "dot")),
         ("linalg-search-cuda", "plan pushpull ms", ("hopwave, GPU", "NVIDIA H200", "pushpull", "dot")),
     ],
 )
 def test_a_column_says_who_measured_where(name: str, column: str, expected: tuple[str, ...]) -> None:
     where: dict[str, Any] = {"machine": "aarch64", "cores": 2}
-    where |= {"gpu": "NVIDIA H200"} if name.startswith(("gpu", "audit")) else {}
+    where |= {"gpu": "NVIDIA H200"} if name.startswith(("gpu", "plans-checked")) else {}
     unit, series = charts.unit_of(column)
     source = facts.source_of(name, where, {}, series)
     assert unit and (source.engine, source.device, source.plan, source.mark) == expected

@@ -22,7 +22,8 @@ from graphs import DATA
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.graph.csr_compiled import sorted_rows
-from hopwave.io import lines, scan, source, vertices
+from hopwave.io import lines as edge_lines
+from hopwave.io import scan, source, vertices
 
 MANIFEST = DATA / "MANIFEST.tsv"
 EXAMPLES = settings.default.max_examples
@@ -246,10 +247,10 @@ def test_large_files_read_like_small_ones(extension, tmp_path, monkeypatch):
     u, v = rng.integers(0, 60_000, (2, 120_000))
     graph = Graph.from_edges(u[u != v], v[u != v], n=60_000)
     hio.write(tmp_path / f"g{extension}", graph)
-    monkeypatch.setattr(source, "BLOCK", lines.MIN_BYTES_FOR_SCANNER)
+    monkeypatch.setattr(source, "BLOCK", edge_lines.MIN_BYTES_FOR_SCANNER)
     fast = hio.read(tmp_path / f"g{extension}", directed=False)
     assert fast == graph
-    monkeypatch.setattr(lines, "MIN_BYTES_FOR_SCANNER", 1 << 40)
+    monkeypatch.setattr(edge_lines, "MIN_BYTES_FOR_SCANNER", 1 << 40)
     assert hio.read(tmp_path / f"g{extension}", directed=False) == fast
 
 
@@ -257,17 +258,17 @@ line = st.text('0123456789 \t,-+.eEnaif#%x\r\0"', max_size=14) | st.sampled_from
     ["1 2", "3,4", "a 1 2 -1.5e3", "2 2 7", "", "# x"]
 )
 grammars = st.builds(
-    lines.Grammar,
+    edge_lines.Grammar,
     expected=st.just("an edge"),
     first=st.integers(0, 1),
-    last=st.sampled_from([5, 2**31, lines.LARGEST_NUMBER]),
+    last=st.sampled_from([5, 2**31, edge_lines.LARGEST_NUMBER]),
     comments=st.sampled_from([b"", b"%", b"#%"]),
     prefix=st.sampled_from([b"", b"a"]),
     delimiter=st.sampled_from([b"", b",", b"\t"]),
     values=st.none(),
     lone=st.booleans(),
 ) | st.builds(
-    lines.Grammar,
+    edge_lines.Grammar,
     expected=st.just("an edge"),
     first=st.integers(0, 1),
     comments=st.sampled_from([b"", b"%"]),
@@ -281,7 +282,7 @@ grammars = st.builds(
 @given(lines=st.lists(line, max_size=6), grammar=grammars)
 def test_the_scanner_never_differs_from_the_definition(lines, grammar):
     block = "".join(text + "\n" for text in lines).encode()
-    slow, fast = (lines._parse(block, grammar, np.int64, compiled) for compiled in (False, True))
+    slow, fast = (edge_lines._parse(block, grammar, np.int64, compiled) for compiled in (False, True))
     assert (slow.u.tolist(), slow.v.tolist(), slow.lines, slow.trouble) == (
         fast.u.tolist(),
         fast.v.tolist(),
@@ -328,11 +329,11 @@ def test_compiled_sorting_of_nothing():
 @pytest.mark.parametrize(
     ("text", "grammar"),
     [
-        (b"# c\n\n 1 2\n3\t4 x\r\n5 6\n", lines.Grammar("")),
-        (b"1 2 -1.5E+3\n% c\n3 4 .5 \n", lines.Grammar("", comments=b"%", values=1)),
-        (b"a 1 2 +7\r\na\t3 4 0\n", lines.Grammar("", prefix=b"a", values=1, whole=True)),
-        (b" 1 , 2\n3,4,\n5,6,x\n", lines.Grammar("", comments=b"", delimiter=b",")),
-        (b"1\t2\n 3 \t 4\tx\n", lines.Grammar("", delimiter=b"\t")),
+        (b"# c\n\n 1 2\n3\t4 x\r\n5 6\n", edge_lines.Grammar("")),
+        (b"1 2 -1.5E+3\n% c\n3 4 .5 \n", edge_lines.Grammar("", comments=b"%", values=1)),
+        (b"a 1 2 +7\r\na\t3 4 0\n", edge_lines.Grammar("", prefix=b"a", values=1, whole=True)),
+        (b" 1 , 2\n3,4,\n5,6,x\n", edge_lines.Grammar("", comments=b"", delimiter=b",")),
+        (b"1\t2\n 3 \t 4\tx\n", edge_lines.Grammar("", delimiter=b"\t")),
     ],
     ids=["snap", "real", "gr", "csv", "tsv"],
 )

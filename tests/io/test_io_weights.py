@@ -18,7 +18,8 @@ import hopwave as hw
 import hopwave.io as hio
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.io import lines, scan, source
+from hopwave.io import lines as edge_lines
+from hopwave.io import scan, source
 
 EXAMPLES = settings.default.max_examples
 SILENT_ABOUT_DIRECTION = {".csv", ".tsv", ".wel"}
@@ -314,7 +315,7 @@ def test_large_files_read_like_small_ones(extension, tmp_path, monkeypatch):
     keep = u != v
     graph = Graph.from_edges(u[keep], v[keep], weights=weights[keep], combine="first")
     hio.write(tmp_path / f"g{extension}", graph)
-    monkeypatch.setattr(source, "BLOCK", lines.MIN_BYTES_FOR_SCANNER)
+    monkeypatch.setattr(source, "BLOCK", edge_lines.MIN_BYTES_FOR_SCANNER)
     assert hio.read(tmp_path / f"g{extension}", directed=False) == graph
 
 
@@ -327,10 +328,10 @@ numbers |= st.integers(0, 2**70).map(str) | st.integers(-(2**60), 2**60).map(lam
 @settings(max_examples=5 * EXAMPLES)
 @given(numbers=st.lists(numbers, min_size=1, max_size=20), whole=st.booleans())
 def test_scanned_numbers_are_those_of_python(numbers, whole):
-    grammar = lines.Grammar("a weight", values=1, weight=1, whole=whole)
+    grammar = edge_lines.Grammar("a weight", values=1, weight=1, whole=whole)
     for text in numbers:
         block = f"1 2 {text}\n".encode()
-        slow, fast = (lines._parse(block, grammar, np.int64, compiled) for compiled in (False, True))
+        slow, fast = (edge_lines._parse(block, grammar, np.int64, compiled) for compiled in (False, True))
         assert (bits(slow.w), slow.trouble) == (bits(fast.w), fast.trouble)
         if slow.trouble is None:
             assert bits(slow.w) == bits([float(text)])
@@ -340,7 +341,7 @@ weighted_line = st.text('0123456789 \t,-+.eEnaif#%x\r\0"', max_size=14) | st.sam
     ["1 2 0.5", "3,4,7", "3,4,x,7e1", "a 1 2 -1.5e3", "3 4 x 7", "", "# x", "3,,"]
 )
 weighted_grammars = st.builds(
-    lines.Grammar,
+    edge_lines.Grammar,
     expected=st.just("an edge"),
     comments=st.sampled_from([b"", b"#%"]),
     prefix=st.sampled_from([b"", b"a"]),
@@ -348,7 +349,7 @@ weighted_grammars = st.builds(
     lone=st.booleans(),
     weight=st.integers(1, 2),
 ) | st.builds(
-    lines.Grammar,
+    edge_lines.Grammar,
     expected=st.just("an edge"),
     prefix=st.sampled_from([b"", b"a"]),
     values=st.just(1),
@@ -361,7 +362,7 @@ weighted_grammars = st.builds(
 @given(lines=st.lists(weighted_line, max_size=6), grammar=weighted_grammars)
 def test_the_weighted_scanner_never_differs_from_the_definition(lines, grammar):
     block = "".join(text + "\n" for text in lines).encode()
-    slow, fast = (lines._parse(block, grammar, np.int64, compiled) for compiled in (False, True))
+    slow, fast = (edge_lines._parse(block, grammar, np.int64, compiled) for compiled in (False, True))
     assert (slow.u.tolist(), slow.v.tolist(), bits(slow.w), slow.lines, slow.trouble) == (
         fast.u.tolist(),
         fast.v.tolist(),
@@ -374,11 +375,11 @@ def test_the_weighted_scanner_never_differs_from_the_definition(lines, grammar):
 @pytest.mark.parametrize(
     ("text", "grammar"),
     [
-        (b"# c\n\n 1 2 0.30000000000000004\n3\t4 -7e-5\r\n5 6 .5 x\n", lines.Grammar("", weight=1)),
-        (b"1 2 -1.5E+3\n% c\n3 4 1e300 \n", lines.Grammar("", comments=b"%", values=1, weight=1)),
-        (b"a 1 2 +7\r\na\t3 4 0\n", lines.Grammar("", prefix=b"a", values=1, whole=True, weight=1)),
-        (b" 1 , 2 , x,3\n3,4,y z,0.1,\n", lines.Grammar("", comments=b"", delimiter=b",", weight=2)),
-        (b"1\t2\t3\n 3 \t 4\t1e22\n", lines.Grammar("", delimiter=b"\t", weight=1)),
+        (b"# c\n\n 1 2 0.30000000000000004\n3\t4 -7e-5\r\n5 6 .5 x\n", edge_lines.Grammar("", weight=1)),
+        (b"1 2 -1.5E+3\n% c\n3 4 1e300 \n", edge_lines.Grammar("", comments=b"%", values=1, weight=1)),
+        (b"a 1 2 +7\r\na\t3 4 0\n", edge_lines.Grammar("", prefix=b"a", values=1, whole=True, weight=1)),
+        (b" 1 , 2 , x,3\n3,4,y z,0.1,\n", edge_lines.Grammar("", comments=b"", delimiter=b",", weight=2)),
+        (b"1\t2\t3\n 3 \t 4\t1e22\n", edge_lines.Grammar("", delimiter=b"\t", weight=1)),
     ],
     ids=["snap", "real", "gr", "csv", "tsv"],
 )

@@ -313,3 +313,38 @@ def test_a_number_outside_a_function_that_changed_is_not_compiled_in(monkeypatch
         ring = la.Semiring.define("scaled", la.binary.plus, times_factor)
         found.append((la.mxv(A, x, ring).to_dict(), la.apply(x, times_factor).to_dict()))
     assert found == [({0: 10.0}, {0: 1.0, 1: 2.0}), ({0: 30.0}, {0: 3.0, 1: 6.0})]
+
+
+# ---------------------------------------------------------------- writing
+
+
+@machines
+def test_a_vector_may_be_the_mask_of_its_own_assignment(device: str) -> None:
+    w = la.Vector.from_dense([1, 2, 3, 4], [True, False, False, True]).copy().to(device)  # its own arrays
+    given: Any = {"mask": w, "complement": True, "structural": True, "replace": True, "device": device}
+    assert la.assign(w, la.Vector.from_dense([5, 6]), [1, 3], **given).to("cpu").to_dict() == {1: 5}
+
+
+@machines
+@pytest.mark.parametrize("indices", [None, [0, 1], [1, 0]])
+def test_what_is_accumulated_is_converted_first(indices: Any, device: str) -> None:
+    """To the type of what it is written to, as in python-graphblas: 2 · ⌊1.5⌋ and 3 · ⌊2.5⌋."""
+    places = [0, 1] if indices is None else indices
+    t = la.Vector.from_dense(np.array([1.5, 2.5])[places]).to(device)
+    w = la.Vector.from_dense([2, 3]).to(device)
+    la.assign(w, t, indices, accum=la.binary.times, device=device)
+    assert w.to("cpu").to_dict() == {0: 2, 1: 6}
+    out = la.Matrix.from_dense([[2, 3]])
+    B = la.Matrix.from_dense([[1.5, 2.5]])
+    assert la.apply(B, la.unary.identity, out=out, accum=la.binary.times).to_dense().tolist() == [[2, 6]]
+
+
+@machines
+def test_arithmetic_on_bools_counts(device: str) -> None:
+    u, v = la.Vector.from_dense([True, False, True]).to(device), la.Vector.from_dense([True, True, False]).to(device)
+    assert la.apply(u, la.unary.identity, device=device).to("cpu").to_dense().tolist() == [True, False, True]
+    assert la.apply(u, la.unary.negate, device=device).to("cpu").to_dense().tolist() == [-1, 0, -1]
+    with np.errstate(divide="ignore"):
+        assert la.ewise_mult(u, v, la.binary.div, device=device).to("cpu").to_dense().tolist() == [1.0, 0.0, np.inf]
+    la.assign(u, v, [0, 1, 2], accum=la.binary.minus, device=device)  # what is not 0 is true
+    assert u.to("cpu").to_dense().tolist() == [False, True, True]

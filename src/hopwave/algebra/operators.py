@@ -136,9 +136,10 @@ class BinaryOp:
         found = np.result_type(x, y)
         if not self.built_in:
             return found
-        if found == np.bool_ and self.name in ("plus", "minus", "times", "div"):
-            return np.dtype(np.int64)  # arithmetic on bool counts
-        return np.dtype(np.float64) if self.name == "div" and found.kind == "i" else found
+        if self.name == "div":
+            return found if found.kind == "f" else np.dtype(np.float64)
+        counts = found == np.bool_ and self.name in ("plus", "minus", "times")
+        return np.dtype(np.int64) if counts else found  # True + True is 2
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ class UnaryOp:
             return np.dtype(np.bool_)
         if self.kind == "float":
             return x if x.kind == "f" else np.dtype(np.float64)
-        return x
+        return np.dtype(np.int64) if self.built_in and self.name == "negate" and x == np.bool_ else x
 
 
 @dataclass(frozen=True)
@@ -327,7 +328,7 @@ binary: Named = Named(
 
 unary: Named = Named(
     "unary operator",
-    UnaryOp("identity", lambda x: x, "positive", "x", built_in=True),
+    UnaryOp("identity", lambda x: x, "copy", "x", built_in=True),
     UnaryOp("negate", lambda x: -x, "negative", "-x", built_in=True),
     UnaryOp("abs", lambda x: abs(x), "absolute", "x < 0 ? -x : x", built_in=True),
     UnaryOp("reciprocal", lambda x: 1.0 / x, "reciprocal", "1.0 / x", "float", built_in=True),

@@ -20,7 +20,7 @@ Format = Literal["sparse", "dense"]
 
 @dataclass(frozen=True)
 class Shares:
-    """When a vector is converted: by the share of its places that are taken (push-pull, section 6.3).
+    """When a vector is converted, by the share of its places that are taken (push-pull, section 6.3).
 
     Dense once the share grows and is above `rising`, sparse once it shrinks and is below `falling`.
 

@@ -135,9 +135,9 @@ def rounding(graph: Graph) -> float:
     (0.0, True)
     """
     weights = np.asarray(graph.weights, np.float64)
-    longest = graph.n * weights.max(initial=0.0)
-    scaled = np.ldexp(weights, 53 - int(np.frexp(longest)[1]))
-    return 0.0 if np.array_equal(scaled, np.rint(scaled)) else graph.n * 2.0**-51
+    above = int(np.frexp(weights.max(initial=0.0))[1]) + graph.n.bit_length()  # no path is as long as 2^above
+    whole = np.rint(np.ldexp(weights, 53 - above))
+    return 0.0 if np.array_equal(np.ldexp(whole, above - 53), weights) else graph.n * 2.0**-51
 
 
 def tighten(

@@ -2,7 +2,8 @@
 
 With t the result of an operation, restricted to the places the mask lets through:
 
-    accum given       w(i) = accum(w(i), t(i)) where both have a value, else the value that one of them has
+    accum given       w(i) = accum(w(i), t(i)) where both have a value, else the value that one of them has;
+                      t(i) is converted to the type of w first, as in python-graphblas
     without accum     w(i) = t(i), and no value where t has none
     elsewhere         w(i) stays, or is removed where `replace` says so
 """
@@ -93,8 +94,10 @@ def write(t: Vector, how: Writing, allowed: Allowed | None, engine: Algebra) -> 
         raise LinalgError(f"out has {out.n} places, the result {t.n}; give one of the same length")
     if out.device != t.device:
         out.replace(out.to(t.device))
+    if t.dtype != out.dtype:
+        t = t.astype(out.dtype)
     if how.accum is None and (allowed is None or how.replace):
-        return out.replace(t if t.dtype == out.dtype else t.astype(out.dtype))
+        return out.replace(t)
     xp = engine.xp
     accum = None if how.accum is None else engine.binary(how.accum)
     if accum is not None and not how.replace and out.format == "dense" and t.format == "sparse":
@@ -106,10 +109,10 @@ def write(t: Vector, how: Writing, allowed: Allowed | None, engine: Algebra) -> 
     outside = None if allowed is None else ~allowed.as_bits(out.n, xp)
     if accum is not None and out.nnz == out.n and t.nnz == t.n:
         values = accum(values, t_values).astype(out.dtype, copy=False)
-    else:  # values where no bit is set mean nothing, and some would warn: they are neither combined nor converted
+    else:  # values where no bit is set mean nothing, and some would warn: they are not combined
         new, kept = xp.flatnonzero(t_present), values
         values = kept.copy()
-        values[new] = t_values[new].astype(out.dtype, copy=False)
+        values[new] = t_values[new]
         if accum is not None:
             both = xp.flatnonzero(present & t_present)
             values[both] = accum(kept[both], t_values[both]).astype(out.dtype, copy=False)
@@ -131,7 +134,7 @@ def _accumulate_list(out: Vector, t: Vector, accum: Any, engine: Algebra) -> Vec
     there = present[places]
     at = places[there]
     combined = accum(values[at], new[there]).astype(out.dtype, copy=False)
-    values[places] = new.astype(out.dtype, copy=False)
+    values[places] = new
     values[at] = combined
     present[places] = True
     out._set_dense(values, present, count + len(places) - int(xp.count_nonzero(there)))
@@ -180,8 +183,10 @@ def write_matrix(t: Matrix, how: Writing, mask: Rows | None, engine: Algebra) ->
         raise LinalgError(
             f"out is {out.shape[0]} × {out.shape[1]}, the result {t.shape[0]} × {t.shape[1]}; give one of that shape"
         )
+    if t.dtype != out.dtype:
+        t = t.astype(out.dtype)
     if how.accum is None and (mask is None or how.replace):
-        return t.astype(out.dtype) if t.dtype != out.dtype else t
+        return t
     xp, columns = engine.xp, t.shape[1]
     out = out.to(engine.name)
     keys, values = keys_of(out.rows, columns, xp), out.stored_values()

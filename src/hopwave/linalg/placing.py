@@ -135,21 +135,27 @@ def _assign_list(w: Vector, u: Vector, places: Any, how: Writing, allowed: Allow
     xp = engine.xp
     if places is None:
         return write(let_through(u.copy(), allowed, engine), how, allowed, engine)
-    named = xp.zeros(w.n, xp.bool_)
-    named[places] = True
-    region = named if allowed is None else named & allowed.as_bits(w.n, xp)
+    region = xp.zeros(w.n, xp.bool_)
+    region[places] = True
+    let = None if allowed is None else allowed.as_bits(w.n, xp)
+    if let is not None:
+        region &= let
     values, present = writable(w, engine)
     new, there = arrays(u, engine)
     there = there & region[places]
-    to, new = places[there], new[there]
+    to, new = places[there], new[there].astype(w.dtype, copy=False)
+    if how.replace and let is not None:
+        present &= let  # before anything else is written: the mask may be w itself
     if how.accum is None:
         present &= ~region
-        values[to] = new.astype(w.dtype, copy=False)
+        values[to] = new
         present[to] = True
     else:
-        _accumulate(how.accum, values, present, to, new.astype(w.dtype, copy=False), engine)
-    if how.replace and allowed is not None:
-        present &= allowed.as_bits(w.n, xp)
+        wide = np.result_type(w.dtype, how.accum.result_type(w.dtype, w.dtype))  # bool − bool is a whole number
+        sums = values.astype(wide, copy=False)
+        _accumulate(how.accum, sums, present, to, new.astype(wide, copy=False), engine)
+        if sums is not values:
+            values[to] = sums[to].astype(w.dtype)
     w._set_dense(values, present, None)
     return w
 

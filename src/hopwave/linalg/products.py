@@ -84,7 +84,7 @@ def mxv(
     complement, structural : bool, optional
         Compute where the mask is not true; where it has any entry.
     accum : operator, optional
-        out(i) = accum(out(i), new).
+        out(i) = accum(out(i), new), with `new` converted to the type of `out` first.
     replace : bool, optional
         Remove from `out` what the mask shuts out.
     dtype : optional

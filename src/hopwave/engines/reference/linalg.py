@@ -12,7 +12,7 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
-from hopwave.engines.shortcuts import NoShortcuts
+from hopwave.engines.absent import NoShortcuts
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import Place, by_place
 from hopwave.planning.jobs import Allowed, Direction, Product, Touched
@@ -120,7 +120,9 @@ class Algebra(NoShortcuts):
     def unary(self, op: UnaryOp) -> Callable[[Array], Array]:
         if op.array:
             function: Callable[[Array], Array] = getattr(np, op.array)
-            return function if op.kind != "float" else in_float(function)
+            if op.kind == "bool":
+                return function
+            return lambda values: function(values.astype(op.result_type(values.dtype), copy=False))
         return lambda values: np.array([op.function(v) for v in values.tolist()]).astype(
             unary_type(op, values), copy=False
         )
@@ -196,11 +198,6 @@ def array_function(op: BinaryOp) -> Callable[[Array, Array], Array]:
     if op.name in ("plus", "minus", "times"):  # numbers, even where both operands are Boolean
         return lambda x, y: found(x, y, dtype=op.result_type(np.asarray(x).dtype, np.asarray(y).dtype))
     return found
-
-
-def in_float(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A function of float arrays, on arrays of any type."""
-    return lambda values: function(values if values.dtype.kind == "f" else values.astype(np.float64))
 
 
 def unary_type(op: UnaryOp, values: Array) -> np.dtype[Any]:
