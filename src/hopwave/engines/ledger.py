@@ -32,7 +32,7 @@ class Array(NamedTuple):
     def nbytes(self) -> int:
         """Bytes that it takes."""
         sides = self.shape if isinstance(self.shape, tuple) else (self.shape,)
-        return math.prod(sides) * np.dtype(self.dtype).itemsize
+        return math.prod(sides) * int(np.dtype(self.dtype).itemsize)
 
 
 def total(arrays: Mapping[str, Array]) -> int:
