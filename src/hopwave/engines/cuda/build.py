@@ -18,7 +18,8 @@ from hopwave.engines.cuda import buffers, policy
 from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, kernels
 from hopwave.engines.cuda.policy import LEAST_ARCS, PARTS, SORTING, SORTING_WEIGHTED
 from hopwave.errors import EngineError, GraphError
-from hopwave.graph.csr import Conflict, Rows, as_column
+from hopwave.graph.columns import as_column
+from hopwave.graph.csr import Conflict, Rows
 
 HEADER = "build/rows.cuh"
 BUCKETS = 4096  # kernels/build/rows.cuh
