@@ -257,7 +257,7 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order, a t
     **{f"overflow: {name}": overflow(name) for name in ("hopwave-paths", "turbobfs-td-sccsc")},
     **{f"overflow: {name}": overflow_of_sums(name) for name in ("hopwave-block", "hopwave-wide", "brandes-dijkstra")},
     **{f"overflow: turbobc-{name}": overflow_of_turbobc(f"turbobc-{name}", name == "sccsc") for name in TURBOBC},
-    **{f"steps: push, {mapping}": own_plans(Push, mapping) for mapping in ("thread", "warp", "block", "twc", "merge")},
+    **{f"steps: push, {mapping}": own_plans(Push, mapping) for mapping in ("thread", "twc", "merge")},
     **{f"steps: pull, {word}": own_plans(Pull, word) for word in ("thread", "warp", "merge", "compacted")},
     "steps: in turn": after_pulls,
     **{f"search: {plan.name}": searches(plan.name) for plan in plans("search") if plan.name != "hopwave"},

@@ -93,7 +93,7 @@ def after_pulls() -> Iterator[str]:
     pull = CATALOGUE["xbfs"].steps[2]
     some = [
         Plan(f"pull, then push({mapping}, {output})", "", "", "", (Push(mapping, output), pull), IN_TURN)
-        for mapping, output in product(("thread", "warp", "block", "twc"), ("queue", "reuse"))
+        for mapping, output in product(("thread", "twc"), ("queue", "reuse"))
     ]
     # Vertex 2 looks through a long row before it meets 999, which the same pull has found meanwhile.
     late = hw.Graph.from_edges([0, 0, 2, *[2] * 900], [1, 999, 999, *range(3, 903)])
@@ -106,7 +106,7 @@ IN_TURN = Beamer(1e9, 1e-9)  # any frontier is large enough for a pull, and smal
 def every_step(kind: type) -> Iterator[Any]:
     """All steps of a kind, those of no use included."""
     if kind is Push:
-        words = ("thread", "warp", "block", "twc", "merge"), ("queue", "scan", "reuse"), ("atomic", "benign")
+        words = ("thread", "twc", "merge"), ("queue", "scan", "reuse"), ("atomic", "benign")
         yield from (Push(*chosen) for chosen in product(*words))
         return
     either = False, True

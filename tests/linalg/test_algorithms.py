@@ -16,7 +16,7 @@ from graphs import TRAPS, graphs
 from hopwave import GraphError, LinalgError
 from hopwave import linalg as la
 from hopwave.engines import algebra
-from hopwave.engines.shortcuts import NoShortcuts
+from hopwave.engines.absent import NoShortcuts
 from hopwave.linalg import algorithms
 from operands import devices
 from together import in_one_test

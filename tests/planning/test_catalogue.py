@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from pathlib import Path
 
@@ -80,16 +81,32 @@ def test_every_plan_cites_paper_and_section(plan: Plan, root: Path) -> None:
         assert re.search(r"\b(\d(\.\d)*|[IVX]+-[A-Z])\b", plan.section), "and its sections have numbers"
 
 
+ON_GPUS_ALONE = {  # plan → what the CPU says; tests/engines/cuda runs them
+    "near-far": "use method='delta-stepping', or device='cuda'",
+    "hopwave-batch": "shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'",
+}
+
+
 @every_plan
 def test_every_plan_runs_on_some_engine(plan: Plan) -> None:
+    graph = hw.generate.path(3)
     if plan.task == "search":
         assert engines.engine("reference").why_not(plan, SearchJob()) is None
-        assert hw.bfs(hw.generate.path(3), 0, plan=plan.name).reached == 3
-    if plan.task == "paths":
-        graph = hw.generate.path(3).with_weights(np.ones(4))
-        if plan.name == "near-far":  # runs on a GPU alone; tests/engines/cuda/shortest_paths/test_cuda_paths.py
-            with pytest.raises(GraphError, match="use method='delta-stepping', or device='cuda'"):
-                hw.sssp(graph, 0, method="near-far", device="cpu")
+        assert hw.bfs(graph, 0, plan=plan.name).reached == 3
+    elif plan.task == "betweenness":
+        weights = np.ones(4) if plan.name == "brandes-dijkstra" else None
+        run = functools.partial(hw.betweenness_centrality, graph, plan=plan.name, weights=weights, normalized=False)
+        if plan.name in ON_GPUS_ALONE:
+            with pytest.raises(PlanError, match=ON_GPUS_ALONE[plan.name]):
+                run(device="cpu")
+            return
+        found = run(device="cpu")
+        assert found.scores.tolist() == [0, 1, 0] and found.plan == plan.name
+    else:
+        graph = graph.with_weights(np.ones(4))
+        if plan.name in ON_GPUS_ALONE:
+            with pytest.raises(GraphError, match=ON_GPUS_ALONE[plan.name]):
+                hw.sssp(graph, 0, method=plan.name, device="cpu")
             return
         method = "delta-stepping" if plan.name == "dijkstra-buckets" else plan.name  # one core is faster on a path
         delta = 1.0 if plan.name == "delta-stepping" else None
@@ -106,6 +123,7 @@ def test_every_word_of_a_step_is_used_by_some_plan() -> None:
     steps = [step for plan in CATALOGUE.values() for step in plan.steps]
     pushes = [step for step in steps if isinstance(step, Push)]
     pulls = [step for step in steps if isinstance(step, Pull)]
+    assert {push.mapping for push in pushes} == {"thread", "twc", "merge", "edge"}
     assert {push.output for push in pushes} == {"queue", "scan", "dense", "sort", "reuse"}
     assert {push.claim for push in pushes} == {"atomic", "benign"}
     assert {pull.mapping for pull in pulls} == {"thread", "warp", "merge"}
@@ -114,6 +132,12 @@ def test_every_word_of_a_step_is_used_by_some_plan() -> None:
 
 
 # ---------------------------------------------------------------- plans as their papers describe them
+
+
+def same_algorithm(one: str, other: str) -> bool:
+    """Whether two plans differ in nothing but name, section and summary."""
+    words = {"name": "", "section": "", "summary": ""}
+    return dataclasses.replace(CATALOGUE[one], **words) == dataclasses.replace(CATALOGUE[other], **words)  # type: ignore[arg-type]
 
 
 def test_turbobfs() -> None:
@@ -151,6 +175,7 @@ def test_xbfs() -> None:
         other = CATALOGUE[name]
         assert other.rule == plan.rule
         assert other.steps[:2] + other.steps[3:] == plan.steps[:2] + plan.steps[3:]
+    assert same_algorithm("xbfs-warp", "xbfs") and not same_algorithm("xbfs-donate", "xbfs")
     pulls = {name: CATALOGUE[name].steps[2] for name in PUBLISHED[catalogue.XBFS_PAPER]}
     assert pulls["xbfs-sync"] == dataclasses.replace(double_scan, asynchronous=False)
     for balance in ("static", "thread", "warp", "donate"):
@@ -175,6 +200,7 @@ def test_pushpull_table_2_adds_one_optimisation_per_row() -> None:
 def test_hopwaves_own_plans() -> None:
     ours = CATALOGUE["hopwave"]
     assert ours.loop == "device" and ours.order == "degree" and isinstance(ours.rule, Growing)
+    assert same_algorithm("hopwave-gpu", "hopwave-dense") and not same_algorithm("hopwave-gpu", "hopwave")
     assert {CATALOGUE[f"hopwave-{name}"].regime for name in ("block", "batch", "wide")} == {"block", "batch", "wide"}
     assert CATALOGUE["hopwave-paths"].why_not(SearchJob(path_counts=True)) is None
 

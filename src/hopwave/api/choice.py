@@ -100,7 +100,7 @@ def _dealt_engine(executor: Executor, device: str, graph: Graph, threads: int | 
     device = _with_room(check_executor(executor, device, threads), graph)
     elsewhere = device == "cuda" and not has_gpu()
     engine: Any = RemoteEngine(device, executor, graph) if elsewhere else engines.engine(device)
-    return DealtEngine(engine, executor)
+    return DealtEngine(engine, executor)  # type: ignore[abstract]  # its __getattr__ has the rest
 
 
 def engine_for(

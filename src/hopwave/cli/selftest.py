@@ -58,8 +58,7 @@ def run() -> Iterator[Outcome]:
         for check, make in SEARCHES.items():
             yield _outcome(engine, f"search {check}", _search, make)
         yield _outcome(engine, "count paths", _count_paths)
-        if engine != "reference":  # it only searches
-            yield _outcome(engine, "betweenness", _betweenness)
+        yield _outcome(engine, "betweenness", _betweenness)
 
 
 def total() -> int:

@@ -1,12 +1,20 @@
-"""Engines: the machines that plans run on. What an engine is, is written here and nowhere else.
+"""Engines: the machines that plans run on. This file alone says what an engine is.
 
-An engine is a folder beside this file, found by its name. Its `__init__` has a class `Engine` (searches, betweenness,
-many sources), its module `linalg` a class `Algebra` (products over semirings). mypy checks both classes against the
-protocols below.
+An engine is a folder beside this file, found by its name. Its `__init__` has a class `Engine`, its module `linalg` a
+class `Algebra`:
+
+    Engine    Searches          one search: load, start, run, fetch
+              BetweennessRuns   sums over sources, random shortest paths
+              Operations        many sources at a time, components, single paths
+    Algebra   Products          over semirings
+              ArrayOperations   what hopwave.linalg needs beside them
+              Shortcuts         what products could compute too, in one compiled call
+
+mypy checks both classes against these protocols.
 
 Two methods say what an engine cannot do: `why_not` for a plan, `why_not_operation` for an operation. They return None
-where it can, else a sentence with the reason and what to use instead. A method that is called nevertheless raises an
-EngineError with that sentence.
+if the engine can, else a sentence with the reason and what to use instead. A method that is called nevertheless raises
+an EngineError with that sentence (absent.py).
 """
 
 from __future__ import annotations
@@ -57,7 +65,7 @@ from hopwave.planning.trace import Level
 
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 
-# What an engine may lack: see Engine.why_not_operation and Algebra.why_not_operation.
+# What an engine may lack: see Operations.why_not_operation and Shortcuts.why_not_operation.
 Operation = Literal[
     "sweep",
     "weighted_sweep",
@@ -94,18 +102,11 @@ class DirectSearch(Protocol):
         """The plan's choices that have no meaning here."""
 
     def __call__(self, sources: tuple[int, ...], limit: int | None) -> FoundBySearch | None:
-        """The search from these sources up to a limit of hops; None where it needs more than one call."""
+        """Searches from these sources up to a limit of hops. Returns None if one call is not enough."""
 
 
-class Engine(Protocol):
-    """Searches, betweenness, and questions about many sources."""
-
-    name: str
-
-    def missing(self) -> str | None:
-        """Why this engine cannot run on this machine and what to do about it, or None."""
-
-    # ---------------------------------------------------------------- searches
+class Searches(Protocol):
+    """One search: load, start, run, fetch, or all of them in one call."""
 
     def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
         """None if this engine can run the plan for that search or betweenness job, else the reason."""
@@ -116,11 +117,12 @@ class Engine(Protocol):
     def direct_search(
         self, graph: Graph, question: SearchJob, plan: Plan, named: bool, threads: int | None = None
     ) -> DirectSearch | None:
-        """Searches of this graph by this plan as one function, with everything prepared.
+        """One function for searches of this graph by this plan, with everything prepared.
 
-        None where there is none: load, start, run and fetch then do it. On a CPU it is for graphs so small that a
-        plan's rule costs more than it saves, and only for plans that the caller has not `named`; on a GPU for plans
-        that are one launch. The question's depth limit is given to the call. Several threads may call it at once.
+        Returns None if the engine has no such function; the caller then uses load, start, run and fetch. The CPU has
+        one for graphs so small that a plan's rule costs more than it saves, if the caller has not `named` the plan; a
+        GPU has one for plans that are one launch. The depth limit is given with each call, not with the question.
+        Several threads may call the function at once.
         """
 
     def load(self, graph: Graph, plan: Plan) -> Loaded:
@@ -137,10 +139,12 @@ class Engine(Protocol):
     def fetch(self, search: Search) -> FoundBySearch:
         """The result of a search that has run."""
 
-    # ---------------------------------------------------------------- betweenness
+
+class BetweennessRuns(Protocol):
+    """Betweenness from sources or from random paths. `Searches.why_not` says which plans can run."""
 
     def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> tuple[str, str] | None:
-        """Which of our betweenness regimes suits the job on this machine, and why; None: the engine does not choose."""
+        """Which of our regimes suits the job on this machine, and why. Returns None if the engine does not choose."""
 
     def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
         """A betweenness run: sums of dependencies over the job's sources (algorithms/brandes.py)."""
@@ -148,52 +152,51 @@ class Engine(Protocol):
     def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
         """A run that draws shortest paths between random pairs (algorithms/betweenness_sampling)."""
 
-    # ---------------------------------------------------------------- many sources
+
+class Operations(Protocol):
+    """What an engine computes without a plan."""
 
     def why_not_operation(self, operation: Operation, graph: Graph) -> str | None:
         """None if this engine has that operation for the graph, else the reason."""
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
-        """Searches from many sources, and what is kept of them (algorithms/many_sources.py)."""
+        """Search from many sources, and keep what the job asks for (algorithms/many_sources.py)."""
 
     def cut_sweep(self, graph: Graph, job: CutSweep, poll: Poll, threads: int | None = None) -> CutSwept:
-        """Searches that are cut off once their source cannot be among the highest (algorithms/top_scores.py)."""
+        """Search from many sources; stop a search once its source cannot be in the top (algorithms/top_scores.py)."""
 
     def reach_bounds(self, graph: Graph) -> tuple[Integers, Integers]:
-        """How many vertices each vertex reaches, itself included: at least, and at most."""
+        """Lower and upper bounds on how many vertices each vertex reaches, itself included."""
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
-        """The number of every vertex's component, weak or strong, counted by lowest vertex."""
+        """The component of every vertex, weak or strong. Components are numbered by their lowest vertices."""
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
-        """The ids of one shortest path, both ends included; None where there is no path."""
+        """The ids of one shortest path, both ends included, or None if there is no path."""
 
     def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
         """The efficiency of the graph that each vertex's neighbours induce."""
 
 
+class Engine(Searches, BetweennessRuns, Operations, Protocol):
+    """A machine for plans."""
+
+    name: str
+
+    def missing(self) -> str | None:
+        """Why this engine cannot run on this machine and what to do about it, or None."""
+
+
 class FoundByWaves(NamedTuple):
-    """What one launch for all products of `linalg.waves` found; `trace` has one row per product, where it is wanted."""
+    """What one launch for all products of `linalg.waves` found; `trace` has one row per product, or is None."""
 
     levels: Vector
     values: Vector | None
     trace: list[list[int]] | None
 
 
-class Algebra(Protocol):
-    """Products over semirings, and what `hopwave.linalg` needs beside them. All operands are on the engine's device.
-
-    What masks, accumulators and replacement mean is written once, in hopwave.linalg, over arrays of `xp`. An engine
-    adds what needs compiled code.
-    """
-
-    name: str
-    xp: Any  # the module of its arrays: numpy or cupy
-
-    def missing(self) -> str | None:
-        """Why this engine cannot run on this machine and what to do about it, or None."""
-
-    # ---------------------------------------------------------------- products
+class Products(Protocol):
+    """Products over semirings."""
 
     def push(
         self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
@@ -221,7 +224,9 @@ class Algebra(Protocol):
         is the direction that was taken.
         """
 
-    # ---------------------------------------------------------------- arrays
+
+class ArrayOperations(Protocol):
+    """Operators on whole arrays, and changes of a vector's format."""
 
     def binary(self, op: BinaryOp) -> Callable[[Array, Array], Array]:
         """The operator on whole arrays."""
@@ -233,21 +238,23 @@ class Algebra(Protocol):
         """The sum of an array that is not empty, as a Python scalar."""
 
     def fill(self, values: Array, present: Array, allowed: Allowed, value: Any) -> int | None:
-        """Write value and set the bit wherever the mask allows; returns how many bits are set then, if it is known."""
+        """Write value and set the bit wherever the mask allows. Returns how many bits are now set, or None."""
 
     def scatter(self, op: BinaryOp, target: Array, places: Array, values: Array) -> None:
-        """target[places] = op(target[places], values), where places may repeat: all of them are combined."""
+        """target[places] = op(target[places], values). Places may repeat: all their values are combined."""
 
     def collect(self, values: Array, present: Array) -> tuple[Array, Array, bool]:
-        """The entries of n values and n bits as a list: places, their values, and whether the places ascend."""
+        """The entries whose bit is set: their places, their values, and whether the places ascend."""
 
     def spread(self, n: int, places: Array, values: Array) -> tuple[Array, Array]:
-        """A list of entries as n values and n bits. Values where no bit is set mean nothing."""
+        """The reverse of `collect`: n values and n bits. A value whose bit is not set means nothing."""
 
     def by_place(self, part: Rows, where: Place, diagonal: int) -> Rows:
         """The entries on and below a diagonal, on and above it, on it, or off it."""
 
-    # ---------------------------------------------------------------- shortcuts: what products could compute too
+
+class Shortcuts(Protocol):
+    """What products could compute too, in one compiled call."""
 
     def why_not_operation(self, operation: Shortcut) -> str | None:
         """None if this engine has that shortcut, else the reason."""
@@ -263,23 +270,23 @@ class Algebra(Protocol):
         beta: float,
         trace: bool,
     ) -> FoundByWaves | None:
-        """All products of `linalg.waves`, directions by the rule Growing(alpha, beta); None where it takes a loop.
+        """All products of `linalg.waves`, with directions by the rule Growing(alpha, beta).
 
-        A is transposed: its rows are the result's places. `places` is the arithmetic of any_pair, which finds the
-        levels where `product` itself cannot.
+        Returns None if the caller must loop over products. A is transposed: its rows are the result's places. `places`
+        is the arithmetic of any_pair, which finds the levels if `product` cannot.
         """
 
     def count_entries(self, A: Matrix, x: Vector, enough: int) -> int:
-        """How many entries A has in the columns that x names; counting may stop once there are more than enough."""
+        """How many entries A has in the columns that x names. Counting may stop once there are more than `enough`."""
 
     def count_triangles(self, part: Rows, most: int) -> int | None:
-        """How many triangles a symmetric pattern has; None where that would read more than `most` entries."""
+        """How many triangles a symmetric pattern has, or None if counting them would read more than `most` entries."""
 
     def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PowerIteration:
         """Rounds of PageRank from the ranks x; linalg/algorithms/pagerank.py explains the other arguments."""
 
     def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
-        """All rounds of a power iteration at once; None where it takes a loop of products."""
+        """All rounds of a power iteration. Returns None if the caller must loop over products."""
 
     def dijkstra(self, A: Matrix, search: ShortestPathsJob) -> Settled:
         """Shortest paths, nearest vertex first; lengths are not negative."""
@@ -287,10 +294,24 @@ class Algebra(Protocol):
     def delta_stepping(
         self, A: Matrix, search: ShortestPathsJob, delta: float | None, trace: bool, threads: int | None
     ) -> FoundByBuckets:
-        """All shortest paths of the search, one bucket of distances after another, each Δ wide."""
+        """Shortest paths, one bucket of distances after another, each Δ wide."""
 
     def near_far(self, A: Matrix, search: ShortestPathsJob, delta: float | None, trace: bool) -> FoundNearFar:
-        """The same in one launch on a GPU; lengths are not negative."""
+        """Shortest paths by near and far lists, in one launch on a GPU; lengths are not negative."""
+
+
+class Algebra(Products, ArrayOperations, Shortcuts, Protocol):
+    """A machine for hopwave.linalg. All operands are on its device.
+
+    What masks, accumulators and replacement mean is written once, in hopwave.linalg, over arrays of `xp`. An engine
+    adds what needs compiled code.
+    """
+
+    name: str
+    xp: Any  # the module of its arrays: numpy or cupy
+
+    def missing(self) -> str | None:
+        """Why this engine cannot run on this machine and what to do about it, or None."""
 
 
 @cache

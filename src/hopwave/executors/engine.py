@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.arrays import uploaded
@@ -21,29 +20,32 @@ from hopwave.graph import Graph
 from hopwave.planning.jobs import (
     Accumulation,
     BetweennessJob,
-    CutSweep,
-    CutSwept,
-    FoundBySearch,
     Integers,
     PathSampling,
     Poll,
     SampleJob,
-    SearchJob,
     Sweep,
     Swept,
 )
 from hopwave.planning.plan import Plan
-from hopwave.planning.trace import Level
+
+if TYPE_CHECKING:
+    _Engine = engines.Engine  # mypy checks the methods below against the protocol
+else:
+    _Engine = object
 
 
-class DealtEngine:
-    """See hopwave.engines.Engine. It has the name of the engine that its workers use, and that engine's answers."""
+class DealtEngine(_Engine):
+    """See hopwave.engines.Engine. What is not dealt to workers is left to `engine`, which has the same name."""
 
     def __init__(self, engine: engines.Engine, executor: Executor) -> None:
         self.engine, self.executor = engine, executor
         self.name = engine.name
 
-    # ---------------------------------------------------------------- dealt to workers
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.engine, name)
 
     def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
         threads = 1 if self.name == "cpu" else None
@@ -80,57 +82,6 @@ class DealtEngine:
     def deal(self, graph: Graph, block: Callable[[int], Block], first: int, count: int) -> Deal:
         """The blocks from number `first` to `count`, dealt to the executor."""
         return Deal(self.executor, graph, self.name, block, first, count)
-
-    # ---------------------------------------------------------------- left to the engine
-
-    def missing(self) -> str | None:
-        return self.engine.missing()
-
-    def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
-        return self.engine.why_not(plan, job)
-
-    def without(self, plan: Plan) -> tuple[str, ...]:
-        return self.engine.without(plan)
-
-    def direct_search(
-        self, graph: Graph, question: SearchJob, plan: Plan, named: bool, threads: int | None = None
-    ) -> engines.DirectSearch | None:
-        return self.engine.direct_search(graph, question, plan, named, threads)
-
-    def load(self, graph: Graph, plan: Plan) -> engines.Loaded:
-        return self.engine.load(graph, plan)
-
-    def start(
-        self, loaded: engines.Loaded, sources: tuple[int, ...], question: SearchJob, threads: int | None = None
-    ) -> engines.Search:
-        return self.engine.start(loaded, sources, question, threads)
-
-    def run(self, search: engines.Search, plan: Plan, trace: bool) -> list[Level]:
-        return self.engine.run(search, plan, trace)
-
-    def fetch(self, search: engines.Search) -> FoundBySearch:
-        return self.engine.fetch(search)
-
-    def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> tuple[str, str] | None:
-        return self.engine.regime(graph, job, plan)
-
-    def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
-        return self.engine.why_not_operation(operation, graph)
-
-    def cut_sweep(self, graph: Graph, job: CutSweep, poll: Poll, threads: int | None = None) -> CutSwept:
-        return self.engine.cut_sweep(graph, job, poll, threads)
-
-    def reach_bounds(self, graph: Graph) -> tuple[Integers, Integers]:
-        return self.engine.reach_bounds(graph)
-
-    def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
-        return self.engine.components(graph, strong)
-
-    def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
-        return self.engine.shortest_path(graph, source, target)
-
-    def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
-        return self.engine.local_efficiencies(graph, poll, threads)
 
 
 @contextmanager
@@ -270,7 +221,3 @@ class Joined:
         }
         pairs: Any = tuple(np.concatenate([part.pairs[i] for part in self._parts]) for i in (0, 1))
         return Swept(**together, histogram=self._histogram, columns=self._columns, rows=self._rows, pairs=pairs)
-
-
-def _is_an_engine(engine: DealtEngine) -> engines.Engine:
-    return engine  # mypy checks that it is one

@@ -125,7 +125,7 @@ _xbfs_variants = [
     _xbfs,
     _xbfs_with("xbfs-static", "5.1.2", "xbfs with rows assigned to threads in advance", balance="static"),
     _xbfs_with("xbfs-thread", "5.1.2, Algorithm 1", "xbfs with threads fetching one row at a time", balance="thread"),
-    _xbfs_with("xbfs-warp", "5.1.2, Algorithm 2", "xbfs with warps fetching 32 rows at a time", balance="warp"),
+    _xbfs_with("xbfs-warp", "5.1.2, Algorithm 2", "xbfs by another name: warps fetch 32 rows at a time"),
     _xbfs_with("xbfs-donate", "5.1.2", "xbfs-warp with all threads of a warp on its last row", balance="donate"),
     _xbfs_with("xbfs-sync", "5.2", "xbfs without looking ahead into the next level", asynchronous=False),
 ]
@@ -191,21 +191,20 @@ _hopwave = Plan(
 _dense = replace(
     _hopwave,
     name="hopwave-dense",
-    summary="the same, pulling sooner: what plan='auto' picks on a CPU for graphs of a mean degree from 16 on",
+    summary="hopwave, pulling sooner: what plan='auto' picks on a CPU for graphs of a mean degree from 16 on",
     rule=Growing(12, 18),
 )
 
 _gpu = replace(
-    _hopwave,
+    _dense,
     name="hopwave-gpu",
-    summary="the same, pulling sooner: what plan='auto' picks on a GPU, where a pull costs less",
-    rule=Growing(12, 18),
+    summary="hopwave-dense by another name: what plan='auto' picks on a GPU, where a pull costs less",
 )
 
 _paths = replace(
     _hopwave,
     name="hopwave-paths",
-    summary="the same, adding up every term: what plan='auto' picks for path counts",
+    summary="hopwave, adding up every term: what plan='auto' picks for path counts",
     steps=(_hopwave.steps[0], gather),
 )
 

@@ -21,8 +21,8 @@ class Push:
     Attributes
     ----------
     mapping
-        What works on a neighbour list: one "thread", "warp" or "block" per list; "twc", one of these three depending on
-        the length of the list; "merge", equal shares of all lists; "edge", one thread per arc of the whole graph.
+        What works on a neighbour list: one "thread"; "twc", a thread, a warp or a block, by the length of the list;
+        "merge", equal shares of all lists; "edge", one thread per arc of the whole graph.
     output
         How the next frontier is made: a "queue" filled on the way, a "scan" of the status array afterwards, a "dense"
         vector, a "sort" of all neighbours, or not at all ("reuse": the queue of the pull before is read again).
@@ -33,7 +33,7 @@ class Push:
         False carries values through the sort.
     """
 
-    mapping: Literal["thread", "warp", "block", "twc", "merge", "edge"]
+    mapping: Literal["thread", "twc", "merge", "edge"]
     output: Literal["queue", "scan", "dense", "sort", "reuse"] = "queue"
     claim: Literal["atomic", "benign"] = "atomic"
     structure_only: bool = True

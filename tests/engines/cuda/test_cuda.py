@@ -261,10 +261,10 @@ def test_a_graph_of_one_vertex(plan: str, loop: bool, directed: bool) -> None:
 
 
 OWN = [
-    *(Plan(f"push-{mapping}", "", "", "", (Push(mapping),), Always()) for mapping in ("thread", "warp", "block")),
+    Plan("push-thread", "", "", "", (Push("thread"),), Always()),
     *(
         Plan(f"scan-{mapping}", "", "", "", (Push(mapping, "scan", "benign"),), Always())
-        for mapping in ("thread", "warp", "block", "twc")
+        for mapping in ("thread", "twc")
     ),
     *(
         Plan(f"pull-{mapping}-{rows}-{operand}-{exits}", "", "", "", (Pull(mapping, rows, operand, exits),), Always())
@@ -294,7 +294,7 @@ OWN = [
         "",
         "",
         "",
-        (Push("block"), Push("warp", "scan", "benign"), CATALOGUE["xbfs"].steps[2], Push("thread", "reuse")),
+        (Push("thread"), Push("twc", "scan", "benign"), CATALOGUE["xbfs"].steps[2], Push("thread", "reuse")),
         XBFS(0.02),
     ),
 ]

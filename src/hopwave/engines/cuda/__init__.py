@@ -1,20 +1,22 @@
 """The CUDA engine: every search plan on the GPU, through CuPy, with kernels of our own (kernels/*.cuh).
 
 A plan whose loop is on the host runs level by level (search/steps.py). A plan whose loop is on the device is one launch
-(search/one_launch.py), where the GPU can launch cooperatively. CuPy is imported when the first graph is loaded.
+(search/one_launch.py) if the GPU can launch cooperatively. Methods import what they use: CuPy may be missing, and a
+search need not load the modules of betweenness.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import warnings
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.arrays import Deferred, on_host
+from hopwave.engines.absent import NoOperations
 from hopwave.engines.cuda.errors import LESS_MEMORY, OTHERS_LESS, explained
 from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
@@ -23,7 +25,6 @@ from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import (
     Accumulation,
     BetweennessJob,
-    CutSweep,
     FoundBySearch,
     PathSampling,
     Poll,
@@ -40,7 +41,7 @@ from hopwave.system.optional import install
 LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and name the threads they act together with
 
 
-class Engine:
+class Engine(NoOperations):
     """See hopwave.engines.Engine."""
 
     name = "cuda"
@@ -54,7 +55,7 @@ class Engine:
         start_cuda()
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # CuPy warns where there is no driver; the sentence below says so too
+                warnings.simplefilter("ignore")  # CuPy warns if there is no driver; the sentence below says so too
                 import cupy
             if not cupy.cuda.runtime.getDeviceCount():
                 return "device='cuda' found no GPU here; check nvidia-smi, or use device='cpu'"
@@ -113,15 +114,14 @@ class Engine:
                 return None
 
     def start(self, loaded: Any, sources: tuple[int, ...], question: SearchJob, threads: int | None = None) -> Any:
-        if threads is not None:
-            raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+        _refuse_threads(threads)
         with explained("starting a search", loaded.graph):
             from hopwave.engines.cuda.search.state import Search
 
             return Search(loaded, sources, question)
 
     def run(self, search: Any, plan: Plan, trace: bool) -> list[Level]:
-        """A device loop in one launch where that can be, else one level after another."""
+        """In one launch if the plan's loop is on the device and the GPU allows it, else one level after another."""
         levels = self._one_launch(search, plan, trace)
         if levels is not None:
             return levels
@@ -175,7 +175,7 @@ class Engine:
 
     @staticmethod
     def _placed(search: Any, array: Any) -> Any:
-        """On the device where the graph came from there, else in the host's memory."""
+        """The array on the device if the graph came from there, else in the host's memory."""
         import cupy
 
         on_device = isinstance(array, cupy.ndarray)
@@ -219,8 +219,7 @@ class Engine:
         return bool(cupy.cuda.Device().attributes["CooperativeLaunch"])
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
-        if threads is not None:
-            raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+        _refuse_threads(threads)
         with explained("searching from many sources", graph):
             if job.weighted:
                 from hopwave.engines.cuda import many_weighted
@@ -244,7 +243,7 @@ class Engine:
         return kept[False]
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
-        """One search, then back from the target, each step to the lowest id that is one level nearer."""
+        """Search, then walk back from the target, each step to the lowest id that is one level nearer."""
         plan = CATALOGUE["hopwave-gpu"]
         search = self.start(self.load(graph, plan), (source,), SearchJob(predecessors=False))
         self.run(search, plan, False)
@@ -252,26 +251,14 @@ class Engine:
         distances = on_host(distances.fetch() if isinstance(distances, Deferred) else distances)
         return None if distances[target] < 0 else path_back(graph, distances, target)
 
-    def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> NoReturn:
-        raise EngineError(self.why_not_operation("local_efficiencies", graph))
-
-    def cut_sweep(self, graph: Graph, job: CutSweep, poll: Poll, threads: int | None = None) -> NoReturn:
-        raise EngineError(self.why_not_operation("cut_sweep", graph))
-
-    def reach_bounds(self, graph: Graph) -> NoReturn:
-        raise EngineError(self.why_not_operation("reach_bounds", graph))
-
     def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
-        if threads is not None:
-            raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+        _refuse_threads(threads)
         if job.weighted:
             raise EngineError(self.why_not_operation("weighted_path_sampling", graph))
         with explained("preparing a sample of paths", graph, LESS_MEMORY):
             from hopwave.engines.cuda.betweenness import sampled_paths
-            from hopwave.engines.cuda.graph import CudaGraph
 
-            uploaded = graph._prepared.find(CudaGraph) or graph._prepared.keep(CudaGraph(graph))
-            return sampled_paths.PathSampling(graph, uploaded, job)
+            return sampled_paths.PathSampling(graph, self._on_device(graph), job)
 
     def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> tuple[str, str] | None:
         loaded = self.load(graph, plan)
@@ -279,16 +266,20 @@ class Engine:
             return _betweenness(plan).choose(loaded, job)
 
     def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
-        if threads is not None:
-            raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+        _refuse_threads(threads)
         loaded = self.load(graph, plan)
         remedy = OTHERS_LESS if plan.regime == "source" else LESS_MEMORY
         with explained("preparing betweenness", graph, remedy):
             return _betweenness(plan).Accumulation(loaded, job, plan)
 
 
+def _refuse_threads(threads: int | None) -> None:
+    if threads is not None:
+        raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+
+
 def path_back(graph: Graph, distances: npt.NDArray[np.int32], target: int) -> list[int]:
-    """A shortest path to the target from where distances are 0."""
+    """A shortest path from a vertex with distance 0 to the target."""
     path = [target]
     while distances[path[-1]]:
         v = path[-1]

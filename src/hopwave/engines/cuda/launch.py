@@ -5,6 +5,7 @@ Kernels go through their items in strides of the grid, so no grid needs more blo
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import cupy
@@ -27,6 +28,18 @@ def expression(header, name, *arguments):
     """
     listed = ", ".join(str(argument) for argument in arguments if argument != "")
     return f"{nvrtc.qualified(header, name)}<{listed}>"
+
+
+@cache
+def parameters(header, name):
+    """The names of a kernel's parameters, as its header has them.
+
+    >>> parameters("steps/state.cuh", "merge_bits")
+    ('visited', 'found', 'words')
+    """
+    text = (nvrtc.KERNELS / header).read_text(encoding="utf-8")
+    (listed,) = re.findall(rf"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s+)?{name}\(([^)]*)\)", text)
+    return tuple(re.findall(r"(\w+)(?=,|$)", listed))
 
 
 TOGETHER: dict[str, tuple[str, ...]] = {}  # header: kernels of it that are used together
@@ -89,7 +102,7 @@ class Kernels:
         return min(-(-int(work) // threads), self.blocks * BLOCK // threads)
 
     def __call__(self, header, name, work, *arguments, shape="", blocks=None):
-        """Launch a kernel with one thread per item of work, or that many blocks; nothing where there is no work."""
+        """Launch a kernel with one thread per item of work, or with that many blocks; without work, nothing."""
         if work <= 0:
             return
         kernel = self._found.get((header, name, shape, ""))  # as get() and grid() do: this is called for every level
@@ -98,7 +111,7 @@ class Kernels:
         kernel((blocks or min(-(-int(work) // BLOCK), self.blocks),), (BLOCK,), arguments)
 
     def launch(self, kernel, work, arguments):
-        """The same, of a kernel that `get` has found."""
+        """Launch a kernel that `get` has found, with one thread per item of work."""
         kernel((min(-(-work // BLOCK), self.blocks),), (BLOCK,), arguments)
 
     # ---------------------------------------------------------------- grids of exact size

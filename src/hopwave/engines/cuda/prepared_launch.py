@@ -15,7 +15,7 @@ import numpy as np
 from cupy_backends.cuda.api import driver
 
 from hopwave.engines.cuda.context import find_gpu
-from hopwave.engines.cuda.launch import BLOCK
+from hopwave.engines.cuda.launch import BLOCK, parameters
 
 ALIGNMENT = 16  # bytes: the strictest of any argument
 
@@ -108,15 +108,25 @@ class PackedLaunches:
         find_gpu()
         self._stream = cupy.cuda.get_current_stream().ptr
 
-    def __call__(self, header, name, work, *arguments, shape="", blocks=None, text=""):
-        """Launch a kernel with one thread per item of work, or that many blocks; nothing where there is no work.
+    def __call__(self, header, name, work, /, *arguments, shape="", blocks=None, text="", **named):
+        """Launch a kernel with one thread per item of work, or with `blocks` blocks. Without work nothing is launched.
 
-        shape, text: as for Kernels.get.
+        Arguments are in the order of the kernel's parameters, also the named ones: their names are compared with the
+        header's when the kernel is first launched. shape, text: as for Kernels.get.
         """
         if work <= 0:
             return
         key = header, name, shape, text
         launch = self._made.get(key)
         if launch is None:
-            launch = self._made[key] = PackedLaunch(self.get(*key), len(arguments))
-        launch(blocks or min(-(-int(work) // BLOCK), self._most), BLOCK, self._stream, arguments)
+            if named:
+                check_names(header, name, named, len(arguments))
+            launch = self._made[key] = PackedLaunch(self.get(*key), len(arguments) + len(named))
+        launch(blocks or min(-(-int(work) // BLOCK), self._most), BLOCK, self._stream, (*arguments, *named.values()))
+
+
+def check_names(header, name, named, first=0):
+    """Raise TypeError unless these are the names of the kernel's parameters from number `first` on, in their order."""
+    right = parameters(header, name)[first:]
+    if tuple(named) != right:
+        raise TypeError(f"{name} of {header} has the parameters {', '.join(right)}, not {', '.join(named)}")

@@ -13,20 +13,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.arrays import ScaledCounts
+from hopwave.engines.absent import NoOperations
 from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import (
     Accumulation,
     BetweennessJob,
-    CutSweep,
     FoundBySearch,
     PathSampling,
     Poll,
@@ -71,7 +71,7 @@ class Search:
         return int(self.A.indptr[self.q + 1].sum() - self.A.indptr[self.q].sum())
 
 
-class Engine:
+class Engine(NoOperations):
     """See hopwave.engines.Engine."""
 
     name = "reference"
@@ -80,13 +80,11 @@ class Engine:
         return None
 
     def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
-        if isinstance(job, SearchJob):
-            return plan.why_not(job)
-        if job.weighted:
-            return None
-        return "device='reference' has betweenness along weights= only; use device='cpu' to count hops"
+        return plan.why_not(job) if isinstance(job, SearchJob) else None
 
     def without(self, plan: Plan) -> tuple[str, ...]:
+        if plan.task == "betweenness":
+            return ("thread mappings", "direction rule", "regime")
         return ("thread mappings", "early exit", "look ahead", "neighbour order")
 
     def direct_search(
@@ -178,41 +176,22 @@ class Engine:
 
         return sweep(graph, job, poll)
 
-    def cut_sweep(self, graph: Graph, job: CutSweep, poll: Poll, threads: int | None = None) -> NoReturn:
-        raise EngineError(self.why_not_operation("cut_sweep", graph))
-
-    def reach_bounds(self, graph: Graph) -> NoReturn:
-        raise EngineError(self.why_not_operation("reach_bounds", graph))
-
     def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
         check_threads(threads)
         from hopwave.engines.reference.sampled_paths import PathSampling
 
-        return PathSampling(self, graph, job)
+        return PathSampling(graph, job)
 
-    # ---------------------------------------------------------------- betweenness along weights
+    # ---------------------------------------------------------------- betweenness
 
     def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> None:
         return None
 
     def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
         check_threads(threads)
-        if reason := self.why_not(plan, job):
-            raise EngineError(reason)
         from hopwave.engines.reference.betweenness import Accumulation as OneByOne
 
         return OneByOne(graph, job)
-
-    # ---------------------------------------------------------------- what it does not do
-
-    def components(self, graph: Graph, strong: bool) -> NoReturn:
-        raise EngineError(self.why_not_operation("components", graph))
-
-    def shortest_path(self, graph: Graph, source: int, target: int) -> NoReturn:
-        raise EngineError(self.why_not_operation("shortest_path", graph))
-
-    def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> NoReturn:
-        raise EngineError(self.why_not_operation("local_efficiencies", graph))
 
 
 if TYPE_CHECKING:

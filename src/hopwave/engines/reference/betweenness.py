@@ -1,10 +1,10 @@
-"""The specification of betweenness along weights (Brandes 2001), short enough to read first.
+"""The specification of betweenness, by hops and along weights (Brandes 2001), short enough to read first.
 
     d   length of a shortest path from the source s          σ   number of shortest paths, a whole number of any size
-    P   predecessors: u with d(u) + weight == d(v), exactly  δ   dependency: Σ_t share of the paths to t that visit v
+    P   predecessors: u with d(u) + length == d(v), exactly  δ   dependency: Σ_t share of the paths to t that visit v
     h   mean number of arcs on a shortest path               t   1 for a target, 0 for others
 
-Arcs that are kept several times are several paths. Self-loops are on none.
+By hops, every arc is 1 long. Arcs that are kept several times are several paths. Self-loops are on none.
 """
 
 from __future__ import annotations
@@ -20,10 +20,22 @@ from hopwave.engines.undefined_counts import uncountable
 from hopwave.graph import Graph
 from hopwave.planning.jobs import BetweennessJob
 
-Arcs = list[list[tuple[int, float, int]]]  # per vertex: (head, weight, number of the arc)
+Arcs = list[list[tuple[int, float, int]]]  # per vertex: (head, length, number of the arc)
+Predecessors = dict[int, list[tuple[int, int]]]  # per vertex that is reached: (tail, number of the arc)
 
 
-def distances(out: Arcs, s: int, cutoff: float) -> dict[int, float]:
+def hops(out: Arcs, s: int, cutoff: float) -> dict[int, float]:
+    """Breadth-first search: d of every vertex up to the cutoff."""
+    d, queue = {s: 0.0}, [s]
+    for u in queue:  # which grows
+        for v, _, _ in out[u]:
+            if v not in d and d[u] + 1 <= cutoff:
+                d[v] = d[u] + 1
+                queue.append(v)
+    return d
+
+
+def lengths(out: Arcs, s: int, cutoff: float) -> dict[int, float]:
     """Dijkstra's algorithm: d of every vertex up to the cutoff."""
     d: dict[int, float] = {}
     heap = [(0.0, s)]
@@ -32,31 +44,31 @@ def distances(out: Arcs, s: int, cutoff: float) -> dict[int, float]:
         if u in d:
             continue
         d[u] = here
-        for v, weight, _ in out[u]:
-            if v not in d and here + weight <= cutoff:
-                heappush(heap, (here + weight, v))
+        for v, length, _ in out[u]:
+            if v not in d and here + length <= cutoff:
+                heappush(heap, (here + length, v))
     return d
 
 
-def predecessors(out: Arcs, d: dict[int, float]) -> dict[int, list[tuple[int, int]]]:
-    """P: for every vertex, the tails and the numbers of the arcs by which shortest paths reach it."""
-    P: dict[int, list[tuple[int, int]]] = {v: [] for v in d}
+def predecessors(out: Arcs, d: dict[int, float]) -> Predecessors:
+    """P of every vertex."""
+    P: Predecessors = {v: [] for v in d}
     for u in d:
-        for v, weight, arc in out[u]:
-            if v != u and d.get(v) == d[u] + weight:
+        for v, length, arc in out[u]:
+            if v != u and d.get(v) == d[u] + length:
                 P[v].append((u, arc))
     return P
 
 
-def arcs_of(graph: Graph) -> Arcs:
-    """The arcs that leave every vertex."""
-    weights = np.asarray(graph.weights, np.float64).tolist()
+def arcs_of(graph: Graph, weighted: bool) -> Arcs:
+    """The arcs that leave every vertex, as long as their weights or 1."""
+    length = (np.asarray(graph.weights, np.float64) if weighted else np.ones(graph.m)).tolist()
     heads, begins = graph.indices.tolist(), graph.indptr.tolist()
-    return [[(heads[j], weights[j], j) for j in range(begins[u], begins[u + 1])] for u in range(graph.n)]
+    return [[(heads[j], length[j], j) for j in range(begins[u], begins[u + 1])] for u in range(graph.n)]
 
 
-def counted(graph: Graph, P: dict[int, list[tuple[int, int]]], s: int) -> dict[int, int]:
-    """σ of every vertex, predecessors first. A GraphError where arcs that add no length form a cycle."""
+def count_paths(graph: Graph, P: Predecessors, s: int) -> dict[int, int]:
+    """σ of every vertex, predecessors first. Raises a GraphError if arcs that add no length form a cycle."""
     try:
         order = list(TopologicalSorter({v: [u for u, _ in P[v]] for v in P}).static_order())
     except CycleError as error:
@@ -78,7 +90,7 @@ class Accumulation:
         self.blocks, self.done = len(job.sources), 0
         self.total = np.zeros(graph.m if job.edges else graph.n * (2 if job.squares else 1))
         self.certificate = np.zeros((self.blocks, 2))
-        self._out = arcs_of(graph)
+        self._out, self._distances = arcs_of(graph, job.weighted), lengths if job.weighted else hops
 
     def advance(self, first: int, poll: Callable[[int], bool]) -> int:
         """As hopwave.planning.jobs.Accumulation.advance."""
@@ -92,12 +104,12 @@ class Accumulation:
     def add(self, s: int) -> tuple[float, float]:
         """Add what one source contributes to the total; returns both sides of its certificate."""
         job, n = self.job, self.graph.n
-        d = distances(self._out, s, math.inf if job.cutoff is None else job.cutoff)
+        d = self._distances(self._out, s, math.inf if job.cutoff is None else job.cutoff)
         P = predecessors(self._out, d)
-        sigma, hops, delta = counted(self.graph, P, s), {s: 0.0}, dict.fromkeys(d, 0.0)
+        sigma, h, delta = count_paths(self.graph, P, s), {s: 0.0}, dict.fromkeys(d, 0.0)
         for v in sigma:
             if v != s:
-                hops[v] = sum(sigma[u] / sigma[v] * (hops[u] + 1) for u, _ in P[v])
+                h[v] = sum(sigma[u] / sigma[v] * (h[u] + 1) for u, _ in P[v])
         t = dict.fromkeys(d, 1.0) if job.targets is None else {v: float(job.targets[v]) for v in d}
         found = due = ends = 0.0
         for v in reversed(sigma):
@@ -109,7 +121,7 @@ class Accumulation:
                     found += flow
             if v == s:
                 continue
-            due += t[v] * (hops[v] if job.edges else hops[v] - 1)
+            due += t[v] * (h[v] if job.edges else h[v] - 1)
             if not job.edges:
                 found += delta[v]
                 self.total[v] += delta[v] + job.endpoints * t[v]

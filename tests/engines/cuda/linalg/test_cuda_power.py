@@ -15,7 +15,7 @@ import hopwave as hw
 from hopwave import ConvergenceError
 from hopwave import linalg as la
 from hopwave.engines import algebra
-from hopwave.engines.shortcuts import NoShortcuts
+from hopwave.engines.absent import NoShortcuts
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 

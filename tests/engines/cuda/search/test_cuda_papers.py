@@ -68,56 +68,6 @@ def test_turbobfs_plans_without_a_change_of_direction_are_launched_ahead() -> No
     assert [plan for plan in searches if ahead.possible(plan)] == AHEAD
 
 
-def test_recorded_launches_are_made_again_with_another_level(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Depth, counters and the counters before change; other arguments stay, also those that are equal to a depth."""
-    ahead = pytest.importorskip("hopwave.engines.cuda.search.ahead", reason="CuPy is not installed")
-    seen: list[Any] = []
-
-    class Prepared:
-        def __init__(self, kernel: Any, blocks: int, threads: int, cooperative: bool, **named: Any) -> None:
-            self.shape, self.named = (kernel.handle, blocks, threads, cooperative), named
-
-        def __call__(self, **changed: Any) -> None:
-            seen.append((*self.shape, {name: int(value) for name, value in (self.named | changed).items()}))
-
-    class Kernels:
-        def __call__(self, *arguments: Any, **options: Any) -> None:
-            seen.append("launched")
-
-        def get(self, header: str, name: str, shape: str) -> Any:
-            return SimpleNamespace(ptr=(header, name, shape))
-
-        def grid(self, work: int) -> int:
-            return work // 2
-
-    monkeypatch.setattr(ahead, "PreparedLaunch", Prepared)
-    memory = SimpleNamespace(ptr=1000, memset_async=lambda value, size: seen.append(("zero", size)))
-    search: Any = SimpleNamespace(all_counters=SimpleNamespace(data=memory), launch=Kernels())
-    search.level, search.before, search.counters = np.int32(4), np.uint64(0), np.uint64(1000)
-
-    def compute() -> None:
-        search.zero(search.all_counters, 8)
-        arguments = np.int32(4), search.level, np.uint64(0), search.before, search.counters
-        search.launch("steps/pull.cuh", "pull", 10, *arguments, shape="x")
-        search.launch("steps/pull.cuh", "pull", 0, *arguments)
-
-    recorded = ahead.Recorded(search, compute)
-    assert seen == [("zero", 8), "launched", "launched"] and isinstance(search.launch, Kernels)
-    assert not hasattr(search, "zero")
-    seen.clear()
-    recorded.again(6, 0)
-    recorded.again(7, 2)
-    fixed = {"fixed0": 4, "fixed2": 0}
-    handle = ("steps/pull.cuh", "pull", "x"), 5, ahead.BLOCK, False
-    row = ahead.COUNTER_BYTES
-    assert seen == [
-        ("zero", 8),
-        (*handle, fixed | {"level": 6, "before": 0, "counters": 1000}),
-        ("zero", 8),
-        (*handle, fixed | {"level": 7, "before": 1000 + row, "counters": 1000 + 2 * row}),
-    ]
-
-
 @on_gpu
 @pytest.mark.parametrize("plan", AHEAD, ids=str)
 @pytest.mark.parametrize("trap", ["kronecker-directed", "long-path", "two-components", "single-vertex"])

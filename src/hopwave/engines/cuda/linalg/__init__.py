@@ -19,13 +19,13 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
+from hopwave.engines.absent import NoShortcuts
 from hopwave.engines.cuda import Engine
 from hopwave.engines.cuda.errors import FEWER_ROWS, translated
 from hopwave.engines.cuda.launch import BLOCK, NULL
 from hopwave.engines.cuda.linalg.compiled import kernels_of, operands
 from hopwave.engines.cuda.linalg.scratch import Pending, cuts_of, forget, stream_scratch
 from hopwave.engines.cuda.linalg.semiring_source import binary_text, monoid_text, unary_result, unary_text
-from hopwave.engines.shortcuts import NoShortcuts
 from hopwave.errors import EngineError
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import Place, by_place

@@ -17,16 +17,18 @@ def pull_shares(search, step):
     loaded, visited, found = search.loaded, search.bits("visited"), search.bits("next bits")
     operand = search.bits("frontier") if step.operand == "frontier" else visited
     # Empty before each product, and left so by the mask.
-    product = search.work.take("row product", search.n, np.int32, fill=-1)
-    sums = NULL if search.sigma is None else search.work.take("row sums", search.n, np.float64, fill=0)
+    dense = {
+        "product": search.work.take("row product", search.n, np.int32, fill=-1),
+        "sums": NULL if search.sigma is None else search.work.take("row sums", search.n, np.float64, fill=0),
+    }
     search.clear_counters()
     search.launch(
-        HEADER, "all_rows", loaded.m, loaded.in_offsets, loaded.in_neighbours, search.vertices, np.uint64(loaded.m),
-        operand, search.sigmas, product, sums, search.counters, shape=search.counting,
-        blocks=search.equal_shares(loaded.m),
+        HEADER, "all_rows", loaded.m, shape=search.counting, blocks=search.equal_shares(loaded.m),
+        in_offsets=loaded.in_offsets, in_neighbours=loaded.in_neighbours, n=search.vertices, arcs=np.uint64(loaded.m),
+        operand=operand, sigma=search.sigmas, **dense, counters=search.counters,
     )  # fmt: skip
     search.launch(
-        HEADER, "mask_rows", search.n, loaded.offsets, search.vertices, search.level, product, sums, visited, found,
-        search.distance, search.parents, search.sigmas, search.counters, shape=search.counting,
+        HEADER, "mask_rows", search.n, shape=search.counting, offsets=loaded.offsets, n=search.vertices,
+        depth=search.level, **dense, visited=visited, next=found, **search.answer, counters=search.counters,
     )  # fmt: skip
     search.set_forms(bits=True, visited=True)

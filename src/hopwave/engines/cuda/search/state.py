@@ -117,15 +117,16 @@ class Search:
         )  # fmt: skip
         self.has_queue = True
 
-    def zero(self, array, size):
-        """Set the first bytes of an array to 0."""
-        array.data.memset_async(0, size)
-
     # Arguments as kernels take them; `level` is the depth.
     parents = property(lambda self: NULL if self.parent is None else self.parent)
     sigmas = property(lambda self: NULL if self.sigma is None else self.sigma)
     counting = property(lambda self: "false" if self.sigma is None else "true")
     vertices = property(lambda self: np.int32(self.n))
+
+    @property
+    def answer(self):
+        """The arrays that a search fills, by the names of kernels' parameters."""
+        return {"distance": self.distance, "parent": self.parents, "sigma": self.sigmas}
 
     def equal_shares(self, arcs):
         """Blocks for equal shares of arcs: four arcs per thread, and up to four times what the GPU holds."""

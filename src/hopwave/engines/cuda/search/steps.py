@@ -1,7 +1,7 @@
 """The steps of plans on the GPU: one function per kind of level, and which kinds there are.
 
-A function launches a level's kernels and says, by `search.set_forms`, which forms the new frontier has. Nothing waits
-for the GPU until the level's counters are read.
+A function launches a level's kernels, their arguments by name, and says by `search.set_forms` which forms the new
+frontier has. Nothing waits for the GPU until the level's counters are read.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
 from hopwave.engines.cuda.policy import CULLING_BLOCKS, CULLING_SHARE, FEW_ARCS, FEW_LISTS
 from hopwave.engines.cuda.search import radix
 from hopwave.engines.cuda.search.all_rows import pull_shares
+from hopwave.engines.cuda.search.launches import BEFORE, COUNTERS, LEVEL, Clear, Launch
 from hopwave.planning.plan import Pull, Push
 from hopwave.planning.trace import Level
 
@@ -42,7 +43,7 @@ def advance(search, step, choice, run=None):
 
 
 def entered(search, step, choice, counters, seconds):
-    """The level that has these counters, or None where nobody looks at levels; the search goes on behind it."""
+    """Takes the search past the level that has these counters. Returns the level, or None if nobody traces levels."""
     sizes = search.nf, search.mf, search.mu
     early, early_edges = search.early, search.early_edges
     if isinstance(step, Push) and step.output == "scan":  # the scan also counted what had been found early
@@ -77,14 +78,15 @@ def push_fused(search, step):
         early_first(search)
     loaded = search.loaded
     search.launch(
-        "steps/push.cuh", "push", length, loaded.offsets, loaded.neighbours, queue, np.uint64(length), search.level,
-        search.distance, search.parents, search.sigmas, search.next_queue, search.counters,
+        "steps/push.cuh", "push", length,
         shape=push_shape(step.mapping, output, search.counting), blocks=even_shares(search, length),
+        offsets=loaded.offsets, neighbours=loaded.neighbours, queue=queue, length=np.uint64(length), depth=search.level,
+        **search.answer, next=search.next_queue, counters=search.counters,
     )  # fmt: skip
     if output == "scan":
         search.launch(
-            "steps/state.cuh", "single_scan", search.n, loaded.offsets, search.distance, search.vertices,
-            np.int32(search.depth + 1), search.next_queue, search.counters,
+            "steps/state.cuh", "single_scan", search.n, offsets=loaded.offsets, distance=search.distance,
+            n=search.vertices, level=np.int32(search.depth + 1), queue=search.next_queue, counters=search.counters,
         )  # fmt: skip
     search.set_forms(queue=True)
 
@@ -99,8 +101,9 @@ def early_first(search):
     if not search.early:
         return
     search.launch(
-        "steps/state.cuh", "list_of_level", search.waiting, search.work.arrays["waiting"], np.uint64(search.waiting),
-        search.distance, np.int32(search.depth + 1), search.next_queue, search.counters,
+        "steps/state.cuh", "list_of_level", search.waiting, list=search.work.arrays["waiting"],
+        length=np.uint64(search.waiting), distance=search.distance, level=np.int32(search.depth + 1),
+        queue=search.next_queue, counters=search.counters,
     )  # fmt: skip
 
 
@@ -117,18 +120,19 @@ def push_two_phase(search, step):
     if search.parent is not None or search.sigma is not None:
         sources = search.work.take("sources", search.mf, np.int32)
     search.launch(
-        "steps/two_phase.cuh", "expand", search.nf, search.loaded.offsets, search.loaded.neighbours, search.queue,
-        np.uint64(search.nf), targets, sources, search.counters, blocks=even_shares(search, search.nf),
+        "steps/two_phase.cuh", "expand", search.nf, blocks=even_shares(search, search.nf),
+        offsets=search.loaded.offsets, neighbours=search.loaded.neighbours, queue=search.queue,
+        length=np.uint64(search.nf), targets=targets, sources=sources, counters=search.counters,
     )  # fmt: skip
-    arcs = targets, sources, np.uint64(search.mf)
+    arcs = {"targets": targets, "sources": sources, "arcs": np.uint64(search.mf), "depth": search.level}
     search.launch(
-        "steps/two_phase.cuh", "contract", search.mf, search.loaded.offsets, *arcs, search.level,
-        search.bits("visited"), search.distance, search.parents, search.next_queue, np.uint64(room(search)),
-        search.counters, shape=truth(not search.duplicates), blocks=culling_blocks(search),
+        "steps/two_phase.cuh", "contract", search.mf, shape=truth(not search.duplicates), blocks=culling_blocks(search),
+        offsets=search.loaded.offsets, **arcs, visited=search.bits("visited"), distance=search.distance,
+        parent=search.parents, next=search.next_queue, capacity=np.uint64(room(search)), counters=search.counters,
     )  # fmt: skip
     if search.sigma is not None:
         search.launch(
-            "steps/two_phase.cuh", "count_arcs", search.mf, *arcs, search.level, search.distance, search.sigma
+            "steps/two_phase.cuh", "count_arcs", search.mf, **arcs, distance=search.distance, sigma=search.sigma
         )
     search.set_forms(queue=True, visited=not search.duplicates)
 
@@ -162,9 +166,10 @@ def push_shares(search, step):
     loaded, sums = search.loaded, running_sums(search)
     search.clear_counters()
     search.launch(
-        "steps/push.cuh", "push_shares", search.mf, loaded.offsets, loaded.neighbours, search.queue, sums,
-        np.uint64(search.nf), np.uint64(search.mf), search.level, search.distance, search.parents, search.sigmas,
-        search.next_queue, search.counters, shape=search.counting, blocks=search.equal_shares(search.mf),
+        "steps/push.cuh", "push_shares", search.mf, shape=search.counting, blocks=search.equal_shares(search.mf),
+        offsets=loaded.offsets, neighbours=loaded.neighbours, queue=search.queue, sums=sums,
+        lists=np.uint64(search.nf), arcs=np.uint64(search.mf), depth=search.level, **search.answer,
+        next=search.next_queue, counters=search.counters,
     )  # fmt: skip
     search.set_forms(queue=True)
 
@@ -177,55 +182,64 @@ def push_sorted(search, step):
     search.need_queue()
     search.need_visited()
     loaded, arcs, pairs = search.loaded, np.uint64(search.mf), not step.structure_only or search.sigma is not None
+    lists = {"offsets": loaded.offsets, "neighbours": loaded.neighbours, "queue": search.queue}
+    found = {"depth": search.level, "visited": search.bits("visited"), **search.answer, "next": search.next_queue}
     keys = search.work.take("keys", search.mf, np.int32)
     sources, parent = (search.work.take("sources", search.mf, np.int32), NULL) if pairs else (NULL, search.parents)
     search.clear_counters()
     if search.nf <= FEW_LISTS and search.mf <= FEW_ARCS:
-        ends = search.work.take("sums", search.n, np.int64)
+        ends, (bits, width) = search.work.take("sums", search.n, np.int64), radix.digits(search.n)
         search.launch(
-            "steps/sorted.cuh", "push_tile", search.mf, loaded.offsets, loaded.neighbours, search.queue,
-            np.uint64(search.nf), arcs, ends, keys, sources, *map(np.int32, radix.digits(search.n)), search.level,
-            search.bits("visited"), search.distance, search.parents, search.sigmas, search.next_queue, search.counters,
-            shape=truth(pairs), blocks=1,
+            "steps/sorted.cuh", "push_tile", search.mf, shape=truth(pairs), blocks=1, **lists,
+            lists=np.uint64(search.nf), arcs=arcs, ends=ends, keys=keys, sources=sources, bits=np.int32(bits),
+            width=np.int32(width), **found, counters=search.counters,
         )  # fmt: skip
         search.set_forms(queue=True, visited=True)
         return
     sums = running_sums(search)
     search.launch(
-        "steps/sorted.cuh", "gather_pairs", search.mf, loaded.offsets, loaded.neighbours, search.queue, sums,
-        np.uint64(search.nf), arcs, search.distance, keys, sources, parent, search.counters,
-        blocks=search.equal_shares(search.mf),
+        "steps/sorted.cuh", "gather_pairs", search.mf, blocks=search.equal_shares(search.mf), **lists, sums=sums,
+        lists=np.uint64(search.nf), arcs=arcs, distance=search.distance, keys=keys, sources=sources, parent=parent,
+        counters=search.counters,
     )  # fmt: skip
     keys, sources = radix.sort(search, search.mf, "keys", "sources" if pairs else None)
     search.launch(
-        "steps/sorted.cuh", "reduce_sorted", search.mf, loaded.offsets, keys, sources, arcs, search.level,
-        search.bits("visited"), search.distance, search.parents, search.sigmas, search.next_queue, search.counters,
+        "steps/sorted.cuh", "reduce_sorted", search.mf, offsets=loaded.offsets, keys=keys, sources=sources, arcs=arcs,
+        **found, counters=search.counters,
     )  # fmt: skip
     search.set_forms(queue=True, visited=True)
 
 
-def push_edges(search, step):
+def edge_launches(search, step):
     """One thread per arc of the whole graph scatters into a dense vector, then the mask (TurboBFS, Algorithms 1, 3)."""
     loaded = search.loaded
-    product_ = search.work.take("product", search.n, np.int32, fill=-1)
-    sums = NULL if search.sigma is None else search.work.take("product sums", search.n, np.float64, fill=0)
+    dense = {
+        "product": search.work.take("product", search.n, np.int32, fill=-1),
+        "sums": NULL if search.sigma is None else search.work.take("product sums", search.n, np.float64, fill=0),
+    }
     search.clear_counters()
-    search.launch(
-        "steps/edges.cuh", "scatter", loaded.m, loaded.in_neighbours, search.on_device.arc_columns, np.uint64(loaded.m),
-        search.level, search.distance, search.sigmas, product_, sums, search.before, search.counters,
-        shape=search.counting,
-    )  # fmt: skip
-    search.launch(
-        "steps/edges.cuh", "mask", search.n, loaded.offsets, search.vertices, search.level, product_, sums,
-        search.distance, search.parents, search.sigmas, search.before, search.counters, shape=search.counting,
-    )  # fmt: skip
+    yield Launch("steps/edges.cuh", "scatter", loaded.m, search.counting, {
+        "rows": loaded.in_neighbours, "columns": search.on_device.arc_columns, "arcs": np.uint64(loaded.m),
+        "depth": LEVEL, "distance": search.distance, "sigma": search.sigmas, **dense,
+        "before": BEFORE, "counters": COUNTERS,
+    })  # fmt: skip
+    yield Launch("steps/edges.cuh", "mask", search.n, search.counting, {
+        "offsets": loaded.offsets, "n": search.vertices, "depth": LEVEL, **dense, **search.answer,
+        "before": BEFORE, "counters": COUNTERS,
+    })  # fmt: skip
     search.set_forms()
+
+
+def push_edges(search, step):
+    """A level by edge_launches."""
+    for launch in edge_launches(search, step):
+        launch.make(search)
 
 
 # ---------------------------------------------------------------- pulls
 
 
-def pull_rows(search, step):
+def row_launches(search, step):
     """Row products over bitmaps: TurboBFS's gathers and bottom-up searches, push-pull's masked and unmasked ones."""
     search.need_visited()
     if step.operand == "frontier":
@@ -233,16 +247,24 @@ def pull_rows(search, step):
     loaded, visited, found = search.loaded, search.bits("visited"), search.bits("next bits")
     operand = search.bits("frontier") if step.operand == "frontier" else visited
     search.clear_counters()
-    if step.mapping == "warp":
-        search.zero(found, 4 * search.words)
-    search.launch(
-        "steps/pull.cuh", "pull", search.n * (WARP if step.mapping == "warp" else 1), loaded.in_offsets,
-        loaded.in_neighbours, loaded.offsets, search.vertices, search.level, operand, visited, found, search.distance,
-        search.parents, search.sigmas, search.before, search.counters, shape=pull_shape(step, search.counting),
-    )  # fmt: skip
+    width = WARP if step.mapping == "warp" else 1
+    if width == WARP:
+        yield Clear(found, 4 * search.words)
+    yield Launch("steps/pull.cuh", "pull", search.n * width, pull_shape(step, search.counting), {
+        "in_offsets": loaded.in_offsets, "in_neighbours": loaded.in_neighbours, "offsets": loaded.offsets,
+        "n": search.vertices, "depth": LEVEL, "operand": operand, "visited": visited, "next": found, **search.answer,
+        "before": BEFORE, "counters": COUNTERS,
+    })  # fmt: skip
     if step.operand == "visited":
-        search.launch("steps/state.cuh", "merge_bits", search.words, visited, found, np.uint64(search.words))
+        bits = {"visited": visited, "found": found, "words": np.uint64(search.words)}
+        yield Launch("steps/state.cuh", "merge_bits", search.words, "", bits)
     search.set_forms(bits=True, visited=True)
+
+
+def pull_rows(search, step):
+    """A level by row_launches."""
+    for launch in row_launches(search, step):
+        launch.make(search)
 
 
 def pull_compacted(search, step):
@@ -251,11 +273,14 @@ def pull_compacted(search, step):
     loaded, visited, found = search.loaded, search.bits("visited"), search.bits("next bits")
     search.clear_counters()
     search.launch(
-        "steps/compacted.cuh", "pull_compacted", search.words, loaded.in_offsets, loaded.in_neighbours, loaded.offsets,
-        np.uint64(search.words), search.level, visited, search.on_device.closed, found, search.distance,
-        search.parents, search.counters,
+        "steps/compacted.cuh", "pull_compacted", search.words, in_offsets=loaded.in_offsets,
+        in_neighbours=loaded.in_neighbours, offsets=loaded.offsets, words=np.uint64(search.words), depth=search.level,
+        visited=visited, closed=search.on_device.closed, next=found, distance=search.distance, parent=search.parents,
+        counters=search.counters,
     )  # fmt: skip
-    search.launch("steps/state.cuh", "merge_bits", search.words, visited, found, np.uint64(search.words))
+    search.launch(
+        "steps/state.cuh", "merge_bits", search.words, visited=visited, found=found, words=np.uint64(search.words)
+    )
     search.set_forms(bits=True, visited=True)
 
 
@@ -268,9 +293,10 @@ def pull_queue(search, step):
     limit = search.question.depth_limit
     ahead = step.asynchronous and (limit is None or search.depth + 1 < limit)
     search.launch(
-        "steps/double_scan.cuh", "pull_queue", length, loaded.in_offsets, loaded.in_neighbours, loaded.offsets, waiting,
-        np.uint64(length), search.level, search.distance, search.parents, search.counters,
-        shape=queue_shape(step.balance, ahead),
+        "steps/double_scan.cuh", "pull_queue", length, shape=queue_shape(step.balance, ahead),
+        in_offsets=loaded.in_offsets, in_neighbours=loaded.in_neighbours, offsets=loaded.offsets, queue=waiting,
+        length=np.uint64(length), depth=search.level, distance=search.distance, parent=search.parents,
+        counters=search.counters,
     )  # fmt: skip
     search.set_forms(waiting=length)
 
@@ -282,10 +308,13 @@ def unvisited_queue(search):
     segments = -(-n // segment_length)
     blocks = -(-segments // BLOCK)
     places, sums = search.work.take("places", segments, np.uint32), search.work.take("block sums", blocks, np.int64)
-    sizes = np.uint64(n), search.level, np.uint64(segments), np.uint64(segment_length), places, sums, waiting
-    search.launch("steps/double_scan.cuh", "scan_segments", n, search.distance, *sizes, shape="1", blocks=blocks)
+    scanned = {
+        "distance": search.distance, "n": np.uint64(n), "depth": search.level, "segments": np.uint64(segments),
+        "segment_length": np.uint64(segment_length), "places": places, "sums": sums, "queue": waiting,
+    }  # fmt: skip
+    search.launch("steps/double_scan.cuh", "scan_segments", n, shape="1", blocks=blocks, **scanned)
     search.launch("steps/double_scan.cuh", "prefix_sum", blocks, sums, np.uint64(blocks), blocks=1)
-    search.launch("steps/double_scan.cuh", "scan_segments", n, search.distance, *sizes, shape="2", blocks=blocks)
+    search.launch("steps/double_scan.cuh", "scan_segments", n, shape="2", blocks=blocks, **scanned)
     return waiting
 
 
@@ -308,7 +337,7 @@ def queue_shape(balance, ahead):
 
 
 def kind_of(step):
-    """The function that computes such a level, or None where there is no kernel for it."""
+    """The function that computes a level by this step, or None if no kernel does."""
     if isinstance(step, Push):
         if step.mapping == "edge":
             return push_edges if step.output == "dense" else None
@@ -326,6 +355,10 @@ def kind_of(step):
     if step.operand == "frontier":
         return pull_queue
     return None if step.asynchronous or step.balance != "static" else pull_compacted
+
+
+# The kinds whose levels can be launched before those before them are read (ahead.py).
+LAUNCHES = {pull_rows: row_launches, push_edges: edge_launches}
 
 
 def push_queue(search, step):
@@ -385,7 +418,7 @@ def instances(offset="int"):
     shaped += [
         ("steps/push.cuh", "push", push_shape(mapping, output, counting))
         for mapping, (output, counting) in product(
-            ("thread", "warp", "block", "twc"),
+            ("thread", "twc"),
             [("queue", "false"), ("queue", "true"), ("scan", "false"), ("scan", "true"), ("reuse", "false")],
         )
     ]

@@ -1,9 +1,10 @@
 // Shortest paths between random pairs (s, t), each drawn uniformly among all of them: one warp per pair.
 //
-// Two searches, forward from s and backward from t, one whole level at a time, as on the CPU, which explains it
-// (engines/cpu/betweenness/sampled_path_kernels.py). The draws are the same to the last path: the queue has the CPU's
-// order, since lanes take arcs in the order of the queue and of each list, and what they find is queued in the order of
-// the lanes. Sums of path counts below 2^53 are exact in any order; larger ones are added up in the CPU's order.
+// Two searches, forward from s and backward from t, advance by one whole level at a time, as on the CPU, where
+// hopwave/engines/cpu/betweenness/sampled_path_kernels.py explains it. The draws are the same to the last path: the
+// queue has the CPU's order, since lanes take arcs in the order of the queue and of each list, and what they find is
+// queued in the order of the lanes. Sums of path counts below 2^53 are exact in any order; larger ones are added up in
+// the CPU's order.
 //
 //   level[v]   0: not visited; 1 + d(s, v) on the forward side; -1 - d(v, t) on the backward side
 //   sigma[v]   path counts, of visited vertices only

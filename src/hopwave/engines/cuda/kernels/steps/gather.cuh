@@ -24,60 +24,54 @@ struct QueueShare {
   __device__ static u64 mine(u64 tile) { return tile + lane() * (BLOCK / WARP) + threadIdx.x / WARP; }
 };
 
-// A tile of lists, one from each thread of the block ([begin, end), empty for none). Each is gathered as its length
-// suggests (Merrill et al., section 4; Hiragushi, section 3.2): a list of BLOCK arcs or more by the whole block, one of
-// WARP or more by a warp, and the short rest packed side by side in shared memory by a scan. That is mapping = twc; the
-// other mappings use one of these ways for all lists. Arc a of a list has the slot shift + a.
+// A tile of lists, one from each thread of the block: [begin, end), empty for none. Arc a of a list has the slot
+// shift + a. mapping = thread: each thread goes through its own list. mapping = twc: a list is gathered as its length
+// suggests (Merrill et al., section 4; Hiragushi, section 3.2): from BLOCK arcs on by the whole block, from WARP arcs
+// on by a warp; a scan packs the shorter ones side by side into shared memory.
 template <Mapping mapping, class Offset, class Visit>
 __device__ inline void gather_tile(int u, Offset begin, Offset end, u64 shift, Visit visit) {
+  if constexpr (mapping == Mapping::thread) {
+    for (; begin < end; ++begin) visit(u, begin, shift + (u64)begin);
+    return;
+  }
   __shared__ Offset shared_begin, shared_end;
   __shared__ u64 shared_shift;
   __shared__ int shared_u, chosen;
-  if (mapping == Mapping::block || mapping == Mapping::twc) {
-    const Offset least = mapping == Mapping::block ? 1 : BLOCK;
-    while (__syncthreads_or(end - begin >= least)) {
-      if (threadIdx.x == 0) chosen = -1;
-      __syncthreads();
-      if (end - begin >= least) atomicMax(&chosen, (int)threadIdx.x);
-      __syncthreads();
-      if (chosen == threadIdx.x) {
-        shared_u = u, shared_begin = begin, shared_end = end, shared_shift = shift;
-        begin = end;
-      }
-      __syncthreads();
-      for (Offset arc = shared_begin + threadIdx.x; arc < shared_end; arc += BLOCK)
-        visit(shared_u, arc, shared_shift + (u64)arc);
+  while (__syncthreads_or(end - begin >= BLOCK)) {
+    if (threadIdx.x == 0) chosen = -1;
+    __syncthreads();
+    if (end - begin >= BLOCK) atomicMax(&chosen, (int)threadIdx.x);
+    __syncthreads();
+    if (chosen == threadIdx.x) {
+      shared_u = u, shared_begin = begin, shared_end = end, shared_shift = shift;
+      begin = end;
     }
+    __syncthreads();
+    for (Offset arc = shared_begin + threadIdx.x; arc < shared_end; arc += BLOCK)
+      visit(shared_u, arc, shared_shift + (u64)arc);
   }
-  if (mapping == Mapping::warp || mapping == Mapping::twc) {
-    const Offset least = mapping == Mapping::warp ? 1 : WARP;
-    while (const u32 waiting = __ballot_sync(ALL_LANES, end - begin >= least)) {
-      const int leader = __ffs(waiting) - 1;
-      const int its_u = __shfl_sync(ALL_LANES, u, leader);
-      const Offset its_begin = __shfl_sync(ALL_LANES, begin, leader);
-      const Offset its_end = __shfl_sync(ALL_LANES, end, leader);
-      const u64 its_shift = __shfl_sync(ALL_LANES, shift, leader);
-      for (Offset arc = its_begin + lane(); arc < its_end; arc += WARP) visit(its_u, arc, its_shift + (u64)arc);
-      if (lane() == leader) begin = end;
-      __syncwarp();
-    }
+  while (const u32 waiting = __ballot_sync(ALL_LANES, end - begin >= WARP)) {
+    const int leader = __ffs(waiting) - 1;
+    const int its_u = __shfl_sync(ALL_LANES, u, leader);
+    const Offset its_begin = __shfl_sync(ALL_LANES, begin, leader);
+    const Offset its_end = __shfl_sync(ALL_LANES, end, leader);
+    const u64 its_shift = __shfl_sync(ALL_LANES, shift, leader);
+    for (Offset arc = its_begin + lane(); arc < its_end; arc += WARP) visit(its_u, arc, its_shift + (u64)arc);
+    if (lane() == leader) begin = end;
+    __syncwarp();
   }
-  if (mapping == Mapping::thread)
-    for (; begin < end; ++begin) visit(u, begin, shift + (u64)begin);
-  if (mapping == Mapping::twc) {
-    __shared__ Offset arcs[SCRATCH];
-    __shared__ u64 shifts[SCRATCH];
-    __shared__ int sources[SCRATCH];
-    u32 total;
-    u32 place = block_scan((u32)(end - begin), total);
-    for (u32 done = 0; done < total; done += SCRATCH) {
-      for (; begin < end && place < done + SCRATCH; ++begin, ++place)
-        arcs[place - done] = begin, shifts[place - done] = shift, sources[place - done] = u;
-      __syncthreads();
-      const u32 packed = min(total - done, (u32)SCRATCH);
-      for (u32 i = threadIdx.x; i < packed; i += BLOCK) visit(sources[i], arcs[i], shifts[i] + (u64)arcs[i]);
-      __syncthreads();
-    }
+  __shared__ Offset arcs[SCRATCH];
+  __shared__ u64 shifts[SCRATCH];
+  __shared__ int sources[SCRATCH];
+  u32 total;
+  u32 place = block_scan((u32)(end - begin), total);
+  for (u32 done = 0; done < total; done += SCRATCH) {
+    for (; begin < end && place < done + SCRATCH; ++begin, ++place)
+      arcs[place - done] = begin, shifts[place - done] = shift, sources[place - done] = u;
+    __syncthreads();
+    const u32 packed = min(total - done, (u32)SCRATCH);
+    for (u32 i = threadIdx.x; i < packed; i += BLOCK) visit(sources[i], arcs[i], shifts[i] + (u64)arcs[i]);
+    __syncthreads();
   }
 }
 

@@ -1,15 +1,41 @@
-"""Shortcuts of linear algebra that an engine does not have."""
+"""Methods that raise the reason why an engine does not have them. An engine overrides those it has."""
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from hopwave.engines import Shortcut
+from hopwave.engines import Operation, Shortcut
 from hopwave.errors import EngineError
+from hopwave.graph import Graph
+
+
+class NoOperations:
+    """What engines.Operations has, but for `sweep`: every engine has some of it."""
+
+    def why_not_operation(self, operation: Operation, graph: Graph) -> str | None:
+        raise NotImplementedError
+
+    def cut_sweep(self, graph: Graph, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("cut_sweep", graph)
+
+    def reach_bounds(self, graph: Graph) -> Any:
+        self._refuse("reach_bounds", graph)
+
+    def components(self, graph: Graph, strong: bool) -> Any:
+        self._refuse("components", graph)
+
+    def shortest_path(self, graph: Graph, source: int, target: int) -> Any:
+        self._refuse("shortest_path", graph)
+
+    def local_efficiencies(self, graph: Graph, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("local_efficiencies", graph)
+
+    def _refuse(self, operation: Operation, graph: Graph) -> NoReturn:
+        raise EngineError(self.why_not_operation(operation, graph))
 
 
 class NoShortcuts:
-    """Every shortcut of engines.Algebra, as a method that raises the reason. An engine overrides those it has."""
+    """What engines.Shortcuts has."""
 
     name: str
 
