@@ -101,7 +101,7 @@ def test_the_numbers_of_notes_are_those_of_the_results(monkeypatch: pytest.Monke
 
 
 def test_rows_that_name_nothing_are_found() -> None:
-    """The reader notices a missing file, a missing name, an unknown plan, a missing note and an unknown verdict."""
+    """A missing file, name, plan or note, an unknown verdict, a function that is no test, and tests of pages alone."""
     rows = (
         papers.Row(
             "1",
@@ -118,9 +118,10 @@ def test_rows_that_name_nothing_are_found() -> None:
         papers.Row(
             "5", "", "faithful", ("planning/rules.py::beamer",), ("mpi/check_steps.py::checked",)
         ),  # not a check
+        papers.Row("6", "", "faithful", ("planning/rules.py::beamer",), tuple(sorted(papers.OF_PAGES))),
     )
     found = [sentence.partition(", ")[2] for sentence in papers.wrong([papers.Paper("P", rows)])]
-    assert [sentence.partition(":")[0] for sentence in found] == ["2", "2", "2", "3", "3", "3", "4", "4", "5"]
+    assert [sentence.partition(":")[0] for sentence in found] == ["2", "2", "2", "3", "3", "3", "4", "4", "5", "6"]
     assert "steps/pull.cuh::pull" in {place for paper in papers.read() for row in paper.rows for place in row.code}
 
 
