@@ -115,7 +115,7 @@ struct Stretch {
 #pragma unroll
     for (int c = 0; c < 4; ++c) at[c] = starts.listed[which][3 * level + c];
   }
-  // About how many arcs: by the class of the rows.
+  // An estimate of the arcs, from the classes of the rows.
   __device__ __forceinline__ u64 arcs() const {
     return 2ull * (at[1] - at[0]) + 16ull * (at[2] - at[1]) + 256ull * (at[3] - at[2]) +
            (u64)PIECE * (last_piece - first_piece);

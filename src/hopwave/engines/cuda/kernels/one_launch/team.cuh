@@ -106,8 +106,8 @@ struct Worker {
     begin = load_now(list), end = load_now(list + 1);
   }
 
-  // The same for a share that has just become the current one; `size` is the shared address of its Size. A share that
-  // is too full has gaps; the team will leave.
+  // Prefetches the first arcs of a share that has just become the current one; `size` is the shared address of its
+  // Size. A share that was too full has gaps: nothing is loaded, and the team will leave.
   __device__ __forceinline__ void prefetch_share(u32 size, u32 first) {
     int pieces;
     get<0>(size, pieces);
