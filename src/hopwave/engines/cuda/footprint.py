@@ -13,7 +13,7 @@ from hopwave.engines.ledger import Ask, Ledger, Shape
 
 CHUNK = 16  # bytes of a piece of a long list (search/workspace.py)
 BATCH_CHUNK = 24  # betweenness/lists.py
-PATH_CHUNK = 24  # paths/search.py
+PATH_CHUNK = 24  # shortest_paths/search.py
 SORTING, SORTING_WEIGHTED = 16, 44  # bytes per arc that is sorted (build.py)
 LEAST_ARCS, PARTS = 1 << 22, 8  # of a part of a build
 SWEEP_BLOCKS = 4  # of search_many per multiprocessor, by its registers
@@ -280,7 +280,7 @@ def rows_of_scores(
 
 
 def shortest_paths(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
-    """sssp by plan near-far (paths/search.py)."""
+    """sssp by plan near-far (shortest_paths/search.py)."""
     n, m = shape.n, shape.m
     upload(run, shape)
     whole = ask.whole_lengths or not ask.weighted

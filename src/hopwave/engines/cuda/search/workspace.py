@@ -72,9 +72,9 @@ class LevelBuffers:
         split = split or level_split(m)
         self.fills = n >= split.fill
         fields = {name: value for name, value in vars(split).items() if name in WORK.names}
-        self.bitmaps = cupy.zeros((2, bitmap_words(n)), np.uint32)  # every launch leaves the first of them so
+        self.bitmaps = cupy.zeros((2, bitmap_words(n)), np.uint32)  # every launch leaves the first one zero
         self.queue = cupy.empty(n, np.int32)
-        # A long list is cut into at most three pieces for every two halves that it has in full.
+        # Pieces have half the length that makes a list long: a list with k full halves has at most 3 k / 2 pieces.
         self.chunks = cupy.empty((3 * (m // split.chunk) + 3) * CHUNK.itemsize, np.uint8)
         self.rest = cupy.empty((2 * (m // split.long_row) + 2) * CHUNK.itemsize, np.uint8)
         self.counters = cupy.zeros(COUNTERS.itemsize, np.uint8)
@@ -162,7 +162,7 @@ class Workspace:
     def launch(self, distance, parent, sources, question, plan, trace=None):
         """Put one search into the current stream. sources: a tuple of ids, or ids as a CuPy int32 array.
 
-        Nobody waits for it: the Ending that is returned does when it is asked.
+        Does not wait: the Ending that is returned waits when it is asked.
         """
         prepared = self.prepared(parent is not None, plan)
         limit = NO_LIMIT if question.depth_limit is None else min(question.depth_limit, NO_LIMIT)

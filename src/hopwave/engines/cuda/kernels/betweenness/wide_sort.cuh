@@ -28,7 +28,7 @@ struct __align__(16) Piece {
   u32 index, pieces, first;
 };
 
-// What blocks tell each other. All but the search's end is zero between launches.
+// What blocks tell each other. Everything is zero between launches, except where the search ended.
 struct Shared {
   int depth;  // where the search ended, and how many vertices its last level found
   u32 found;
@@ -122,7 +122,7 @@ struct Stretch {
   }
 };
 
-// Lanes whose vertices belong into the same bucket; pieces of long rows are apart.
+// The lanes whose vertices belong to the same bucket as this one's. Pieces of long rows are counted separately.
 struct Peers {
   u32 lanes;
   int leader;
@@ -138,7 +138,8 @@ struct Sorting {
 
   __device__ __forceinline__ const Offset *offsets(int which) const { return which ? graph.offsets : graph.in_offsets; }
 
-  // Calls visit(first vertex of 32, its lane's level, or UNREACHED) for every vertex. Whole warps call it.
+  // Calls visit(first, level) for every 32 vertices from `first` on; `level` is that of the lane's vertex, or
+  // UNREACHED. Whole warps call it.
   template <class Visit>
   __device__ __forceinline__ void vertices(Visit visit) const {
     const i64 step = (i64)grid_warps() * 32 * AT_ONCE;
