@@ -54,6 +54,21 @@ def new_array(count, dtype):
     return array_in(memory_for(count * np.dtype(dtype).itemsize), count, dtype)
 
 
+def allocate(arrays):
+    """Arrays as they were declared (engines/ledger.py), by name."""
+    return {name: allocated(array) for name, array in arrays.items()}
+
+
+def allocated(array):
+    """One array as it was declared."""
+    shape, dtype, fill, huge = array
+    if huge:
+        return new_array(int(np.prod(shape)), dtype).reshape(shape)
+    if fill is None:
+        return np.empty(shape, dtype)
+    return np.full(shape, fill, dtype) if fill else np.zeros(shape, dtype)  # zeros are not written
+
+
 def offsets(indptr):
     """The offsets of rows as `unsigned` shows them; a copy in huge pages if NumPy did not ask for them."""
     if not WORTH_ONE <= indptr.nbytes < ASKED_FOR:

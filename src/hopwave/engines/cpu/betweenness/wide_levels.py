@@ -6,6 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import EDGES, FOUND, JOB_END, TAIL, next_chunk, next_of_regions
 from hopwave.engines.cpu.intrinsics import (
     INNER,
@@ -23,7 +24,8 @@ from hopwave.engines.cpu.intrinsics import (
     trailing_zeros,
 )
 from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD, flush, push_chunk
-from hopwave.engines.cpu.search.state import BUFFER
+from hopwave.engines.cpu.search.state import BUFFER, BUFFER_CELLS
+from hopwave.engines.ledger import Array
 from hopwave.system.numba_cache import njit
 
 # parent: negative as in a search (search/steps.py) before a vertex is visited, then its level; queue, buffers: as
@@ -37,6 +39,27 @@ FOUND_SUM, DUE, COUNTED = range(3)
 SUM_COLUMNS = 16  # two cache lines
 BEGINS, SHIFT, ARCS = range(3)
 LEVEL_COLUMNS = 3
+
+
+def wide_arrays(n, m, teams, workers, limited):
+    """The arrays of one team's WideState, but for targets. Where memory is limited, no arcs are sorted."""
+    arcs, buckets = 0 if limited else policy.sorted_arcs(m), 1 + (n - 1 >> policy.bucket_bits(n))
+    return {
+        "parent": Array(n, np.int32, huge=True),
+        "queue": Array(n, np.uint32, huge=True),
+        "visited": Array(-(-n // 64), np.uint64),
+        "buffers": Array((workers, BUFFER_CELLS), np.uint32),
+        "sigma": Array((2, n), np.float64, huge=True),
+        "total": Array(n if teams > 1 else 0, np.float64, huge=True),
+        "sums": Array((workers, SUM_COLUMNS), fill=0),
+        "levels": Array((n + 3, LEVEL_COLUMNS), np.int64),
+        "getters": Array(arcs, np.uint32, huge=True),
+        "values": Array(arcs, np.float64, huge=True),
+        "runs": Array((buckets, buckets + 1), np.int64),
+        "cursors": Array((workers, buckets), np.int64),
+        "gathered": Array(n, np.float64, huge=True),
+    }
+
 
 # Flags of the way out: σ̂ of the level is still to be counted; it is to be pushed.
 COUNTS, PUSHES = 1, 2
