@@ -6,8 +6,8 @@ The first table times the public functions on karate (34 vertices), igraph's bes
 function of the NetworkX backend on karate, Les Misérables (77 nodes) and random graphs of 300 to 30,000 nodes:
 by NetworkX itself; by hopwave with the conversion of the graph and on a graph that was converted before; and as
 NetworkX dispatches it with hopwave in `backend_priority`, where `should_run` decides. The thresholds of
-`networkx_backend/pays.py` come from the second and third column. Functions that take NetworkX longer than 40 ms are
-not timed on larger graphs.
+`networkx_backend/thresholds.py` come from the second and third column. Functions that take NetworkX longer than 40 ms
+are not timed on larger graphs.
 
 Results are compared before a row is written. Times are the best of several rounds, all columns of a row in turn, so
 that a busy machine disturbs all alike. Functions may be measured in several processes at a time; hopwave then gets one

@@ -252,7 +252,7 @@ CASES = [
         f'{GRAPHML}<key id="w" for="edge" attr.name="weight"/><graph edgedefault="directed"><node id="a"/>\n'
         '<edge source="a" target="a"><data key="w">nan</data></edge></graph></graphml>',
         2,
-        "the weight is 'nan'; expected a number",
+        "the value is NaN; expected a number",
     ),
     ("empty.gml", "# nothing\n", 1, r"no graph; expected 'graph \[ ... \]'"),
     ("open.gml", "\ngraph [\n node [ id 0 ]\n", 2, r"list 'graph' does not end; expected \]"),

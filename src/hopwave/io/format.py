@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,16 +16,13 @@ from hopwave.errors import FormatError, GraphError, IgnoredColumnWarning
 from hopwave.graph import Graph
 from hopwave.graph.columns import EXACT_UP_TO
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
+from hopwave.io.numbers import NUMERIC
 from hopwave.io.source import Source
 
 # A header may declare vertices without an edge, but not absurdly many: a number above both of these limits must be
 # confirmed with n= before memory is spent on it.
 MAX_UNCONFIRMED_VERTICES = 100_000_000
 MAX_VERTICES_PER_BYTE = 100
-
-
-# A number in a cell: an id or a weight.
-NUMERIC = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
 
 def warn_ignored(source: Source, cell: str, column: int) -> None:
@@ -241,7 +237,9 @@ def whole_weights(target: Target, graph: Graph, least: int, most: int, instead: 
     weights = graph.edges().weights
     if weights is None:
         return None
-    wrong = (weights < least) | (weights > most) | (weights != np.trunc(weights))
+    wrong = (
+        (weights < least) | (weights > most) | (weights != np.trunc(weights)) | (np.signbit(weights) & (weights == 0))
+    )
     if wrong.any():
         message = f"the weight {float(weights[wrong][0])!r}; this format stores whole numbers from {least} to {most:,}"
         raise target.fail(f"{message}: write {instead}, or drop the weights with weights=False")
