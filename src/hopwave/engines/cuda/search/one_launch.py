@@ -96,7 +96,7 @@ def run(search, plan, trace):
         ending = W.launch(search.distance, search.parent, search.sources, search.question, plan, rows)
     search.depth, search.reached = ending.depth(), ending.reached()
     search.counts = path_counts(W, search.distance, search.depth) if search.question.path_counts else None
-    return levels(row_lengths.get(), ending.found()["levels"], plan) if trace else []
+    return levels(rows.get(), ending.found()["levels"], plan) if trace else []
 
 
 class DirectSearch:
