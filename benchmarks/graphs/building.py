@@ -62,7 +62,7 @@ def size_of(graph: Graph) -> int:
 
 
 def synced(call: Callable[[], Any]) -> Callable[[], Any]:
-    """The same call, over when the GPU is done."""
+    """The call, followed by a wait for the GPU."""
 
     def run() -> Any:
         import cupy

@@ -94,7 +94,7 @@ def call(graph: Any, what: str, options: dict[str, Any], device: str, edges: Any
 
 
 def fresh(graph: Any, options: dict[str, Any]) -> Any:
-    """The same graph with nothing prepared; with lengths of its own, if the question takes them."""
+    """A copy of the graph with nothing prepared, and with lengths if the question takes them."""
     weights = None
     if options.get("weights"):
         weights = 1.0 + (np.repeat(np.arange(graph.n), np.diff(graph.indptr)) + graph.indices) % 7
@@ -178,7 +178,7 @@ def plan_of_large_graphs(what: str, options: dict[str, Any]) -> str | None:
 
 
 def in_a_process(graph: Any, names: list[str]) -> dict[str, int]:
-    """The same in a process of its own, whose freed arrays go back to the system at once.
+    """Measures in a process of its own, whose freed arrays go back to the system at once.
 
     One that compiled something is repeated: the memory that a compiler leaves would be used again.
     """

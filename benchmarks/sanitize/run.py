@@ -46,7 +46,7 @@ KERNEL = re.compile(r"hopwave::[\w:]+")
 
 
 def tasks(parts: list[str]) -> list[tuple[str, int]]:
-    """Parts with the bits of row offsets: those of most graphs, and those of graphs with more than 2^31 arcs."""
+    """Every part with 32-bit offsets, as most graphs have, and with 64-bit offsets, as for more than 2^31 arcs."""
     from benchmarks.sanitize import parts as sanitize_parts
 
     chosen = [name for name in sanitize_parts.PARTS if not parts or any(part in name for part in parts)]

@@ -268,7 +268,7 @@ def test_the_list_for_networkx_is_the_list_served() -> None:
 
 @pytest.mark.parametrize("name", sorted(INSTALLED))
 def test_signatures_are_those_of_networkx(name: str) -> None:
-    """The same parameters in the same order; beyond them only the keywords that get_info lists."""
+    """Our parameters are NetworkX's, in their order, and then only the keywords that get_info lists."""
     theirs = nx.utils.backends._registered_algorithms[name].__wrapped__
     newer = backend.functions[name].newer
     names = [one for one in theirs.__signature__.parameters if not one.startswith("backend") and one not in newer]

@@ -100,7 +100,7 @@ class Browser:
         return found["result"].get("value")
 
     def wait_for(self, script: str, seconds: float = 20.0) -> Any:
-        """The value of an expression as soon as it is true."""
+        """Wait until an expression is true; returns its value."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if value := self.run(script):

@@ -83,7 +83,7 @@ def same(found: Any, expected: Any) -> None:
 @every_plan
 @in_one_test("trap", TRAPS)
 def test_traps(gpu: Any, plan: str, trap: str) -> None:
-    """As the CPU engine, which test_betweenness.py holds against exact fractions."""
+    """Scores equal the CPU engine's, which test_betweenness.py compares with exact fractions."""
     graph = TRAPS[trap]()
     sources = sorted({0, graph.n // 3, graph.n - 1})
     targets = np.zeros(graph.n, np.bool_)
