@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import IO
 
 import numpy as np
+import numpy.typing as npt
 
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, warn_ignored, weight_cells, write_columns
@@ -21,6 +22,7 @@ from hopwave.io.numbers import Problem
 from hopwave.io.source import LONE_RETURN, Source
 from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
 
+NO_EDGE = "contains no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'"
 _NODES = re.compile(rb"nodes:?\s*(\d{1,40})", re.IGNORECASE)
 # KONECT's words for networks whose third column is a weight (or a rating); in the others it is a count or nothing.
 _KONECT_WEIGHTED = (b"posweighted", b"signed", b"multisigned", b"weighted", b"multiweighted")
@@ -52,7 +54,7 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
     with source.text() as stream:
         header = read_header(source, stream)
     if not header.first_row and header.nodes is None and not header.listed:
-        raise source.fail("contains no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'", 1)
+        raise source.fail(NO_EDGE, 1)
     if names is None:
         ends = header.first_row.split()[:2]
         looks_like_number = [end.lstrip(b"-").isdigit() for end in ends]
@@ -95,6 +97,14 @@ def read_header(source: Source, stream: IO[bytes]) -> _Header:
     return header
 
 
+def listed_numbers(source: Source, header: _Header) -> npt.NDArray[np.int64]:
+    """The vertices that comments list before the edges, where ids are numbers."""
+    try:
+        return np.array([int(name) for name in header.listed], np.int64)
+    except (ValueError, OverflowError):
+        raise source.fail("a '# Node:' comment without a whole number; expected one, as in the edges", 1) from None
+
+
 def integer_grammar(column: int = 0) -> Grammar:
     """Lines of two ids that are numbers; `column` is that of the weights, 0 if there are none."""
     expected = "two vertex ids, whole numbers from 0" + (f", and a weight in column {column + 1}" if column else "")
@@ -104,11 +114,7 @@ def integer_grammar(column: int = 0) -> Grammar:
 def _read_integers(source: Source, request: Request, header: _Header, column: int) -> Graph:
     with source.text() as stream:
         u, v, weights, line = read_edges(source, stream, 1, integer_grammar(column), declared=header.edges)
-    try:
-        lone = np.array([int(name) for name in header.listed], np.int64)
-    except (ValueError, OverflowError):
-        raise source.fail("a '# Node:' comment without a whole number; expected one, as in the edges", 1) from None
-    directed = header.directed
+    lone, directed = listed_numbers(source, header), header.directed
     greatest = max((int(ids.max()) for ids in (u, v, lone) if len(ids)), default=-1)
     if not request.labels or (header.nodes is not None and greatest < header.nodes):
         n = request.vertices(source, max(greatest + 1, header.nodes or 0), header.line)
