@@ -32,9 +32,9 @@ def float_of(text: str, *, whole: bool = False, real: bool = False) -> float:
     if math.isinf(value) and digits[:1].lower() != "i":
         raise Problem(f"the value {short(text)} is too large for float64; expected less than 1.8e308")
     if digits.isdecimal() and not real and abs(value) >= EXACT_UP_TO and int(digits.lstrip("0")) != abs(value):
+        otherwise = "" if whole else ", or one with a point, as in 1.0, which is rounded"
         raise Problem(
-            f"the value {short(text)} is an integer that float64 cannot hold exactly; expected a smaller one, or one "
-            "with a point, as in 1.0, which is rounded"
+            f"the value {short(text)} is an integer that float64 cannot hold exactly; expected a smaller one{otherwise}"
         )
     return value
 

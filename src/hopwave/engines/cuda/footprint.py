@@ -268,7 +268,7 @@ def rows_of_scores(
 
 
 def shortest_paths(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
-    """sssp by plan near-far (paths/search.py)."""
+    """sssp by plan near-far (shortest_paths/search.py)."""
     n, m = shape.n, shape.m
     upload(run, shape)
     whole = ask.whole_lengths or not ask.weighted

@@ -31,8 +31,8 @@ MAX_BATCH_LEVELS = 48  # a batch keeps one mask per level and vertex, so a deepe
 MAX_COUNT_BITS = 1000  # a batch's path counts are plain float64: a search whose counts might pass 2^1000 leaves it
 MAX_WIDE_SOURCES = 4  # up to four sources, each gets the whole GPU
 PIECE_ARCS = 1024  # arcs of a long row that one warp takes at a time, in the wide regime
-PUSH_COST = 4  # of an arc that path counts are pushed along, by atomics, relative to one that they are pulled along
-PUSH_BACK_COST = 32  # the same of an arc that shares are pushed along: two atomics, many of them at the same hubs
+PUSH_COST = 4  # cost of an arc that path counts are pushed along, by atomics; an arc of a pull costs 1
+PUSH_BACK_COST = 32  # cost of an arc that shares are pushed along: two atomics, many of them at the same hubs
 MAX_SMALL_ARCS = 1 << 20  # a graph of fewer arcs, and fewer than SPARSE_DEGREE per vertex, is one block's work
 SPARSE_DEGREE = 4
 MIN_ARCS_TO_RENUMBER = 1 << 27  # sources × arcs from which new vertex numbers pay for themselves, on a deep graph
@@ -348,7 +348,7 @@ def batch_fit(
 
 
 def most_pieces(m: int) -> int:
-    """Pieces of long rows at most: a row of more than PIECE_ARCS has less than two for every full one.
+    """A bound on the pieces of long rows: a row of more than PIECE_ARCS has at most two for every full one.
 
     >>> most_pieces(1 << 20)
     2048
@@ -383,7 +383,7 @@ def wide_bytes(n: int, m: int, directed: bool) -> int:
 
 
 def check_wide(n: int, m: int, directed: bool, memory_limit: int | None) -> None:
-    """An EngineError where the wide regime needs more than the limit."""
+    """Raise EngineError if the wide regime needs more than the limit."""
     needed = wide_bytes(n, m, directed)
     if memory_limit is not None and needed > memory_limit:
         raise _too_little(needed, "one source", memory_limit)

@@ -94,7 +94,10 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
 
 
 def beginning(x, dtype, carries):
-    """x as kernels take it, given the type of their values: places and values, or one of each, and how many."""
+    """A function of the values' type that gives x as kernels take it.
+
+    That is (places, values, one place, one value, count); places and values are null if the single ones serve.
+    """
     count = np.int32(x.nnz)
     if count == 1 and x.device == "cpu":  # the usual case: nothing need be uploaded
         (only,), (value,) = x.listed()

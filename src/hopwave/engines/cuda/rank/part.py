@@ -100,7 +100,7 @@ class Part:
         return found, checked
 
     def claim(self, heads, parents, visited, parent):
-        """Those of the own vertices `heads` that were not visited; parent (an array, or None) is set for them."""
+        """The unvisited ones of this rank's vertices `heads`; sets parent, unless it is None, for them."""
         kept, tail = cupy.empty(len(heads), np.int64), cupy.zeros(1, np.uint64)
         identity = "int" if parent is None else IDS[parent.dtype]
         given = (NULL, NULL) if parent is None else (parents, parent)

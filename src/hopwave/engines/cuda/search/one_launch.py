@@ -80,7 +80,7 @@ def workspace(loaded):
 def run(search, plan, trace):
     """The whole search; its levels when they are traced. Sets search.depth, .reached and .counts.
 
-    None, with nothing done, where this GPU cannot hold a whole grid at once: the host must then run the levels.
+    Returns None, and does nothing, if this GPU cannot hold a whole grid at once: the host must then run the levels.
     """
     if "hopwave" not in search.loaded.kept:
         begin(search.on_device.offset, search.n, search.question)

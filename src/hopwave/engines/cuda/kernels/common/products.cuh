@@ -2,8 +2,8 @@
 // arcs into a vertex, `scatter` all arcs in the order of their heads. What is multiplied is up to the caller: bits,
 // path counts, dependencies.
 //
-// Every thread has several arcs in flight. One after another, the row of a hub costs one trip to memory per WIDTH arcs,
-// and a single warp with 50,000 arcs keeps the whole grid waiting.
+// Every thread has several arcs in flight. With one at a time, the row of a hub would cost a trip to memory per WIDTH
+// arcs, and one warp with 50,000 arcs would keep the whole grid waiting.
 #pragma once
 #include "common/threads.cuh"
 

@@ -92,7 +92,7 @@ struct Steps : Findings<Offset, WORDS> {
     }
   }
 
-  // The bits of `left` that no row of the neighbours [e, end) has; stops once the subwarp has none left.
+  // Returns `left` without the bits that the rows of neighbours [e, end) have. Stops once the subwarp has none left.
   __device__ u64 look(u64 left, Offset e, Offset end, bool open) {
     int u[IN_FLIGHT], ahead[IN_FLIGHT];
     const Offset begin = e;
