@@ -264,7 +264,7 @@ def _heights(grid: list[list[Node]]) -> tuple[list[float], list[tuple[float, flo
 
 
 def _port(one: Node, neighbours: list[Node], near: Node) -> float:
-    """Where on its edge a box meets an arrow: side by side, in the order of the other ends."""
+    """The x at which an arrow meets a box: arrows are side by side, in the order of their other ends."""
     if not one.room:
         return one.x
     at = sorted(neighbours, key=lambda other: other.x).index(near)

@@ -115,7 +115,7 @@ class Rows:
         self._recipe = made
 
     def check(self):
-        """That the rows hold every edge of the list, as often as it is listed, and nothing else."""
+        """Raise unless the rows hold every edge of the list, as often as it is listed, and nothing else."""
         sums = cupy.zeros(2, np.uint64)
         _launch("sum_edges", self.edges, self._recipe, np.int64(self.edges), sums)
         _launch("sum_rows", WARP * self.n, self.offsets, self.neighbours, self.ids, np.int64(self.n), sums[1:])

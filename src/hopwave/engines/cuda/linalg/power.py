@@ -1,7 +1,7 @@
 """Power iterations on the GPU, all rounds in one cooperative launch (kernels/linalg/power.cuh).
 
-How a matrix's rows are dealt to warps is worked out once and kept with the matrix. Where rows are long, the matrix is
-copied with its rows numbered by descending length; where none is and near vertices have numbers far apart, by their
+How a matrix's rows are dealt to warps is worked out once and kept with the matrix. If rows are long, the matrix is
+copied with its rows numbered by descending length; if none is long and neighbours have numbers far apart, by their
 distance from one vertex. `policy.POWER` says when.
 """
 
@@ -98,9 +98,9 @@ def iterate(A, job):
 class Dealt:
     """The columns of a matrix, that is the arcs into each vertex, as tiles of the kernel.
 
-    Where no row is long, rows stay in an order in which near ones lie near, and a block takes tiles that lie side by
-    side. Otherwise rows are sorted by the number of threads that they get and the longest ones by their length, and
-    tiles side by side go to different blocks.
+    If no row is long, rows stay in an order in which neighbours lie near each other, and a block takes tiles that lie
+    side by side. Otherwise rows are sorted by the number of threads that they get, the longest ones by their length,
+    and tiles side by side go to different blocks.
     """
 
     def __init__(self, part: Rows):

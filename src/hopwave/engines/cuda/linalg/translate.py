@@ -240,7 +240,7 @@ for name in FLOATING:  # np.sqrt(symbol) calls symbol.sqrt()
 
 
 def meaning(value, seen):
-    """What stands for a function, module or value that a function refers to."""
+    """The symbolic version of a function, module or value that the user's function refers to, or the thing itself."""
     if value is math:
         return MATHS
     try:

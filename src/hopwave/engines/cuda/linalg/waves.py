@@ -171,7 +171,7 @@ class CooperativeKernels:
 
 
 def kernel_of(header, name, product, prepared, values):
-    """The kernel for this arithmetic on a matrix with these values or none; None where it cannot be launched."""
+    """The kernel for this arithmetic on a matrix with these values, if any; None if it cannot be launched."""
     kept = product.prepared.record(CooperativeKernels).kernels
     key = name, cupy.cuda.runtime.getDevice(), prepared.offset, None if values is None else values.dtype.char
     if key not in kept:

@@ -65,7 +65,7 @@ struct PairSearch {
   __device__ __forceinline__ i64 degree(int side, int v) const {
     return (i64)graph.offsets[side][v + 1] - (i64)graph.offsets[side][v];
   }
-  // Whether an arc from a level of that side leads to the other one.
+  // Whether an arc of that side leads to the other side; `at` is the level of its head.
   __device__ __forceinline__ static bool crosses(int at, int side) { return side ? at > 0 : at < 0; }
 
   // Goes through the arcs u → v of the side's last level in order, 32 at a time: the whole warp calls visit(valid, i,

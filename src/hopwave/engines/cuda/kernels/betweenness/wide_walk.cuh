@@ -28,7 +28,7 @@ struct ExactSum {
   }
 };
 
-// f(v) for every vertex of a level, one thread each.
+// Calls f(v) for every vertex of a level, one thread per vertex.
 template <class F>
 __device__ __forceinline__ void each_vertex(const Stretch &rows, F f) {
   const u32 listed = rows.at[3] - rows.at[0], all = listed + rows.last_piece - rows.first_piece;

@@ -37,7 +37,7 @@ __global__ void extent(const Id *ids, u64 count, i64 *extent) {
   if (lane() == 0) atomicMin(extent, least), atomicMax(extent + 1, greatest);
 }
 
-// Arcs per bucket of 2^shift rows. An edge is one arc, or two where `symmetric` adds reverses; a loop is one.
+// Counts the arcs per bucket of 2^shift rows. An edge is one arc, or two if `symmetric` adds reverses; a loop is one.
 template <class Id>
 __global__ void count_buckets(const Id *source, const Id *target, u64 edges, int symmetric, int shift, u64 *counts) {
   __shared__ u32 mine[BUCKETS];
@@ -73,8 +73,8 @@ __global__ void count_part(const Id *source, const Id *target, u64 edges, int sy
   if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
-// Writes the keys of those arcs, each block's from its place in the scan of the counts on; edge[i] is the edge that key
-// i comes from.
+// Writes the keys of those arcs. A block begins at the place that the scan of the counts gives it. edge[i] is the edge
+// that key i comes from.
 template <class Id>
 __global__ void write_part(const Id *source, const Id *target, u64 edges, int symmetric, i64 first, i64 last, int bits,
                            const u64 *begins, u64 *keys, u32 *edge) {
@@ -196,7 +196,7 @@ __global__ void find_nan(const Weight *weights, u64 count, u64 *first) {
     if (weights[i] != weights[i]) atomicMin(first, i);
 }
 
-// Vertices in descending order of degree, equal ones by number: the keys to sort, and what they say once sorted.
+// Sorts vertices by descending degree, ties by number: one kernel writes the keys, the other reads them back sorted.
 template <class Offset>
 __global__ void degree_keys(const Offset *offsets, u64 n, u64 *keys) {
   for (u64 v = thread_number(); v < n; v += thread_count())

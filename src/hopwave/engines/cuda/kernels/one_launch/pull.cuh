@@ -213,7 +213,7 @@ __device__ void pull_level(const Graph<Offset> &graph, const Work &work, Answer 
   pulling.finish(sums);
 }
 
-// After a barrier: what very long rows have left, one warp per piece.
+// After a barrier: looks through the rest of very long rows, one warp per piece.
 template <class Offset, class Answer>
 __device__ void pull_rest(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here,
                           LevelSums *sums, u32 pieces) {

@@ -89,7 +89,7 @@ struct Worker {
   u32 *word, bit;     // its word in the bitmap; its bit there, or 0 if it was visited
   Offset begin, end;  // its own list
 
-  // Loads what can be known of the arcs from lane `first` of the share on.
+  // Loads all that is known before the claim of the 32 arcs from lane `first` of the share on.
   __device__ __forceinline__ void prefetch(u32 first) {
     if (first >= lanes) return;
     const u32 i = first + lane(), j = i & ((1u << shift) - 1), piece = min(i, lanes - 1) >> shift;

@@ -163,7 +163,7 @@ struct Relaxing {
     }
   }
 
-  // One stretch of arcs per lane, all of them together less than 2^32; the lanes share the arcs evenly. Those of a lane
+  // Each lane brings one stretch of arcs, fewer than 2^32 together; the lanes share all of them evenly. Arcs of a lane
   // whose entry no longer counts (`now` is not d) are left out.
   __device__ __forceinline__ void share(Bits d, Bits now, i64 begin, u32 length) {
     u32 end = inclusive_scan(length), total = __shfl_sync(ALL_LANES, end, WARP - 1);
