@@ -236,7 +236,7 @@ def one_row(name: str, call: Call, G: nx.Graph, s: Any, t: Any) -> dict[str, Any
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """Of one call, its result read to the end."""
+    """Seconds of one call, including reading its result to the end."""
     began = time.perf_counter()
     consumed(call())
     return time.perf_counter() - began
@@ -250,7 +250,7 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 
 
 def rows_by_processes(count: int) -> list[dict[str, Any]]:
-    """All rows, functions side by side in so many processes; in the order of one process."""
+    """All rows, with functions side by side in `count` processes; ordered as one process orders them."""
     os.environ["HOPWAVE_NUM_THREADS"] = "1"
     names = list(dict.fromkeys(name.split()[0] for name in (*UNDIRECTED, *DIRECTED, *TREES)))
     with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:

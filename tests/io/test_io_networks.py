@@ -60,7 +60,7 @@ def test_what_networkx_writes(extension, trap, packed, tmp_path):
 
 
 def same(ours, g):
-    """The same vertices, edges and weights, with names as text."""
+    """Asserts equal vertices, edges and weights, with names compared as text."""
     names = [str(name) for name in (ours.labels if ours.labels is not None else range(ours.n))]
     assert set(map(str, g)) == set(names)
     theirs = {(str(u), str(v)): weight for u, v, weight in g.edges(data="weight")}

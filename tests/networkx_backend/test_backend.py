@@ -216,7 +216,7 @@ def outcome(function: Any, case: Case, arguments: dict[str, Any], which: str, or
 
 
 def same(mine: Any, theirs: Any) -> bool:
-    """Equal, floats up to the order of additions; a NumPy scalar equals nothing."""
+    """Whether two results are equal, floats up to the order of additions; a NumPy scalar equals nothing."""
     if isinstance(mine, np.generic):
         return False
     if isinstance(mine, float) and isinstance(theirs, int | float):
@@ -268,7 +268,7 @@ def test_the_list_for_networkx_is_the_list_served() -> None:
 
 @pytest.mark.parametrize("name", sorted(INSTALLED))
 def test_signatures_are_those_of_networkx(name: str) -> None:
-    """The same parameters in the same order; beyond them only the keywords that get_info lists."""
+    """Our parameters are NetworkX's, in their order, and then only the keywords that get_info lists."""
     theirs = nx.utils.backends._registered_algorithms[name].__wrapped__
     newer = backend.functions[name].newer
     names = [one for one in theirs.__signature__.parameters if not one.startswith("backend") and one not in newer]

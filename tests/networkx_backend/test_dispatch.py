@@ -132,7 +132,7 @@ class Marked(nx.DiGraph):  # type: ignore[type-arg]
 
 
 class Complement(nx.Graph):  # type: ignore[type-arg]
-    """Its neighbours are those that are not stored, as in networkx.algorithms.approximation.kcomponents."""
+    """Neighbours are the vertices that are *not* stored, as in networkx.algorithms.approximation.kcomponents."""
 
     def neighbors(self, n: Any) -> Any:
         return iter(set(self) - set(self._adj[n]) - {n})
