@@ -105,8 +105,6 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
                 raise source.fail(
                     "ids that are names; expected whole numbers: replace them with hopwave convert first", 1
                 )
-            if not header.first_row and header.nodes is None and not header.listed:
-                raise source.fail(edge_list.NO_EDGE, 1)
             grammar, says = edge_list.integer_grammar(), header.directed
             lone = edge_list.listed_numbers(source, header)
             start, n, declared = first, max([header.nodes or 0, *(lone + 1).tolist()]), header.edges

@@ -22,7 +22,6 @@ from hopwave.io.numbers import Problem
 from hopwave.io.source import LONE_RETURN, Source
 from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
 
-NO_EDGE = "contains no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'"
 _NODES = re.compile(rb"nodes:?\s*(\d{1,40})", re.IGNORECASE)
 # KONECT's words for networks whose third column is a weight (or a rating); in the others it is a count or nothing.
 _KONECT_WEIGHTED = (b"posweighted", b"signed", b"multisigned", b"weighted", b"multiweighted")
@@ -53,8 +52,6 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
         raise TypeError(f"weight={weight!r} is not a column after the two ids; give 2 for the third column")
     with source.text() as stream:
         header = read_header(source, stream)
-    if not header.first_row and header.nodes is None and not header.listed:
-        raise source.fail(NO_EDGE, 1)
     if names is None:
         ends = header.first_row.split()[:2]
         looks_like_number = [end.lstrip(b"-").isdigit() for end in ends]
@@ -69,7 +66,7 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
 
 
 def read_header(source: Source, stream: IO[bytes]) -> _Header:
-    """Read the comments before the first edge."""
+    """Read the comments before the first edge. Without an edge, one of them must say how many vertices there are."""
     header = _Header()
     number = 1
     while text := source.line(stream, number):
@@ -94,6 +91,8 @@ def read_header(source: Source, stream: IO[bytes]) -> _Header:
         if words.startswith((b"sym ", b"asym ")):
             header.weighted = words.split()[1] in _KONECT_WEIGHTED
         number += 1
+    if not header.first_row and header.nodes is None and not header.listed:
+        raise source.fail("contains no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'", 1)
     return header
 
 
