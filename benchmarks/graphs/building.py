@@ -40,7 +40,7 @@ def drawn(scale: int, edge_factor: int, device: str) -> tuple[Any, Any]:
 
 
 def check(graph: Graph, u: Any, v: Any, n: int) -> None:
-    """The graph's rows are those of somebody else's sort."""
+    """Asserts that the graph's rows equal those of another program's sort."""
     if hasattr(u, "get"):
         import cupy
 

@@ -171,7 +171,7 @@ def on_cpu(folder: str, directed: bool, names: list[str]) -> dict[str, int]:
 
 
 def plan_of_large_graphs(what: str, options: dict[str, Any]) -> str | None:
-    """What runs on a large graph, if a small one has a way of its own: a small one must be told to compile it."""
+    """The plan of large graphs, if small ones have their own: a small graph is given it, so that it compiles."""
     if what == "bfs":
         return "hopwave-paths" if options.get("path_counts") else "hopwave"
     return "hopwave-wide" if what == "betweenness_centrality" and len(options.get("sources", ())) == 1 else None

@@ -48,7 +48,7 @@ def without_tiles(*names: str) -> Part:
 
 
 def searched(wanted: list[Plan], graphs: dict[str, hw.Graph]) -> Iterator[str]:
-    """What these plans find, beside the reference."""
+    """Compares what these plans find with the reference engine."""
     for where, graph in graphs.items():
         expected = hw.bfs(graph, 0, path_counts=True, device="reference")
         for plan in wanted:
@@ -139,7 +139,7 @@ def ladder(bits: int, ways: int) -> hw.Graph:
 
 @contextmanager
 def beyond(bits: int) -> Iterator[list[hw.Graph]]:
-    """Graphs with path counts beyond 2^bits in one level, then in the same level as counts below 2^-bits of these.
+    """Graphs with path counts beyond 2^bits in one level; then also with counts 2^-bits times smaller in that level.
 
     Under a tool, the host takes much less for too much, so that a tenth of the levels is enough.
     """

@@ -49,7 +49,7 @@ class Browser:
             self._ask(f"{part}.enable")
 
     def _ask(self, method: str, **parameters: Any) -> Any:
-        """Send a command and wait for its answer; events before it are looked at."""
+        """Send a command and wait for its answer; events that arrive before it are handled."""
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if getattr(self, "_session", None):

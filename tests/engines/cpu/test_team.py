@@ -98,7 +98,7 @@ def braid(count: int, width: int, strands: int) -> Graph:
 
 @pytest.mark.parametrize("graph", [layers(10, 8), braid(90, 12, 3), braid(60, 30, 8)], ids=["few", "flat", "many"])
 def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.MonkeyPatch, graph: Graph):
-    """Also where path counts do not fit into 53 bits, as in the braids: the order in which they are added is seen."""
+    """Path counts of the braids need more than 53 bits, so a sum in another order would show."""
     used: list[int] = []
     monkeypatch.setattr(policy, "VERTICES_PER_THREAD", 16)
     monkeypatch.setattr(policy, "SMALL_JOB", 0)

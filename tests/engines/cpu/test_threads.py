@@ -129,7 +129,7 @@ def test_threads_are_for_the_cpu() -> None:
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("same", [True, False], ids=["one graph", "four graphs"])
 def test_many_python_threads_at_once(same: bool) -> None:
-    """Everything at once, on graphs for which nothing is prepared yet."""
+    """All questions at once, on graphs with nothing prepared yet."""
     originals = [graph("kronecker")] * 4 if same else [graph(n) for n in ("kronecker", "directed", "delaunay", "grid")]
     right = {
         question: [QUESTIONS[question](G, threads=1, device="cpu") for G in originals]

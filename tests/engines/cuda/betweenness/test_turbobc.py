@@ -68,7 +68,7 @@ def fresh(graph: Graph) -> Graph:
 
 
 def finished(engine: Any, graph: Graph, plan: str, sources: Any, **options: Any) -> Any:
-    """A run to its end; the engine's own record of it."""
+    """Run to the end; returns the engine's own record."""
     job = BetweennessJob(np.asarray(sources, np.int64), **options)
     run = engine.accumulation(graph, job, CATALOGUE[plan])
     brandes.accumulate(run, job, "test", False, None)
