@@ -51,8 +51,6 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
         raise TypeError(f"weight={weight!r} is not a column after the two ids; give 2 for the third column")
     with source.text() as stream:
         header = read_header(source, stream)
-    if not header.first_row and header.nodes is None and not header.listed:
-        raise source.fail("contains no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'", 1)
     if names is None:
         ends = header.first_row.split()[:2]
         looks_like_number = [end.lstrip(b"-").isdigit() for end in ends]
@@ -67,7 +65,7 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
 
 
 def read_header(source: Source, stream: IO[bytes]) -> _Header:
-    """Read the comments before the first edge."""
+    """Read the comments before the first edge. Without an edge, one of them must say how many vertices there are."""
     header = _Header()
     number = 1
     while text := source.line(stream, number):
@@ -92,6 +90,8 @@ def read_header(source: Source, stream: IO[bytes]) -> _Header:
         if words.startswith((b"sym ", b"asym ")):
             header.weighted = words.split()[1] in _KONECT_WEIGHTED
         number += 1
+    if not header.first_row and header.nodes is None and not header.listed:
+        raise source.fail("contains no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'", 1)
     return header
 
 
