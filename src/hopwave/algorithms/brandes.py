@@ -83,9 +83,9 @@ def accumulate(
                 done = run.advance(done, poll)
                 if checkpoint:
                     checkpoint.save(run, done)
-        except (KeyboardInterrupt, ExecutorError):
+        except (KeyboardInterrupt, ExecutorError) as error:
             if checkpoint:
-                checkpoint.save(run, run.done)
+                checkpoint.save_and_tell(error, run, max(done, run.done))  # `done`, where a continued run has not begun
             raise
         if callable(progress):
             progress(sources, sources)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.system.atomic_file import replacing
+from hopwave.system.atomic_file import kind_of_special, replacing
 
 if TYPE_CHECKING:
     from hopwave.planning.jobs import BetweennessJob
@@ -45,9 +46,19 @@ class Checkpoint:
         if not isinstance(path, str | os.PathLike):
             raise FormatError(f"checkpoint={path!r} is not the name of a file; give a path, or None")
         self.path = Path(path)
-        if not self.path.resolve().parent.is_dir():  # an error now is better than after the first minute of work
+        folder = self.path.resolve().parent  # an error now is better than after the first minute of work
+        if not folder.is_dir():
             raise FormatError(f"there is no folder {self.path.parent} for the checkpoint; make it first", self.path)
+        if kind := kind_of_special(self.path):
+            raise FormatError(f"expected a file for the checkpoint, not a {kind}; give another name", self.path)
+        if not self.path.exists() and not os.access(folder, os.W_OK | os.X_OK):
+            raise FormatError(
+                f"folder {self.path.parent} of the checkpoint cannot be written to; give another, or change its "
+                "permissions",
+                self.path,
+            )
         self._last = time.monotonic()
+        self._failed = False
         self._of = fingerprint(graph, job, plan)
 
     def is_due(self) -> bool:
@@ -58,8 +69,34 @@ class Checkpoint:
         """The line that tells a user that the run begins where another one ended."""
         return f"continuing from {self.path}: {done} are done"
 
-    def save(self, run: Stored, done: int) -> None:
-        """Write the sums over the first `done` blocks."""
+    def save(self, run: Stored, done: int) -> str | None:
+        """Write the sums over the first `done` blocks. Returns None, or why they cannot be written: a run goes on then.
+
+        The first failure of a run is a warning.
+        """
+        self._last = time.monotonic()
+        try:
+            self._write(run, done)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            if not self._failed:
+                self._failed = True
+                warnings.warn(
+                    f"progress cannot be saved in {self.path} ({reason}); the run goes on and tries again, and its "
+                    "scores are handed out whole",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+            return reason
+        return None
+
+    def save_and_tell(self, error: BaseException, run: Stored, done: int) -> None:
+        """Write the sums of a run that an error ends, Ctrl-C's for one. The error then says where they are."""
+        reason = self.save(run, done)
+        saved = f"progress is saved in {self.path}; repeat the same call to continue"
+        error.add_note(f"hopwave: {saved}" if reason is None else f"hopwave: progress could not be saved: {reason}")
+
+    def _write(self, run: Stored, done: int) -> None:
         with replacing(self.path) as stream:
             np.savez(
                 stream,
@@ -70,7 +107,6 @@ class Checkpoint:
                 total=run.total,
                 certificate=run.certificate,
             )
-        self._last = time.monotonic()
 
     def load(self, run: Stored) -> int:
         """Read the sums from the file into the run. Returns how many blocks they cover; 0 if there is no file."""

@@ -122,9 +122,9 @@ def _draw_until(run: PathSampling, size: int, meter: Meter, progress: Progress, 
             run.advance(size, poll)
             if checkpoint:
                 checkpoint.save(Saved(run), run.done)
-    except (KeyboardInterrupt, ExecutorError):
+    except (KeyboardInterrupt, ExecutorError) as error:
         if checkpoint:
-            checkpoint.save(Saved(run), run.done)
+            checkpoint.save_and_tell(error, Saved(run), run.done)
         raise
     if callable(progress):
         progress(run.done, size)

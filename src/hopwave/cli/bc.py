@@ -141,10 +141,9 @@ def scored(graph: Graph, edges: bool, arguments: dict[str, Any]) -> Result:
     """The library's answer. A run of over two seconds shows its progress; Ctrl-C says how to continue."""
     try:
         return (hw.edge_betweenness_centrality if edges else hw.betweenness_centrality)(graph, **arguments)
-    except KeyboardInterrupt:
-        checkpoint = arguments["checkpoint"]
-        if checkpoint is not None and checkpoint.exists():
-            print(f"hopwave: progress is saved in {checkpoint}; run the same command to continue", file=sys.stderr)
+    except KeyboardInterrupt as stopped:
+        for note in getattr(stopped, "__notes__", ()):
+            print(note.replace("the same call", "the same command"), file=sys.stderr)
         raise
 
 

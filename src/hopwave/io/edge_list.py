@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import IO
 
 import numpy as np
+import numpy.typing as npt
 
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, warn_ignored, weight_cells, write_columns
@@ -95,6 +96,14 @@ def read_header(source: Source, stream: IO[bytes]) -> _Header:
     return header
 
 
+def listed_numbers(source: Source, header: _Header) -> npt.NDArray[np.int64]:
+    """The vertices that comments list before the edges, where ids are numbers."""
+    try:
+        return np.array([int(name) for name in header.listed], np.int64)
+    except (ValueError, OverflowError):
+        raise source.fail("a '# Node:' comment without a whole number; expected one, as in the edges", 1) from None
+
+
 def integer_grammar(column: int = 0) -> Grammar:
     """Lines of two ids that are numbers; `column` is that of the weights, 0 if there are none."""
     expected = "two vertex ids, whole numbers from 0" + (f", and a weight in column {column + 1}" if column else "")
@@ -104,11 +113,7 @@ def integer_grammar(column: int = 0) -> Grammar:
 def _read_integers(source: Source, request: Request, header: _Header, column: int) -> Graph:
     with source.text() as stream:
         u, v, weights, line = read_edges(source, stream, 1, integer_grammar(column), declared=header.edges)
-    try:
-        lone = np.array([int(name) for name in header.listed], np.int64)
-    except (ValueError, OverflowError):
-        raise source.fail("a '# Node:' comment without a whole number; expected one, as in the edges", 1) from None
-    directed = header.directed
+    lone, directed = listed_numbers(source, header), header.directed
     greatest = max((int(ids.max()) for ids in (u, v, lone) if len(ids)), default=-1)
     if not request.labels or (header.nodes is not None and greatest < header.nodes):
         n = request.vertices(source, max(greatest + 1, header.nodes or 0), header.line)

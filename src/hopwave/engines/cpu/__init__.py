@@ -16,14 +16,13 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.arrays import ScaledCounts
-from hopwave.engines.cpu import path_counts, policy
+from hopwave.engines.cpu import path_counts, policy, team
 from hopwave.engines.cpu.betweenness.small import SmallAccumulation
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.search import loop, state
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VISITED, ROWS_ALL
-from hopwave.engines.cpu.team import helped
 from hopwave.graph import Graph
 from hopwave.planning.jobs import (
     Accumulation,
@@ -134,8 +133,8 @@ class Engine:
         given = here, search.sources, steps, rule, np.array(limits, np.int64), buffer, np.zeros(2, np.int64)
         part = A, W, new_board(), *given
         helpers, offsets = search.threads - 1, (A.indptr.itemsize, A.in_indptr.itemsize)
-        with compiling(loop.take_part), helped(helpers, loop.take_part, part, offsets) as team:
-            loop.take_part(*part, team, helpers, 0)
+        with compiling(loop.take_part):
+            team.lead(helpers, loop.take_part, part, offsets)
         rows: list[list[int]] = buffer[: here[state.TRACED]].tolist()
         return rows
 
