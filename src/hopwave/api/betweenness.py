@@ -23,7 +23,7 @@ from hopwave.api import estimates
 from hopwave.api.arguments import check_bytes, check_distance, check_risk, order_of_nodes, source_ids
 from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, to_input_device
 from hopwave.api.estimates import Estimate, File, bounds_of_sample, check_epsilon, check_method, estimated
-from hopwave.api.weights import as_lengths
+from hopwave.api.weights import as_lengths, takes_weights
 from hopwave.checks.options import flag
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
@@ -36,6 +36,7 @@ from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 MIN_WORK_FOR_METER = 1 << 20  # sources × (vertices and arcs): less is done long before progress would be shown
 
 
+@takes_weights
 def betweenness_centrality(
     G: Any,
     k: int | None = None,
@@ -67,7 +68,8 @@ def betweenness_centrality(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Its weights are used if `weights` says so.
+        The graph.
+        Weights are ignored unless `weights=` says otherwise.
     k : int, optional
         Draw that many sources, as NetworkX does with the same `seed`, and scale up. The result has `bounds` (Notes).
     sources, targets : vertices, optional
@@ -189,6 +191,7 @@ def betweenness_centrality(
     return BetweennessResult(scores, certificate, count, run.plan_used, run.engine.name, bounds, graph, delta=risk)
 
 
+@takes_weights
 def edge_betweenness_centrality(
     G: Any,
     k: int | None = None,
@@ -214,7 +217,8 @@ def edge_betweenness_centrality(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Its weights are used if `weights` says so.
+        The graph.
+        Weights are ignored unless `weights=` says otherwise.
     k, sources, normalized, seed, device, plan, progress, checkpoint
         As for `betweenness_centrality`.
     targets, cutoff, threads, memory_limit, deterministic, weights, executor
