@@ -15,6 +15,7 @@ import numpy.typing as npt
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.system.atomic_file import kind_of_special, replacing
+from hopwave.system.threads import Pool
 
 if TYPE_CHECKING:
     from hopwave.planning.jobs import BetweennessJob
@@ -51,7 +52,7 @@ class Checkpoint:
             raise FormatError(f"there is no folder {self.path.parent} for the checkpoint; make it first", self.path)
         if kind := kind_of_special(self.path):
             raise FormatError(f"expected a file for the checkpoint, not a {kind}; give another name", self.path)
-        if not self.path.exists() and not os.access(folder, os.W_OK | os.X_OK):
+        if not (os.access(self.path, os.R_OK) or os.access(folder, os.W_OK | os.X_OK)):
             raise FormatError(
                 f"folder {self.path.parent} of the checkpoint cannot be written to; give another, or change its "
                 "permissions",
@@ -76,7 +77,8 @@ class Checkpoint:
         """
         self._last = time.monotonic()
         try:
-            self._write(run, done)
+            # On another thread: there no second Ctrl-C is heard, and what is begun is written.
+            Pool(1).begin(self._write, run, done).result()
         except OSError as error:
             reason = error.strerror or type(error).__name__
             if not self._failed:
