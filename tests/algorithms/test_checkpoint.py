@@ -268,6 +268,15 @@ def test_other_files_are_refused(begun: Path, tmp_path: Path) -> None:
         refused(path, CALLS["vertices"], FormatError, "give another name, or delete the file")
 
 
+def test_a_file_of_another_form_is_refused(begun: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    with np.load(begun) as stored:
+        parts = {**stored, "fingerprint": stored["key"], "format": np.array("hopwave betweenness checkpoint 1")}
+    np.savez(path, **{name: part for name, part in parts.items() if name != "key"})
+    words = r"\(its form is '.* checkpoint 1', and this hopwave reads '.* checkpoint 2'\); give another name, or delete"
+    refused(path, CALLS["vertices"], FormatError, words)
+
+
 def test_a_folder_is_not_a_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="expected a file for the checkpoint, not a folder; give another name"):
         CALLS["vertices"](checkpoint=tmp_path)

@@ -1,8 +1,7 @@
 """Text with one edge per line: what a line may contain, and how millions of lines are read.
 
 `Grammar.row` defines what a correct line is. For large files, `scan.pairs` reads the simple lines of a block fast and
-leaves every other line to `Grammar.row`; `scan.weighted_pairs` does the same for lines with weights. Small files never
-start the compiler.
+leaves every other line to `Grammar.row`. Small files never start the compiler.
 """
 
 from __future__ import annotations
@@ -219,10 +218,8 @@ def _parse(block: bytes, grammar: Grammar, wide: type[Any], fast: bool) -> _Pars
     position = row = lines = 0
     while position < len(block):
         if fast:
-            if grammar.weight:
-                position, row, passed = scan.weighted_pairs(data, position, u, v, w.view(np.uint64), row, shape)
-            else:
-                position, row, passed = scan.pairs(data, position, u, v, row, shape)
+            bits = w.view(np.uint64) if grammar.weight else None
+            position, row, passed = scan.pairs(data, position, u, v, bits, row, shape)
             lines += passed
             if position >= len(block):
                 break
