@@ -73,9 +73,17 @@ class Checkpoint:
         The first failure of a run is a warning.
         """
         self._last = time.monotonic()
+        parts = {
+            "format": np.array(FORMAT),
+            "key": np.array(self._key),
+            "size": np.array(run.size),
+            "done": np.array(done),
+            "total": run.total,
+            "certificate": run.certificate,
+        }
         try:
             # On another thread: there no second Ctrl-C is heard, and what is begun is written.
-            Pool(1).begin(self._write, run, done).result()
+            Pool(1).begin(self._write, parts).result()
         except OSError as error:
             reason = error.strerror or type(error).__name__
             if not self._failed:
@@ -95,17 +103,9 @@ class Checkpoint:
         saved = f"progress is saved in {self.path}; repeat the same call to continue"
         error.add_note(f"hopwave: {saved}" if reason is None else f"hopwave: progress could not be saved: {reason}")
 
-    def _write(self, run: Stored, done: int) -> None:
+    def _write(self, parts: dict[str, Any]) -> None:
         with replacing(self.path) as stream:
-            np.savez(
-                stream,
-                format=np.array(FORMAT),
-                key=np.array(self._key),
-                size=np.array(run.size),
-                done=np.array(done),
-                total=run.total,
-                certificate=run.certificate,
-            )
+            np.savez(stream, **parts)
 
     def load(self, run: Stored) -> int:
         """Read the sums from the file into the run. Returns how many blocks they cover; 0 if there is no file."""
