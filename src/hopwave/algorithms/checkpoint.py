@@ -15,6 +15,7 @@ import numpy.typing as npt
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.system.atomic_file import kind_of_special, replacing
+from hopwave.system.threads import Pool
 
 INTERVAL = 60.0  # seconds between two checkpoints
 FORMAT = "hopwave betweenness checkpoint 2"
@@ -50,7 +51,7 @@ class Checkpoint:
             raise FormatError(f"there is no folder {self.path.parent} for the checkpoint; make it first", self.path)
         if kind := kind_of_special(self.path):
             raise FormatError(f"expected a file for the checkpoint, not a {kind}; give another name", self.path)
-        if not self.path.exists() and not os.access(folder, os.W_OK | os.X_OK):
+        if not (os.access(self.path, os.R_OK) or os.access(folder, os.W_OK | os.X_OK)):
             raise FormatError(
                 f"folder {self.path.parent} of the checkpoint cannot be written to; give another, or change its "
                 "permissions",
@@ -72,8 +73,17 @@ class Checkpoint:
         The run goes on in either case; its first failure to write is a warning.
         """
         self._last = time.monotonic()
+        parts = {
+            "format": np.array(FORMAT),
+            "key": np.array(self._key),
+            "size": np.array(run.size),
+            "done": np.array(done),
+            "total": run.total,
+            "certificate": run.certificate,
+        }
         try:
-            self._write(run, done)
+            # On another thread: there no second Ctrl-C is heard, and what is begun is written.
+            Pool(1).begin(self._write, parts).result()
         except OSError as error:
             reason = error.strerror or type(error).__name__
             if not self._failed:
@@ -93,17 +103,9 @@ class Checkpoint:
         saved = f"progress is saved in {self.path}; repeat the same call to continue"
         error.add_note(f"hopwave: {saved}" if reason is None else f"hopwave: progress could not be saved: {reason}")
 
-    def _write(self, run: Stored, done: int) -> None:
+    def _write(self, parts: dict[str, Any]) -> None:
         with replacing(self.path) as stream:
-            np.savez(
-                stream,
-                format=np.array(FORMAT),
-                key=np.array(self._key),
-                size=np.array(run.size),
-                done=np.array(done),
-                total=run.total,
-                certificate=run.certificate,
-            )
+            np.savez(stream, **parts)
 
     def load(self, run: Stored) -> int:
         """Read the sums from the file into the run. Returns how many blocks they cover; 0 if there is no file."""
