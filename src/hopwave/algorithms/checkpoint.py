@@ -7,7 +7,7 @@ import os
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,12 @@ import numpy.typing as npt
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.system.atomic_file import kind_of_special, replacing
-
-if TYPE_CHECKING:
-    from hopwave.planning.jobs import BetweennessJob
+from hopwave.system.threads import Pool
 
 INTERVAL = 60.0  # seconds between two checkpoints
-FORMAT = "hopwave betweenness checkpoint 1"
+FORMAT = "hopwave betweenness checkpoint 2"
+
+File = str | os.PathLike[str] | None
 
 
 class Stored(Protocol):
@@ -39,10 +39,10 @@ class Checkpoint:
     """A file that a run writes from time to time and on Ctrl-C, and continues from when it is started again.
 
     Blocks are summed in order, so the result of a continued run is the same as without a break, bit for bit. The file
-    contains a fingerprint of the graph and the job; it is refused for any other.
+    contains the key of the run (`key_of`), and is refused for any other.
     """
 
-    def __init__(self, path: str | os.PathLike[str], graph: Graph, job: BetweennessJob, plan: str) -> None:
+    def __init__(self, path: str | os.PathLike[str], key: str) -> None:
         if not isinstance(path, str | os.PathLike):
             raise FormatError(f"checkpoint={path!r} is not the name of a file; give a path, or None")
         self.path = Path(path)
@@ -51,15 +51,13 @@ class Checkpoint:
             raise FormatError(f"there is no folder {self.path.parent} for the checkpoint; make it first", self.path)
         if kind := kind_of_special(self.path):
             raise FormatError(f"expected a file for the checkpoint, not a {kind}; give another name", self.path)
-        if not self.path.exists() and not os.access(folder, os.W_OK | os.X_OK):
+        if not (os.access(self.path, os.R_OK) or os.access(folder, os.W_OK | os.X_OK)):
             raise FormatError(
                 f"folder {self.path.parent} of the checkpoint cannot be written to; give another, or change its "
                 "permissions",
                 self.path,
             )
-        self._last = time.monotonic()
-        self._failed = False
-        self._of = fingerprint(graph, job, plan)
+        self._last, self._failed, self._key = time.monotonic(), False, key
 
     def is_due(self) -> bool:
         """Whether it is time to save again."""
@@ -75,8 +73,17 @@ class Checkpoint:
         The first failure of a run is a warning.
         """
         self._last = time.monotonic()
+        parts = {
+            "format": np.array(FORMAT),
+            "key": np.array(self._key),
+            "size": np.array(run.size),
+            "done": np.array(done),
+            "total": run.total,
+            "certificate": run.certificate,
+        }
         try:
-            self._write(run, done)
+            # On another thread: there no second Ctrl-C is heard, and what is begun is written.
+            Pool(1).begin(self._write, parts).result()
         except OSError as error:
             reason = error.strerror or type(error).__name__
             if not self._failed:
@@ -96,17 +103,9 @@ class Checkpoint:
         saved = f"progress is saved in {self.path}; repeat the same call to continue"
         error.add_note(f"hopwave: {saved}" if reason is None else f"hopwave: progress could not be saved: {reason}")
 
-    def _write(self, run: Stored, done: int) -> None:
+    def _write(self, parts: dict[str, Any]) -> None:
         with replacing(self.path) as stream:
-            np.savez(
-                stream,
-                format=np.array(FORMAT),
-                fingerprint=np.array(self._of),
-                size=np.array(run.size),
-                done=np.array(done),
-                total=run.total,
-                certificate=run.certificate,
-            )
+            np.savez(stream, **parts)
 
     def load(self, run: Stored) -> int:
         """Read the sums from the file into the run. Returns how many blocks they cover; 0 if there is no file."""
@@ -115,9 +114,9 @@ class Checkpoint:
         try:
             with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
                 parts: dict[str, Any] = {name: stored[name] for name in stored.files}
-            if str(parts["format"]) != FORMAT:
-                raise KeyError("format")
-            same = str(parts["fingerprint"]) == self._of and int(parts["size"]) == run.size
+            if (form := str(parts.get("format"))) != FORMAT:
+                raise ValueError(f"its form is {form!r}, and this hopwave reads {FORMAT!r}")
+            same = str(parts["key"]) == self._key and int(parts["size"]) == run.size
             done, total, certificate = int(parts["done"]), parts["total"], parts["certificate"]
             if same and (total.shape, certificate.shape) != (run.total.shape, run.certificate.shape):
                 raise ValueError("arrays of another size")
@@ -138,15 +137,17 @@ class Checkpoint:
         return done
 
 
-def fingerprint(graph: Graph, job: BetweennessJob, plan: str) -> str:
-    """A digest of the graph, the plan and everything in the job that changes a sum."""
-    digest = hashlib.sha256(repr((graph.n, graph.m, graph.directed, plan)).encode())
-    for array in (graph.indptr, graph.indices, job.sources, job.targets):
-        if array is not None:
-            digest.update(np.ascontiguousarray(array).view(np.uint8).data)
+def key_of(graph: Graph, weighted: bool, *parts: Any) -> str:
+    """A digest of the graph, with its weights if they count, and of all that changes a sum: arrays and plain values.
+
+    >>> path = Graph.from_edges([0, 1], [1, 2])
+    >>> key_of(path, False, np.arange(3), "plan") == key_of(path, False, np.arange(2), "plan")
+    False
+    """
+    weights = np.asarray(graph.weights, np.float64) if weighted else None
+    digest = hashlib.sha256(repr((graph.n, graph.m, graph.directed)).encode())
+    for part in (graph.indptr, graph.indices, weights, *parts):
         digest.update(b"|")
-    digest.update(repr((job.cutoff, job.endpoints, job.edges, job.squares)).encode())
-    if job.weighted:
-        digest.update(b"|weights|")
-        digest.update(np.asarray(graph.weights, np.float64).view(np.uint8).data)
+        is_array = isinstance(part, np.ndarray)
+        digest.update(np.ascontiguousarray(part).view(np.uint8).data if is_array else repr(part).encode())
     return digest.hexdigest()
