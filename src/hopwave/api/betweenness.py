@@ -1,8 +1,8 @@
 """Betweenness centrality of vertices and edges.
 
-Both check their arguments, which become a `Request`, and score it with `Runs` (betweenness_request.py): a run sums
-dependencies over the sources of a job, and the request scales the sums. `hopwave.distributed` scores requests with runs
-that are split among ranks.
+Both functions check their arguments, make a `Request` of them, and score it with `Runs` (betweenness_request.py): a run
+sums dependencies over the sources of a job, and the request scales the sums. `hopwave.distributed` scores requests with
+runs that are split among ranks.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def betweenness_centrality(
     memory_limit : int, optional
         How many bytes the run may use.
     deterministic : bool, optional
-        Refuse everything that may give other bits on the next run: TurboBC's atomics, and on a GPU, choices that depend
-        on free memory.
+        Refuse everything that may change the last bits from run to run: TurboBC's atomics, and on a GPU, choices that
+        depend on free memory.
     weights : bool, array or str, optional
         None and False count hops. True takes the graph's own weights as the lengths of its arcs. An array has one
         length per arc, in the order of `G.indices`; a string names an edge attribute of a NetworkX graph.
@@ -104,7 +104,7 @@ def betweenness_centrality(
         With `epsilon`: a sample of paths may end as soon as that many vertices are known to have the highest scores,
         in whatever order. `result.undecided` lists the vertices that are too close to tell.
     executor : concurrent.futures.Executor, optional
-        Whose workers compute in place of this process, on their CPUs, or on their GPUs with device="cuda": see
+        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
 
     Returns
@@ -130,16 +130,16 @@ def betweenness_centrality(
     -----
     Path counts never overflow, whatever the graph: they are rescaled when they become too large for float64.
 
-    With `k`, every score has a bound, and all of them hold together with probability 1 − `delta`: Chernoff's bound for
-    draws without replacement (Hoeffding 1963), which needs the score alone, and from 128 sources on a bound that uses
-    how much the draws vary, whichever is narrower. The risk is divided among the vertices, in an undirected graph half
-    of it in proportion to their scores. Bounds are 0 when all sources are drawn, and are computed when they are first
-    read.
+    With `k`, every score has a bound, and all of them hold together with probability 1 − `delta`. A bound is the
+    narrower of two: Chernoff's bound for draws without replacement (Hoeffding 1963), which depends on the score alone,
+    and from 128 sources on a bound that depends on the variance of the draws. The risk is divided among the vertices,
+    in an undirected graph half of it in proportion to their scores. Bounds are 0 when all sources are drawn, and are
+    computed when they are first read.
 
     Along weights, two paths are equally long if their float64 sums from the source on are equal, as in NetworkX. A
     weight may be 0 if it is on no cycle of length 0. An undirected edge of weight 0 is such a cycle: a path can go
     there and back any number of times, the number of shortest paths is not defined, and the call raises a GraphError.
-    So it does if a weight is too small to change the lengths that it is added to, and its arc is on a cycle of such.
+    A cycle of weights too small to change the float64 sums that they are added to raises it, too.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def score_vertices(request: Request, runs: Runs, progress: Progress, checkpoint:
 
 
 def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: File = None) -> EdgeBetweennessResult:
-    """The scores of edges, with bounds after a sample. Both arcs of an undirected edge have the sum of the two."""
+    """The scores of edges, with bounds after a sample. Both arcs of an undirected edge get the sum of their scores."""
     graph, job, precision = request.graph, request.job, request.precision
     run = runs.over_sources(job)
     sums, certificate = run.add_up(job, "edge betweenness", progress, checkpoint)

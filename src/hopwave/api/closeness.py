@@ -66,11 +66,11 @@ def closeness_centrality(
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
     top : int, optional
-        Only find that many vertices with the highest scores, exactly those of `result.top(top)` without it, highest
-        first. Searches that cannot lead among them are cut off or skipped (Bergamini et al. 2019); `result.searches`
-        says how many. In hops, and on the CPU.
+        Only find the `top` vertices with the highest scores, highest first: exactly those that `result.top(top)` has
+        when all scores are computed. Searches that cannot reach these scores are cut off or skipped (Bergamini et al.
+        2019); `result.searches` says how many. For hops, on the CPU only.
     executor : concurrent.futures.Executor, optional
-        Whose workers compute in place of this process, on their CPUs, or on their GPUs with device="cuda": see
+        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
 
     Returns

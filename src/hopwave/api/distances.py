@@ -57,7 +57,7 @@ def average_shortest_path_length(
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
     executor : concurrent.futures.Executor, optional
-        Whose workers compute in place of this process, on their CPUs, or on their GPUs with device="cuda": see
+        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
 
     Returns
@@ -102,7 +102,7 @@ def wiener_index(
     threads: int | None = None,
     executor: Executor | None = None,
 ) -> float:
-    """The sum of distances over all pairs of vertices: ordered pairs of a directed graph, else unordered ones.
+    """The sum of distances over all pairs of vertices: ordered pairs in a directed graph, else unordered pairs.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def global_efficiency(
 ) -> float:
     """The mean of 1/d over all ordered pairs of vertices; pairs without a path count as 0.
 
-    So do pairs at distance 0, which weights allow.
+    Pairs at distance 0, which weights allow, count as 0, too.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def eccentricity(
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
     executor : concurrent.futures.Executor, optional
-        Whose workers compute in place of this process, on their CPUs, or on their GPUs with device="cuda": see
+        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
 
     Returns
@@ -71,9 +71,9 @@ def eccentricity(
     Each search bounds the eccentricities of all vertices (Takes & Kosters 2013). A few searches settle most vertices,
     so that a search from every vertex is rarely needed. The result is exact.
 
-    Along weights the same bounds hold, up to rounding. They are widened by what rounding may amount to, so that the
-    result is the one that a search from every vertex gives, to the last bit. The eccentricities of all vertices need a
-    search from each, unless every sum is exact, as with whole numbers.
+    Along weights the same bounds hold, up to rounding. They are widened by the greatest rounding error, so that the
+    result is, bit for bit, that of a search from every vertex. The eccentricities of all vertices then need a search
+    from each vertex, unless every sum is exact, as with whole numbers.
 
     Examples
     --------

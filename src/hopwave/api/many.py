@@ -1,4 +1,4 @@
-"""Tables of distances from many sources: whole, in blocks, or the near pairs alone; in hops or along weights."""
+"""Distances from many sources, in hops or along weights: as a whole table, in blocks, or only pairs that are near."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def bfs_many(
 ) -> npt.NDArray[np.int32]:
     """Hops from each source to every vertex, as a table.
 
-    Searches share their steps, up to 64 at a time, where that pays.
+    Searches share their steps, up to 64 at a time, if that is faster.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def bfs_many(
         None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
         (sources done, all sources).
     executor : concurrent.futures.Executor, optional
-        Whose workers compute in place of this process, on their CPUs, or on their GPUs with device="cuda": see
+        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
 
     Returns
@@ -99,7 +99,7 @@ def sssp_many(
     weights : bool, array or str, optional
         The lengths of the arcs, as for `sssp`: by default the graph's own weights, or 1 everywhere if it has none.
     limit : float, optional
-        The greatest length of a path. What is farther away counts as not reached.
+        The greatest length of a path. Vertices farther away count as not reached.
     direction : {"out", "in"}, optional
         "in" follows arcs backwards.
     device : {"auto", "cpu", "cuda", "reference"}, optional
@@ -185,8 +185,8 @@ def distance_blocks(
     Returns
     -------
     iterator of (array of int64, array of int32)
-        The ids of the sources of each block, and one row of distances per source. With `weights`, rows are of float64,
-        infinite where there is no path.
+        The ids of the sources of each block, and one row of distances per source. With `weights`, distances are of
+        float64, infinite if there is no path.
 
     Raises
     ------

@@ -82,13 +82,13 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
 
     See Also
     --------
-    all_shortest_paths : every one of them.
+    all_shortest_paths : every shortest path.
     bfs, sssp : paths from one source to all vertices.
 
     Notes
     -----
     With weights, Dijkstra's algorithm runs from the source and ends at the target. It does not start from both ends:
-    two halves of a path, added up apart, may differ in the last bit from the length of the whole.
+    the sum of two halves of a path may differ in the last bit from the length added up from the source.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def all_shortest_paths(
         An id, or a label if the graph has labels.
     device, weights
         As for `shortest_path`. Two paths are equally long if their lengths, added up from the source on, are the same
-        float64, as in NetworkX. Arcs of length 0 may form circles; no path goes round one.
+        float64, as in NetworkX. Arcs of length 0 may form cycles, but no path visits a vertex twice.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def all_shortest_paths(
 
     See Also
     --------
-    shortest_path : one of them.
+    shortest_path : one shortest path.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Shortest paths from one vertex along arcs with lengths: to all vertices, from several in turn, to the nearest few.
+"""Shortest paths along arcs with lengths: from one source to all vertices or to the nearest, or from many in turn.
 
 The lengths of the arcs are the graph's own weights, if it has any. Here G may also be a `linalg.Matrix`; device="auto"
 is then the device on which the matrix is.
@@ -57,7 +57,7 @@ def sssp(
         attribute of a NetworkX graph. Weights in the order of the edges belong in
         `Graph.from_edges(src, dst, weights=...)`.
     method : {"auto", "dijkstra", "delta-stepping", "near-far", "bellman-ford"}, optional
-        The algorithm. The result is the same, to the last bit.
+        The algorithm. All of them give the same result, bit for bit.
     delta : float, optional
         The width of the buckets of Δ-stepping and near-far.
     limit : float, optional
@@ -94,11 +94,11 @@ def sssp(
     distances after the other: on the CPU by compiled code on several threads, on a GPU by matrix products. Near-far is
     the same idea in one launch on a GPU. Bellman-Ford relaxes in every round all arcs of vertices whose distance became
     shorter, by matrix products. "auto" takes Δ-stepping on the CPU, or Dijkstra's algorithm for small graphs; on a GPU,
-    near-far. Products compute all distances and then leave out those beyond `limit`; the other methods do not search
-    beyond it.
+    near-far. Methods that use matrix products compute all distances and then drop those beyond `limit`; the others do
+    not search beyond it.
 
-    Of a graph on a GPU (`G.to("cuda")`), distances and predecessors are CuPy arrays; otherwise they are copied to the
-    host when they are first read.
+    If the graph is on a GPU (`G.to("cuda")`), distances and predecessors are CuPy arrays; otherwise they are copied to
+    the host when they are first read.
 
     For several calls with an array on one graph, give the weights to the graph once: `G.with_weights(weights)`.
 
@@ -128,7 +128,7 @@ def sssp_each(
     device: str = "auto",
     threads: int | None = None,
 ) -> Iterator[ShortestPaths]:
-    """Shortest paths from one source after another. What is prepared for the graph is used again.
+    """Shortest paths from one source after another. The graph is prepared once, for all searches.
 
     Parameters
     ----------
@@ -204,8 +204,8 @@ def nearest(
     source : vertex or list of vertices
         Where paths start. Distances are those from the nearest.
     k : int, optional
-        How many vertices to return, the sources among them; fewer if no more can be reached. Of vertices equally far
-        away, those with the lowest ids.
+        How many vertices to return, the sources included; fewer if no more can be reached. Among vertices at the same
+        distance, those with the lowest ids come first.
     limit : float, optional
         The greatest distance.
     weights : bool, array or str, optional
@@ -250,7 +250,7 @@ def nearest(
 
 
 def _fetched(compute: Callable[[], Any], to_host: Callable[[Any], Any]) -> Any:
-    """What a function computes on the GPU, on the host."""
+    """Compute an array on the GPU, and copy it to the host."""
     return to_host(compute())
 
 
