@@ -53,8 +53,7 @@ class NamedBuffers:
         self.arrays = {}
 
     def take(self, name, length, dtype, fill=None):
-        """An array of at least `length` items. Only a new array is filled with `fill`; kernels must leave it filled so.
-        """
+        """An array of at least `length` items. Only a new array is filled with `fill`; kernels must leave it so."""
         array = self.arrays.get(name)
         if array is None or len(array) < length:
             self.arrays.pop(name, None)  # freed before the larger one is allocated

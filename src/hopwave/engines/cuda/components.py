@@ -17,8 +17,7 @@ KERNELS = together(
 
 
 def components(on_device):
-    """The number of every vertex's component, int32 on the host; components are in the order of their lowest vertices.
-    """
+    """The number of every vertex's component, int32 on the host; components are ordered by their lowest vertices."""
     few, vertices = np.int32(policy.COMPONENTS.sampled_arcs), np.int32(on_device.n)
     n, launch, long = on_device.n, on_device.launch, policy.COMPONENTS.long_row
     if not n:

@@ -100,8 +100,7 @@ def include_folders():
 
 @cache
 def architecture(capability):
-    """What to compile for: machine code for a GPU of this compute capability (90); PTX if NVRTC is older than the GPU.
-    """
+    """What to compile for: machine code for a GPU of this compute capability (90); PTX if NVRTC is older than it."""
     from cupy_backends.cuda.libs import nvrtc
 
     known = max((arch for arch in nvrtc.getSupportedArchs() if arch <= capability), default=capability)
@@ -117,8 +116,7 @@ class Building:
         self.begun = {}
 
     def begin(self, header, arch, names, more=(), text="") -> Task:
-        """A task that gives the code and symbols of these instances: read from disk, or compiled and then kept there.
-        """
+        """A task that gives the code and symbols of these instances: read from disk, or compiled and kept there."""
         key = header, arch, tuple(names), tuple(more), text
         with self.lock:
             found = self.begun.get(key)

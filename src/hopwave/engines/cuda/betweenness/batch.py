@@ -212,8 +212,7 @@ class State:
             launch(HEADER, "finish_longs", flags, (blocks, self.batches), BLOCK, (fields,))
 
     def close(self, depth):
-        """After a level, find the sources that still found a vertex. Returns an event after which the result is there.
-        """
+        """After a level, find the sources that still found a vertex. Returns an event that says when that is known."""
         regime = self.regime
         fields = self.fields(regime.forward, self.visited, self.visited)
         distance = depth if regime.job.edges else depth - 1

@@ -51,8 +51,7 @@ def instances():
 
 
 def begin(loaded, job, runs):
-    """Start to compile the block regime's kernels, in their usual shape. `runs`: False if it only takes sources over.
-    """
+    """Start to compile the block regime's kernels, in the usual shape. `runs`: False if it only takes over sources."""
     plain = truth(not (job.edges or loaded.directed))
     names = [expression(HEADER, "sources_alone", loaded.on_device.offset, "double", "true", plain, "false")]
     names += [expression(HEADER, name, "int") for name in ("add_rows", "sum_rows")] if runs else []

@@ -63,8 +63,7 @@ SHARED = record(
 
 @dataclass(frozen=True)
 class Machine:
-    """A GPU: multiprocessors, the shared memory and threads of each, memory, and whether it can launch cooperatively.
-    """
+    """A GPU: multiprocessors, the shared memory and threads of each, memory, whether it can launch cooperatively."""
 
     multiprocessors: int = 132
     shared: int = 227 << 10
@@ -199,8 +198,7 @@ def block_arrays(n: int, blocks: int, numbers: int, shared: int) -> dict[str, Ar
 
 
 def weighted_arrays(n: int, m: int, blocks: int, numbers: int, team: int) -> dict[str, Array]:
-    """The arrays of blocks or teams along weights, beside search_arrays.length_arrays; `tight` is two bitmaps of arcs.
-    """
+    """The arrays of blocks or teams along weights, beside search_arrays.length_arrays; `tight`: two bitmaps of arcs."""
     return (
         declare(np.uint32, fill=0, ticket=1)
         | declare(np.float64, X=(blocks, n, numbers), hops=(blocks, n))

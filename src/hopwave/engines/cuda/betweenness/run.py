@@ -61,8 +61,7 @@ def memory_budget(job):
 
 
 def choose(loaded, job):
-    """The regime for a job, and why. Regimes differ in their last bits, so deterministic=True ignores the free memory.
-    """
+    """The regime for a job, and why. Regimes differ in the last bits, so deterministic=True ignores free memory."""
     n, m, k = loaded.n, loaded.m, len(job.sources)
     few = k <= regimes.MAX_WIDE_SOURCES  # the free memory does not matter then, so it is not asked for
     if few and not regimes.is_small(n, m) and loaded.graph._prepared.record(Structure).depth is None:
@@ -161,7 +160,7 @@ class Accumulation:
         return self._state[0] if self.loaded.graph.device == "cuda" else None
 
     def advance(self, first, poll):
-        """Run blocks from number `first` on, until all are done or poll(done) returns true. Returns the number done."""
+        """Run blocks from number `first` on until all are done or poll(done) is true. Returns the number done."""
         with explained("adding up dependencies", self.loaded.graph, LESS_MEMORY), self.loaded.lock:
             # A block has its own array. The old sums are added to it, and then it replaces them. So after Ctrl-C the
             # sums hold a whole block or nothing of it.

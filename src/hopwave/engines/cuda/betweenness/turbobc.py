@@ -109,8 +109,7 @@ class Accumulation:
     # ---------------------------------------------------------------- sources
 
     def advance(self, first, poll):
-        """Run sources from number `first` on, until all are done or poll(done) returns true. Returns the number done.
-        """
+        """Run sources from number `first` on until all are done or poll(done) is true. Returns the number done."""
         self.done = first
         if first >= self.blocks:
             return first
@@ -144,8 +143,7 @@ class Accumulation:
         return self._seen[0]
 
     def _add(self, number):
-        """Add one source, first in the type that most sources so far needed, then in wider types until its counts fit.
-        """
+        """Add one source, first in the type that most sources so far needed, then in wider ones until it fits."""
         source = int(self.job.sources[number])
         for kind in ("double",) if 2 * self.widened > number else ("unsigned", "double"):
             pipeline = self._pipeline(kind)
@@ -219,8 +217,7 @@ class Pipeline:
         self._product = (max(1, -(-threads // BLOCK)),)
 
     def forward(self, run, source):
-        """The first loop of Algorithm 1. Returns the deepest level, or None if the counts do not fit into their type.
-        """
+        """The first loop of Algorithm 1. Returns the deepest level, or None if the counts do not fit their type."""
         cutoff = run.job.cutoff
         clear(self.state, 0, 4 * len(self.S) + self.sigma.nbytes)
         clear(run.arena, 0, 2 * self.f.nbytes)
@@ -245,8 +242,7 @@ class Pipeline:
         return depth
 
     def _levels(self, depth, cutoff):
-        """Levels until the host next reads the state: that costs more than a small level, so deep searches read rarely.
-        """
+        """Levels until the host next reads the state: that costs more than a small level, so deep searches read rarely."""
         levels = max(1, depth // 8)
         if self.kind == "double":
             levels = min(levels, max(1, self.scaling.safe_levels()))

@@ -240,8 +240,7 @@ for name in FLOATING:  # np.sqrt(symbol) calls symbol.sqrt()
 
 
 def meaning(value, seen):
-    """The symbolic version of a function, module or value that the user's function refers to; else the object itself.
-    """
+    """The symbolic version of a function, module or value that the user's function refers to, or the object itself."""
     if value is math:
         return MATHS
     try:
