@@ -242,7 +242,7 @@ class Pipeline:
         return depth
 
     def _levels(self, depth, cutoff):
-        """Levels until the host next reads the state: that costs more than a small level, so deep searches read rarely."""
+        """Levels until the host reads the state again; a read costs more than a small level, so it becomes rarer."""
         levels = max(1, depth // 8)
         if self.kind == "double":
             levels = min(levels, max(1, self.scaling.safe_levels()))
