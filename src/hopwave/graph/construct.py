@@ -40,7 +40,7 @@ from hopwave.graph.csr import (
 from hopwave.graph.reshape import sources
 from hopwave.graph.row_operations import check_sparse
 
-# Without n=, ids are vertex numbers while the greatest is below DENSE_IDS, or below IDS_PER_END times all ends of edges.
+# Without n=, ids are vertex numbers if the greatest is below DENSE_IDS, or below IDS_PER_END times the ends of edges.
 DENSE_IDS = 1 << 22
 IDS_PER_END = 16
 # Edges from which a graph of NumPy columns is built on the GPU, where there is one.
