@@ -39,7 +39,7 @@ from hopwave.graph.csr import (
 from hopwave.graph.reshape import sources
 from hopwave.graph.row_operations import check_sparse
 
-# Without n=, ids are vertex numbers as long as their range stays below this, or below so many times the ends of edges.
+# Without n=, ids are vertex numbers if the greatest is below DENSE_IDS, or below IDS_PER_END times the ends of edges.
 DENSE_IDS = 1 << 22
 IDS_PER_END = 16
 # Edges from which a graph of NumPy columns is built on the GPU, where there is one.
@@ -344,6 +344,6 @@ def explained(conflict: Conflict, labels: npt.NDArray[Any] | None) -> GraphError
     ends = (conflict.source, conflict.target)
     u, v = ends if labels is None else (labels[end] for end in ends)
     return GraphError(
-        f"the edge {u!r} to {v!r} stands more than once, with different weights; say which to keep with "
+        f"the edge {u!r} to {v!r} appears more than once, with different weights; say which to keep with "
         f"combine='min', 'max', 'sum' or 'first', or keep all with repeats='keep'"
     )
