@@ -51,10 +51,19 @@ def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator
                 temporary.replace(target)  # while it is locked: another writer would take it for stray
         if fcntl is None:
             temporary.replace(target)  # Windows renames no open file, and takes none for stray
-    except BaseException:  # Ctrl-C too
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if _is_interrupt(error):
+            raise KeyboardInterrupt from error
         raise
     _sync_folder(target.parent)
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether an error comes of a Ctrl-C: one inside zipfile ends in a ValueError."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _temporary(target: Path) -> tuple[int, Path]:
@@ -63,7 +72,11 @@ def _temporary(target: Path) -> tuple[int, Path]:
     for stray in target.parent.glob(f"{glob.escape(prefix)}????????.part"):  # mkstemp's eight characters
         _remove_stray(stray)
     while True:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=".part")
+        try:
+            handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=".part")
+        except PermissionError as error:  # which names the temporary file
+            reason = "the folder cannot be written to; give another, or change its permissions"
+            raise PermissionError(error.errno, reason, str(target.parent)) from None
         if fcntl is None:
             return handle, Path(name)
         with suppress(OSError):  # a file system without locks, where none is taken for stray either
