@@ -125,7 +125,7 @@ def _weights_of(values: list[Any], name: str) -> npt.NDArray[Any]:
 
 
 def as_float(value: Any) -> float | None:
-    """The float64 that is this real number; None where there is none. NaN is one.
+    """The float64 equal to a real number (NaN for NaN), or None if float64 cannot hold it exactly.
 
     >>> as_float(2**60), as_float(2**53 + 1), as_float(10**400)
     (1.152921504606847e+18, None, None)
@@ -248,7 +248,7 @@ class _OnHost:
 
     @staticmethod
     def extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:
-        """The least and the greatest id in all columns; (0, -1) where there is none."""
+        """The least and the greatest id in all columns; (0, -1) if they are empty."""
         least = min((int(column.min()) for column in columns if len(column)), default=0)
         return least, max((int(column.max()) for column in columns if len(column)), default=-1)
 

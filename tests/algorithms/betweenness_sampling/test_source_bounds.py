@@ -64,7 +64,7 @@ def test_edges_are_within_their_bounds(name: str) -> None:
 
 
 def test_bounds_hold_as_often_as_promised_and_are_not_much_too_wide() -> None:
-    """Of 100 samples at most a tenth may fail. Where two cliques meet in a vertex, its score varies with the sample."""
+    """Of 100 samples at most a tenth may fail. The score of the vertex where two cliques meet varies with each."""
     large, small = nx.complete_graph(41), nx.relabel_nodes(nx.complete_graph(11), lambda v: v and v + 40)
     graph, k = hw.Graph.from_networkx(nx.compose(large, small)), 10
     exact = hw.betweenness_centrality(graph).scores
