@@ -1,4 +1,4 @@
-"""A long betweenness run on disk: the sums over its first blocks of sources, and where to continue."""
+"""Checkpoints of a long betweenness run: the sums over its first blocks of sources, and the number of these blocks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ File = str | os.PathLike[str] | None
 
 
 class Stored(Protocol):
-    """What a checkpoint keeps of a run: the size of its blocks, their number, sums over the first of them."""
+    """What a checkpoint stores of a run: the size and number of its blocks, and the sums over the first blocks."""
 
     size: int
     blocks: int
@@ -68,9 +68,9 @@ class Checkpoint:
         return f"continuing from {self.path}: {done} are done"
 
     def save(self, run: Stored, done: int) -> str | None:
-        """Write the sums over the first `done` blocks. Returns None, or why they cannot be written: a run goes on then.
+        """Write the sums over the first `done` blocks. Returns None, or the reason if they cannot be written.
 
-        The first failure of a run is a warning.
+        The run goes on in either case; its first failure to write is a warning.
         """
         self._last = time.monotonic()
         parts = {
@@ -98,7 +98,7 @@ class Checkpoint:
         return None
 
     def save_and_tell(self, error: BaseException, run: Stored, done: int) -> None:
-        """Write the sums of a run that an error ends, Ctrl-C's for one. The error then says where they are."""
+        """Write the sums of a run that an error ends (Ctrl-C, for example); a note on the error says where they are."""
         reason = self.save(run, done)
         saved = f"progress is saved in {self.path}; repeat the same call to continue"
         error.add_note(f"hopwave: {saved}" if reason is None else f"hopwave: progress could not be saved: {reason}")

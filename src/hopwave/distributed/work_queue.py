@@ -19,13 +19,13 @@ from hopwave.system import threads
 from hopwave.system.threads import Flag
 
 REQUEST, REPLY = 1, 2  # tags
-BLOCKS_PER_RANK = 4  # a block is what is left, divided into this many blocks per rank
-MIN_BLOCK = 16  # sources: an engine allocates arrays for each block
+BLOCKS_PER_RANK = 4  # block size = sources left / (BLOCKS_PER_RANK · ranks)
+MIN_BLOCK = 16  # sources per block, at least, because an engine allocates arrays for each block
 POLL_SECONDS = 0.0005  # between two looks of rank 0's thread for a request
 
 
 class WorkQueue:
-    """Iterates over (begin, end) of the blocks that this rank gets, in a `with` that all ranks enter and leave."""
+    """Yields (begin, end) of each block that this rank gets. All ranks enter and leave its `with` block together."""
 
     def __init__(self, world: World, count: int) -> None:
         from mpi4py import MPI
@@ -34,7 +34,7 @@ class WorkQueue:
         self._mpi: Any = MPI
         self._lock = threading.Lock()
         self._over: Flag | None = None  # that the thread of rank 0 has replied to all
-        # Where MPI does not allow a thread that answers, each rank's blocks are fixed from the start.
+        # If MPI does not allow a thread that answers, each rank's blocks are fixed from the start.
         self.dynamic = world.size > 1 and world.total(int(MPI.Query_thread())) == (MPI.THREAD_MULTIPLE * world.size)
 
     def __enter__(self) -> WorkQueue:
@@ -87,7 +87,7 @@ class WorkQueue:
             return begin, self.next
 
     def _serve(self, number: int) -> None:
-        """The thread of rank 0. Where it fails, the other ranks would wait for its replies for ever: the job ends."""
+        """The thread of rank 0. If it fails, it ends the job: the other ranks would wait for its replies for ever."""
         try:
             self._reply()
         except BaseException as error:
