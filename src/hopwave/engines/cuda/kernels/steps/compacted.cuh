@@ -11,7 +11,8 @@ constexpr int PACKED = 4 * BLOCK;  // vertices that a block packs at a time
 // A thread owns one word of 32 vertices. In rounds of at most PACKED vertices, the threads of a block
 //   1. write the unvisited vertices of their own words side by side into scratch;
 //   2. take any vertices from scratch, look for a visited neighbour, and write the vertex's bit to its place in scratch
-//   (section 3.4, "Reducing the use of shared memory"); 3. collect the bits of their own words.
+//      (section 3.4, "Reducing the use of shared memory");
+//   3. collect the bits of their own words.
 // This kernel does not write `visited`, so it may be read through the read-only cache (the paper's texture cache).
 // `closed` leaves out the vertices that no arc leads to.
 template <class Offset>
