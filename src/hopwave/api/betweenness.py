@@ -19,7 +19,7 @@ from hopwave.api.arguments import order_of_nodes
 from hopwave.api.betweenness_epsilon import within_epsilon
 from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
 from hopwave.api.choice import to_input_device
-from hopwave.api.weights import as_lengths
+from hopwave.api.weights import as_lengths, takes_weights
 from hopwave.arrays import on_gpu
 from hopwave.graph.arrays import arc_tails
 from hopwave.planning.jobs import Progress
@@ -27,6 +27,7 @@ from hopwave.planning.plan import Plan
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 
 
+@takes_weights
 def betweenness_centrality(
     G: Any,
     k: int | None = None,
@@ -58,7 +59,8 @@ def betweenness_centrality(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Its weights are used if `weights` says so.
+        The graph.
+        Weights are ignored unless `weights=` says otherwise.
     k : int, optional
         Draw that many sources, as NetworkX does with the same `seed`, and scale up. The result has `bounds` (Notes).
     sources, targets : vertices, optional
@@ -160,6 +162,7 @@ def betweenness_centrality(
     return score_vertices(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
 
 
+@takes_weights
 def edge_betweenness_centrality(
     G: Any,
     k: int | None = None,
@@ -185,7 +188,8 @@ def edge_betweenness_centrality(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Its weights are used if `weights` says so.
+        The graph.
+        Weights are ignored unless `weights=` says otherwise.
     k, sources, normalized, seed, device, plan, progress, checkpoint
         As for `betweenness_centrality`.
     targets, cutoff, threads, memory_limit, deterministic, weights, executor

@@ -14,7 +14,7 @@ from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import many_sources as _many
 from hopwave.api.arguments import as_graph, sample_size, vertex_ids
 from hopwave.api.choice import distance_engine, engine_for
-from hopwave.api.weights import as_lengths
+from hopwave.api.weights import as_lengths, takes_weights
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -22,6 +22,7 @@ from hopwave.planning.jobs import Progress, Sweep
 from hopwave.results.scores import DistanceHistogram, Estimate
 
 
+@takes_weights
 def average_shortest_path_length(
     G: Any,
     k: int | None = None,
@@ -40,6 +41,7 @@ def average_shortest_path_length(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
+        Weights are ignored unless `weights=` says otherwise.
     k : int, optional
         Estimate the mean from that many sources, drawn at random.
     seed : int, random.Random or NumPy generator, optional
@@ -93,6 +95,7 @@ def average_shortest_path_length(
     return mean if k is None else Estimate(mean, 0.0, n, delta)
 
 
+@takes_weights
 def wiener_index(
     G: Any,
     device: str = "auto",
@@ -108,6 +111,7 @@ def wiener_index(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph.
+        Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `average_shortest_path_length`.
 
@@ -149,6 +153,7 @@ def _total(
     return math.fsum(total) if weighted else int(total.sum())
 
 
+@takes_weights
 def global_efficiency(
     G: Any,
     device: str = "auto",
@@ -166,6 +171,7 @@ def global_efficiency(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph.
+        Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `average_shortest_path_length`.
 

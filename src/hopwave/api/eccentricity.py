@@ -13,13 +13,14 @@ from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import many_sources as _many
 from hopwave.api.arguments import vertex_ids
 from hopwave.api.choice import distance_engine, to_input_device
-from hopwave.api.weights import as_lengths
+from hopwave.api.weights import as_lengths, takes_weights
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Progress, Sweep
 from hopwave.results.scores import VertexScores
 
 
+@takes_weights
 def eccentricity(
     G: Any,
     vertices: Iterable[Any] | None = None,
@@ -36,6 +37,7 @@ def eccentricity(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
+        Weights are ignored unless `weights=` says otherwise.
     vertices : list of vertices, optional
         Whose eccentricity to compute; by default that of all vertices.
     device : {"auto", "cpu", "cuda"}, optional
@@ -103,6 +105,7 @@ def eccentricity(
     return VertexScores("eccentricity", to_input_device(graph, engine, found.farthest), ids, graph)
 
 
+@takes_weights
 def diameter(
     G: Any,
     device: str = "auto",
@@ -118,6 +121,7 @@ def diameter(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
+        Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
 
@@ -146,6 +150,7 @@ def diameter(
     return greatest
 
 
+@takes_weights
 def radius(
     G: Any,
     device: str = "auto",
@@ -161,6 +166,7 @@ def radius(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
+        Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
 
@@ -189,6 +195,7 @@ def radius(
     return least
 
 
+@takes_weights
 def center(
     G: Any,
     device: str = "auto",
@@ -204,6 +211,7 @@ def center(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
+        Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
 
@@ -231,6 +239,7 @@ def center(
     return [graph.label(v) for v in np.flatnonzero(high == high.min()).tolist()]
 
 
+@takes_weights
 def periphery(
     G: Any,
     device: str = "auto",
@@ -246,6 +255,7 @@ def periphery(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
+        Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
 

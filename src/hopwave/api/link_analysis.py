@@ -12,13 +12,14 @@ from typing import Any
 
 from hopwave.algebra.matrix import Matrix
 from hopwave.api.algebra import vertex_scores
-from hopwave.api.weights import per_vertex, weighted
+from hopwave.api.weights import per_vertex, takes_weights, weighted
 from hopwave.checks.numbers import is_number
 from hopwave.checks.options import flag
 from hopwave.linalg import algorithms
 from hopwave.results.scores import HubsAndAuthorities, VertexScores
 
 
+@takes_weights
 def pagerank(
     G: Any,
     alpha: float = 0.85,
@@ -41,6 +42,7 @@ def pagerank(
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph:
         1 if an edge lacks it, the sum of parallel edges.
+        Weights are followed; `weights=False` leaves them out.
     alpha : float, optional
         The probability that the walk follows an arc. Otherwise it jumps to a random vertex.
     personalization : mapping or array, optional
@@ -104,6 +106,7 @@ def pagerank(
     return vertex_scores("pagerank", found, graph)
 
 
+@takes_weights
 def eigenvector_centrality(
     G: Any,
     max_iter: int = 100,
@@ -120,6 +123,7 @@ def eigenvector_centrality(
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph, as for `pagerank`; the weights of parallel edges are added up. For arcs out of a vertex instead of
         arcs into it, give `G.reverse()`.
+        Weights are followed; `weights=False` leaves them out.
     max_iter : int, optional
         The greatest number of rounds.
     tol : float, optional
@@ -167,6 +171,7 @@ def eigenvector_centrality(
     return vertex_scores("eigenvector centrality", found, graph)
 
 
+@takes_weights
 def katz_centrality(
     G: Any,
     alpha: float = 0.1,
@@ -186,6 +191,7 @@ def katz_centrality(
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph, as for `pagerank`; the weights of parallel edges are added up. For walks out of a vertex instead of
         walks into it, give `G.reverse()`.
+        Weights are followed; `weights=False` leaves them out.
     alpha : float, optional
         A walk counts the product of alpha · weight over its arcs. alpha must be below 1 / the greatest eigenvalue of
         the adjacency matrix; otherwise the sums grow for ever, and an error says so.
@@ -238,6 +244,7 @@ def katz_centrality(
     return vertex_scores("katz centrality", found, graph)
 
 
+@takes_weights
 def hits(
     G: Any,
     max_iter: int = 100,
@@ -254,6 +261,7 @@ def hits(
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph, as for `pagerank`; the weights of parallel edges are added up.
+        Weights are followed; `weights=False` leaves them out.
     max_iter : int, optional
         The greatest number of rounds.
     tol : float, optional

@@ -164,7 +164,7 @@ def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
         graph = as_graph(G)
         own = graph.weights is not None and weights is not False
         return graph, own or (weights is not None and weights is not False)
-    return as_lengths(G, weights)
+    return as_lengths(G, False if weights is None else weights)
 
 
 def _are_whole(graph: Graph) -> bool:

@@ -16,7 +16,7 @@ from hopwave.algorithms import shortest_paths as _paths
 from hopwave.algorithms.shortest_paths import MethodName
 from hopwave.api.arguments import check_distance, listed_vertices, source_ids
 from hopwave.api.choice import choose_device
-from hopwave.api.weights import weighted
+from hopwave.api.weights import takes_weights, weighted
 from hopwave.arrays import Deferred
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag, one_of
@@ -26,6 +26,7 @@ from hopwave.planning.jobs import ShortestPathsJob
 from hopwave.results.shortest_paths import ShortestPaths
 
 
+@takes_weights
 def sssp(
     G: Any,
     source: Any,
@@ -40,14 +41,12 @@ def sssp(
 ) -> ShortestPaths:
     """Single-source shortest paths: the length of a shortest path from a source, or the nearest of several.
 
-    The lengths of the arcs are the graph's own weights, if it has any. (`bfs` and other questions about hops ignore
-    weights.)
-
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph:
         1 if an edge lacks it, the least of parallel edges.
+        Weights are followed; `weights=False` leaves them out.
     source : vertex or list of vertices
         Where paths start: an id, or a label if the graph has labels.
     weights : bool, array or str, optional
@@ -117,6 +116,7 @@ def sssp(
     return _searcher(graph, A, method, delta, limit, device, threads, trace)(source_ids(graph, source))
 
 
+@takes_weights
 def sssp_each(
     G: Any,
     sources: Iterable[Any],
@@ -134,6 +134,7 @@ def sssp_each(
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph, as for `sssp`.
+        Weights are followed; `weights=False` leaves them out.
     sources : list of vertices
         Where the searches start. All of them are checked before the first search begins.
     weights, method, delta, limit, device, threads
@@ -190,17 +191,19 @@ def _searcher(
     return search
 
 
+@takes_weights
 def nearest(
     G: Any, source: Any, k: int | None = None, *, limit: float | None = None, weights: Any = None
 ) -> dict[Any, float]:
     """The nearest vertices and how far away they are: the k nearest, all within a length, or both.
 
-    The lengths of the arcs are the graph's own weights, as for `sssp`. The search goes no farther than it must.
+    The search goes no farther than it must.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph, as for `sssp`.
+        Weights are followed; `weights=False` leaves them out.
     source : vertex or list of vertices
         Where paths start. Distances are those from the nearest.
     k : int, optional

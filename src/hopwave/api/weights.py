@@ -1,14 +1,18 @@
 """Weights in every form that callers give: the graph's own, an array, an edge attribute, the values of a matrix.
 
-`weights=` is None (the graph's own weights if it has any), False (none: every arc counts 1), True (the graph's own; an
+One rule says who follows them. Questions about paths and ranks follow the weights of a graph; questions that count
+(hops, components) ignore them; centralities and measures of distances ignore them unless `weights=` says otherwise.
+
+`weights=` is None (what the rule says), False (none: every arc counts 1), True (the graph's own; an
 error if it has none), an array in the order of `G.indices`, or the name of an edge attribute of a NetworkX graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import wraps
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +22,27 @@ from hopwave.algebra.operators import DTYPES
 from hopwave.api.arguments import as_graph, is_networkx
 from hopwave.arrays import masked_place
 from hopwave.checks.numbers import is_number
-from hopwave.errors import GraphError
+from hopwave.errors import GraphError, IgnoredWeightsWarning, warn
 from hopwave.graph import Graph
 from hopwave.graph.columns import check_numbers, first_nan
 from hopwave.graph.construct import networkx_columns
 from hopwave.graph.csr import Rows, is_symmetric
 
 Parallel = Literal["min", "sum"]  # how to combine the weights of parallel edges of a NetworkX multigraph
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+
+def takes_weights(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    """Answer `weight=`, NetworkX's word, with the argument that was meant."""
+
+    @wraps(question)
+    def ask(*args: Given.args, **options: Given.kwargs) -> Answer:
+        if "weight" in options:
+            raise TypeError(f"{question.__name__}() has no argument 'weight'; did you mean weights=?")
+        return question(*args, **options)
+
+    return ask
 
 
 def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
@@ -63,11 +81,19 @@ def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
 def as_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
     """The graph for a question about distances, and whether its weights are the lengths of its arcs.
 
-    None and False count hops. Everything else is as in `weighted`: the graph returned has the weights that `weights`
-    stands for, none of them negative or infinite; parallel edges get their least weight.
+    None and False count hops; None with a warning if the graph has weights. Everything else is as in `weighted`: the
+    graph returned has the weights that `weights` stands for, none of them negative or infinite; parallel edges get
+    their least weight.
     """
     if weights is None or weights is False or (isinstance(weights, np.bool_) and not weights):
-        return as_graph(G), False
+        graph = as_graph(G)
+        if weights is None and graph.is_weighted:
+            warn(
+                "the graph has weights, and this question counts hops; give weights=True to follow them, or "
+                "weights=False to count hops",
+                IgnoredWeightsWarning,
+            )
+        return graph, False
     if isinstance(G, Matrix):
         raise GraphError("linalg.Matrix is not a graph here; give a hopwave.Graph or a SciPy sparse matrix")
     if isinstance(weights, np.bool_):
@@ -105,7 +131,9 @@ def _check_lengths(graph: Graph) -> None:
     lengths = np.asarray(graph.weights)
     least, greatest = float(lengths.min(initial=0.0)), float(lengths.max(initial=0.0))
     if least < 0:
-        raise GraphError(f"weight {least:g} is negative; distances need weights of at least 0")
+        raise GraphError(
+            f"weight {least:g} is negative; distances need weights of at least 0, and weights=False counts hops"
+        )
     if np.isinf(greatest):
         raise GraphError("a weight is infinite; leave out an arc that no path can take")
     if np.isinf(greatest * graph.n * graph.n):
