@@ -141,7 +141,7 @@ class Scores(Deferring):
 
 @dataclass(frozen=True, eq=False)
 class VertexScores(Scores):
-    """One number per vertex, for all vertices or for those that were chosen.
+    """One number per vertex, for all vertices or for some.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class VertexScores(Scores):
         After a sample (`k=`): every exact score lies within ± its bound, all of them together with probability
         1 − `delta`. Otherwise None.
     searches : Searches, or None
-        With `top=`: how many searches were whole, cut off and skipped. Otherwise None.
+        With `top=`: how many searches ran to their end, were cut off, or were skipped. Otherwise None.
 
     Examples
     --------
@@ -301,7 +301,7 @@ class DistanceHistogram(drawing.Plotted):
         return self.pairs - self.counts.sum().item()
 
     def mean(self) -> float:
-        """The mean distance over all pairs of different vertices with a path between them; NaN if there are none.
+        """The mean distance over all pairs of different vertices with a path between them; NaN without such pairs.
 
         >>> import hopwave as hw
         >>> hw.distance_histogram(hw.generate.path(3)).mean()

@@ -70,7 +70,7 @@ class SearchResult(Deferring, drawing.Plotted):
 class BFSResult(SearchResult):
     """The result of `bfs`.
 
-    `plot()` draws how many vertices are at each distance, with `trace=True` in the colour of the level's direction.
+    `plot()` draws how many vertices are at each distance, after `trace=True` in the colour of each level's direction.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class BFSResult(SearchResult):
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex: distance, and predecessor and path count if they were requested.
 
-        Predecessors are labels where the graph has labels; that of a vertex which was not reached is then missing.
+        Predecessors are labels if the graph has labels; a vertex that was not reached then has None.
         """
         columns: dict[str, Any] = {"distance": on_host(self.distances)}
         if self.predecessors is not None:
